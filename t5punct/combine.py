@@ -1,0 +1,100 @@
+"""Votes -> decisions: several windows' opinions of one slot become one.
+
+In: the votes of a slot.  Out: a `Decision`.
+
+>>> yes, no = Distribution.of({",": 0.8, "": 0.2}), Distribution.of({"": 0.6, ",": 0.4})
+>>> lower = Distribution.certain("lower")
+>>> decide([Vote(yes, lower), Vote(no, lower)], CombineConfig("mean")).label
+','
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from .errors import ConfigError
+from .marks import NO_LABEL, Case
+from .votes import Decision, Distribution, Vote
+
+METHODS = ("mean", "entropy", "hamming", "vote")
+
+
+@dataclass(frozen=True)
+class CombineConfig:
+    """How votes are weighed."""
+
+    method: str = "mean"
+    threshold: float = 0.5  # `vote`: the share of votes that a label must exceed (Cho 2012)
+
+    def __post_init__(self) -> None:
+        if self.method not in METHODS:
+            raise ConfigError(
+                f"combination {self.method!r}", expected=f"one of {', '.join(METHODS)}", fix="check --combine"
+            )
+        if not 0.0 <= self.threshold < 1.0:
+            raise ConfigError(f"threshold {self.threshold}", expected="0 <= threshold < 1", fix="use 0.5")
+
+
+def decide(votes: Sequence[Vote], config: CombineConfig) -> Decision:
+    """Combine all votes of one slot.
+
+    `mean`, `entropy`, `hamming`: the weighted mean of the distributions, then its best label (Minixhofer 2021,
+    section 3).  `vote`: the label most windows chose, if its share exceeds the threshold, else none (Cho 2012).
+    Of equal labels, the one that an earlier window mentions first wins.
+    """
+    weights = [_weight(vote, config.method) for vote in votes]
+    if config.method == "vote":
+        labels = _mean([Distribution.certain(vote.labels.best) for vote in votes], weights)
+        cases = _mean([Distribution.certain(vote.cases.best) for vote in votes], weights)
+        label = labels.best if labels.probability(labels.best) > config.threshold else NO_LABEL
+    else:
+        labels = _mean([vote.labels for vote in votes], weights)
+        cases = _mean([vote.cases for vote in votes], weights)
+        label = labels.best
+    case = cases.best
+    return Decision(label, Case(case), labels.probability(label), cases.probability(case), len(votes))
+
+
+class Ballot:
+    """The slots of a document that still collect votes; memory is bounded by the windows' overlap."""
+
+    def __init__(self, config: CombineConfig) -> None:
+        self._config = config
+        self._open: dict[int, list[Vote]] = {}
+        self._next = 0
+
+    def cast(self, slot: int, vote: Vote) -> None:
+        """Add one vote for a slot; slots are numbered from the document's start."""
+        self._open.setdefault(slot, []).append(vote)
+
+    def close(self, before: int) -> Iterator[Decision]:
+        """Decide the slots below `before`, in order; no more votes may come for them."""
+        while self._next < before:
+            yield decide(self._open.pop(self._next), self._config)
+            self._next += 1
+
+
+def _weight(vote: Vote, method: str) -> float:
+    if method == "entropy":
+        # confidence falls with entropy (Tornetta 2021); normalised by the largest the outcomes allow
+        most = math.log(max(2, len(vote.labels.outcomes)))
+        return vote.weight * max(1e-6, 1.0 - vote.labels.entropy / most)
+    if method == "hamming":
+        # Hamming window over the words of the model's window (Harris 1978, equation 33)
+        n_words = vote.left_words + vote.right_words + 1
+        place = (vote.left_words + 0.5) / n_words
+        return vote.weight * (0.54 - 0.46 * math.cos(2.0 * math.pi * place))
+    return vote.weight
+
+
+def _mean(distributions: Sequence[Distribution], weights: Sequence[float]) -> Distribution:
+    """The weighted mean; equal weights where all are zero."""
+    if sum(weights) <= 0.0:
+        weights = [1.0] * len(distributions)
+    sums: dict[str, float] = {}
+    for distribution, weight in zip(distributions, weights, strict=True):
+        for outcome, probability in zip(distribution.outcomes, distribution.probabilities, strict=True):
+            sums[outcome] = sums.get(outcome, 0.0) + weight * probability
+    return Distribution.of(sums)

@@ -1,0 +1,117 @@
+"""Settings: defaults < YAML file < dotted overrides, into typed frozen dataclasses.
+
+In: a config dataclass, a YAML file, words such as `optim.lr=1e-3`.  Out: an instance of the dataclass.
+
+>>> from dataclasses import dataclass
+>>> @dataclass(frozen=True)
+... class Demo:
+...     size: int = 1
+>>> load(Demo, overrides=["size=3"])
+Demo(size=3)
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+from .errors import ConfigError, InputError
+
+T = TypeVar("T")
+
+
+def load(schema: type[T], path: str | Path | None = None, overrides: Sequence[str] = ()) -> T:
+    """Merge a dataclass's defaults, a YAML file and `key.path=value` overrides, in that order.
+
+    Raises ConfigError for an unknown key (listing the valid ones) or a value of the wrong type.
+    """
+    from omegaconf import OmegaConf
+
+    layers: list[Any] = []
+    if path is not None:
+        layers.append(_read_yaml(Path(path)))
+    for override in overrides:
+        if "=" not in override.lstrip("-"):
+            raise ConfigError(f"override {override!r}", expected="key=value", fix="write e.g. optim.lr=1e-3")
+        layers.append(OmegaConf.from_dotlist([override.removeprefix("--")]))
+    return _merge(schema, layers)
+
+
+def from_mapping(schema: type[T], values: Mapping[str, Any]) -> T:
+    """A config from a plain mapping, with the same checks as `load`."""
+    from omegaconf import OmegaConf
+
+    return _merge(schema, [OmegaConf.create(dict(values))])
+
+
+def save(config: Any, path: str | Path) -> None:
+    """Write a resolved config as YAML."""
+    from omegaconf import OmegaConf
+
+    Path(path).write_text(OmegaConf.to_yaml(OmegaConf.structured(config)), encoding="utf-8")
+
+
+def valid_keys(schema: Any, prefix: str = "") -> list[str]:
+    """The dotted names of all settings of a config dataclass."""
+    import typing
+
+    hints = typing.get_type_hints(schema)
+    keys: list[str] = []
+    for field in dataclasses.fields(schema):
+        kind = hints[field.name]
+        if dataclasses.is_dataclass(kind):
+            keys += valid_keys(kind, f"{prefix}{field.name}.")
+        else:
+            keys.append(prefix + field.name)
+    return keys
+
+
+def _read_yaml(path: Path) -> Any:
+    from omegaconf import OmegaConf
+
+    if not path.is_file():
+        raise ConfigError(f"no config file {path}", expected="a YAML file", fix="see configs/ for examples")
+    try:
+        return OmegaConf.load(path)
+    except Exception as error:  # the YAML reader's own errors have no common base
+        raise InputError(f"{path} is not YAML ({error})", expected="key: value lines", fix="mend the file") from error
+
+
+def _merge(schema: type[T], layers: Sequence[Any]) -> T:
+    from omegaconf import OmegaConf
+    from omegaconf.errors import ConfigKeyError, OmegaConfBaseException
+
+    merged = OmegaConf.structured(schema)
+    OmegaConf.set_readonly(merged, False)
+    try:
+        for layer in layers:
+            _unfreeze(merged)
+            merged = OmegaConf.merge(merged, layer)
+        return cast(T, OmegaConf.to_object(merged))
+    except ConfigKeyError as error:
+        key = error.full_key or str(error.key)
+        raise ConfigError(
+            f"unknown setting {key!r}",
+            expected=f"one of {', '.join(valid_keys(schema))}",
+            fix="check the spelling",
+        ) from error
+    except OmegaConfBaseException as error:
+        key = getattr(error, "full_key", None) or ""
+        raise ConfigError(
+            f"setting {key!r}: {str(error).splitlines()[0]}", expected="a value of the right type", fix="mend it"
+        ) from error
+
+
+def _unfreeze(node: Any) -> None:
+    """Frozen dataclasses come out read-only; merging needs them writable until the last layer."""
+    from omegaconf import DictConfig, OmegaConf
+
+    OmegaConf.set_readonly(node, False)
+    for key in node:
+        if OmegaConf.is_missing(node, key):
+            continue
+        child = node._get_node(key)
+        if isinstance(child, DictConfig) and not child._is_none():
+            _unfreeze(child)

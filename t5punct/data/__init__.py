@@ -1,0 +1,1 @@
+"""Corpora -> training examples."""

@@ -1,0 +1,83 @@
+"""Documents -> training chunks: (source, target) pairs of words in random windows.
+
+In: a punctuated document.  Out: `Chunk`s whose source is what the model reads and whose target is what it writes.
+
+>>> chunk_of(split('He said: "Go!"').words, style="prose", cased=True)
+Chunk(source='he said go', target='He said: Go!', style='prose', n_words=3)
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from ..errors import ConfigError
+from ..words import Word, split
+
+
+@dataclass(frozen=True)
+class ChunkConfig:
+    """How long the windows of a data set are."""
+
+    min_words: int = 8
+    max_words: int = 64
+    max_tokens: int = 512  # of the longer side; windows are made shorter to keep it, never cut silently
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.min_words <= self.max_words:
+            raise ConfigError(
+                f"windows of {self.min_words} to {self.max_words} words",
+                expected="1 <= min_words <= max_words",
+                fix="set chunks.min_words and chunks.max_words",
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """One training example as text."""
+
+    source: str
+    target: str
+    style: str
+    n_words: int
+
+
+def chunk_of(words: Sequence[Word], *, style: str, cased: bool) -> Chunk:
+    """The example of a run of words: quotes and brackets left out, every label kept."""
+    cores = [word.core if cased else word.normal for word in words]
+    target = " ".join(
+        Word(core).written(word.label) if word.has_slot else core for core, word in zip(cores, words, strict=True)
+    )
+    return Chunk(" ".join(word.normal for word in words), target, style, len(words))
+
+
+def chunks(
+    document: str,
+    config: ChunkConfig,
+    rng: random.Random,
+    *,
+    style: str,
+    cased: bool = True,
+    n_tokens: Callable[[Chunk], int] | None = None,
+) -> Iterator[Chunk]:
+    """Cut a document into windows of random length, the first starting anywhere in its first `max_words`.
+
+    Every word is used once, but for a rest shorter than `min_words` at either end.  A window that has more than
+    `max_tokens` tokens is halved until it fits; the words left over start the next one.
+    """
+    words = [word for word in split(document).words if word.has_slot]
+    start = rng.randrange(max(1, min(config.max_words, len(words) - config.max_words)))
+    while len(words) - start >= config.min_words:
+        length = rng.randint(config.min_words, config.max_words)
+        chunk = chunk_of(words[start : start + length], style=style, cased=cased)
+        while n_tokens and n_tokens(chunk) > config.max_tokens:
+            if chunk.n_words == 1:
+                raise ConfigError(
+                    f"the word {chunk.source[:40]!r} alone has more than {config.max_tokens} tokens",
+                    expected="max_tokens above every word's tokens",
+                    fix="raise chunks.max_tokens or clean the text",
+                )
+            chunk = chunk_of(words[start : start + chunk.n_words // 2], style=style, cased=cased)
+        yield chunk
+        start += chunk.n_words

@@ -1,0 +1,29 @@
+"""User mistakes, said in one line.
+
+In: what was found, what was expected, what to do.  Out: an exception whose text is one line.
+
+>>> str(T5PunctError("window of 8 words", expected="more than the masks' 12", fix="raise --window"))
+"window of 8 words; expected more than the masks' 12; raise --window"
+"""
+
+from __future__ import annotations
+
+
+class T5PunctError(Exception):
+    """A mistake that the user can mend.  The command line prints it in one line and exits with 2."""
+
+    def __init__(self, found: str, *, expected: str, fix: str) -> None:
+        self.found, self.expected, self.fix = found, expected, fix
+        super().__init__(" ".join(f"{found}; expected {expected}; {fix}".split()))
+
+
+class ConfigError(T5PunctError):
+    """A setting that is unknown or impossible."""
+
+
+class InputError(T5PunctError):
+    """A file or text that cannot be read."""
+
+
+class ModelError(T5PunctError):
+    """A model folder that cannot be used."""

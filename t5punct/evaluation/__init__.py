@@ -1,0 +1,1 @@
+"""Counts, scores and their uncertainty.  Compares labels; never sees a model."""

@@ -1,0 +1,132 @@
+"""Counts: what a document contributes to the scores; additive over documents.
+
+In: the slots of reference and output.  Out: `Counts`, which can be added up, drawn again, or compared.
+
+>>> reference, output = (Slot("."), Slot("")), (Slot("!"), Slot(","))
+>>> counts = count(reference, output)
+>>> counts.classes["PERIOD"].correct, counts.classes["COMMA"].predicted, counts.insertions
+(1, 1, 1)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from ..errors import InputError
+
+# the marks of each class of the IWSLT benchmark (DESIGN, section 8); the first mark that maps decides
+CLASS_MARKS: Mapping[str, str] = {"COMMA": ",:-", "PERIOD": ".!;", "QUESTION": "?"}
+_CLASS_OF_MARK = {mark: name for name, marks in CLASS_MARKS.items() for mark in marks}
+_SENTENCE_END = frozenset((".", "!", "?"))
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """One slot: its label, and how the word before it is written (None if case is not scored)."""
+
+    label: str
+    word: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ClassCounts:
+    """Slots of one class."""
+
+    correct: int = 0
+    predicted: int = 0
+    reference: int = 0
+
+    def __add__(self, other: ClassCounts) -> ClassCounts:
+        return ClassCounts(
+            self.correct + other.correct, self.predicted + other.predicted, self.reference + other.reference
+        )
+
+
+def _no_classes() -> dict[str, ClassCounts]:
+    return {name: ClassCounts() for name in CLASS_MARKS}
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Sums over slots; every field adds up over documents."""
+
+    slots: int = 0
+    classes: Mapping[str, ClassCounts] = field(default_factory=_no_classes)
+    substitutions: int = 0  # slots with one class in the reference and another in the output
+    insertions: int = 0
+    deletions: int = 0
+    multiple: int = 0  # slots whose reference label has two or more marks
+    multiple_exact: int = 0
+    boundaries: ClassCounts = ClassCounts()  # slots that end a sentence
+    cased_words: int = 0  # words that the reference does not write in lower case
+    cased_correct: int = 0
+    case_words: int = 0  # all words whose case is known
+    case_correct: int = 0
+    words: int = 0
+    words_changed: int = 0
+    words_inserted: int = 0
+    words_dropped: int = 0
+
+    def __add__(self, other: Counts) -> Counts:
+        sums: dict[str, Any] = {
+            item.name: getattr(self, item.name) + getattr(other, item.name)
+            for item in fields(self)
+            if item.name != "classes"
+        }
+        sums["classes"] = {name: self.classes[name] + other.classes[name] for name in CLASS_MARKS}
+        return Counts(**sums)
+
+
+def class_of(label: str) -> str | None:
+    """The benchmark class of a label; None for no mark."""
+    return next((_CLASS_OF_MARK[mark] for mark in label if mark in _CLASS_OF_MARK), None)
+
+
+def ends_sentence(label: str) -> bool:
+    """Whether a label ends a sentence: it holds `.`, `?` or `!`."""
+    return any(mark in _SENTENCE_END for mark in label)
+
+
+def count(reference: Sequence[Slot], output: Sequence[Slot]) -> Counts:
+    """Compare two labellings of the same words, slot by slot.  Raises InputError if they differ in length."""
+    if len(reference) != len(output):
+        raise InputError(
+            f"{len(output)} slots of output for {len(reference)} of reference",
+            expected="the same words",
+            fix="align the texts first",
+        )
+    total = Counts()
+    for wanted, found in zip(reference, output, strict=True):
+        total += _count_slot(wanted, found)
+    return total
+
+
+def _count_slot(wanted: Slot, found: Slot) -> Counts:
+    wanted_class, found_class = class_of(wanted.label), class_of(found.label)
+    classes = {
+        name: ClassCounts(
+            int(wanted_class == found_class == name), int(found_class == name), int(wanted_class == name)
+        )
+        for name in CLASS_MARKS
+    }
+    ends = ends_sentence(wanted.label), ends_sentence(found.label)
+    multiple = len(wanted.label) > 1
+    cased = wanted.word is not None and found.word is not None
+    not_lower = cased and wanted.word != str(wanted.word).lower()
+    same = cased and wanted.word == found.word
+    return Counts(
+        slots=1,
+        classes=classes,
+        substitutions=int(None not in (wanted_class, found_class) and wanted_class != found_class),
+        insertions=int(wanted_class is None and found_class is not None),
+        deletions=int(wanted_class is not None and found_class is None),
+        multiple=int(multiple),
+        multiple_exact=int(multiple and wanted.label == found.label),
+        boundaries=ClassCounts(int(all(ends)), int(ends[1]), int(ends[0])),
+        cased_words=int(not_lower),
+        cased_correct=int(not_lower and same),
+        case_words=int(cased),
+        case_correct=int(same),
+    )

@@ -1,0 +1,80 @@
+"""Scores from counts.
+
+In: `Counts`.  Out: `Scores`, each ratio in percent, None where there is nothing to divide by.
+
+>>> from .counts import Slot, count
+>>> scores_of(count([Slot("."), Slot(",")], [Slot("."), Slot("")])).micro.f1
+66.66666666666667
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from .counts import CLASS_MARKS, ClassCounts, Counts
+
+
+@dataclass(frozen=True, slots=True)
+class ClassScores:
+    """Precision, recall and F1 of one class, in percent."""
+
+    precision: float | None
+    recall: float | None
+    f1: float | None
+    reference: int
+
+
+@dataclass(frozen=True)
+class Scores:
+    """What a table prints.  `micro` pools the three marks (IWSLT2011 papers), `macro_f1` averages their F1
+    (IWSLT2012 papers); a class that neither side has is left out of the average."""
+
+    per_class: Mapping[str, ClassScores]
+    micro: ClassScores
+    macro_f1: float | None
+    slot_error_rate: float | None  # (substitutions + insertions + deletions) / reference marks
+    multiple_exact: float | None  # labels of two and more marks that are exactly right
+    boundary: ClassScores  # sentence ends
+    case_accuracy: float | None
+    cased_accuracy: float | None  # on words that the reference does not write in lower case
+    words: int
+    words_changed: int
+    words_inserted: int
+    words_dropped: int
+
+
+def scores_of(counts: Counts) -> Scores:
+    """All scores of a document or a sum of documents."""
+    per_class = {name: _class_scores(counts.classes[name]) for name in CLASS_MARKS}
+    pooled = sum(counts.classes.values(), ClassCounts())
+    known = [scores.f1 for scores in per_class.values() if scores.f1 is not None]
+    errors = counts.substitutions + counts.insertions + counts.deletions
+    return Scores(
+        per_class=per_class,
+        micro=_class_scores(pooled),
+        macro_f1=sum(known) / len(known) if known else None,
+        slot_error_rate=_percent(errors, pooled.reference),
+        multiple_exact=_percent(counts.multiple_exact, counts.multiple),
+        boundary=_class_scores(counts.boundaries),
+        case_accuracy=_percent(counts.case_correct, counts.case_words),
+        cased_accuracy=_percent(counts.cased_correct, counts.cased_words),
+        words=counts.words,
+        words_changed=counts.words_changed,
+        words_inserted=counts.words_inserted,
+        words_dropped=counts.words_dropped,
+    )
+
+
+def _class_scores(counts: ClassCounts) -> ClassScores:
+    return ClassScores(
+        _percent(counts.correct, counts.predicted),
+        _percent(counts.correct, counts.reference),
+        # F1 = 2 tp / (2 tp + fp + fn), which stays defined where precision or recall alone is not
+        _percent(2 * counts.correct, counts.predicted + counts.reference),
+        counts.reference,
+    )
+
+
+def _percent(part: int, whole: int) -> float | None:
+    return 100.0 * part / whole if whole else None

@@ -1,0 +1,1 @@
+"""Files with words in them: readers and writers, one file a format."""

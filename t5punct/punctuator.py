@@ -1,0 +1,160 @@
+"""The whole way in one file: text -> words -> windows -> decoder -> votes -> combine -> text.
+
+In: a text of any length.  Out: the same words with marks and capitals.
+
+>>> Punctuator.from_pretrained().punctuate("how are you today")  # doctest: +SKIP
+'How are you today?'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from pathlib import Path
+
+from . import align
+from .combine import Ballot, CombineConfig
+from .decoding.generate import generate_texts
+from .decoding.inputs import DecodingConfig, WindowInput
+from .decoding.slots import decode_slots
+from .marks import NO_LABEL, Case
+from .model import Model, load
+from .presets import DEFAULT_PRESET, preset
+from .render import RenderConfig, render_word
+from .votes import Decision, Vote
+from .windows import Window, WindowConfig, plan
+from .words import Word, split
+
+_MAX_WORD_CHARACTERS = 64  # of a longer word (a URL, a blob) the model sees the beginning
+
+
+@dataclass(frozen=True)
+class PunctuatorConfig:
+    """Everything that can be chosen at run time."""
+
+    windows: WindowConfig = field(default_factory=lambda: preset(DEFAULT_PRESET).windows)
+    combine: CombineConfig = field(default_factory=lambda: preset(DEFAULT_PRESET).combine)
+    decoding: DecodingConfig = field(default_factory=DecodingConfig)
+    render: RenderConfig = field(default_factory=RenderConfig)
+
+    @classmethod
+    def of_preset(cls, name: str) -> PunctuatorConfig:
+        chosen = preset(name)
+        return cls(chosen.windows, chosen.combine)
+
+
+@dataclass(frozen=True, slots=True)
+class AnnotatedWord:
+    """A word of the input and what was decided of it."""
+
+    word: str  # as the input spells it, without marks
+    text: str  # as the output writes it, with case and marks
+    label: str  # the marks in its slot
+    case: str  # a `Case` value
+    confidence: float  # the probability of the label
+    case_confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class AlignmentCounts:
+    """How free generation treated the input's words, summed over windows (a word counts in each of its windows)."""
+
+    words: int = 0
+    inserted: int = 0
+    dropped: int = 0
+    changed: int = 0
+
+    def __add__(self, other: AlignmentCounts) -> AlignmentCounts:
+        return AlignmentCounts(
+            self.words + other.words,
+            self.inserted + other.inserted,
+            self.dropped + other.dropped,
+            self.changed + other.changed,
+        )
+
+
+class Punctuator:
+    """Puts marks and capitals into texts; never changes a word."""
+
+    def __init__(self, model: Model, config: PunctuatorConfig | None = None) -> None:
+        self.model = model
+        self.config = config or PunctuatorConfig()
+        self.alignment = AlignmentCounts()  # of everything `generate` has written so far
+        model.task.prefix_for(self.config.decoding.style)  # an unknown style is said here, not at the first text
+
+    @classmethod
+    def from_pretrained(
+        cls, source: str | Path | None = None, config: PunctuatorConfig | None = None
+    ) -> Punctuator:
+        """A punctuator with the bundled model (no source), a model folder, or a hub id."""
+        return cls(load(source), config)
+
+    def with_config(self, **changes: object) -> Punctuator:
+        """The same model with other settings."""
+        return Punctuator(self.model, replace(self.config, **changes))  # type: ignore[arg-type]
+
+    def punctuate(self, text: str) -> str:
+        """The text with marks and capitals; its words and white space as they were."""
+        transcript = split(text, self.model.task.alphabet)
+        return transcript.lead + "".join(
+            annotated.text + word.space
+            for word, annotated in zip(transcript.words, self._annotated(transcript.words), strict=True)
+        )
+
+    def annotate(self, text: str) -> tuple[AnnotatedWord, ...]:
+        """Each word with label, case and confidence."""
+        return tuple(self._annotated(split(text, self.model.task.alphabet).words))
+
+    def decisions(self, words: Sequence[Word]) -> Iterator[Decision]:
+        """One decision a word, in order, as soon as no later window can vote on it."""
+        n_words, config = len(words), self.config.windows
+        ballot = Ballot(self.config.combine)
+        windows = plan(n_words, config)
+        while batch := list(islice(windows, self.config.decoding.batch_windows)):
+            inputs = [_window_input(words[window.start : window.stop]) for window in batch]
+            for window, votes in zip(batch, self._votes(inputs), strict=True):
+                _cast(ballot, window, votes)
+            ended = batch[-1].stop == n_words
+            yield from ballot.close(
+                n_words if ended else batch[-1].start + config.stride_words + config.mask_left
+            )
+
+    def _annotated(self, words: Sequence[Word]) -> Iterator[AnnotatedWord]:
+        config, alphabet = self.config.render, self.model.task.alphabet
+        if not self.model.task.cased:
+            config = replace(config, case=False)
+        for word, decision in zip(words, self.decisions(words), strict=True):
+            written = render_word(word, decision, config, alphabet)
+            kept = config.keep_marks and word.label != NO_LABEL
+            yield AnnotatedWord(
+                word.text,
+                written.text,
+                written.label,
+                written.case.value,
+                1.0 if kept else decision.label_confidence,
+                1.0 if written.case is Case.VERBATIM else decision.case_confidence,
+            )
+
+    def _votes(self, inputs: Sequence[WindowInput]) -> list[tuple[Vote, ...]]:
+        decoding = self.config.decoding
+        if decoding.decoder == "slots":
+            return decode_slots(self.model, inputs, decoding.style)
+        texts = generate_texts(self.model, inputs, decoding.style, decoding.beams)
+        alphabet = self.model.task.alphabet
+        alignments = [align.align(window.words, text, alphabet) for window, text in zip(inputs, texts, strict=True)]
+        for found in alignments:
+            self.alignment += AlignmentCounts(
+                len(found.words), found.n_inserted, found.n_dropped, found.n_changed
+            )
+        return [align.votes(found) for found in alignments]
+
+
+def _window_input(words: Sequence[Word]) -> WindowInput:
+    cores = [word.core[:_MAX_WORD_CHARACTERS] for word in words]
+    return WindowInput(tuple(core.lower() for core in cores), tuple(cores), tuple(word.has_slot for word in words))
+
+
+def _cast(ballot: Ballot, window: Window, votes: Sequence[Vote]) -> None:
+    for slot in range(window.keep_start, window.keep_stop):
+        ballot.cast(slot, votes[slot - window.start])

@@ -1,0 +1,138 @@
+"""Words and marks <-> the tokens of a T5, one canonical way for training and decoding.
+
+In: normalised words, word forms, labels.  Out: token ids, with the places of words in them.
+Each word and each mark is tokenised by itself, so the tokens of a text are the tokens of its parts in a row,
+and slot decoding meets exactly the sequences that training showed.
+
+With the bundled model, `we know` in style `talk` is the source `talk: we know</s>`, and the word `know` with the
+label `?!` is the target tokens `▁know`, `?`, `!`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from .errors import ConfigError, ModelError
+from .marks import DASH, Alphabet
+from .words import split
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
+
+_CARRIER = "a"  # a word that marks are attached to when we ask for their tokens
+
+
+@dataclass(frozen=True)
+class TaskConfig:
+    """The text form of the task; saved with every model, which must be used with the form it learned."""
+
+    marks: str = ",.?!:;-"
+    max_marks: int = 3
+    cased: bool = True  # targets in true case; False writes everything in lower case (Melamud 2021)
+    styles: list[str] = field(default_factory=lambda: ["talk", "meeting", "prose", "chat"])
+    default_style: str = "talk"
+    prefix: str = "{style}: "  # the source's opening; `{style}` is the corpus tag the user picks by --style
+
+    @property
+    def alphabet(self) -> Alphabet:
+        return Alphabet(self.marks, self.max_marks)
+
+    def prefix_for(self, style: str | None) -> str:
+        """The source prefix of a style; None takes the default.  Raises ConfigError for an unknown style."""
+        style = style or self.default_style
+        if style not in self.styles:
+            raise ConfigError(f"style {style!r}", expected=f"one of {', '.join(self.styles)}", fix="check --style")
+        return self.prefix.format(style=style)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """An encoder input.  `word_ends[i]` is the index in `ids` of word i's last token."""
+
+    ids: tuple[int, ...]
+    word_ends: tuple[int, ...]
+
+
+class TaskTokenizer:
+    """A T5 tokenizer seen through the task: words, marks, styles."""
+
+    def __init__(self, tokenizer: PreTrainedTokenizerBase, task: TaskConfig) -> None:
+        self.tokenizer = tokenizer
+        self.task = task
+        self.pad_id, self.eos_id = tokenizer.pad_token_id, tokenizer.eos_token_id
+        if self.pad_id is None or self.eos_id is None:
+            raise ModelError(
+                "a tokenizer without pad or end token", expected="a T5 tokenizer", fix="pick a T5 folder"
+            )
+        self._words: dict[str, tuple[int, ...]] = {}
+
+    @cached_property
+    def mark_ids(self) -> dict[str, tuple[int, ...]]:
+        """The tokens of each mark where it stands behind a word; the dash brings its space along."""
+        marks = {}
+        for mark in self.task.marks:
+            written = f"{_CARRIER} {DASH}" if mark == DASH else _CARRIER + mark
+            marks[mark] = self._behind_carrier(written)
+        return marks
+
+    def word_ids(self, word: str, first: bool = False) -> tuple[int, ...]:
+        """The tokens of one word or word form; never empty.  The first of a text has no space before it."""
+        key = word if first else " " + word
+        ids = self._words.get(key)
+        if ids is None:
+            ids = tuple(self._encode(word)) if first else self._behind_carrier(_CARRIER + key)
+            if not ids:  # a word of characters that the tokenizer drops
+                unknown = self.tokenizer.unk_token_id
+                ids = (self.eos_id if unknown is None else unknown,)
+            if len(self._words) < 200_000:  # a bound on memory, far above any document's vocabulary
+                self._words[key] = ids
+        return ids
+
+    def source(self, words: Sequence[str], style: str | None = None) -> Source:
+        """Encoder input of a window: prefix, words, end."""
+        prefix = self.task.prefix_for(style).strip()
+        ids = list(self.word_ids(prefix, first=True)) if prefix else []
+        ends = []
+        for word in words:
+            ids += self.word_ids(word, first=not ids)
+            ends.append(len(ids) - 1)
+        return Source((*ids, self.eos_id), tuple(ends))
+
+    def target(self, forms: Sequence[str], labels: Sequence[str]) -> tuple[int, ...]:
+        """Decoder output of a window: each word form followed by its label's marks, then end."""
+        ids: list[int] = []
+        for index, (form, label) in enumerate(zip(forms, labels, strict=True)):
+            ids += self.word_ids(form, first=index == 0)
+            for mark in label:
+                ids += self.mark_ids[mark]
+        return (*ids, self.eos_id)
+
+    def encode_target(self, text: str) -> tuple[int, ...]:
+        """Decoder output of a canonical target text, such as a data set holds."""
+        words = split(text, self.task.alphabet).words
+        forms = [word.text for word in words]
+        return self.target(forms, [word.label for word in words])
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """The text of generated ids, special tokens left out."""
+        return str(self.tokenizer.decode(ids, skip_special_tokens=True, clean_up_tokenization_spaces=False))
+
+    def _encode(self, text: str) -> list[int]:
+        return list(self.tokenizer.encode(text, add_special_tokens=False))
+
+    def _behind_carrier(self, written: str) -> tuple[int, ...]:
+        """Tokens of what follows the carrier word in a text.
+
+        Raises ModelError if the tokenizer glues it to the carrier.
+        """
+        carrier, ids = self._encode(_CARRIER), self._encode(written)
+        if ids[: len(carrier)] != carrier:
+            raise ModelError(
+                f"a tokenizer that writes {written!r} as one piece",
+                expected="words and marks in pieces of their own",
+                fix="use a T5, mT5, umT5 or byT5 tokenizer",
+            )
+        return tuple(ids[len(carrier) :])

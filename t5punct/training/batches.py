@@ -1,0 +1,165 @@
+"""Training batches: encoded examples, grouped by length under a token budget.
+
+In: a prepared data set, or random token sequences (the copying warm-up).  Out: padded tensors.
+
+A batch of windows of about the same length, `BatchSampler(lengths, batch_tokens=4096, seed=1)`, wastes little on
+padding; the order of batches is random, the same for the same seed and epoch.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch.utils.data import Dataset, Sampler
+
+from ..tokenization import TaskTokenizer
+from ..words import split
+
+IGNORED = -100  # target positions that the loss leaves out
+_POOL_BATCHES = 64  # batches whose examples are sorted by length together
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One encoded example; `marks[i]` is the class of word i's slot (0 none, else 1 + place in the alphabet)."""
+
+    source: tuple[int, ...]
+    target: tuple[int, ...]
+    word_ends: tuple[int, ...]
+    marks: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Padded examples.
+
+    input_ids, attention_mask: int64 (n_batch, n_source); labels: int64 (n_batch, n_target), IGNORED where padded;
+    word_ends, marks: int64 (n_batch, n_words), marks IGNORED where padded.
+    """
+
+    input_ids: torch.Tensor
+    attention_mask: torch.Tensor
+    labels: torch.Tensor
+    word_ends: torch.Tensor
+    marks: torch.Tensor
+    n_words: int
+
+    def to(self, device: torch.device) -> Batch:
+        names = ("input_ids", "attention_mask", "labels", "word_ends", "marks")
+        return Batch(*(getattr(self, name).to(device) for name in names), n_words=self.n_words)
+
+
+class ChunkExamples(Dataset[Example]):
+    """A prepared data set, encoded when asked for."""
+
+    def __init__(self, rows: Any, tokenizer: TaskTokenizer) -> None:
+        self.rows, self.tokenizer = rows, tokenizer
+        self.lengths: list[int] = list(rows["n_words"])
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    def __getitem__(self, index: int) -> Example:
+        row = self.rows[index]
+        alphabet = self.tokenizer.task.alphabet
+        words = split(row["target"], alphabet).words
+        source = self.tokenizer.source(row["source"].split(), row["style"])
+        labels = [word.label for word in words]
+        forms = [word.text if self.tokenizer.task.cased else word.text.lower() for word in words]
+        marks = tuple(1 + alphabet.marks.index(label[0]) if label else 0 for label in labels)
+        return Example(source.ids, self.tokenizer.target(forms, labels), source.word_ends, marks)
+
+
+class CopyExamples(Dataset[Example]):
+    """Random token sequences whose target is the source.
+
+    T5's cross-attention has no positions and must learn by content where the next word stands in the source;
+    copying noise teaches just that, far sooner than text does.
+    """
+
+    def __init__(self, n_examples: int, tokenizer: TaskTokenizer, n_ids: int, min_tokens: int, max_tokens: int) -> None:
+        rng = random.Random(0)
+        self.tokenizer, self.n_ids = tokenizer, n_ids
+        self.lengths = [rng.randint(min_tokens, max_tokens) for _ in range(n_examples)]
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    def __getitem__(self, index: int) -> Example:
+        rng = random.Random(index)
+        length = self.lengths[index]
+        ids = tuple(rng.randrange(3, 3 + self.n_ids) for _ in range(length))  # 0-2: pad, end, unknown
+        whole = (*ids, self.tokenizer.eos_id)
+        return Example(whole, whole, tuple(range(length)), (IGNORED,) * length)
+
+
+class BatchSampler(Sampler[list[int]]):
+    """Batches of example indices under a budget of words, shuffled anew each epoch, resumable."""
+
+    def __init__(self, lengths: Sequence[int], batch_words: int, seed: int) -> None:
+        self.lengths, self.batch_words, self.seed = lengths, batch_words, seed
+        self.epoch = self.start_batch = 0
+        self._batches: list[list[int]] | None = None
+
+    def set_position(self, epoch: int, start_batch: int = 0) -> None:
+        """Choose the epoch, and how many of its batches to leave out (they were seen before a resume)."""
+        self.epoch, self.start_batch, self._batches = epoch, start_batch, None
+
+    def __len__(self) -> int:
+        return len(self._plan()) - self.start_batch
+
+    def __iter__(self) -> Iterator[list[int]]:
+        return iter(self._plan()[self.start_batch :])
+
+    def _plan(self) -> list[list[int]]:
+        if self._batches is None:
+            rng = random.Random(f"{self.seed} {self.epoch}")
+            order = list(range(len(self.lengths)))
+            rng.shuffle(order)
+            mean = max(1.0, sum(self.lengths) / max(1, len(self.lengths)))
+            pool = max(1, int(_POOL_BATCHES * self.batch_words / mean))
+            batches = [
+                batch
+                for start in range(0, len(order), pool)
+                for batch in self._fill(sorted(order[start : start + pool], key=self.lengths.__getitem__))
+            ]
+            rng.shuffle(batches)
+            self._batches = batches
+        return self._batches
+
+    def _fill(self, order: Sequence[int]) -> Iterator[list[int]]:
+        """Cut indices, sorted by length, into batches whose padded size keeps the budget."""
+        batch: list[int] = []
+        for index in order:
+            if batch and self.lengths[index] * (len(batch) + 1) > self.batch_words:
+                yield batch
+                batch = []
+            batch.append(index)
+        if batch:
+            yield batch
+
+
+def collate(pad_id: int) -> Callable[[Sequence[Example]], Batch]:
+    """A function that pads examples into a batch."""
+
+    def pad(rows: Sequence[tuple[int, ...]], value: int) -> torch.Tensor:
+        width = max(len(row) for row in rows)
+        return torch.tensor([[*row, *(value,) * (width - len(row))] for row in rows], dtype=torch.long)
+
+    def make(examples: Sequence[Example]) -> Batch:
+        sources = [example.source for example in examples]
+        mask = [(1,) * len(source) for source in sources]
+        return Batch(
+            pad(sources, pad_id),
+            pad(mask, 0),
+            pad([example.target for example in examples], IGNORED),
+            pad([example.word_ends for example in examples], 0),
+            pad([example.marks for example in examples], IGNORED),
+            n_words=sum(len(example.word_ends) for example in examples),
+        )
+
+    return make

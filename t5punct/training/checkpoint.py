@@ -1,0 +1,93 @@
+"""Checkpoints: everything a run needs to go on as if it had never stopped, without pickle.
+
+In: model, optimiser, schedule, position in the data.  Out: a folder that is also a usable model.
+
+`save_checkpoint(folder, ...)` then `load_checkpoint(folder, ...)`: ten steps equal five and five.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+from safetensors.torch import load_file, save_file
+
+from .. import config as settings
+from .. import model as models
+from ..errors import ModelError
+
+if TYPE_CHECKING:
+    from .config import TrainConfig
+    from .objective import Objective
+
+TRAIN_FILE, STATE_FILE, OPTIMISER_FILE = "train.yaml", "state.json", "optimiser.safetensors"
+
+
+@dataclass(frozen=True)
+class TrainState:
+    """Where a run stands."""
+
+    step: int = 0  # optimiser steps done
+    epoch: int = 0
+    batch: int = 0  # batches of this epoch already seen, on one process
+    words: int = 0  # words trained on, all processes together
+
+    def after_batch(self, words: int) -> TrainState:
+        return replace(self, batch=self.batch + 1, words=self.words + words)
+
+
+def save_checkpoint(
+    folder: Path,
+    model: models.Model,
+    objective: Objective,
+    optimiser: torch.optim.Optimizer,
+    state: TrainState,
+    config: TrainConfig,
+) -> None:
+    """Write beside and rename, so that a cut never leaves half a checkpoint."""
+    partial = folder.with_name(folder.name + ".partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    models.save(model, partial)
+    settings.save(config, partial / TRAIN_FILE)
+    (partial / STATE_FILE).write_text(json.dumps(asdict(state), indent=2) + "\n", encoding="utf-8")
+    tensors = {f"optimiser.{name}": tensor for name, tensor in _optimiser_tensors(objective, optimiser).items()}
+    tensors["rng"] = torch.get_rng_state()
+    if objective.tagger is not None:
+        tensors |= {f"tagger.{name}": tensor.detach() for name, tensor in objective.tagger.state_dict().items()}
+    save_file({name: tensor.contiguous().cpu() for name, tensor in tensors.items()}, partial / OPTIMISER_FILE)
+    shutil.rmtree(folder, ignore_errors=True)
+    os.replace(partial, folder)
+
+
+def load_checkpoint(folder: Path, objective: Objective, optimiser: torch.optim.Optimizer) -> TrainState:
+    """Put the optimiser, the tagger and the random state back; the network was loaded as a model before."""
+    if not (folder / STATE_FILE).is_file():
+        raise ModelError(f"no checkpoint in {folder}", expected=STATE_FILE, fix="run without resume=true")
+    tensors = load_file(folder / OPTIMISER_FILE)
+    torch.set_rng_state(tensors.pop("rng"))
+    tagger = {key.removeprefix("tagger."): value for key, value in tensors.items() if key.startswith("tagger.")}
+    if objective.tagger is not None:
+        objective.tagger.load_state_dict(tagger)
+    for name, parameter in objective.named_parameters():
+        prefix = f"optimiser.{name}/"
+        slots = {key.removeprefix(prefix): tensors[key] for key in tensors if key.startswith(prefix)}
+        if slots:
+            optimiser.state[parameter] = {
+                key: value.to(parameter.device) if value.dim() else value for key, value in slots.items()
+            }
+    return TrainState(**json.loads((folder / STATE_FILE).read_text(encoding="utf-8")))
+
+
+def _optimiser_tensors(objective: Objective, optimiser: torch.optim.Optimizer) -> dict[str, Any]:
+    """AdamW's moments and step counts, named by parameter: `network.shared.weight/exp_avg`."""
+    inner: Any = getattr(optimiser, "optimizer", optimiser)  # accelerate wraps it
+    return {
+        f"{name}/{slot}": value
+        for name, parameter in objective.named_parameters()
+        for slot, value in inner.state.get(parameter, {}).items()
+    }

@@ -1,0 +1,163 @@
+"""The training loop: one process or many, by `accelerate`.
+
+In: a `TrainConfig`.  Out: checkpoints in `output`, the last of them a usable model; a `log.jsonl` of losses.
+
+`train(TrainConfig(output="runs/demo", init_from="t5-small", data=DataConfig(path="prepared/data")))` fine-tunes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .. import model as models
+from ..errors import InputError
+from .batches import BatchSampler, ChunkExamples, CopyExamples, collate
+from .checkpoint import TrainState, load_checkpoint, save_checkpoint
+from .config import TrainConfig
+from .objective import Losses, Objective
+from .optimiser import build_optimiser
+from .progress import Progress
+from .validation import Validator
+
+if TYPE_CHECKING:
+    import torch
+
+
+
+@dataclass
+class Run:
+    """The live objects of a run; what is saved of them is in `checkpoint`."""
+
+    config: TrainConfig
+    accelerator: Any
+    model: models.Model
+    objective: Any
+    optimiser: Any
+    schedule: Any
+    sampler: BatchSampler
+    loader: Any
+    n_steps: int
+    state: TrainState
+
+
+def train(config: TrainConfig) -> Path:
+    """Train, and return the folder of the final model."""
+    run = build(config)
+    output = Path(config.output)
+    validator = Validator(config.validation)
+    with Progress(output, run.n_steps, run.state, show=run.accelerator.is_main_process) as progress:
+        while run.state.step < run.n_steps:
+            run.sampler.set_position(run.state.epoch, run.state.batch * run.accelerator.num_processes)
+            for batch in run.loader:
+                losses = _step(run, batch)
+                if losses is None:
+                    continue
+                progress.update(run.state, losses, run.optimiser.param_groups[0]["lr"], config.log_every_steps)
+                if _due(run.state.step, config.validation.every_steps):
+                    validator.run(run, progress)
+                if _due(run.state.step, config.checkpoint_every_steps):
+                    _save(run)
+                if run.state.step >= run.n_steps:
+                    break
+            else:
+                run.state = replace(run.state, epoch=run.state.epoch + 1, batch=0)
+    _save(run)
+    return output
+
+
+def build(config: TrainConfig) -> Run:
+    """Load or make everything a run needs; with `resume`, as the last checkpoint left it."""
+    from accelerate import Accelerator
+    from accelerate.utils import DataLoaderConfiguration, set_seed
+    from transformers import get_scheduler
+
+    accelerator = Accelerator(
+        mixed_precision=config.mixed_precision,
+        gradient_accumulation_steps=config.optim.accumulation_steps,
+        dataloader_config=DataLoaderConfiguration(even_batches=False),
+    )
+    set_seed(config.seed)
+    model = _model(config)
+    sampler, loader = _data(config, model)
+    objective = Objective(model.network, 1 + len(model.task.marks), config.loss.tagger_weight).train()
+    optimiser = build_optimiser(objective, config.optim)
+    state = load_checkpoint(Path(config.output), objective, optimiser) if config.resume else TrainState()
+    per_epoch = -(-len(sampler) // (accelerator.num_processes * config.optim.accumulation_steps))
+    n_steps = config.optim.max_steps or config.data.copying.steps or per_epoch * config.optim.epochs
+    schedule = get_scheduler(config.optim.schedule, optimiser, config.optim.warmup_steps, n_steps)
+    for _ in range(state.step):
+        schedule.step()
+    wrapped, optimiser, loader = accelerator.prepare(objective, optimiser, loader)
+    return Run(config, accelerator, model, wrapped, optimiser, schedule, sampler, loader, n_steps, state)
+
+
+def _model(config: TrainConfig) -> models.Model:
+    """The checkpoint's, the named or a fresh model; the run's task replaces the folder's where none was saved."""
+    if config.resume:
+        return models.load(config.output)
+    if config.init_from is not None:
+        return models.load(config.init_from, task=config.task)
+    assert config.tokenizer is not None  # noqa: S101  (TrainConfig has checked it)
+    return models.fresh(config.fresh, models.load_tokenizer(config.tokenizer, config.task))
+
+
+def _data(config: TrainConfig, model: models.Model) -> tuple[BatchSampler, torch.utils.data.DataLoader[Any]]:
+    import torch
+
+    examples: CopyExamples | ChunkExamples
+    copying = config.data.copying
+    if copying.steps:
+        n_examples = copying.steps * max(1, 2 * config.data.batch_words // copying.min_tokens)
+        examples = CopyExamples(n_examples, model.tokenizer, copying.n_ids, copying.min_tokens, copying.max_tokens)
+    else:
+        examples = ChunkExamples(_rows(config.data.path), model.tokenizer)
+    sampler = BatchSampler(examples.lengths, config.data.batch_words, config.seed)
+    loader = torch.utils.data.DataLoader(
+        examples,
+        batch_sampler=sampler,
+        collate_fn=collate(model.tokenizer.pad_id),
+        num_workers=config.data.workers,
+    )
+    return sampler, loader
+
+
+def _rows(path: str) -> Any:
+    from datasets import load_from_disk
+
+    if not (Path(path) / "dataset_dict.json").is_file():
+        raise InputError(f"no data set in {path}", expected="a folder made by `t5punct prepare`", fix="prepare first")
+    return load_from_disk(path)["train"]
+
+
+def _step(run: Run, batch: Any) -> Losses | None:
+    """One batch; the losses if it completed an optimiser step."""
+    accelerator, optim = run.accelerator, run.config.optim
+    with accelerator.accumulate(run.objective):
+        batch = batch.to(accelerator.device)
+        with accelerator.autocast():
+            losses: Losses = run.objective(batch)
+        accelerator.backward(losses.total)
+        if accelerator.sync_gradients:
+            accelerator.clip_grad_norm_(run.objective.parameters(), optim.clip_norm)
+        run.optimiser.step()
+        if accelerator.sync_gradients:
+            run.schedule.step()
+        run.optimiser.zero_grad()
+    run.state = run.state.after_batch(batch.n_words * accelerator.num_processes)
+    if not accelerator.sync_gradients:
+        return None
+    run.state = replace(run.state, step=run.state.step + 1)
+    return losses
+
+
+def _save(run: Run) -> None:
+    if run.accelerator.is_main_process:
+        objective = run.accelerator.unwrap_model(run.objective)
+        save_checkpoint(Path(run.config.output), run.model, objective, run.optimiser, run.state, run.config)
+    run.accelerator.wait_for_everyone()
+
+
+def _due(step: int, every: int) -> bool:
+    return bool(every) and step % every == 0

@@ -1,0 +1,74 @@
+"""A run as a person watches it: a bar with loss, words per second and time left, and a log of the same.
+
+In: losses of each step.  Out: a rich progress bar on a terminal, lines in `log.jsonl` and on the logger.
+
+A line of the log: {"step": 50, "words": 102400, "text_loss": 6.1, "tag_loss": 0.7, "lr": 0.001,
+"words_per_second": 2900.0}.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from pathlib import Path
+from types import TracebackType
+
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+from rich.progress import Progress as Bar
+
+from .checkpoint import TrainState
+from .objective import Losses
+
+_log = logging.getLogger(__name__)
+
+
+class Progress:
+    """Collects losses between two lines of the log."""
+
+    def __init__(self, output: Path, n_steps: int, state: TrainState, *, show: bool) -> None:
+        self.path = output.with_name(output.name + ".log.jsonl")  # beside: checkpoints replace the folder
+        self.show = show
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[status]}"), TimeRemainingColumn())
+        self.bar = Bar(*columns, disable=not show)
+        self.task = self.bar.add_task("train", total=n_steps, completed=state.step, status="")
+        self._sums = [0.0, 0.0]
+        self._n, self._since, self._words = 0, time.perf_counter(), state.words
+
+    def __enter__(self) -> Progress:
+        self.bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.bar.stop()
+
+    def update(self, state: TrainState, losses: Losses, lr: float, every: int) -> None:
+        """Take in one step; every so often, say how it goes."""
+        self._sums[0] += float(losses.text)
+        self._sums[1] += float(losses.tags)
+        self._n += 1
+        if self._n < every:
+            return
+        now = time.perf_counter()
+        line = {
+            "step": state.step,
+            "words": state.words,
+            "text_loss": round(self._sums[0] / self._n, 4),
+            "tag_loss": round(self._sums[1] / self._n, 4),
+            "lr": lr,
+            "words_per_second": round((state.words - self._words) / (now - self._since), 1),
+        }
+        self._sums, self._n, self._since, self._words = [0.0, 0.0], 0, now, state.words
+        self.record(line)
+        status = f"loss {line['text_loss']:.3f}  {line['words_per_second']:.0f} words/s"
+        self.bar.update(self.task, completed=state.step, status=status)
+
+    def record(self, line: dict[str, float | int]) -> None:
+        """Append a line to the log."""
+        if self.show:
+            with self.path.open("a", encoding="utf-8") as handle:
+                handle.write(json.dumps(line) + "\n")
+            _log.info("%s", line)

@@ -1,0 +1,71 @@
+"""What one window says of one slot.
+
+In: a decoder's or the aligner's findings.  Out: `Vote`s, which `combine` turns into `Decision`s.
+
+>>> vote = Vote(Distribution.certain(","), Distribution.certain("lower"))
+>>> vote.labels.best, vote.labels.entropy
+(',', 0.0)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from .marks import Case
+
+
+@dataclass(frozen=True, slots=True)
+class Distribution:
+    """Probabilities of outcomes (labels, or case names), in order of first mention; they sum to 1."""
+
+    outcomes: tuple[str, ...]
+    probabilities: tuple[float, ...]
+
+    @classmethod
+    def certain(cls, outcome: str) -> Distribution:
+        return cls((outcome,), (1.0,))
+
+    @classmethod
+    def of(cls, weights: Mapping[str, float]) -> Distribution:
+        """Normalise non-negative weights; all zero weights give equal shares."""
+        total = sum(weights.values())
+        if total <= 0.0:
+            return cls(tuple(weights), (1.0 / len(weights),) * len(weights))
+        return cls(tuple(weights), tuple(weight / total for weight in weights.values()))
+
+    @property
+    def best(self) -> str:
+        """The most probable outcome; of equals, the one mentioned first."""
+        return max(zip(self.probabilities, self.outcomes, strict=True), key=lambda pair: pair[0])[1]
+
+    @property
+    def entropy(self) -> float:
+        """Shannon entropy in nats."""
+        return -sum(p * math.log(p) for p in self.probabilities if p > 0.0) or 0.0
+
+    def probability(self, outcome: str) -> float:
+        return dict(zip(self.outcomes, self.probabilities, strict=True)).get(outcome, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Vote:
+    """One window's distributions over the label of a slot and the case of the word before it."""
+
+    labels: Distribution
+    cases: Distribution  # outcomes are `Case` values
+    weight: float = 1.0  # how far the vote is to be trusted; 0 where an alignment failed
+    left_words: int = 0  # words of the window before this slot's word
+    right_words: int = 0  # words of the window after it: the lookahead the vote was made with
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """The label of a slot and the case of its word, with the probability given to each."""
+
+    label: str
+    case: Case
+    label_confidence: float
+    case_confidence: float
+    n_votes: int = 1
