@@ -117,9 +117,7 @@ def _iwslt_counts(rows: tuple[Row, ...], punctuator: Punctuator) -> Iterator[Cou
         stretch = slice(start, start + _IWSLT_DOCUMENT_WORDS)
         reference = [Slot(LABEL_OF_CLASS[row.label_class]) for row in rows[stretch]]
         yield count(reference, [Slot(label) for label in labels[stretch]]) + Counts(words=len(reference))
-    yield Counts(
-        words_changed=kept.words_changed, words_inserted=kept.words_inserted, words_dropped=kept.words_dropped
-    )
+    yield Counts(words_changed=kept.words_changed, words_inserted=kept.words_inserted, words_dropped=kept.words_dropped)
 
 
 def _row_labels(joined: JoinedWords, labels: list[str], n_rows: int) -> list[str]:

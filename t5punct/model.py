@@ -54,7 +54,8 @@ class Model:
 
     @property
     def device(self) -> torch.device:
-        return self.network.device
+        device: torch.device = self.network.device
+        return device
 
     @property
     def start_id(self) -> int:

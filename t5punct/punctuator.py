@@ -84,9 +84,7 @@ class Punctuator:
         model.task.prefix_for(self.config.decoding.style)  # an unknown style is said here, not at the first text
 
     @classmethod
-    def from_pretrained(
-        cls, source: str | Path | None = None, config: PunctuatorConfig | None = None
-    ) -> Punctuator:
+    def from_pretrained(cls, source: str | Path | None = None, config: PunctuatorConfig | None = None) -> Punctuator:
         """A punctuator with the bundled model (no source), a model folder, or a hub id."""
         return cls(load(source), config)
 
@@ -116,9 +114,7 @@ class Punctuator:
             for window, votes in zip(batch, self._votes(inputs), strict=True):
                 _cast(ballot, window, votes)
             ended = batch[-1].stop == n_words
-            yield from ballot.close(
-                n_words if ended else batch[-1].start + config.stride_words + config.mask_left
-            )
+            yield from ballot.close(n_words if ended else batch[-1].start + config.stride_words + config.mask_left)
 
     def _annotated(self, words: Sequence[Word]) -> Iterator[AnnotatedWord]:
         config, alphabet = self.config.render, self.model.task.alphabet
@@ -144,9 +140,7 @@ class Punctuator:
         alphabet = self.model.task.alphabet
         alignments = [align.align(window.words, text, alphabet) for window, text in zip(inputs, texts, strict=True)]
         for found in alignments:
-            self.alignment += AlignmentCounts(
-                len(found.words), found.n_inserted, found.n_dropped, found.n_changed
-            )
+            self.alignment += AlignmentCounts(len(found.words), found.n_inserted, found.n_dropped, found.n_changed)
         return [align.votes(found) for found in alignments]
 
 

@@ -62,11 +62,10 @@ class TaskTokenizer:
     def __init__(self, tokenizer: PreTrainedTokenizerBase, task: TaskConfig) -> None:
         self.tokenizer = tokenizer
         self.task = task
-        self.pad_id, self.eos_id = tokenizer.pad_token_id, tokenizer.eos_token_id
-        if self.pad_id is None or self.eos_id is None:
-            raise ModelError(
-                "a tokenizer without pad or end token", expected="a T5 tokenizer", fix="pick a T5 folder"
-            )
+        pad_id, eos_id = tokenizer.pad_token_id, tokenizer.eos_token_id
+        if pad_id is None or eos_id is None:
+            raise ModelError("a tokenizer without pad or end token", expected="a T5 tokenizer", fix="pick a T5 folder")
+        self.pad_id, self.eos_id = int(pad_id), int(eos_id)
         self._words: dict[str, tuple[int, ...]] = {}
 
     @cached_property

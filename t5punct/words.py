@@ -18,8 +18,8 @@ from functools import lru_cache
 from .marks import DASH, NO_LABEL, Alphabet, Case, apply_case
 
 _APOSTROPHES = "'’"
-_OPENERS = "\"“„«‘([{¿¡"
-_CLOSERS = "\"”“»)]}" + _APOSTROPHES
+_OPENERS = '"“„«‘([{¿¡'
+_CLOSERS = '"”“»)]}' + _APOSTROPHES
 # U.S. and e.g. are words: their last full stop is theirs and marks no slot
 _INITIALISM = re.compile(r"(?:[^\W\d_]\.){2,}$")
 _PIECE = re.compile(r"(\S+)(\s*)")

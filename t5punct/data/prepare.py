@@ -81,9 +81,7 @@ def all_chunks(config: PrepareConfig, split: str, *, check_tokens: bool = True) 
         rng = random.Random(f"{config.seed} {corpus.path} {split}")
         located = CorpusConfig(str(Path(config.root) / corpus.path), corpus.style, corpus.words)
         for document in documents(located, split, seed=config.seed, holdout_percent=config.holdout_percent):
-            yield from chunks(
-                document, config.chunks, rng, style=corpus.style, cased=config.cased, n_tokens=n_tokens
-            )
+            yield from chunks(document, config.chunks, rng, style=corpus.style, cased=config.cased, n_tokens=n_tokens)
 
 
 def _rows(config: PrepareConfig, split: str) -> Iterator[dict[str, Any]]:

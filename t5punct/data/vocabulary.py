@@ -70,12 +70,17 @@ def build_tokenizer(spiece: Path) -> Any:
     pieces = [(piece.piece, piece.score) for piece in proto.pieces] + [(name, 0.0) for name in sentinels]
     backend = Tokenizer(Unigram(pieces, unk_id=_UNK, byte_fallback=True))
     backend.normalizer = normalizers.Precompiled(proto.normalizer_spec.precompiled_charsmap)
-    metaspace = dict(replacement="▁", prepend_scheme="always", split=True)
     backend.pre_tokenizer = pre_tokenizers.Sequence(
-        [pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Metaspace(**metaspace)]
+        [
+            pre_tokenizers.WhitespaceSplit(),
+            pre_tokenizers.Metaspace(replacement="▁", prepend_scheme="always", split=True),
+        ]
     )
     backend.decoder = decoders.Sequence(
-        [decoders.ByteFallback(), decoders.Metaspace(**metaspace)]  # bytes to characters, then ▁ to spaces
+        [
+            decoders.ByteFallback(),
+            decoders.Metaspace(replacement="▁", prepend_scheme="always", split=True),
+        ]  # bytes to characters, then ▁ to spaces
     )
     backend.post_processor = processors.TemplateProcessing(
         single=["$A", "</s>"], pair=["$A", "</s>", "$B", "</s>"], special_tokens=[("</s>", _EOS)]

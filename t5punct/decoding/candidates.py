@@ -68,9 +68,7 @@ class Walk:
             self.masses[self.finished] += self._mass
 
 
-def options_of(
-    window: WindowInput, index: int, label: str, tokenizer: TaskTokenizer, marks: str
-) -> tuple[Option, ...]:
+def options_of(window: WindowInput, index: int, label: str, tokenizer: TaskTokenizer, marks: str) -> tuple[Option, ...]:
     """What may follow when `index` words and, in the last one's slot, `label` have been written.
 
     No option's tokens begin another's: of two such, the word forms come before marks, so that the next word can
@@ -80,9 +78,7 @@ def options_of(
         found = [Option((tokenizer.eos_id,))]
     else:
         forms = case_forms(window.spellings[index]) if tokenizer.task.cased else _uncased(window.words[index])
-        found = [
-            Option(tokenizer.word_ids(form, first=index == 0), case=case) for case, form in forms.items()
-        ]
+        found = [Option(tokenizer.word_ids(form, first=index == 0), case=case) for case, form in forms.items()]
     if index and window.has_slot[index - 1] and len(label) < tokenizer.task.max_marks:
         found += [Option(tokenizer.mark_ids[mark], mark=mark) for mark in marks]
     distinct: list[Option] = []

@@ -20,9 +20,7 @@ _ROOM_TOKENS = 16
 
 
 @torch.inference_mode()
-def generate_texts(
-    model: Model, windows: Sequence[WindowInput], style: str | None = None, beams: int = 1
-) -> list[str]:
+def generate_texts(model: Model, windows: Sequence[WindowInput], style: str | None = None, beams: int = 1) -> list[str]:
     """The text a model writes for each window (Melamud 2021: T5, source words to punctuated words)."""
     if not windows:
         return []

@@ -106,9 +106,7 @@ def count(reference: Sequence[Slot], output: Sequence[Slot]) -> Counts:
 def _count_slot(wanted: Slot, found: Slot) -> Counts:
     wanted_class, found_class = class_of(wanted.label), class_of(found.label)
     classes = {
-        name: ClassCounts(
-            int(wanted_class == found_class == name), int(found_class == name), int(wanted_class == name)
-        )
+        name: ClassCounts(int(wanted_class == found_class == name), int(found_class == name), int(wanted_class == name))
         for name in CLASS_MARKS
     }
     ends = ends_sentence(wanted.label), ends_sentence(found.label)

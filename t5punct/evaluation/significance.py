@@ -54,9 +54,7 @@ def interval(
     if not documents:
         raise InputError("no documents", expected="at least one", fix="score something first")
     rng = random.Random(seed)
-    draws = sorted(
-        statistic(_total(rng.choices(documents, k=len(documents)))) for _ in range(n_samples)
-    )
+    draws = sorted(statistic(_total(rng.choices(documents, k=len(documents)))) for _ in range(n_samples))
     tail = (1.0 - level) / 2.0
     low, high = draws[int(tail * n_samples)], draws[min(n_samples - 1, int((1.0 - tail) * n_samples))]
     return Interval(statistic(_total(documents)), low, high, level)

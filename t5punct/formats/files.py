@@ -65,10 +65,10 @@ def writing(path: str | Path) -> Iterator[TextIO]:
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as handle:
             yield handle
-        os.chmod(partial, 0o666 & ~_umask())
-        os.replace(partial, path)
+        Path(partial).chmod(0o666 & ~_umask())
+        Path(partial).replace(path)
     except BaseException:
-        os.unlink(partial)
+        Path(partial).unlink()
         raise
 
 

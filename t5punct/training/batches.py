@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -50,7 +50,7 @@ class Batch:
 
     def to(self, device: torch.device) -> Batch:
         names = ("input_ids", "attention_mask", "labels", "word_ends", "marks")
-        return Batch(*(getattr(self, name).to(device) for name in names), n_words=self.n_words)
+        return replace(self, **{name: getattr(self, name).to(device) for name in names})
 
 
 class ChunkExamples(Dataset[Example]):

@@ -8,11 +8,11 @@ In: model, optimiser, schedule, position in the data.  Out: a folder that is als
 from __future__ import annotations
 
 import json
-import os
 import shutil
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import torch
 from safetensors.torch import load_file, save_file
@@ -45,7 +45,7 @@ def save_checkpoint(
     folder: Path,
     model: models.Model,
     objective: Objective,
-    optimiser: torch.optim.Optimizer,
+    optimisers: Sequence[torch.optim.Optimizer],
     state: TrainState,
     config: TrainConfig,
 ) -> None:
@@ -55,17 +55,17 @@ def save_checkpoint(
     models.save(model, partial)
     settings.save(config, partial / TRAIN_FILE)
     (partial / STATE_FILE).write_text(json.dumps(asdict(state), indent=2) + "\n", encoding="utf-8")
-    tensors = {f"optimiser.{name}": tensor for name, tensor in _optimiser_tensors(objective, optimiser).items()}
+    tensors = {f"optimiser.{name}": tensor for name, tensor in _optimiser_tensors(objective, optimisers).items()}
     tensors["rng"] = torch.get_rng_state()
     if objective.tagger is not None:
         tensors |= {f"tagger.{name}": tensor.detach() for name, tensor in objective.tagger.state_dict().items()}
     save_file({name: tensor.contiguous().cpu() for name, tensor in tensors.items()}, partial / OPTIMISER_FILE)
     shutil.rmtree(folder, ignore_errors=True)
-    os.replace(partial, folder)
+    partial.replace(folder)
 
 
-def load_checkpoint(folder: Path, objective: Objective, optimiser: torch.optim.Optimizer) -> TrainState:
-    """Put the optimiser, the tagger and the random state back; the network was loaded as a model before."""
+def load_checkpoint(folder: Path, objective: Objective, optimisers: Sequence[torch.optim.Optimizer]) -> TrainState:
+    """Put the optimisers, the tagger and the random state back; the network was loaded as a model before."""
     if not (folder / STATE_FILE).is_file():
         raise ModelError(f"no checkpoint in {folder}", expected=STATE_FILE, fix="run without resume=true")
     tensors = load_file(folder / OPTIMISER_FILE)
@@ -73,21 +73,27 @@ def load_checkpoint(folder: Path, objective: Objective, optimiser: torch.optim.O
     tagger = {key.removeprefix("tagger."): value for key, value in tensors.items() if key.startswith("tagger.")}
     if objective.tagger is not None:
         objective.tagger.load_state_dict(tagger)
+    owners = {parameter: o for o in optimisers for group in o.param_groups for parameter in group["params"]}
     for name, parameter in objective.named_parameters():
         prefix = f"optimiser.{name}/"
         slots = {key.removeprefix(prefix): tensors[key] for key in tensors if key.startswith(prefix)}
         if slots:
-            optimiser.state[parameter] = {
+            owners[parameter].state[parameter] = {
                 key: value.to(parameter.device) if value.dim() else value for key, value in slots.items()
             }
     return TrainState(**json.loads((folder / STATE_FILE).read_text(encoding="utf-8")))
 
 
-def _optimiser_tensors(objective: Objective, optimiser: torch.optim.Optimizer) -> dict[str, Any]:
-    """AdamW's moments and step counts, named by parameter: `network.shared.weight/exp_avg`."""
-    inner: Any = getattr(optimiser, "optimizer", optimiser)  # accelerate wraps it
+def _optimiser_tensors(objective: Objective, optimisers: Sequence[torch.optim.Optimizer]) -> dict[str, torch.Tensor]:
+    """The optimisers' moments and step counts, named by parameter: `network.shared.weight/exp_avg`."""
+    states = {
+        parameter: slots
+        for optimiser in optimisers
+        # accelerate wraps optimisers
+        for parameter, slots in getattr(optimiser, "optimizer", optimiser).state.items()
+    }
     return {
         f"{name}/{slot}": value
         for name, parameter in objective.named_parameters()
-        for slot, value in inner.state.get(parameter, {}).items()
+        for slot, value in states.get(parameter, {}).items()
     }

@@ -17,13 +17,12 @@ from .batches import BatchSampler, ChunkExamples, CopyExamples, collate
 from .checkpoint import TrainState, load_checkpoint, save_checkpoint
 from .config import TrainConfig
 from .objective import Losses, Objective
-from .optimiser import build_optimiser
+from .optimisers import build_optimisers
 from .progress import Progress
 from .validation import Validator
 
 if TYPE_CHECKING:
     import torch
-
 
 
 @dataclass
@@ -34,8 +33,8 @@ class Run:
     accelerator: Any
     model: models.Model
     objective: Any
-    optimiser: Any
-    schedule: Any
+    optimisers: list[Any]
+    schedules: list[Any]
     sampler: BatchSampler
     loader: Any
     n_steps: int
@@ -54,9 +53,9 @@ def train(config: TrainConfig) -> Path:
                 losses = _step(run, batch)
                 if losses is None:
                     continue
-                progress.update(run.state, losses, run.optimiser.param_groups[0]["lr"], config.log_every_steps)
+                progress.update(run.state, losses, run.optimisers[0].param_groups[0]["lr"], config.log_every_steps)
                 if _due(run.state.step, config.validation.every_steps):
-                    validator.run(run, progress)
+                    _validate(run, validator, progress)
                 if _due(run.state.step, config.checkpoint_every_steps):
                     _save(run)
                 if run.state.step >= run.n_steps:
@@ -82,15 +81,17 @@ def build(config: TrainConfig) -> Run:
     model = _model(config)
     sampler, loader = _data(config, model)
     objective = Objective(model.network, 1 + len(model.task.marks), config.loss.tagger_weight).train()
-    optimiser = build_optimiser(objective, config.optim)
-    state = load_checkpoint(Path(config.output), objective, optimiser) if config.resume else TrainState()
+    optimisers = build_optimisers(objective, config.optim)
+    state = load_checkpoint(Path(config.output), objective, optimisers) if config.resume else TrainState()
     per_epoch = -(-len(sampler) // (accelerator.num_processes * config.optim.accumulation_steps))
     n_steps = config.optim.max_steps or config.data.copying.steps or per_epoch * config.optim.epochs
-    schedule = get_scheduler(config.optim.schedule, optimiser, config.optim.warmup_steps, n_steps)
-    for _ in range(state.step):
+    schedules = [
+        get_scheduler(config.optim.schedule, optimiser, config.optim.warmup_steps, n_steps) for optimiser in optimisers
+    ]
+    for schedule in schedules * state.step:
         schedule.step()
-    wrapped, optimiser, loader = accelerator.prepare(objective, optimiser, loader)
-    return Run(config, accelerator, model, wrapped, optimiser, schedule, sampler, loader, n_steps, state)
+    wrapped, loader, *prepared = accelerator.prepare(objective, loader, *optimisers)
+    return Run(config, accelerator, model, wrapped, prepared, schedules, sampler, loader, n_steps, state)
 
 
 def _model(config: TrainConfig) -> models.Model:
@@ -141,10 +142,11 @@ def _step(run: Run, batch: Any) -> Losses | None:
         accelerator.backward(losses.total)
         if accelerator.sync_gradients:
             accelerator.clip_grad_norm_(run.objective.parameters(), optim.clip_norm)
-        run.optimiser.step()
-        if accelerator.sync_gradients:
-            run.schedule.step()
-        run.optimiser.zero_grad()
+        for optimiser, schedule in zip(run.optimisers, run.schedules, strict=True):
+            optimiser.step()
+            if accelerator.sync_gradients:
+                schedule.step()
+            optimiser.zero_grad()
     run.state = run.state.after_batch(batch.n_words * accelerator.num_processes)
     if not accelerator.sync_gradients:
         return None
@@ -152,10 +154,18 @@ def _step(run: Run, batch: Any) -> Losses | None:
     return losses
 
 
+def _validate(run: Run, validator: Validator, progress: Progress) -> None:
+    if run.accelerator.is_main_process:
+        line = validator.line(run.model, run.state.step)
+        if line:
+            progress.record(line)
+    run.accelerator.wait_for_everyone()
+
+
 def _save(run: Run) -> None:
     if run.accelerator.is_main_process:
         objective = run.accelerator.unwrap_model(run.objective)
-        save_checkpoint(Path(run.config.output), run.model, objective, run.optimiser, run.state, run.config)
+        save_checkpoint(Path(run.config.output), run.model, objective, run.optimisers, run.state, run.config)
     run.accelerator.wait_for_everyone()
 
 

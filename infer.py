@@ -1,0 +1,8 @@
+"""Punctuate text: `python infer.py [INPUT...]`, the same as `t5punct punctuate`."""
+
+import sys
+
+from t5punct.cli import main
+
+if __name__ == "__main__":
+    main(["punctuate", *sys.argv[1:]])

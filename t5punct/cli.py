@@ -1,0 +1,298 @@
+"""The command line: `t5punct punctuate | evaluate | prepare | train`.
+
+In: arguments, files, standard input.  Out: text or json on standard output or in files; exit code 2 and one line on
+standard error for a user's mistake.
+
+`echo "how are you today" | t5punct punctuate` prints `How are you today?`
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from . import __version__
+from .errors import InputError, T5PunctError
+
+if TYPE_CHECKING:
+    from .evaluate_files import Report
+    from .punctuator import Punctuator
+
+app = typer.Typer(
+    help="Punctuation and capitals for speech transcripts, with a T5 that never changes a word.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+Model = Annotated[str | None, typer.Option(help="A model folder or hub id; without it, the bundled model.")]
+Decoder = Annotated[str, typer.Option(help="slots (constrained) or generate (free, then aligned).")]
+Preset = Annotated[str, typer.Option(help="A named window strategy; the options below change single values.")]
+Window = Annotated[int | None, typer.Option(help="Words the model sees at once.")]
+Stride = Annotated[int | None, typer.Option(help="Words from one window's start to the next.")]
+MaskLeft = Annotated[int | None, typer.Option(help="First words of a window whose slots are not used.")]
+MaskRight = Annotated[int | None, typer.Option(help="Last words of a window whose slots are not used.")]
+Combine = Annotated[str | None, typer.Option(help="mean, entropy, hamming or vote.")]
+Style = Annotated[str | None, typer.Option(help="talk, meeting, prose or chat (the model's list counts).")]
+Beams = Annotated[int, typer.Option(help="Beam size of `generate`.")]
+BatchWindows = Annotated[int, typer.Option(help="Windows decoded at a time.")]
+Threads = Annotated[int | None, typer.Option(help="Processor threads; without it, torch's choice.")]
+Json = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
+Config = Annotated[Path | None, typer.Option(help="A YAML file of settings.")]
+Overrides = Annotated[list[str] | None, typer.Argument(help="Settings as dotted key=value.", show_default=False)]
+
+
+@app.callback(invoke_without_command=True)
+def _root(
+    version: Annotated[bool, typer.Option("--version", help="Print the version and stop.")] = False,
+) -> None:
+    if version:
+        typer.echo(f"t5punct {__version__}")
+        raise typer.Exit
+
+
+@app.command()
+def punctuate(
+    inputs: Annotated[list[str] | None, typer.Argument(metavar="[INPUT]...", show_default=False)] = None,
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="Write to this file.")] = None,
+    output_dir: Annotated[Path | None, typer.Option(help="Write one file for each input, under its name.")] = None,
+    model: Model = None,
+    decoder: Decoder = "slots",
+    preset: Preset = "double-overlap",
+    window: Window = None,
+    stride: Stride = None,
+    mask_left: MaskLeft = None,
+    mask_right: MaskRight = None,
+    combine: Combine = None,
+    style: Style = None,
+    beams: Beams = 1,
+    batch_windows: BatchWindows = 32,
+    threads: Threads = None,
+    keep_marks: Annotated[bool, typer.Option("--keep-marks", help="Keep the marks the input has.")] = False,
+    no_case: Annotated[bool, typer.Option("--no-case", help="Leave every letter as it is.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Put marks and capitals into text: files, or standard input (no INPUT, or `-`)."""
+    if output and output_dir:
+        raise InputError("both -o and --output-dir", expected="one of them", fix="drop one")
+    if output_dir and not output_dir.is_dir():
+        raise InputError(f"no folder {output_dir}", expected="an existing folder", fix="create it first")
+    sources = inputs or ["-"]
+    texts = [_read(source) for source in sources]
+    from .render import RenderConfig
+
+    punctuator = _punctuator(
+        model, decoder, preset, window, stride, mask_left, mask_right, combine, style, beams, batch_windows, threads
+    ).with_config(render=RenderConfig(case=not no_case, keep_marks=keep_marks))
+    results = [_render(punctuator, text, as_json) for text in texts]
+    _write(sources, results, output, output_dir, as_json)
+
+
+@app.command()
+def evaluate(
+    data: Annotated[Path, typer.Argument(help="An IWSLT word-TAB-label file, or punctuated text.")],
+    model: Model = None,
+    decoder: Decoder = "slots",
+    preset: Preset = "double-overlap",
+    window: Window = None,
+    stride: Stride = None,
+    mask_left: MaskLeft = None,
+    mask_right: MaskRight = None,
+    combine: Combine = None,
+    style: Style = None,
+    beams: Beams = 1,
+    batch_windows: BatchWindows = 32,
+    threads: Threads = None,
+    max_words: Annotated[int | None, typer.Option(help="Score only the first words.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Score a model: take a text's marks off, put them on anew, compare."""
+    import json
+
+    from .evaluate_files import as_json as report_json
+    from .evaluate_files import evaluate_file
+
+    punctuator = _punctuator(
+        model, decoder, preset, window, stride, mask_left, mask_right, combine, style, beams, batch_windows, threads
+    )
+    report = evaluate_file(data, punctuator, max_words=max_words)
+    if as_json:
+        typer.echo(json.dumps(report_json(report), ensure_ascii=False))
+    else:
+        _print_table(report)
+
+
+@app.command()
+def prepare(config: Config = None, overrides: Overrides = None) -> None:
+    """Make a training data set from corpora (see configs/prepare-*.yaml)."""
+    from datasets.utils.logging import disable_progress_bar
+
+    from .config import load
+    from .data.prepare import PrepareConfig
+    from .data.prepare import prepare as run
+
+    settings = load(PrepareConfig, config, overrides or ())
+    disable_progress_bar()
+    report = run(settings)
+    typer.echo(
+        f"{report.output}: {report.train_chunks} chunks of {report.train_words} words to train on, "
+        f"{report.validation_chunks} chunks to validate with"
+    )
+
+
+@app.command()
+def train(config: Config = None, overrides: Overrides = None) -> None:
+    """Train or fine-tune a model (see configs/); `accelerate launch train.py` runs it on several devices."""
+    from .config import load
+    from .training.config import TrainConfig
+
+    settings = load(TrainConfig, config, overrides or ())
+    from .training.loop import train as run
+
+    typer.echo(f"{run(settings)}: trained")
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line; user mistakes become one line and exit code 2."""
+    import click
+
+    try:
+        code = app(args=list(sys.argv[1:] if arguments is None else arguments), standalone_mode=False)
+    except T5PunctError as error:
+        _fail(str(error))
+    except click.ClickException as error:
+        _fail(error.format_message())
+    except (click.Abort, KeyboardInterrupt):
+        sys.exit(130)
+    except BrokenPipeError:  # the reader of our output went away, as `| head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(141)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _fail(message: str) -> None:
+    typer.echo("t5punct: " + " ".join(message.split()), err=True)
+    sys.exit(2)
+
+
+def _punctuator(
+    model: str | None,
+    decoder: str,
+    preset_name: str,
+    window: int | None,
+    stride: int | None,
+    mask_left: int | None,
+    mask_right: int | None,
+    combine: str | None,
+    style: str | None,
+    beams: int,
+    batch_windows: int,
+    threads: int | None,
+) -> Punctuator:
+    """Check every setting before the slow part, loading the model."""
+    from dataclasses import replace
+
+    from .presets import preset
+
+    chosen = preset(preset_name)
+    shape: dict[str, int] = {
+        name: value
+        for name, value in (
+            ("window", window), ("stride", stride), ("mask_left", mask_left), ("mask_right", mask_right)
+        )
+        if value is not None
+    }  # fmt: skip
+    windows = replace(chosen.windows, **shape)
+    combination = replace(chosen.combine, method=combine) if combine else chosen.combine
+    from .decoding.inputs import DecodingConfig
+
+    decoding = DecodingConfig(decoder, beams, batch_windows, style)
+    from .punctuator import Punctuator, PunctuatorConfig
+
+    if threads is not None:
+        import torch
+
+        torch.set_num_threads(max(1, threads))
+    return Punctuator.from_pretrained(model, PunctuatorConfig(windows, combination, decoding))
+
+
+def _read(source: str) -> str:
+    from .formats.files import decode_lines, read_text
+
+    if source == "-":
+        return "\n".join(decode_lines(sys.stdin.buffer, "standard input"))
+    return read_text(source)
+
+
+def _render(punctuator: Punctuator, text: str, as_json: bool) -> str:
+    if not as_json:
+        return punctuator.punctuate(text)
+    import json
+    from dataclasses import asdict
+
+    words = [asdict(word) for word in punctuator.annotate(text)]
+    return json.dumps({"words": words}, ensure_ascii=False)
+
+
+def _write(
+    sources: Sequence[str], results: Sequence[str], output: Path | None, output_dir: Path | None, as_json: bool
+) -> None:
+    from .formats.files import writing
+
+    if output_dir is not None:
+        for source, result in zip(sources, results, strict=True):
+            name = "stdin.txt" if source == "-" else Path(source).name
+            with writing(output_dir / (name + ".json" if as_json else name)) as handle:
+                handle.write(result + "\n")
+    elif output is not None:
+        with writing(output) as handle:
+            handle.write("".join(result + "\n" for result in results))
+    else:
+        sys.stdout.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
+        sys.stdout.write("".join(result + "\n" for result in results))
+        sys.stdout.flush()
+
+
+def _print_table(report: Report) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    scores = report.scores
+    table = Table("class", "precision", "recall", "F1", "reference", title=report.data)
+    rows: list[tuple[str, Any]] = [*scores.per_class.items(), ("micro", scores.micro), ("boundary", scores.boundary)]
+    for name, found in rows:
+        values = (found.precision, found.recall, found.f1)
+        table.add_row(name, *(_number(value) for value in values), str(found.reference))
+    console = Console()
+    console.print(table)
+    interval = report.micro_interval
+    changed = scores.words_changed + scores.words_inserted + scores.words_dropped
+    for name, text in (
+        ("micro F1, 95 % interval", f"{interval.low:.1f} to {interval.high:.1f}"),
+        ("macro F1", _number(scores.macro_f1)),
+        ("slot error rate", _number(scores.slot_error_rate)),
+        ("labels of 2+ marks exact", _number(scores.multiple_exact)),
+        ("case right, all words", _number(scores.case_accuracy)),
+        ("case right, capitals", _number(scores.cased_accuracy)),
+        ("words", str(scores.words)),
+        ("words changed", str(changed)),
+        ("seconds", f"{report.seconds:.1f}"),
+    ):
+        console.print(f"{name:<26}{text}")
+    if report.generated is not None:
+        made = report.generated
+        console.print(
+            f"{'generated, before aligning':<26}{made.changed} changed, {made.dropped} dropped, "
+            f"{made.inserted} inserted of {made.words}"
+        )
+    console.print(report.signature, style="dim", soft_wrap=True)
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.1f}"
