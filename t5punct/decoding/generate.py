@@ -26,11 +26,13 @@ def generate_texts(model: Model, windows: Sequence[WindowInput], style: str | No
         return []
     network: Any = model.network
     source = encoder_input(windows, model, style)
+    limits = [int(_ROOM * length) + _ROOM_TOKENS for length in source.attention_mask.sum(1).tolist()]
     ids = network.generate(
         input_ids=source.input_ids,
         attention_mask=source.attention_mask,
         num_beams=beams,
         do_sample=False,
-        max_new_tokens=int(_ROOM * source.input_ids.shape[1]) + _ROOM_TOKENS,
+        max_new_tokens=max(limits),
     )
-    return [model.tokenizer.decode(row) for row in ids.tolist()]
+    # each row keeps to its own limit, so that a runaway text does not depend on its neighbours in the batch
+    return [model.tokenizer.decode(row[: limit + 1]) for row, limit in zip(ids.tolist(), limits, strict=True)]

@@ -1,0 +1,123 @@
+"""The promises of the whole way, on a model that knows nothing: garbage marks, but never a changed word."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from t5punct.combine import METHODS, CombineConfig
+from t5punct.decoding.inputs import DecodingConfig
+from t5punct.errors import ConfigError
+from t5punct.marks import case_of
+from t5punct.model import Model
+from t5punct.punctuator import Punctuator, PunctuatorConfig
+from t5punct.render import RenderConfig
+from t5punct.windows import WindowConfig
+from t5punct.words import split
+
+ODD_WORDS = ["3.5", "10,000", "U.S.", "e-mail", "don't", "4:30", "http://a.b/c?d=e", "name@host.org", "C++", "'em"]
+WORD = st.one_of(
+    st.sampled_from([*ODD_WORDS, "🙂", "ﷺ", "ß", "İ", ":)", "-", "…", "iPhone", "NASA", "i", '"so"', "x" * 300]),
+    st.text(min_size=1, max_size=8),
+)
+SPACE = st.sampled_from([" ", "\n", "\t", "\u00a0", "  ", "\n\n", "\u2028"])
+TEXT = st.lists(st.tuples(WORD, SPACE), max_size=14).map(lambda pairs: "".join(word + space for word, space in pairs))
+SETTINGS = settings(
+    deadline=None,
+    max_examples=40,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+
+
+@st.composite
+def windows(draw: st.DrawFn) -> WindowConfig:
+    window = draw(st.integers(1, 9))
+    left = draw(st.integers(0, window - 1))
+    right = draw(st.integers(0, window - 1 - left))
+    return WindowConfig(window, mask_left=left, mask_right=right, overlap=draw(st.integers(1, window - left - right)))
+
+
+def _words(text: str) -> list[str]:
+    return [word.text for word in split(text).words]
+
+
+@pytest.mark.parametrize("decoder", ["slots", "generate"])
+@SETTINGS
+@given(TEXT, windows(), st.sampled_from(METHODS))
+def test_words_and_spaces_are_never_changed(
+    tiny_model: Model, decoder: str, text: str, plan: WindowConfig, method: str
+) -> None:
+    config = PunctuatorConfig(
+        plan, CombineConfig(method), DecodingConfig(decoder, batch_windows=3), RenderConfig(case=False)
+    )
+    output = Punctuator(tiny_model, config).punctuate(text)
+    assert _words(output) == _words(text)
+    assert [word.space for word in split(output).words] == [word.space for word in split(text).words]
+
+
+@SETTINGS
+@given(TEXT)
+def test_case_changes_letters_and_nothing_else(tiny_model: Model, text: str) -> None:
+    output = Punctuator(tiny_model, PunctuatorConfig(WindowConfig(6, mask_left=1, mask_right=1))).punctuate(text)
+    assert [word.lower() for word in _words(output)] == [word.lower() for word in _words(text)]
+
+
+@SETTINGS
+@given(TEXT)
+def test_kept_marks_stay_as_they_were_written(tiny_model: Model, text: str) -> None:
+    config = PunctuatorConfig(render=RenderConfig(case=False, keep_marks=True))
+    words = split(text).words
+    output = split(Punctuator(tiny_model, config).punctuate(text)).words
+    assert [word.text for word in output] == [word.text for word in words]
+    assert all(kept.label == word.label for kept, word in zip(output, words, strict=True) if word.label)
+
+
+def test_the_word_check_can_fail() -> None:
+    assert _words("we know, right?") == _words("we know right")
+    assert _words("we no, right?") != _words("we know right")
+
+
+@pytest.mark.parametrize("decoder", ["slots", "generate"])
+def test_the_size_of_a_batch_changes_nothing(tiny_model: Model, decoder: str) -> None:
+    text = "well we know that right " * 9
+    plan = WindowConfig(8, mask_left=2, mask_right=1, overlap=2)
+    outputs = {
+        Punctuator(tiny_model, PunctuatorConfig(plan, decoding=DecodingConfig(decoder, batch_windows=size))).punctuate(
+            text
+        )
+        for size in (1, 2, 100)
+    }
+    assert len(outputs) == 1
+
+
+def test_an_annotation_says_what_the_text_shows(tiny_model: Model) -> None:
+    text = "we know that, right 🙂 :) ok"
+    punctuator = Punctuator(tiny_model)
+    annotated = punctuator.annotate(text)
+    assert " ".join(word.text for word in annotated) == punctuator.punctuate(text)
+    assert [word.word for word in annotated] == _words(text)
+    for word in annotated:
+        (written,) = split(word.text).words
+        assert written.label == word.label
+        assert case_of(written.core).value == word.case or not written.core.isalpha()
+        assert 0.0 < word.confidence <= 1.0
+
+
+@pytest.mark.parametrize("text", ["", "   ", "\n"])
+def test_nothing_to_punctuate_comes_back_as_it_was(tiny_model: Model, text: str) -> None:
+    assert Punctuator(tiny_model).punctuate(text) == text
+    assert Punctuator(tiny_model).annotate(text) == ()
+
+
+def test_generate_reports_what_it_did_to_the_words(tiny_model: Model) -> None:
+    punctuator = Punctuator(tiny_model, PunctuatorConfig(decoding=DecodingConfig("generate")))
+    punctuator.punctuate("we know that right")
+    made = punctuator.alignment
+    assert made.words == 4
+    assert made.dropped + made.changed > 0, "a random model cannot copy"
+
+
+def test_an_unknown_style_is_said_at_once(tiny_model: Model) -> None:
+    with pytest.raises(ConfigError, match="style 'poem'; expected one of talk"):
+        Punctuator(tiny_model, PunctuatorConfig(decoding=DecodingConfig(style="poem")))
