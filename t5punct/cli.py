@@ -8,7 +8,6 @@ standard error for a user's mistake.
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,6 +21,8 @@ from .errors import InputError, T5PunctError
 if TYPE_CHECKING:
     from .evaluate_files import Report
     from .punctuator import Punctuator
+
+_UsageError = typer.BadParameter.__mro__[1]  # click's, which some versions of typer bring along themselves
 
 app = typer.Typer(
     help="Punctuation and capitals for speech transcripts, with a T5 that never changes a word.",
@@ -160,19 +161,14 @@ def train(config: Config = None, overrides: Overrides = None) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; user mistakes become one line and exit code 2."""
-    import click
-
     try:
         code = app(args=list(sys.argv[1:] if arguments is None else arguments), standalone_mode=False)
     except T5PunctError as error:
         _fail(str(error))
-    except click.ClickException as error:
+    except _UsageError as error:
         _fail(error.format_message())
-    except (click.Abort, KeyboardInterrupt):
+    except (typer.Abort, KeyboardInterrupt):
         sys.exit(130)
-    except BrokenPipeError:  # the reader of our output went away, as `| head` does
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(141)
     sys.exit(code if isinstance(code, int) else 0)
 
 
@@ -213,8 +209,11 @@ def _punctuator(
     from .decoding.inputs import DecodingConfig
 
     decoding = DecodingConfig(decoder, beams, batch_windows, style)
+    from transformers.utils import logging
+
     from .punctuator import Punctuator, PunctuatorConfig
 
+    logging.disable_progress_bar()
     if threads is not None:
         import torch
 

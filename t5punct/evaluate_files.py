@@ -111,13 +111,17 @@ def _iwslt_counts(rows: tuple[Row, ...], punctuator: Punctuator) -> Iterator[Cou
     words = [Word(word) for word in joined.words]
     decided = list(punctuator.decisions(words))
     output = [word.written(decision.label) for word, decision in zip(words, decided, strict=True)]
-    kept = compare_words(words, split(" ".join(output)).words, case=False)
+    kept = compare_words(split(" ".join(joined.words)).words, split(" ".join(output)).words, case=False)
+    changes = Counts(
+        words_changed=kept.words_changed, words_inserted=kept.words_inserted, words_dropped=kept.words_dropped
+    )
     labels = _row_labels(joined, [decision.label for decision in decided], len(rows))
     for start in range(0, len(rows), _IWSLT_DOCUMENT_WORDS):
         stretch = slice(start, start + _IWSLT_DOCUMENT_WORDS)
         reference = [Slot(LABEL_OF_CLASS[row.label_class]) for row in rows[stretch]]
-        yield count(reference, [Slot(label) for label in labels[stretch]]) + Counts(words=len(reference))
-    yield Counts(words_changed=kept.words_changed, words_inserted=kept.words_inserted, words_dropped=kept.words_dropped)
+        scored = count(reference, [Slot(label) for label in labels[stretch]])
+        yield scored + Counts(words=len(reference)) + changes
+        changes = Counts()  # counted for the whole file, and borne by its first stretch
 
 
 def _row_labels(joined: JoinedWords, labels: list[str], n_rows: int) -> list[str]:

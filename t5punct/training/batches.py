@@ -58,7 +58,11 @@ class ChunkExamples(Dataset[Example]):
 
     def __init__(self, rows: Any, tokenizer: TaskTokenizer) -> None:
         self.rows, self.tokenizer = rows, tokenizer
-        self.lengths: list[int] = list(rows["n_words"])
+        # in tokens, not words: one window of long numbers would blow up a batch of short ones
+        self.lengths = [
+            len(tokenizer.source(source.split(), style).ids)
+            for source, style in zip(list(rows["source"]), list(rows["style"]), strict=True)
+        ]
 
     def __len__(self) -> int:
         return len(self.lengths)
@@ -98,10 +102,10 @@ class CopyExamples(Dataset[Example]):
 
 
 class BatchSampler(Sampler[list[int]]):
-    """Batches of example indices under a budget of words, shuffled anew each epoch, resumable."""
+    """Batches of example indices under a budget of tokens, shuffled anew each epoch, resumable."""
 
-    def __init__(self, lengths: Sequence[int], batch_words: int, seed: int) -> None:
-        self.lengths, self.batch_words, self.seed = lengths, batch_words, seed
+    def __init__(self, lengths: Sequence[int], batch_tokens: int, seed: int) -> None:
+        self.lengths, self.batch_tokens, self.seed = lengths, batch_tokens, seed
         self.epoch = self.start_batch = 0
         self._batches: list[list[int]] | None = None
 
@@ -121,7 +125,7 @@ class BatchSampler(Sampler[list[int]]):
             order = list(range(len(self.lengths)))
             rng.shuffle(order)
             mean = max(1.0, sum(self.lengths) / max(1, len(self.lengths)))
-            pool = max(1, int(_POOL_BATCHES * self.batch_words / mean))
+            pool = max(1, int(_POOL_BATCHES * self.batch_tokens / mean))
             batches = [
                 batch
                 for start in range(0, len(order), pool)
@@ -135,7 +139,7 @@ class BatchSampler(Sampler[list[int]]):
         """Cut indices, sorted by length, into batches whose padded size keeps the budget."""
         batch: list[int] = []
         for index in order:
-            if batch and self.lengths[index] * (len(batch) + 1) > self.batch_words:
+            if batch and self.lengths[index] * (len(batch) + 1) > self.batch_tokens:
                 yield batch
                 batch = []
             batch.append(index)

@@ -29,7 +29,7 @@ class DataConfig:
     """What to train on, and how much at a time."""
 
     path: str = ""  # a folder made by `t5punct prepare`
-    batch_words: int = 2048  # words of one batch on one process, padding included
+    batch_tokens: int = 3072  # source tokens of one batch on one process, padding included
     workers: int = 0
     copying: CopyConfig = field(default_factory=CopyConfig)
 

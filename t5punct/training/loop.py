@@ -110,11 +110,11 @@ def _data(config: TrainConfig, model: models.Model) -> tuple[BatchSampler, torch
     examples: CopyExamples | ChunkExamples
     copying = config.data.copying
     if copying.steps:
-        n_examples = copying.steps * max(1, 2 * config.data.batch_words // copying.min_tokens)
+        n_examples = copying.steps * max(1, 2 * config.data.batch_tokens // copying.min_tokens)
         examples = CopyExamples(n_examples, model.tokenizer, copying.n_ids, copying.min_tokens, copying.max_tokens)
     else:
         examples = ChunkExamples(_rows(config.data.path), model.tokenizer)
-    sampler = BatchSampler(examples.lengths, config.data.batch_words, config.seed)
+    sampler = BatchSampler(examples.lengths, config.data.batch_tokens, config.seed)
     loader = torch.utils.data.DataLoader(
         examples,
         batch_sampler=sampler,
