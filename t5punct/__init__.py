@@ -16,13 +16,24 @@ _HOMES = {
     "AnnotatedWord": ".punctuator",
     "Punctuator": ".punctuator",
     "PunctuatorConfig": ".punctuator",
+    "StreamConfig": ".streaming",
+    "StreamingPunctuator": ".streaming",
     "T5PunctError": ".errors",
 }
-__all__ = ["AnnotatedWord", "Punctuator", "PunctuatorConfig", "T5PunctError", "__version__"]
+__all__ = [
+    "AnnotatedWord",
+    "Punctuator",
+    "PunctuatorConfig",
+    "StreamConfig",
+    "StreamingPunctuator",
+    "T5PunctError",
+    "__version__",
+]
 
 if TYPE_CHECKING:
     from .errors import T5PunctError
     from .punctuator import AnnotatedWord, Punctuator, PunctuatorConfig
+    from .streaming import StreamConfig, StreamingPunctuator
 
 
 def __getattr__(name: str) -> Any:

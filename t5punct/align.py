@@ -5,15 +5,15 @@ Words always come from the input; the model's are only used to find where its ma
 
 >>> alignment = align(["we", "know", "that", "right"], "We know, right?")
 >>> [(vote.labels.best, vote.cases.best, vote.weight) for vote in votes(alignment)]
-[('', 'capitalised', 1.0), (',', 'lower', 1.0), ('', 'lower', 0.0), ('?', 'lower', 1.0)]
+[('', 'capitalised', 1.0), (',', 'lower', 1.0), ('', 'verbatim', 0.0), ('?', 'lower', 1.0)]
 >>> alignment.n_dropped, alignment.quality
 (1, 0.75)
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence, Set
+from dataclasses import dataclass, replace
 
 from rapidfuzz.distance import Levenshtein
 
@@ -29,8 +29,9 @@ class Link:
     """Input word `input_index` and its counterpart in the generated text, if it has one."""
 
     input_index: int
-    generated_index: int | None
-    exact: bool
+    case_index: int | None = None  # the generated word that begins it and shows its case
+    label_index: int | None = None  # the generated word that ends it and bears its marks
+    exact: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,46 +57,52 @@ def align(words: Sequence[str], text: str, alphabet: Alphabet | None = None) -> 
     """Align by edit distance over normalised words (Levenshtein 1966).
 
     A word split in two by the model (`can not`) ends at the last of its pieces, so its mark is found there; of words
-    it merged, the last one gets the mark.
+    it merged, the last one gets the mark and the first one the capital.
     """
     generated = split(text, alphabet).words
     normals = [word.normal for word in generated]
-    links: list[Link] = []
-    n_inserted = n_dropped = n_changed = 0
+    links = {index: Link(index) for index in range(len(words))}
+    n_edits = dict.fromkeys(("insert", "delete", "replace"), 0)
+    replaced: dict[int, int] = {}
     for code in Levenshtein.opcodes(list(words), normals):
-        n_input, n_generated = code.src_end - code.src_start, code.dest_end - code.dest_start
+        sources, targets = range(code.src_start, code.src_end), range(code.dest_start, code.dest_end)
         if code.tag == "equal":
-            pairs = zip(range(code.src_start, code.src_end), range(code.dest_start, code.dest_end), strict=True)
-            links += [Link(i, j, True) for i, j in pairs]
-        elif code.tag == "insert":
-            n_inserted += n_generated
-            links = _extend(links, words, normals, code.dest_end)
-        elif code.tag == "delete":
-            n_dropped += n_input
-            links += [Link(i, None, False) for i in range(code.src_start, code.src_end)]
-        else:
-            n_changed += min(n_input, n_generated)
-            n_dropped += max(0, n_input - n_generated)
-            n_inserted += max(0, n_generated - n_input)
-            links += _replaced(code.src_start, code.src_end, code.dest_start, code.dest_end)
-    return Alignment(tuple(words), generated, tuple(links), n_inserted, n_dropped, n_changed)
+            links |= {i: Link(i, j, j, exact=True) for i, j in zip(sources, targets, strict=True)}
+            continue
+        n_edits[code.tag] += max(len(sources), len(targets))
+        if code.tag == "replace":
+            replaced |= zip(sources, targets, strict=True)
+    free_words = {i for i in links if not links[i].exact} - replaced.keys()
+    free_generated = set(range(len(normals))) - {link.label_index for link in links.values()} - set(replaced.values())
+    for i, j in replaced.items():
+        pieces = _run(words[i], normals, j, free_generated)
+        merged = _run(normals[j], words, i, free_words)
+        links |= {k: Link(k) for k in merged}
+        links[merged[0]] = replace(links[merged[0]], case_index=pieces[0])
+        links[merged[-1]] = replace(links[merged[-1]], label_index=pieces[-1])
+    return Alignment(
+        tuple(words), generated, tuple(links.values()), n_edits["insert"], n_edits["delete"], n_edits["replace"]
+    )
 
 
 def votes(alignment: Alignment) -> tuple[Vote, ...]:
-    """One vote a slot: certain of the label found, weighed by how well its word was found."""
+    """One vote a slot: certain of the label found, weighed by how well its word was found.
+
+    A word that was not found keeps the case that the input has.
+    """
     n_words = len(alignment.words)
     found = []
     for link in alignment.links:
-        label, case, weight = NO_LABEL, Case.LOWER, 0.0
-        if link.generated_index is not None:
-            word = alignment.generated[link.generated_index]
-            label, case = word.label, case_of(word.core)
-            weight = 1.0 if link.exact else _SUBSTITUTED
+        label, case, weight = NO_LABEL, Case.VERBATIM, 0.0
+        if link.label_index is not None:
+            label, weight = alignment.generated[link.label_index].label, _SUBSTITUTED
+        if link.case_index is not None:
+            case, weight = case_of(alignment.generated[link.case_index].core), _SUBSTITUTED
         found.append(
             Vote(
                 Distribution.certain(label),
                 Distribution.certain(case.value),
-                weight,
+                1.0 if link.exact else weight,
                 left_words=link.input_index,
                 right_words=n_words - link.input_index - 1,
             )
@@ -103,23 +110,15 @@ def votes(alignment: Alignment) -> tuple[Vote, ...]:
     return tuple(found)
 
 
-def _replaced(src_start: int, src_end: int, dest_start: int, dest_end: int) -> list[Link]:
-    """Pair a run of words with a run that replaced it, from the left; the last words meet each other."""
-    n_input, n_generated = src_end - src_start, dest_end - dest_start
-    links = []
-    for offset in range(n_input):
-        last = offset == n_input - 1
-        partner = n_generated - 1 if last else offset if offset < n_generated - 1 else None
-        links.append(Link(src_start + offset, None if partner is None else dest_start + partner, False))
-    return links
-
-
-def _extend(links: list[Link], words: Sequence[str], normals: Sequence[str], dest_end: int) -> list[Link]:
-    """If the word before an insertion was written in pieces that end here, let it end at the last of them."""
-    if not links or links[-1].generated_index is None or links[-1].exact:
-        return links
-    before = links[-1]
-    joined = "".join(normals[before.generated_index : dest_end])
-    if joined == words[before.input_index]:
-        return [*links[:-1], Link(before.input_index, dest_end - 1, False)]
-    return links
+def _run(whole: str, pieces: Sequence[str], place: int, free: Set[int]) -> range:
+    """The run of free pieces around `place` that together spell `whole`; `place` alone if there is none."""
+    first, stop = place, place + 1
+    while first - 1 in free and place - first < len(whole):
+        first -= 1
+    while stop in free and stop - place < len(whole):
+        stop += 1
+    for start in range(first, place + 1):
+        for end in range(place + 1, stop + 1):
+            if "".join(pieces[start:end]) == whole:
+                return range(start, end)
+    return range(place, place + 1)

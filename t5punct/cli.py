@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from .evaluate_files import Report
     from .punctuator import Punctuator
 
-_UsageError = typer.BadParameter.__mro__[1]  # click's, which some versions of typer bring along themselves
+# click's class, which some versions of typer bring along themselves; `format_message` is what we need of it
+_UsageError = cast("type[typer.BadParameter]", typer.BadParameter.__mro__[1])
 
 app = typer.Typer(
     help="Punctuation and capitals for speech transcripts, with a T5 that never changes a word.",

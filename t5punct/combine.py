@@ -41,14 +41,15 @@ def decide(votes: Sequence[Vote], config: CombineConfig) -> Decision:
     """Combine all votes of one slot.
 
     `mean`, `entropy`, `hamming`: the weighted mean of the distributions, then its best label (Minixhofer 2021,
-    section 3).  `vote`: the label most windows chose, if its share exceeds the threshold, else none (Cho 2012).
+    section 3).  `vote`: the mark most windows chose, if its share exceeds the threshold, else none (Cho 2012).
     Of equal labels, the one that an earlier window mentions first wins.
     """
     weights = [_weight(vote, config.method) for vote in votes]
     if config.method == "vote":
         labels = _mean([Distribution.certain(vote.labels.best) for vote in votes], weights)
         cases = _mean([Distribution.certain(vote.cases.best) for vote in votes], weights)
-        label = labels.best if labels.probability(labels.best) > config.threshold else NO_LABEL
+        mark = max((label for label in labels.outcomes if label), key=labels.probability, default=NO_LABEL)
+        label = mark if labels.probability(mark) > config.threshold else NO_LABEL
     else:
         labels = _mean([vote.labels for vote in votes], weights)
         cases = _mean([vote.cases for vote in votes], weights)

@@ -21,7 +21,8 @@ from .errors import ConfigError
 
 DASH = "-"  # a dash standing between words; a hyphen inside a word is part of the word
 _KNOWN_MARKS = ",.?!:;" + DASH
-_DASH_SPELLINGS = re.compile(r"[–—―]+|-+")
+_DASHES, _ELLIPSIS = "–—―", "…"  # other spellings of the dash and of three full stops
+_DASH_RUN = re.compile(f"[{DASH}{_DASHES}]+")
 NO_LABEL = ""
 
 
@@ -33,19 +34,25 @@ class Alphabet:
     max_marks: int = 3  # "..." and "!!!" are the longest labels people write on purpose
 
     def __post_init__(self) -> None:
-        unknown = [mark for mark in self.marks if mark.isalnum() or mark.isspace()]
+        unknown = [mark for mark in self.marks if mark.isalnum() or mark.isspace() or mark in _DASHES + _ELLIPSIS]
         if unknown or not self.marks or len(set(self.marks)) != len(self.marks):
             raise ConfigError(
                 f"marks {self.marks!r}",
-                expected="distinct symbols, neither letters, digits nor spaces",
+                expected="distinct symbols, neither letters, digits nor spaces, the dash as -",
                 fix=f"use some of {_KNOWN_MARKS!r}",
             )
         if self.max_marks < 1:
             raise ConfigError(f"max_marks {self.max_marks}", expected="1 or more", fix="use 3")
 
+    @property
+    def characters(self) -> str:
+        """The marks and their other spellings: all that a text may write them with."""
+        dashes = _DASHES if DASH in self.marks else ""
+        return self.marks + dashes + (_ELLIPSIS if "." in self.marks else "")
+
     def label(self, raw: str) -> str:
         """The label spelled by raw characters; characters outside the alphabet are left out."""
-        plain = _DASH_SPELLINGS.sub(DASH, raw.replace("…", "..."))
+        plain = _DASH_RUN.sub(DASH, raw.replace(_ELLIPSIS, "..."))
         return "".join(char for char in plain if char in self.marks)[: self.max_marks]
 
     def write(self, word: str, label: str) -> str:
@@ -86,11 +93,11 @@ def case_of(word: str) -> Case:
 
 
 def apply_case(word: str, case: Case) -> str:
-    """The word in another case, or unchanged where that could not be undone (`ß` has no capital)."""
+    """The word in another case, or unchanged where that could not be undone (`ß` has no capital, `iPhone` is mixed)."""
     lower = word.lower()
-    forms = {Case.LOWER: lower, Case.CAPITALISED: capitalise(lower), Case.UPPER: word.upper()}
+    forms = {Case.LOWER: lower, Case.CAPITALISED: capitalise(lower), Case.UPPER: lower.upper()}
     form = forms.get(case, word)
-    reversible = len(form) == len(word) and form.lower() == lower
+    reversible = word in forms.values() and len(form) == len(word) and form.lower() == lower
     return form if reversible else word
 
 

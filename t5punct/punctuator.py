@@ -14,7 +14,7 @@ from itertools import islice
 from pathlib import Path
 
 from . import align
-from .combine import Ballot, CombineConfig
+from .combine import Ballot, CombineConfig, decide
 from .decoding.generate import generate_texts
 from .decoding.inputs import DecodingConfig, WindowInput
 from .decoding.slots import decode_slots
@@ -116,21 +116,32 @@ class Punctuator:
             ended = batch[-1].stop == n_words
             yield from ballot.close(n_words if ended else batch[-1].start + config.stride_words + config.mask_left)
 
+    def annotate_window(self, words: Sequence[Word], window: Window) -> list[AnnotatedWord]:
+        """The slots that one window decides, with no other votes: what a stream needs."""
+        if window.keep_start == window.keep_stop:
+            return []
+        (votes,) = self._votes([_window_input(words[window.start : window.stop])])
+        return [
+            self._annotate_word(words[slot], decide([votes[slot - window.start]], self.config.combine))
+            for slot in range(window.keep_start, window.keep_stop)
+        ]
+
     def _annotated(self, words: Sequence[Word]) -> Iterator[AnnotatedWord]:
-        config, alphabet = self.config.render, self.model.task.alphabet
-        if not self.model.task.cased:
-            config = replace(config, case=False)
         for word, decision in zip(words, self.decisions(words), strict=True):
-            written = render_word(word, decision, config, alphabet)
-            kept = config.keep_marks and word.label != NO_LABEL
-            yield AnnotatedWord(
-                word.text,
-                written.text,
-                written.label,
-                written.case.value,
-                1.0 if kept else decision.label_confidence,
-                1.0 if written.case is Case.VERBATIM else decision.case_confidence,
-            )
+            yield self._annotate_word(word, decision)
+
+    def _annotate_word(self, word: Word, decision: Decision) -> AnnotatedWord:
+        config = self.config.render if self.model.task.cased else replace(self.config.render, case=False)
+        written = render_word(word, decision, config, self.model.task.alphabet)
+        kept = config.keep_marks and word.label != NO_LABEL
+        return AnnotatedWord(
+            word.text,
+            written.text,
+            written.label,
+            written.case.value,
+            1.0 if kept else decision.label_confidence,
+            1.0 if written.case is Case.VERBATIM else decision.case_confidence,
+        )
 
     def _votes(self, inputs: Sequence[WindowInput]) -> list[tuple[Vote, ...]]:
         decoding = self.config.decoding

@@ -39,9 +39,8 @@ def render_word(word: Word, decision: Decision, config: RenderConfig, alphabet: 
     """One word with its marks, without the space behind it."""
     case = decision.case if config.case else Case.VERBATIM
     if config.keep_marks and word.label:
-        text = word.written(NO_LABEL, case)
-        raw = word.raw.replace(word.text, text, 1) if word.text in word.raw else word.raw
-        return RenderedWord(raw, word.label, case)
+        cut = len(word.text) - word.n_closers  # what stands before the marks
+        return RenderedWord(word.written(NO_LABEL, case)[:cut] + word.raw[cut:], word.label, case)
     label = decision.label if word.has_slot else NO_LABEL
     text = word.written(label, case, alphabet)
     return RenderedWord(text, NO_LABEL if text == word.written(NO_LABEL, case) else label, case)

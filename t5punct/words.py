@@ -68,9 +68,11 @@ class Word:
             text = text[:start] + core + text[start + len(self.core) :]
         if not label or not self.has_slot:
             return text
+        alphabet = alphabet or Alphabet()
         cut = len(text) - self.n_closers
-        result = (alphabet or Alphabet()).write(text[:cut], label) + text[cut:]
-        return text if _swallows(result, text) else result
+        inside, dash, behind = label.partition(DASH)  # a dash stands apart, so never inside quotes
+        result = alphabet.write(alphabet.write(text[:cut], inside) + text[cut:], dash + behind)
+        return text if _swallows(result, text, alphabet) else result
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,13 +120,15 @@ def _word(piece: str, space: str, alphabet: Alphabet) -> Word:
     mark, tail = _patterns(alphabet)
     cut = tail.search(piece).start()  # type: ignore[union-attr]  # it matches the empty end
     first = mark.search(piece, cut)
+    shared = ""
     if first and first[0] == "." and _INITIALISM.fullmatch(piece[: first.end()].lstrip(_OPENERS)):
+        shared = "." * piece.startswith(".", first.end())  # `U.S...` is `U.S.` and `...`, as `Alphabet.write` has it
         first = mark.search(piece, first.end())
     if first is None or _is_punctuation(piece[: first.start()]):
         return Word(piece, NO_LABEL, 0, piece, space)
     marks = piece[first.start() :]
     closers = mark.sub("", marks)
-    return Word(piece[: first.start()] + closers, alphabet.label(marks), len(closers), piece, space)
+    return Word(piece[: first.start()] + closers, alphabet.label(shared + marks), len(closers), piece, space)
 
 
 @lru_cache(maxsize=32)
@@ -133,12 +137,13 @@ def _patterns(alphabet: Alphabet) -> tuple[re.Pattern[str], re.Pattern[str]]:
 
     A hyphen that touches the word (`pre-`) belongs to it; two hyphens are a dash.
     """
-    marks = re.escape(alphabet.marks.replace(DASH, "")) + "…–—―"
-    return re.compile(rf"--+|[{marks}]"), re.compile(rf"(?:--+|[{marks}{re.escape(_CLOSERS)}])*$")
+    marks = re.escape(alphabet.characters.replace(DASH, ""))
+    dash = "--+|" if DASH in alphabet.marks else ""
+    return re.compile(rf"{dash}[{marks}]"), re.compile(rf"(?:{dash}[{marks}{re.escape(_CLOSERS)}])*$")
 
 
 def _is_marks(piece: str, alphabet: Alphabet) -> bool:
-    return all(char in alphabet.marks or char in "…–—―" for char in piece)
+    return all(char in alphabet.characters for char in piece)
 
 
 def _is_punctuation(piece: str) -> bool:
@@ -146,8 +151,8 @@ def _is_punctuation(piece: str) -> bool:
     return all(char in ",.?!:;-…–—―" or char in _OPENERS or char in _CLOSERS for char in piece)
 
 
-def _swallows(result: str, text: str) -> bool:
+def _swallows(result: str, text: str, alphabet: Alphabet) -> bool:
     """Whether marks would become part of the word: `U.S` + `.` reads as the word `U.S.`."""
-    if "." not in text or result == text:
+    if _ASCII_WORD.fullmatch(text):
         return False
-    return split(result).words[0].text != text
+    return [word.text for word in split(result, alphabet).words] != [text]

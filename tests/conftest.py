@@ -7,6 +7,7 @@ import random
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")  # before transformers and datasets are imported
 os.environ.setdefault("HF_DATASETS_OFFLINE", "1")
@@ -15,6 +16,9 @@ os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 from t5punct import model as models
 from t5punct.data.vocabulary import VocabularyConfig, train_tokenizer
 from t5punct.tokenization import TaskConfig
+
+settings.register_profile("steady", deadline=None, derandomize=True, database=None)
+settings.load_profile("steady")
 
 TINY_SHAPE = models.FreshModelConfig(
     d_model=32, d_kv=8, num_heads=4, d_ff=64, num_layers=2, num_decoder_layers=2, dropout_rate=0.0

@@ -45,9 +45,7 @@ def _shell(*arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[b
     return subprocess.run(command, input=stdin, capture_output=True, cwd=ROOT, check=False)
 
 
-def test_a_file_is_punctuated_to_standard_output(
-    capsys: pytest.CaptureFixture[str], folder: str, text: Path
-) -> None:
+def test_a_file_is_punctuated_to_standard_output(capsys: pytest.CaptureFixture[str], folder: str, text: Path) -> None:
     code, out, _ = _run(capsys, "punctuate", text, "--model", folder)
     assert code == 0
     assert [word.text.lower() for word in split(out).words] == text.read_text().split()
@@ -197,8 +195,6 @@ def test_a_reader_that_goes_away_is_no_error(folder: str) -> None:
 
 @pytest.mark.parametrize("script", ["infer.py", "train.py"])
 def test_the_doors_lead_to_the_command_line(script: str) -> None:
-    done = subprocess.run(
-        [sys.executable, script, "--nonsense"], capture_output=True, cwd=ROOT, check=False
-    )
+    done = subprocess.run([sys.executable, script, "--nonsense"], capture_output=True, cwd=ROOT, check=False)
     assert done.returncode == 2
     assert done.stderr.decode().startswith("t5punct: ")

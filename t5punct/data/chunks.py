@@ -63,8 +63,8 @@ def chunks(
 ) -> Iterator[Chunk]:
     """Cut a document into windows of random length, the first starting anywhere in its first `max_words`.
 
-    Every word is used once, but for a rest shorter than `min_words` at either end.  A window that has more than
-    `max_tokens` tokens is halved until it fits; the words left over start the next one.
+    Every word is used once, but for those before the start and a rest shorter than `min_words` at the end.  A window
+    that has more than `max_tokens` tokens is halved until it fits; the words left over start the next one.
     """
     words = [word for word in split(document).words if word.has_slot]
     start = rng.randrange(max(1, min(config.max_words, len(words) - config.max_words)))

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import itertools
 import random
-import shutil
+import tempfile
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from .. import config as settings
-from ..errors import ConfigError
+from ..errors import ConfigError, T5PunctError
 from .chunks import Chunk, ChunkConfig, chunks
 from .corpora import CorpusConfig, documents
 from .vocabulary import VocabularyConfig, train_tokenizer
@@ -52,7 +52,7 @@ class PrepareReport:
 
 def prepare(config: PrepareConfig) -> PrepareReport:
     """Make the data set.  Raises ConfigError where there is nothing to make it of."""
-    from datasets import Dataset, DatasetDict
+    from datasets import DatasetDict
 
     if not config.corpora:
         raise ConfigError("no corpora", expected="corpora: [{path: FILE, style: talk}]", fix="see configs/")
@@ -60,18 +60,19 @@ def prepare(config: PrepareConfig) -> PrepareReport:
     output.mkdir(parents=True, exist_ok=True)
     if config.tokenizer == "train":
         _learn_vocabulary(config, output)
-    cache = output / ".cache"
-    splits = {}
-    for name in SPLITS:
-        rows = Dataset.from_generator(
-            _rows, gen_kwargs={"config": config, "split": name}, cache_dir=str(cache), split=name
-        )
-        splits[name] = rows.shuffle(seed=config.seed)
-    DatasetDict(splits).save_to_disk(str(output))
-    shutil.rmtree(cache)
+    with tempfile.TemporaryDirectory(dir=output, prefix=".cache-") as cache:
+        splits = {name: _split(config, name, cache) for name in SPLITS}
+        train = splits["train"]
+        if not len(train):
+            raise ConfigError(
+                "no chunk to train on",
+                expected=f"documents of {config.chunks.min_words} words and more",
+                fix="lower chunks.min_words or add text",
+            )
+        DatasetDict(splits).save_to_disk(str(output))
+        report = PrepareReport(str(output), len(train), sum(train["n_words"]), len(splits["validation"]))
     settings.save(config, output / "prepare.yaml")
-    train = splits["train"]
-    return PrepareReport(str(output), len(train), sum(train["n_words"]), len(splits["validation"]))
+    return report
 
 
 def all_chunks(config: PrepareConfig, split: str, *, check_tokens: bool = True) -> Iterator[Chunk]:
@@ -82,6 +83,25 @@ def all_chunks(config: PrepareConfig, split: str, *, check_tokens: bool = True) 
         located = CorpusConfig(str(Path(config.root) / corpus.path), corpus.style, corpus.words)
         for document in documents(located, split, seed=config.seed, holdout_percent=config.holdout_percent):
             yield from chunks(document, config.chunks, rng, style=corpus.style, cased=config.cased, n_tokens=n_tokens)
+
+
+def _split(config: PrepareConfig, name: str, cache: str) -> Any:
+    """One split as a shuffled `datasets.Dataset`; it may be empty."""
+    from datasets import Dataset, Features, Value
+    from datasets.exceptions import DatasetGenerationError
+
+    text = Value("string")
+    features = Features({"source": text, "target": text, "style": text, "n_words": Value("int64")})
+    if next(_rows(config, name), None) is None:  # a generator must not be empty
+        return Dataset.from_list([], features=features)
+    kwargs = {"config": config, "split": name}
+    try:
+        rows = Dataset.from_generator(_rows, features=features, gen_kwargs=kwargs, cache_dir=cache, split=name)
+    except DatasetGenerationError as error:  # it wraps whatever a generator raises
+        if isinstance(error.__cause__, T5PunctError):
+            raise error.__cause__ from None
+        raise
+    return rows.shuffle(seed=config.seed)
 
 
 def _rows(config: PrepareConfig, split: str) -> Iterator[dict[str, Any]]:

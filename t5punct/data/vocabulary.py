@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ..errors import InputError
+
 N_SENTINELS = 100  # <extra_id_0> ... <extra_id_99> (Raffel 2020, section 3.1.4)
 _PAD, _EOS, _UNK = 0, 1, 2  # T5's places
 
@@ -36,22 +38,29 @@ def train_tokenizer(lines: Iterable[str], folder: str | Path, config: Vocabulary
 
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    spm.SentencePieceTrainer.train(
-        sentence_iterator=iter(lines),
-        model_prefix=str(folder / "spiece"),
-        vocab_size=config.size - N_SENTINELS,
-        model_type="unigram",
-        byte_fallback=True,
-        split_digits=True,
-        required_chars=",.?!:;-'",  # marks must never fall back to bytes
-        pad_id=_PAD,
-        eos_id=_EOS,
-        unk_id=_UNK,
-        bos_id=-1,
-        num_threads=1,  # so that the same text gives the same vocabulary
-        hard_vocab_limit=False,
-        minloglevel=2,
-    )
+    try:
+        spm.SentencePieceTrainer.train(
+            sentence_iterator=iter(lines),
+            model_prefix=str(folder / "spiece"),
+            vocab_size=config.size - N_SENTINELS,
+            model_type="unigram",
+            byte_fallback=True,
+            split_digits=True,
+            required_chars=",.?!:;-'",  # marks must never fall back to bytes
+            pad_id=_PAD,
+            eos_id=_EOS,
+            unk_id=_UNK,
+            bos_id=-1,
+            num_threads=1,  # so that the same text gives the same vocabulary
+            hard_vocab_limit=False,
+            minloglevel=2,
+        )
+    except RuntimeError as error:  # sentencepiece's word for too little text, and for too small a size
+        raise InputError(
+            f"a vocabulary of {config.size} pieces cannot be learned ({error})",
+            expected="enough text, and a size above its characters, 256 bytes and 100 sentinels",
+            fix="add text or change vocabulary.size",
+        ) from error
     (folder / "spiece.vocab").unlink()
     build_tokenizer(folder / "spiece.model").save_pretrained(str(folder))
     _name_generic_class(folder)

@@ -12,6 +12,7 @@ import gzip
 import lzma
 import os
 import tempfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -46,7 +47,7 @@ def decode_lines(handle: IO[bytes], name: str) -> Iterator[str]:
             expected="UTF-8 text",
             fix="convert it, e.g. with iconv -f latin1 -t utf-8",
         ) from error
-    except (lzma.LZMAError, EOFError, gzip.BadGzipFile) as error:
+    except (lzma.LZMAError, EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise InputError(f"{name} cannot be unpacked ({error})", expected="whole data", fix="copy anew") from error
 
 
@@ -61,6 +62,12 @@ def writing(path: str | Path) -> Iterator[TextIO]:
     path = Path(path)
     if not path.parent.is_dir():
         raise InputError(f"no folder {path.parent}", expected="an existing folder", fix="create it first")
+    if path.is_dir():
+        raise InputError(f"{path} is a folder", expected="a file to write", fix="name a file in it")
+    if path.exists() and not path.is_file():  # /dev/null, /dev/stdout, a pipe: written to, never replaced
+        with path.open("w", encoding="utf-8", newline="") as handle:
+            yield handle
+        return
     descriptor, partial = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as handle:

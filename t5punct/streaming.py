@@ -1,0 +1,71 @@
+"""Live words -> committed marks: each slot is decided when exactly `lookahead` words after it have arrived.
+
+In: words as a recogniser gives them, in chunks of any size.  Out: the same words with marks that never change again.
+
+With a lookahead of 2, `push(["how", "are"])` commits nothing yet, `push(["you", "today"])` commits `how` and `are`, and
+`finish()` the rest.  A slot's window is planned from its place in the stream alone, so any chunking of the same words
+gives the same output (Minixhofer 2021, section 4: s = 1, m_r = l).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from .errors import ConfigError
+from .punctuator import AnnotatedWord, Punctuator
+from .windows import Window
+from .words import Word, split
+
+
+@dataclass(frozen=True)
+class StreamConfig:
+    """The fixed policy: how many words are seen at once, and how many of them must follow a slot."""
+
+    window: int = 32  # w, words
+    lookahead: int = 4  # l, words of right context
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.lookahead < self.window:
+            raise ConfigError(
+                f"a lookahead of {self.lookahead} words in a window of {self.window}",
+                expected="0 or more, and less than the window",
+                fix="lower the lookahead or raise the window",
+            )
+
+
+class StreamingPunctuator:
+    """One stream.  Its state is the last `window` words and two numbers, however long the stream."""
+
+    def __init__(self, punctuator: Punctuator, config: StreamConfig | None = None) -> None:
+        self._punctuator, self.config = punctuator, config or StreamConfig()
+        self._seen: list[Word] = []  # the last words that arrived, at most `window`
+        self._n_seen = self._n_committed = 0
+
+    def push(self, words: Iterable[str]) -> tuple[AnnotatedWord, ...]:
+        """Take words that arrived; return those whose slots are now final."""
+        committed: list[AnnotatedWord] = []
+        for spelling in words:
+            for word in split(spelling, self._punctuator.model.task.alphabet).words:
+                self._seen = [*self._seen[1 - self.config.window :], replace(word, space=" ")]
+                self._n_seen += 1
+                if self._n_seen > self._n_committed + self.config.lookahead:
+                    committed += self._decide(self._n_committed + 1)
+                    self._n_committed += 1
+        return tuple(committed)
+
+    def provisional(self) -> tuple[AnnotatedWord, ...]:
+        """The words that are not final yet, as they look now."""
+        return tuple(self._decide(self._n_seen))
+
+    def finish(self) -> tuple[AnnotatedWord, ...]:
+        """End the stream: the rest becomes final, with the context there is."""
+        rest = self.provisional()
+        self._n_committed = self._n_seen
+        return rest
+
+    def _decide(self, stop: int) -> Sequence[AnnotatedWord]:
+        """Slots from the first uncommitted one up to `stop`, by the window of the words seen last."""
+        first = self._n_seen - len(self._seen)
+        window = Window(0, len(self._seen), self._n_committed - first, stop - first)
+        return self._punctuator.annotate_window(self._seen, window)

@@ -1,0 +1,126 @@
+import json
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from conftest import tiny_text
+from datasets import load_from_disk
+from datasets.utils.logging import disable_progress_bar
+
+from t5punct import config as settings
+from t5punct.data.chunks import ChunkConfig
+from t5punct.data.corpora import CorpusConfig
+from t5punct.data.prepare import PrepareConfig, all_chunks, prepare
+from t5punct.data.vocabulary import VocabularyConfig
+from t5punct.errors import ConfigError, InputError
+from t5punct.model import load_tokenizer
+from t5punct.tokenization import TaskConfig
+from t5punct.words import split
+
+disable_progress_bar()
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> PrepareConfig:
+    """Two corpora: talks of ten sentences with a number of their own in every sentence, and chats."""
+    rng = random.Random(1)
+    talks = [
+        " ".join(f"doc{talk}x {sentence}" for sentence in tiny_text(10, seed=rng.randrange(10**6)))
+        for talk in range(20)
+    ]
+    (tmp_path / "talks.txt").write_text("\n".join(talks))
+    chats = [json.dumps({"text": " ".join(tiny_text(5, seed))}) for seed in range(10)]
+    (tmp_path / "chats.jsonl").write_text("\n".join(chats))
+    return PrepareConfig(
+        output=str(tmp_path / "made"),
+        root=str(tmp_path),
+        corpora=[CorpusConfig("talks.txt", "talk"), CorpusConfig("chats.jsonl", "chat", words=150)],
+        chunks=ChunkConfig(4, 12, max_tokens=24),
+        holdout_percent=10.0,
+        seed=3,
+        tokenizer="train",
+        vocabulary=VocabularyConfig(size=460, sample_words=10_000),
+    )
+
+
+def test_a_data_set_from_end_to_end(config: PrepareConfig) -> None:
+    report = prepare(config)
+    made = Path(config.output)
+    data = load_from_disk(str(made))
+    assert set(data) == {"train", "validation"}
+    assert report.train_chunks == len(data["train"]) > report.validation_chunks == len(data["validation"]) > 0
+    assert report.train_words == sum(data["train"]["n_words"])
+    assert set(data["train"].column_names) == {"source", "target", "style", "n_words"}
+    assert set(data["train"]["style"]) == {"talk", "chat"}
+    assert not list(made.glob(".cache*"))
+    assert settings.load(PrepareConfig, made / "prepare.yaml") == config
+    tokenizer = load_tokenizer(made / "tokenizer", TaskConfig())
+    for row in data["train"]:
+        words = split(row["target"]).words
+        assert row["source"].split() == [word.normal for word in words]
+        assert row["n_words"] == len(words)
+        assert len(tokenizer.source(row["source"].split(), row["style"]).ids) <= 24
+        assert len(tokenizer.encode_target(row["target"])) <= 24
+    targets = " ".join(data["train"]["target"][:])
+    assert {",", ".", "?", "!", "...", "-"} <= {word.label for word in split(targets).words}
+    assert targets != targets.lower()
+
+
+def test_train_and_validation_share_no_document(config: PrepareConfig) -> None:
+    found = {}
+    for name in ("train", "validation"):
+        sources = [chunk.source for chunk in all_chunks(config, name, check_tokens=False)]
+        found[name] = {word for source in sources for word in source.split() if word.startswith("doc")}
+    assert found["train"] == {f"doc{talk}x" for talk in range(18)}
+    assert found["validation"] == {"doc18x", "doc19x"}
+
+
+def test_the_same_seed_gives_the_same_data_and_another_gives_other(config: PrepareConfig, tmp_path: Path) -> None:
+    plain = replace(config, tokenizer=None)
+    made = []
+    for name, seed in (("one", 3), ("two", 3), ("three", 4)):
+        prepare(replace(plain, output=str(tmp_path / name), seed=seed))
+        made.append(load_from_disk(str(tmp_path / name))["train"]["target"][:])
+    assert made[0] == made[1] != made[2]
+
+
+def test_making_it_again_in_the_same_folder_replaces_it(config: PrepareConfig) -> None:
+    plain = replace(config, tokenizer=None)
+    prepare(plain)
+    prepare(replace(plain, corpora=config.corpora[1:]))
+    assert set(load_from_disk(config.output)["train"]["style"]) == {"chat"}
+
+
+def test_uncased_targets(config: PrepareConfig) -> None:
+    prepare(replace(config, cased=False, tokenizer=None))
+    targets = load_from_disk(config.output)["train"]["target"][:]
+    assert all(target == target.lower() for target in targets)
+    assert any("?" in target for target in targets)
+
+
+def test_a_named_tokenizer_checks_the_limit(config: PrepareConfig, tiny_tokenizer_folder: Path) -> None:
+    limited = replace(config, tokenizer=str(tiny_tokenizer_folder), chunks=ChunkConfig(4, 12, max_tokens=16))
+    tokenizer = load_tokenizer(tiny_tokenizer_folder, TaskConfig())
+    for chunk in all_chunks(limited, "train"):
+        assert len(tokenizer.encode_target(chunk.target)) <= 16
+
+
+def test_one_document_leaves_validation_empty(config: PrepareConfig, tmp_path: Path) -> None:
+    (tmp_path / "one.txt").write_text(" ".join(tiny_text(10, seed=1)))
+    report = prepare(replace(config, corpora=[CorpusConfig("one.txt")], tokenizer=None))
+    assert (report.train_chunks > 0, report.validation_chunks) == (True, 0)
+
+
+def test_nothing_to_make_it_of_is_refused(config: PrepareConfig, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"no corpora; expected corpora: \[{path: FILE, style: talk}\]"):
+        prepare(replace(config, corpora=[]))
+    with pytest.raises(InputError, match=r"no file .*missing.txt"):
+        prepare(replace(config, corpora=[CorpusConfig("missing.txt")]))
+    with pytest.raises(ConfigError, match="style 'song'; expected one of talk, meeting, prose, chat"):
+        prepare(replace(config, corpora=[CorpusConfig("talks.txt", "song")]))
+    (tmp_path / "short.txt").write_text("Too short.\n")
+    with pytest.raises(
+        ConfigError, match=r"no chunk to train on; expected documents of 4 words and more; lower chunks.min_words"
+    ):
+        prepare(replace(config, corpora=[CorpusConfig("short.txt")], tokenizer=None))

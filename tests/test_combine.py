@@ -1,0 +1,142 @@
+"""Combination against sums written out by hand; ties and order of closing decide nothing by chance."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from t5punct.combine import METHODS, Ballot, CombineConfig, decide
+from t5punct.errors import ConfigError
+from t5punct.marks import Case
+from t5punct.votes import Distribution, Vote
+
+quick = settings(max_examples=150, deadline=None)
+LABELS = ["", ",", ".", "?!"]
+
+# quarters and small weights add without rounding, so that ties are ties
+distributions = st.dictionaries(st.sampled_from(LABELS), st.integers(0, 4).map(float), min_size=1).map(Distribution.of)
+case_distributions = st.dictionaries(
+    st.sampled_from([case.value for case in Case]), st.integers(1, 4).map(float), min_size=1
+).map(Distribution.of)
+votes = st.builds(
+    Vote,
+    distributions,
+    case_distributions,
+    st.sampled_from([0.0, 0.5, 1.0]),
+    st.integers(0, 20),
+    st.integers(0, 20),
+)
+slots = st.lists(votes, min_size=1, max_size=6)
+
+
+def certain(label: str, weight: float = 1.0, left_words: int = 0, right_words: int = 0) -> Vote:
+    return Vote(Distribution.certain(label), Distribution.certain("lower"), weight, left_words, right_words)
+
+
+@quick
+@given(slots)
+def test_the_mean_equals_the_sum_written_out(slot: list[Vote]) -> None:
+    weights = [vote.weight for vote in slot] if any(vote.weight for vote in slot) else [1.0] * len(slot)
+    shares = {
+        label: sum(w * vote.labels.probability(label) for w, vote in zip(weights, slot, strict=True)) / sum(weights)
+        for label in LABELS
+    }
+    decision = decide(slot, CombineConfig("mean"))
+    assert decision.label_confidence == pytest.approx(max(shares.values()))
+    assert shares[decision.label] == pytest.approx(max(shares.values()))
+    assert decision.n_votes == len(slot)
+
+
+@quick
+@given(st.lists(st.sampled_from(LABELS), min_size=1, max_size=9), st.sampled_from([0.0, 0.25, 0.4, 0.5, 0.75]))
+def test_a_vote_inserts_the_most_chosen_mark_only_above_the_threshold(chosen: list[str], threshold: float) -> None:
+    counts = Counter(chosen)
+    above = {label for label in LABELS if label and counts[label] / len(chosen) > threshold + 1e-9}
+    label = decide([certain(label) for label in chosen], CombineConfig("vote", threshold)).label
+    assert bool(label) == bool(above)
+    if label:
+        assert label in above
+        assert counts[label] == max(counts[mark] for mark in above)
+
+
+def test_exactly_the_threshold_is_not_enough() -> None:
+    half = [certain(","), certain(""), certain(","), certain("")]
+    assert decide(half, CombineConfig("vote", 0.5)).label == ""
+    assert decide(half, CombineConfig("vote", 0.49)).label == ","
+
+
+@quick
+@given(slots, st.sampled_from(METHODS))
+def test_of_equal_labels_the_one_mentioned_first_wins_every_time(slot: list[Vote], method: str) -> None:
+    config = CombineConfig(method, 0.0)
+    assert decide(slot, config) == decide(list(slot), config)
+    tie = [certain("?!", 1, 3, 3), certain(".", 1, 3, 3)]
+    assert (decide(tie, config).label, decide(tie[::-1], config).label) == ("?!", ".")
+
+
+@quick
+@given(slots, st.sampled_from(METHODS))
+def test_a_decision_is_a_label_and_a_case_that_some_window_gave(slot: list[Vote], method: str) -> None:
+    decision = decide(slot, CombineConfig(method))
+    assert decision.label == "" or any(decision.label in vote.labels.outcomes for vote in slot)
+    assert any(decision.case.value in vote.cases.outcomes for vote in slot)
+    assert 0.0 <= decision.label_confidence <= 1.0 + 1e-9
+    assert 0.0 <= decision.case_confidence <= 1.0 + 1e-9
+
+
+@quick
+@given(st.lists(slots, max_size=8), st.sampled_from(METHODS), st.data())
+def test_a_ballot_closed_bit_by_bit_equals_deciding_everything_at_once(
+    document: list[list[Vote]], method: str, data: st.DataObject
+) -> None:
+    config = CombineConfig(method)
+    ballot, decided = Ballot(config), []
+    for place, slot in enumerate(document):
+        for vote in slot:
+            ballot.cast(place, vote)
+        decided += ballot.close(data.draw(st.integers(0, place + 1)))
+    decided += ballot.close(len(document))
+    assert decided == [decide(slot, config) for slot in document]
+
+
+def test_a_window_without_trust_has_no_say_unless_all_lack_it() -> None:
+    config = CombineConfig("mean")
+    assert decide([certain(",", 0.0), certain(".", 0.5)], config).label == "."
+    assert decide([certain(",", 0.0), certain(".", 0.0), certain(".", 0.0)], config).label == "."
+
+
+def test_entropy_trusts_the_window_that_is_sure() -> None:
+    unsure = Vote(Distribution.of({",": 0.55, "": 0.45}), Distribution.certain("lower"))
+    sure = Vote(Distribution.of({"": 0.54, ",": 0.46}), Distribution.certain("lower"))
+    surest = Vote(Distribution.of({"": 0.99, ",": 0.01}), Distribution.certain("lower"))
+    assert decide([unsure, sure], CombineConfig("mean")).label == ","
+    assert decide([unsure, unsure, surest], CombineConfig("entropy")).label == ""
+    weight = 1 - surest.labels.entropy / math.log(2)
+    rest = 1 - unsure.labels.entropy / math.log(2)
+    expected = (weight * 0.99 + rest * 0.45) / (weight + rest)
+    assert decide([unsure, surest], CombineConfig("entropy")).label_confidence == pytest.approx(expected)
+
+
+def test_hamming_trusts_the_window_that_has_the_slot_in_its_middle() -> None:
+    edge, middle = certain(",", 1, 0, 20), certain(".", 1, 10, 10)
+    decision = decide([edge, middle], CombineConfig("hamming"))
+    low, high = (0.54 - 0.46 * math.cos(2 * math.pi * (left + 0.5) / 21) for left in (0, 10))
+    assert decision.label == "."
+    assert decision.label_confidence == pytest.approx(high / (low + high))
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"method": "median"}, "combination 'median'; expected one of mean, entropy, hamming, vote"),
+        ({"threshold": 1.0}, "threshold 1.0; expected 0 <= threshold < 1"),
+        ({"threshold": -0.1}, "threshold -0.1"),
+    ],
+)
+def test_an_impossible_combination_is_refused(values: dict[str, object], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        CombineConfig(**values)  # type: ignore[arg-type]

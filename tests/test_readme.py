@@ -1,0 +1,43 @@
+"""The README says what happens: its first code blocks are run, and their output is the one it shows."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"```(\w*)\n(.*?)```", README, flags=re.DOTALL)
+
+
+def test_the_first_code_block_stands_in_the_first_thirty_lines_and_its_output_is_shown() -> None:
+    language, commands = BLOCKS[0]
+    assert README.splitlines().index("```" + language) < 30
+    (make,) = [line.split("#")[0].strip() for line in commands.splitlines() if line.startswith("make ")]
+    ready = f"{sys.prefix}/.ready"  # this environment is set up already
+    done = subprocess.run(
+        f"{make} --silent VENV={sys.prefix} -o {ready}", shell=True, cwd=ROOT, capture_output=True, check=True
+    )
+    assert done.stdout.decode().strip() == BLOCKS[1][1].strip()
+
+
+def test_the_python_block_runs() -> None:
+    code = next(text for language, text in BLOCKS if language == "python")
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=True)
+    words = re.sub(r"[^\w\s]", "", done.stdout.decode()).lower().split()
+    assert words == "how are you today my name is maria".split()
+
+
+def test_every_option_of_punctuate_that_the_readme_names_exists() -> None:
+    shown = subprocess.run(
+        [sys.executable, "-m", "t5punct", "punctuate", "--help"], cwd=ROOT, capture_output=True, check=True
+    ).stdout.decode()
+    for option in sorted(set(re.findall(r"--[a-z][a-z-]+", README)) - {"--config"}):
+        assert option in shown, option
+
+
+def test_linked_files_exist() -> None:
+    for target in re.findall(r"\]\((?!http)([^)#]+)\)", README):
+        assert (ROOT / target).exists(), target

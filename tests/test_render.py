@@ -1,0 +1,73 @@
+"""Rendering puts marks and case on words, and keeps what it is told to keep."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import decisions, texts
+
+from t5punct.marks import Alphabet, Case
+from t5punct.render import RenderConfig, render, render_word
+from t5punct.votes import Decision
+from t5punct.words import split
+
+
+def decided(label: str, case: Case = Case.LOWER) -> Decision:
+    return Decision(label, case, 1.0, 1.0)
+
+
+def rendered(text: str, choices: list[Decision], config: RenderConfig | None = None) -> str:
+    transcript = split(text)
+    return transcript.lead + render(transcript.words, choices, config or RenderConfig())
+
+
+def test_labels_and_case_are_put_on_and_white_space_stays() -> None:
+    choices = [decided("", Case.CAPITALISED), decided(","), decided("?!", Case.UPPER)]
+    assert rendered("\twe  know\nthat ", choices) == "\tWe  know,\nTHAT?! "
+
+
+def test_marks_of_the_input_are_replaced_by_the_decided_ones() -> None:
+    assert rendered("We know; that!", [decided("", Case.VERBATIM)] * 2 + [decided(".")]) == "We know that."
+
+
+def test_case_can_be_left_as_the_input_has_it() -> None:
+    assert rendered("we KNOW", [decided("", Case.CAPITALISED), decided(".")], RenderConfig(case=False)) == "we KNOW."
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.data(), texts)
+def test_kept_marks_stand_exactly_as_the_input_wrote_them(data: st.DataObject, text: str) -> None:
+    transcript = split(text)
+    choices = [data.draw(decisions(Alphabet())) for _ in transcript.words]
+    for word, choice in zip(transcript.words, choices, strict=True):
+        written = render_word(word, choice, RenderConfig(keep_marks=True), Alphabet())
+        if word.label:
+            assert written.text.lower() == word.raw.lower()
+            assert written.label == word.label
+
+
+@settings(max_examples=100, deadline=None)
+@given(texts)
+def test_keeping_marks_with_nothing_to_add_gives_the_text_byte_for_byte(text: str) -> None:
+    transcript = split(text)
+    choices = [decided("", Case.VERBATIM)] * len(transcript.words)
+    assert transcript.lead + render(transcript.words, choices, RenderConfig(keep_marks=True)) == text
+
+
+def test_keeping_marks_fills_only_empty_slots_and_still_sets_case() -> None:
+    keep = RenderConfig(keep_marks=True)
+    choices = [decided(",", Case.CAPITALISED), decided("!"), decided("?", Case.CAPITALISED), decided(".")]
+    assert rendered('so "we," she  … said', choices, keep) == 'So, "we," She  … said.'
+
+
+def test_a_mark_that_was_not_written_is_not_reported() -> None:
+    (smiley,) = split(":)").words
+    assert render_word(smiley, decided("?"), RenderConfig(), Alphabet()).label == ""
+    assert render_word(split("yes").words[0], decided("?"), RenderConfig(), Alphabet()).label == "?"
+
+
+@pytest.mark.parametrize("n_decisions", [0, 1, 3])
+def test_words_and_decisions_must_be_as_many(n_decisions: int) -> None:
+    with pytest.raises(ValueError, match="zip"):
+        rendered("two words", [decided("")] * n_decisions)
