@@ -157,6 +157,7 @@ def train(config: Config = None, overrides: Overrides = None) -> None:
     settings = load(TrainConfig, config, overrides or ())
     from .training.loop import train as run
 
+    _silence_bars()  # of loading and saving; the training's own stays
     typer.echo(f"{run(settings)}: trained")
 
 
@@ -210,16 +211,20 @@ def _punctuator(
     from .decoding.inputs import DecodingConfig
 
     decoding = DecodingConfig(decoder, beams, batch_windows, style)
-    from transformers.utils import logging
-
     from .punctuator import Punctuator, PunctuatorConfig
 
-    logging.disable_progress_bar()
+    _silence_bars()
     if threads is not None:
         import torch
 
         torch.set_num_threads(max(1, threads))
     return Punctuator.from_pretrained(model, PunctuatorConfig(windows, combination, decoding))
+
+
+def _silence_bars() -> None:
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()
 
 
 def _read(source: str) -> str:

@@ -27,15 +27,8 @@ def load(schema: type[T], path: str | Path | None = None, overrides: Sequence[st
 
     Raises ConfigError for an unknown key (listing the valid ones) or a value of the wrong type.
     """
-    from omegaconf import OmegaConf
-
-    layers: list[Any] = []
-    if path is not None:
-        layers.append(_read_yaml(Path(path)))
-    for override in overrides:
-        if "=" not in override.lstrip("-"):
-            raise ConfigError(f"override {override!r}", expected="key=value", fix="write e.g. optim.lr=1e-3")
-        layers.append(OmegaConf.from_dotlist([override.removeprefix("--")]))
+    layers = [] if path is None else [_read_yaml(Path(path))]
+    layers += [_read_override(override) for override in overrides]
     return _merge(schema, layers)
 
 
@@ -60,8 +53,9 @@ def valid_keys(schema: Any, prefix: str = "") -> list[str]:
     hints = typing.get_type_hints(schema)
     keys: list[str] = []
     for field in dataclasses.fields(schema):
-        kind = hints[field.name]
-        if dataclasses.is_dataclass(kind):
+        kinds = [hints[field.name], *typing.get_args(hints[field.name])]  # `Task | None` holds a Task
+        kind = next((kind for kind in kinds if dataclasses.is_dataclass(kind)), None)
+        if kind is not None:
             keys += valid_keys(kind, f"{prefix}{field.name}.")
         else:
             keys.append(prefix + field.name)
@@ -77,6 +71,18 @@ def _read_yaml(path: Path) -> Any:
         return OmegaConf.load(path)
     except Exception as error:  # the YAML reader's own errors have no common base
         raise InputError(f"{path} is not YAML ({error})", expected="key: value lines", fix="mend the file") from error
+
+
+def _read_override(text: str) -> Any:
+    from omegaconf import OmegaConf
+
+    try:
+        if "=" in text:
+            return OmegaConf.from_dotlist([text.removeprefix("--")])
+        found = f"override {text!r}"
+    except Exception as error:  # as above
+        found = f"override {text!r} ({error})"
+    raise ConfigError(found, expected="key=value", fix="write e.g. optim.lr=1e-3")
 
 
 def _merge(schema: type[T], layers: Sequence[Any]) -> T:
@@ -97,10 +103,11 @@ def _merge(schema: type[T], layers: Sequence[Any]) -> T:
             expected=f"one of {', '.join(valid_keys(schema))}",
             fix="check the spelling",
         ) from error
-    except OmegaConfBaseException as error:
-        key = getattr(error, "full_key", None) or ""
+    except (OmegaConfBaseException, TypeError) as error:  # TypeError: a list where keys belong
+        key = getattr(error, "full_key", None)
+        setting = f"setting {key!r}" if key else "settings"
         raise ConfigError(
-            f"setting {key!r}: {str(error).splitlines()[0]}", expected="a value of the right type", fix="mend it"
+            f"{setting}: {str(error).splitlines()[0]}", expected="a value of the right type", fix="mend it"
         ) from error
 
 

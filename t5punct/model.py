@@ -74,8 +74,8 @@ def bundled_folder(name: str = BUNDLED) -> Path:
 def load(source: str | Path | None = None, *, task: TaskConfig | None = None) -> Model:
     """Load a model for inference, in float32 on the CPU.
 
-    Raises ModelError if the folder holds no usable T5.  A folder without `t5punct.yaml` (any T5) gets `task`,
-    or the default text form.
+    Raises ModelError if the folder holds no usable T5.  `task` replaces the text form that the folder's
+    `t5punct.yaml` states; a folder without one (any T5) has the default form.
     """
     name = str(source) if source is not None else BUNDLED
     source = source if source is not None else bundled_folder()

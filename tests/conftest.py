@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import random
 from pathlib import Path
 
 import pytest
@@ -13,31 +12,14 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")  # before transformers and datasets
 os.environ.setdefault("HF_DATASETS_OFFLINE", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
+from tiny import TINY_SHAPE, tiny_text
+
 from t5punct import model as models
 from t5punct.data.vocabulary import VocabularyConfig, train_tokenizer
 from t5punct.tokenization import TaskConfig
 
 settings.register_profile("steady", deadline=None, derandomize=True, database=None)
 settings.load_profile("steady")
-
-TINY_SHAPE = models.FreshModelConfig(
-    d_model=32, d_kv=8, num_heads=4, d_ff=64, num_layers=2, num_decoder_layers=2, dropout_rate=0.0
-)
-_VOCABULARY = (
-    "we know that this is right what how are you today well i think it's time to go don't stop now "
-    "he said she came from the big house and asked me why not please tell us more about your work"
-)
-
-
-def tiny_text(n_sentences: int, seed: int) -> list[str]:
-    """Sentences of common words in random order, with marks and capitals."""
-    rng = random.Random(seed)
-    sentences = []
-    for _ in range(n_sentences):
-        words = rng.choices(_VOCABULARY.split(), k=rng.randint(3, 12))
-        words[len(words) // 2] += rng.choice(["", ",", ",", ";", ":", " -"])
-        sentences.append(" ".join(words).capitalize() + rng.choice(["?", ".", ".", "!", "...", "?!"]))
-    return sentences
 
 
 @pytest.fixture(scope="session")
@@ -60,3 +42,22 @@ def tiny_model(tiny_tokenizer_folder: Path) -> models.Model:
         model = models.fresh(TINY_SHAPE, tokenizer)
     model.network.eval()
     return model
+
+
+@pytest.fixture(scope="session")
+def tiny_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A prepared data set of some hundred short windows, made from `tiny_text`."""
+    from datasets.utils.logging import disable_progress_bar
+
+    from t5punct.data.chunks import ChunkConfig
+    from t5punct.data.corpora import CorpusConfig
+    from t5punct.data.prepare import PrepareConfig, prepare
+
+    disable_progress_bar()
+    folder = tmp_path_factory.mktemp("tiny-data")
+    (folder / "talks.txt").write_text("\n".join(" ".join(tiny_text(20, seed)) for seed in range(20)))
+    output = folder / "prepared"
+    prepare(
+        PrepareConfig(str(output), str(folder), [CorpusConfig("talks.txt")], ChunkConfig(4, 12), holdout_percent=5.0)
+    )
+    return output

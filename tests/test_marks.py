@@ -76,8 +76,10 @@ def test_a_label_length_below_one_is_refused() -> None:
 @pytest.mark.parametrize(
     ("word", "case"),
     [
-        ("word", Case.LOWER), ("3.5", Case.LOWER), ("😀", Case.LOWER), ("Word", Case.CAPITALISED), ("I", Case.CAPITALISED),
-        ("'Em", Case.CAPITALISED), ("NASA", Case.UPPER), ("O'CLOCK", Case.UPPER), ("iPhone", Case.VERBATIM),
+        ("word", Case.LOWER), ("3.5", Case.LOWER), ("😀", Case.LOWER), ("Word", Case.CAPITALISED),
+
+        ("I", Case.CAPITALISED), ("'Em", Case.CAPITALISED), ("NASA", Case.UPPER), ("O'CLOCK", Case.UPPER),
+        ("iPhone", Case.VERBATIM),
     ],
 )  # fmt: skip
 def test_the_case_of_a_word_is_named_as_people_would(word: str, case: Case) -> None:

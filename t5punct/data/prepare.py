@@ -93,7 +93,7 @@ def _split(config: PrepareConfig, name: str, cache: str) -> Any:
     text = Value("string")
     features = Features({"source": text, "target": text, "style": text, "n_words": Value("int64")})
     if next(_rows(config, name), None) is None:  # a generator must not be empty
-        return Dataset.from_list([], features=features)
+        return Dataset.from_dict({column: [] for column in features}, features=features)
     kwargs = {"config": config, "split": name}
     try:
         rows = Dataset.from_generator(_rows, features=features, gen_kwargs=kwargs, cache_dir=cache, split=name)

@@ -16,6 +16,7 @@ from typing import Any
 import torch
 from torch.utils.data import Dataset, Sampler
 
+from ..errors import ConfigError
 from ..tokenization import TaskTokenizer
 from ..words import split
 
@@ -70,9 +71,9 @@ class ChunkExamples(Dataset[Example]):
     def __getitem__(self, index: int) -> Example:
         row = self.rows[index]
         alphabet = self.tokenizer.task.alphabet
-        words = split(row["target"], alphabet).words
+        words = split(row["target"]).words
         source = self.tokenizer.source(row["source"].split(), row["style"])
-        labels = [word.label for word in words]
+        labels = [alphabet.label(word.label) for word in words]  # the data may have more marks than the task
         forms = [word.text if self.tokenizer.task.cased else word.text.lower() for word in words]
         marks = tuple(1 + alphabet.marks.index(label[0]) if label else 0 for label in labels)
         return Example(source.ids, self.tokenizer.target(forms, labels), source.word_ends, marks)
@@ -86,6 +87,12 @@ class CopyExamples(Dataset[Example]):
     """
 
     def __init__(self, n_examples: int, tokenizer: TaskTokenizer, n_ids: int, min_tokens: int, max_tokens: int) -> None:
+        if 3 + n_ids > len(tokenizer.tokenizer):
+            raise ConfigError(
+                f"{n_ids} token ids to copy",
+                expected=f"at most {len(tokenizer.tokenizer) - 3}, the tokenizer's own",
+                fix="lower data.copying.n_ids",
+            )
         rng = random.Random(0)
         self.tokenizer, self.n_ids = tokenizer, n_ids
         self.lengths = [rng.randint(min_tokens, max_tokens) for _ in range(n_examples)]

@@ -81,7 +81,7 @@ class TrainConfig:
     init_from: str | None = None  # a folder or hub id; null starts from random weights
     tokenizer: str | None = None  # for random weights: the folder that `prepare` put it in
     fresh: FreshModelConfig = field(default_factory=FreshModelConfig)
-    task: TaskConfig = field(default_factory=TaskConfig)
+    task: TaskConfig | None = None  # null keeps what `init_from` was trained with, or takes the defaults
     data: DataConfig = field(default_factory=DataConfig)
     optim: OptimConfig = field(default_factory=OptimConfig)
     loss: LossConfig = field(default_factory=LossConfig)

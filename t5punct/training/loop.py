@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import model as models
 from ..errors import InputError
+from ..tokenization import TaskConfig
 from .batches import BatchSampler, ChunkExamples, CopyExamples, collate
 from .checkpoint import TrainState, load_checkpoint, save_checkpoint
 from .config import TrainConfig
@@ -95,13 +96,13 @@ def build(config: TrainConfig) -> Run:
 
 
 def _model(config: TrainConfig) -> models.Model:
-    """The checkpoint's, the named or a fresh model; the run's task replaces the folder's where none was saved."""
+    """The checkpoint's, the named or a fresh model."""
     if config.resume:
         return models.load(config.output)
     if config.init_from is not None:
         return models.load(config.init_from, task=config.task)
     assert config.tokenizer is not None  # noqa: S101  (TrainConfig has checked it)
-    return models.fresh(config.fresh, models.load_tokenizer(config.tokenizer, config.task))
+    return models.fresh(config.fresh, models.load_tokenizer(config.tokenizer, config.task or TaskConfig()))
 
 
 def _data(config: TrainConfig, model: models.Model) -> tuple[BatchSampler, torch.utils.data.DataLoader[Any]]:

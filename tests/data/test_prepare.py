@@ -4,9 +4,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from conftest import tiny_text
 from datasets import load_from_disk
 from datasets.utils.logging import disable_progress_bar
+from tiny import tiny_text
 
 from t5punct import config as settings
 from t5punct.data.chunks import ChunkConfig

@@ -1,0 +1,139 @@
+"""Settings: defaults < YAML < overrides, and a mistake is said with the names that are valid."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from t5punct.config import from_mapping, load, save, valid_keys
+from t5punct.errors import ConfigError, InputError
+
+
+@dataclass(frozen=True)
+class Optim:
+    lr: float = 1e-3
+    name: str | None = None
+
+
+@dataclass(frozen=True)
+class Corpus:
+    path: str = ""
+    words: int = 0
+
+
+@dataclass(frozen=True)
+class Demo:
+    size: int = 1
+    optim: Optim = field(default_factory=Optim)
+    corpora: list[Corpus] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        if self.size < 0:
+            raise ConfigError(f"size {self.size}", expected="0 or more", fix="raise it")
+
+
+@dataclass(frozen=True)
+class Optional:
+    optim: Optim | None = None
+
+
+@pytest.fixture
+def yaml(tmp_path: Path) -> Path:
+    path = tmp_path / "demo.yaml"
+    path.write_text("# a comment\nsize: 2\noptim: {lr: 2.0, name: yaml}\ncorpora:\n  - {path: a.txt, words: 5}\n")
+    return path
+
+
+def test_without_anything_the_defaults_hold() -> None:
+    assert load(Demo) == Demo()
+
+
+def test_a_yaml_file_goes_over_the_defaults_and_overrides_over_the_file(yaml: Path) -> None:
+    from_yaml = Demo(2, Optim(2.0, "yaml"), [Corpus("a.txt", 5)])
+    assert load(Demo, yaml) == from_yaml
+    assert load(Demo, yaml, ["optim.lr=3e-4"]) == dataclasses.replace(from_yaml, optim=Optim(3e-4, "yaml"))
+    assert load(Demo, yaml, ["--size=3", "size=4"]).size == 4
+    assert load(Demo, None, ["optim.name=a=b", "corpora=[{path: b, words: 7}]"]) == Demo(
+        optim=Optim(name="a=b"), corpora=[Corpus("b", 7)]
+    )
+
+
+def test_an_empty_file_changes_nothing(tmp_path: Path) -> None:
+    (tmp_path / "empty.yaml").write_text("")
+    assert load(Demo, tmp_path / "empty.yaml") == Demo()
+
+
+def test_what_is_loaded_is_the_frozen_dataclass_itself(yaml: Path) -> None:
+    config = load(Demo, yaml)
+    assert type(config) is Demo
+    assert type(config.optim) is Optim
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        config.size = 3  # type: ignore[misc]
+
+
+def test_saved_settings_load_as_they_were(tmp_path: Path) -> None:
+    config = Demo(7, Optim(0.25, "ünï"), [Corpus("x y.txt", 3)])
+    save(config, tmp_path / "saved.yaml")
+    assert load(Demo, tmp_path / "saved.yaml") == config
+    assert from_mapping(Demo, dataclasses.asdict(config)) == config
+
+
+def test_valid_keys_are_dotted_names_of_every_setting() -> None:
+    assert valid_keys(Demo) == ["size", "optim.lr", "optim.name", "corpora.path", "corpora.words"]
+    assert valid_keys(Optional) == ["optim.lr", "optim.name"]
+
+
+@pytest.mark.parametrize("override", ["sizes=1", "optim.rate=1", "optim.lr.rate=1", "=1"])
+def test_an_unknown_override_is_refused(override: str) -> None:
+    with pytest.raises(ConfigError):
+        load(Demo, None, [override])
+
+
+def test_an_unknown_key_is_named_and_the_valid_ones_listed(tmp_path: Path) -> None:
+    keys = "size, optim.lr, optim.name, corpora.path, corpora.words"
+    expected = f"unknown setting 'optim.rate'; expected one of {keys}; check the spelling"
+    with pytest.raises(ConfigError, match=expected):
+        load(Demo, None, ["optim.rate=1"])
+    (tmp_path / "wrong.yaml").write_text("optim: {rate: 1}")
+    with pytest.raises(ConfigError, match=expected):
+        load(Demo, tmp_path / "wrong.yaml")
+    with pytest.raises(ConfigError, match=expected):
+        from_mapping(Demo, {"optim": {"rate": 1}})
+
+
+@pytest.mark.parametrize("override", ["size=x", "size=1.5", "size=", "optim=3", "corpora=3", "corpora.0.words=3"])
+def test_a_value_of_the_wrong_type_is_refused(override: str) -> None:
+    with pytest.raises(ConfigError, match="expected a value of the right type"):
+        load(Demo, None, [override])
+
+
+@pytest.mark.parametrize("override", ["size", "--size", "size=[", "size=${x"])
+def test_an_override_that_cannot_be_read_is_refused(override: str) -> None:
+    with pytest.raises(ConfigError, match=r"expected key=value; write e.g. optim.lr=1e-3"):
+        load(Demo, None, [override])
+
+
+def test_a_file_that_holds_a_list_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "list.yaml").write_text("- 1\n- 2\n")
+    with pytest.raises(ConfigError, match="expected a value of the right type"):
+        load(Demo, tmp_path / "list.yaml")
+
+
+@pytest.mark.parametrize("text", ["size: [", "\0", "size: 1\n  optim: 2\n"])
+def test_a_file_that_is_not_yaml_is_refused(tmp_path: Path, text: str) -> None:
+    (tmp_path / "bad.yaml").write_text(text)
+    with pytest.raises(InputError, match=r"bad.yaml is not YAML"):
+        load(Demo, tmp_path / "bad.yaml")
+
+
+def test_a_missing_file_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="no config file"):
+        load(Demo, tmp_path / "none.yaml")
+
+
+def test_a_dataclass_checks_its_own_values() -> None:
+    with pytest.raises(ConfigError, match="size -1; expected 0 or more"):
+        load(Demo, None, ["size=-1"])

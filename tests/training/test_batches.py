@@ -1,0 +1,124 @@
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from datasets import Dataset, load_from_disk
+from hypothesis import given
+from hypothesis import strategies as st
+
+from t5punct.errors import ConfigError
+from t5punct.model import Model, load_tokenizer
+from t5punct.tokenization import TaskConfig
+from t5punct.training.batches import IGNORED, BatchSampler, ChunkExamples, CopyExamples, Example, collate
+
+LENGTHS = st.lists(st.integers(1, 60), max_size=200)
+
+
+def rows(*examples: tuple[str, str]) -> Any:
+    names = ("source", "target", "style", "n_words")
+    values = [(source, target, "talk", len(source.split())) for source, target in examples]
+    return Dataset.from_list([dict(zip(names, value, strict=True)) for value in values])
+
+
+@given(LENGTHS, st.integers(1, 200), st.integers(0, 5))
+def test_batches_keep_the_budget_and_hold_each_example_once(lengths: list[int], budget: int, seed: int) -> None:
+    sampler = BatchSampler(lengths, budget, seed)
+    batches = list(sampler)
+    assert sorted(index for batch in batches for index in batch) == list(range(len(lengths)))
+    assert len(sampler) == len(batches)
+    for batch in batches:
+        padded = len(batch) * max(lengths[index] for index in batch)
+        assert padded <= budget or len(batch) == 1  # an example above the budget is a batch of its own
+
+
+@given(LENGTHS, st.integers(0, 3), st.integers(0, 9))
+def test_a_position_resumes_exactly(lengths: list[int], epoch: int, start: int) -> None:
+    whole, resumed = BatchSampler(lengths, 100, 1), BatchSampler(lengths, 100, 1)
+    whole.set_position(epoch)
+    batches = list(whole)
+    start = min(start, len(batches))
+    resumed.set_position(epoch, start)
+    assert list(resumed) == batches[start:]
+    assert len(resumed) == len(batches) - start
+
+
+def test_the_order_is_random_by_seed_and_epoch() -> None:
+    def order(seed: int, epoch: int) -> list[list[int]]:
+        sampler = BatchSampler(list(range(1, 200)), 300, seed)
+        sampler.set_position(epoch)
+        return list(sampler)
+
+    assert order(1, 0) == order(1, 0)
+    assert len({str(order(seed, epoch)) for seed in (1, 2) for epoch in (0, 1)}) == 4
+    widths = [max(batch) for batch in order(1, 0)]
+    assert widths != sorted(widths)  # batches of one length do not follow one another
+
+
+def test_batches_hold_examples_of_about_the_same_length() -> None:
+    lengths = [1 + (7 * index) % 60 for index in range(600)]
+    batches = list(BatchSampler(lengths, 240, 1))
+    padded = sum(len(batch) * max(lengths[index] for index in batch) for batch in batches)
+    assert padded < 1.1 * sum(lengths)
+
+
+def test_collate_pads_and_masks() -> None:
+    one = Example(source=(5, 6, 7, 1), target=(5, 8, 6, 7, 1), word_ends=(1, 2), marks=(1, 0))
+    other = Example(source=(5, 1), target=(5, 1), word_ends=(0,), marks=(3,))
+    batch = collate(pad_id=0)([one, other])
+    assert batch.input_ids.tolist() == [[5, 6, 7, 1], [5, 1, 0, 0]]
+    assert batch.attention_mask.tolist() == [[1, 1, 1, 1], [1, 1, 0, 0]]
+    assert batch.labels.tolist() == [[5, 8, 6, 7, 1], [5, 1, IGNORED, IGNORED, IGNORED]]
+    assert batch.word_ends.tolist() == [[1, 2], [0, 0]]
+    assert batch.marks.tolist() == [[1, 0], [3, IGNORED]]
+    assert batch.n_words == 3
+    assert {tensor.dtype for tensor in (batch.input_ids, batch.attention_mask, batch.labels)} == {torch.int64}
+    moved = batch.to(torch.device("meta"))
+    assert (moved.labels.device.type, moved.marks.device.type, moved.n_words) == ("meta", "meta", 3)
+
+
+def test_an_example_is_encoded_as_decoding_meets_it(tiny_model: Model) -> None:
+    tokenizer = tiny_model.tokenizer
+    (example,) = ChunkExamples(rows(("we know right", "We know, right?!")), tokenizer)
+    source = tokenizer.source(["we", "know", "right"], "talk")
+    assert (example.source, example.word_ends) == (source.ids, source.word_ends)
+    assert example.target == tokenizer.target(["We", "know", "right"], ["", ",", "?!"])
+    assert example.marks == (0, 1, 3)  # none, `,` is the first mark, `?` the third
+
+
+def test_lengths_are_tokens_of_the_source(tiny_model: Model, tiny_data: Path) -> None:
+    examples = ChunkExamples(load_from_disk(str(tiny_data))["train"], tiny_model.tokenizer)
+    assert len(examples) == len(examples.lengths) > 100
+    for index in range(20):
+        example = examples[index]
+        assert examples.lengths[index] == len(example.source)
+        assert len(example.word_ends) == len(example.marks) == examples.rows[index]["n_words"]
+
+
+def test_a_task_with_fewer_marks_and_no_capitals_takes_the_same_data(tiny_tokenizer_folder: Path) -> None:
+    task = TaskConfig(marks=",.?", max_marks=1, cased=False)
+    tokenizer = load_tokenizer(tiny_tokenizer_folder, task)
+    (example,) = ChunkExamples(rows(("we know it stop now right", "We know: it - stop; now... Right?!")), tokenizer)
+    assert example.target == tokenizer.target("we know it stop now right".split(), ["", "", "", "", ".", "?"])
+    assert example.marks == (0, 0, 0, 0, 2, 3)
+    assert len(example.word_ends) == 6
+
+
+def test_copying_writes_what_it_reads(tiny_model: Model) -> None:
+    examples = CopyExamples(50, tiny_model.tokenizer, n_ids=40, min_tokens=3, max_tokens=9)
+    for index in range(50):
+        example = examples[index]
+        assert example.source == example.target == examples[index].source  # the same each time it is asked for
+        assert example.source[-1] == tiny_model.tokenizer.eos_id
+        assert 3 <= len(example.source) - 1 == examples.lengths[index] <= 9
+        assert all(3 <= token < 43 for token in example.source[:-1])
+        assert set(example.marks) == {IGNORED}
+    assert len(examples) == 50
+    assert len({examples[index].source for index in range(50)}) == 50
+
+
+def test_copying_more_ids_than_there_are_is_refused(tiny_model: Model) -> None:
+    size = len(tiny_model.tokenizer.tokenizer)
+    CopyExamples(1, tiny_model.tokenizer, size - 3, 3, 9)
+    with pytest.raises(ConfigError, match=rf"{size - 2} token ids to copy; expected at most {size - 3}, .*n_ids"):
+        CopyExamples(1, tiny_model.tokenizer, size - 2, 3, 9)

@@ -1,0 +1,167 @@
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file
+from tiny import TINY_SHAPE
+
+from t5punct import __version__
+from t5punct import config as settings
+from t5punct import model as models
+from t5punct.errors import ConfigError, ModelError
+from t5punct.training import loop
+from t5punct.training.checkpoint import TrainState
+from t5punct.training.config import DataConfig, LossConfig, OptimConfig, TrainConfig
+from t5punct.training.loop import train
+
+
+class Cut(Exception):
+    """The power went off."""
+
+
+@pytest.fixture
+def config(tmp_path: Path, tiny_data: Path, tiny_tokenizer_folder: Path) -> TrainConfig:
+    """Ten steps with hardly a default among the settings; with dropout, so that the random state counts."""
+    return TrainConfig(
+        output=str(tmp_path / "run"),
+        tokenizer=str(tiny_tokenizer_folder),
+        fresh=replace(TINY_SHAPE, dropout_rate=0.1),
+        data=DataConfig(str(tiny_data), batch_tokens=600),
+        optim=OptimConfig(
+            lr=3e-3, embedding_lr=7e-3, schedule="cosine", warmup_steps=3, max_steps=10, weight_decay=0.01, beta1=0.8,
+            beta2=0.95, clip_norm=0.5, accumulation_steps=2,
+        ),
+        loss=LossConfig(tagger_weight=0.5),
+        checkpoint_every_steps=5,
+        seed=3,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def cut_short(monkeypatch: pytest.MonkeyPatch) -> Callable[[TrainConfig], None]:
+    """Trains until the first checkpoint is written, and no further."""
+
+    def run(config: TrainConfig) -> None:
+        save = loop.save_checkpoint
+
+        def save_and_cut(*arguments: object) -> None:
+            save(*arguments)  # type: ignore[arg-type]
+            raise Cut
+
+        with monkeypatch.context() as patch:
+            patch.setattr(loop, "save_checkpoint", save_and_cut)
+            with pytest.raises(Cut):
+                train(config)
+
+    return run
+
+
+def with_optimiser(config: TrainConfig, name: str, **changes: object) -> TrainConfig:
+    return replace(config, optim=replace(config.optim, name=name, **changes))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("optimiser", ["adamw", "muon"])
+def test_ten_steps_are_five_and_five(
+    config: TrainConfig, cut_short: Callable[[TrainConfig], None], tmp_path: Path, optimiser: str
+) -> None:
+    config = with_optimiser(config, optimiser)
+    whole = train(config)
+    parted = replace(config, output=str(tmp_path / "parted"))
+    cut_short(parted)
+    five = load_file(tmp_path / "parted" / "model.safetensors")
+    assert json.loads((tmp_path / "parted" / "state.json").read_text())["step"] == 5
+    torch.manual_seed(99)  # another process begins elsewhere
+    train(replace(parted, resume=True))
+    wanted, found = load_file(whole / "model.safetensors"), load_file(tmp_path / "parted" / "model.safetensors")
+    assert wanted.keys() == found.keys()
+    for name, tensor in wanted.items():
+        torch.testing.assert_close(found[name], tensor, rtol=0.0, atol=1e-6)
+    assert any(not torch.equal(found[name], five[name]) for name in found)
+    states = [load_file(folder / "optimiser.safetensors") for folder in (whole, tmp_path / "parted")]
+    assert states[0].keys() == states[1].keys()
+    for name in states[0]:
+        torch.testing.assert_close(states[1][name], states[0][name], rtol=0.0, atol=1e-6)
+    assert (whole / "state.json").read_text() == (tmp_path / "parted" / "state.json").read_text()
+
+
+def test_a_run_cut_in_a_later_epoch_goes_on_there(
+    config: TrainConfig, cut_short: Callable[[TrainConfig], None], tmp_path: Path
+) -> None:
+    # some 100 windows of 14 tokens are 3 batches an epoch, so that step 5 is in the fourth of them
+    config = replace(
+        with_optimiser(config, "adamw", accumulation_steps=1), data=replace(config.data, batch_tokens=2500)
+    )
+    whole = train(config)
+    parted = replace(config, output=str(tmp_path / "parted"))
+    cut_short(parted)
+    state = TrainState(**json.loads((tmp_path / "parted" / "state.json").read_text()))
+    assert state.epoch > 0
+    train(replace(parted, resume=True))
+    wanted, found = load_file(whole / "model.safetensors"), load_file(tmp_path / "parted" / "model.safetensors")
+    for name, tensor in wanted.items():
+        torch.testing.assert_close(found[name], tensor, rtol=0.0, atol=1e-6)
+
+
+def test_a_checkpoint_is_a_model_with_its_settings_and_without_pickle(config: TrainConfig) -> None:
+    config = with_optimiser(config, "muon", max_steps=2)
+    folder = train(config)
+    names = {path.name for path in folder.iterdir()}
+    assert {"model.safetensors", "optimiser.safetensors", "train.yaml", "state.json", "t5punct.yaml"} <= names
+    for path in folder.iterdir():
+        assert path.suffix in (".safetensors", ".json", ".yaml", ".txt")
+        assert path.read_bytes()[:2] not in (b"\x80\x02", b"\x80\x04", b"PK")  # pickles, and torch's zipped pickles
+    assert settings.load(TrainConfig, folder / "train.yaml") == config
+    assert (folder / "t5punct-version.txt").read_text().strip() == __version__
+    assert not folder.with_name("run.partial").exists()
+    tensors = load_file(folder / "optimiser.safetensors")
+    assert "rng" in tensors
+    assert "tagger.weight" in tensors
+    assert "optimiser.network.shared.weight/exp_avg" in tensors  # AdamW
+    assert "optimiser.network.encoder.block.0.layer.0.SelfAttention.q.weight/momentum_buffer" in tensors  # Muon
+    model = models.load(folder)
+    assert model.task == config.task
+    assert not model.network.training
+
+
+def test_a_cut_while_writing_leaves_the_last_checkpoint(config: TrainConfig, monkeypatch: pytest.MonkeyPatch) -> None:
+    from t5punct.training import checkpoint
+
+    config = with_optimiser(config, "adamw", max_steps=1)
+    folder = train(config)
+    before = (folder / "model.safetensors").read_bytes()
+
+    def cut(*_: object) -> None:
+        raise Cut
+
+    monkeypatch.setattr(checkpoint, "save_file", cut)
+    with pytest.raises(Cut):
+        train(replace(config, seed=4))
+    assert (folder / "model.safetensors").read_bytes() == before
+    monkeypatch.undo()
+    train(replace(config, resume=True))  # and the remains are in nobody's way
+    assert not folder.with_name("run.partial").exists()
+
+
+def test_the_state_counts_batches_and_words() -> None:
+    state = TrainState(step=4, epoch=1, batch=2, words=100).after_batch(50)
+    assert state == TrainState(step=4, epoch=1, batch=3, words=150)
+
+
+def test_resuming_from_nothing_is_refused(config: TrainConfig, tiny_model: models.Model, tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match=r"no model folder .*run; expected a T5 folder"):
+        train(replace(config, resume=True))
+    models.save(tiny_model, tmp_path / "run")  # a model, but no checkpoint
+    with pytest.raises(ModelError, match=r"no checkpoint in .*run; expected state.json; run without resume=true"):
+        train(replace(config, resume=True))
+
+
+def test_a_folder_of_other_things_is_never_overwritten(config: TrainConfig, tmp_path: Path) -> None:
+    precious = tmp_path / "run" / "thesis.txt"
+    precious.parent.mkdir()
+    precious.write_text("mine")
+    with pytest.raises(ConfigError, match=r"output .*run holds other files; expected a new or empty folder"):
+        train(config)
+    assert precious.read_text() == "mine"

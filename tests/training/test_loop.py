@@ -1,0 +1,173 @@
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+from datasets import Dataset, DatasetDict
+from tiny import TINY_SHAPE
+
+from t5punct import config as settings
+from t5punct import model as models
+from t5punct.errors import ConfigError, InputError, ModelError
+from t5punct.tokenization import TaskConfig
+from t5punct.training.config import CopyConfig, DataConfig, LossConfig, OptimConfig, TrainConfig, ValidationConfig
+from t5punct.training.loop import Run, _step, build, train
+from t5punct.training.optimisers import build_optimisers
+
+
+@pytest.fixture
+def config(tmp_path: Path, tiny_data: Path, tiny_tokenizer_folder: Path) -> TrainConfig:
+    return TrainConfig(
+        output=str(tmp_path / "run"),
+        tokenizer=str(tiny_tokenizer_folder),
+        fresh=TINY_SHAPE,
+        data=DataConfig(str(tiny_data), batch_tokens=600),
+        optim=OptimConfig(lr=3e-3, warmup_steps=2, max_steps=4),
+        loss=LossConfig(tagger_weight=0.5),
+        log_every_steps=2,
+    )
+
+
+def log_of(folder: Path) -> list[dict[str, float]]:
+    return [json.loads(line) for line in folder.with_name(folder.name + ".log.jsonl").read_text().splitlines()]
+
+
+def weights(run: Run) -> dict[str, torch.Tensor]:
+    return {name: value.detach().clone() for name, value in run.model.network.named_parameters()}
+
+
+def test_a_run_logs_its_losses_and_leaves_a_model(config: TrainConfig) -> None:
+    folder = train(replace(config, optim=replace(config.optim, max_steps=8)))
+    log = log_of(folder)
+    assert [line["step"] for line in log] == [2, 4, 6, 8]
+    assert list(log[0]) == ["step", "words", "text_loss", "tag_loss", "lr", "words_per_second"]
+    assert log[-1]["text_loss"] < log[0]["text_loss"]
+    assert log[-1]["words"] > log[0]["words"] > 0
+    assert log[-1]["lr"] < config.optim.lr
+    assert models.load(folder).task == TaskConfig()
+
+
+def test_the_same_seed_trains_the_same_model_and_another_another(config: TrainConfig, tmp_path: Path) -> None:
+    folders = [train(replace(config, output=str(tmp_path / f"run{n}"), seed=seed)) for n, seed in enumerate((1, 1, 2))]
+    one, same, other = ((folder / "model.safetensors").read_bytes() for folder in folders)
+    assert one == same != other
+
+
+def test_epochs_see_every_example_once_each(config: TrainConfig) -> None:
+    run = build(replace(config, optim=OptimConfig(epochs=2)))
+    n_words = sum(run.loader.dataset.rows["n_words"])
+    assert run.n_steps == 2 * len(run.sampler)
+    folder = train(replace(config, optim=OptimConfig(epochs=2), log_every_steps=1))
+    assert len(log_of(folder)) == run.n_steps
+    assert json.loads((folder / "state.json").read_text())["words"] == 2 * n_words
+
+
+def test_accumulated_batches_are_one_step_with_their_mean_gradient(config: TrainConfig) -> None:
+    optim = OptimConfig(lr=1e-2, warmup_steps=0, schedule="constant", clip_norm=1e9, accumulation_steps=2, max_steps=1)
+    run = build(replace(config, optim=optim))
+    batches = [batch for batch, _ in zip(run.loader, range(2), strict=False)]
+    before = weights(run)
+    expected = {}
+    for batch in batches:
+        run.objective(batch).total.backward()
+    for name, parameter in run.model.network.named_parameters():
+        expected[name] = parameter.grad.detach().clone() / 2
+    run.objective.zero_grad()
+
+    seen = {}
+    inner = run.optimisers[0].optimizer
+    inner.register_step_pre_hook(
+        lambda *_: seen.update({name: value.grad.clone() for name, value in run.model.network.named_parameters()})
+    )
+    assert _step(run, batches[0]) is None
+    assert all(torch.equal(value, before[name]) for name, value in weights(run).items())
+    assert _step(run, batches[1]) is not None
+    assert (run.state.step, run.state.batch) == (1, 2)
+    for name, gradient in expected.items():
+        torch.testing.assert_close(seen[name], gradient, rtol=1e-4, atol=1e-6)
+    assert any(not torch.equal(value, before[name]) for name, value in weights(run).items())
+
+
+def test_copying_needs_no_data(config: TrainConfig) -> None:
+    copying = DataConfig(batch_tokens=100, copying=CopyConfig(steps=3, n_ids=50, min_tokens=3, max_tokens=8))
+    folder = train(replace(config, data=copying, optim=OptimConfig(), log_every_steps=1))
+    log = log_of(folder)
+    assert [line["step"] for line in log] == [1, 2, 3]
+    assert all(line["tag_loss"] == 0.0 for line in log)
+
+
+def test_a_later_stage_starts_from_a_folder(config: TrainConfig, tmp_path: Path) -> None:
+    first = train(config)
+    second = replace(config, init_from=str(first), tokenizer=None, output=str(tmp_path / "second"))
+    run = build(second)
+    for name, value in models.load(first).network.named_parameters():
+        assert torch.equal(value, dict(run.model.network.named_parameters())[name])
+    task = TaskConfig(marks=",.?", cased=False)
+    assert build(replace(second, task=task)).model.task == task
+
+
+def test_validation_scores_go_into_the_log(config: TrainConfig) -> None:
+    file = str(Path(__file__).parents[1] / "data" / "hand-counted.tsv")
+    validation = ValidationConfig(file, every_steps=2, max_words=9)
+    log = log_of(train(replace(config, validation=validation)))
+    lines = [line for line in log if "micro_f1" in line]
+    assert [line["step"] for line in lines] == [2, 4]
+    assert set(lines[0]) == {"step", "micro_f1", "macro_f1", "comma_f1", "period_f1", "question_f1"}
+
+
+def test_validation_does_not_change_the_training(config: TrainConfig, tmp_path: Path) -> None:
+    file = str(Path(__file__).parents[1] / "data" / "hand-counted.tsv")
+    dropout = replace(config, fresh=replace(TINY_SHAPE, dropout_rate=0.2))
+    plain = train(dropout)
+    validated = train(
+        replace(dropout, output=str(tmp_path / "other"), validation=ValidationConfig(file, every_steps=1))
+    )
+    assert (plain / "model.safetensors").read_bytes() == (validated / "model.safetensors").read_bytes()
+
+
+def test_muon_takes_the_matrices_between_hidden_states_and_adamw_the_rest(config: TrainConfig) -> None:
+    objective = build(config).objective
+    muon, adamw = build_optimisers(objective, OptimConfig(name="muon", lr=2e-3, embedding_lr=1e-2))
+    names = {id(parameter): name for name, parameter in objective.named_parameters()}
+    found = [
+        {names[id(parameter)] for group in optimiser.param_groups for parameter in group["params"]}
+        for optimiser in (muon, adamw)
+    ]
+    assert found[0] | found[1] == set(names.values())
+    assert not found[0] & found[1]
+    assert {"network.shared.weight", "tagger.weight", "tagger.bias"} <= found[1]
+    assert all("relative_attention_bias" not in name and "layer_norm" not in name for name in found[0])
+    assert any("SelfAttention.q" in name for name in found[0])
+    assert (muon.param_groups[0]["lr"], adamw.param_groups[0]["lr"]) == (2e-3, 1e-2)
+    assert len(build_optimisers(objective, OptimConfig())) == 1
+
+
+def test_settings_that_cannot_work_are_refused(config: TrainConfig, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="mixed_precision 'fp16'; expected no or bf16; T5 overflows in fp16"):
+        replace(config, mixed_precision="fp16")
+    with pytest.raises(ConfigError, match="no training data; expected data.path=FOLDER; run `t5punct prepare` first"):
+        replace(config, data=DataConfig())
+    with pytest.raises(ConfigError, match="neither init_from nor tokenizer; expected one of them"):
+        replace(config, tokenizer=None)
+    with pytest.raises(ConfigError, match="optimiser 'sgd'; expected adamw or muon; check optim.name"):
+        OptimConfig(name="sgd")
+    with pytest.raises(ConfigError, match="unknown setting 'optim.rate'; expected one of output, init_from"):
+        settings.load(TrainConfig, overrides=["data.path=x", "tokenizer=y", "optim.rate=1"])
+    with pytest.raises(ConfigError, match="mixed_precision 'fp16'"):
+        settings.load(TrainConfig, overrides=["data.path=x", "tokenizer=y", "mixed_precision=fp16"])
+    with pytest.raises(InputError, match=r"no data set in .*nowhere; expected a folder made by `t5punct prepare`"):
+        train(replace(config, data=DataConfig(str(tmp_path / "nowhere"))))
+    with pytest.raises(ModelError, match=r"no tokenizer in .*nowhere"):
+        train(replace(config, tokenizer=str(tmp_path / "nowhere")))
+    with pytest.raises(ModelError, match=r"no model folder .*nowhere; expected a T5 folder or hub id"):
+        train(replace(config, init_from=str(tmp_path / "nowhere")))
+    with pytest.raises(ConfigError, match=r"schedule 'wavy'; expected one of .*cosine.*; check optim.schedule"):
+        train(replace(config, optim=OptimConfig(schedule="wavy")))
+
+
+def test_an_empty_data_set_is_refused(config: TrainConfig, tmp_path: Path) -> None:
+    empty = Dataset.from_dict({name: [] for name in ("source", "target", "style", "n_words")})
+    DatasetDict(train=empty).save_to_disk(str(tmp_path / "empty"))
+    with pytest.raises(InputError, match=r"no examples in .*empty; expected a split `train` with chunks"):
+        train(replace(config, data=DataConfig(str(tmp_path / "empty"))))

@@ -1,0 +1,101 @@
+import math
+
+import pytest
+import torch
+
+from t5punct.model import Model
+from t5punct.training.batches import IGNORED, Batch, ChunkExamples, collate
+from t5punct.training.objective import Objective
+
+ROWS = {
+    "source": ["we know right", "stop now"],
+    "target": ["We know, right?!", "Stop now."],
+    "style": ["talk", "chat"],
+    "n_words": [3, 2],
+}
+
+
+class Rows(dict):
+    """Just enough of a data set: columns by name, rows by number."""
+
+    def __getitem__(self, key: str | int) -> object:
+        return (
+            super().__getitem__(key) if isinstance(key, str) else {name: values[key] for name, values in self.items()}
+        )
+
+
+@pytest.fixture
+def batch(tiny_model: Model) -> Batch:
+    examples = ChunkExamples(Rows(ROWS), tiny_model.tokenizer)
+    return collate(tiny_model.tokenizer.pad_id)([examples[0], examples[1]])
+
+
+def cross_entropy(logits: list[float], wanted: int) -> float:
+    return math.log(sum(math.exp(value) for value in logits)) - logits[wanted]
+
+
+@torch.no_grad()
+def test_the_text_loss_is_the_mean_over_target_tokens(tiny_model: Model, batch: Batch) -> None:
+    losses = Objective(tiny_model.network, 8, tagger_weight=0.0)(batch)
+    network = tiny_model.network
+    logits = network(input_ids=batch.input_ids, attention_mask=batch.attention_mask, labels=batch.labels).logits
+    by_hand = [
+        cross_entropy(logits[row, place].tolist(), int(token))
+        for row, tokens in enumerate(batch.labels)
+        for place, token in enumerate(tokens)
+        if token != IGNORED
+    ]
+    assert float(losses.text) == pytest.approx(sum(by_hand) / len(by_hand), rel=1e-5)
+    assert float(losses.total) == float(losses.text)
+    assert float(losses.tags) == 0.0
+
+
+@torch.no_grad()
+def test_the_tagger_loss_is_the_mean_over_slots(tiny_model: Model, batch: Batch) -> None:
+    torch.manual_seed(2)
+    objective = Objective(tiny_model.network, 8, tagger_weight=0.25)
+    losses = objective(batch)
+    encoder = tiny_model.network.get_encoder()
+    states = encoder(input_ids=batch.input_ids, attention_mask=batch.attention_mask).last_hidden_state
+    # classes: none 0, then the marks `,.?!:;-` from 1; the second example has one slot less
+    slots = [(0, 0, 0), (0, 1, 1), (0, 2, 3), (1, 0, 0), (1, 1, 2)]
+    by_hand = []
+    for row, word, wanted in slots:
+        logits = objective.tagger(states[row, int(batch.word_ends[row, word])])  # type: ignore[misc]
+        by_hand.append(cross_entropy(logits.tolist(), wanted))
+    assert float(losses.tags) == pytest.approx(sum(by_hand) / 5, rel=1e-5)
+    assert float(losses.total) == pytest.approx(float(losses.text) + 0.25 * float(losses.tags), rel=1e-6)
+
+
+def test_padding_and_batch_mates_do_not_change_an_example(tiny_model: Model) -> None:
+    torch.manual_seed(2)
+    objective = Objective(tiny_model.network, 8, tagger_weight=1.0)
+    examples = ChunkExamples(Rows(ROWS), tiny_model.tokenizer)
+    pad = collate(tiny_model.tokenizer.pad_id)
+    with torch.no_grad():
+        both, one, other = (
+            objective(pad(chosen)) for chosen in ([examples[0], examples[1]], [examples[0]], [examples[1]])
+        )
+    assert float(both.tags) == pytest.approx((3 * float(one.tags) + 2 * float(other.tags)) / 5, rel=1e-5)
+    n_one, n_other = len(examples[0].target), len(examples[1].target)
+    pooled = (n_one * float(one.text) + n_other * float(other.text)) / (n_one + n_other)
+    assert float(both.text) == pytest.approx(pooled, rel=1e-5)
+
+
+def test_no_tagged_slot_gives_no_loss_and_finite_gradients(tiny_model: Model, batch: Batch) -> None:
+    objective = Objective(tiny_model.network, 8, tagger_weight=1.0)
+    batch.marks.fill_(IGNORED)
+    losses = objective(batch)
+    assert float(losses.tags) == 0.0
+    gradients = torch.autograd.grad(losses.total, list(objective.tagger.parameters()))  # type: ignore[union-attr]
+    assert all(bool((gradient == 0).all()) for gradient in gradients)
+
+
+def test_the_tagger_teaches_the_encoder(tiny_model: Model, batch: Batch) -> None:
+    objective = Objective(tiny_model.network, 8, tagger_weight=1.0)
+    losses = objective(batch)
+    assert not losses.text.requires_grad
+    weight = tiny_model.network.get_encoder().block[0].layer[0].SelfAttention.q.weight
+    (with_tagger,) = torch.autograd.grad(losses.total, weight)
+    (without,) = torch.autograd.grad(Objective(tiny_model.network, 8, 0.0)(batch).total, weight)
+    assert not torch.allclose(with_tagger, without)
