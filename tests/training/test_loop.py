@@ -146,13 +146,13 @@ def test_muon_takes_the_matrices_between_hidden_states_and_adamw_the_rest(config
 def test_settings_that_cannot_work_are_refused(config: TrainConfig, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="mixed_precision 'fp16'; expected no or bf16; T5 overflows in fp16"):
         replace(config, mixed_precision="fp16")
-    with pytest.raises(ConfigError, match="no training data; expected data.path=FOLDER; run `t5punct prepare` first"):
+    with pytest.raises(ConfigError, match=r"no training data; expected data.path=FOLDER; run `t5punct prepare` first"):
         replace(config, data=DataConfig())
-    with pytest.raises(ConfigError, match="neither init_from nor tokenizer; expected one of them"):
+    with pytest.raises(ConfigError, match=r"neither init_from nor tokenizer; expected one of them"):
         replace(config, tokenizer=None)
-    with pytest.raises(ConfigError, match="optimiser 'sgd'; expected adamw or muon; check optim.name"):
+    with pytest.raises(ConfigError, match=r"optimiser 'sgd'; expected adamw or muon; check optim.name"):
         OptimConfig(name="sgd")
-    with pytest.raises(ConfigError, match="unknown setting 'optim.rate'; expected one of output, init_from"):
+    with pytest.raises(ConfigError, match=r"unknown setting 'optim.rate'; expected one of output, init_from"):
         settings.load(TrainConfig, overrides=["data.path=x", "tokenizer=y", "optim.rate=1"])
     with pytest.raises(ConfigError, match="mixed_precision 'fp16'"):
         settings.load(TrainConfig, overrides=["data.path=x", "tokenizer=y", "mixed_precision=fp16"])
