@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
@@ -19,7 +19,6 @@ from . import __version__
 from .errors import InputError, T5PunctError
 
 if TYPE_CHECKING:
-    from .evaluate_files import Report
     from .punctuator import Punctuator
 
 # click's class, which some versions of typer bring along themselves; `format_message` is what we need of it
@@ -117,8 +116,8 @@ def evaluate(
     """Score a model: take a text's marks off, put them on anew, compare."""
     import json
 
-    from .evaluate_files import as_json as report_json
     from .evaluate_files import evaluate_file
+    from .report import as_json as report_json
 
     punctuator = _punctuator(
         model, decoder, preset, window, stride, mask_left, mask_right, combine, style, beams, batch_windows, threads
@@ -127,7 +126,11 @@ def evaluate(
     if as_json:
         typer.echo(json.dumps(report_json(report), ensure_ascii=False))
     else:
-        _print_table(report)
+        from rich.console import Console
+
+        from .report import table
+
+        Console().print(table(report))
 
 
 @app.command()
@@ -262,42 +265,3 @@ def _write(
         sys.stdout.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
         sys.stdout.write("".join(result + "\n" for result in results))
         sys.stdout.flush()
-
-
-def _print_table(report: Report) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    scores = report.scores
-    table = Table("class", "precision", "recall", "F1", "reference", title=report.data)
-    rows: list[tuple[str, Any]] = [*scores.per_class.items(), ("micro", scores.micro), ("boundary", scores.boundary)]
-    for name, found in rows:
-        values = (found.precision, found.recall, found.f1)
-        table.add_row(name, *(_number(value) for value in values), str(found.reference))
-    console = Console()
-    console.print(table)
-    interval = report.micro_interval
-    changed = scores.words_changed + scores.words_inserted + scores.words_dropped
-    for name, text in (
-        ("micro F1, 95 % interval", f"{interval.low:.1f} to {interval.high:.1f}"),
-        ("macro F1", _number(scores.macro_f1)),
-        ("slot error rate", _number(scores.slot_error_rate)),
-        ("labels of 2+ marks exact", _number(scores.multiple_exact)),
-        ("case right, all words", _number(scores.case_accuracy)),
-        ("case right, capitals", _number(scores.cased_accuracy)),
-        ("words", str(scores.words)),
-        ("words changed", str(changed)),
-        ("seconds", f"{report.seconds:.1f}"),
-    ):
-        console.print(f"{name:<26}{text}")
-    if report.generated is not None:
-        made = report.generated
-        console.print(
-            f"{'generated, before aligning':<26}{made.changed} changed, {made.dropped} dropped, "
-            f"{made.inserted} inserted of {made.words}"
-        )
-    console.print(report.signature, style="dim", soft_wrap=True)
-
-
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.1f}"

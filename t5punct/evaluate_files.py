@@ -1,6 +1,6 @@
 """`t5punct evaluate`: a data file and a punctuator -> scores.
 
-In: an IWSLT file or any punctuated text (one document a line).  Out: a `Report`, as a table or json.
+In: an IWSLT file or any punctuated text (one document a line).  Out: a `Report`, which `report` shows.
 
 The reference's marks and capitals are taken off, the punctuator puts its own on, and the two are compared.
 """
@@ -8,15 +8,14 @@ The reference's marks and capitals are taken off, the punctuator puts its own on
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from . import __version__
 from .errors import InputError
 from .evaluation.counts import CLASS_MARKS, Counts, Slot, count
-from .evaluation.scores import ClassScores, Scores, scores_of
+from .evaluation.scores import Scores, scores_of
 from .evaluation.significance import Interval, interval
 from .evaluation.text import compare_words
 from .formats.files import read_lines
@@ -62,47 +61,6 @@ def evaluate_file(path: str | Path, punctuator: Punctuator, *, max_words: int | 
         generated=_since(punctuator.alignment, before) if used_generate else None,
         signature=_signature(punctuator, iwslt),
     )
-
-
-def as_json(report: Report) -> dict[str, Any]:
-    """The report under its published keys."""
-    scores = report.scores
-    generated = report.generated
-    return {
-        "data": report.data,
-        "micro_f1": scores.micro.f1,
-        "micro_precision": scores.micro.precision,
-        "micro_recall": scores.micro.recall,
-        "micro_f1_interval": [report.micro_interval.low, report.micro_interval.high],
-        "macro_f1": scores.macro_f1,
-        "per_class": {name: _class_json(found) for name, found in scores.per_class.items()},
-        "slot_error_rate": scores.slot_error_rate,
-        "boundary_f1": scores.boundary.f1,
-        "multiple_exact": scores.multiple_exact,
-        "case_accuracy": scores.case_accuracy,
-        "cased_accuracy": scores.cased_accuracy,
-        "words": scores.words,
-        "words_changed": scores.words_changed + scores.words_inserted + scores.words_dropped,
-        "generated_words": None
-        if generated is None
-        else {
-            "words": generated.words,
-            "inserted": generated.inserted,
-            "dropped": generated.dropped,
-            "changed": generated.changed,
-        },
-        "seconds": round(report.seconds, 3),
-        "signature": report.signature,
-    }
-
-
-def _class_json(scores: ClassScores) -> Mapping[str, float | int | None]:
-    return {
-        "precision": scores.precision,
-        "recall": scores.recall,
-        "f1": scores.f1,
-        "reference": scores.reference,
-    }
 
 
 def _iwslt_counts(rows: tuple[Row, ...], punctuator: Punctuator) -> Iterator[Counts]:

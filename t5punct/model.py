@@ -123,13 +123,20 @@ def save(model: Model, folder: str | Path, *, dtype: torch.dtype | None = None) 
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     network: Any = model.network
-    state = {name: tensor.to(dtype) if dtype else tensor for name, tensor in network.state_dict().items()}
-    network.save_pretrained(str(folder), state_dict=state)
+    network.save_pretrained(str(folder), state_dict=_converted(network.state_dict(), dtype))
     if dtype is not None:
         _record_dtype(folder, str(dtype).removeprefix("torch."))
     model.tokenizer.tokenizer.save_pretrained(str(folder))
     settings.save(model.task, folder / TASK_FILE)
     (folder / "t5punct-version.txt").write_text(__version__ + "\n", encoding="utf-8")
+
+
+def _converted(state: dict[str, torch.Tensor], dtype: torch.dtype | None) -> dict[str, torch.Tensor]:
+    """The weights in another dtype; those that share memory go on sharing it, and are written once."""
+    if dtype is None:
+        return state
+    distinct = {tensor.data_ptr(): tensor.to(dtype) for tensor in state.values()}
+    return {name: distinct[tensor.data_ptr()] for name, tensor in state.items()}
 
 
 def _record_dtype(folder: Path, dtype: str) -> None:
@@ -146,11 +153,12 @@ def _read_task(folder: Path) -> TaskConfig:
 
 def _load_network(source: str | Path) -> Any:
     import torch
+    from safetensors import SafetensorError
     from transformers import AutoModelForSeq2SeqLM
 
     try:
         return AutoModelForSeq2SeqLM.from_pretrained(str(source), use_safetensors=True, dtype=torch.float32)
-    except (OSError, ValueError, KeyError) as error:
+    except (OSError, ValueError, KeyError, SafetensorError) as error:
         raise ModelError(
             f"{source} cannot be loaded ({_first_line(error)})",
             expected="a T5 with model.safetensors",

@@ -5,7 +5,7 @@ import pytest
 
 from t5punct.decoding.inputs import DecodingConfig
 from t5punct.errors import InputError
-from t5punct.evaluate_files import as_json, evaluate_file
+from t5punct.evaluate_files import evaluate_file
 from t5punct.evaluation.counts import ClassCounts, Counts
 from t5punct.marks import case_of
 from t5punct.model import Model

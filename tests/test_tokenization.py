@@ -1,0 +1,98 @@
+"""One canonical tokenisation: the tokens of a text are the tokens of its parts in a row."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import any_word, labels, tricky_words
+
+from t5punct.errors import ConfigError, ModelError
+from t5punct.marks import Alphabet
+from t5punct.model import Model
+from t5punct.tokenization import TaskConfig, TaskTokenizer
+
+ALPHABET = TaskConfig().alphabet
+
+
+@given(st.lists(st.tuples(any_word, labels(ALPHABET)), max_size=6))
+def test_a_target_is_its_words_and_marks_in_a_row(tiny_model: Model, parts: list[tuple[str, str]]) -> None:
+    tokenizer = tiny_model.tokenizer
+    wanted: list[int] = []
+    for index, (word, label) in enumerate(parts):
+        wanted += tokenizer.word_ids(word, first=index == 0)
+        for mark in label:
+            wanted += tokenizer.mark_ids[mark]
+    found = tokenizer.target([word for word, _ in parts], [label for _, label in parts])
+    assert found == (*wanted, tokenizer.eos_id)
+
+
+@given(any_word | tricky_words)
+def test_no_word_is_without_tokens_and_none_holds_the_end(tiny_model: Model, word: str) -> None:
+    for first in (True, False):
+        ids = tiny_model.tokenizer.word_ids(word, first=first)
+        assert ids and tiny_model.tokenizer.eos_id not in ids
+
+
+def test_a_data_set_text_gives_the_tokens_that_decoding_offers(tiny_model: Model) -> None:
+    tokenizer = tiny_model.tokenizer
+    found = tokenizer.encode_target("Well, what?! I know - right...")
+    assert found == tokenizer.target(["Well", "what", "I", "know", "right"], [",", "?!", "", "-", "..."])
+
+
+def test_written_tokens_read_back_as_the_text(tiny_model: Model) -> None:
+    text = "Well, what?! I know - right..."
+    assert tiny_model.tokenizer.decode(tiny_model.tokenizer.encode_target(text)) == text
+
+
+def test_the_source_says_where_each_word_ends(tiny_model: Model) -> None:
+    tokenizer = tiny_model.tokenizer
+    source = tokenizer.source(["well", "know", "xylophone"], "talk")
+    start = len(tokenizer.word_ids("talk:", first=True))
+    for word, end in zip(["well", "know", "xylophone"], source.word_ends, strict=True):
+        assert source.ids[start : end + 1] == tokenizer.word_ids(word)
+        start = end + 1
+    assert source.ids[start:] == (tokenizer.eos_id,)
+
+
+def test_without_a_prefix_the_first_word_opens_the_source(tiny_model: Model) -> None:
+    tokenizer = TaskTokenizer(tiny_model.tokenizer.tokenizer, TaskConfig(prefix=""))
+    assert tokenizer.source(["know"]).ids == (*tokenizer.word_ids("know", first=True), tokenizer.eos_id)
+
+
+def test_an_unknown_style_lists_the_known(tiny_model: Model) -> None:
+    with pytest.raises(ConfigError, match="style 'opera'; expected one of talk, meeting, prose, chat"):
+        tiny_model.tokenizer.source(["know"], "opera")
+
+
+class _Gluing:
+    """A tokenizer that makes one piece of every text, as some BPE vocabularies do with `a,`."""
+
+    pad_token_id, eos_token_id, unk_token_id = 0, 1, None
+
+    def encode(self, text: str, **_: Any) -> list[int]:
+        return [] if text == "lost" else [hash(text) % 1000 + 2]
+
+
+def test_a_tokenizer_that_glues_marks_to_words_is_refused() -> None:
+    glued: Any = _Gluing()
+    with pytest.raises(ModelError, match="as one piece"):
+        _ = TaskTokenizer(glued, TaskConfig()).mark_ids
+
+
+def test_a_word_that_the_tokenizer_drops_still_has_a_token() -> None:
+    dropping: Any = _Gluing()
+    assert TaskTokenizer(dropping, TaskConfig()).word_ids("lost", first=True) == (1,)
+
+
+def test_a_tokenizer_without_an_end_is_refused() -> None:
+    endless: Any = _Gluing()
+    endless.eos_token_id = None
+    with pytest.raises(ModelError, match="without pad or end token"):
+        TaskTokenizer(endless, TaskConfig())
+
+
+def test_the_task_knows_its_alphabet() -> None:
+    assert TaskConfig(marks=",.", max_marks=1).alphabet == Alphabet(",.", 1)
