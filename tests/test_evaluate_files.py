@@ -11,6 +11,7 @@ from t5punct.marks import case_of
 from t5punct.model import Model
 from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.render import RenderConfig
+from t5punct.report import as_json
 from t5punct.votes import Decision
 from t5punct.words import Word, split
 
