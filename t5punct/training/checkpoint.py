@@ -19,7 +19,7 @@ from safetensors.torch import load_file, save_file
 
 from .. import config as settings
 from .. import model as models
-from ..errors import ModelError
+from ..errors import ConfigError, ModelError
 
 if TYPE_CHECKING:
     from .config import TrainConfig
@@ -39,6 +39,14 @@ class TrainState:
 
     def after_batch(self, words: int) -> TrainState:
         return replace(self, batch=self.batch + 1, words=self.words + words)
+
+
+def check_output(folder: Path) -> None:
+    """Refuse a folder that checkpoints would replace but that no run of ours has written."""
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / models.TASK_FILE).is_file():
+        raise ConfigError(
+            f"output {folder} holds other files", expected="a new or empty folder", fix="choose another output"
+        )
 
 
 def save_checkpoint(

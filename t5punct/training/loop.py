@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import model as models
-from ..errors import InputError
+from ..errors import ConfigError, InputError
 from ..tokenization import TaskConfig
 from .batches import BatchSampler, ChunkExamples, CopyExamples, collate
-from .checkpoint import TrainState, load_checkpoint, save_checkpoint
+from .checkpoint import TrainState, check_output, load_checkpoint, save_checkpoint
 from .config import TrainConfig
 from .objective import Losses, Objective
 from .optimisers import build_optimisers
@@ -71,8 +71,8 @@ def build(config: TrainConfig) -> Run:
     """Load or make everything a run needs; with `resume`, as the last checkpoint left it."""
     from accelerate import Accelerator
     from accelerate.utils import DataLoaderConfiguration, set_seed
-    from transformers import get_scheduler
 
+    check_output(Path(config.output))
     accelerator = Accelerator(
         mixed_precision=config.mixed_precision,
         gradient_accumulation_steps=config.optim.accumulation_steps,
@@ -86,13 +86,25 @@ def build(config: TrainConfig) -> Run:
     state = load_checkpoint(Path(config.output), objective, optimisers) if config.resume else TrainState()
     per_epoch = -(-len(sampler) // (accelerator.num_processes * config.optim.accumulation_steps))
     n_steps = config.optim.max_steps or config.data.copying.steps or per_epoch * config.optim.epochs
-    schedules = [
-        get_scheduler(config.optim.schedule, optimiser, config.optim.warmup_steps, n_steps) for optimiser in optimisers
-    ]
-    for schedule in schedules * state.step:
-        schedule.step()
+    schedules = [_schedule(config, optimiser, n_steps, state.step) for optimiser in optimisers]
     wrapped, loader, *prepared = accelerator.prepare(objective, loader, *optimisers)
     return Run(config, accelerator, model, wrapped, prepared, schedules, sampler, loader, n_steps, state)
+
+
+def _schedule(config: TrainConfig, optimiser: torch.optim.Optimizer, n_steps: int, done: int) -> Any:
+    """The learning rate over the run's steps, `done` of which lie behind."""
+    from transformers import get_scheduler
+    from transformers.trainer_utils import SchedulerType
+
+    names = [kind.value for kind in SchedulerType]
+    if config.optim.schedule not in names:
+        raise ConfigError(
+            f"schedule {config.optim.schedule!r}", expected=f"one of {', '.join(names)}", fix="check optim.schedule"
+        )
+    schedule = get_scheduler(config.optim.schedule, optimiser, config.optim.warmup_steps, n_steps)
+    for _ in range(done):
+        schedule.step()
+    return schedule
 
 
 def _model(config: TrainConfig) -> models.Model:
@@ -121,6 +133,7 @@ def _data(config: TrainConfig, model: models.Model) -> tuple[BatchSampler, torch
         batch_sampler=sampler,
         collate_fn=collate(model.tokenizer.pad_id),
         num_workers=config.data.workers,
+        generator=torch.Generator(),  # its own: an epoch begun anew after a resume must not draw from dropout's numbers
     )
     return sampler, loader
 
@@ -130,7 +143,13 @@ def _rows(path: str) -> Any:
 
     if not (Path(path) / "dataset_dict.json").is_file():
         raise InputError(f"no data set in {path}", expected="a folder made by `t5punct prepare`", fix="prepare first")
-    return load_from_disk(path)["train"]
+    try:
+        rows = load_from_disk(path)["train"]
+    except (IndexError, KeyError):  # what `datasets` says of a split without rows, or of no such split
+        rows = ()
+    if not rows:
+        raise InputError(f"no examples in {path}", expected="a split `train` with chunks", fix="prepare more text")
+    return rows
 
 
 def _step(run: Run, batch: Any) -> Losses | None:
