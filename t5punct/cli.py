@@ -9,9 +9,9 @@ standard error for a user's mistake.
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -42,7 +42,9 @@ MaskRight = Annotated[int | None, typer.Option(help="Last words of a window whos
 Combine = Annotated[str | None, typer.Option(help="mean, entropy, hamming or vote.")]
 Style = Annotated[str | None, typer.Option(help="talk, meeting, prose or chat (the model's list counts).")]
 Beams = Annotated[int, typer.Option(help="Beam size of `generate`.")]
-BatchWindows = Annotated[int, typer.Option(help="Windows decoded at a time.")]
+Marks = Annotated[str | None, typer.Option(help='Marks that may be written, such as ",.?"; without it, all.')]
+MaxMarks = Annotated[int | None, typer.Option(help="Marks in one slot, at most.")]
+BatchTokens = Annotated[int, typer.Option(help="Tokens read at a time: more is faster, and takes more memory.")]
 Threads = Annotated[int | None, typer.Option(help="Processor threads; without it, torch's choice.")]
 Json = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
 Config = Annotated[Path | None, typer.Option(help="A YAML file of settings.")]
@@ -60,6 +62,7 @@ def _root(
 
 @app.command()
 def punctuate(
+    context: typer.Context,
     inputs: Annotated[list[str] | None, typer.Argument(metavar="[INPUT]...", show_default=False)] = None,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Write to this file.")] = None,
     output_dir: Annotated[Path | None, typer.Option(help="Write one file for each input, under its name.")] = None,
@@ -73,7 +76,9 @@ def punctuate(
     combine: Combine = None,
     style: Style = None,
     beams: Beams = 1,
-    batch_windows: BatchWindows = 32,
+    marks: Marks = None,
+    max_marks: MaxMarks = None,
+    batch_tokens: BatchTokens = 4096,
     threads: Threads = None,
     keep_marks: Annotated[bool, typer.Option("--keep-marks", help="Keep the marks the input has.")] = False,
     no_case: Annotated[bool, typer.Option("--no-case", help="Leave every letter as it is.")] = False,
@@ -88,15 +93,14 @@ def punctuate(
     texts = [_read(source) for source in sources]
     from .render import RenderConfig
 
-    punctuator = _punctuator(
-        model, decoder, preset, window, stride, mask_left, mask_right, combine, style, beams, batch_windows, threads
-    ).with_config(render=RenderConfig(case=not no_case, keep_marks=keep_marks))
+    punctuator = _punctuator(context.params).with_config(render=RenderConfig(case=not no_case, keep_marks=keep_marks))
     results = [_render(punctuator, text, as_json) for text in texts]
     _write(sources, results, output, output_dir, as_json)
 
 
 @app.command()
 def evaluate(
+    context: typer.Context,
     data: Annotated[Path, typer.Argument(help="An IWSLT word-TAB-label file, or punctuated text.")],
     model: Model = None,
     decoder: Decoder = "slots",
@@ -108,7 +112,9 @@ def evaluate(
     combine: Combine = None,
     style: Style = None,
     beams: Beams = 1,
-    batch_windows: BatchWindows = 32,
+    marks: Marks = None,
+    max_marks: MaxMarks = None,
+    batch_tokens: BatchTokens = 4096,
     threads: Threads = None,
     max_words: Annotated[int | None, typer.Option(help="Score only the first words.")] = None,
     as_json: Json = False,
@@ -119,9 +125,7 @@ def evaluate(
     from .evaluate_files import evaluate_file
     from .report import as_json as report_json
 
-    punctuator = _punctuator(
-        model, decoder, preset, window, stride, mask_left, mask_right, combine, style, beams, batch_windows, threads
-    )
+    punctuator = _punctuator(context.params)
     report = evaluate_file(data, punctuator, max_words=max_words)
     if as_json:
         typer.echo(json.dumps(report_json(report), ensure_ascii=False))
@@ -182,46 +186,30 @@ def _fail(message: str) -> None:
     sys.exit(2)
 
 
-def _punctuator(
-    model: str | None,
-    decoder: str,
-    preset_name: str,
-    window: int | None,
-    stride: int | None,
-    mask_left: int | None,
-    mask_right: int | None,
-    combine: str | None,
-    style: str | None,
-    beams: int,
-    batch_windows: int,
-    threads: int | None,
-) -> Punctuator:
-    """Check every setting before the slow part, loading the model."""
+def _punctuator(options: Mapping[str, Any]) -> Punctuator:
+    """What the options that several commands share ask for; every one is checked before the model is loaded."""
     from dataclasses import replace
 
     from .presets import preset
 
-    chosen = preset(preset_name)
-    shape: dict[str, int] = {
-        name: value
-        for name, value in (
-            ("window", window), ("stride", stride), ("mask_left", mask_left), ("mask_right", mask_right)
-        )
-        if value is not None
-    }  # fmt: skip
+    chosen = preset(options["preset"])
+    shape = {
+        name: options[name] for name in ("window", "stride", "mask_left", "mask_right") if options[name] is not None
+    }
     windows = replace(chosen.windows, **shape)
-    combination = replace(chosen.combine, method=combine) if combine else chosen.combine
+    combine = replace(chosen.combine, method=options["combine"]) if options["combine"] else chosen.combine
     from .decoding.inputs import DecodingConfig
 
-    decoding = DecodingConfig(decoder, beams, batch_windows, style)
+    names = ("decoder", "beams", "batch_tokens", "style", "marks", "max_marks")
+    decoding = DecodingConfig(**{name: options[name] for name in names})
     from .punctuator import Punctuator, PunctuatorConfig
 
     _silence_bars()
-    if threads is not None:
+    if options["threads"] is not None:
         import torch
 
-        torch.set_num_threads(max(1, threads))
-    return Punctuator.from_pretrained(model, PunctuatorConfig(windows, combination, decoding))
+        torch.set_num_threads(max(1, options["threads"]))
+    return Punctuator.from_pretrained(options["model"], PunctuatorConfig(windows, combine, decoding))
 
 
 def _silence_bars() -> None:

@@ -17,7 +17,7 @@ from . import align
 from .combine import Ballot, CombineConfig, decide
 from .decoding.generate import generate_texts
 from .decoding.inputs import DecodingConfig, WindowInput
-from .decoding.slots import decode_slots
+from .decoding.slots import SlotDecoder
 from .marks import NO_LABEL, Case
 from .model import Model, load
 from .presets import DEFAULT_PRESET, preset
@@ -26,6 +26,7 @@ from .votes import Decision, Vote
 from .windows import Window, WindowConfig, plan
 from .words import Word, split
 
+_POOL_BATCHES = 4  # windows of about this many batches are sorted by length together
 _MAX_WORD_CHARACTERS = 64  # of a longer word (a URL, a blob) the model sees the beginning
 
 
@@ -82,6 +83,8 @@ class Punctuator:
         self.config = config or PunctuatorConfig()
         self.alignment = AlignmentCounts()  # of everything `generate` has written so far
         model.task.prefix_for(self.config.decoding.style)  # an unknown style is said here, not at the first text
+        self._alphabet = self.config.decoding.alphabet(model.task)
+        self._slots = SlotDecoder(model, self.config.decoding) if self.config.decoding.decoder == "slots" else None
 
     @classmethod
     def from_pretrained(cls, source: str | Path | None = None, config: PunctuatorConfig | None = None) -> Punctuator:
@@ -108,8 +111,9 @@ class Punctuator:
         """One decision a word, in order, as soon as no later window can vote on it."""
         n_words, config = len(words), self.config.windows
         ballot = Ballot(self.config.combine)
+        pool = max(1, _POOL_BATCHES * self.config.decoding.batch_tokens // config.window)
         windows = plan(n_words, config)
-        while batch := list(islice(windows, self.config.decoding.batch_windows)):
+        while batch := list(islice(windows, pool)):
             inputs = [_window_input(words[window.start : window.stop]) for window in batch]
             for window, votes in zip(batch, self._votes(inputs), strict=True):
                 _cast(ballot, window, votes)
@@ -144,15 +148,14 @@ class Punctuator:
         )
 
     def _votes(self, inputs: Sequence[WindowInput]) -> list[tuple[Vote, ...]]:
-        decoding = self.config.decoding
-        if decoding.decoder == "slots":
-            return decode_slots(self.model, inputs, decoding.style)
-        texts = generate_texts(self.model, inputs, decoding.style, decoding.beams)
-        alphabet = self.model.task.alphabet
-        alignments = [align.align(window.words, text, alphabet) for window, text in zip(inputs, texts, strict=True)]
+        if self._slots is not None:
+            return [solution.votes for solution in self._slots.decode(inputs)]
+        texts = generate_texts(self.model, inputs, self.config.decoding)
+        task = self.model.task.alphabet
+        alignments = [align.align(window.words, text, task) for window, text in zip(inputs, texts, strict=True)]
         for found in alignments:
             self.alignment += AlignmentCounts(len(found.words), found.n_inserted, found.n_dropped, found.n_changed)
-        return [align.votes(found) for found in alignments]
+        return [align.votes(found, self._alphabet) for found in alignments]
 
 
 def _window_input(words: Sequence[Word]) -> WindowInput:

@@ -12,7 +12,7 @@ import torch
 from t5punct import __version__
 from t5punct import model as models
 from t5punct.decoding.inputs import WindowInput
-from t5punct.decoding.slots import decode_slots
+from t5punct.decoding.slots import SlotDecoder
 from t5punct.errors import ModelError
 from t5punct.model import Model
 from t5punct.tokenization import TaskConfig, TaskTokenizer
@@ -29,7 +29,7 @@ def test_a_saved_model_comes_back_whole(tiny_model: Model, tmp_path: Path) -> No
     assert not loaded.network.training
     for name, tensor in tiny_model.network.state_dict().items():
         assert torch.equal(loaded.network.state_dict()[name], tensor), name
-    assert decode_slots(loaded, [WINDOW]) == decode_slots(model, [WINDOW])
+    assert SlotDecoder(loaded).decode([WINDOW]) == SlotDecoder(model).decode([WINDOW])
     assert (tmp_path / "saved/t5punct-version.txt").read_text() == __version__ + "\n"
     assert not list((tmp_path / "saved").glob("*.bin"))
 

@@ -49,7 +49,7 @@ def test_words_and_spaces_are_never_changed(
     tiny_model: Model, decoder: str, text: str, plan: WindowConfig, method: str
 ) -> None:
     config = PunctuatorConfig(
-        plan, CombineConfig(method), DecodingConfig(decoder, batch_windows=3), RenderConfig(case=False)
+        plan, CombineConfig(method), DecodingConfig(decoder, batch_tokens=60), RenderConfig(case=False)
     )
     output = Punctuator(tiny_model, config).punctuate(text)
     assert _words(output) == _words(text)
@@ -83,10 +83,10 @@ def test_the_size_of_a_batch_changes_nothing(tiny_model: Model, decoder: str) ->
     text = "well we know that right " * 9
     plan = WindowConfig(8, mask_left=2, mask_right=1, overlap=2)
     outputs = {
-        Punctuator(tiny_model, PunctuatorConfig(plan, decoding=DecodingConfig(decoder, batch_windows=size))).punctuate(
+        Punctuator(tiny_model, PunctuatorConfig(plan, decoding=DecodingConfig(decoder, batch_tokens=size))).punctuate(
             text
         )
-        for size in (1, 2, 100)
+        for size in (1, 60, 4096)
     }
     assert len(outputs) == 1
 

@@ -1,32 +1,30 @@
 """What may be written next: the rule of constrained greedy decoding, without a network.
 
-In: the words of a window, and scores of a few tokens at each step.  Out: the tokens to write, and votes.
+In: the words of a window.  Out: for each place, a `Choice`: a trie of the tokens that may be written there.
 
 Between two known words only three things can be written: a mark, the next word in one of its case forms, or, after
-the last word, the end.  Each is a sequence of tokens (an `Option`); options that share their first tokens share the
-step.  At a step the probabilities of the allowed tokens are renormalised among themselves, and the best is taken
-(greedy).  The masses that this gives the options are chain-rule products along the path that was taken; a token not
-taken leaves its mass with the first option that begins so.
+the last word, the end.  Each is a sequence of tokens (an `Option`); options that begin with the same tokens share a
+way through the trie, whose nodes (`Fork`s) are the only steps at which a network is asked.  There the probabilities
+of the offered tokens are normalised among themselves and the best is taken (greedy).
 
->>> walk = Walk([(7,), (5, 1), (5, 2)])
->>> walk.allowed()
-[7, 5]
->>> walk.take({7: 0.2, 5: 0.8}, 5); walk.take({1: 0.25, 2: 0.75}, 2)
->>> walk.finished, [round(mass, 3) for mass in walk.masses]
-(2, [0.2, 0.2, 0.6])
+>>> choice = Choice.of([Option((7,), mark=","), Option((5, 1)), Option((5, 2))])
+>>> choice.root.tokens, choice.paths[2].tokens, [turn.fork.tokens for turn in choice.paths[2].turns]
+((7, 5), (5, 2), [(7, 5), (1, 2)])
+>>> [round(mass, 3) for mass in choice.paths[2].masses([[0.2, 0.8], [0.25, 0.75]])]
+[0.2, 0.2, 0.6]
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..marks import NO_LABEL, Case, case_forms
+from ..marks import Alphabet, Case, case_forms
 from ..tokenization import TaskTokenizer
-from ..votes import Distribution, Vote
 from .inputs import WindowInput
 
 Tokens = tuple[int, ...]
+_KEPT_CHOICES = 50_000  # a bound on memory: a window of common words finds nearly all of its choices made
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,58 +36,113 @@ class Option:
     case: Case | None = None
 
 
-class Walk:
-    """A way through the trie of options, one token at a time."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Fork:
+    """A node of the trie.  Each token leads to another fork, or to an option (its index) that is thereby written."""
 
-    def __init__(self, options: Sequence[Tokens]) -> None:
-        self.options = options
-        self.masses = [0.0] * len(options)
-        self.finished: int | None = None
-        self._live = list(range(len(options)))
-        self._depth, self._mass = 0, 1.0
-
-    def allowed(self) -> list[int]:
-        """The tokens that go on with a live option, in the options' order."""
-        return list(dict.fromkeys(self.options[index][self._depth] for index in self._live))
-
-    def take(self, probabilities: Mapping[int, float], token: int) -> None:
-        """Go on with `token`; the probabilities are those of `allowed()` and sum to 1."""
-        first: dict[int, int] = {}
-        for index in self._live:
-            first.setdefault(self.options[index][self._depth], index)
-        for other, index in first.items():
-            if other != token:
-                self.masses[index] += self._mass * probabilities[other]
-        self._mass *= probabilities[token]
-        self._live = [index for index in self._live if self.options[index][self._depth] == token]
-        self._depth += 1
-        if len(self.options[self._live[0]]) == self._depth:
-            self.finished = self._live[0]
-            self.masses[self.finished] += self._mass
+    tokens: Tokens
+    nexts: tuple[Fork | int, ...]
+    heirs: tuple[int, ...]  # of each token, the first option that goes on with it
 
 
-def options_of(window: WindowInput, index: int, label: str, tokenizer: TaskTokenizer, marks: str) -> tuple[Option, ...]:
-    """What may follow when `index` words and, in the last one's slot, `label` have been written.
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A step of a path where more than one token was offered: `offset` tokens into the path, child `taken`."""
 
-    No option's tokens begin another's: of two such, the word forms come before marks, so that the next word can
-    always be written, and lower case before others.
-    """
-    if index == len(window.words):
-        found = [Option((tokenizer.eos_id,))]
-    else:
-        forms = case_forms(window.spellings[index]) if tokenizer.task.cased else _uncased(window.words[index])
-        found = [Option(tokenizer.word_ids(form, first=index == 0), case=case) for case, form in forms.items()]
-    if index and window.has_slot[index - 1] and len(label) < tokenizer.task.max_marks:
-        found += [Option(tokenizer.mark_ids[mark], mark=mark) for mark in marks]
-    distinct: list[Option] = []
-    for option in found:
-        if not any(_begins(option.tokens, other.tokens) for other in distinct):
-            distinct.append(option)
-    return tuple(distinct)
+    offset: int
+    fork: Fork
+    taken: int
 
 
-def _uncased(word: str) -> dict[Case, str]:
-    return {Case.LOWER: word}
+@dataclass(frozen=True, slots=True, eq=False)
+class Path:
+    """The way to one option of a choice."""
+
+    choice: Choice
+    index: int
+    tokens: Tokens
+    turns: tuple[Turn, ...]
+
+    @property
+    def option(self) -> Option:
+        return self.choice.options[self.index]
+
+    def masses(self, rows: Sequence[Sequence[float]]) -> list[float]:
+        """The probability of each option, given those of the tokens at each turn; they sum to 1.
+
+        Chain-rule products along the path.  What follows a token that was not taken is not known; its mass rests
+        with the first option that goes on with it.
+        """
+        masses = [0.0] * len(self.choice.options)
+        mass = 1.0
+        for turn, row in zip(self.turns, rows, strict=True):
+            for child, heir in enumerate(turn.fork.heirs):
+                if child != turn.taken:
+                    masses[heir] += mass * row[child]
+            mass *= row[turn.taken]
+        masses[self.index] += mass
+        return masses
+
+
+@dataclass(slots=True, eq=False)
+class Choice:
+    """Everything that may be written at one place."""
+
+    options: tuple[Option, ...]
+    root: Fork
+    paths: tuple[Path, ...] = ()  # one for each option
+
+    @classmethod
+    def of(cls, options: Sequence[Option]) -> Choice:
+        """A choice among options; of two where one's tokens begin the other's, the first offered stays."""
+        distinct: list[Option] = []
+        for option in options:
+            if not any(_begins(option.tokens, other.tokens) for other in distinct):
+                distinct.append(option)
+        choice = cls(tuple(distinct), _fork(distinct, range(len(distinct)), 0))
+        choice.paths = tuple(_path(choice, index) for index in range(len(distinct)))
+        return choice
+
+    def form(self, case: Case | None) -> Path:
+        """The path that writes the next word in a case; in its first form (or the end) where it has no such form."""
+        found = (path for path in self.paths if path.option.case is case and path.option.mark is None)
+        return next(found, self.paths[0])
+
+
+class Candidates:
+    """The choices of a task, made once for each word and kept."""
+
+    def __init__(self, tokenizer: TaskTokenizer, alphabet: Alphabet | None = None) -> None:
+        """`alphabet` is all or some of the task's; None takes the task's."""
+        self._tokenizer = tokenizer
+        self._alphabet = alphabet or tokenizer.task.alphabet
+        self._made: dict[tuple[str | None, bool, bool], Choice] = {}
+
+    def choice(self, window: WindowInput, place: int, n_marks: int) -> Choice:
+        """What may follow when `place` words and, in the last one's slot, `n_marks` marks have been written."""
+        word = None
+        if place < len(window.words):
+            word = (window.spellings if self._tokenizer.task.cased else window.words)[place]
+        marked = place > 0 and window.has_slot[place - 1] and n_marks < self._alphabet.max_marks
+        key = (word, place == 0, marked)
+        choice = self._made.get(key)
+        if choice is None:
+            if len(self._made) >= _KEPT_CHOICES:
+                self._made.clear()
+            choice = self._made[key] = Choice.of(self._options(*key))
+        return choice
+
+    def _options(self, word: str | None, first: bool, marked: bool) -> list[Option]:
+        """Word forms before marks, so that the next word can always be written, and lower case before others."""
+        tokenizer = self._tokenizer
+        if word is None:
+            found = [Option((tokenizer.eos_id,))]
+        else:
+            forms = case_forms(word) if tokenizer.task.cased else {Case.LOWER: word}
+            found = [Option(tokenizer.word_ids(form, first=first), case=case) for case, form in forms.items()]
+        if marked:
+            found += [Option(tokenizer.mark_ids[mark], mark=mark) for mark in self._alphabet.marks]
+        return found
 
 
 def _begins(one: Tokens, other: Tokens) -> bool:
@@ -98,74 +151,27 @@ def _begins(one: Tokens, other: Tokens) -> bool:
     return one[:shorter] == other[:shorter]
 
 
-class SlotWriter:
-    """One window being written: offers tokens, takes the chosen one, collects the votes."""
+def _fork(options: Sequence[Option], live: Sequence[int], depth: int) -> Fork:
+    """The node that the live options' first `depth` tokens lead to."""
+    tokens = tuple(dict.fromkeys(options[index].tokens[depth] for index in live))
+    nexts: list[Fork | int] = []
+    heirs = []
+    for token in tokens:
+        going_on = [index for index in live if options[index].tokens[depth] == token]
+        heirs.append(going_on[0])
+        written = len(options[going_on[0]].tokens) == depth + 1  # then it is the only one: none begins another
+        nexts.append(going_on[0] if written else _fork(options, going_on, depth + 1))
+    return Fork(tokens, tuple(nexts), tuple(heirs))
 
-    def __init__(self, window: WindowInput, tokenizer: TaskTokenizer, marks: str | None = None) -> None:
-        self._window, self._tokenizer = window, tokenizer
-        self._marks = tokenizer.task.marks if marks is None else marks
-        self._index, self._label = 0, NO_LABEL
-        self._labels: dict[str, float] = {}  # of the open slot
-        self._label_mass = 1.0
-        self._slots: list[Distribution] = []
-        self._cases: list[Distribution] = []
-        self.done = not window.words
-        if not self.done:
-            self._offer()
 
-    def allowed(self) -> list[int]:
-        """The tokens that may be written now; a single one is forced."""
-        return self._walk.allowed()
-
-    def take(self, probabilities: Mapping[int, float], token: int) -> None:
-        """Write a token; `probabilities` are those of `allowed()`, renormalised."""
-        self._walk.take(probabilities, token)
-        if self._walk.finished is None:
-            return
-        chosen = self._options[self._walk.finished]
-        self._count_labels(chosen)
-        if chosen.mark is not None:
-            self._label += chosen.mark
-            self._offer()
-            return
-        if self._index:
-            self._slots.append(Distribution.of(self._labels))
-        if chosen.case is None:
-            self.done = True
-            return
-        self._cases.append(self._case_distribution())
-        self._index, self._label, self._labels, self._label_mass = self._index + 1, NO_LABEL, {}, 1.0
-        self._offer()
-
-    def votes(self) -> tuple[Vote, ...]:
-        """One vote a word, when done."""
-        n_words = len(self._window.words)
-        return tuple(
-            Vote(labels, cases, left_words=index, right_words=n_words - index - 1)
-            for index, (labels, cases) in enumerate(zip(self._slots, self._cases, strict=True))
-        )
-
-    def _offer(self) -> None:
-        self._options = options_of(self._window, self._index, self._label, self._tokenizer, self._marks)
-        self._walk = Walk([option.tokens for option in self._options])
-
-    def _count_labels(self, chosen: Option) -> None:
-        """Add the walk's masses to the open slot's labels: stopping keeps the label, a mark makes it longer."""
-        stop = 0.0
-        for option, mass in zip(self._options, self._walk.masses, strict=True):
-            if option.mark is None:
-                stop += mass
-            elif option is not chosen:
-                self._labels[self._label + option.mark] = self._label_mass * mass
-        self._labels[self._label] = self._label_mass * stop
-        if chosen.mark is not None:
-            self._label_mass *= self._walk.masses[self._options.index(chosen)]
-
-    def _case_distribution(self) -> Distribution:
-        return Distribution.of(
-            {
-                option.case.value: mass
-                for option, mass in zip(self._options, self._walk.masses, strict=True)
-                if option.case is not None
-            }
-        )
+def _path(choice: Choice, index: int) -> Path:
+    tokens = choice.options[index].tokens
+    turns = []
+    fork: Fork | int = choice.root
+    for offset, token in enumerate(tokens):
+        assert isinstance(fork, Fork)  # noqa: S101  (a path ends where its tokens do)
+        child = fork.tokens.index(token)
+        if len(fork.tokens) > 1:
+            turns.append(Turn(offset, fork, child))
+        fork = fork.nexts[child]
+    return Path(choice, index, tokens, tuple(turns))

@@ -12,21 +12,30 @@ from typing import Any
 
 import torch
 
+from ..batching import by_length
 from ..model import Model
-from .inputs import WindowInput, encoder_input
+from ..tokenization import Source
+from .inputs import DecodingConfig, WindowInput, encoder_input, sources_of
 
 _ROOM = 1.5  # how much longer than its source a target may grow; marks and capitals cost tokens
 _ROOM_TOKENS = 16
 
 
 @torch.inference_mode()
-def generate_texts(model: Model, windows: Sequence[WindowInput], style: str | None = None, beams: int = 1) -> list[str]:
+def generate_texts(model: Model, windows: Sequence[WindowInput], config: DecodingConfig | None = None) -> list[str]:
     """The text a model writes for each window (Melamud 2021: T5, source words to punctuated words)."""
-    if not windows:
-        return []
+    config = config or DecodingConfig("generate")
+    sources = sources_of(windows, model, config.style)
+    texts: dict[int, str] = {}
+    for batch in by_length([len(source.ids) for source in sources], config.batch_tokens):
+        texts |= zip(batch, _generate(model, [sources[index] for index in batch], config.beams), strict=True)
+    return [texts[index] for index in range(len(windows))]
+
+
+def _generate(model: Model, sources: Sequence[Source], beams: int) -> list[str]:
     network: Any = model.network
-    source = encoder_input(windows, model, style)
-    limits = [int(_ROOM * length) + _ROOM_TOKENS for length in source.attention_mask.sum(1).tolist()]
+    source = encoder_input(sources, model)
+    limits = [int(_ROOM * len(source.ids)) + _ROOM_TOKENS for source in sources]
     ids = network.generate(
         input_ids=source.input_ids,
         attention_mask=source.attention_mask,

@@ -14,7 +14,9 @@ from dataclasses import dataclass
 import torch
 
 from ..errors import ConfigError
+from ..marks import Alphabet
 from ..model import Model
+from ..tokenization import Source, TaskConfig
 
 DECODERS = ("slots", "generate")
 
@@ -25,18 +27,34 @@ class DecodingConfig:
 
     decoder: str = "slots"
     beams: int = 1  # `generate` only; 1 is greedy
-    batch_windows: int = 32
+    batch_tokens: int = 4096  # source tokens of the windows decoded together, padding included
     style: str | None = None  # None takes the model's default
+    marks: str | None = None  # of the task's marks, those that may be written; None: all
+    max_marks: int | None = None  # the longest label; None: the task's
 
     def __post_init__(self) -> None:
         if self.decoder not in DECODERS:
             raise ConfigError(
                 f"decoder {self.decoder!r}", expected=f"one of {', '.join(DECODERS)}", fix="check --decoder"
             )
-        if self.beams < 1 or self.batch_windows < 1:
+        if self.beams < 1 or self.batch_tokens < 1:
             raise ConfigError(
-                f"{self.beams} beams, {self.batch_windows} windows a batch", expected="1 or more", fix="raise it"
+                f"{self.beams} beams, {self.batch_tokens} tokens a batch", expected="1 or more", fix="raise it"
             )
+
+    def alphabet(self, task: TaskConfig) -> Alphabet:
+        """What may be written with a task.  Raises ConfigError for marks that it does not have."""
+        marks = task.marks if self.marks is None else self.marks
+        unknown = set(marks) - set(task.marks)
+        if unknown:
+            raise ConfigError(
+                f"marks {''.join(sorted(unknown))!r}", expected=f"some of {task.marks!r}", fix="check --marks"
+            )
+        if self.max_marks is not None and self.max_marks > task.max_marks:
+            raise ConfigError(
+                f"labels of {self.max_marks} marks", expected=f"at most {task.max_marks}", fix="lower --max-marks"
+            )
+        return Alphabet(marks, task.max_marks if self.max_marks is None else self.max_marks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +78,18 @@ class EncoderInput:
     attention_mask: torch.Tensor
 
 
-def encoder_input(windows: Sequence[WindowInput], model: Model, style: str | None) -> EncoderInput:
-    """Source tokens of a batch of windows, padded on the right."""
-    sources = [model.tokenizer.source(window.words, style).ids for window in windows]
-    width = max(len(ids) for ids in sources)
+def sources_of(windows: Sequence[WindowInput], model: Model, style: str | None = None) -> list[Source]:
+    """The encoder input of each window."""
+    return [model.tokenizer.source(window.words, style) for window in windows]
+
+
+def encoder_input(sources: Sequence[Source], model: Model) -> EncoderInput:
+    """A batch of encoder inputs, padded on the right."""
+    width = max(len(source.ids) for source in sources)
     pad = model.tokenizer.pad_id
-    input_ids = torch.tensor([[*ids, *(pad,) * (width - len(ids))] for ids in sources], device=model.device)
-    lengths = torch.tensor([len(ids) for ids in sources], device=model.device)
+    input_ids = torch.tensor(
+        [[*source.ids, *(pad,) * (width - len(source.ids))] for source in sources], device=model.device
+    )
+    lengths = torch.tensor([len(source.ids) for source in sources], device=model.device)
     mask = (torch.arange(width, device=model.device) < lengths[:, None]).long()  # (n_batch, n_source)
     return EncoderInput(input_ids, mask)

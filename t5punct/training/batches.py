@@ -16,6 +16,7 @@ from typing import Any
 import torch
 from torch.utils.data import Dataset, Sampler
 
+from ..batching import by_length
 from ..errors import ConfigError
 from ..tokenization import TaskTokenizer
 from ..words import split
@@ -134,24 +135,14 @@ class BatchSampler(Sampler[list[int]]):
             mean = max(1.0, sum(self.lengths) / max(1, len(self.lengths)))
             pool = max(1, int(_POOL_BATCHES * self.batch_tokens / mean))
             batches = [
-                batch
+                [indices[place] for place in batch]
                 for start in range(0, len(order), pool)
-                for batch in self._fill(sorted(order[start : start + pool], key=self.lengths.__getitem__))
+                for indices in [order[start : start + pool]]
+                for batch in by_length([self.lengths[index] for index in indices], self.batch_tokens)
             ]
             rng.shuffle(batches)
             self._batches = batches
         return self._batches
-
-    def _fill(self, order: Sequence[int]) -> Iterator[list[int]]:
-        """Cut indices, sorted by length, into batches whose padded size keeps the budget."""
-        batch: list[int] = []
-        for index in order:
-            if batch and self.lengths[index] * (len(batch) + 1) > self.batch_tokens:
-                yield batch
-                batch = []
-            batch.append(index)
-        if batch:
-            yield batch
 
 
 def collate(pad_id: int) -> Callable[[Sequence[Example]], Batch]:

@@ -15,8 +15,9 @@ SAME_LENGTH = [WindowInput.of(words.split()) for words in ("we know that right",
 
 @pytest.mark.parametrize(("beams", "windows"), [(1, WINDOWS), (3, SAME_LENGTH)])
 def test_a_batch_gives_the_texts_of_single_windows(tiny_model: Model, beams: int, windows: list[WindowInput]) -> None:
-    together = generate_texts(tiny_model, windows, beams=beams)
-    assert together == [generate_texts(tiny_model, [window], beams=beams)[0] for window in windows]
+    config = DecodingConfig("generate", beams)
+    together = generate_texts(tiny_model, windows, config)
+    assert together == [generate_texts(tiny_model, [window], config)[0] for window in windows]
 
 
 def test_no_windows_give_no_texts(tiny_model: Model) -> None:

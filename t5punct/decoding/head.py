@@ -1,0 +1,52 @@
+"""Logits of a few tokens instead of the whole vocabulary.
+
+In: decoder states and, for each, the ids of a handful of tokens.  Out: those tokens' logits.
+
+A slot offers about ten tokens; a T5's output matrix has 8,000 to 250,000 rows.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from ..errors import ModelError
+from ..model import Model
+
+NO_TOKEN = -1  # fills rows that offer fewer tokens than others; its logit is minus infinity
+
+
+class CandidateHead:
+    """The output layer of a T5, row by row."""
+
+    def __init__(self, model: Model) -> None:
+        self._weight: torch.Tensor = model.network.get_output_embeddings().weight  # (n_vocabulary, d_model)
+        self._scale = _output_scale(model)
+
+    def logits(self, states: torch.Tensor, ids: torch.Tensor) -> torch.Tensor:
+        """states: (n, d_model); ids: int64 (n, n_candidates).  Gives float32 (n, n_candidates)."""
+        distinct, places = torch.unique(ids.clamp(min=0), return_inverse=True)
+        # one product with the batch's distinct candidates is faster than gathering rows for each state
+        found = (states @ self._weight[distinct].T).float() * self._scale  # (n, n_distinct)
+        return found.gather(1, places).masked_fill(ids == NO_TOKEN, float("-inf"))
+
+
+@torch.inference_mode()
+def _output_scale(model: Model) -> float:
+    """What the model multiplies its output layer's result with.
+
+    T5 v1.0 scales by d_model ** -0.5 and v1.1 does not; the config key that says so differs between model classes
+    and releases, so it is measured on one token.
+    """
+    network: Any = model.network
+    start = torch.tensor([[model.start_id]], device=model.device)
+    output = network(input_ids=start, decoder_input_ids=start, output_hidden_states=True, use_cache=False)
+    plain = network.get_output_embeddings()(output.decoder_hidden_states[-1]).double().flatten()
+    given = output.logits.double().flatten()
+    scale = float(given @ plain / (plain @ plain))
+    if not torch.allclose(plain * scale, given, rtol=1e-2, atol=1e-2 * float(given.abs().max())):
+        raise ModelError(
+            f"{model.name}: an output layer that is not linear", expected="a T5", fix="use --decoder generate"
+        )
+    return scale

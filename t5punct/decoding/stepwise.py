@@ -1,0 +1,104 @@
+"""Slot decoding, step by step: constrained greedy decoding as it is defined, one token at a time.
+
+In: windows of words.  Out: votes, one a slot, with distributions over labels and case.
+
+This is the reference that `slots` must equal (DESIGN, section 5), written to be plainly right: at every step each
+window's decoder may write only what `candidates` allows, so the words of the output are the words of the input by
+construction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from ..model import Model
+from ..votes import Vote
+from .candidates import Candidates, Fork
+from .inputs import DecodingConfig, WindowInput, encoder_input, sources_of
+from .tally import Tally
+
+
+class SlotWriter:
+    """One window being written: offers tokens, takes the chosen one, collects the votes."""
+
+    def __init__(self, window: WindowInput, candidates: Candidates) -> None:
+        self._window, self._candidates = window, candidates
+        self._tally = Tally(len(window.words))
+        self._rows: list[Sequence[float]] = []
+        self._fork: Fork
+        if not self.done:
+            self._offer()
+
+    @property
+    def done(self) -> bool:
+        return self._tally.done
+
+    @property
+    def allowed(self) -> tuple[int, ...]:
+        """The tokens that may be written now; a single one is forced."""
+        return self._fork.tokens
+
+    def take(self, child: int, probabilities: Sequence[float]) -> None:
+        """Write a token, by its place in `allowed`; the probabilities are theirs, and sum to 1."""
+        if len(self.allowed) > 1:
+            self._rows.append(probabilities)
+        following = self._fork.nexts[child]
+        if isinstance(following, Fork):
+            self._fork = following
+            return
+        path = self._choice.paths[following]
+        self._tally.count(path, path.masses(self._rows))
+        if not self.done:
+            self._offer()
+
+    def votes(self) -> tuple[Vote, ...]:
+        """One vote a word, when done."""
+        return self._tally.votes()
+
+    def _offer(self) -> None:
+        self._choice = self._candidates.choice(self._window, self._tally.place, self._tally.n_marks)
+        self._fork, self._rows = self._choice.root, []
+
+
+@torch.inference_mode()
+def decode_stepwise(
+    model: Model, windows: Sequence[WindowInput], config: DecodingConfig | None = None
+) -> list[tuple[Vote, ...]]:
+    """Votes for each window's words; all windows are one batch."""
+    config = config or DecodingConfig()
+    candidates = Candidates(model.tokenizer, config.alphabet(model.task))
+    writers = [SlotWriter(window, candidates) for window in windows]
+    if not any(window.words for window in windows):
+        return [writer.votes() for writer in writers]
+    network: Any = model.network
+    source = encoder_input(sources_of(windows, model, config.style), model)
+    encoded = network.get_encoder()(input_ids=source.input_ids, attention_mask=source.attention_mask)
+    written = torch.full((len(windows), 1), model.start_id, device=model.device)  # the last token of each window
+    cache = None
+    while not all(writer.done for writer in writers):
+        output = network(
+            encoder_outputs=encoded,
+            attention_mask=source.attention_mask,
+            decoder_input_ids=written,
+            past_key_values=cache,
+            use_cache=True,
+        )
+        cache = output.past_key_values
+        logits = output.logits[:, -1].float()  # (n_batch, n_vocabulary)
+        tokens = [_step(writer, row, model) for writer, row in zip(writers, logits, strict=True)]
+        written = torch.tensor(tokens, device=model.device)[:, None]
+    return [writer.votes() for writer in writers]
+
+
+def _step(writer: SlotWriter, logits: torch.Tensor, model: Model) -> int:
+    """Take the best allowed token (of equals, the first offered); logits: float32 (n_vocabulary,)."""
+    if writer.done:
+        return model.tokenizer.pad_id
+    allowed = writer.allowed
+    probabilities = [1.0] if len(allowed) == 1 else torch.softmax(logits[list(allowed)], dim=0).tolist()
+    best = max(range(len(allowed)), key=probabilities.__getitem__)
+    writer.take(best, probabilities)
+    return allowed[best]
