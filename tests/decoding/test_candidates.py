@@ -8,8 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from t5punct.decoding.candidates import SlotWriter, Walk, options_of
+from t5punct.decoding.candidates import Candidates, Choice, Option
 from t5punct.decoding.inputs import WindowInput
+from t5punct.decoding.stepwise import SlotWriter
+from t5punct.marks import Alphabet
 from t5punct.model import Model
 
 
@@ -45,30 +47,31 @@ def _brute_force(options: list[tuple[int, ...]], scores: dict[tuple[int, ...], f
 
 @settings(deadline=None, max_examples=200)
 @given(st.integers(0, 10**9))
-def test_a_walk_gives_the_masses_of_brute_force_and_they_sum_to_one(seed: int) -> None:
+def test_a_path_gives_the_masses_of_brute_force_and_they_sum_to_one(seed: int) -> None:
     rng = random.Random(seed)
     options = _prefix_free(rng)
     scores = {option[:end]: rng.random() for option in options for end in range(1, len(option) + 1)}
-    walk, path = Walk(options), ()
-    while walk.finished is None:
-        allowed = walk.allowed()
-        total = sum(scores[(*path, token)] for token in allowed)
-        best = max(sorted(allowed), key=lambda token: scores[(*path, token)])
-        walk.take({token: scores[(*path, token)] / total for token in allowed}, best)
-        path = (*path, best)
+    choice = Choice.of([Option(tokens) for tokens in options])
     index, masses = _brute_force(options, scores)
-    assert walk.finished == index
-    assert walk.masses == pytest.approx(masses)
-    assert sum(walk.masses) == pytest.approx(1.0)
+    path = choice.paths[index]
+    assert path.tokens == options[index]
+    rows = []
+    for turn in path.turns:
+        values = [scores[(*path.tokens[: turn.offset], token)] for token in turn.fork.tokens]
+        assert turn.taken == values.index(max(values))
+        rows.append([value / sum(values) for value in values])
+    assert path.masses(rows) == pytest.approx(masses)
+    assert sum(path.masses(rows)) == pytest.approx(1.0)
 
 
 def test_options_never_begin_one_another_and_always_hold_the_next_word(tiny_model: Model) -> None:
     tokenizer = tiny_model.tokenizer
     words = ["hello", "i", "-", "?", "...", "iPhone", "3.5", "🙂", "ß", "o'neil", "\u200b", "u.s."]
     window = WindowInput.of(words)
+    candidates = Candidates(tokenizer)
     for index in range(len(words) + 1):
-        for label in ("", "!", "!!!"):
-            options = options_of(window, index, label, tokenizer, tokenizer.task.marks)
+        for n_marks in range(4):
+            options = candidates.choice(window, index, n_marks).options
             tokens = [option.tokens for option in options]
             for i, one in enumerate(tokens):
                 for other in tokens[i + 1 :]:
@@ -79,33 +82,50 @@ def test_options_never_begin_one_another_and_always_hold_the_next_word(tiny_mode
             assert all((option.case is None) == (index == len(words)) for option in goes_on)
 
 
+def _marks(candidates: Candidates, window: WindowInput, place: int, n_marks: int) -> list[str]:
+    return [option.mark for option in candidates.choice(window, place, n_marks).options if option.mark]
+
+
 def test_a_label_is_never_longer_than_the_alphabet_allows(tiny_model: Model) -> None:
-    tokenizer = tiny_model.tokenizer
+    candidates = Candidates(tiny_model.tokenizer, Alphabet("!?", 2))
     window = WindowInput.of(["hello", "there"])
-    full = "!" * tokenizer.task.max_marks
-    assert [o.mark for o in options_of(window, 1, full, tokenizer, tokenizer.task.marks) if o.mark] == []
-    assert [o.mark for o in options_of(window, 1, full[1:], tokenizer, "!?") if o.mark] == ["!", "?"]
+    assert _marks(candidates, window, 1, 1) == ["!", "?"]
+    assert _marks(candidates, window, 1, 2) == []
+    assert _marks(candidates, window, 0, 0) == [], "no mark before the first word"
 
 
 def test_no_mark_follows_a_piece_of_pure_punctuation(tiny_model: Model) -> None:
     window = WindowInput((":)", "there"), (":)", "there"), (False, True))
-    tokenizer = tiny_model.tokenizer
-    assert all(option.mark is None for option in options_of(window, 1, "", tokenizer, tokenizer.task.marks))
+    candidates = Candidates(tiny_model.tokenizer)
+    assert _marks(candidates, window, 1, 0) == []
+    assert _marks(candidates, window, 2, 0) == list(tiny_model.task.marks)
+
+
+def test_choices_are_made_once_and_their_number_is_bounded(tiny_model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = Candidates(tiny_model.tokenizer)
+    window = WindowInput.of(["no", "no", "no"])
+    assert made.choice(window, 1, 0) is made.choice(window, 2, 1)
+    monkeypatch.setattr("t5punct.decoding.candidates._KEPT_CHOICES", 3)
+    for number in range(10):
+        made.choice(WindowInput.of([str(number)]), 0, 0)
+        assert len(made._made) <= 3
 
 
 def test_label_masses_are_chain_rule_products(tiny_model: Model) -> None:
     """Two words; `!` is chosen once, then the slot is closed: P(!) = 0.5 * 0.75 and P(!?) = 0.5 * 0.25."""
     tokenizer = tiny_model.tokenizer
-    writer = SlotWriter(WindowInput.of(["1", "2"]), tokenizer, marks="!?")
+    writer = SlotWriter(WindowInput.of(["1", "2"]), Candidates(tokenizer, Alphabet("!?")))
+    for _ in tokenizer.word_ids("1", first=True):  # digits have one form: forced
+        writer.take(0, [1.0])
     (bang,), (question,) = tokenizer.mark_ids["!"], tokenizer.mark_ids["?"]
-    one, two = tokenizer.word_ids("1", first=True), tokenizer.word_ids("2")
-    for token in one:  # digits have one form: forced
-        writer.take({token: 1.0}, token)
-    writer.take({two[0]: 0.3, bang: 0.5, question: 0.2}, bang)
-    writer.take({two[0]: 0.75, bang: 0.0, question: 0.25}, two[0])
-    for token in two[1:]:
-        writer.take({token: 1.0}, token)
-    writer.take({tokenizer.eos_id: 1.0, bang: 0.0, question: 0.0}, tokenizer.eos_id)
+    two = tokenizer.word_ids("2")
+    assert writer.allowed == (two[0], bang, question)
+    writer.take(1, [0.3, 0.5, 0.2])
+    writer.take(0, [0.75, 0.0, 0.25])
+    for _ in two[1:]:
+        writer.take(0, [1.0])
+    assert writer.allowed == (tokenizer.eos_id, bang, question)
+    writer.take(0, [1.0, 0.0, 0.0])
     first = writer.votes()[0].labels
     assert {label: first.probability(label) for label in first.outcomes} == pytest.approx(
         {"": 0.3, "?": 0.2, "!": 0.375, "!!": 0.0, "!?": 0.125}
