@@ -24,6 +24,7 @@ _KNOWN_MARKS = ",.?!:;" + DASH
 _DASHES, _ELLIPSIS = "–—―", "…"  # other spellings of the dash and of three full stops
 _DASH_RUN = re.compile(f"[{DASH}{_DASHES}]+")
 NO_LABEL = ""
+ENDS_SENTENCE = ".?!"
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ In: a text of any length.  Out: the same words with marks and capitals.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import islice, tee
 from pathlib import Path
 
 from . import align
@@ -18,12 +18,12 @@ from .combine import Ballot, CombineConfig, decide
 from .decoding.generate import generate_texts
 from .decoding.inputs import DecodingConfig, WindowInput
 from .decoding.slots import SlotDecoder
-from .marks import NO_LABEL, Case
+from .marks import NO_LABEL, Case, case_of
 from .model import Model, load
 from .presets import DEFAULT_PRESET, preset
 from .render import RenderConfig, render_word
-from .votes import Decision, Vote
-from .windows import Window, WindowConfig, plan
+from .votes import Decision, Vote, closing, opening
+from .windows import View, WindowConfig, over
 from .words import Word, split
 
 _POOL_BATCHES = 4  # windows of about this many batches are sorted by length together
@@ -38,6 +38,7 @@ class PunctuatorConfig:
     combine: CombineConfig = field(default_factory=lambda: preset(DEFAULT_PRESET).combine)
     decoding: DecodingConfig = field(default_factory=DecodingConfig)
     render: RenderConfig = field(default_factory=RenderConfig)
+    fragment: bool = False  # True: the text may begin and end inside a sentence
 
     @classmethod
     def of_preset(cls, name: str) -> PunctuatorConfig:
@@ -107,32 +108,45 @@ class Punctuator:
         """Each word with label, case and confidence."""
         return tuple(self._annotated(split(text, self.model.task.alphabet).words))
 
-    def decisions(self, words: Sequence[Word]) -> Iterator[Decision]:
+    def decisions(self, words: Iterable[Word]) -> Iterator[Decision]:
         """One decision a word, in order, as soon as no later window can vote on it."""
-        n_words, config = len(words), self.config.windows
+        config = self.config.windows
         ballot = Ballot(self.config.combine)
         pool = max(1, _POOL_BATCHES * self.config.decoding.batch_tokens // config.window)
-        windows = plan(n_words, config)
-        while batch := list(islice(windows, pool)):
-            inputs = [_window_input(words[window.start : window.stop]) for window in batch]
-            for window, votes in zip(batch, self._votes(inputs), strict=True):
-                _cast(ballot, window, votes)
-            ended = batch[-1].stop == n_words
-            yield from ballot.close(n_words if ended else batch[-1].start + config.stride_words + config.mask_left)
+        views = over(words, config)
+        while seen := list(islice(views, pool)):
+            for view, votes in zip(seen, self._votes([view.words for view in seen]), strict=True):
+                kept = self._at_edges(view, votes)
+                for slot in range(view.window.keep_start, view.window.keep_stop):
+                    ballot.cast(slot, kept[slot - view.window.start])
+            last = seen[-1]
+            settled = last.window.start + config.stride_words + config.mask_left
+            yield from ballot.close(last.window.stop if last.is_last else settled)
 
-    def annotate_window(self, words: Sequence[Word], window: Window) -> list[AnnotatedWord]:
+    def annotate_view(self, view: View[Word]) -> list[AnnotatedWord]:
         """The slots that one window decides, with no other votes: what a stream needs."""
+        window = view.window
         if window.keep_start == window.keep_stop:
             return []
-        (votes,) = self._votes([_window_input(words[window.start : window.stop])])
-        return [
-            self._annotate_word(words[slot], decide([votes[slot - window.start]], self.config.combine))
-            for slot in range(window.keep_start, window.keep_stop)
-        ]
+        votes = self._at_edges(view, self._votes([view.words])[0])
+        places = range(window.keep_start - window.start, window.keep_stop - window.start)
+        return [self._annotate_word(view.words[i], decide([votes[i]], self.config.combine)) for i in places]
 
-    def _annotated(self, words: Sequence[Word]) -> Iterator[AnnotatedWord]:
-        for word, decision in zip(words, self.decisions(words), strict=True):
+    def _annotated(self, words: Iterable[Word]) -> Iterator[AnnotatedWord]:
+        shown, read = tee(words)
+        for word, decision in zip(shown, self.decisions(read), strict=True):
             yield self._annotate_word(word, decision)
+
+    def _at_edges(self, view: View[Word], votes: Sequence[Vote]) -> list[Vote]:
+        """The votes, knowing that a whole text begins and ends with a sentence; windows begin and end anywhere."""
+        kept = list(votes)
+        if self.config.fragment:
+            return kept
+        if view.window.start == 0 and case_of(view.words[0].core) is not Case.VERBATIM:
+            kept[0] = opening(kept[0])
+        if view.is_last:
+            kept[-1] = closing(kept[-1], self._alphabet.marks)
+        return kept
 
     def _annotate_word(self, word: Word, decision: Decision) -> AnnotatedWord:
         config = self.config.render if self.model.task.cased else replace(self.config.render, case=False)
@@ -147,7 +161,8 @@ class Punctuator:
             1.0 if written.case is Case.VERBATIM else decision.case_confidence,
         )
 
-    def _votes(self, inputs: Sequence[WindowInput]) -> list[tuple[Vote, ...]]:
+    def _votes(self, windows: Sequence[Sequence[Word]]) -> list[tuple[Vote, ...]]:
+        inputs = [_window_input(words) for words in windows]
         if self._slots is not None:
             return [solution.votes for solution in self._slots.decode(inputs)]
         texts = generate_texts(self.model, inputs, self.config.decoding)
@@ -161,8 +176,3 @@ class Punctuator:
 def _window_input(words: Sequence[Word]) -> WindowInput:
     cores = [word.core[:_MAX_WORD_CHARACTERS] for word in words]
     return WindowInput(tuple(core.lower() for core in cores), tuple(cores), tuple(word.has_slot for word in words))
-
-
-def _cast(ballot: Ballot, window: Window, votes: Sequence[Vote]) -> None:
-    for slot in range(window.keep_start, window.keep_stop):
-        ballot.cast(slot, votes[slot - window.start])

@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from .errors import ConfigError
+from .errors import ConfigError, InputError
 from .punctuator import AnnotatedWord, Punctuator
-from .windows import Window
+from .windows import View, Window
 from .words import Word, split
 
 
@@ -41,17 +41,19 @@ class StreamingPunctuator:
         self._punctuator, self.config = punctuator, config or StreamConfig()
         self._seen: list[Word] = []  # the last words that arrived, at most `window`
         self._n_seen = self._n_committed = 0
+        self._finished = False
 
     def push(self, words: Iterable[str]) -> tuple[AnnotatedWord, ...]:
-        """Take words that arrived; return those whose slots are now final."""
+        """Take words that arrived; return those whose slots are now final.
+
+        Raises InputError after `finish()`.
+        """
+        if self._finished:
+            raise InputError("words after the stream's end", expected="no push after finish", fix="open a new stream")
         committed: list[AnnotatedWord] = []
         for spelling in words:
-            for word in split(spelling, self._punctuator.model.task.alphabet).words:
-                self._seen = [*self._seen[1 - self.config.window :], replace(word, space=" ")]
-                self._n_seen += 1
-                if self._n_seen > self._n_committed + self.config.lookahead:
-                    committed += self._decide(self._n_committed + 1)
-                    self._n_committed += 1
+            for piece in spelling.split():  # a mark that stands alone is a word, in whatever chunk it comes
+                committed += self._take(split(piece, self._punctuator.model.task.alphabet).words[0])
         return tuple(committed)
 
     def provisional(self) -> tuple[AnnotatedWord, ...]:
@@ -60,12 +62,20 @@ class StreamingPunctuator:
 
     def finish(self) -> tuple[AnnotatedWord, ...]:
         """End the stream: the rest becomes final, with the context there is."""
-        rest = self.provisional()
-        self._n_committed = self._n_seen
-        return rest
+        rest = self._decide(self._n_seen, is_last=True)
+        self._n_committed, self._finished = self._n_seen, True
+        return tuple(rest)
 
-    def _decide(self, stop: int) -> Sequence[AnnotatedWord]:
+    def _take(self, word: Word) -> Sequence[AnnotatedWord]:
+        self._seen = [*self._seen[1 - self.config.window :], replace(word, space=" ")]
+        self._n_seen += 1
+        if self._n_seen <= self._n_committed + self.config.lookahead:
+            return ()
+        committed = self._decide(self._n_committed + 1)
+        self._n_committed += 1
+        return committed
+
+    def _decide(self, stop: int, *, is_last: bool = False) -> Sequence[AnnotatedWord]:
         """Slots from the first uncommitted one up to `stop`, by the window of the words seen last."""
-        first = self._n_seen - len(self._seen)
-        window = Window(0, len(self._seen), self._n_committed - first, stop - first)
-        return self._punctuator.annotate_window(self._seen, window)
+        window = Window(self._n_seen - len(self._seen), self._n_seen, self._n_committed, stop)
+        return self._punctuator.annotate_view(View(window, tuple(self._seen), is_last))

@@ -10,10 +10,12 @@ In: a decoder's or the aligner's findings.  Out: `Vote`s, which `combine` turns 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 
-from .marks import Case
+from .marks import ENDS_SENTENCE, Case
+
+_CAPITALS = (Case.CAPITALISED, Case.UPPER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,11 @@ class Distribution:
         if total <= 0.0:
             return cls(tuple(weights), (1.0 / len(weights),) * len(weights))
         return cls(tuple(weights), tuple(weight / total for weight in weights.values()))
+
+    def among(self, allowed: Callable[[str], bool], default: str) -> Distribution:
+        """The distribution given that an allowed outcome is the case; `default` where none has any probability."""
+        left = {o: p for o, p in zip(self.outcomes, self.probabilities, strict=True) if allowed(o) and p > 0.0}
+        return Distribution.of(left) if left else Distribution.certain(default)
 
     @property
     def best(self) -> str:
@@ -58,6 +65,19 @@ class Vote:
     weight: float = 1.0  # how far the vote is to be trusted; 0 where an alignment failed
     left_words: int = 0  # words of the window before this slot's word
     right_words: int = 0  # words of the window after it: the lookahead the vote was made with
+
+
+def opening(vote: Vote) -> Vote:
+    """The vote on a text's first word (one that is not in mixed case), given that a sentence begins there."""
+    return replace(vote, cases=vote.cases.among(lambda case: case in _CAPITALS, Case.CAPITALISED.value))
+
+
+def closing(vote: Vote, marks: str) -> Vote:
+    """The vote on a text's last slot, given that a sentence ends there, in a text written with `marks`."""
+    ends = [mark for mark in ENDS_SENTENCE if mark in marks]
+    if not ends:
+        return vote
+    return replace(vote, labels=vote.labels.among(lambda label: any(mark in label for mark in ends), ends[0]))
 
 
 @dataclass(frozen=True, slots=True)

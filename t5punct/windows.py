@@ -11,10 +11,14 @@ words of a window are seen but their slots are masked, except at the document's 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
+from typing import Generic, TypeVar
 
 from .errors import ConfigError
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -64,12 +68,37 @@ class Window:
     keep_stop: int
 
 
-def plan(n_words: int, config: WindowConfig) -> Iterator[Window]:
-    """The windows of a document; the first keeps its left edge, the last (it ends the document) its right."""
-    start, stop = 0, 0
-    while stop < n_words:
-        stop = min(start + config.window, n_words)
+@dataclass(frozen=True, slots=True)
+class View(Generic[T]):
+    """A window and the words in it; `is_last` if the document ends with it."""
+
+    window: Window
+    words: tuple[T, ...]
+    is_last: bool
+
+
+def over(words: Iterable[T], config: WindowConfig) -> Iterator[View[T]]:
+    """The windows over a document's words, of which no more than a window and one are held at a time.
+
+    The first window keeps its left edge, the last (it ends the document) its right.
+    """
+    source, held, start = iter(words), list[T](), 0
+    while True:
+        held += islice(source, config.window + 1 - len(held))  # the one more tells whether the document goes on
+        is_last = len(held) <= config.window
+        if not held:
+            return
+        seen = tuple(held[: config.window])
+        stop = start + len(seen)
         keep_start = start + config.mask_left if start else 0
-        keep_stop = stop - config.mask_right if stop < n_words else n_words
-        yield Window(start, stop, keep_start, keep_stop)
+        keep_stop = stop if is_last else stop - config.mask_right
+        yield View(Window(start, stop, keep_start, keep_stop), seen, is_last)
+        if is_last:
+            return
+        del held[: config.stride_words]
         start += config.stride_words
+
+
+def plan(n_words: int, config: WindowConfig) -> Iterator[Window]:
+    """The windows of a document of `n_words` words, lazily."""
+    return (view.window for view in over(range(n_words), config))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -89,6 +91,25 @@ def test_the_size_of_a_batch_changes_nothing(tiny_model: Model, decoder: str) ->
         for size in (1, 60, 4096)
     }
     assert len(outputs) == 1
+
+
+@pytest.mark.parametrize("decoder", ["slots", "generate"])
+def test_a_whole_text_begins_and_ends_with_a_sentence_and_a_fragment_need_not(tiny_model: Model, decoder: str) -> None:
+    plan = WindowConfig(8, mask_left=2, mask_right=1, overlap=2)
+    text = "well we know that right " * 4 + "so"
+    config = PunctuatorConfig(plan, decoding=DecodingConfig(decoder))
+    annotated = Punctuator(tiny_model, config).annotate(text)
+    assert annotated[0].text[0] == "W"
+    assert set(annotated[-1].label) & set(".?!")
+    fragment = Punctuator(tiny_model, replace(config, fragment=True)).annotate(text)
+    assert [word.label for word in fragment[:-1]] == [word.label for word in annotated[:-1]]
+    assert [word.case for word in fragment[1:]] == [word.case for word in annotated[1:]]
+    assert fragment != annotated, "this model begins and ends no sentence by itself"
+
+
+def test_a_text_without_marks_that_end_a_sentence_is_left_open(tiny_model: Model) -> None:
+    punctuator = Punctuator(tiny_model, PunctuatorConfig(decoding=DecodingConfig(marks=",", max_marks=1)))
+    assert punctuator.annotate("we know that")[-1].label in ("", ",")
 
 
 def test_an_annotation_says_what_the_text_shows(tiny_model: Model) -> None:

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from t5punct.errors import ConfigError
+from t5punct.errors import ConfigError, InputError
 from t5punct.model import Model
-from t5punct.punctuator import AnnotatedWord, Punctuator
+from t5punct.punctuator import AnnotatedWord, Punctuator, PunctuatorConfig
 from t5punct.streaming import StreamConfig, StreamingPunctuator
-from t5punct.windows import Window
+from t5punct.windows import View, Window
 from t5punct.words import Word
 
 WORDS = st.lists(st.sampled_from(["we", "know", "that", "iPhone", "3.5", "U.S.", "🙂", "no"]), min_size=1, max_size=10)
@@ -42,20 +42,41 @@ def test_a_slot_is_committed_at_exactly_its_lookahead_by_the_window_that_ends_th
     punctuator = Punctuator(tiny_model)
     stream = StreamingPunctuator(punctuator, StreamConfig(window=5, lookahead=lookahead))
     for index, word in enumerate(words):
-        slot = index - lookahead
-        seen = [Word(spelling) for spelling in words[max(0, index - 4) : index + 1]]
-        kept = len(seen) - lookahead - 1
-        wanted = punctuator.annotate_window(seen, Window(0, len(seen), kept, kept + 1)) if slot >= 0 else []
-        assert list(stream.push([word])) == wanted
+        slot, first = index - lookahead, max(0, index - 4)
+        seen = tuple(Word(spelling) for spelling in words[first : index + 1])
+        view = View(Window(first, index + 1, slot, slot + 1), seen, is_last=False)
+        assert list(stream.push([word])) == (punctuator.annotate_view(view) if slot >= 0 else [])
 
 
-def test_the_provisional_tail_is_what_finish_would_commit(tiny_model: Model) -> None:
-    stream = StreamingPunctuator(Punctuator(tiny_model), StreamConfig(window=6, lookahead=3))
+def test_the_provisional_tail_is_what_finish_would_commit_if_the_text_may_end_anywhere(tiny_model: Model) -> None:
+    stream = StreamingPunctuator(
+        Punctuator(tiny_model, PunctuatorConfig(fragment=True)), StreamConfig(window=6, lookahead=3)
+    )
     stream.push("we know that right and".split())
     tail = stream.provisional()
     assert [word.word for word in tail] == ["that", "right", "and"]
     assert tail == stream.finish()
     assert stream.finish() == ()
+
+
+def test_a_whole_stream_begins_and_ends_with_a_sentence(tiny_model: Model) -> None:
+    words = _stream(tiny_model, StreamConfig(window=6, lookahead=3), [["we", "know", "that", "right", "and"]])
+    assert words[0].case != "lower"
+    assert set(words[-1].label) & set(".?!")
+
+
+def test_a_mark_that_stands_alone_is_a_word_in_whatever_chunk_it_comes(tiny_model: Model) -> None:
+    config = StreamConfig(window=5, lookahead=1)
+    pieces = _stream(tiny_model, config, [["you"], ["-"], ["well,"], ["fine"], [","]])
+    assert [word.word for word in pieces] == ["you", "-", "well", "fine", ","]
+    assert pieces == _stream(tiny_model, config, [["you - well, fine ,"]])
+
+
+def test_nothing_can_be_pushed_after_the_end(tiny_model: Model) -> None:
+    stream = StreamingPunctuator(Punctuator(tiny_model))
+    stream.finish()
+    with pytest.raises(InputError, match="words after the stream's end"):
+        stream.push(["more"])
 
 
 def test_memory_does_not_grow_with_the_stream(tiny_model: Model) -> None:

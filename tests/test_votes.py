@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from t5punct.votes import Distribution
+from t5punct.votes import Distribution, Vote, closing, opening
 
 weights = st.dictionaries(st.sampled_from(["", ",", ".", "?", "?!"]), st.floats(0, 1e6), min_size=1)
 
@@ -39,3 +39,18 @@ def test_certainty_has_no_entropy_and_even_odds_have_log_two() -> None:
 
 def test_an_outcome_that_was_not_mentioned_has_no_probability() -> None:
     assert Distribution.certain(",").probability(".") == 0.0
+
+
+def test_a_distribution_among_allowed_outcomes_keeps_their_proportions() -> None:
+    whole = Distribution.of({"": 0.5, ",": 0.1, ".": 0.3, "?": 0.1})
+    assert whole.among(lambda label: label in ".?" and label != "", ".") == Distribution.of({".": 0.75, "?": 0.25})
+    assert Distribution.certain(",").among(lambda label: label == ".", ".") == Distribution.certain(".")
+
+
+def test_a_text_begins_with_a_capital_and_ends_with_a_sentence() -> None:
+    vote = Vote(Distribution.of({"": 0.9, "?": 0.08, ".": 0.02}), Distribution.of({"lower": 0.9, "upper": 0.1}))
+    assert closing(vote, ",.?").labels.best == "?"
+    assert closing(vote, ",.").labels.best == "."
+    assert closing(vote, ",") == vote
+    assert opening(vote).cases.best == "upper"
+    assert opening(Vote(vote.labels, Distribution.certain("lower"))).cases.best == "capitalised"

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from t5punct.errors import ConfigError
-from t5punct.windows import Window, WindowConfig, plan
+from t5punct.windows import Window, WindowConfig, over, plan
 
 quick = settings(max_examples=200, deadline=None)
 
@@ -109,3 +109,20 @@ def test_no_words_need_no_windows() -> None:
 def test_a_plan_that_would_leave_slots_undecided_is_refused(values: dict[str, int], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         WindowConfig(**values)
+
+
+@quick
+@given(st.integers(0, 60), configs())
+def test_a_window_comes_with_its_words_and_the_last_says_so(n_words: int, config: WindowConfig) -> None:
+    words = [str(number) for number in range(n_words)]
+    views = list(over(iter(words), config))
+    assert [view.window for view in views] == list(plan(n_words, config))
+    assert all(list(view.words) == words[view.window.start : view.window.stop] for view in views)
+    assert [view.is_last for view in views] == [False] * (len(views) - 1) + [True] * bool(words)
+
+
+def test_no_more_than_a_window_and_one_words_are_read_ahead() -> None:
+    read = []
+    config = WindowConfig(64, mask_left=12, mask_right=8)
+    for view in islice(over((read.append(n) or n for n in range(10**6)), config), 3):
+        assert len(read) == view.window.stop + 1

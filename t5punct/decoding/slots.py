@@ -21,7 +21,7 @@ from itertools import accumulate, pairwise
 import torch
 
 from ..batching import by_length
-from ..marks import Case
+from ..marks import ENDS_SENTENCE, Case
 from ..model import Model
 from ..votes import Vote
 from .candidates import Candidates, Turn
@@ -29,8 +29,6 @@ from .decoder_passes import DecoderPasses
 from .head import NO_TOKEN, CandidateHead
 from .inputs import DecodingConfig, EncoderInput, WindowInput, encoder_input, sources_of
 from .tally import Tally
-
-_ENDS_SENTENCE = ".?!"
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +120,7 @@ class Draft:
         if mark is None:
             self._places[site.place] = [*paths[: site.step], following]
             return
-        case = Case.CAPITALISED if mark in _ENDS_SENTENCE else paths[-1].option.case
+        case = Case.CAPITALISED if mark in ENDS_SENTENCE else paths[-1].option.case
         word = self._candidates.choice(self._window, site.place, site.step + 1).form(case)
         self._places[site.place] = [*paths[: site.step], following, word]
 
