@@ -25,7 +25,7 @@ check: setup
 	$(BIN)/mypy
 
 bench: setup
-	$(BIN)/python benchmarks/decoders.py
+	$(BIN)/python benchmarks/decoding.py
 
 setup: $(READY)
 
