@@ -3,19 +3,21 @@
 In: a folder, a hub id, or nothing (the bundled model).  Out: a `Model`, a T5 with its tokenizer and task.
 
 `load()` gives the bundled model; `load("runs/mine")` a folder; `load("t5-small")` asks the hub, because a hub id was
-named.  Weights are read from safetensors only.
+named and nothing here has that name.  Weights are read from safetensors only.
 """
 
 from __future__ import annotations
 
 import json
+import os
+import re
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import config as settings
-from .errors import ModelError
+from .errors import ConfigError, ModelError
 from .tokenization import TaskConfig, TaskTokenizer
 
 if TYPE_CHECKING:
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 
 TASK_FILE = "t5punct.yaml"
 BUNDLED = "base"
+ACTIVATIONS = ("relu", "gelu", "silu", "gated-relu", "gated-gelu", "gated-silu")
+_HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*(/[\w.-]+)?")
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,21 @@ class FreshModelConfig:
     num_decoder_layers: int = 2
     dropout_rate: float = 0.0  # one pass over the data: nothing is seen twice
     feed_forward_proj: str = "relu"
+
+    def __post_init__(self) -> None:
+        for name in ("d_model", "d_kv", "num_heads", "d_ff", "num_layers", "num_decoder_layers"):
+            if getattr(self, name) < 1:
+                raise ConfigError(f"{name} {getattr(self, name)}", expected="1 or more", fix=f"set fresh.{name}")
+        if not 0 <= self.dropout_rate < 1:
+            raise ConfigError(
+                f"dropout_rate {self.dropout_rate}", expected="0 to below 1", fix="set fresh.dropout_rate"
+            )
+        if self.feed_forward_proj not in ACTIVATIONS:
+            raise ConfigError(
+                f"feed_forward_proj {self.feed_forward_proj!r}",
+                expected=f"one of {', '.join(ACTIVATIONS)}",
+                fix="check fresh.feed_forward_proj",
+            )
 
 
 @dataclass(frozen=True)
@@ -63,9 +82,14 @@ class Model:
         return int(self.network.config.decoder_start_token_id)
 
 
+def bundled_root() -> Path:
+    """The folder that holds the models that ship with the package."""
+    return Path(str(resources.files("t5punct"))) / "models"
+
+
 def bundled_folder(name: str = BUNDLED) -> Path:
     """The folder of a model that ships with the package.  Raises ModelError if there is none of that name."""
-    folder = Path(str(resources.files("t5punct"))) / "models" / name
+    folder = bundled_root() / name
     if not folder.is_dir():
         raise ModelError(f"no bundled model {name!r}", expected=BUNDLED, fix="name a model folder instead")
     return folder
@@ -78,26 +102,26 @@ def load(source: str | Path | None = None, *, task: TaskConfig | None = None) ->
     `t5punct.yaml` states; a folder without one (any T5) has the default form.
     """
     name = str(source) if source is not None else BUNDLED
-    source = source if source is not None else bundled_folder()
-    path = Path(source)
-    if path.is_dir() and not (path / "config.json").is_file():
-        raise ModelError(f"{path} holds no config.json", expected="a T5 folder", fix="check --model")
-    if not path.is_dir() and (path.is_absolute() or str(source).count("/") > 1 or path.exists()):
-        raise ModelError(f"no model folder {path}", expected="a T5 folder or hub id", fix="check --model")
-    tokenizer = load_tokenizer(source, task or _read_task(path))
-    return Model(_load_network(source).eval(), tokenizer, name)
+    located = _locate(source if source is not None else bundled_folder(), "model")
+    folder = Path(located)
+    if folder.is_dir() and not (folder / "config.json").is_file():
+        raise ModelError(f"{folder} holds no config.json", expected="a T5 folder", fix="check --model")
+    tokenizer = load_tokenizer(located, task or read_task(folder))
+    return Model(_load_network(located).eval(), tokenizer, name)
 
 
 def load_tokenizer(source: str | Path, task: TaskConfig) -> TaskTokenizer:
     """The tokenizer of a folder or hub id, seen through a task."""
     from transformers import AutoTokenizer
 
+    located = _locate(source, "tokenizer")
     try:
-        return TaskTokenizer(AutoTokenizer.from_pretrained(str(source)), task)
-    except (OSError, ValueError, KeyError) as error:
+        tokenizer = AutoTokenizer.from_pretrained(located)
+    except Exception as error:  # what a damaged file raises has no common base
         raise ModelError(
             f"no tokenizer in {source} ({_first_line(error)})", expected="a T5 folder or hub id", fix="check the name"
         ) from error
+    return TaskTokenizer(tokenizer, task)
 
 
 def fresh(shape: FreshModelConfig, tokenizer: TaskTokenizer) -> Model:
@@ -146,24 +170,51 @@ def _record_dtype(folder: Path, dtype: str) -> None:
     path.write_text(json.dumps(values, indent=2, sort_keys=True) + "\n", encoding="utf-8")
 
 
-def _read_task(folder: Path) -> TaskConfig:
+def read_task(folder: Path) -> TaskConfig:
+    """The text form that a folder's model was trained with; the default where none is stated."""
     path = folder / TASK_FILE
     return settings.load(TaskConfig, path) if path.is_file() else TaskConfig()
 
 
-def _load_network(source: str | Path) -> Any:
+def _locate(source: str | Path, kind: str) -> str:
+    """An existing folder, or a hub id.
+
+    Raises ModelError for what looks like a path and is no folder: a slip of the pen must not be asked of the network.
+    """
+    folder = Path(os.path.expanduser(source))  # noqa: PTH111  (pathlib's raises for an unknown ~user)
+    if folder.is_dir():
+        return str(folder)
+    if isinstance(source, str) and _HUB_ID.fullmatch(source) and not Path(folder.parts[0]).exists():
+        return source
+    raise ModelError(f"no {kind} folder {source}", expected="a T5 folder or hub id", fix="check the name")
+
+
+def _load_network(source: str) -> Any:
     import torch
-    from safetensors import SafetensorError
     from transformers import AutoModelForSeq2SeqLM
 
+    expected = "a T5 with model.safetensors"
     try:
-        return AutoModelForSeq2SeqLM.from_pretrained(str(source), use_safetensors=True, dtype=torch.float32)
-    except (OSError, ValueError, KeyError, SafetensorError) as error:
+        network, found = AutoModelForSeq2SeqLM.from_pretrained(
+            source,
+            use_safetensors=True,
+            dtype=torch.float32,
+            output_loading_info=True,
+            ignore_mismatched_sizes=True,  # they are in `found`, by name
+        )
+    except Exception as error:  # what a damaged file raises has no common base
         raise ModelError(
-            f"{source} cannot be loaded ({_first_line(error)})",
-            expected="a T5 with model.safetensors",
-            fix="check --model",
+            f"{source} cannot be loaded ({_first_line(error)})", expected=expected, fix="check --model"
         ) from error
+    wrong = [*found["missing_keys"], *(name for name, *_ in found["mismatched_keys"])]
+    wrong += [name for name in found["unexpected_keys"] if ".block." in name]  # layers that would be left out
+    if wrong:
+        raise ModelError(
+            f"the weights of {source} do not fit its config.json ({len(wrong)} of them, such as {min(wrong)})",
+            expected=expected,
+            fix="copy the folder anew",
+        )
+    return network
 
 
 def _first_line(error: Exception) -> str:

@@ -36,6 +36,21 @@ class TaskConfig:
     default_style: str = "talk"
     prefix: str = "{style}: "  # the source's opening; `{style}` is the corpus tag the user picks by --style
 
+    def __post_init__(self) -> None:
+        Alphabet(self.marks, self.max_marks)  # says what is wrong with them
+        if self.default_style not in self.styles:
+            raise ConfigError(
+                f"default_style {self.default_style!r}",
+                expected=f"one of the styles, {', '.join(self.styles) or 'of which there are none'}",
+                fix="set styles and default_style",
+            )
+        try:
+            self.prefix.format(style=self.default_style)
+        except (LookupError, ValueError, AttributeError, TypeError) as error:  # {foo}, a lone brace, {style.foo}
+            raise ConfigError(
+                f"prefix {self.prefix!r}", expected="text with {style} in it, or plain", fix="mend the prefix"
+            ) from error
+
     @property
     def alphabet(self) -> Alphabet:
         return Alphabet(self.marks, self.max_marks)

@@ -8,12 +8,15 @@ from pathlib import Path
 
 import pytest
 import torch
+from tiny import TINY_SHAPE
+from transformers import ByT5Tokenizer
 
 from t5punct import __version__
 from t5punct import model as models
 from t5punct.decoding.inputs import WindowInput
 from t5punct.decoding.slots import SlotDecoder
-from t5punct.errors import ModelError
+from t5punct.decoding.stepwise import decode_stepwise
+from t5punct.errors import ConfigError, ModelError
 from t5punct.model import Model
 from t5punct.tokenization import TaskConfig, TaskTokenizer
 
@@ -91,3 +94,111 @@ def test_damaged_weights_are_one_clear_line(tiny_model: Model, tmp_path: Path) -
 def test_an_unknown_bundled_name_lists_what_there_is() -> None:
     with pytest.raises(ModelError, match="no bundled model 'huge'; expected base"):
         models.bundled_folder("huge")
+
+
+def configured(folder: Path, **changes: object) -> Path:
+    path = folder / "config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("changes", "weight"),
+    [
+        ({"num_layers": 3}, "encoder.block.2"),  # would be random
+        ({"num_layers": 1}, "encoder.block.1"),  # would be left out
+        ({"d_model": 128}, "decoder.block.0"),
+        ({"vocab_size": 100}, "shared.weight"),
+    ],
+)
+def test_weights_that_do_not_fit_the_config_are_refused(
+    tiny_model: Model, tmp_path: Path, changes: dict[str, int], weight: str
+) -> None:
+    models.save(tiny_model, tmp_path)
+    with pytest.raises(ModelError, match=rf"the weights of .* do not fit its config.json \(.*such as {weight}"):
+        models.load(configured(tmp_path, **changes))
+
+
+@pytest.mark.parametrize("name", ["config.json", "tokenizer.json", "tokenizer_config.json"])
+@pytest.mark.parametrize("text", ["[]", "null", "{"])
+def test_a_damaged_file_is_one_clear_line(tiny_model: Model, tmp_path: Path, name: str, text: str) -> None:
+    models.save(tiny_model, tmp_path)
+    (tmp_path / name).write_text(text)
+    with pytest.raises(ModelError, match=r"no tokenizer in|cannot be loaded") as caught:
+        models.load(tmp_path)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_setting_of_the_wrong_kind_is_one_clear_line(tiny_model: Model, tmp_path: Path) -> None:
+    models.save(tiny_model, tmp_path)
+    with pytest.raises(ModelError, match="d_model"):
+        models.load(configured(tmp_path, d_model="wide"))
+
+
+def test_a_damaged_task_is_one_clear_line(tiny_model: Model, tmp_path: Path) -> None:
+    models.save(tiny_model, tmp_path)
+    (tmp_path / models.TASK_FILE).write_text("prefix: '{foo}'\n")
+    with pytest.raises(ConfigError, match=r"prefix '{foo}'; expected text with {style} in it"):
+        models.load(tmp_path)
+
+
+@pytest.fixture
+def asked_of_the_hub(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names that `transformers` is asked for; it finds nothing."""
+    from transformers import AutoTokenizer
+
+    asked: list[str] = []
+
+    def nothing(source: str, **_: object) -> None:
+        asked.append(source)
+        raise OSError("nothing of that name")
+
+    monkeypatch.setattr(AutoTokenizer, "from_pretrained", nothing)
+    return asked
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["runs/nomodel", "./nomodel", "../nomodel", "~/nomodel", "~nobody/nomodel", "/nomodel", "a/b/c", "file"],
+)
+def test_what_looks_like_a_path_is_not_asked_of_the_hub(
+    source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked_of_the_hub: list[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "file").write_text("no model")
+    with pytest.raises(ModelError, match=r"no tokenizer folder .*; expected a T5 folder or hub id; check the name"):
+        models.load_tokenizer(source, TaskConfig())
+    with pytest.raises(ModelError, match=r"no model folder|no config.json"):
+        models.load(source)
+    assert asked_of_the_hub == []
+
+
+@pytest.mark.parametrize("source", ["t5-small", "google/flan-t5-small"])
+def test_a_hub_id_is_asked_of_the_hub(
+    source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked_of_the_hub: list[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ModelError, match=f"no tokenizer in {source} .nothing of that name"):
+        models.load(source)
+    assert asked_of_the_hub == [source]
+
+
+def test_a_folder_in_the_home_is_found(tiny_model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    models.save(tiny_model, tmp_path / "mine")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert models.load("~/mine").task == TaskConfig()
+
+
+def test_a_model_of_another_family_decodes(tmp_path: Path) -> None:
+    torch.manual_seed(5)
+    tokenizer = TaskTokenizer(ByT5Tokenizer(), TaskConfig())
+    models.save(models.fresh(TINY_SHAPE, tokenizer), tmp_path)
+    model = models.load(tmp_path)
+    windows = [WINDOW, WindowInput.of("naïve iPhone o'clock".split())]
+    for solution, wanted in zip(SlotDecoder(model).decode(windows), decode_stepwise(model, windows), strict=True):
+        assert len(solution.votes) == len(wanted)
+        for one, other in zip(solution.votes, wanted, strict=True):
+            assert one.labels.outcomes == other.labels.outcomes
+            assert one.labels.probabilities == pytest.approx(other.labels.probabilities, abs=1e-4)
+            assert one.cases.probabilities == pytest.approx(other.cases.probabilities, abs=1e-4)

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import any_word, labels, tricky_words
+from transformers import ByT5Tokenizer
 
 from t5punct.errors import ConfigError, ModelError
 from t5punct.marks import Alphabet
@@ -96,3 +97,47 @@ def test_a_tokenizer_without_an_end_is_refused() -> None:
 
 def test_the_task_knows_its_alphabet() -> None:
     assert TaskConfig(marks=",.", max_marks=1).alphabet == Alphabet(",.", 1)
+
+
+@pytest.mark.parametrize(
+    ("values", "found"),
+    [
+        ({"prefix": "{foo}: "}, r"prefix '{foo}: '; expected text with {style} in it, or plain; mend the prefix"),
+        ({"prefix": "{0}"}, "prefix '{0}'"),
+        ({"prefix": "{style"}, "prefix '{style'"),
+        ({"prefix": "{style.foo}"}, "prefix '{style.foo}'"),
+        ({"default_style": "opera"}, r"default_style 'opera'; expected one of the styles, talk, meeting, prose, chat"),
+        ({"styles": []}, "default_style 'talk'; expected one of the styles, of which there are none"),
+        ({"marks": "ab"}, "marks 'ab'; expected distinct symbols"),
+        ({"max_marks": 0}, "max_marks 0; expected 1 or more"),
+    ],
+)
+def test_a_task_that_cannot_be_written_is_refused(values: dict[str, Any], found: str) -> None:
+    with pytest.raises(ConfigError, match=found):
+        TaskConfig(**values)
+
+
+@pytest.fixture(scope="module")
+def bytes_tokenizer() -> TaskTokenizer:
+    """Another family: one token a byte, and the space before a word is one of them."""
+    return TaskTokenizer(ByT5Tokenizer(), TaskConfig())
+
+
+def byte_ids(text: str) -> tuple[int, ...]:
+    return tuple(3 + byte for byte in text.encode())  # after pad, end and unknown (Xue 2022)
+
+
+def test_bytes_are_tokens_as_well(bytes_tokenizer: TaskTokenizer) -> None:
+    text = "Well, naïve?! I know - right..."
+    assert bytes_tokenizer.encode_target(text) == (*byte_ids(text), 1)
+    assert bytes_tokenizer.decode(bytes_tokenizer.encode_target(text)) == text
+    source = bytes_tokenizer.source(["naïve", "iphone"], "chat")
+    assert source.ids == (*byte_ids("chat: naïve iphone"), 1)
+    assert source.word_ends == (len("chat: nai¨ve") - 1, len(source.ids) - 2)
+
+
+@given(any_word | tricky_words)
+def test_no_word_is_without_bytes(bytes_tokenizer: TaskTokenizer, word: str) -> None:
+    for first in (True, False):
+        ids = bytes_tokenizer.word_ids(word, first=first)
+        assert ids and bytes_tokenizer.eos_id not in ids

@@ -31,6 +31,8 @@ class ChunkConfig:
                 expected="1 <= min_words <= max_words",
                 fix="set chunks.min_words and chunks.max_words",
             )
+        if self.max_tokens < 1:
+            raise ConfigError(f"max_tokens {self.max_tokens}", expected="1 or more", fix="set chunks.max_tokens")
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,10 @@ class CorpusConfig:
     style: str = "talk"  # the tag that the source prefix carries
     words: int = 0  # how many words to take, spread over all documents; 0 takes all
 
+    def __post_init__(self) -> None:
+        if self.words < 0:
+            raise ConfigError(f"{self.words} words of {self.path}", expected="0 (all) or more", fix="set corpora.words")
+
 
 def documents(corpus: CorpusConfig, split: str, *, seed: int, holdout_percent: float = 1.0) -> Iterator[str]:
     """Documents of one split: the last `holdout_percent` of the file's documents are `validation`.

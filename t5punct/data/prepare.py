@@ -10,14 +10,17 @@ from __future__ import annotations
 
 import itertools
 import random
+import shutil
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from .. import config as settings
 from ..errors import ConfigError, T5PunctError
+from ..tokenization import TaskConfig
 from .chunks import Chunk, ChunkConfig, chunks
 from .corpora import CorpusConfig, documents
 from .vocabulary import VocabularyConfig, train_tokenizer
@@ -39,6 +42,12 @@ class PrepareConfig:
     tokenizer: str | None = None  # a folder or hub id, to check max_tokens with; `train` learns a new one
     vocabulary: VocabularyConfig = field(default_factory=VocabularyConfig)
 
+    def __post_init__(self) -> None:
+        if not 0 <= self.holdout_percent < 100:
+            raise ConfigError(
+                f"holdout_percent {self.holdout_percent}", expected="0 to below 100", fix="set holdout_percent"
+            )
+
 
 @dataclass(frozen=True)
 class PrepareReport:
@@ -56,22 +65,24 @@ def prepare(config: PrepareConfig) -> PrepareReport:
 
     if not config.corpora:
         raise ConfigError("no corpora", expected="corpora: [{path: FILE, style: talk}]", fix="see configs/")
-    output = Path(config.output)
-    output.mkdir(parents=True, exist_ok=True)
-    if config.tokenizer == "train":
-        _learn_vocabulary(config, output)
-    with tempfile.TemporaryDirectory(dir=output, prefix=".cache-") as cache:
-        splits = {name: _split(config, name, cache) for name in SPLITS}
-        train = splits["train"]
-        if not len(train):
-            raise ConfigError(
-                "no chunk to train on",
-                expected=f"documents of {config.chunks.min_words} words and more",
-                fix="lower chunks.min_words or add text",
-            )
-        DatasetDict(splits).save_to_disk(str(output))
-        report = PrepareReport(str(output), len(train), sum(train["n_words"]), len(splits["validation"]))
-    settings.save(config, output / "prepare.yaml")
+    task = _task(config)
+    for corpus in config.corpora:
+        task.prefix_for(corpus.style)  # an unknown style is said here, not in training
+    with _made(Path(config.output)) as output:
+        if config.tokenizer == "train":
+            _learn_vocabulary(config, output)
+        with tempfile.TemporaryDirectory(dir=output, prefix=".cache-") as cache:
+            splits = {name: _split(config, name, cache) for name in SPLITS}
+            train = splits["train"]
+            if not len(train):
+                raise ConfigError(
+                    "no chunk to train on",
+                    expected=f"documents of {config.chunks.min_words} words and more",
+                    fix="lower chunks.min_words or add text",
+                )
+            DatasetDict(splits).save_to_disk(str(output))
+            report = PrepareReport(str(output), len(train), sum(train["n_words"]), len(splits["validation"]))
+        settings.save(config, output / "prepare.yaml")
     return report
 
 
@@ -83,6 +94,21 @@ def all_chunks(config: PrepareConfig, split: str, *, check_tokens: bool = True) 
         located = CorpusConfig(str(Path(config.root) / corpus.path), corpus.style, corpus.words)
         for document in documents(located, split, seed=config.seed, holdout_percent=config.holdout_percent):
             yield from chunks(document, config.chunks, rng, style=corpus.style, cased=config.cased, n_tokens=n_tokens)
+
+
+@contextmanager
+def _made(folder: Path) -> Iterator[Path]:
+    """The output folder; one that was not there before is taken away again if the block fails."""
+    if folder.exists() and not folder.is_dir():
+        raise ConfigError(f"output {folder} is a file", expected="a folder", fix="choose another output")
+    is_new = not folder.exists()
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        yield folder
+    except BaseException:
+        if is_new:
+            shutil.rmtree(folder, ignore_errors=True)
+        raise
 
 
 def _split(config: PrepareConfig, name: str, cache: str) -> Any:
@@ -118,15 +144,21 @@ def _learn_vocabulary(config: PrepareConfig, output: Path) -> None:
     train_tokenizer(lines, output / "tokenizer", config.vocabulary)
 
 
+def _task(config: PrepareConfig) -> TaskConfig:
+    """The text form that the tokenizer's folder states, if it is a model's; else the default."""
+    from ..model import read_task
+
+    return TaskConfig() if config.tokenizer in (None, "train") else read_task(Path(str(config.tokenizer)))
+
+
 def _token_counter(config: PrepareConfig) -> Any:
     """A function from a chunk to the tokens of its longer side; None without a tokenizer."""
     if config.tokenizer is None:
         return None
     from ..model import load_tokenizer
-    from ..tokenization import TaskConfig
 
     folder = str(Path(config.output) / "tokenizer") if config.tokenizer == "train" else config.tokenizer
-    tokenizer = load_tokenizer(folder, TaskConfig())
+    tokenizer = load_tokenizer(folder, _task(config))
 
     def n_tokens(chunk: Chunk) -> int:
         target = tokenizer.encode_target(chunk.target)

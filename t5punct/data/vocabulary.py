@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..errors import InputError
+from ..errors import ConfigError, InputError
 
 N_SENTINELS = 100  # <extra_id_0> ... <extra_id_99> (Raffel 2020, section 3.1.4)
 _PAD, _EOS, _UNK = 0, 1, 2  # T5's places
@@ -26,6 +26,12 @@ class VocabularyConfig:
 
     size: int = 8192
     sample_words: int = 2_000_000
+
+    def __post_init__(self) -> None:
+        if self.sample_words < 1:
+            raise ConfigError(
+                f"sample_words {self.sample_words}", expected="1 or more", fix="set vocabulary.sample_words"
+            )
 
 
 def train_tokenizer(lines: Iterable[str], folder: str | Path, config: VocabularyConfig) -> None:

@@ -110,10 +110,14 @@ class CopyExamples(Dataset[Example]):
 
 
 class BatchSampler(Sampler[list[int]]):
-    """Batches of example indices under a budget of tokens, shuffled anew each epoch, resumable."""
+    """Batches of example indices under a budget of tokens, shuffled anew each epoch, resumable.
 
-    def __init__(self, lengths: Sequence[int], batch_tokens: int, seed: int) -> None:
-        self.lengths, self.batch_tokens, self.seed = lengths, batch_tokens, seed
+    With several processes, which take turns, the last batches that would not go round are left out: a process with
+    one batch more than the others would wait for them for ever.
+    """
+
+    def __init__(self, lengths: Sequence[int], batch_tokens: int, seed: int, n_processes: int = 1) -> None:
+        self.lengths, self.batch_tokens, self.seed, self.n_processes = lengths, batch_tokens, seed, n_processes
         self.epoch = self.start_batch = 0
         self._batches: list[list[int]] | None = None
 
@@ -141,7 +145,13 @@ class BatchSampler(Sampler[list[int]]):
                 for batch in by_length([self.lengths[index] for index in indices], self.batch_tokens)
             ]
             rng.shuffle(batches)
-            self._batches = batches
+            if 0 < len(batches) < self.n_processes:
+                raise ConfigError(
+                    f"a data set of {len(batches)} batches for {self.n_processes} processes",
+                    expected="a batch for each",
+                    fix="lower data.batch_tokens, prepare more text or launch fewer processes",
+                )
+            self._batches = batches[: len(batches) - len(batches) % self.n_processes]
         return self._batches
 
 

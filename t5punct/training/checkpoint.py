@@ -41,12 +41,31 @@ class TrainState:
         return replace(self, batch=self.batch + 1, words=self.words + words)
 
 
-def check_output(folder: Path) -> None:
-    """Refuse a folder that checkpoints would replace but that no run of ours has written."""
-    if folder.is_dir() and any(folder.iterdir()) and not (folder / models.TASK_FILE).is_file():
-        raise ConfigError(
-            f"output {folder} holds other files", expected="a new or empty folder", fix="choose another output"
-        )
+def check_output(config: TrainConfig) -> None:
+    """Refuse an output whose checkpoints would replace anything but this run's own."""
+    folder = Path(config.output)
+    expected, fix = "a new or empty folder", "choose another output"
+    nearest = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    if not nearest.is_dir():
+        raise ConfigError(f"output {folder}: {nearest} is a file", expected=expected, fix=fix)
+    if config.init_from is not None and folder.resolve() == Path(config.init_from).expanduser().resolve():
+        raise ConfigError(f"output {folder} is init_from as well", expected=expected, fix=fix)
+    if folder.resolve().is_relative_to(models.bundled_root().resolve()):
+        raise ConfigError(f"output {folder} is where the package's own models are", expected=expected, fix=fix)
+    if config.resume:
+        return
+    if any((path / STATE_FILE).is_file() for path in (folder, _set_aside(folder))):
+        raise ConfigError(f"output {folder} holds a run", expected=expected, fix=f"go on with resume=true, or {fix}")
+    if folder.is_dir() and any(folder.iterdir()):
+        raise ConfigError(f"output {folder} holds other files", expected=expected, fix=fix)
+
+
+def find_checkpoint(folder: Path) -> None:
+    """Make sure that there is something to resume; put back what a cut between two renames left aside."""
+    if not folder.exists() and (_set_aside(folder) / STATE_FILE).is_file():
+        _set_aside(folder).replace(folder)
+    if not (folder / STATE_FILE).is_file():
+        raise ModelError(f"no checkpoint in {folder}", expected=STATE_FILE, fix="run without resume=true")
 
 
 def save_checkpoint(
@@ -57,7 +76,7 @@ def save_checkpoint(
     state: TrainState,
     config: TrainConfig,
 ) -> None:
-    """Write beside and rename, so that a cut never leaves half a checkpoint."""
+    """Write beside and rename, so that a cut never leaves half a checkpoint, nor none."""
     partial = folder.with_name(folder.name + ".partial")
     shutil.rmtree(partial, ignore_errors=True)
     models.save(model, partial)
@@ -68,18 +87,15 @@ def save_checkpoint(
     if objective.tagger is not None:
         tensors |= {f"tagger.{name}": tensor.detach() for name, tensor in objective.tagger.state_dict().items()}
     save_file({name: tensor.contiguous().cpu() for name, tensor in tensors.items()}, partial / OPTIMISER_FILE)
-    shutil.rmtree(folder, ignore_errors=True)
-    partial.replace(folder)
+    _replace(folder, partial)
 
 
 def load_checkpoint(folder: Path, objective: Objective, optimisers: Sequence[torch.optim.Optimizer]) -> TrainState:
     """Put the optimisers, the tagger and the random state back; the network was loaded as a model before."""
-    if not (folder / STATE_FILE).is_file():
-        raise ModelError(f"no checkpoint in {folder}", expected=STATE_FILE, fix="run without resume=true")
     tensors = load_file(folder / OPTIMISER_FILE)
     torch.set_rng_state(tensors.pop("rng"))
     tagger = {key.removeprefix("tagger."): value for key, value in tensors.items() if key.startswith("tagger.")}
-    if objective.tagger is not None:
+    if objective.tagger is not None and tagger:  # a run that had none so far begins one
         objective.tagger.load_state_dict(tagger)
     owners = {parameter: o for o in optimisers for group in o.param_groups for parameter in group["params"]}
     for name, parameter in objective.named_parameters():
@@ -90,6 +106,24 @@ def load_checkpoint(folder: Path, objective: Objective, optimisers: Sequence[tor
                 key: value.to(parameter.device) if value.dim() else value for key, value in slots.items()
             }
     return TrainState(**json.loads((folder / STATE_FILE).read_text(encoding="utf-8")))
+
+
+def _set_aside(folder: Path) -> Path:
+    """Where a checkpoint stands while its successor takes its place; no name that people give to backups."""
+    return folder.with_name(folder.name + ".replaced")
+
+
+def _replace(folder: Path, successor: Path) -> None:
+    """Rename twice; whatever else lies in the folder (a model card, notes) goes along."""
+    aside = _set_aside(folder)
+    shutil.rmtree(aside, ignore_errors=True)
+    if folder.exists():
+        for path in folder.iterdir():
+            if not (successor / path.name).exists():
+                (shutil.copytree if path.is_dir() else shutil.copy2)(path, successor / path.name)
+        folder.replace(aside)
+    successor.replace(folder)
+    shutil.rmtree(aside, ignore_errors=True)
 
 
 def _optimiser_tensors(objective: Objective, optimisers: Sequence[torch.optim.Optimizer]) -> dict[str, torch.Tensor]:

@@ -8,10 +8,20 @@ In: YAML and dotted overrides.  Out: a `TrainConfig`, saved beside every checkpo
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from ..errors import ConfigError
 from ..model import FreshModelConfig
+from ..presets import PRESETS
 from ..tokenization import TaskConfig
+
+
+def _at_least(least: float, config: Any, section: str, *names: str) -> None:
+    """Raise ConfigError for the first of these settings that is smaller, or no number; null passes."""
+    for name in names:
+        value = getattr(config, name)
+        if value is not None and not value >= least:
+            raise ConfigError(f"{section}{name} {value}", expected=f"{least} or more", fix=f"set {section}{name}")
 
 
 @dataclass(frozen=True)
@@ -23,6 +33,16 @@ class CopyConfig:
     min_tokens: int = 6
     max_tokens: int = 24
 
+    def __post_init__(self) -> None:
+        _at_least(0, self, "data.copying.", "steps")
+        _at_least(1, self, "data.copying.", "n_ids")
+        if not 1 <= self.min_tokens <= self.max_tokens:
+            raise ConfigError(
+                f"copying of {self.min_tokens} to {self.max_tokens} tokens",
+                expected="1 <= min_tokens <= max_tokens",
+                fix="set data.copying.min_tokens and data.copying.max_tokens",
+            )
+
 
 @dataclass(frozen=True)
 class DataConfig:
@@ -32,6 +52,10 @@ class DataConfig:
     batch_tokens: int = 3072  # source tokens of one batch on one process, padding included
     workers: int = 0
     copying: CopyConfig = field(default_factory=CopyConfig)
+
+    def __post_init__(self) -> None:
+        _at_least(1, self, "data.", "batch_tokens")
+        _at_least(0, self, "data.", "workers")
 
 
 @dataclass(frozen=True)
@@ -54,6 +78,12 @@ class OptimConfig:
     def __post_init__(self) -> None:
         if self.name not in ("adamw", "muon"):
             raise ConfigError(f"optimiser {self.name!r}", expected="adamw or muon", fix="check optim.name")
+        _at_least(0, self, "optim.", "lr", "embedding_lr", "warmup_steps", "max_steps", "weight_decay", "clip_norm")
+        _at_least(1, self, "optim.", "epochs", "accumulation_steps")
+        for name in ("beta1", "beta2"):
+            if not 0 <= getattr(self, name) < 1:
+                found = f"optim.{name} {getattr(self, name)}"
+                raise ConfigError(found, expected="0 to below 1", fix=f"set optim.{name}")
 
 
 @dataclass(frozen=True)
@@ -62,15 +92,32 @@ class LossConfig:
 
     tagger_weight: float = 0.0
 
+    def __post_init__(self) -> None:
+        _at_least(0, self, "loss.", "tagger_weight")
+
 
 @dataclass(frozen=True)
 class ValidationConfig:
-    """Scores during training, by the project's own evaluation."""
+    """Every so often, the loss on the data set's split `validation`, and the scores of a file."""
 
-    file: str | None = None  # IWSLT or punctuated text
-    every_steps: int = 0
-    max_words: int = 4000
+    file: str | None = None  # IWSLT or punctuated text, scored as `t5punct evaluate` does; null takes only the loss
+    every_steps: int = 0  # 0 never validates
+    max_words: int = 4000  # of the file
     preset: str = "double-overlap"
+
+    def __post_init__(self) -> None:
+        _at_least(0, self, "validation.", "every_steps")
+        _at_least(1, self, "validation.", "max_words")
+        if self.preset not in PRESETS:
+            raise ConfigError(
+                f"preset {self.preset!r}", expected=f"one of {', '.join(PRESETS)}", fix="check validation.preset"
+            )
+        if self.file is not None and not self.every_steps:
+            raise ConfigError(
+                f"validation.file {self.file} that is never scored",
+                expected="validation.every_steps above 0",
+                fix="set validation.every_steps",
+            )
 
 
 @dataclass(frozen=True)
@@ -97,6 +144,8 @@ class TrainConfig:
             raise ConfigError(
                 f"mixed_precision {self.mixed_precision!r}", expected="no or bf16", fix="T5 overflows in fp16"
             )
+        _at_least(0, self, "", "checkpoint_every_steps", "seed")
+        _at_least(1, self, "", "log_every_steps")
         if not self.data.path and not self.data.copying.steps:
             raise ConfigError("no training data", expected="data.path=FOLDER", fix="run `t5punct prepare` first")
         if self.init_from is None and self.tokenizer is None:

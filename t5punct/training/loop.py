@@ -1,6 +1,7 @@
 """The training loop: one process or many, by `accelerate`.
 
-In: a `TrainConfig`.  Out: checkpoints in `output`, the last of them a usable model; a `log.jsonl` of losses.
+In: a `TrainConfig`.  Out: checkpoints in `output`, the last of them a usable model; their losses in
+`OUTPUT.log.jsonl` beside it.
 
 `train(TrainConfig(output="runs/demo", init_from="t5-small", data=DataConfig(path="prepared/data")))` fine-tunes.
 """
@@ -11,11 +12,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .. import config as settings
 from .. import model as models
+from ..data.prepare import PrepareConfig
 from ..errors import ConfigError, InputError
 from ..tokenization import TaskConfig
 from .batches import BatchSampler, ChunkExamples, CopyExamples, collate
-from .checkpoint import TrainState, check_output, load_checkpoint, save_checkpoint
+from .checkpoint import TrainState, check_output, find_checkpoint, load_checkpoint, save_checkpoint
 from .config import TrainConfig
 from .objective import Losses, Objective
 from .optimisers import build_optimisers
@@ -40,13 +43,13 @@ class Run:
     loader: Any
     n_steps: int
     state: TrainState
+    validator: Validator | None
 
 
 def train(config: TrainConfig) -> Path:
     """Train, and return the folder of the final model."""
     run = build(config)
     output = Path(config.output)
-    validator = Validator(config.validation)
     with Progress(output, run.n_steps, run.state, show=run.accelerator.is_main_process) as progress:
         while run.state.step < run.n_steps:
             run.sampler.set_position(run.state.epoch, run.state.batch * run.accelerator.num_processes)
@@ -56,7 +59,7 @@ def train(config: TrainConfig) -> Path:
                     continue
                 progress.update(run.state, losses, run.optimisers[0].param_groups[0]["lr"], config.log_every_steps)
                 if _due(run.state.step, config.validation.every_steps):
-                    _validate(run, validator, progress)
+                    _validate(run, progress)
                 if _due(run.state.step, config.checkpoint_every_steps):
                     _save(run)
                 if run.state.step >= run.n_steps:
@@ -72,15 +75,19 @@ def build(config: TrainConfig) -> Run:
     from accelerate import Accelerator
     from accelerate.utils import DataLoaderConfiguration, set_seed
 
-    check_output(Path(config.output))
+    check_output(config)
     accelerator = Accelerator(
         mixed_precision=config.mixed_precision,
         gradient_accumulation_steps=config.optim.accumulation_steps,
         dataloader_config=DataLoaderConfiguration(even_batches=False),
     )
     set_seed(config.seed)
+    if config.resume:
+        with accelerator.main_process_first():
+            find_checkpoint(Path(config.output))
     model = _model(config)
-    sampler, loader = _data(config, model)
+    validator = _validator(config)
+    sampler, loader = _data(config, model, accelerator.num_processes)
     objective = Objective(model.network, 1 + len(model.task.marks), config.loss.tagger_weight).train()
     optimisers = build_optimisers(objective, config.optim)
     state = load_checkpoint(Path(config.output), objective, optimisers) if config.resume else TrainState()
@@ -88,7 +95,7 @@ def build(config: TrainConfig) -> Run:
     n_steps = config.optim.max_steps or config.data.copying.steps or per_epoch * config.optim.epochs
     schedules = [_schedule(config, optimiser, n_steps, state.step) for optimiser in optimisers]
     wrapped, loader, *prepared = accelerator.prepare(objective, loader, *optimisers)
-    return Run(config, accelerator, model, wrapped, prepared, schedules, sampler, loader, n_steps, state)
+    return Run(config, accelerator, model, wrapped, prepared, schedules, sampler, loader, n_steps, state, validator)
 
 
 def _schedule(config: TrainConfig, optimiser: torch.optim.Optimizer, n_steps: int, done: int) -> Any:
@@ -117,7 +124,9 @@ def _model(config: TrainConfig) -> models.Model:
     return models.fresh(config.fresh, models.load_tokenizer(config.tokenizer, config.task or TaskConfig()))
 
 
-def _data(config: TrainConfig, model: models.Model) -> tuple[BatchSampler, torch.utils.data.DataLoader[Any]]:
+def _data(
+    config: TrainConfig, model: models.Model, n_processes: int
+) -> tuple[BatchSampler, torch.utils.data.DataLoader[Any]]:
     import torch
 
     examples: CopyExamples | ChunkExamples
@@ -126,8 +135,14 @@ def _data(config: TrainConfig, model: models.Model) -> tuple[BatchSampler, torch
         n_examples = copying.steps * max(1, 2 * config.data.batch_tokens // copying.min_tokens)
         examples = CopyExamples(n_examples, model.tokenizer, copying.n_ids, copying.min_tokens, copying.max_tokens)
     else:
-        examples = ChunkExamples(_rows(config.data.path), model.tokenizer)
-    sampler = BatchSampler(examples.lengths, config.data.batch_tokens, config.seed)
+        _check_case(config.data.path, model.task)
+        rows = _rows(config.data.path, "train")
+        if rows is None:
+            raise InputError(
+                f"no examples in {config.data.path}", expected="a split `train` with chunks", fix="prepare more text"
+            )
+        examples = ChunkExamples(rows, model.tokenizer)
+    sampler = BatchSampler(examples.lengths, config.data.batch_tokens, config.seed, n_processes)
     loader = torch.utils.data.DataLoader(
         examples,
         batch_sampler=sampler,
@@ -138,18 +153,38 @@ def _data(config: TrainConfig, model: models.Model) -> tuple[BatchSampler, torch
     return sampler, loader
 
 
-def _rows(path: str) -> Any:
+def _validator(config: TrainConfig) -> Validator | None:
+    if not config.validation.every_steps:
+        return None
+    rows = None if config.data.copying.steps else _rows(config.data.path, "validation")
+    return Validator(config.validation, rows, config.data.batch_tokens)
+
+
+def _check_case(path: str, task: TaskConfig) -> None:
+    """Refuse lower-cased data for a model that says it writes capitals; the other way round, they are taken off."""
+    file = Path(path) / "prepare.yaml"
+    if task.cased and file.is_file() and not settings.load(PrepareConfig, file).cased:
+        raise ConfigError(
+            f"{path} prepared without capitals, for a task with them",
+            expected="both the same",
+            fix="set task.cased=false or prepare with cased=true",
+        )
+
+
+def _rows(path: str, split: str) -> Any:
+    """The chunks of one split; None where there are none."""
     from datasets import load_from_disk
 
     if not (Path(path) / "dataset_dict.json").is_file():
         raise InputError(f"no data set in {path}", expected="a folder made by `t5punct prepare`", fix="prepare first")
+    folder = Path(path) / split  # by itself: one empty split would keep `datasets` from loading the other
+    if not folder.is_dir():
+        return None
     try:
-        rows = load_from_disk(path)["train"]
-    except (IndexError, KeyError):  # what `datasets` says of a split without rows, or of no such split
-        rows = ()
-    if not rows:
-        raise InputError(f"no examples in {path}", expected="a split `train` with chunks", fix="prepare more text")
-    return rows
+        rows = load_from_disk(str(folder))
+    except IndexError:  # what `datasets` says of a split without rows
+        return None
+    return rows if len(rows) else None
 
 
 def _step(run: Run, batch: Any) -> Losses | None:
@@ -174,11 +209,9 @@ def _step(run: Run, batch: Any) -> Losses | None:
     return losses
 
 
-def _validate(run: Run, validator: Validator, progress: Progress) -> None:
-    if run.accelerator.is_main_process:
-        line = validator.line(run.model, run.state.step)
-        if line:
-            progress.record(line)
+def _validate(run: Run, progress: Progress) -> None:
+    if run.accelerator.is_main_process and run.validator is not None:
+        progress.record(run.validator.line(run.model, run.state.step))
     run.accelerator.wait_for_everyone()
 
 

@@ -1,6 +1,7 @@
 """A run as a person watches it: a bar with loss, words per second and time left, and a log of the same.
 
-In: losses of each step.  Out: a rich progress bar on a terminal, lines in `log.jsonl` and on the logger.
+In: losses of each step.  Out: a rich progress bar on a terminal, lines in `OUTPUT.log.jsonl`, beside the
+output, and on the logger.
 
 A line of the log: {"step": 50, "words": 102400, "text_loss": 6.1, "tag_loss": 0.7, "lr": 0.001,
 "words_per_second": 2900.0}.
@@ -24,7 +25,10 @@ _log = logging.getLogger(__name__)
 
 
 class Progress:
-    """Collects losses between two lines of the log."""
+    """Collects losses between two lines of the log.
+
+    A new run begins its log anew; a resumed one goes on after the lines of the steps that its checkpoint has.
+    """
 
     def __init__(self, output: Path, n_steps: int, state: TrainState, *, show: bool) -> None:
         self.path = output.with_name(output.name + ".log.jsonl")  # beside: checkpoints replace the folder
@@ -33,7 +37,10 @@ class Progress:
         columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[status]}"), TimeRemainingColumn())
         self.bar = Bar(*columns, disable=not show)
         self.task = self.bar.add_task("train", total=n_steps, completed=state.step, status="")
+        if show:
+            _shorten(self.path, state.step)
         self._sums = [0.0, 0.0]
+        self._state, self._lr = state, 0.0
         self._n, self._since, self._words = 0, time.perf_counter(), state.words
 
     def __enter__(self) -> Progress:
@@ -43,28 +50,35 @@ class Progress:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if self._n:
+            self._report()
         self.bar.stop()
 
     def update(self, state: TrainState, losses: Losses, lr: float, every: int) -> None:
         """Take in one step; every so often, say how it goes."""
         self._sums[0] += float(losses.text)
         self._sums[1] += float(losses.tags)
+        self._state, self._lr = state, lr
         self._n += 1
-        if self._n < every:
-            return
-        now = time.perf_counter()
+        self.bar.update(self.task, completed=state.step)
+        if self._n >= every:
+            self._report()
+
+    def _report(self) -> None:
+        """The steps since the last line, as a line."""
+        state, now = self._state, time.perf_counter()
         line = {
             "step": state.step,
             "words": state.words,
             "text_loss": round(self._sums[0] / self._n, 4),
             "tag_loss": round(self._sums[1] / self._n, 4),
-            "lr": lr,
+            "lr": self._lr,
             "words_per_second": round((state.words - self._words) / (now - self._since), 1),
         }
         self._sums, self._n, self._since, self._words = [0.0, 0.0], 0, now, state.words
         self.record(line)
         status = f"loss {line['text_loss']:.3f}  {line['words_per_second']:.0f} words/s"
-        self.bar.update(self.task, completed=state.step, status=status)
+        self.bar.update(self.task, status=status)
 
     def record(self, line: dict[str, float | int]) -> None:
         """Append a line to the log."""
@@ -72,3 +86,18 @@ class Progress:
             with self.path.open("a", encoding="utf-8") as handle:
                 handle.write(json.dumps(line) + "\n")
             _log.info("%s", line)
+
+
+def _shorten(path: Path, step: int) -> None:
+    """Keep a log's lines up to a step."""
+    if not path.is_file():
+        return
+    kept = []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        try:
+            if json.loads(line)["step"] > step:
+                break
+        except (ValueError, KeyError, TypeError):  # half a line, from a cut
+            break
+        kept.append(line + "\n")
+    path.write_text("".join(kept), encoding="utf-8")

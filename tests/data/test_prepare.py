@@ -14,8 +14,8 @@ from t5punct.data.corpora import CorpusConfig
 from t5punct.data.prepare import PrepareConfig, all_chunks, prepare
 from t5punct.data.vocabulary import VocabularyConfig
 from t5punct.errors import ConfigError, InputError
-from t5punct.model import load_tokenizer
-from t5punct.tokenization import TaskConfig
+from t5punct.model import Model, load_tokenizer, save
+from t5punct.tokenization import TaskConfig, TaskTokenizer
 from t5punct.words import split
 
 disable_progress_bar()
@@ -124,3 +124,43 @@ def test_nothing_to_make_it_of_is_refused(config: PrepareConfig, tmp_path: Path)
         ConfigError, match=r"no chunk to train on; expected documents of 4 words and more; lower chunks.min_words"
     ):
         prepare(replace(config, corpora=[CorpusConfig("short.txt")], tokenizer=None))
+
+
+@pytest.mark.parametrize(
+    "override", ["holdout_percent=300", "holdout_percent=-1", "vocabulary.sample_words=0", "chunks.max_tokens=0"]
+)
+def test_an_impossible_value_is_one_clear_line(override: str) -> None:
+    name = override.split("=", maxsplit=1)[0].rsplit(".", maxsplit=1)[-1]
+    with pytest.raises(ConfigError, match=rf"^{name} -?\d.*; expected .*; set "):
+        settings.load(PrepareConfig, overrides=[override])
+    with pytest.raises(ConfigError, match=r"^-1 words of a.txt; expected 0 \(all\) or more"):
+        CorpusConfig("a.txt", words=-1)
+
+
+def test_styles_are_those_of_the_tokenizers_model(config: PrepareConfig, tiny_model: Model, tmp_path: Path) -> None:
+    song = replace(config, corpora=[CorpusConfig("talks.txt", "song")])
+    with pytest.raises(ConfigError, match="style 'song'; expected one of talk, meeting, prose, chat"):
+        prepare(replace(song, tokenizer=None))
+    task = TaskConfig(styles=["song"], default_style="song")
+    save(Model(tiny_model.network, TaskTokenizer(tiny_model.tokenizer.tokenizer, task), "singer"), tmp_path / "singer")
+    assert prepare(replace(song, tokenizer=str(tmp_path / "singer"))).train_chunks > 0
+
+
+def test_a_failure_leaves_no_folder_of_ours_and_keeps_yours(config: PrepareConfig) -> None:
+    made = Path(config.output)
+    failing = [
+        replace(config, corpora=[CorpusConfig("missing.txt")], tokenizer=None),
+        replace(config, vocabulary=VocabularyConfig(size=100)),
+        replace(config, chunks=ChunkConfig(5000, 6000)),
+    ]
+    for wrong in failing:
+        with pytest.raises((ConfigError, InputError)):
+            prepare(wrong)
+        assert not made.exists()
+    made.mkdir()
+    (made / "notes.txt").write_text("mine")
+    with pytest.raises(InputError, match="no file"):
+        prepare(failing[0])
+    assert [path.name for path in made.iterdir()] == ["notes.txt"]
+    with pytest.raises(ConfigError, match=r"output .*notes.txt is a file; expected a folder; choose another output"):
+        prepare(replace(config, output=str(made / "notes.txt")))

@@ -3,6 +3,7 @@ from typing import Any
 
 import pytest
 import torch
+from accelerate.data_loader import BatchSamplerShard
 from datasets import Dataset, load_from_disk
 from hypothesis import given
 from hypothesis import strategies as st
@@ -122,3 +123,21 @@ def test_copying_more_ids_than_there_are_is_refused(tiny_model: Model) -> None:
     CopyExamples(1, tiny_model.tokenizer, size - 3, 3, 9)
     with pytest.raises(ConfigError, match=rf"{size - 2} token ids to copy; expected at most {size - 3}, .*n_ids"):
         CopyExamples(1, tiny_model.tokenizer, size - 2, 3, 9)
+
+
+@given(LENGTHS, st.integers(1, 4), st.integers(0, 2), st.integers(0, 3))
+def test_every_process_gets_as_many_batches(lengths: list[int], n_processes: int, epoch: int, start: int) -> None:
+    one, several = BatchSampler(lengths, 60, 1), BatchSampler(lengths, 60, 1, n_processes)
+    one.set_position(epoch)
+    several.set_position(epoch)
+    if 0 < len(one) < n_processes:
+        with pytest.raises(ConfigError, match=f"{len(one)} batches for {n_processes} processes; .*data.batch_tokens"):
+            len(several)
+        return
+    assert len(several) == len(one) - len(one) % n_processes
+    assert list(several) == list(one)[: len(several)]
+    several.set_position(epoch, min(start * n_processes, len(several)))  # as a resume has it
+    shards = [
+        list(BatchSamplerShard(several, n_processes, process, even_batches=False)) for process in range(n_processes)
+    ]
+    assert {len(shard) for shard in shards} == {len(several) // n_processes}

@@ -139,11 +139,57 @@ def test_a_cut_while_writing_leaves_the_last_checkpoint(config: TrainConfig, mon
 
     monkeypatch.setattr(checkpoint, "save_file", cut)
     with pytest.raises(Cut):
-        train(replace(config, seed=4))
+        train(with_optimiser(replace(config, resume=True), "adamw", max_steps=2))
     assert (folder / "model.safetensors").read_bytes() == before
     monkeypatch.undo()
     train(replace(config, resume=True))  # and the remains are in nobody's way
     assert not folder.with_name("run.partial").exists()
+
+
+def test_a_cut_between_the_two_renames_loses_nothing(config: TrainConfig, monkeypatch: pytest.MonkeyPatch) -> None:
+    config = with_optimiser(config, "adamw", max_steps=1)
+    folder = train(config)
+    before = (folder / "model.safetensors").read_bytes()
+    rename, renamed = Path.replace, []
+
+    def cut_at_the_second(path: Path, target: Path) -> Path:
+        renamed.append(target)
+        if len(renamed) == 2:
+            raise Cut
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "replace", cut_at_the_second)
+    with pytest.raises(Cut):
+        train(with_optimiser(replace(config, resume=True), "adamw", max_steps=2))
+    monkeypatch.undo()
+    assert not folder.exists()
+    with pytest.raises(ConfigError, match=r"output .*run holds a run; .*; go on with resume=true"):
+        train(config)
+    train(replace(config, resume=True))
+    assert (folder / "model.safetensors").read_bytes() == before
+    assert [path.name for path in folder.parent.iterdir() if path.is_dir()] == ["run"]
+
+
+def test_what_a_person_lays_into_the_folder_stays(config: TrainConfig) -> None:
+    config = with_optimiser(config, "adamw", max_steps=1)
+    folder = train(config)
+    (folder / "README.md").write_text("a model card")
+    (folder / "plots").mkdir()
+    (folder / "plots" / "loss.txt").write_text("a plot")
+    train(with_optimiser(replace(config, resume=True), "adamw", max_steps=2))
+    assert json.loads((folder / "state.json").read_text())["step"] == 2
+    assert (folder / "README.md").read_text() == "a model card"
+    assert (folder / "plots" / "loss.txt").read_text() == "a plot"
+
+
+def test_a_resumed_run_may_begin_or_drop_its_tagger(config: TrainConfig) -> None:
+    config = with_optimiser(replace(config, loss=LossConfig()), "adamw", max_steps=1)
+    folder = train(config)
+    for n_steps, weight in ((2, 0.5), (3, 0.0)):
+        later = replace(config, resume=True, loss=LossConfig(weight))
+        train(with_optimiser(later, "adamw", max_steps=n_steps))
+        assert json.loads((folder / "state.json").read_text())["step"] == n_steps
+        assert ("tagger.weight" in load_file(folder / "optimiser.safetensors")) == bool(weight)
 
 
 def test_the_state_counts_batches_and_words() -> None:
@@ -152,10 +198,11 @@ def test_the_state_counts_batches_and_words() -> None:
 
 
 def test_resuming_from_nothing_is_refused(config: TrainConfig, tiny_model: models.Model, tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match=r"no model folder .*run; expected a T5 folder"):
+    refusal = r"no checkpoint in .*run; expected state.json; run without resume=true"
+    with pytest.raises(ModelError, match=refusal):
         train(replace(config, resume=True))
     models.save(tiny_model, tmp_path / "run")  # a model, but no checkpoint
-    with pytest.raises(ModelError, match=r"no checkpoint in .*run; expected state.json; run without resume=true"):
+    with pytest.raises(ModelError, match=refusal):
         train(replace(config, resume=True))
 
 
@@ -166,3 +213,35 @@ def test_a_folder_of_other_things_is_never_overwritten(config: TrainConfig, tmp_
     with pytest.raises(ConfigError, match=r"output .*run holds other files; expected a new or empty folder"):
         train(config)
     assert precious.read_text() == "mine"
+
+
+def test_an_output_that_is_another_models_folder_is_refused(
+    config: TrainConfig, tiny_model: models.Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    models.save(tiny_model, tmp_path / "model")
+    (tmp_path / "model" / "README.md").write_text("a model card")
+    monkeypatch.setattr(models, "bundled_root", lambda: tmp_path / "bundled")
+    begun = replace(config, init_from=str(tmp_path / "model"))
+    for output, found in (("model", "is init_from as well"), ("bundled/base", "is where the package's own models are")):
+        for resume in (False, True):
+            with pytest.raises(ConfigError, match=f"output .*{output} {found}; expected a new or empty folder"):
+                train(replace(begun, output=f"{tmp_path}/run/../{output}", resume=resume))
+    with pytest.raises(ConfigError, match=r"output .*model holds other files"):
+        train(replace(config, output=str(tmp_path / "model")))
+    assert (tmp_path / "model" / "README.md").read_text() == "a model card"
+
+
+def test_a_finished_run_is_not_begun_anew_over_itself(config: TrainConfig) -> None:
+    config = with_optimiser(config, "adamw", max_steps=1)
+    folder = train(config)
+    before = (folder / "model.safetensors").read_bytes()
+    with pytest.raises(ConfigError, match=r"output .*run holds a run; .*; go on with resume=true, or choose another"):
+        train(replace(config, seed=4))
+    assert (folder / "model.safetensors").read_bytes() == before
+
+
+@pytest.mark.parametrize("output", ["file", "file/run"])
+def test_an_output_that_is_a_file_is_refused(config: TrainConfig, tmp_path: Path, output: str) -> None:
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(ConfigError, match=rf"output .*{output}: .*file is a file; expected a new or empty folder"):
+        train(replace(config, output=str(tmp_path / output)))

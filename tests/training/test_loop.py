@@ -1,32 +1,20 @@
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
 from datasets import Dataset, DatasetDict
-from tiny import TINY_SHAPE
 
 from t5punct import config as settings
 from t5punct import model as models
+from t5punct.data.prepare import PrepareConfig
 from t5punct.errors import ConfigError, InputError, ModelError
 from t5punct.tokenization import TaskConfig
-from t5punct.training.config import CopyConfig, DataConfig, LossConfig, OptimConfig, TrainConfig, ValidationConfig
+from t5punct.training.config import CopyConfig, DataConfig, OptimConfig, TrainConfig
 from t5punct.training.loop import Run, _step, build, train
 from t5punct.training.optimisers import build_optimisers
-
-
-@pytest.fixture
-def config(tmp_path: Path, tiny_data: Path, tiny_tokenizer_folder: Path) -> TrainConfig:
-    return TrainConfig(
-        output=str(tmp_path / "run"),
-        tokenizer=str(tiny_tokenizer_folder),
-        fresh=TINY_SHAPE,
-        data=DataConfig(str(tiny_data), batch_tokens=600),
-        optim=OptimConfig(lr=3e-3, warmup_steps=2, max_steps=4),
-        loss=LossConfig(tagger_weight=0.5),
-        log_every_steps=2,
-    )
 
 
 def log_of(folder: Path) -> list[dict[str, float]]:
@@ -107,25 +95,6 @@ def test_a_later_stage_starts_from_a_folder(config: TrainConfig, tmp_path: Path)
     assert build(replace(second, task=task)).model.task == task
 
 
-def test_validation_scores_go_into_the_log(config: TrainConfig) -> None:
-    file = str(Path(__file__).parents[1] / "data" / "hand-counted.tsv")
-    validation = ValidationConfig(file, every_steps=2, max_words=9)
-    log = log_of(train(replace(config, validation=validation)))
-    lines = [line for line in log if "micro_f1" in line]
-    assert [line["step"] for line in lines] == [2, 4]
-    assert set(lines[0]) == {"step", "micro_f1", "macro_f1", "comma_f1", "period_f1", "question_f1"}
-
-
-def test_validation_does_not_change_the_training(config: TrainConfig, tmp_path: Path) -> None:
-    file = str(Path(__file__).parents[1] / "data" / "hand-counted.tsv")
-    dropout = replace(config, fresh=replace(TINY_SHAPE, dropout_rate=0.2))
-    plain = train(dropout)
-    validated = train(
-        replace(dropout, output=str(tmp_path / "other"), validation=ValidationConfig(file, every_steps=1))
-    )
-    assert (plain / "model.safetensors").read_bytes() == (validated / "model.safetensors").read_bytes()
-
-
 def test_muon_takes_the_matrices_between_hidden_states_and_adamw_the_rest(config: TrainConfig) -> None:
     objective = build(config).objective
     muon, adamw = build_optimisers(objective, OptimConfig(name="muon", lr=2e-3, embedding_lr=1e-2))
@@ -158,12 +127,65 @@ def test_settings_that_cannot_work_are_refused(config: TrainConfig, tmp_path: Pa
         settings.load(TrainConfig, overrides=["data.path=x", "tokenizer=y", "mixed_precision=fp16"])
     with pytest.raises(InputError, match=r"no data set in .*nowhere; expected a folder made by `t5punct prepare`"):
         train(replace(config, data=DataConfig(str(tmp_path / "nowhere"))))
-    with pytest.raises(ModelError, match=r"no tokenizer in .*nowhere"):
+    with pytest.raises(ModelError, match=r"no tokenizer folder .*nowhere; expected a T5 folder or hub id"):
         train(replace(config, tokenizer=str(tmp_path / "nowhere")))
     with pytest.raises(ModelError, match=r"no model folder .*nowhere; expected a T5 folder or hub id"):
         train(replace(config, init_from=str(tmp_path / "nowhere")))
     with pytest.raises(ConfigError, match=r"schedule 'wavy'; expected one of .*cosine.*; check optim.schedule"):
         train(replace(config, optim=OptimConfig(schedule="wavy")))
+
+
+IMPOSSIBLE = [
+    "fresh.feed_forward_proj=foo",
+    "fresh.d_model=0",
+    "fresh.d_model=-4",
+    "fresh.num_layers=0",
+    "fresh.dropout_rate=1",
+    "data.workers=-1",
+    "data.batch_tokens=0",
+    "data.copying.steps=-1",
+    "data.copying.n_ids=0",
+    "data.copying.min_tokens=30",
+    "data.copying.min_tokens=0",
+    "optim.accumulation_steps=0",
+    "optim.epochs=0",
+    "optim.lr=-1",
+    "optim.lr=nan",
+    "optim.embedding_lr=-1",
+    "optim.warmup_steps=-1",
+    "optim.max_steps=-1",
+    "optim.beta2=1",
+    "loss.tagger_weight=-1",
+    "validation.every_steps=-1",
+    "validation.max_words=0",
+    "checkpoint_every_steps=-1",
+    "log_every_steps=0",
+    "seed=-1",
+    "task.marks=ab",
+    "task.prefix='{foo}'",
+]
+
+
+@pytest.mark.parametrize("override", IMPOSSIBLE)
+def test_an_impossible_value_is_one_clear_line(override: str) -> None:
+    name = override.split("=", maxsplit=1)[0].rsplit(".", maxsplit=1)[-1].removeprefix("min_")
+    settings.load(TrainConfig, overrides=["data.path=x", "tokenizer=y"])
+    with pytest.raises(ConfigError, match=rf"{name}.*; expected .*; \w+") as caught:
+        settings.load(TrainConfig, overrides=["data.path=x", "tokenizer=y", override])
+    assert not caught.value.found.startswith("setting")  # the check's own words, not a conversion's
+
+
+def test_uncased_data_is_for_an_uncased_task(config: TrainConfig, tiny_data: Path, tmp_path: Path) -> None:
+    uncased = tmp_path / "uncased"
+    shutil.copytree(tiny_data, uncased)
+    made = settings.load(PrepareConfig, tiny_data / "prepare.yaml")
+    settings.save(replace(made, cased=False), uncased / "prepare.yaml")
+    config = replace(config, data=DataConfig(str(uncased)))
+    with pytest.raises(ConfigError, match=r"uncased prepared without capitals, .*; set task.cased=false or prepare"):
+        build(config)
+    assert not build(replace(config, task=TaskConfig(cased=False))).model.task.cased
+    (uncased / "prepare.yaml").unlink()  # a set from elsewhere says nothing
+    build(config)
 
 
 def test_an_empty_data_set_is_refused(config: TrainConfig, tmp_path: Path) -> None:

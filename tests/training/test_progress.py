@@ -1,0 +1,40 @@
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import torch
+
+from t5punct.training.checkpoint import TrainState
+from t5punct.training.config import TrainConfig
+from t5punct.training.loop import train
+from t5punct.training.objective import Losses
+from t5punct.training.progress import Progress
+
+
+def log_of(folder: Path) -> list[dict[str, float]]:
+    return [json.loads(line) for line in folder.with_name(folder.name + ".log.jsonl").read_text().splitlines()]
+
+
+def test_the_last_steps_are_logged_as_well(config: TrainConfig) -> None:
+    log = log_of(train(replace(config, log_every_steps=3)))
+    assert [line["step"] for line in log] == [3, 4]
+
+
+def test_a_new_run_begins_its_log_anew_and_a_resumed_one_goes_on(config: TrainConfig, tmp_path: Path) -> None:
+    (tmp_path / "run.log.jsonl").write_text('{"step": 1, "words": 9}\n')
+    train(config)
+    path = tmp_path / "run.log.jsonl"
+    assert [line["step"] for line in log_of(tmp_path / "run")] == [2, 4]
+    path.write_text(path.read_text() + '{"step": 6}\n{"st')  # of steps that no checkpoint has, and half a line
+    train(replace(config, resume=True, optim=replace(config.optim, max_steps=6)))
+    log = log_of(tmp_path / "run")
+    assert [line["step"] for line in log] == [2, 4, 6]
+    assert "text_loss" in log[-1]
+
+
+def test_the_bar_moves_at_every_step(tmp_path: Path) -> None:
+    losses = Losses(*(torch.tensor(1.0) for _ in range(3)))
+    with Progress(tmp_path / "run", 10, TrainState(), show=True) as progress:
+        for step in range(1, 4):
+            progress.update(TrainState(step=step), losses, 0.1, every=50)
+            assert progress.bar.tasks[0].completed == step
