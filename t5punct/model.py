@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import torch
     from transformers import PreTrainedModel
 
-TASK_FILE = "t5punct.yaml"
+TASK_FILE, TAGGER_FILE = "t5punct.yaml", "tagger.safetensors"
 BUNDLED = "base"
 ACTIVATIONS = ("relu", "gelu", "silu", "gated-relu", "gated-gelu", "gated-silu")
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*(/[\w.-]+)?")
@@ -66,6 +66,9 @@ class Model:
     network: PreTrainedModel
     tokenizer: TaskTokenizer
     name: str
+    # a linear layer on the encoder's states that guesses each slot's first mark (class 0: none; k: the task's mark
+    # k - 1); it drafts what the decoder then decides, so it changes the speed of slot decoding, never its result
+    tagger: torch.nn.Linear | None = None
 
     @property
     def task(self) -> TaskConfig:
@@ -107,7 +110,8 @@ def load(source: str | Path | None = None, *, task: TaskConfig | None = None) ->
     if folder.is_dir() and not (folder / "config.json").is_file():
         raise ModelError(f"{folder} holds no config.json", expected="a T5 folder", fix="check --model")
     tokenizer = load_tokenizer(located, task or read_task(folder))
-    return Model(_load_network(located).eval(), tokenizer, name)
+    network = _load_network(located).eval()
+    return Model(network, tokenizer, name, _load_tagger(folder, network.config.d_model, tokenizer.task))
 
 
 def load_tokenizer(source: str | Path, task: TaskConfig) -> TaskTokenizer:
@@ -150,6 +154,10 @@ def save(model: Model, folder: str | Path, *, dtype: torch.dtype | None = None) 
     network.save_pretrained(str(folder), state_dict=_converted(network.state_dict(), dtype))
     if dtype is not None:
         _record_dtype(folder, str(dtype).removeprefix("torch."))
+    if model.tagger is not None:
+        from safetensors.torch import save_file
+
+        save_file(_converted(model.tagger.state_dict(), dtype), folder / TAGGER_FILE)
     model.tokenizer.tokenizer.save_pretrained(str(folder))
     settings.save(model.task, folder / TASK_FILE)
     (folder / "t5punct-version.txt").write_text(__version__ + "\n", encoding="utf-8")
@@ -215,6 +223,21 @@ def _load_network(source: str) -> Any:
             fix="copy the folder anew",
         )
     return network
+
+
+def _load_tagger(folder: Path, d_model: int, task: TaskConfig) -> torch.nn.Linear | None:
+    """The folder's tagger; none where there is none, or where the task has other marks than it learned."""
+    import torch
+    from safetensors.torch import load_file
+
+    if not (folder / TAGGER_FILE).is_file():
+        return None
+    tagger = torch.nn.Linear(d_model, 1 + len(task.marks))
+    try:
+        tagger.load_state_dict(load_file(folder / TAGGER_FILE))
+    except Exception:  # it is a help, not a part of the result
+        return None
+    return tagger.requires_grad_(False)
 
 
 def _first_line(error: Exception) -> str:

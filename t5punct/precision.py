@@ -31,7 +31,8 @@ def with_precision(model: Model, name: str) -> Model:
     if name == "bf16":
         import torch
 
-        return replace(model, network=model.network.to(torch.bfloat16))
+        tagger = model.tagger and model.tagger.to(torch.bfloat16)
+        return replace(model, network=model.network.to(torch.bfloat16), tagger=tagger)
     if name == "int8":
         network: Any = model.network
         network.encoder, network.decoder = _quantised(network.encoder), _quantised(network.decoder)

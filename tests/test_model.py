@@ -202,3 +202,13 @@ def test_a_model_of_another_family_decodes(tmp_path: Path) -> None:
             assert one.labels.outcomes == other.labels.outcomes
             assert one.labels.probabilities == pytest.approx(other.labels.probabilities, abs=1e-4)
             assert one.cases.probabilities == pytest.approx(other.cases.probabilities, abs=1e-4)
+
+
+def test_a_tagger_is_saved_with_its_model(tiny_model: Model, tmp_path: Path) -> None:
+    tagger = torch.nn.Linear(tiny_model.network.config.d_model, 1 + len(tiny_model.task.marks))
+    models.save(replace(tiny_model, tagger=tagger), tmp_path)
+    loaded = models.load(tmp_path).tagger
+    assert loaded is not None and torch.equal(loaded.weight, tagger.weight) and torch.equal(loaded.bias, tagger.bias)
+    assert models.load(tmp_path, task=TaskConfig(marks=",.")).tagger is None, "it learned other marks"
+    models.save(tiny_model, tmp_path / "plain")
+    assert models.load(tmp_path / "plain").tagger is None

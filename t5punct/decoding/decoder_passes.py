@@ -28,7 +28,7 @@ class DecoderPasses:
         self._network: Any = model.network
         self._start_id, self._pad_id = model.start_id, model.tokenizer.pad_id
         self._source_mask = source.attention_mask
-        self._encoded = self._network.get_encoder()(
+        self.encoded = self._network.get_encoder()(
             input_ids=source.input_ids, attention_mask=source.attention_mask
         ).last_hidden_state
         self._source_cache, self._target_cache = DynamicCache(), DynamicCache()
@@ -52,7 +52,7 @@ class DecoderPasses:
                 [(*row, *(self._pad_id,) * (width - len(row))) for row in inputs], device=columns.device
             ),
             attention_mask=(columns >= begins[:, None]).long(),
-            encoder_hidden_states=self._encoded,
+            encoder_hidden_states=self.encoded,
             encoder_attention_mask=self._source_mask,
             past_key_values=EncoderDecoderCache(self._target_cache, self._source_cache),
             use_cache=True,
@@ -62,7 +62,7 @@ class DecoderPasses:
     def keep(self, rows: Sequence[int]) -> None:
         """Drop all windows but these."""
         kept = torch.tensor(rows, device=self._source_mask.device)
-        self._source_mask, self._encoded = self._source_mask[kept], self._encoded[kept]
+        self._source_mask, self.encoded = self._source_mask[kept], self.encoded[kept]
         self._source_cache.batch_select_indices(kept)
         self._target_cache.batch_select_indices(kept)
         self._begins = [self._begins[row] for row in rows]

@@ -9,7 +9,9 @@ What comes before the first disagreement is exactly what step-by-step decoding w
 network wants there; thus every pass settles at least one more turn, and a draft without disagreements is the answer.
 What is settled is not computed again, and a window whose draft is confirmed leaves the batch.
 
-`we know that right` is drafted as `we know that right`, rewritten to `We know that, right?`, and confirmed.
+A model that has a tagger drafts with its marks, others without any; that is a matter of speed.
+
+`we know that right` is drafted as `we know that. Right?`, say, rewritten to `We know that, right?`, and confirmed.
 """
 
 from __future__ import annotations
@@ -21,13 +23,14 @@ from itertools import accumulate, pairwise
 import torch
 
 from ..batching import by_length
-from ..marks import ENDS_SENTENCE, Case
+from ..marks import ENDS_SENTENCE, NO_LABEL, Case
 from ..model import Model
+from ..tokenization import Source
 from ..votes import Vote
-from .candidates import Candidates, Turn
+from .candidates import Candidates, Path, Turn
 from .decoder_passes import DecoderPasses
 from .head import NO_TOKEN, CandidateHead
-from .inputs import DecodingConfig, EncoderInput, WindowInput, encoder_input, sources_of
+from .inputs import DecodingConfig, WindowInput, encoder_input, sources_of
 from .tally import Tally
 
 
@@ -63,9 +66,10 @@ class Scores:
 class Draft:
     """One window as it would be written: for each place, marks, then the next word in some case, or the end."""
 
-    def __init__(self, window: WindowInput, candidates: Candidates) -> None:
+    def __init__(self, window: WindowInput, candidates: Candidates, marks: Sequence[str]) -> None:
+        """`marks`: a guess of each slot's first mark, or nothing."""
         self._window, self._candidates = window, candidates
-        self._places = [[candidates.choice(window, place, 0).form(None)] for place in range(len(window.words) + 1)]
+        self._places = [self._drafted(place, mark) for place, mark in enumerate([NO_LABEL, *marks])]
         self._rows: list[list[float]] = []  # probabilities of the settled sites
         self._n_passes = 0
         self.n_settled = 0  # decoder positions that need not be computed again
@@ -112,6 +116,17 @@ class Draft:
                 next_row = end
         return Solution(tally.votes(), self._n_passes)
 
+    def _drafted(self, place: int, mark: str) -> list[Path]:
+        choice = self._candidates.choice(self._window, place, 0)
+        marked = [path for path in choice.paths if path.option.mark == mark]
+        return [marked[0], self._word(place, 1, mark, None)] if marked else [choice.form(None)]
+
+    def _word(self, place: int, n_marks: int, mark: str, case: Case | None) -> Path:
+        """The next word, or the end, after a mark."""
+        return self._candidates.choice(self._window, place, n_marks).form(
+            Case.CAPITALISED if mark in ENDS_SENTENCE else case
+        )
+
     def _turn_off(self, site: Site, child: int) -> None:
         """Leave the draft at a site.  How the place goes on from there is a guess, for the next pass to judge."""
         paths = self._places[site.place]
@@ -120,8 +135,7 @@ class Draft:
         if mark is None:
             self._places[site.place] = [*paths[: site.step], following]
             return
-        case = Case.CAPITALISED if mark in ENDS_SENTENCE else paths[-1].option.case
-        word = self._candidates.choice(self._window, site.place, site.step + 1).form(case)
+        word = self._word(site.place, site.step + 1, mark, paths[-1].option.case)
         self._places[site.place] = [*paths[: site.step], following, word]
 
     def _lay_out(self) -> None:
@@ -149,15 +163,26 @@ class SlotDecoder:
         sources = sources_of(windows, self._model, self._config.style)
         solutions: dict[int, Solution] = {}
         for batch in by_length([len(source.ids) for source in sources], self._config.batch_tokens):
-            source = encoder_input([sources[index] for index in batch], self._model)
-            drafts = [Draft(windows[index], self._candidates) for index in batch]
-            self._settle(source, drafts)
+            passes = DecoderPasses(self._model, encoder_input([sources[index] for index in batch], self._model))
+            guesses = self._guesses(passes.encoded, [sources[index] for index in batch])
+            drafts = [
+                Draft(windows[index], self._candidates, marks) for index, marks in zip(batch, guesses, strict=True)
+            ]
+            self._settle(passes, drafts)
             solutions |= zip(batch, (draft.solution() for draft in drafts), strict=True)
         return [solutions[index] for index in range(len(windows))]
 
-    def _settle(self, source: EncoderInput, drafts: Sequence[Draft]) -> None:
+    def _guesses(self, encoded: torch.Tensor, sources: Sequence[Source]) -> list[list[str]]:
+        """The tagger's mark for each slot of each window; encoded: (n_batch, n_source, d_model)."""
+        tagger, names = self._model.tagger, [NO_LABEL, *self._model.task.marks]
+        if tagger is None:
+            return [[NO_LABEL] * len(source.word_ends) for source in sources]
+        ends = [list(source.word_ends) for source in sources]
+        best = [tagger(states[places]).argmax(-1).tolist() for states, places in zip(encoded, ends, strict=True)]
+        return [[names[index] for index in row] for row in best]
+
+    def _settle(self, passes: DecoderPasses, drafts: Sequence[Draft]) -> None:
         """Pass after pass over the drafts that are not confirmed yet."""
-        passes = DecoderPasses(self._model, source)
         active = list(drafts)
         while True:
             left = [row for row, draft in enumerate(active) if draft.open_sites]

@@ -84,19 +84,14 @@ def save_checkpoint(
     (partial / STATE_FILE).write_text(json.dumps(asdict(state), indent=2) + "\n", encoding="utf-8")
     tensors = {f"optimiser.{name}": tensor for name, tensor in _optimiser_tensors(objective, optimisers).items()}
     tensors["rng"] = torch.get_rng_state()
-    if objective.tagger is not None:
-        tensors |= {f"tagger.{name}": tensor.detach() for name, tensor in objective.tagger.state_dict().items()}
     save_file({name: tensor.contiguous().cpu() for name, tensor in tensors.items()}, partial / OPTIMISER_FILE)
     _replace(folder, partial)
 
 
 def load_checkpoint(folder: Path, objective: Objective, optimisers: Sequence[torch.optim.Optimizer]) -> TrainState:
-    """Put the optimisers, the tagger and the random state back; the network was loaded as a model before."""
+    """Put the optimisers and the random state back; the weights were loaded as a model before."""
     tensors = load_file(folder / OPTIMISER_FILE)
     torch.set_rng_state(tensors.pop("rng"))
-    tagger = {key.removeprefix("tagger."): value for key, value in tensors.items() if key.startswith("tagger.")}
-    if objective.tagger is not None and tagger:  # a run that had none so far begins one
-        objective.tagger.load_state_dict(tagger)
     owners = {parameter: o for o in optimisers for group in o.param_groups for parameter in group["params"]}
     for name, parameter in objective.named_parameters():
         prefix = f"optimiser.{name}/"
@@ -119,7 +114,7 @@ def _replace(folder: Path, successor: Path) -> None:
     shutil.rmtree(aside, ignore_errors=True)
     if folder.exists():
         for path in folder.iterdir():
-            if not (successor / path.name).exists():
+            if path.name != models.TAGGER_FILE and not (successor / path.name).exists():
                 (shutil.copytree if path.is_dir() else shutil.copy2)(path, successor / path.name)
         folder.replace(aside)
     successor.replace(folder)

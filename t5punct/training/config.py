@@ -88,7 +88,7 @@ class OptimConfig:
 
 @dataclass(frozen=True)
 class LossConfig:
-    """The text loss, plus the loss of a throw-away tagger on the encoder."""
+    """The text loss, plus the loss of a tagger on the encoder (see `objective`); 0 drops it."""
 
     tagger_weight: float = 0.0
 

@@ -4,7 +4,7 @@ In: a `Batch`.  Out: `Losses`.
 
 The text loss is T5's cross-entropy over target tokens (Raffel 2020).  The tagger is one linear layer that reads each
 word's slot off the encoder state of the word's last token.  It is deep supervision (Lee 2015): the encoder learns
-where marks stand from the first step, while the decoder still learns to copy.  It is thrown away after training.
+where marks stand from the first step, while the decoder still learns to copy.  The model keeps it, to draft with.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from torch import nn
 from .batches import IGNORED, Batch
 
 if TYPE_CHECKING:
-    from transformers import PreTrainedModel
+    from ..model import Model
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +31,16 @@ class Losses:
 
 
 class Objective(nn.Module):
-    """A T5 and its throw-away tagger."""
+    """A T5 and its tagger."""
 
-    def __init__(self, network: PreTrainedModel, n_classes: int, tagger_weight: float) -> None:
+    def __init__(self, model: Model, tagger_weight: float) -> None:
         super().__init__()
-        self.network = network
+        self.network = model.network
         self.tagger_weight = tagger_weight
-        self.tagger = nn.Linear(network.config.d_model, n_classes) if tagger_weight else None
+        self.tagger = None
+        if tagger_weight:
+            self.tagger = model.tagger or nn.Linear(self.network.config.d_model, 1 + len(model.task.marks))
+            self.tagger.requires_grad_(True)
 
     def forward(self, batch: Batch) -> Losses:
         output = self.network(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -18,10 +19,12 @@ from transformers import MT5Config, MT5ForConditionalGeneration, T5Config, T5For
 
 from t5punct import model as models
 from t5punct.decoding.candidates import Candidates
-from t5punct.decoding.inputs import DecodingConfig, WindowInput
-from t5punct.decoding.slots import SlotDecoder
+from t5punct.decoding.decoder_passes import DecoderPasses
+from t5punct.decoding.inputs import DecodingConfig, WindowInput, encoder_input, sources_of
+from t5punct.decoding.slots import Draft, SlotDecoder
 from t5punct.decoding.stepwise import SlotWriter, decode_stepwise
 from t5punct.errors import ConfigError
+from t5punct.marks import Case
 from t5punct.model import Model
 from t5punct.votes import Vote
 
@@ -124,6 +127,38 @@ def test_parallel_equals_step_by_step_on_random_words(
 ) -> None:
     windows = [WindowInput.of([word[:20] for word in words]) for words in texts]
     _assert_all_same(_parallel(tiny_model, windows, batch_tokens=batch_tokens), decode_stepwise(tiny_model, windows))
+
+
+def test_a_tagger_changes_the_number_of_passes_and_nothing_else(tiny_model: Model) -> None:
+    model = _shaped(tiny_model, 1)
+    plain = SlotDecoder(model).decode(WINDOWS)
+    n_passes = set()
+    for seed in range(3):
+        torch.manual_seed(seed)
+        tagger = torch.nn.Linear(TINY_SHAPE.d_model, 1 + len(model.task.marks))
+        drafted = SlotDecoder(replace(model, tagger=tagger)).decode(WINDOWS)
+        _assert_all_same([solution.votes for solution in drafted], [solution.votes for solution in plain])
+        n_passes.add(sum(solution.n_passes for solution in drafted))
+    assert len(n_passes) > 1
+
+
+def test_a_draft_that_is_the_answer_needs_one_pass(tiny_model: Model) -> None:
+    model = _shaped(tiny_model, 1)
+    decoder = SlotDecoder(model, DecodingConfig(max_marks=1))
+    (solution,) = decoder.decode(WINDOWS[:1])
+    marks = [vote.labels.best for vote in solution.votes]
+    draft = Draft(WINDOWS[0], decoder._candidates, marks)
+    for place, vote in enumerate(solution.votes):  # the tagger guesses marks; give the draft the right case as well
+        word = decoder._candidates.choice(WINDOWS[0], place, bool(place and marks[place - 1])).form(
+            Case(vote.cases.best)
+        )
+        draft._places[place][-1] = word
+    draft._lay_out()
+    source = encoder_input(sources_of(WINDOWS[:1], model), model)
+    with torch.inference_mode():
+        decoder._settle(DecoderPasses(model, source), [draft])
+    assert draft.solution().n_passes == 1
+    _assert_same(draft.solution().votes, solution.votes)
 
 
 def test_parallel_equals_step_by_step_with_a_smaller_alphabet(tiny_model: Model) -> None:

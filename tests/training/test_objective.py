@@ -36,7 +36,7 @@ def cross_entropy(logits: list[float], wanted: int) -> float:
 
 @torch.no_grad()
 def test_the_text_loss_is_the_mean_over_target_tokens(tiny_model: Model, batch: Batch) -> None:
-    losses = Objective(tiny_model.network, 8, tagger_weight=0.0)(batch)
+    losses = Objective(tiny_model, tagger_weight=0.0)(batch)
     network = tiny_model.network
     logits = network(input_ids=batch.input_ids, attention_mask=batch.attention_mask, labels=batch.labels).logits
     by_hand = [
@@ -53,7 +53,7 @@ def test_the_text_loss_is_the_mean_over_target_tokens(tiny_model: Model, batch: 
 @torch.no_grad()
 def test_the_tagger_loss_is_the_mean_over_slots(tiny_model: Model, batch: Batch) -> None:
     torch.manual_seed(2)
-    objective = Objective(tiny_model.network, 8, tagger_weight=0.25)
+    objective = Objective(tiny_model, tagger_weight=0.25)
     losses = objective(batch)
     encoder = tiny_model.network.get_encoder()
     states = encoder(input_ids=batch.input_ids, attention_mask=batch.attention_mask).last_hidden_state
@@ -69,7 +69,7 @@ def test_the_tagger_loss_is_the_mean_over_slots(tiny_model: Model, batch: Batch)
 
 def test_padding_and_batch_mates_do_not_change_an_example(tiny_model: Model) -> None:
     torch.manual_seed(2)
-    objective = Objective(tiny_model.network, 8, tagger_weight=1.0)
+    objective = Objective(tiny_model, tagger_weight=1.0)
     examples = ChunkExamples(Rows(ROWS), tiny_model.tokenizer)
     pad = collate(tiny_model.tokenizer.pad_id)
     with torch.no_grad():
@@ -83,7 +83,7 @@ def test_padding_and_batch_mates_do_not_change_an_example(tiny_model: Model) -> 
 
 
 def test_no_tagged_slot_gives_no_loss_and_finite_gradients(tiny_model: Model, batch: Batch) -> None:
-    objective = Objective(tiny_model.network, 8, tagger_weight=1.0)
+    objective = Objective(tiny_model, tagger_weight=1.0)
     batch.marks.fill_(IGNORED)
     losses = objective(batch)
     assert float(losses.tags) == 0.0
@@ -92,10 +92,10 @@ def test_no_tagged_slot_gives_no_loss_and_finite_gradients(tiny_model: Model, ba
 
 
 def test_the_tagger_teaches_the_encoder(tiny_model: Model, batch: Batch) -> None:
-    objective = Objective(tiny_model.network, 8, tagger_weight=1.0)
+    objective = Objective(tiny_model, tagger_weight=1.0)
     losses = objective(batch)
     assert not losses.text.requires_grad
     weight = tiny_model.network.get_encoder().block[0].layer[0].SelfAttention.q.weight
     (with_tagger,) = torch.autograd.grad(losses.total, weight)
-    (without,) = torch.autograd.grad(Objective(tiny_model.network, 8, 0.0)(batch).total, weight)
+    (without,) = torch.autograd.grad(Objective(tiny_model, 0.0)(batch).total, weight)
     assert not torch.allclose(with_tagger, without)
