@@ -88,20 +88,19 @@ def align(words: Sequence[str], text: str, alphabet: Alphabet | None = None) -> 
 def votes(alignment: Alignment, alphabet: Alphabet | None = None) -> tuple[Vote, ...]:
     """One vote a slot: certain of the label found, weighed by how well its word was found.
 
-    Marks outside the alphabet are left out.  A word that was not found keeps the case that the input has.
+    With an alphabet, marks outside it are left out.  A word that was not found keeps the case that the input has.
     """
-    alphabet = alphabet or Alphabet()
     n_words = len(alignment.words)
     found = []
     for link in alignment.links:
         label, case, weight = NO_LABEL, Case.VERBATIM, 0.0
         if link.label_index is not None:
-            label, weight = alphabet.label(alignment.generated[link.label_index].label), _SUBSTITUTED
+            label, weight = alignment.generated[link.label_index].label, _SUBSTITUTED
         if link.case_index is not None:
             case, weight = case_of(alignment.generated[link.case_index].core), _SUBSTITUTED
         found.append(
             Vote(
-                Distribution.certain(label),
+                Distribution.certain(alphabet.label(label) if alphabet else label),
                 Distribution.certain(case.value),
                 1.0 if link.exact else weight,
                 left_words=link.input_index,

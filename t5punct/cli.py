@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from . import __version__
-from .errors import InputError, T5PunctError
+from .errors import T5PunctError
 
 if TYPE_CHECKING:
     from .punctuator import Punctuator
@@ -26,7 +26,6 @@ _UsageError = cast("type[typer.BadParameter]", typer.BadParameter.__mro__[1])
 
 app = typer.Typer(
     help="Punctuation and capitals for speech transcripts, with a T5 that never changes a word.",
-    no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -35,17 +34,21 @@ app = typer.Typer(
 Model = Annotated[str | None, typer.Option(help="A model folder or hub id; without it, the bundled model.")]
 Decoder = Annotated[str, typer.Option(help="slots (constrained) or generate (free, then aligned).")]
 Preset = Annotated[str, typer.Option(help="A named window strategy; the options below change single values.")]
-Window = Annotated[int | None, typer.Option(help="Words the model sees at once.")]
-Stride = Annotated[int | None, typer.Option(help="Words from one window's start to the next.")]
-MaskLeft = Annotated[int | None, typer.Option(help="First words of a window whose slots are not used.")]
-MaskRight = Annotated[int | None, typer.Option(help="Last words of a window whose slots are not used.")]
+Window = Annotated[int | None, typer.Option(min=1, help="Words the model sees at once.")]
+Stride = Annotated[int | None, typer.Option(min=1, help="Words from one window's start to the next.")]
+MaskLeft = Annotated[int | None, typer.Option(min=0, help="First words of a window whose slots are not used.")]
+MaskRight = Annotated[int | None, typer.Option(min=0, help="Last words of a window whose slots are not used.")]
 Combine = Annotated[str | None, typer.Option(help="mean, entropy, hamming or vote.")]
 Style = Annotated[str | None, typer.Option(help="talk, meeting, prose or chat (the model's list counts).")]
-Beams = Annotated[int, typer.Option(help="Beam size of `generate`.")]
+Beams = Annotated[int, typer.Option(min=1, help="Beam size of `generate`.")]
 Marks = Annotated[str | None, typer.Option(help='Marks that may be written, such as ",.?"; without it, all.')]
-MaxMarks = Annotated[int | None, typer.Option(help="Marks in one slot, at most.")]
-BatchTokens = Annotated[int, typer.Option(help="Tokens read at a time: more is faster, and takes more memory.")]
-Threads = Annotated[int | None, typer.Option(help="Processor threads; without it, torch's choice.")]
+MaxMarks = Annotated[int | None, typer.Option(min=1, help="Marks in one slot, at most.")]
+BatchTokens = Annotated[int, typer.Option(min=1, help="Tokens read at a time: more is faster, and takes more memory.")]
+Precision = Annotated[str, typer.Option(help="fp32, or faster: bf16 (processors that have it) or int8.")]
+Fragment = Annotated[
+    bool, typer.Option("--fragment", help="The text may begin and end inside a sentence; else it does not.")
+]
+Threads = Annotated[int | None, typer.Option(min=1, help="Processor threads; without it, torch's choice.")]
 Json = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
 Config = Annotated[Path | None, typer.Option(help="A YAML file of settings.")]
 Overrides = Annotated[list[str] | None, typer.Argument(help="Settings as dotted key=value.", show_default=False)]
@@ -53,18 +56,24 @@ Overrides = Annotated[list[str] | None, typer.Argument(help="Settings as dotted 
 
 @app.callback(invoke_without_command=True)
 def _root(
+    context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Print the version and stop.")] = False,
 ) -> None:
     if version:
         typer.echo(f"t5punct {__version__}")
         raise typer.Exit
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+        raise typer.Exit(2)
 
 
 @app.command()
 def punctuate(
     context: typer.Context,
     inputs: Annotated[list[str] | None, typer.Argument(metavar="[INPUT]...", show_default=False)] = None,
-    output: Annotated[Path | None, typer.Option("-o", "--output", help="Write to this file.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Write to this file; `-` is standard output.")
+    ] = None,
     output_dir: Annotated[Path | None, typer.Option(help="Write one file for each input, under its name.")] = None,
     model: Model = None,
     decoder: Decoder = "slots",
@@ -79,29 +88,36 @@ def punctuate(
     marks: Marks = None,
     max_marks: MaxMarks = None,
     batch_tokens: BatchTokens = 4096,
+    precision: Precision = "fp32",
     threads: Threads = None,
+    fragment: Fragment = False,
     keep_marks: Annotated[bool, typer.Option("--keep-marks", help="Keep the marks the input has.")] = False,
     no_case: Annotated[bool, typer.Option("--no-case", help="Leave every letter as it is.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Put marks and capitals into text: files, or standard input (no INPUT, or `-`)."""
-    if output and output_dir:
-        raise InputError("both -o and --output-dir", expected="one of them", fix="drop one")
-    if output_dir and not output_dir.is_dir():
-        raise InputError(f"no folder {output_dir}", expected="an existing folder", fix="create it first")
-    sources = inputs or ["-"]
-    texts = [_read(source) for source in sources]
+    """Put marks and capitals into text: files, or standard input (no INPUT, or `-`).
+
+    White space stays as it is; where several texts share an output, each begins on a line of its own.
+    """
+    from .formats.files import source_text
+    from .formats.outputs import targets, write
     from .render import RenderConfig
 
+    sources = inputs or ["-"]
+    places = targets(sources, output=output, output_dir=output_dir, suffix=".json" if as_json else "")
+    texts = [source_text(source) for source in sources]
     punctuator = _punctuator(context.params).with_config(render=RenderConfig(case=not no_case, keep_marks=keep_marks))
-    results = [_render(punctuator, text, as_json) for text in texts]
-    _write(sources, results, output, output_dir, as_json)
+    if as_json:
+        results = [_json_line(punctuator, source, text) for source, text in zip(sources, texts, strict=True)]
+    else:
+        results = [punctuator.punctuate(text) for text in texts]
+    write(places, results)
 
 
 @app.command()
 def evaluate(
     context: typer.Context,
-    data: Annotated[Path, typer.Argument(help="An IWSLT word-TAB-label file, or punctuated text.")],
+    data: Annotated[str, typer.Argument(help="IWSLT word-TAB-label rows, or punctuated text; `-` is standard input.")],
     model: Model = None,
     decoder: Decoder = "slots",
     preset: Preset = "double-overlap",
@@ -115,8 +131,10 @@ def evaluate(
     marks: Marks = None,
     max_marks: MaxMarks = None,
     batch_tokens: BatchTokens = 4096,
+    precision: Precision = "fp32",
     threads: Threads = None,
-    max_words: Annotated[int | None, typer.Option(help="Score only the first words.")] = None,
+    fragment: Fragment = False,
+    max_words: Annotated[int | None, typer.Option(min=1, help="Score only the first words.")] = None,
     as_json: Json = False,
 ) -> None:
     """Score a model: take a text's marks off, put them on anew, compare."""
@@ -176,6 +194,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _fail(str(error))
     except _UsageError as error:
         _fail(error.format_message())
+    except OSError as error:  # a full disk, a file that may not be read; click ends quietly when a reader goes away
+        sys.stdout = None  # type: ignore[assignment]  # or what could not be written is tried again at exit
+        _fail(": ".join(str(part) for part in (error.filename, error.strerror or error) if part))
     except (typer.Abort, KeyboardInterrupt):
         sys.exit(130)
     sys.exit(code if isinstance(code, int) else 0)
@@ -200,7 +221,7 @@ def _punctuator(options: Mapping[str, Any]) -> Punctuator:
     combine = replace(chosen.combine, method=options["combine"]) if options["combine"] else chosen.combine
     from .decoding.inputs import DecodingConfig
 
-    names = ("decoder", "beams", "batch_tokens", "style", "marks", "max_marks")
+    names = ("decoder", "beams", "batch_tokens", "style", "marks", "max_marks", "precision")
     decoding = DecodingConfig(**{name: options[name] for name in names})
     from .punctuator import Punctuator, PunctuatorConfig
 
@@ -208,8 +229,9 @@ def _punctuator(options: Mapping[str, Any]) -> Punctuator:
     if options["threads"] is not None:
         import torch
 
-        torch.set_num_threads(max(1, options["threads"]))
-    return Punctuator.from_pretrained(options["model"], PunctuatorConfig(windows, combine, decoding))
+        torch.set_num_threads(options["threads"])
+    config = PunctuatorConfig(windows, combine, decoding, fragment=options["fragment"])
+    return Punctuator.from_pretrained(options["model"], config)
 
 
 def _silence_bars() -> None:
@@ -218,38 +240,9 @@ def _silence_bars() -> None:
     logging.disable_progress_bar()
 
 
-def _read(source: str) -> str:
-    from .formats.files import decode_lines, read_text
-
-    if source == "-":
-        return "\n".join(decode_lines(sys.stdin.buffer, "standard input"))
-    return read_text(source)
-
-
-def _render(punctuator: Punctuator, text: str, as_json: bool) -> str:
-    if not as_json:
-        return punctuator.punctuate(text)
+def _json_line(punctuator: Punctuator, source: str, text: str) -> str:
     import json
     from dataclasses import asdict
 
     words = [asdict(word) for word in punctuator.annotate(text)]
-    return json.dumps({"words": words}, ensure_ascii=False)
-
-
-def _write(
-    sources: Sequence[str], results: Sequence[str], output: Path | None, output_dir: Path | None, as_json: bool
-) -> None:
-    from .formats.files import writing
-
-    if output_dir is not None:
-        for source, result in zip(sources, results, strict=True):
-            name = "stdin.txt" if source == "-" else Path(source).name
-            with writing(output_dir / (name + ".json" if as_json else name)) as handle:
-                handle.write(result + "\n")
-    elif output is not None:
-        with writing(output) as handle:
-            handle.write("".join(result + "\n" for result in results))
-    else:
-        sys.stdout.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
-        sys.stdout.write("".join(result + "\n" for result in results))
-        sys.stdout.flush()
+    return json.dumps({"source": source, "words": words}, ensure_ascii=False) + "\n"

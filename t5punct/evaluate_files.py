@@ -1,15 +1,16 @@
 """`t5punct evaluate`: a data file and a punctuator -> scores.
 
-In: an IWSLT file or any punctuated text (one document a line).  Out: a `Report`, which `report` shows.
+In: IWSLT rows or any punctuated text (one document a line).  Out: a `Report`, which `report` shows.
 
 The reference's marks and capitals are taken off, the punctuator puts its own on, and the two are compared.
 """
 
 from __future__ import annotations
 
+import itertools
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from . import __version__
@@ -18,9 +19,11 @@ from .evaluation.counts import CLASS_MARKS, Counts, Slot, count
 from .evaluation.scores import Scores, scores_of
 from .evaluation.significance import Interval, interval
 from .evaluation.text import compare_words
-from .formats.files import read_lines
-from .formats.iwslt import LABEL_OF_CLASS, JoinedWords, Row, is_iwslt, join_clitics, read_rows
+from .formats.files import source_lines
+from .formats.iwslt import LABEL_OF_CLASS, JoinedWords, Row, is_named_iwslt, is_row, join_clitics, rows_of
 from .punctuator import AlignmentCounts, Punctuator
+from .render import render_word
+from .votes import Decision
 from .words import Word, split
 
 _IWSLT_DOCUMENT_WORDS = 500  # an IWSLT file marks no talks; stretches of this length are drawn for intervals
@@ -32,7 +35,7 @@ class Report:
 
     data: str
     scores: Scores
-    micro_interval: Interval
+    micro_interval: Interval | None  # None where nothing is known of the spread
     counts: tuple[Counts, ...]  # one for each document
     seconds: float
     generated: AlignmentCounts | None  # what free generation did to the words, before alignment
@@ -40,26 +43,30 @@ class Report:
 
 
 def evaluate_file(path: str | Path, punctuator: Punctuator, *, max_words: int | None = None) -> Report:
-    """Punctuate a file's words anew and score the result."""
+    """Punctuate a file's words anew and score the result; a pipe will do, and `-` is standard input."""
     started = time.perf_counter()
     before = punctuator.alignment
-    iwslt = is_iwslt(path)
+    lines = source_lines(path)
+    first = next(lines, "")
+    lines = itertools.chain((first,), lines)  # a pipe is read once
+    iwslt = is_named_iwslt(path) or is_row(first)
     if iwslt:
-        documents = list(_iwslt_counts(read_rows(path)[:max_words], punctuator))
+        documents = list(_iwslt_counts(rows_of(lines, str(path))[:max_words], punctuator))
     else:
-        documents = list(_text_counts(path, punctuator, max_words))
+        documents = list(_text_counts(lines, punctuator, max_words))
     if not documents:
         raise InputError(f"{path} holds no words", expected="punctuated text", fix="check the file")
     used_generate = punctuator.config.decoding.decoder == "generate"
-    total = sum(documents, Counts())
+    seconds = time.perf_counter() - started  # what follows is no part of the work that is timed
+    scores = scores_of(sum(documents, Counts()))
     return Report(
         data=str(path),
-        scores=scores_of(total),
-        micro_interval=interval(documents),
+        scores=scores,
+        micro_interval=None if scores.micro.f1 is None else interval(documents),
         counts=tuple(documents),
-        seconds=time.perf_counter() - started,
+        seconds=seconds,
         generated=_since(punctuator.alignment, before) if used_generate else None,
-        signature=_signature(punctuator, iwslt),
+        signature=_signature(punctuator, iwslt, max_words),
     )
 
 
@@ -68,11 +75,7 @@ def _iwslt_counts(rows: tuple[Row, ...], punctuator: Punctuator) -> Iterator[Cou
     joined = join_clitics(rows)
     words = [Word(word) for word in joined.words]
     decided = list(punctuator.decisions(words))
-    output = [word.written(decision.label) for word, decision in zip(words, decided, strict=True)]
-    kept = compare_words(split(" ".join(joined.words)).words, split(" ".join(output)).words, case=False)
-    changes = Counts(
-        words_changed=kept.words_changed, words_inserted=kept.words_inserted, words_dropped=kept.words_dropped
-    )
+    changes = _changes(words, decided, punctuator)
     labels = _row_labels(joined, [decision.label for decision in decided], len(rows))
     for start in range(0, len(rows), _IWSLT_DOCUMENT_WORDS):
         stretch = slice(start, start + _IWSLT_DOCUMENT_WORDS)
@@ -82,6 +85,19 @@ def _iwslt_counts(rows: tuple[Row, ...], punctuator: Punctuator) -> Iterator[Cou
         changes = Counts()  # counted for the whole file, and borne by its first stretch
 
 
+def _changes(words: Sequence[Word], decided: Sequence[Decision], punctuator: Punctuator) -> Counts:
+    """How the words differ in the text that the product would write."""
+    task = punctuator.model.task
+    config = punctuator.config.render if task.cased else replace(punctuator.config.render, case=False)
+    pairs = zip(words, decided, strict=True)
+    output = " ".join(render_word(word, decision, config, task.alphabet).text for word, decision in pairs)
+    before = split(" ".join(word.text for word in words), task.alphabet).words
+    kept = compare_words(before, split(output, task.alphabet).words, case=False)
+    return Counts(
+        words_changed=kept.words_changed, words_inserted=kept.words_inserted, words_dropped=kept.words_dropped
+    )
+
+
 def _row_labels(joined: JoinedWords, labels: list[str], n_rows: int) -> list[str]:
     found = [""] * n_rows
     for last, label in zip(joined.last_rows, labels, strict=True):
@@ -89,12 +105,13 @@ def _row_labels(joined: JoinedWords, labels: list[str], n_rows: int) -> list[str
     return found
 
 
-def _text_counts(path: str | Path, punctuator: Punctuator, max_words: int | None) -> Iterator[Counts]:
+def _text_counts(lines: Iterable[str], punctuator: Punctuator, max_words: int | None) -> Iterator[Counts]:
     left = max_words
-    for line in read_lines(path):
-        reference = split(line, punctuator.model.task.alphabet).words[:left]
+    for line in lines:
+        found = split(line, punctuator.model.task.alphabet).words[:left]
+        reference = [Word(word.core, word.label) for word in found]  # quotes and brackets are taken off as well
         if reference:
-            bare = " ".join(word.normal for word in reference)
+            bare = " ".join(word.text.lower() for word in reference)
             output = split(punctuator.punctuate(bare), punctuator.model.task.alphabet).words
             yield compare_words(reference, output, case=punctuator.config.render.case)
         if left is not None:
@@ -112,20 +129,21 @@ def _since(now: AlignmentCounts, before: AlignmentCounts) -> AlignmentCounts:
     )
 
 
-def _signature(punctuator: Punctuator, iwslt: bool) -> str:
-    """The settings behind a score, so that two numbers can be told apart."""
-    config = punctuator.config
-    windows = config.windows
-    decoder = config.decoding.decoder + (f"{config.decoding.beams}" if config.decoding.decoder == "generate" else "")
-    return "|".join(
-        (
-            "classes:" + ";".join(f"{name}={marks}" for name, marks in CLASS_MARKS.items()),
-            f"words:{'iwslt-rows' if iwslt else 'text'}",
-            f"decoder:{decoder}",
-            f"style:{config.decoding.style or punctuator.model.task.default_style}",
-            f"w:{windows.window}|s:{windows.stride_words}|ml:{windows.mask_left}|mr:{windows.mask_right}",
-            f"combine:{config.combine.method}",
-            f"model:{Path(punctuator.model.name).name}",
-            f"version:{__version__}",
-        )
-    )
+def _signature(punctuator: Punctuator, iwslt: bool, max_words: int | None) -> str:
+    """The settings behind a score, so that two numbers can be told apart; what has its usual value is left out."""
+    config, task = punctuator.config, punctuator.model.task
+    windows, combine, decoding = config.windows, config.combine, config.decoding
+    parts = [
+        "classes:" + ";".join(f"{name}={marks}" for name, marks in CLASS_MARKS.items()),
+        f"words:{'iwslt-rows' if iwslt else 'text'}",
+        f"max-words:{max_words}" if max_words is not None else "",
+        f"decoder:{decoding.decoder}" + (f"{decoding.beams}" if decoding.decoder == "generate" else ""),
+        f"style:{decoding.style or task.default_style}",
+        f"marks:{decoding.marks}" if decoding.marks is not None else "",
+        f"max-marks:{decoding.max_marks}" if decoding.max_marks is not None else "",
+        f"w:{windows.window}|s:{windows.stride_words}|ml:{windows.mask_left}|mr:{windows.mask_right}",
+        f"combine:{combine.method}" + (f">{combine.threshold}" if combine.method == "vote" else ""),
+        f"model:{punctuator.model.name}",
+        f"version:{__version__}",
+    ]
+    return "|".join(part for part in parts if part)

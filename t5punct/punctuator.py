@@ -20,11 +20,12 @@ from .decoding.inputs import DecodingConfig, WindowInput
 from .decoding.slots import SlotDecoder
 from .marks import NO_LABEL, Case, case_of
 from .model import Model, load
+from .precision import with_precision
 from .presets import DEFAULT_PRESET, preset
 from .render import RenderConfig, render_word
 from .votes import Decision, Vote, closing, opening
 from .windows import View, WindowConfig, over
-from .words import Word, split
+from .words import Word, lead_of, words_of
 
 _POOL_BATCHES = 4  # windows of about this many batches are sorted by length together
 _MAX_WORD_CHARACTERS = 64  # of a longer word (a URL, a blob) the model sees the beginning
@@ -90,7 +91,8 @@ class Punctuator:
     @classmethod
     def from_pretrained(cls, source: str | Path | None = None, config: PunctuatorConfig | None = None) -> Punctuator:
         """A punctuator with the bundled model (no source), a model folder, or a hub id."""
-        return cls(load(source), config)
+        config = config or PunctuatorConfig()
+        return cls(with_precision(load(source), config.decoding.precision), config)
 
     def with_config(self, **changes: object) -> Punctuator:
         """The same model with other settings."""
@@ -98,15 +100,17 @@ class Punctuator:
 
     def punctuate(self, text: str) -> str:
         """The text with marks and capitals; its words and white space as they were."""
-        transcript = split(text, self.model.task.alphabet)
-        return transcript.lead + "".join(
-            annotated.text + word.space
-            for word, annotated in zip(transcript.words, self._annotated(transcript.words), strict=True)
-        )
+        return lead_of(text) + "".join(self.pieces(text))
+
+    def pieces(self, text: str) -> Iterator[str]:
+        """The output word by word, each with its white space, as it is decided; memory does not grow with the text."""
+        shown, read = tee(words_of(text, self.model.task.alphabet))
+        for word, annotated in zip(shown, self._annotated(read), strict=True):
+            yield annotated.text + word.space
 
     def annotate(self, text: str) -> tuple[AnnotatedWord, ...]:
         """Each word with label, case and confidence."""
-        return tuple(self._annotated(split(text, self.model.task.alphabet).words))
+        return tuple(self._annotated(words_of(text, self.model.task.alphabet)))
 
     def decisions(self, words: Iterable[Word]) -> Iterator[Decision]:
         """One decision a word, in order, as soon as no later window can vote on it."""

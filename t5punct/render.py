@@ -1,16 +1,15 @@
-"""Words and decisions -> text.
+"""A word and a decision -> the word as it is written.
 
-In: the input's words, a decision for each.  Out: the same words with marks between and case on them.
+In: a word of the input, and what was decided of it.  Out: the same word with case and marks on it.
 
 >>> from .words import split
->>> yes = Decision("?", Case.CAPITALISED, 1.0, 1.0)
->>> render(split("right").words, [yes], RenderConfig())
+>>> (word,) = split("right").words
+>>> render_word(word, Decision("?", Case.CAPITALISED, 1.0, 1.0), RenderConfig(), Alphabet()).text
 'Right?'
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from .marks import NO_LABEL, Alphabet, Case
@@ -44,19 +43,3 @@ def render_word(word: Word, decision: Decision, config: RenderConfig, alphabet: 
     label = decision.label if word.has_slot else NO_LABEL
     text = word.written(label, case, alphabet)
     return RenderedWord(text, NO_LABEL if text == word.written(NO_LABEL, case) else label, case)
-
-
-def pieces(
-    words: Iterable[Word], decisions: Iterable[Decision], config: RenderConfig, alphabet: Alphabet | None = None
-) -> Iterator[str]:
-    """The output text word by word, each with the white space of the input behind it."""
-    alphabet = alphabet or Alphabet()
-    for word, decision in zip(words, decisions, strict=True):
-        yield render_word(word, decision, config, alphabet).text + word.space
-
-
-def render(
-    words: Iterable[Word], decisions: Iterable[Decision], config: RenderConfig, alphabet: Alphabet | None = None
-) -> str:
-    """The output text."""
-    return "".join(pieces(words, decisions, config, alphabet))

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 def as_json(report: Report) -> dict[str, Any]:
     """The report under its published keys."""
     scores = report.scores
-    generated = report.generated
+    generated, interval = report.generated, report.micro_interval
     return {
         "data": report.data,
         "micro_f1": scores.micro.f1,
         "micro_precision": scores.micro.precision,
         "micro_recall": scores.micro.recall,
-        "micro_f1_interval": [report.micro_interval.low, report.micro_interval.high],
+        "micro_f1_interval": None if interval is None else [interval.low, interval.high],
         "macro_f1": scores.macro_f1,
         "per_class": {name: _class_json(found) for name, found in scores.per_class.items()},
         "slot_error_rate": scores.slot_error_rate,
@@ -69,12 +69,12 @@ def table(report: Report) -> RenderableType:
         values = (found.precision, found.recall, found.f1)
         classes.add_row(name, *(_number(value) for value in values), str(found.reference))
     figures = Text("\n".join(f"{name:<26}{text}" for name, text in _figures(report)))
-    return Group(classes, figures, Text(report.signature, style="dim", no_wrap=True, overflow="ignore"))
+    return Group(classes, figures, Text(report.signature, style="dim", overflow="fold"))
 
 
 def _figures(report: Report) -> Iterator[tuple[str, str]]:
     scores, interval = report.scores, report.micro_interval
-    yield "micro F1, 95 % interval", f"{interval.low:.1f} to {interval.high:.1f}"
+    yield "micro F1, 95 % interval", "-" if interval is None else f"{interval.low:.1f} to {interval.high:.1f}"
     yield "macro F1", _number(scores.macro_f1)
     yield "slot error rate", _number(scores.slot_error_rate)
     yield "labels of 2+ marks exact", _number(scores.multiple_exact)

@@ -29,7 +29,7 @@ class WindowConfig:
     stride: int | None = None  # s; None: what `overlap` gives
     mask_left: int = 0  # m_l
     mask_right: int = 0  # m_r
-    overlap: int = 1  # n, votes a slot gets; s_n = floor((w - (m_l + m_r)) / n)
+    overlap: int = 1  # n, votes a slot gets, where no stride is given; s_n = floor((w - (m_l + m_r)) / n)
 
     def __post_init__(self) -> None:
         free = self.window - (self.mask_left + self.mask_right)
@@ -39,9 +39,11 @@ class WindowConfig:
                 expected="masks of 0 or more that leave at least one word of the window",
                 fix="raise --window or lower --mask-left and --mask-right",
             )
-        if not 1 <= self.overlap <= free:
+        if self.stride is None and not 1 <= self.overlap <= free:
             raise ConfigError(
-                f"{self.overlap} votes a slot", expected=f"1 to {free}, the unmasked words", fix="lower overlap"
+                f"{self.overlap} votes a slot",
+                expected=f"1 to {free}, the unmasked words",
+                fix="raise --window, set --stride or take another --preset",
             )
         if not 1 <= self.stride_words <= free:
             raise ConfigError(

@@ -12,6 +12,7 @@ In: any text.  Out: a `Transcript` of `Word`s whose spellings are never changed,
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -38,8 +39,8 @@ class Word:
 
     @property
     def core(self) -> str:
-        """The spelling without quotes, brackets and leading dots; the word itself if nothing is left."""
-        if _ASCII_WORD.fullmatch(self.text):
+        """The spelling without quotes, brackets and leading dots; a piece of pure punctuation is left as it is."""
+        if _ASCII_WORD.fullmatch(self.text) or not self.has_slot:
             return self.text
         text = self.text[: len(self.text) - self.n_closers].lstrip(_OPENERS)
         if text.startswith(("...", "…")):
@@ -94,23 +95,29 @@ def split(text: str, alphabet: Alphabet | None = None) -> Transcript:
     White space is kept.  A piece made of marks alone (` - `, ` ...`) belongs to the word before it
     on the same line; where there is none it is a word of its own, so that nothing is ever lost.
     """
+    return Transcript(tuple(words_of(text, alphabet)), lead_of(text))
+
+
+def lead_of(text: str) -> str:
+    """The white space before the first word."""
+    return text[: len(text) - len(text.lstrip())]
+
+
+def words_of(text: str, alphabet: Alphabet | None = None) -> Iterator[Word]:
+    """The words of `split`, one by one: a long text never stands in memory as words."""
     alphabet = alphabet or Alphabet()
-    body = text.lstrip()
-    words: list[Word] = []
-    for match in _PIECE.finditer(body):
+    before: Word | None = None
+    for match in _PIECE.finditer(text, len(lead_of(text))):
         piece, space = match.group(1), match.group(2)
-        before = words[-1] if words else None
         if before and before.has_slot and "\n" not in before.space and _is_marks(piece, alphabet):
-            words[-1] = Word(
-                before.text,
-                alphabet.label(before.label + piece),
-                before.n_closers,
-                before.raw + before.space + piece,
-                space,
-            )
-        else:
-            words.append(_word(piece, space, alphabet))
-    return Transcript(tuple(words), text[: len(text) - len(body)])
+            label, raw = alphabet.label(before.label + piece), before.raw + before.space + piece
+            before = Word(before.text, label, before.n_closers, raw, space)
+            continue
+        if before:
+            yield before
+        before = _word(piece, space, alphabet)
+    if before:
+        yield before
 
 
 def _word(piece: str, space: str, alphabet: Alphabet) -> Word:

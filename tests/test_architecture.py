@@ -184,6 +184,7 @@ def test_a_cycle_is_found() -> None:
     assert cycles(planted("t5punct/tokenization.py", "from .decoding import inputs")) == [
         "decoding",
         "model",
+        "precision",
         "tokenization",
     ]
 

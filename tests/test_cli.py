@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import subprocess
@@ -63,19 +64,50 @@ def test_standard_input_is_read_without_inputs_and_for_a_dash(folder: str) -> No
 def test_a_file_or_a_folder_of_outputs_is_written(
     capsys: pytest.CaptureFixture[str], folder: str, text: Path, tmp_path: Path
 ) -> None:
-    target, folder_out = tmp_path / "out.txt", tmp_path / "outs"
+    target, folder_out, other = tmp_path / "out.txt", tmp_path / "outs", tmp_path / "other.txt.gz"
     folder_out.mkdir()
+    other.write_bytes(gzip.compress(text.read_bytes()))
     assert _run(capsys, "punctuate", text, "-o", target, "--model", folder)[0] == 0
-    assert _run(capsys, "punctuate", text, text, "--output-dir", folder_out, "--model", folder)[0] == 0
-    assert (folder_out / "talk.txt").read_text() == target.read_text()
+    assert _run(capsys, "punctuate", text, other, "--output-dir", folder_out, "--model", folder)[0] == 0
+    assert sorted(path.name for path in folder_out.iterdir()) == ["other.txt", "talk.txt"]
+    assert all(path.read_text() == target.read_text() for path in folder_out.iterdir())
+
+
+def test_white_space_stays_as_it_was_up_to_the_last_line_end(
+    capsys: pytest.CaptureFixture[str], folder: str, text: Path, tmp_path: Path
+) -> None:
+    target = tmp_path / "out.txt"
+    for content in ("", "\n", "we\tknow", "  we  know\u00a0that\r\n\r\nand \n\n", " \n"):
+        text.write_text(content, newline="")
+        arguments = ("punctuate", text, "--model", folder, "--no-case", "--keep-marks", "--marks", ",")
+        assert _run(capsys, *arguments, "-o", target)[0] == 0
+        assert target.read_bytes().decode().replace(",", "") == content
+        assert _run(capsys, *arguments, "-o", "-")[1] == target.read_bytes().decode()
+
+
+def test_a_pipe_is_read(capsys: pytest.CaptureFixture[str], folder: str) -> None:
+    for command in ("punctuate", "evaluate"):
+        read_end, write_end = os.pipe()
+        os.write(write_end, b"we know, that.\n")
+        os.close(write_end)
+        code, _, err = _run(capsys, command, f"/dev/fd/{read_end}", "--model", folder)
+        os.close(read_end)
+        assert (code, err) == (0, "")
+
+
+def test_evaluate_reads_standard_input(folder: str) -> None:
+    done = _shell("evaluate", "-", "--model", folder, "--json", stdin=b"We know. You?\n")
+    assert json.loads(done.stdout)["words"] == 3
 
 
 def test_json_gives_words_with_label_case_and_confidence(
     capsys: pytest.CaptureFixture[str], folder: str, text: Path
 ) -> None:
-    code, out, _ = _run(capsys, "punctuate", text, "--model", folder, "--json")
-    words = json.loads(out)["words"]
-    assert code == 0
+    code, out, _ = _run(capsys, "punctuate", text, text, "--model", folder, "--json")
+    found, again = (json.loads(line) for line in out.splitlines())
+    words = found["words"]
+    assert (code, found) == (0, again)
+    assert found["source"] == str(text)
     assert [word["word"] for word in words] == text.read_text().split()
     assert set(words[0]) == {"word", "text", "label", "case", "confidence", "case_confidence"}
 
@@ -120,6 +152,24 @@ MISTAKES = {
     "unknown combination": (["punctuate", "{text}", "--combine", "sum"], "expected one of mean"),
     "unknown style": (["punctuate", "{text}", "--style", "poem", "--model", "{model}"], "expected one of talk"),
     "window below masks": (["punctuate", "{text}", "--window", "9"], "a window of 9 words with masks of 12 and 8"),
+    "more votes than words": (
+        ["punctuate", "{text}", "--window", "3", "--preset", "vote"],
+        "4 votes a slot; expected 1 to 3, the unmasked words; raise --window, set --stride or take another --preset",
+    ),
+    "two inputs of one name": (["punctuate", "-", "-", "--output-dir", "{tmp}"], "two inputs for {tmp}/stdin.txt"),
+    "over an input": (["punctuate", "{text}", "--output-dir", "{tmp}"], "talk.txt is an input"),
+    "no folder for -o": (["punctuate", "{text}", "-o", "{tmp}/none/x", "--model", "nowhere"], "no folder {tmp}/none"),
+    "a folder for -o": (["punctuate", "{text}", "-o", "{tmp}", "--model", "nowhere"], "{tmp} is a folder"),
+    "a name too long": (["punctuate", "x" * 300], "xxx: File name too long"),
+    "a full disk": (["punctuate", "{text}", "-o", "/dev/full", "--model", "{model}"], "/dev/full: No space left"),
+    "no threads": (["punctuate", "{text}", "--threads", "0"], "Invalid value for '--threads'"),
+    "no beams": (["punctuate", "{text}", "--beams", "0"], "Invalid value for '--beams'"),
+    "no batch": (["punctuate", "{text}", "--batch-tokens", "0"], "Invalid value for '--batch-tokens'"),
+    "no window": (["punctuate", "{text}", "--window", "0"], "Invalid value for '--window'"),
+    "no stride": (["punctuate", "{text}", "--stride", "0"], "Invalid value for '--stride'"),
+    "no marks in a slot": (["punctuate", "{text}", "--max-marks", "0"], "Invalid value for '--max-marks'"),
+    "no words to score": (["evaluate", "{text}", "--max-words", "0"], "Invalid value for '--max-words'"),
+    "header of a tsv": (["evaluate", "{tmp}/header.tsv", "--model", "{model}"], "header.tsv line 1: 'Word\\tLabel'"),
     "wrong model folder": (["punctuate", "{text}", "--model", "{tmp}"], "holds no config.json"),
     "no model folder": (["punctuate", "{text}", "--model", "{tmp}/none"], "no model folder"),
     "two outputs": (["punctuate", "{text}", "-o", "x", "--output-dir", "{tmp}"], "both -o and --output-dir"),
@@ -140,15 +190,16 @@ def test_a_mistake_is_one_clear_line_and_exit_code_2(
 ) -> None:
     places = {"text": text, "tmp": tmp_path, "model": folder}
     for key, content in {
-        "binary": b"\x7fELF\0\0\1", "latin": "caf\xe9".encode("latin1"), "empty": b"\n", "broken": b"a\tO\nb\tDOT\n"
+        "binary": b"\x7fELF\0\0\1", "latin": "caf\xe9".encode("latin1"), "empty": b"\n", "broken": b"a\tO\nb\tDOT\n",
+        "header.tsv": b"Word\tLabel\na\tO\n",
     }.items():  # fmt: skip
         places[key] = tmp_path / key
         (tmp_path / key).write_bytes(content)
     arguments, message = MISTAKES[name]
-    code, out, err = _run(capsys, *(argument.format(**places) for argument in arguments))
+    code, out, err = _run(capsys, *(argument.format_map(places) for argument in arguments))
     assert code == 2
     assert out == ""
-    assert message in err
+    assert message.format_map(places) in err
     assert err.count("\n") == 1
     assert err.startswith("t5punct: ")
 
@@ -160,6 +211,24 @@ def test_a_failure_leaves_no_output_file(
     before = sorted(tmp_path.iterdir())
     assert _run(capsys, "punctuate", text, "nowhere.txt", "-o", target, "--model", folder)[0] == 2
     assert sorted(tmp_path.iterdir()) == before
+
+
+def test_what_the_shell_hands_over_may_be_closed_or_full(folder: str, text: Path) -> None:
+    command = f"{sys.executable} -m t5punct punctuate --model {folder}"
+    for rest, message in (
+        ("<&-", b"t5punct: standard input is closed; expected text on it; name a file\n"),
+        (f"{text} >&-", b"t5punct: standard output is closed; expected an open one; name a file with -o\n"),
+        (f"{text} > /dev/full", b"t5punct: standard output: No space left on device\n"),
+    ):
+        done = subprocess.run(f"{command} {rest}", shell=True, stderr=subprocess.PIPE, cwd=ROOT, check=False)
+        assert (done.returncode, done.stderr) == (2, message)
+
+
+def test_without_a_command_the_help_is_shown_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = _run(capsys)
+    assert (code, err) == (2, "")
+    assert out == _run(capsys, "--help")[1]
+    assert out.count("\n") > 5
 
 
 def test_version_and_help() -> None:
@@ -198,3 +267,28 @@ def test_the_doors_lead_to_the_command_line(script: str) -> None:
     done = subprocess.run([sys.executable, script, "--nonsense"], capture_output=True, cwd=ROOT, check=False)
     assert done.returncode == 2
     assert done.stderr.decode().startswith("t5punct: ")
+
+
+def test_a_fragment_may_begin_and_end_inside_a_sentence(
+    capsys: pytest.CaptureFixture[str], folder: str, text: Path
+) -> None:
+    _, whole, _ = _run(capsys, "punctuate", text, "--model", folder)
+    _, part, _ = _run(capsys, "punctuate", text, "--model", folder, "--fragment")
+    assert whole[0].isupper() and whole.rstrip()[-1] in ".?!"
+    assert part != whole
+
+
+@pytest.mark.parametrize("precision", ["bf16", "int8"])
+def test_a_lower_precision_changes_no_word(
+    capsys: pytest.CaptureFixture[str], folder: str, text: Path, precision: str
+) -> None:
+    code, out, _ = _run(capsys, "punctuate", text, "--model", folder, "--precision", precision, "--no-case")
+    assert code == 0
+    assert [word.text for word in split(out).words] == [word.text for word in split(text.read_text()).words]
+
+
+def test_marks_can_be_restricted(capsys: pytest.CaptureFixture[str], folder: str, text: Path) -> None:
+    _, out, _ = _run(capsys, "punctuate", text, "--model", folder, "--marks", ".", "--max-marks", 1, "--json")
+    assert {word["label"] for word in json.loads(out)["words"]} <= {"", "."}
+    assert _run(capsys, "punctuate", text, "--model", folder, "--marks", "*")[0] == 2
+    assert _run(capsys, "punctuate", text, "--model", folder, "--precision", "fp8")[0] == 2

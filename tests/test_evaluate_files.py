@@ -1,17 +1,22 @@
+import os
+import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
+from t5punct.combine import CombineConfig
 from t5punct.decoding.inputs import DecodingConfig
 from t5punct.errors import InputError
-from t5punct.evaluate_files import evaluate_file
+from t5punct.evaluate_files import Report, evaluate_file
 from t5punct.evaluation.counts import ClassCounts, Counts
 from t5punct.marks import case_of
 from t5punct.model import Model
 from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.render import RenderConfig
-from t5punct.report import as_json
+from t5punct.report import as_json, table
 from t5punct.votes import Decision
 from t5punct.words import Word, split
 
@@ -66,7 +71,7 @@ def test_an_iwslt_file_is_scored_by_its_own_rows(tiny_model: Model) -> None:
     assert report.scores.micro.f1 == pytest.approx(100 * 2 * 2 / (6 + 5))
     assert report.scores.slot_error_rate == 100.0
     assert report.scores.case_accuracy is None  # the file has no capitals
-    assert (report.micro_interval.low, report.micro_interval.high) == (report.scores.micro.f1,) * 2
+    assert report.micro_interval is None  # one document tells no spread
 
 
 def test_the_label_of_a_joined_word_is_that_of_its_last_row(tiny_model: Model) -> None:
@@ -87,6 +92,7 @@ def test_a_long_iwslt_file_gives_stretches_and_no_empty_document(tiny_model: Mod
     path.write_text("so\tO\nstop\tPERIOD\n" * 600)
     report = evaluate_file(path, Scripted(tiny_model, "so stop. " * 600))
     assert [counts.slots for counts in report.counts] == [500, 500, 200]
+    assert report.micro_interval
     assert report.micro_interval.low == report.micro_interval.high == 100.0
 
 
@@ -104,6 +110,7 @@ def test_a_text_is_scored_line_by_line(tiny_model: Model) -> None:
     }
     assert (total.substitutions, total.insertions, total.deletions) == (1, 1, 3)
     assert (total.case_words, total.case_correct, total.cased_words, total.cased_correct) == (10, 7, 4, 2)
+    assert report.micro_interval
     assert report.micro_interval.low <= report.scores.micro.f1 <= report.micro_interval.high  # type: ignore[operator]
 
 
@@ -117,6 +124,51 @@ def test_changed_words_come_to_light(tiny_model: Model) -> None:
     report = evaluate_file(DATA / "hand-counted.txt", Careless(tiny_model))
     assert (report.scores.words_changed, report.scores.words_inserted, report.scores.words_dropped) == (1, 1, 0)
     assert as_json(report)["words_changed"] == 2
+
+
+def test_smileys_and_odd_quotes_are_no_changed_words(tiny_model: Model, tmp_path: Path) -> None:
+    path = tmp_path / "text.txt"
+    path.write_text('Well done :) I agree. Really (?) now ;-) so …(3 "\'Tis"!\n')
+    report = evaluate_file(path, Scripted(tiny_model, "Well done x I agree. Really x now x so 3 Tis!"))
+    scores = report.scores
+    assert (scores.words, scores.words_changed, scores.words_inserted, scores.words_dropped) == (12, 0, 0, 0)
+    assert scores.micro.f1 == 100.0
+
+
+def test_an_iwslt_file_is_read_through_the_products_own_rendering(
+    tiny_model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("t5punct.words.apply_case", lambda word, case: word + "x" if word == "stop" else word)
+    scores = evaluate_file(CLITICS, Punctuator(tiny_model)).scores
+    assert scores.words_changed == 1
+
+
+def test_a_pipe_of_either_kind_is_scored(tiny_model: Model) -> None:
+    for content, words in ((b"i\tO\n'm\tCOMMA\nhere\tPERIOD\n", 3), (b"I'm here. Yes!\nNo.\n", 4)):
+        read_end, write_end = os.pipe()
+        os.write(write_end, content)
+        os.close(write_end)
+        assert evaluate_file(f"/dev/fd/{read_end}", Punctuator(tiny_model)).scores.words == words
+        os.close(read_end)
+
+
+def test_no_interval_is_given_where_there_is_no_score(tiny_model: Model, tmp_path: Path) -> None:
+    path = tmp_path / "bare.txt"
+    path.write_text("we know\nthat\n")
+    report = evaluate_file(path, Scripted(tiny_model, "we know that"))
+    assert len(report.counts) == 2
+    assert report.scores.micro.f1 is report.micro_interval is as_json(report)["micro_f1_interval"] is None
+    assert "micro F1, 95 % interval   -" in _printed(report)
+
+
+def test_a_narrow_table_shows_the_whole_signature(tiny_model: Model) -> None:
+    report = evaluate_file(CLITICS, Punctuator(tiny_model))
+    assert report.signature in _printed(report, width=50).replace("\n", "")
+
+
+def test_the_bootstrap_is_not_in_the_seconds(tiny_model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("t5punct.evaluate_files.interval", lambda documents: time.sleep(1.5))
+    assert evaluate_file(CLITICS, Scripted(tiny_model, "word " * 10)).seconds < 1.0
 
 
 def test_max_words_cuts_both_kinds_of_file(tiny_model: Model) -> None:
@@ -134,6 +186,14 @@ def test_the_report_carries_its_settings(tiny_model: Model) -> None:
         assert part in slots.signature
     for part in ("decoder:generate2", "style:chat", "w:64|s:44|ml:12|mr:8", "combine:mean", "model:fresh"):
         assert part in generated.signature
+    for part in ("max-words", "marks:"):
+        assert part not in slots.signature
+    model = replace(tiny_model, name="runs/short")
+    decoding = DecodingConfig(marks=",.", max_marks=1)
+    config = PunctuatorConfig(combine=CombineConfig("vote", 0.4), decoding=decoding)
+    narrow = evaluate_file(CLITICS, Punctuator(model, config), max_words=9)
+    for part in ("max-words:9|", "|marks:,.|max-marks:1|", "combine:vote>0.4|", "|model:runs/short|"):
+        assert part in narrow.signature
     assert slots.generated is None
     assert generated.generated is not None
     assert generated.generated.words == 10  # joined words
@@ -171,8 +231,16 @@ def test_no_words_of_an_iwslt_file_are_refused_as_well(tiny_model: Model) -> Non
         evaluate_file(CLITICS, Punctuator(tiny_model), max_words=0)
 
 
+def _printed(report: Report, width: int = 120) -> str:
+    console = Console(width=width)
+    with console.capture() as captured:
+        console.print(table(report))
+    return captured.get()
+
+
 def test_a_line_that_is_no_row_is_named(tiny_model: Model, tmp_path: Path) -> None:
     path = tmp_path / "bad.tsv"
-    path.write_text("we\tO\nknow\tDOT\n")
-    with pytest.raises(InputError, match=r"bad.tsv line 2: .*expected word TAB one of O, COMMA"):
-        evaluate_file(path, Punctuator(tiny_model))
+    for content, line in (("we\tO\nknow\tDOT\n", 2), ("Word\tLabel\nwe\tO\n", 1), ("we O\nknow PERIOD\n", 1)):
+        path.write_text(content)
+        with pytest.raises(InputError, match=rf"bad.tsv line {line}: .*expected word TAB one of O, COMMA"):
+            evaluate_file(path, Punctuator(tiny_model))

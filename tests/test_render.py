@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-import pytest
+from collections.abc import Sequence
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import decisions, texts
 
 from t5punct.marks import Alphabet, Case
-from t5punct.render import RenderConfig, render, render_word
+from t5punct.render import RenderConfig, render_word
 from t5punct.votes import Decision
-from t5punct.words import split
+from t5punct.words import Word, split
 
 
 def decided(label: str, case: Case = Case.LOWER) -> Decision:
     return Decision(label, case, 1.0, 1.0)
+
+
+def render(words: Sequence[Word], choices: list[Decision], config: RenderConfig) -> str:
+    pairs = zip(words, choices, strict=True)
+    return "".join(render_word(word, choice, config, Alphabet()).text + word.space for word, choice in pairs)
 
 
 def rendered(text: str, choices: list[Decision], config: RenderConfig | None = None) -> str:
@@ -65,9 +71,3 @@ def test_a_mark_that_was_not_written_is_not_reported() -> None:
     (smiley,) = split(":)").words
     assert render_word(smiley, decided("?"), RenderConfig(), Alphabet()).label == ""
     assert render_word(split("yes").words[0], decided("?"), RenderConfig(), Alphabet()).label == "?"
-
-
-@pytest.mark.parametrize("n_decisions", [0, 1, 3])
-def test_words_and_decisions_must_be_as_many(n_decisions: int) -> None:
-    with pytest.raises(ValueError, match="zip"):
-        rendered("two words", [decided("")] * n_decisions)

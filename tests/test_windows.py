@@ -100,7 +100,10 @@ def test_no_words_need_no_windows() -> None:
         ({"window": 0}, "a window of 0 words"),
         ({"window": 8, "mask_left": 4, "mask_right": 4}, "masks of 4 and 4; expected masks of 0 or more that leave"),
         ({"mask_left": -1}, "masks of -1 and 0"),
-        ({"window": 8, "overlap": 9}, "9 votes a slot; expected 1 to 8"),
+        (
+            {"window": 8, "overlap": 9},
+            "9 votes a slot; expected 1 to 8, .*; raise --window, set --stride or take another",
+        ),
         ({"overlap": 0}, "0 votes a slot"),
         ({"window": 8, "mask_left": 2, "stride": 7}, "a stride of 7 words; expected 1 to 6"),
         ({"stride": 0}, "a stride of 0 words"),
@@ -126,3 +129,7 @@ def test_no_more_than_a_window_and_one_words_are_read_ahead() -> None:
     config = WindowConfig(64, mask_left=12, mask_right=8)
     for view in islice(over((read.append(n) or n for n in range(10**6)), config), 3):
         assert len(read) == view.window.stop + 1
+
+
+def test_a_stride_takes_the_place_of_the_votes_wanted() -> None:
+    assert WindowConfig(3, stride=1, overlap=4).stride_words == 1

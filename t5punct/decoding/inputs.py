@@ -16,6 +16,7 @@ import torch
 from ..errors import ConfigError
 from ..marks import Alphabet
 from ..model import Model
+from ..precision import check_precision
 from ..tokenization import Source, TaskConfig
 
 DECODERS = ("slots", "generate")
@@ -31,6 +32,7 @@ class DecodingConfig:
     style: str | None = None  # None takes the model's default
     marks: str | None = None  # of the task's marks, those that may be written; None: all
     max_marks: int | None = None  # the longest label; None: the task's
+    precision: str = "fp32"  # see `precision`
 
     def __post_init__(self) -> None:
         if self.decoder not in DECODERS:
@@ -41,6 +43,8 @@ class DecodingConfig:
             raise ConfigError(
                 f"{self.beams} beams, {self.batch_tokens} tokens a batch", expected="1 or more", fix="raise it"
             )
+
+        check_precision(self.precision)
 
     def alphabet(self, task: TaskConfig) -> Alphabet:
         """What may be written with a task.  Raises ConfigError for marks that it does not have."""

@@ -70,13 +70,24 @@ class Counts:
     words_dropped: int = 0
 
     def __add__(self, other: Counts) -> Counts:
-        sums: dict[str, Any] = {
-            item.name: getattr(self, item.name) + getattr(other, item.name)
-            for item in fields(self)
-            if item.name != "classes"
-        }
-        sums["classes"] = {name: self.classes[name] + other.classes[name] for name in CLASS_MARKS}
-        return Counts(**sums)
+        return Counts.of_row([one + more for one, more in zip(self.row(), other.row(), strict=True)])
+
+    def row(self) -> list[int]:
+        """All the numbers in one order: thousands of documents are added up as the rows of a matrix."""
+        triples = (*(self.classes[name] for name in CLASS_MARKS), self.boundaries)
+        numbers = [getattr(self, name) for name in _PLAIN_FIELDS]
+        return numbers + [number for found in triples for number in (found.correct, found.predicted, found.reference)]
+
+    @classmethod
+    def of_row(cls, row: Sequence[int]) -> Counts:
+        """The counts that have this row."""
+        n_plain = len(_PLAIN_FIELDS)
+        plain: dict[str, Any] = dict(zip(_PLAIN_FIELDS, row[:n_plain], strict=True))
+        *classes, boundaries = (ClassCounts(*row[start : start + 3]) for start in range(n_plain, len(row), 3))
+        return cls(classes=dict(zip(CLASS_MARKS, classes, strict=True)), boundaries=boundaries, **plain)
+
+
+_PLAIN_FIELDS = tuple(item.name for item in fields(Counts) if item.name not in ("classes", "boundaries"))
 
 
 def class_of(label: str) -> str | None:

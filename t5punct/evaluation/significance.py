@@ -2,21 +2,24 @@
 
 In: counts per document.  Out: intervals and p-values, from the same counts that give the score.
 
-With eight documents each, `interval(documents, micro_f1)` draws eight of them with replacement again and again and
+With eight documents, `interval(documents, micro_f1)` draws eight of them with replacement again and again and
 gives the range that holds 95 % of the scores.
 """
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
 
 from ..errors import InputError
 from .counts import Counts
 from .scores import scores_of
 
 Statistic = Callable[[Counts], float]
+Rows = npt.NDArray[np.int64]  # (n_documents, n_numbers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,15 +52,20 @@ def interval(
     n_samples: int = 1000,
     level: float = 0.95,
     seed: int = 1,
-) -> Interval:
-    """Percentile bootstrap over documents (Efron 1979)."""
+) -> Interval | None:
+    """Percentile bootstrap over documents (Efron 1979); None for a single document, which tells no spread."""
     if not documents:
         raise InputError("no documents", expected="at least one", fix="score something first")
-    rng = random.Random(seed)
-    draws = sorted(statistic(_total(rng.choices(documents, k=len(documents)))) for _ in range(n_samples))
+    if len(documents) == 1:
+        return None
+    rng, rows = np.random.default_rng(seed), _rows(documents)
+    draws = sorted(
+        statistic(_total(rows[rng.integers(len(rows), size=len(rows))]))  # with replacement
+        for _ in range(n_samples)
+    )
     tail = (1.0 - level) / 2.0
     low, high = draws[int(tail * n_samples)], draws[min(n_samples - 1, int((1.0 - tail) * n_samples))]
-    return Interval(statistic(_total(documents)), low, high, level)
+    return Interval(statistic(_total(rows)), low, high, level)
 
 
 def paired_test(
@@ -73,15 +81,19 @@ def paired_test(
         raise InputError(
             f"{len(ours)} and {len(theirs)} documents", expected="the same documents for both", fix="score both anew"
         )
-    rng = random.Random(seed)
-    gain = statistic(_total(ours)) - statistic(_total(theirs))
+    rng, one, other = np.random.default_rng(seed), _rows(ours), _rows(theirs)
+    gain = statistic(_total(one)) - statistic(_total(other))
     as_large = 0
     for _ in range(n_samples):
-        swapped = [pair if rng.random() < 0.5 else pair[::-1] for pair in zip(ours, theirs, strict=True)]
-        one, other = _total([pair[0] for pair in swapped]), _total([pair[1] for pair in swapped])
-        as_large += abs(statistic(one) - statistic(other)) >= abs(gain)
+        swap = rng.random(len(one))[:, None] < 0.5  # (n_documents, 1)
+        mixed, rest = np.where(swap, other, one), np.where(swap, one, other)
+        as_large += abs(statistic(_total(mixed)) - statistic(_total(rest))) >= abs(gain)
     return PairedTest(gain, (as_large + 1) / (n_samples + 1))
 
 
-def _total(documents: Sequence[Counts]) -> Counts:
-    return sum(documents, Counts())
+def _rows(documents: Sequence[Counts]) -> Rows:
+    return np.array([counts.row() for counts in documents], dtype=np.int64)
+
+
+def _total(rows: Rows) -> Counts:
+    return Counts.of_row(rows.sum(axis=0).tolist())

@@ -1,6 +1,6 @@
-"""Reading text files safely and writing them whole or not at all.
+"""Reading text safely, and writing files whole or not at all.
 
-In: a path (plain, .gz or .xz).  Out: decoded text, line by line.
+In: a path (plain, .gz or .xz), a pipe, or `-` for standard input.  Out: decoded text, whole or line by line.
 
 >>> with writing("out.txt") as handle:  # doctest: +SKIP
 ...     handle.write("appears only if the block ends well")
@@ -11,6 +11,8 @@ from __future__ import annotations
 import gzip
 import lzma
 import os
+import stat
+import sys
 import tempfile
 import zlib
 from collections.abc import Iterator
@@ -20,19 +22,28 @@ from typing import IO, TextIO, cast
 
 from ..errors import InputError
 
+STANDARD = "-"  # standard input or output, in the place of a path
+
 
 def read_lines(path: str | Path) -> Iterator[str]:
     """Lines of a UTF-8 text file without their ends.  Raises InputError if it is missing or not text."""
-    path = Path(path)
-    if path.is_dir():
-        raise InputError(f"{path} is a folder", expected="a text file", fix="name the files in it")
-    if not path.is_file():
-        raise InputError(f"no file {path}", expected="an existing text file", fix="check the path")
-    with _open_binary(path) as handle:
-        yield from decode_lines(handle, str(path))
+    if _is_special(Path(path)):
+        raise InputError(f"{path} is a pipe", expected="a file, which can be read again", fix="save it to one first")
+    yield from source_lines(path)
 
 
-def decode_lines(handle: IO[bytes], name: str) -> Iterator[str]:
+def source_lines(source: str | Path) -> Iterator[str]:
+    """Lines, without their ends, of whatever can be read once: a file, a pipe, or `-` for standard input."""
+    for line in _source(source):
+        yield line.removesuffix("\n")
+
+
+def source_text(source: str | Path) -> str:
+    """All of a file, a pipe, or `-` for standard input, its last line's end included."""
+    return "".join(_source(source))
+
+
+def decode(handle: IO[bytes], name: str) -> Iterator[str]:
     """Lines of a binary stream as UTF-8 text.  Raises InputError at bytes that are not UTF-8 text."""
     number = 0
     try:
@@ -40,7 +51,7 @@ def decode_lines(handle: IO[bytes], name: str) -> Iterator[str]:
             text = line.decode("utf-8-sig" if number == 1 else "utf-8")
             if "\0" in text:
                 raise InputError(f"{name} holds zero bytes", expected="a text file", fix="it seems binary")
-            yield text.removesuffix("\n")
+            yield text
     except UnicodeDecodeError as error:
         raise InputError(
             f"{name} line {number} is not UTF-8 ({error.reason})",
@@ -51,28 +62,41 @@ def decode_lines(handle: IO[bytes], name: str) -> Iterator[str]:
         raise InputError(f"{name} cannot be unpacked ({error})", expected="whole data", fix="copy anew") from error
 
 
-def read_text(path: str | Path) -> str:
-    """A whole text file."""
-    return "\n".join(read_lines(path))
+def unpacked_name(path: str | Path) -> str:
+    """A file's name without the .gz or .xz that its text is read out of."""
+    path = Path(path)
+    return path.stem if path.suffix in (".xz", ".gz") else path.name
+
+
+def writable(path: str | Path) -> Path:
+    """The file that a path leads to, links followed.  Raises InputError if none can be written there."""
+    path = Path(path)
+    if path.is_dir():
+        raise InputError(f"{path} is a folder", expected="a file to write", fix="name a file in it")
+    if _is_special(path):
+        return path
+    path = Path(os.path.realpath(path))
+    if not path.parent.is_dir():
+        raise InputError(f"no folder {path.parent}", expected="an existing folder", fix="create it first")
+    if not os.access(path.parent, os.W_OK):
+        raise InputError(f"folder {path.parent} is read-only", expected="one to write in", fix="name another folder")
+    return path
 
 
 @contextmanager
 def writing(path: str | Path) -> Iterator[TextIO]:
     """A handle whose file appears under `path` when the block ends well, and not at all otherwise."""
-    path = Path(path)
-    if not path.parent.is_dir():
-        raise InputError(f"no folder {path.parent}", expected="an existing folder", fix="create it first")
-    if path.is_dir():
-        raise InputError(f"{path} is a folder", expected="a file to write", fix="name a file in it")
-    if path.exists() and not path.is_file():  # /dev/null, /dev/stdout, a pipe: written to, never replaced
+    path = writable(path)
+    if _is_special(path):  # /dev/null, a pipe: written to, never replaced
         with path.open("w", encoding="utf-8", newline="") as handle:
             yield handle
         return
-    descriptor, partial = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o666 & ~_umask()
+    descriptor, partial = tempfile.mkstemp(dir=path.parent, prefix=".t5punct-")
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as handle:
             yield handle
-        Path(partial).chmod(0o666 & ~_umask())
+        Path(partial).chmod(mode)
         Path(partial).replace(path)
     except BaseException:
         Path(partial).unlink()
@@ -83,6 +107,27 @@ def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask
+
+
+def _is_special(path: Path) -> bool:
+    """Whether a path is a device or a pipe."""
+    return path.exists() and not path.is_file() and not path.is_dir()
+
+
+def _source(source: str | Path) -> Iterator[str]:
+    """The lines of a file, a pipe, or standard input, with their ends."""
+    if str(source) == STANDARD:
+        if sys.stdin is None:
+            raise InputError("standard input is closed", expected="text on it", fix="name a file")
+        yield from decode(sys.stdin.buffer, "standard input")
+        return
+    path = Path(source)
+    if path.is_dir():
+        raise InputError(f"{path} is a folder", expected="a text file", fix="name the files in it")
+    if not path.exists():
+        raise InputError(f"no file {path}", expected="an existing text file", fix="check the path")
+    with _open_binary(path) as handle:
+        yield from decode(handle, str(path))
 
 
 def _open_binary(path: Path) -> IO[bytes]:

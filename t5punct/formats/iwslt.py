@@ -9,15 +9,17 @@ In: a file such as test2011.tsv.  Out: rows, and the words a model should see (`
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import InputError
-from .files import read_lines
+from .files import read_lines, unpacked_name
 
 CLASSES = ("O", "COMMA", "PERIOD", "QUESTION")
 LABEL_OF_CLASS = {"O": "", "COMMA": ",", "PERIOD": ".", "QUESTION": "?"}
+# a closed list: `'em` and a quoted `'the` begin with an apostrophe too, and are words
+_CLITICS = frozenset(("n't", "'s", "'m", "'re", "'ve", "'ll", "'d"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,24 +39,39 @@ class JoinedWords:
 
 
 def is_iwslt(path: str | Path) -> bool:
-    """Whether a file's first line looks like `word TAB CLASS`."""
-    first = next(read_lines(path), "")
-    return first.rstrip("\r").rpartition("\t")[2] in CLASSES and "\t" in first
+    """Whether a file is one by its name or by its first line."""
+    return is_named_iwslt(path) or is_row(next(read_lines(path), ""))
+
+
+def is_named_iwslt(path: str | Path) -> bool:
+    """Whether a file says by its name, .tsv, that it holds rows: then a line that is none is a mistake, not text."""
+    return unpacked_name(path).endswith(".tsv")
+
+
+def is_row(line: str) -> bool:
+    """Whether a line reads `word TAB CLASS`."""
+    _, tab, label = line.rstrip("\r").rpartition("\t")
+    return bool(tab) and label in CLASSES
 
 
 def read_rows(path: str | Path) -> tuple[Row, ...]:
-    """All rows.  Raises InputError with the line number where a line is not `word TAB CLASS`."""
+    """All rows of a file.  Raises InputError with the line number where a line is not `word TAB CLASS`."""
+    return rows_of(read_lines(path), str(path))
+
+
+def rows_of(lines: Iterable[str], name: str) -> tuple[Row, ...]:
+    """All rows of the lines that a source of this name gave."""
     rows = []
-    for number, line in enumerate(read_lines(path), start=1):
-        word, _, label = line.rstrip("\r").rpartition("\t")
-        if not line.strip() and not label:
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
             continue
-        if label not in CLASSES:
+        if not is_row(line):
             raise InputError(
-                f"{path} line {number}: {line[:40]!r}",
+                f"{name} line {number}: {line[:40]!r}",
                 expected=f"word TAB one of {', '.join(CLASSES)}",
                 fix="mend the line",
             )
+        word, _, label = line.rstrip("\r").rpartition("\t")
         rows.append(Row(word.strip(), label))
     return tuple(rows)
 
@@ -64,7 +81,7 @@ def join_clitics(rows: Sequence[Row]) -> JoinedWords:
     words: list[str] = []
     last_rows: list[int] = []
     for index, row in enumerate(rows):
-        if words and (row.word.startswith("'") or row.word in ("n't", "")):
+        if words and (not row.word or row.word.lower().replace("’", "'") in _CLITICS):
             words[-1] += row.word
             last_rows[-1] = index
         else:

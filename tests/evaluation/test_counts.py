@@ -81,6 +81,12 @@ def test_word_counts_add_up() -> None:
     )
 
 
+@given(PAIRS)
+def test_a_row_holds_every_number(pairs: list[tuple[Slot, Slot]]) -> None:
+    counts = count_pairs(pairs) + Counts(words=1, words_changed=2, words_inserted=3, words_dropped=4)
+    assert Counts.of_row(counts.row()) == counts
+
+
 def test_labellings_of_different_length_are_refused() -> None:
     with pytest.raises(InputError, match="1 slots of output for 2 of reference; expected the same words"):
         count([Slot(""), Slot(".")], [Slot("")])

@@ -23,6 +23,7 @@ def system(n_documents: int, right_percent: int, seed: int = 1) -> list[Counts]:
 def test_an_interval_holds_the_score_and_is_the_same_for_a_seed(n_documents: int, right: int, seed: int) -> None:
     documents = system(n_documents, right)
     found = interval(documents, n_samples=100, seed=seed)
+    assert found is not None
     assert 0.0 <= found.low <= found.high <= 100.0
     assert found.score == scores_of(sum(documents, Counts())).micro.f1
     assert found == interval(documents, n_samples=100, seed=seed)
@@ -31,18 +32,27 @@ def test_an_interval_holds_the_score_and_is_the_same_for_a_seed(n_documents: int
 def test_an_interval_is_around_the_score_and_wider_at_a_higher_level() -> None:
     documents = system(12, 60)
     narrow, wide = interval(documents, level=0.5), interval(documents, level=0.99)
+    assert narrow and wide
     assert wide.low < narrow.low < narrow.score < narrow.high < wide.high
     assert (narrow.level, wide.level) == (0.5, 0.99)
     assert interval(documents, seed=2) != interval(documents, seed=3)
 
 
-def test_one_document_has_no_spread() -> None:
-    found = interval(system(1, 60))
-    assert found.low == found.score == found.high
+def test_one_document_tells_no_spread() -> None:
+    assert interval(system(1, 60)) is None
 
 
 def test_another_statistic_has_its_own_interval() -> None:
-    assert interval(system(3, 60), lambda counts: float(counts.slots)).score == 60.0
+    found = interval(system(3, 60), lambda counts: float(counts.slots))
+    assert found is not None
+    assert (found.low, found.score, found.high) == (60.0, 60.0, 60.0)
+
+
+def test_draws_are_added_up_without_a_counts_for_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    documents = system(4, 60)
+    monkeypatch.delattr(Counts, "__add__")  # half a minute for five thousand documents
+    assert interval(documents, n_samples=10) is not None
+    assert paired_test(documents, documents, n_samples=10).p_value == 1.0
 
 
 def test_identical_systems_gain_nothing() -> None:

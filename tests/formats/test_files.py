@@ -7,13 +7,14 @@ import io
 import lzma
 import os
 import stat
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from t5punct.errors import InputError
-from t5punct.formats.files import decode_lines, read_lines, read_text, writing
+from t5punct.formats.files import decode, read_lines, source_lines, source_text, unpacked_name, writable, writing
 
 TEXT = "We know\n\nthat, ünï 😀\u2028right"
 
@@ -37,21 +38,21 @@ def test_text_is_read_whatever_it_is_packed_in(
 ) -> None:
     write(tmp_path / name, mark + TEXT.encode() + b"\n")
     assert list(read_lines(tmp_path / name)) == TEXT.split("\n")
-    assert read_text(str(tmp_path / name)) == TEXT
+    assert source_text(str(tmp_path / name)) == TEXT + "\n"
 
 
 def test_windows_line_ends_come_back_as_they_were(tmp_path: Path) -> None:
     (tmp_path / "crlf.txt").write_bytes(b"we know\r\nthat\r\n")
-    assert read_text(tmp_path / "crlf.txt") == "we know\r\nthat\r"
+    assert source_text(tmp_path / "crlf.txt") == "we know\r\nthat\r\n"
 
 
 def test_a_byte_order_mark_counts_only_at_the_very_start() -> None:
-    assert list(decode_lines(io.BytesIO("\ufeffa\n\ufeffb".encode()), "here")) == ["a", "\ufeffb"]
+    assert list(decode(io.BytesIO("\ufeffa\n\ufeffb".encode()), "here")) == ["a\n", "\ufeffb"]
 
 
 def test_an_empty_file_has_no_lines(tmp_path: Path) -> None:
     (tmp_path / "empty").write_bytes(b"")
-    assert read_text(tmp_path / "empty") == ""
+    assert source_text(tmp_path / "empty") == ""
 
 
 def test_lines_are_read_one_by_one(tmp_path: Path) -> None:
@@ -80,15 +81,15 @@ def test_lines_are_read_one_by_one(tmp_path: Path) -> None:
 def test_what_is_not_text_is_refused_in_one_line(tmp_path: Path, name: str, data: bytes, message: str) -> None:
     (tmp_path / name).write_bytes(data)
     with pytest.raises(InputError, match=message) as caught:
-        read_text(tmp_path / name)
+        source_text(tmp_path / name)
     assert "\n" not in str(caught.value)
 
 
 def test_a_missing_file_or_a_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"no file .*none\.txt; expected an existing text file"):
-        read_text(tmp_path / "none.txt")
+        source_text(tmp_path / "none.txt")
     with pytest.raises(InputError, match="is a folder; expected a text file"):
-        read_text(tmp_path)
+        source_text(tmp_path)
 
 
 def test_a_file_appears_whole_when_the_block_ends_well(tmp_path: Path) -> None:
@@ -101,6 +102,59 @@ def test_a_file_appears_whole_when_the_block_ends_well(tmp_path: Path) -> None:
         assert path.read_text() == "old"
     assert path.read_bytes() == "new\r\nünï\n".encode()
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_pipe_is_read_once_and_refused_where_it_would_be_read_again(tmp_path: Path) -> None:
+    ends = os.pipe()
+    os.write(ends[1], b"we\nknow")
+    os.close(ends[1])
+    pipe = f"/dev/fd/{ends[0]}"
+    with pytest.raises(InputError, match="is a pipe; expected a file, which can be read again"):
+        next(read_lines(pipe))
+    assert list(source_lines(pipe)) == ["we", "know"]
+    os.close(ends[0])
+
+
+def test_a_dash_is_standard_input_which_may_be_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"we\nknow\n")))
+    assert source_text("-") == "we\nknow\n"
+    monkeypatch.setattr(sys, "stdin", None)
+    with pytest.raises(InputError, match="standard input is closed; expected text on it; name a file"):
+        source_text("-")
+
+
+@pytest.mark.parametrize(
+    ("path", "name"), [("d/a.txt", "a.txt"), ("a.txt.gz", "a.txt"), ("a.xz", "a"), (".gz", ".gz"), ("gz", "gz")]
+)
+def test_the_name_of_packed_text_without_its_packing(path: str, name: str) -> None:
+    assert unpacked_name(path) == name
+
+
+def test_a_link_stays_a_link_and_a_file_keeps_its_mode(tmp_path: Path) -> None:
+    path, link, loose = tmp_path / "out.txt", tmp_path / "link", tmp_path / "loose"
+    path.touch()
+    path.chmod(0o640)
+    link.symlink_to(path)
+    loose.symlink_to("new.txt")
+    for target in (link, loose):
+        with writing(target) as handle:
+            handle.write("new")
+        assert target.is_symlink()
+    assert path.read_text() == (tmp_path / "new.txt").read_text() == "new"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+
+
+def test_the_longest_name_that_a_file_can_have_is_written(tmp_path: Path) -> None:
+    path = tmp_path / ("x" * 255)
+    with writing(path) as handle:
+        handle.write("new")
+    assert path.read_text() == "new"
+
+
+def test_a_folder_without_leave_to_write_is_refused_beforehand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "access", lambda path, mode: False)  # the tests may run as root, who may write anywhere
+    with pytest.raises(InputError, match="is read-only; expected one to write in"):
+        writable(tmp_path / "out.txt")
 
 
 def test_a_new_file_has_the_permissions_of_any_other(tmp_path: Path) -> None:

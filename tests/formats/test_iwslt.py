@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,7 @@ def joined(*words: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
     [
         (("i", "'m", "here"), (("i'm", "here"), (1, 2))),
         (("we", "should", "n't", "'ve"), (("we", "shouldn't've"), (0, 3))),
+        (("get", "'em", "'the", "he", "’LL"), (("get", "'em", "'the", "he’LL"), (0, 1, 2, 4))),
         (("'s", "go"), (("'s", "go"), (0, 1))),
         (("n't",), (("n't",), (0,))),
         (("a", "", "b"), (("a", "b"), (1, 2))),
@@ -70,3 +72,13 @@ def test_ordinary_text_is_not_taken_for_an_iwslt_file(tmp_path: Path, text: str)
     path = tmp_path / "plain.txt"
     path.write_text(text)
     assert not is_iwslt(path)
+
+
+@pytest.mark.parametrize("name", ["test.tsv", "test.tsv.gz"])
+def test_a_name_in_tsv_promises_rows(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    content = b"Word\tLabel\nwe\tO\n"
+    path.write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+    assert is_iwslt(path)
+    with pytest.raises(InputError, match=r"line 1: .*Label.*; expected word TAB one of O"):
+        read_rows(path)
