@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from strategies import TRICKY_WORDS, alphabets, cases, decisions, spaced_texts, texts
 
 from t5punct.marks import Alphabet, Case
-from t5punct.render import RenderConfig, render
+from t5punct.render import RenderConfig, render_word
 from t5punct.words import Word, split
 
 thorough = settings(max_examples=400, deadline=None)
@@ -62,7 +62,9 @@ def test_words_and_white_space_survive_any_labels_and_cases(text: str) -> None:
 def test_words_survive_any_labels_of_any_alphabet(data: st.DataObject, text: str, alphabet: Alphabet) -> None:
     before = split(text, alphabet)
     chosen = [data.draw(decisions(alphabet)) for _ in before.words]
-    after = split(before.lead + render(before.words, chosen, RenderConfig(), alphabet), alphabet)
+    pairs = zip(before.words, chosen, strict=True)
+    written = [render_word(word, choice, RenderConfig(), alphabet).text + word.space for word, choice in pairs]
+    after = split(before.lead + "".join(written), alphabet)
     assert [word.text.lower() for word in after.words] == [word.text.lower() for word in before.words]
     assert [len(word.text) for word in after.words] == [len(word.text) for word in before.words]
     assert [word.space for word in after.words] == [word.space for word in before.words]
