@@ -13,7 +13,7 @@ Demo(size=3)
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -30,13 +30,6 @@ def load(schema: type[T], path: str | Path | None = None, overrides: Sequence[st
     layers = [] if path is None else [_read_yaml(Path(path))]
     layers += [_read_override(override) for override in overrides]
     return _merge(schema, layers)
-
-
-def from_mapping(schema: type[T], values: Mapping[str, Any]) -> T:
-    """A config from a plain mapping, with the same checks as `load`."""
-    from omegaconf import OmegaConf
-
-    return _merge(schema, [OmegaConf.create(dict(values))])
 
 
 def save(config: Any, path: str | Path) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from . import __version__
@@ -22,7 +22,6 @@ from .evaluation.text import compare_words
 from .formats.files import source_lines
 from .formats.iwslt import LABEL_OF_CLASS, JoinedWords, Row, is_named_iwslt, is_row, join_clitics, rows_of
 from .punctuator import AlignmentCounts, Punctuator
-from .render import render_word
 from .votes import Decision
 from .words import Word, split
 
@@ -87,12 +86,11 @@ def _iwslt_counts(rows: tuple[Row, ...], punctuator: Punctuator) -> Iterator[Cou
 
 def _changes(words: Sequence[Word], decided: Sequence[Decision], punctuator: Punctuator) -> Counts:
     """How the words differ in the text that the product would write."""
-    task = punctuator.model.task
-    config = punctuator.config.render if task.cased else replace(punctuator.config.render, case=False)
+    alphabet = punctuator.model.task.alphabet
     pairs = zip(words, decided, strict=True)
-    output = " ".join(render_word(word, decision, config, task.alphabet).text for word, decision in pairs)
-    before = split(" ".join(word.text for word in words), task.alphabet).words
-    kept = compare_words(before, split(output, task.alphabet).words, case=False)
+    output = " ".join(punctuator.annotate_word(word, decision).text for word, decision in pairs)
+    before = split(" ".join(word.text for word in words), alphabet).words
+    kept = compare_words(before, split(output, alphabet).words, case=False)
     return Counts(
         words_changed=kept.words_changed, words_inserted=kept.words_inserted, words_dropped=kept.words_dropped
     )
@@ -141,6 +139,8 @@ def _signature(punctuator: Punctuator, iwslt: bool, max_words: int | None) -> st
         f"style:{decoding.style or task.default_style}",
         f"marks:{decoding.marks}" if decoding.marks is not None else "",
         f"max-marks:{decoding.max_marks}" if decoding.max_marks is not None else "",
+        f"precision:{decoding.precision}" if decoding.precision != "fp32" else "",
+        "fragment" if config.fragment else "",
         f"w:{windows.window}|s:{windows.stride_words}|ml:{windows.mask_left}|mr:{windows.mask_right}",
         f"combine:{combine.method}" + (f">{combine.threshold}" if combine.method == "vote" else ""),
         f"model:{punctuator.model.name}",

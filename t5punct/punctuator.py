@@ -134,12 +134,12 @@ class Punctuator:
             return []
         votes = self._at_edges(view, self._votes([view.words])[0])
         places = range(window.keep_start - window.start, window.keep_stop - window.start)
-        return [self._annotate_word(view.words[i], decide([votes[i]], self.config.combine)) for i in places]
+        return [self.annotate_word(view.words[i], decide([votes[i]], self.config.combine)) for i in places]
 
     def _annotated(self, words: Iterable[Word]) -> Iterator[AnnotatedWord]:
         shown, read = tee(words)
         for word, decision in zip(shown, self.decisions(read), strict=True):
-            yield self._annotate_word(word, decision)
+            yield self.annotate_word(word, decision)
 
     def _at_edges(self, view: View[Word], votes: Sequence[Vote]) -> list[Vote]:
         """The votes, knowing that a whole text begins and ends with a sentence; windows begin and end anywhere."""
@@ -152,7 +152,8 @@ class Punctuator:
             kept[-1] = closing(kept[-1], self._alphabet.marks)
         return kept
 
-    def _annotate_word(self, word: Word, decision: Decision) -> AnnotatedWord:
+    def annotate_word(self, word: Word, decision: Decision) -> AnnotatedWord:
+        """A word as it is written once its slot and case are decided."""
         config = self.config.render if self.model.task.cased else replace(self.config.render, case=False)
         written = render_word(word, decision, config, self.model.task.alphabet)
         kept = config.keep_marks and word.label != NO_LABEL

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from t5punct.config import from_mapping, load, save, valid_keys
+from t5punct.config import load, save, valid_keys
 from t5punct.errors import ConfigError, InputError
 
 
@@ -78,7 +78,6 @@ def test_saved_settings_load_as_they_were(tmp_path: Path) -> None:
     config = Demo(7, Optim(0.25, "ünï"), [Corpus("x y.txt", 3)])
     save(config, tmp_path / "saved.yaml")
     assert load(Demo, tmp_path / "saved.yaml") == config
-    assert from_mapping(Demo, dataclasses.asdict(config)) == config
 
 
 def test_valid_keys_are_dotted_names_of_every_setting() -> None:
@@ -100,8 +99,6 @@ def test_an_unknown_key_is_named_and_the_valid_ones_listed(tmp_path: Path) -> No
     (tmp_path / "wrong.yaml").write_text("optim: {rate: 1}")
     with pytest.raises(ConfigError, match=expected):
         load(Demo, tmp_path / "wrong.yaml")
-    with pytest.raises(ConfigError, match=expected):
-        from_mapping(Demo, {"optim": {"rate": 1}})
 
 
 @pytest.mark.parametrize("override", ["size=x", "size=1.5", "size=", "optim=3", "corpora=3", "corpora.0.words=3"])
