@@ -144,6 +144,21 @@ def fresh(shape: FreshModelConfig, tokenizer: TaskTokenizer) -> Model:
     return Model(T5ForConditionalGeneration(config), tokenizer, "fresh")
 
 
+def with_decoder_layers(model: Model, n_layers: int) -> Model:
+    """The same model with its decoder's first layers only, to be trained on; the given one is used up.
+
+    A shallow decoder is what slot decoding wants: the encoder runs once, the decoder several times (Kasai 2021).
+    Raises ConfigError if it has fewer.
+    """
+    network: Any = model.network
+    n_found = len(network.decoder.block)
+    if not 1 <= n_layers <= n_found:
+        raise ConfigError(f"{n_layers} decoder layers", expected=f"1 to {n_found}", fix="check decoder_layers")
+    network.decoder.block = network.decoder.block[:n_layers]
+    network.config.num_decoder_layers = network.decoder.config.num_layers = n_layers
+    return model
+
+
 def save(model: Model, folder: str | Path, *, dtype: torch.dtype | None = None) -> None:
     """Write weights (safetensors), tokenizer and task; `dtype` converts the weights on the way."""
     from . import __version__

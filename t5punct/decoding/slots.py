@@ -196,17 +196,18 @@ class SlotDecoder:
 
     def _score(self, passes: DecoderPasses, drafts: Sequence[Draft]) -> list[Scores]:
         """One decoder pass over the open part of all drafts."""
-        settled = [draft.n_settled for draft in drafts]
-        states = passes.states([draft.open_tokens for draft in drafts], settled)  # (n_batch, n_open, d_model)
         sites = [draft.open_sites for draft in drafts]
-        rows = [row for row, found in enumerate(sites) for _ in found]
-        places = [site.position - settled[row] for row, found in enumerate(sites) for site in found]
+        states = passes.states(
+            [draft.open_tokens for draft in drafts],
+            [draft.n_settled for draft in drafts],
+            [[site.position for site in found] for found in sites],
+        )  # (n_sites, d_model)
         offered = [site.turn.fork.tokens for found in sites for site in found]
         width = max(map(len, offered))
         ids = torch.tensor(
             [(*tokens, *(NO_TOKEN,) * (width - len(tokens))) for tokens in offered], device=states.device
         )
-        probabilities = self._head.logits(states[rows, places], ids).softmax(-1)  # (n_sites, n_candidates)
+        probabilities = self._head.logits(states, ids).softmax(-1)  # (n_sites, n_candidates)
         best, values = probabilities.argmax(-1).tolist(), probabilities.tolist()
         ends = list(accumulate(map(len, sites)))
         return [Scores(values[start:end], best[start:end]) for start, end in pairwise([0, *ends])]

@@ -127,6 +127,7 @@ class TrainConfig:
     output: str = "runs/model"
     init_from: str | None = None  # a folder or hub id; null starts from random weights
     tokenizer: str | None = None  # for random weights: the folder that `prepare` put it in
+    decoder_layers: int | None = None  # keep the first of `init_from`'s decoder layers only; null keeps all
     fresh: FreshModelConfig = field(default_factory=FreshModelConfig)
     task: TaskConfig | None = None  # null keeps what `init_from` was trained with, or takes the defaults
     data: DataConfig = field(default_factory=DataConfig)

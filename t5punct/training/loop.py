@@ -120,7 +120,8 @@ def _model(config: TrainConfig) -> models.Model:
     if config.resume:
         return models.load(config.output)
     if config.init_from is not None:
-        return models.load(config.init_from, task=config.task)
+        model = models.load(config.init_from, task=config.task)
+        return models.with_decoder_layers(model, config.decoder_layers) if config.decoder_layers else model
     assert config.tokenizer is not None  # noqa: S101  (TrainConfig has checked it)
     return models.fresh(config.fresh, models.load_tokenizer(config.tokenizer, config.task or TaskConfig()))
 
