@@ -17,7 +17,7 @@ of the offered tokens are normalised among themselves and the best is taken (gre
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ..marks import Alphabet, Case, case_forms
 from ..tokenization import TaskTokenizer
@@ -60,12 +60,12 @@ class Path:
 
     choice: Choice
     index: int
-    tokens: Tokens
+    option: Option
     turns: tuple[Turn, ...]
 
     @property
-    def option(self) -> Option:
-        return self.choice.options[self.index]
+    def tokens(self) -> Tokens:
+        return self.option.tokens
 
     def masses(self, rows: Sequence[Sequence[float]]) -> list[float]:
         """The probability of each option, given those of the tokens at each turn; they sum to 1.
@@ -91,6 +91,8 @@ class Choice:
     options: tuple[Option, ...]
     root: Fork
     paths: tuple[Path, ...] = ()  # one for each option
+    marks: dict[str, Path] = field(default_factory=dict)  # those that write a mark
+    forms: dict[Case | None, Path] = field(default_factory=dict)  # those that write the next word, or (None) the end
 
     @classmethod
     def of(cls, options: Sequence[Option]) -> Choice:
@@ -101,12 +103,16 @@ class Choice:
                 distinct.append(option)
         choice = cls(tuple(distinct), _fork(distinct, range(len(distinct)), 0))
         choice.paths = tuple(_path(choice, index) for index in range(len(distinct)))
+        for path in choice.paths:
+            if path.option.mark is not None:
+                choice.marks[path.option.mark] = path
+            else:
+                choice.forms[path.option.case] = path
         return choice
 
     def form(self, case: Case | None) -> Path:
         """The path that writes the next word in a case; in its first form (or the end) where it has no such form."""
-        found = (path for path in self.paths if path.option.case is case and path.option.mark is None)
-        return next(found, self.paths[0])
+        return self.forms.get(case, self.paths[0])
 
 
 class Candidates:
@@ -165,13 +171,12 @@ def _fork(options: Sequence[Option], live: Sequence[int], depth: int) -> Fork:
 
 
 def _path(choice: Choice, index: int) -> Path:
-    tokens = choice.options[index].tokens
-    turns = []
+    option, turns = choice.options[index], []
     fork: Fork | int = choice.root
-    for offset, token in enumerate(tokens):
+    for offset, token in enumerate(option.tokens):
         assert isinstance(fork, Fork)  # noqa: S101  (a path ends where its tokens do)
         child = fork.tokens.index(token)
         if len(fork.tokens) > 1:
             turns.append(Turn(offset, fork, child))
         fork = fork.nexts[child]
-    return Path(choice, index, tokens, tuple(turns))
+    return Path(choice, index, option, tuple(turns))

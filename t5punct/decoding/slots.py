@@ -118,8 +118,8 @@ class Draft:
 
     def _drafted(self, place: int, mark: str) -> list[Path]:
         choice = self._candidates.choice(self._window, place, 0)
-        marked = [path for path in choice.paths if path.option.mark == mark]
-        return [marked[0], self._word(place, 1, mark, None)] if marked else [choice.form(None)]
+        marked = choice.marks.get(mark)
+        return [marked, self._word(place, 1, mark, None)] if marked else [choice.form(None)]
 
     def _word(self, place: int, n_marks: int, mark: str, case: Case | None) -> Path:
         """The next word, or the end, after a mark."""

@@ -41,12 +41,10 @@ class Tally:
 
     def count(self, path: Path, masses: Sequence[float]) -> None:
         """Take a path; `masses` are those of all options of its choice."""
-        stop = 0.0
-        for other, mass in zip(path.choice.options, masses, strict=True):
-            if other.mark is None:
-                stop += mass  # the label stays as it is
-            elif other is not path.option:
-                self._labels[self._label + other.mark] = self._mass * mass
+        stop = sum(masses[other.index] for other in path.choice.forms.values())  # the label stays as it is
+        for mark, other in path.choice.marks.items():
+            if other is not path:
+                self._labels[self._label + mark] = self._mass * masses[other.index]
         self._labels[self._label] = self._mass * stop
         if path.option.mark is not None:
             self._label += path.option.mark
@@ -72,10 +70,4 @@ class Tally:
 
 
 def _cases(choice: Choice, masses: Sequence[float]) -> Distribution:
-    return Distribution.of(
-        {
-            option.case.value: mass
-            for option, mass in zip(choice.options, masses, strict=True)
-            if option.case is not None
-        }
-    )
+    return Distribution.of({case.value: masses[path.index] for case, path in choice.forms.items() if case is not None})
