@@ -123,9 +123,7 @@ class Punctuator:
                 kept = self._at_edges(view, votes)
                 for slot in range(view.window.keep_start, view.window.keep_stop):
                     ballot.cast(slot, kept[slot - view.window.start])
-            last = seen[-1]
-            settled = last.window.start + config.stride_words + config.mask_left
-            yield from ballot.close(last.window.stop if last.is_last else settled)
+            yield from ballot.close(seen[-1].n_settled)
 
     def annotate_view(self, view: View[Word]) -> list[AnnotatedWord]:
         """The slots that one window decides, with no other votes: what a stream needs."""

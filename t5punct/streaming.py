@@ -78,4 +78,4 @@ class StreamingPunctuator:
     def _decide(self, stop: int, *, is_last: bool = False) -> Sequence[AnnotatedWord]:
         """Slots from the first uncommitted one up to `stop`, by the window of the words seen last."""
         window = Window(self._n_seen - len(self._seen), self._n_seen, self._n_committed, stop)
-        return self._punctuator.annotate_view(View(window, tuple(self._seen), is_last))
+        return self._punctuator.annotate_view(View(window, tuple(self._seen), is_last, n_settled=stop))

@@ -30,6 +30,7 @@ class WindowConfig:
     mask_left: int = 0  # m_l
     mask_right: int = 0  # m_r
     overlap: int = 1  # n, votes a slot gets, where no stride is given; s_n = floor((w - (m_l + m_r)) / n)
+    lead_in: bool = False  # the first window begins m_l words before the document: none sees more than m_r words ahead
 
     def __post_init__(self) -> None:
         free = self.window - (self.mask_left + self.mask_right)
@@ -72,11 +73,15 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class View(Generic[T]):
-    """A window and the words in it; `is_last` if the document ends with it."""
+    """A window and the words in it; `is_last` if the document ends with it.
+
+    No later window decides slots below `n_settled`.
+    """
 
     window: Window
     words: tuple[T, ...]
     is_last: bool
+    n_settled: int
 
 
 def over(words: Iterable[T], config: WindowConfig) -> Iterator[View[T]]:
@@ -84,21 +89,24 @@ def over(words: Iterable[T], config: WindowConfig) -> Iterator[View[T]]:
 
     The first window keeps its left edge, the last (it ends the document) its right.
     """
-    source, held, start = iter(words), list[T](), 0
+    source, held = iter(words), list[T]()
+    start = -config.mask_left if config.lead_in else 0
     while True:
-        held += islice(source, config.window + 1 - len(held))  # the one more tells whether the document goes on
-        is_last = len(held) <= config.window
+        n_seen = config.window + min(start, 0)
+        held += islice(source, n_seen + 1 - len(held))  # the one more tells whether the document goes on
         if not held:
             return
-        seen = tuple(held[: config.window])
-        stop = start + len(seen)
-        keep_start = start + config.mask_left if start else 0
+        is_last, seen = len(held) <= n_seen, tuple(held[:n_seen])
+        stop = max(start, 0) + len(seen)
+        keep_start = start + config.mask_left if start or config.lead_in else 0
         keep_stop = stop if is_last else stop - config.mask_right
-        yield View(Window(start, stop, keep_start, keep_stop), seen, is_last)
+        n_settled = stop if is_last else start + config.stride_words + config.mask_left
+        yield View(Window(max(start, 0), stop, keep_start, keep_stop), seen, is_last, n_settled)
         if is_last:
             return
-        del held[: config.stride_words]
-        start += config.stride_words
+        following = start + config.stride_words
+        del held[: max(following, 0) - max(start, 0)]
+        start = following
 
 
 def plan(n_words: int, config: WindowConfig) -> Iterator[Window]:

@@ -44,7 +44,7 @@ def test_a_slot_is_committed_at_exactly_its_lookahead_by_the_window_that_ends_th
     for index, word in enumerate(words):
         slot, first = index - lookahead, max(0, index - 4)
         seen = tuple(Word(spelling) for spelling in words[first : index + 1])
-        view = View(Window(first, index + 1, slot, slot + 1), seen, is_last=False)
+        view = View(Window(first, index + 1, slot, slot + 1), seen, is_last=False, n_settled=slot + 1)
         assert list(stream.push([word])) == (punctuator.annotate_view(view) if slot >= 0 else [])
 
 
