@@ -41,21 +41,24 @@ def decide(votes: Sequence[Vote], config: CombineConfig) -> Decision:
     """Combine all votes of one slot.
 
     `mean`, `entropy`, `hamming`: the weighted mean of the distributions, then its best label (Minixhofer 2021,
-    section 3).  `vote`: the mark most windows chose, if its share exceeds the threshold, else none (Cho 2012).
-    Of equal labels, the one that an earlier window mentions first wins.
+    section 3).  `vote`: the marks that most windows chose, if their share exceeds the threshold, else none (Cho 2012).
+    Of equal marks, the one that an earlier window mentions first wins.
     """
     weights = [_weight(vote, config.method) for vote in votes]
+    if sum(weights) <= 0.0:
+        weights = [1.0] * len(votes)
+    labels, cases = [vote.labels for vote in votes], [vote.cases for vote in votes]
     if config.method == "vote":
-        labels = _mean([Distribution.certain(vote.labels.best) for vote in votes], weights)
-        cases = _mean([Distribution.certain(vote.cases.best) for vote in votes], weights)
-        mark = max((label for label in labels.outcomes if label), key=labels.probability, default=NO_LABEL)
-        label = mark if labels.probability(mark) > config.threshold else NO_LABEL
-    else:
-        labels = _mean([vote.labels for vote in votes], weights)
-        cases = _mean([vote.cases for vote in votes], weights)
-        label = labels.best
-    case = cases.best
-    return Decision(label, Case(case), labels.probability(label), cases.probability(case), len(votes))
+        labels = [Distribution.certain(written(one)) for one in labels]
+        cases = [Distribution.certain(one.best) for one in cases]
+    label, confidence = _label(labels, weights, config.threshold if config.method == "vote" else None)
+    case = _mean(cases, weights)
+    return Decision(label, Case(case.best), confidence, case.probability(case.best), len(votes))
+
+
+def written(labels: Distribution) -> str:
+    """The label that one window wrote: its marks chosen one by one, the best each time, as the decoder does."""
+    return _label([labels], [1.0], None)[0]
 
 
 class Ballot:
@@ -90,10 +93,42 @@ def _weight(vote: Vote, method: str) -> float:
     return vote.weight
 
 
+def _label(labels: Sequence[Distribution], weights: Sequence[float], threshold: float | None) -> tuple[str, float]:
+    """A label and its probability, mark by mark: greedy decoding with the windows' mean, as an ensemble decodes.
+
+    After `!` only the windows that wrote `!` themselves have a say: in the others' `!` is all that begins with it.
+    With a threshold, the best mark is taken if its share exceeds it, and else nothing.
+    """
+    voters, total = list(zip(labels, weights, strict=True)), sum(weights)
+    label, confidence = NO_LABEL, 1.0
+    while shares := _shares(voters, label):
+        if threshold is None:
+            best = max(shares, key=shares.__getitem__)
+        else:
+            best = max((mark for mark in shares if mark), key=shares.__getitem__, default=NO_LABEL)
+            best = best if shares.get(best, 0.0) > threshold * total else NO_LABEL
+        confidence *= shares.get(best, 0.0) / sum(shares.values())
+        if not best:
+            break
+        label += best
+        if len(voters) > 1:  # a single one wrote what it found best
+            voters = [(one, weight) for one, weight in voters if written(one).startswith(label)]
+    return label, confidence
+
+
+def _shares(voters: Sequence[tuple[Distribution, float]], label: str) -> dict[str, float]:
+    """The weight of each mark that may follow a label's beginning, and of nothing; empty where all have none."""
+    shares: dict[str, float] = {}
+    for distribution, weight in voters:
+        for outcome, probability in zip(distribution.outcomes, distribution.probabilities, strict=True):
+            if outcome.startswith(label):
+                mark = outcome[len(label) : len(label) + 1]
+                shares[mark] = shares.get(mark, 0.0) + weight * probability
+    return shares if any(shares.values()) else {}
+
+
 def _mean(distributions: Sequence[Distribution], weights: Sequence[float]) -> Distribution:
-    """The weighted mean; equal weights where all are zero."""
-    if sum(weights) <= 0.0:
-        weights = [1.0] * len(distributions)
+    """The weighted mean."""
     sums: dict[str, float] = {}
     for distribution, weight in zip(distributions, weights, strict=True):
         for outcome, probability in zip(distribution.outcomes, distribution.probabilities, strict=True):

@@ -64,7 +64,7 @@ def evaluate_file(path: str | Path, punctuator: Punctuator, *, max_words: int | 
         micro_interval=None if scores.micro.f1 is None else interval(documents),
         counts=tuple(documents),
         seconds=seconds,
-        generated=_since(punctuator.alignment, before) if used_generate else None,
+        generated=punctuator.alignment - before if used_generate else None,
         signature=_signature(punctuator, iwslt, max_words),
     )
 
@@ -118,30 +118,23 @@ def _text_counts(lines: Iterable[str], punctuator: Punctuator, max_words: int | 
                 return
 
 
-def _since(now: AlignmentCounts, before: AlignmentCounts) -> AlignmentCounts:
-    return AlignmentCounts(
-        now.words - before.words,
-        now.inserted - before.inserted,
-        now.dropped - before.dropped,
-        now.changed - before.changed,
-    )
-
-
 def _signature(punctuator: Punctuator, iwslt: bool, max_words: int | None) -> str:
     """The settings behind a score, so that two numbers can be told apart; what has its usual value is left out."""
     config, task = punctuator.config, punctuator.model.task
     windows, combine, decoding = config.windows, config.combine, config.decoding
+    generates = decoding.decoder == "generate"
     parts = [
         "classes:" + ";".join(f"{name}={marks}" for name, marks in CLASS_MARKS.items()),
         f"words:{'iwslt-rows' if iwslt else 'text'}",
         f"max-words:{max_words}" if max_words is not None else "",
-        f"decoder:{decoding.decoder}" + (f"{decoding.beams}" if decoding.decoder == "generate" else ""),
+        f"decoder:{decoding.decoder}" + (f"{decoding.beams}|trust:{config.align.min_quality}" if generates else ""),
         f"style:{decoding.style or task.default_style}",
         f"marks:{decoding.marks}" if decoding.marks is not None else "",
         f"max-marks:{decoding.max_marks}" if decoding.max_marks is not None else "",
         f"precision:{decoding.precision}" if decoding.precision != "fp32" else "",
         "fragment" if config.fragment else "",
         f"w:{windows.window}|s:{windows.stride_words}|ml:{windows.mask_left}|mr:{windows.mask_right}",
+        "lead-in" if windows.lead_in else "",
         f"combine:{combine.method}" + (f">{combine.threshold}" if combine.method == "vote" else ""),
         f"model:{punctuator.model.name}",
         f"version:{__version__}",

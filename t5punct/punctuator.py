@@ -9,7 +9,7 @@ In: a text of any length.  Out: the same words with marks and capitals.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, dataclass, field, replace
 from itertools import islice, tee
 from pathlib import Path
 
@@ -38,6 +38,7 @@ class PunctuatorConfig:
     windows: WindowConfig = field(default_factory=lambda: preset(DEFAULT_PRESET).windows)
     combine: CombineConfig = field(default_factory=lambda: preset(DEFAULT_PRESET).combine)
     decoding: DecodingConfig = field(default_factory=DecodingConfig)
+    align: align.AlignConfig = field(default_factory=align.AlignConfig)  # `generate` only
     render: RenderConfig = field(default_factory=RenderConfig)
     fragment: bool = False  # True: the text may begin and end inside a sentence
 
@@ -63,18 +64,24 @@ class AnnotatedWord:
 class AlignmentCounts:
     """How free generation treated the input's words, summed over windows (a word counts in each of its windows)."""
 
+    windows: int = 0
+    distrusted: int = 0  # windows that aligned worse than `align.min_quality`
     words: int = 0
     inserted: int = 0
     dropped: int = 0
     changed: int = 0
 
     def __add__(self, other: AlignmentCounts) -> AlignmentCounts:
-        return AlignmentCounts(
-            self.words + other.words,
-            self.inserted + other.inserted,
-            self.dropped + other.dropped,
-            self.changed + other.changed,
-        )
+        return AlignmentCounts(*(one + more for one, more in zip(astuple(self), astuple(other), strict=True)))
+
+    def __sub__(self, other: AlignmentCounts) -> AlignmentCounts:
+        return AlignmentCounts(*(one - less for one, less in zip(astuple(self), astuple(other), strict=True)))
+
+    @classmethod
+    def of(cls, alignment: align.Alignment, config: align.AlignConfig) -> AlignmentCounts:
+        distrusted = alignment.quality < config.min_quality
+        n_edits = alignment.n_inserted, alignment.n_dropped, alignment.n_changed
+        return cls(1, distrusted, len(alignment.words), *n_edits)
 
 
 class Punctuator:
@@ -171,9 +178,9 @@ class Punctuator:
         texts = generate_texts(self.model, inputs, self.config.decoding)
         task = self.model.task.alphabet
         alignments = [align.align(window.words, text, task) for window, text in zip(inputs, texts, strict=True)]
-        for found in alignments:
-            self.alignment += AlignmentCounts(len(found.words), found.n_inserted, found.n_dropped, found.n_changed)
-        return [align.votes(found, self._alphabet) for found in alignments]
+        config = self.config.align
+        self.alignment = sum((AlignmentCounts.of(found, config) for found in alignments), self.alignment)
+        return [align.votes(found, self._alphabet, config) for found in alignments]
 
 
 def _window_input(words: Sequence[Word]) -> WindowInput:

@@ -37,6 +37,8 @@ def as_json(report: Report) -> dict[str, Any]:
         "generated_words": None
         if generated is None
         else {
+            "windows": generated.windows,
+            "distrusted_windows": generated.distrusted,
             "words": generated.words,
             "inserted": generated.inserted,
             "dropped": generated.dropped,
@@ -87,6 +89,7 @@ def _figures(report: Report) -> Iterator[tuple[str, str]]:
     if made is not None:
         counts = f"{made.changed} changed, {made.dropped} dropped, {made.inserted} inserted of {made.words}"
         yield "generated, before aligning", counts
+        yield "windows that aligned badly", f"{made.distrusted} of {made.windows}"
 
 
 def _number(value: float | None) -> str:

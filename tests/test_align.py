@@ -42,14 +42,23 @@ def cases(alignment: Alignment) -> list[str]:
 
 @quick
 @given(short_words, short_words)
-def test_inserted_dropped_and_changed_words_add_up_to_the_edit_distance(words: list[str], other: list[str]) -> None:
+def test_inserted_dropped_and_changed_words_account_for_both_sides(words: list[str], other: list[str]) -> None:
     alignment = align(words, " ".join(other))
     total = alignment.n_inserted + alignment.n_dropped + alignment.n_changed
-    assert total == distance(tuple(words), tuple(other))
+    assert total >= distance(tuple(words), tuple(other))
     assert len(other) - len(words) == alignment.n_inserted - alignment.n_dropped
     n_exact = sum(link.exact for link in alignment.links)
     assert n_exact + alignment.n_changed + alignment.n_dropped == len(words)
-    assert alignment.quality == (n_exact / len(words) if words else 1.0)
+
+
+@quick
+@given(short_words, short_words)
+def test_the_quality_is_the_likeness_of_the_letters(words: list[str], other: list[str]) -> None:
+    one, two = "".join(words), "".join(other)
+    longer = max(len(one), len(two))
+    assert align(words, " ".join(other)).quality == pytest.approx(
+        1 - distance(tuple(one), tuple(two)) / longer if longer else 1.0
+    )
 
 
 @quick
@@ -88,7 +97,7 @@ def test_a_faithful_text_gives_back_its_own_labels_with_full_weight(text: str) -
     [
         pytest.param("we know that right", "We know that, right?", "we know that, right?", id="faithful"),
         pytest.param("we know that right", "We know, right?", "we know, that right?", id="dropped"),
-        pytest.param("we know right", "Well, we know now, right?", "we know right?", id="inserted"),
+        pytest.param("we know right", "Well, we know now, right?", "we know, right?", id="inserted"),
         pytest.param("we know right", "We we we know, know, right?", "we know, right?", id="repeated"),
         pytest.param("i went to colour town", "I went to color, town.", "i went to colour, town.", id="re-spelled"),
         pytest.param("we can not go", "We cannot, go.", "we can not, go.", id="merged"),

@@ -15,7 +15,8 @@ from t5punct.marks import Case
 from t5punct.votes import Distribution, Vote
 
 quick = settings(max_examples=150, deadline=None)
-LABELS = ["", ",", ".", "?!"]
+LABELS = ["", ",", ".", "?", "?!", "?!!", "!"]
+FIRST = ["", ",", ".", "?", "!"]
 
 # quarters and small weights add without rounding, so that ties are ties
 distributions = st.dictionaries(st.sampled_from(LABELS), st.integers(0, 4).map(float), min_size=1).map(Distribution.of)
@@ -37,30 +38,88 @@ def certain(label: str, weight: float = 1.0, left_words: int = 0, right_words: i
     return Vote(Distribution.certain(label), Distribution.certain("lower"), weight, left_words, right_words)
 
 
+def _chances(labels: Distribution, prefix: str) -> dict[str, float]:
+    """What may follow a prefix, by the definition of a distribution over labels."""
+    return {
+        mark: sum(
+            labels.probability(label)
+            for label in LABELS
+            if (label == prefix if not mark else label.startswith(prefix + mark))
+        )
+        for mark in ("", *",.?!")
+    }
+
+
+def _alone(labels: Distribution) -> list[str]:
+    """The prefixes of what a window wrote: the first of the best marks, one after the other."""
+    prefixes = [""]
+    while True:
+        chances = _chances(labels, prefixes[-1])
+        first = min(
+            (outcome for outcome in labels.outcomes if outcome.startswith(prefixes[-1])),
+            key=lambda o: (-chances[o[len(prefixes[-1]) :][:1]], labels.outcomes.index(o)),
+        )
+        if first == prefixes[-1] or not chances[first[len(prefixes[-1])]]:
+            return prefixes
+        prefixes.append(first[: len(prefixes[-1]) + 1])
+
+
 @quick
 @given(slots)
-def test_the_mean_equals_the_sum_written_out(slot: list[Vote]) -> None:
+def test_the_mean_decodes_mark_by_mark_as_an_ensemble_does(slot: list[Vote]) -> None:
     weights = [vote.weight for vote in slot] if any(vote.weight for vote in slot) else [1.0] * len(slot)
-    shares = {
-        label: sum(w * vote.labels.probability(label) for w, vote in zip(weights, slot, strict=True)) / sum(weights)
-        for label in LABELS
-    }
-    decision = decide(slot, CombineConfig("mean"))
-    assert decision.label_confidence == pytest.approx(max(shares.values()))
-    assert shares[decision.label] == pytest.approx(max(shares.values()))
+    decision, prefix, confidence = decide(slot, CombineConfig("mean")), "", 1.0
+    while True:
+        voters = [(w, vote.labels) for w, vote in zip(weights, slot, strict=True) if prefix in _alone(vote.labels)]
+        shares = {mark: sum(w * _chances(labels, prefix)[mark] for w, labels in voters) for mark in ("", *",.?!")}
+        if not any(shares.values()):
+            break
+        mark = decision.label[len(prefix) :][:1]
+        assert shares[mark] == pytest.approx(max(shares.values()))
+        confidence *= shares[mark] / sum(shares.values())
+        if not mark:
+            break
+        prefix += mark
+    assert prefix == decision.label
+    assert decision.label_confidence == pytest.approx(confidence)
     assert decision.n_votes == len(slot)
+
+
+def _labels(**probabilities: float) -> Vote:
+    names = {"none": "", "stop": ".", "bang": "!", "bangs": "!!", "more": "!!!"}
+    weights = {names[name]: value for name, value in probabilities.items()}
+    return Vote(Distribution.of(weights), Distribution.certain("lower"))
+
+
+def test_labels_that_begin_alike_stand_together_against_the_others() -> None:
+    assert decide([_labels(none=0.4, bangs=0.35, bang=0.25)], CombineConfig()).label == "!!"
+    split = [_labels(stop=0.4, bangs=0.35, more=0.25), _labels(stop=0.55, bang=0.45)]
+    assert decide(split, CombineConfig()).label == "!!", (
+        "the second window wrote a stop: it cannot say what follows `!`"
+    )
+    assert decide(split, CombineConfig()).label_confidence == pytest.approx((0.6 + 0.45) / 2 * 0.35 / 0.6)
+
+
+def test_a_window_that_wrote_one_mark_votes_against_a_second() -> None:
+    one, three = certain("!"), certain("!!!")
+    assert decide([one, one, three], CombineConfig("vote")).label == "!"
+    assert decide([one, one, three], CombineConfig("mean")).label == "!"
+    assert decide([one, three, three], CombineConfig("vote")).label == "!!!"
+    assert decide([one, three, certain("")], CombineConfig("vote")).label == "!", "a third wants more: not enough"
 
 
 @quick
 @given(st.lists(st.sampled_from(LABELS), min_size=1, max_size=9), st.sampled_from([0.0, 0.25, 0.4, 0.5, 0.75]))
 def test_a_vote_inserts_the_most_chosen_mark_only_above_the_threshold(chosen: list[str], threshold: float) -> None:
-    counts = Counter(chosen)
-    above = {label for label in LABELS if label and counts[label] / len(chosen) > threshold + 1e-9}
     label = decide([certain(label) for label in chosen], CombineConfig("vote", threshold)).label
-    assert bool(label) == bool(above)
-    if label:
-        assert label in above
-        assert counts[label] == max(counts[mark] for mark in above)
+    for prefix in (label[:end] for end in range(len(label) + 1)):
+        counts = Counter(one[len(prefix)] for one in chosen if one.startswith(prefix) and len(one) > len(prefix))
+        above = {mark for mark in counts if counts[mark] / len(chosen) > threshold + 1e-9}
+        if prefix == label:
+            assert not above
+        else:
+            assert label[len(prefix)] in above
+            assert counts[label[len(prefix)]] == max(counts.values())
 
 
 def test_exactly_the_threshold_is_not_enough() -> None:
@@ -82,7 +141,7 @@ def test_of_equal_labels_the_one_mentioned_first_wins_every_time(slot: list[Vote
 @given(slots, st.sampled_from(METHODS))
 def test_a_decision_is_a_label_and_a_case_that_some_window_gave(slot: list[Vote], method: str) -> None:
     decision = decide(slot, CombineConfig(method))
-    assert decision.label == "" or any(decision.label in vote.labels.outcomes for vote in slot)
+    assert any(label.startswith(decision.label) for vote in slot for label in vote.labels.outcomes)
     assert any(decision.case.value in vote.cases.outcomes for vote in slot)
     assert 0.0 <= decision.label_confidence <= 1.0 + 1e-9
     assert 0.0 <= decision.case_confidence <= 1.0 + 1e-9

@@ -33,7 +33,8 @@ def brute_force(n_words: int, config: WindowConfig) -> list[Window]:
         kept = [
             word
             for word in seen
-            if (first or word - start >= config.mask_left) and (last or word - start < config.window - config.mask_right)
+            if (first or word >= start + config.mask_left)
+            and (last or word < start + config.window - config.mask_right)
         ]
         windows.append(Window(seen[0], seen[-1] + 1, kept[0], kept[-1] + 1))
         if last:

@@ -59,7 +59,7 @@ class Ragged:
 
     def heads(self, flat: torch.Tensor, n_heads: int) -> torch.Tensor:
         """(n_tokens, n_heads * d_kv) -> (n_batch, n_heads, n_longest, d_kv)."""
-        return flat[self.padded].unflatten(-1, (n_heads, -1)).transpose(1, 2)
+        return _heads(flat[self.padded], n_heads)
 
     def flat(self, heads: torch.Tensor) -> torch.Tensor:
         """(n_batch, n_heads, n_longest, d_kv) -> (n_tokens, n_heads * d_kv)."""
@@ -87,9 +87,7 @@ class KeysValues:
     def attend(self, attention: Any, normed: torch.Tensor, tokens: Ragged, bias: torch.Tensor) -> torch.Tensor:
         """Attention of tokens, without scaling, as T5 has it; normed: (n_tokens, d_model), and so the result."""
         queries = tokens.heads(attention.q(normed), attention.n_heads)
-        keys, values = (
-            one.unflatten(-1, (attention.n_heads, -1)).transpose(1, 2) for one in (self.keys, self.values)
-        )
+        keys, values = _heads(self.keys, attention.n_heads), _heads(self.values, attention.n_heads)
         found = scaled_dot_product_attention(queries, keys, values, attn_mask=bias, scale=1.0)
         result: torch.Tensor = attention.o(tokens.flat(found))
         return result
@@ -133,13 +131,13 @@ class DecoderPasses:
         begins = [end - span.stop for end, span in zip(accumulate(map(len, spans)), spans, strict=True)]
         chosen = asked.positions + torch.tensor(begins, device=device)[asked.rows]  # the asked among the computed
         hidden = self._decoder.embed_tokens(torch.tensor(list(chain.from_iterable(inputs)), device=device))
-        tokens, last = computed, len(self._decoder.block) - 1
+        seen, last = computed, len(self._decoder.block) - 1
         for index, block in enumerate(self._decoder.block):
             normed = block.layer[0].layer_norm(hidden)
-            self._targets[index].write(block.layer[0].SelfAttention, normed, tokens)
+            self._targets[index].write(block.layer[0].SelfAttention, normed, seen)
             if index == last:
-                hidden, normed, tokens = hidden[chosen], normed[chosen], asked
-            hidden = self._layer(index, block, hidden, normed, tokens, n_places)
+                hidden, normed, seen = hidden[chosen], normed[chosen], asked
+            hidden = self._layer(index, block, hidden, normed, seen, n_places)
         states: torch.Tensor = self._decoder.final_layer_norm(hidden)
         return states
 
@@ -160,7 +158,8 @@ class DecoderPasses:
         crossing, feeding = block.layer[1], block.layer[-1]
         normed = crossing.layer_norm(hidden)
         hidden = hidden + self._sources[index].attend(crossing.EncDecAttention, normed, tokens, self._source_mask)
-        return hidden + feeding.DenseReluDense(feeding.layer_norm(hidden))
+        result: torch.Tensor = hidden + feeding.DenseReluDense(feeding.layer_norm(hidden))
+        return result
 
     def _make_room(self, n_tokens: int) -> None:
         """Room for windows of so many tokens."""
@@ -177,3 +176,8 @@ class DecoderPasses:
                 bias = attention.compute_bias(n_places, n_places)[0].masked_fill(later, float("-inf"))
                 bias = bias.transpose(0, 1).contiguous()
             self._biases.append(bias)
+
+
+def _heads(rows: torch.Tensor, n_heads: int) -> torch.Tensor:
+    """(n_batch, n_places, n_heads * d_kv) -> (n_batch, n_heads, n_places, d_kv)."""
+    return rows.view(*rows.shape[:2], n_heads, -1).transpose(1, 2)
