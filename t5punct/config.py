@@ -32,11 +32,16 @@ def load(schema: type[T], path: str | Path | None = None, overrides: Sequence[st
     return _merge(schema, layers)
 
 
-def save(config: Any, path: str | Path) -> None:
-    """Write a resolved config as YAML."""
+def as_yaml(config: Any) -> str:
+    """A resolved config as YAML, which `load` reads."""
     from omegaconf import OmegaConf
 
-    Path(path).write_text(OmegaConf.to_yaml(OmegaConf.structured(config)), encoding="utf-8")
+    return str(OmegaConf.to_yaml(OmegaConf.structured(config)))
+
+
+def save(config: Any, path: str | Path) -> None:
+    """Write a resolved config as YAML."""
+    Path(path).write_text(as_yaml(config), encoding="utf-8")
 
 
 def valid_keys(schema: Any, prefix: str = "") -> list[str]:

@@ -134,7 +134,7 @@ def _signature(punctuator: Punctuator, iwslt: bool, max_words: int | None) -> st
         f"precision:{decoding.precision}" if decoding.precision != "fp32" else "",
         "fragment" if config.fragment else "",
         f"w:{windows.window}|s:{windows.stride_words}|ml:{windows.mask_left}|mr:{windows.mask_right}",
-        "lead-in" if windows.lead_in else "",
+        f"lead-in:{windows.lead_in}" if windows.lead_in else "",
         f"combine:{combine.method}" + (f">{combine.threshold}" if combine.method == "vote" else ""),
         f"model:{punctuator.model.name}",
         f"version:{__version__}",

@@ -20,7 +20,7 @@ from .decoding.inputs import DecodingConfig, WindowInput
 from .decoding.slots import SlotDecoder
 from .marks import NO_LABEL, Case, case_of
 from .model import Model, load
-from .precision import with_precision
+from .precision import on_device, with_precision
 from .presets import DEFAULT_PRESET, preset
 from .render import RenderConfig, render_word
 from .votes import Decision, Vote, closing, opening
@@ -38,9 +38,9 @@ class PunctuatorConfig:
     windows: WindowConfig = field(default_factory=lambda: preset(DEFAULT_PRESET).windows)
     combine: CombineConfig = field(default_factory=lambda: preset(DEFAULT_PRESET).combine)
     decoding: DecodingConfig = field(default_factory=DecodingConfig)
-    align: align.AlignConfig = field(default_factory=align.AlignConfig)  # `generate` only
     render: RenderConfig = field(default_factory=RenderConfig)
     fragment: bool = False  # True: the text may begin and end inside a sentence
+    align: align.AlignConfig = field(default_factory=align.AlignConfig)  # `generate` only
 
     @classmethod
     def of_preset(cls, name: str) -> PunctuatorConfig:
@@ -81,7 +81,7 @@ class AlignmentCounts:
     def of(cls, alignment: align.Alignment, config: align.AlignConfig) -> AlignmentCounts:
         distrusted = alignment.quality < config.min_quality
         n_edits = alignment.n_inserted, alignment.n_dropped, alignment.n_changed
-        return cls(1, distrusted, len(alignment.words), *n_edits)
+        return cls(1, int(distrusted), len(alignment.words), *n_edits)
 
 
 class Punctuator:
@@ -99,7 +99,8 @@ class Punctuator:
     def from_pretrained(cls, source: str | Path | None = None, config: PunctuatorConfig | None = None) -> Punctuator:
         """A punctuator with the bundled model (no source), a model folder, or a hub id."""
         config = config or PunctuatorConfig()
-        return cls(with_precision(load(source), config.decoding.precision), config)
+        decoding = config.decoding
+        return cls(with_precision(on_device(load(source), decoding.device), decoding.precision), config)
 
     def with_config(self, **changes: object) -> Punctuator:
         """The same model with other settings."""

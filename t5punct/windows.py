@@ -30,7 +30,9 @@ class WindowConfig:
     mask_left: int = 0  # m_l
     mask_right: int = 0  # m_r
     overlap: int = 1  # n, votes a slot gets, where no stride is given; s_n = floor((w - (m_l + m_r)) / n)
-    lead_in: bool = False  # the first window begins m_l words before the document: none sees more than m_r words ahead
+    lead_in: int = (
+        0  # words before the document at which the first window begins (Nagy 2021); 0: it keeps its left edge
+    )
 
     def __post_init__(self) -> None:
         free = self.window - (self.mask_left + self.mask_right)
@@ -51,6 +53,14 @@ class WindowConfig:
                 f"a stride of {self.stride} words",
                 expected=f"1 to {free}, so that no slot is left without a vote",
                 fix="lower --stride or the masks",
+            )
+
+        least, most = self.mask_left, self.window - self.mask_right - 1
+        if self.lead_in and not least <= self.lead_in <= most:
+            raise ConfigError(
+                f"a lead-in of {self.lead_in} words",
+                expected=f"0, or {max(1, least)} to {most}, so that the first window decides the first slot",
+                fix="change lead_in, the window or the masks",
             )
 
     @property
@@ -90,7 +100,7 @@ def over(words: Iterable[T], config: WindowConfig) -> Iterator[View[T]]:
     The first window keeps its left edge, the last (it ends the document) its right.
     """
     source, held = iter(words), list[T]()
-    start = -config.mask_left if config.lead_in else 0
+    start = -config.lead_in
     while True:
         n_seen = config.window + min(start, 0)
         held += islice(source, n_seen + 1 - len(held))  # the one more tells whether the document goes on
@@ -98,9 +108,9 @@ def over(words: Iterable[T], config: WindowConfig) -> Iterator[View[T]]:
             return
         is_last, seen = len(held) <= n_seen, tuple(held[:n_seen])
         stop = max(start, 0) + len(seen)
-        keep_start = start + config.mask_left if start or config.lead_in else 0
+        keep_start = max(start + config.mask_left, 0) if start or config.lead_in else 0
         keep_stop = stop if is_last else stop - config.mask_right
-        n_settled = stop if is_last else start + config.stride_words + config.mask_left
+        n_settled = stop if is_last else max(start + config.stride_words + config.mask_left, 0)
         yield View(Window(max(start, 0), stop, keep_start, keep_stop), seen, is_last, n_settled)
         if is_last:
             return

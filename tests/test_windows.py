@@ -19,13 +19,14 @@ quick = settings(max_examples=200, deadline=None)
 def configs(draw: st.DrawFn) -> WindowConfig:
     left, right, free = draw(st.integers(0, 6)), draw(st.integers(0, 6)), draw(st.integers(1, 12))
     stride = draw(st.none() | st.integers(1, free))
-    return WindowConfig(left + right + free, stride, left, right, draw(st.integers(1, free)), draw(st.booleans()))
+    lead_in = draw(st.just(0) | st.integers(left, left + free - 1))
+    return WindowConfig(left + right + free, stride, left, right, draw(st.integers(1, free)), lead_in)
 
 
 def brute_force(n_words: int, config: WindowConfig) -> list[Window]:
     """Every window start there is; stop after the first window that reaches the end; then apply the masks."""
     windows = []
-    for start in range(-config.mask_left if config.lead_in else 0, n_words, config.stride_words):
+    for start in range(-config.lead_in, n_words, config.stride_words):
         seen = [word for word in range(n_words) if start <= word < start + config.window]
         if not seen:  # of a document that ends before its first window begins to be seen
             break
@@ -114,6 +115,8 @@ def test_no_words_need_no_windows() -> None:
         ({"overlap": 0}, "0 votes a slot"),
         ({"window": 8, "mask_left": 2, "stride": 7}, "a stride of 7 words; expected 1 to 6"),
         ({"stride": 0}, "a stride of 0 words"),
+        ({"window": 8, "mask_left": 3, "lead_in": 2}, "a lead-in of 2 words; expected 0, or 3 to 7"),
+        ({"window": 8, "mask_right": 3, "lead_in": 5}, "a lead-in of 5 words; expected 0, or 1 to 4"),
     ],
 )
 def test_a_plan_that_would_leave_slots_undecided_is_refused(values: dict[str, int], message: str) -> None:
@@ -148,13 +151,26 @@ def test_the_settled_slots_are_those_that_no_later_window_decides(n_words: int, 
 
 @quick
 @given(st.integers(1, 60), st.integers(1, 8), st.integers(0, 8))
-def test_with_a_lead_in_and_a_stride_of_one_each_slot_sees_exactly_its_lookahead(
+def test_with_a_lead_in_of_the_mask_and_a_stride_of_one_each_slot_sees_exactly_its_lookahead(
     n_words: int, left: int, lookahead: int
 ) -> None:
-    config = WindowConfig(left + lookahead, 1, left - 1, lookahead, lead_in=True)
+    config = WindowConfig(left + lookahead, 1, left - 1, lookahead, lead_in=left - 1)
     for window in plan(n_words, config):
         for slot in range(window.keep_start, window.keep_stop):
             assert window.stop == min(n_words, slot + lookahead + 1)
+
+
+@quick
+@given(st.integers(1, 100), st.integers(1, 20), st.integers(1, 20))
+def test_with_a_lead_in_every_slot_but_the_last_window_s_gets_the_same_number_of_votes(
+    n_words: int, window: int, n: int
+) -> None:
+    """Nagy 2021, figure 1: padding before the document gives its first words as many predictions as the others."""
+    stride = max(1, window // n)
+    config = WindowConfig(window, stride, lead_in=window - stride)
+    votes = votes_by_slot(n_words, config)
+    last = list(plan(n_words, config))[-1]
+    assert {votes[slot] for slot in range(last.start)} <= {window // stride, window // stride + bool(window % stride)}
 
 
 def test_a_stride_takes_the_place_of_the_votes_wanted() -> None:

@@ -33,6 +33,7 @@ class DecodingConfig:
     marks: str | None = None  # of the task's marks, those that may be written; None: all
     max_marks: int | None = None  # the longest label; None: the task's
     precision: str = "fp32"  # see `precision`
+    device: str = "auto"  # the same
 
     def __post_init__(self) -> None:
         if self.decoder not in DECODERS:

@@ -12,7 +12,7 @@ from typing import Any
 
 from ..errors import ConfigError
 from ..model import FreshModelConfig
-from ..presets import PRESETS
+from ..presets import preset
 from ..tokenization import TaskConfig
 
 
@@ -108,10 +108,7 @@ class ValidationConfig:
     def __post_init__(self) -> None:
         _at_least(0, self, "validation.", "every_steps")
         _at_least(1, self, "validation.", "max_words")
-        if self.preset not in PRESETS:
-            raise ConfigError(
-                f"preset {self.preset!r}", expected=f"one of {', '.join(PRESETS)}", fix="check validation.preset"
-            )
+        preset(self.preset)  # raises ConfigError for an unknown one
         if self.file is not None and not self.every_steps:
             raise ConfigError(
                 f"validation.file {self.file} that is never scored",

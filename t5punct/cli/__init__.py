@@ -1,0 +1,68 @@
+"""The command line: `t5punct punctuate | evaluate | presets | prepare | train`.
+
+In: arguments, files, standard input.  Out: text or json on standard output or in files; exit code 2 and one line on
+standard error for a user's mistake.
+
+`echo "how are you today" | t5punct punctuate` prints `How are you today?`
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Annotated, cast
+
+import typer
+
+from .. import __version__
+from ..errors import T5PunctError
+from .evaluate import evaluate
+from .presets import presets
+from .punctuate import punctuate
+from .train import prepare, train
+
+# click's class, which some versions of typer bring along themselves; `format_message` is what we need of it
+_UsageError = cast("type[typer.BadParameter]", typer.BadParameter.__mro__[1])
+
+app = typer.Typer(
+    help="Punctuation and capitals for speech transcripts, with a T5 that never changes a word.",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+for command in (punctuate, evaluate, presets, prepare, train):
+    app.command()(command)
+
+
+@app.callback(invoke_without_command=True)
+def _root(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version and stop.")] = False,
+) -> None:
+    if version:
+        typer.echo(f"t5punct {__version__}")
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+        raise typer.Exit(2)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line; user mistakes become one line and exit code 2."""
+    try:
+        code = app(args=list(sys.argv[1:] if arguments is None else arguments), standalone_mode=False)
+    except T5PunctError as error:
+        _fail(str(error))
+    except _UsageError as error:
+        _fail(error.format_message())
+    except OSError as error:  # a full disk, a file that may not be read; click ends quietly when a reader goes away
+        sys.stdout = None  # type: ignore[assignment]  # or what could not be written is tried again at exit
+        _fail(": ".join(str(part) for part in (error.filename, error.strerror or error) if part))
+    except (typer.Abort, KeyboardInterrupt):
+        sys.exit(130)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _fail(message: str) -> None:
+    typer.echo("t5punct: " + " ".join(message.split()), err=True)
+    sys.exit(2)

@@ -1,0 +1,38 @@
+"""`t5punct evaluate`: a file of punctuated text in, scores out.
+
+In: IWSLT rows, or any punctuated text.  Out: a table, or json under the published keys.
+
+`t5punct evaluate test2011.tsv --preset none` scores the bundled model without overlapping windows.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from .options import Json, ModelOptions, with_model_options
+
+
+@with_model_options
+def evaluate(
+    options: ModelOptions,
+    data: Annotated[str, typer.Argument(help="IWSLT word-TAB-label rows, or punctuated text; `-` is standard input.")],
+    max_words: Annotated[int | None, typer.Option(min=1, help="Score only the first words.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Score a model: take a text's marks off, put them on anew, compare."""
+    import json
+
+    from ..evaluate_files import evaluate_file
+    from ..report import as_json as report_json
+
+    report = evaluate_file(data, options.punctuator(), max_words=max_words)
+    if as_json:
+        typer.echo(json.dumps(report_json(report), ensure_ascii=False))
+    else:
+        from rich.console import Console
+
+        from ..report import table
+
+        Console().print(table(report))

@@ -1,0 +1,129 @@
+"""The options that all commands with a model share, and the punctuator that they ask for.
+
+In: a command that takes `ModelOptions` first.  Out: a command that takes them one by one, as typer wants them.
+
+`@with_model_options` on `def stream(options: ModelOptions, lookahead: int = 4)` gives the command `--model`, `--style`
+and the rest beside `--lookahead`.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+
+import typer
+
+if TYPE_CHECKING:
+    from ..presets import Preset
+    from ..punctuator import Punctuator, PunctuatorConfig
+
+Json = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
+Config = Annotated[Path | None, typer.Option(help="A YAML file of settings.")]
+Overrides = Annotated[list[str] | None, typer.Argument(help="Settings as dotted key=value.", show_default=False)]
+Fragment = Annotated[
+    bool, typer.Option("--fragment", help="The text may begin and end inside a sentence; else it does not.")
+]
+
+
+@dataclass(frozen=True)
+class ModelOptions:
+    """Which model, and how it decodes."""
+
+    model: Annotated[str | None, typer.Option(help="A model folder or hub id; without it, the bundled model.")] = None
+    decoder: Annotated[str, typer.Option(help="slots (constrained) or generate (free, then aligned).")] = "slots"
+    preset: Annotated[str, typer.Option(help="A window strategy of `t5punct presets`, or a YAML file of one.")] = (
+        "double-overlap"
+    )
+    window: Annotated[int | None, typer.Option(min=1, help="Words the model sees at once.")] = None
+    stride: Annotated[int | None, typer.Option(min=1, help="Words from one window's start to the next.")] = None
+    mask_left: Annotated[int | None, typer.Option(min=0, help="First words of a window whose slots are not used.")] = (
+        None
+    )
+    mask_right: Annotated[int | None, typer.Option(min=0, help="Last words of a window whose slots are not used.")] = (
+        None
+    )
+    combine: Annotated[str | None, typer.Option(help="mean, entropy, hamming or vote.")] = None
+    style: Annotated[str | None, typer.Option(help="talk, meeting, prose or chat (the model's list counts).")] = None
+    beams: Annotated[int, typer.Option(min=1, help="Beam size of `generate`.")] = 1
+    min_alignment: Annotated[
+        float, typer.Option(help="`generate`: how well a window must align, 0 to 1, to have a say beside others.")
+    ] = 0.5
+    marks: Annotated[str | None, typer.Option(help='Marks that may be written, such as ",.?"; without it, all.')] = None
+    max_marks: Annotated[int | None, typer.Option(min=1, help="Marks in one slot, at most.")] = None
+    batch_tokens: Annotated[
+        int, typer.Option(min=1, help="Tokens read at a time: more can be faster, and takes more memory.")
+    ] = 2048
+    precision: Annotated[
+        str, typer.Option(help="fp32; bf16 or int8, which are faster; auto: bf16 where the hardware has it.")
+    ] = "fp32"
+    device: Annotated[str, typer.Option(help="cpu, cuda, ..; auto: a GPU if there is one.")] = "auto"
+    threads: Annotated[int | None, typer.Option(min=1, help="Processor threads; without it, torch's choice.")] = None
+    fragment: Fragment = False
+
+    def config(self) -> PunctuatorConfig:
+        """What they ask for; every value is checked before a model is loaded."""
+        from ..align import AlignConfig
+        from ..decoding.inputs import DecodingConfig
+        from ..punctuator import PunctuatorConfig
+
+        chosen = self.strategy()
+        names = ("decoder", "beams", "batch_tokens", "style", "marks", "max_marks", "precision", "device")
+        return PunctuatorConfig(
+            chosen.windows,
+            chosen.combine,
+            DecodingConfig(**{name: getattr(self, name) for name in names}),
+            fragment=self.fragment,
+            align=AlignConfig(self.min_alignment),
+        )
+
+    def strategy(self) -> Preset:
+        """The preset, with single values changed."""
+        from ..presets import Preset, preset
+
+        chosen, names = preset(self.preset), ("window", "stride", "mask_left", "mask_right")
+        windows = replace(
+            chosen.windows, **{name: getattr(self, name) for name in names if getattr(self, name) is not None}
+        )
+        return Preset(windows, replace(chosen.combine, method=self.combine) if self.combine else chosen.combine)
+
+    def punctuator(self) -> Punctuator:
+        config = self.config()
+        from ..punctuator import Punctuator
+
+        silence_bars()
+        if self.threads is not None:
+            import torch
+
+            torch.set_num_threads(self.threads)
+        return Punctuator.from_pretrained(self.model, config)
+
+
+def with_model_options(command: Callable[..., None]) -> Callable[..., None]:
+    """A command whose first parameter, the options, is replaced by their fields, behind its own."""
+    hints, shared = get_type_hints(command, include_extras=True), get_type_hints(ModelOptions, include_extras=True)
+    own = [one.replace(annotation=hints[one.name]) for one in inspect.signature(command).parameters.values()][1:]
+    added = [
+        inspect.Parameter(one.name, inspect.Parameter.KEYWORD_ONLY, default=one.default, annotation=shared[one.name])
+        for one in fields(ModelOptions)
+    ]
+
+    @functools.wraps(command)
+    def wrapped(*args: Any, **values: Any) -> None:
+        options = ModelOptions(**{one.name: values.pop(one.name) for one in added})
+        command(options, *args, **values)
+
+    wrapped.__signature__ = inspect.Signature([*own, *added])  # type: ignore[attr-defined]
+    wrapped.__annotations__ = {one.name: one.annotation for one in (*own, *added)}
+    del wrapped.__wrapped__  # type: ignore[attr-defined]  # inspect would follow it to the unchanged signature
+    return wrapped
+
+
+def silence_bars() -> None:
+    """No progress bars while a model is loaded or saved."""
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()

@@ -1,0 +1,46 @@
+"""`t5punct presets`: the named window strategies, and one of them to copy and change.
+
+In: a name, or none.  Out: a table of values; of one, the YAML that `--preset FILE.yaml` reads.
+
+`t5punct presets mask-combine-4 > mine.yaml` writes a strategy down; edit it, then `--preset mine.yaml`.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+
+def presets(
+    name: Annotated[str | None, typer.Argument(help="Print this one as YAML.", show_default=False)] = None,
+) -> None:
+    """List the window strategies with their values, in words."""
+    from ..config import as_yaml
+    from ..presets import FAMILIES, listed, preset
+
+    if name is not None:
+        typer.echo(as_yaml(preset(name)), nl=False)
+        return
+    from rich.console import Console
+    from rich.table import Column, Table
+
+    table = Table(
+        Column("preset", no_wrap=True),
+        "window",
+        "stride",
+        "mask left",
+        "mask right",
+        "lead-in",
+        "reads a word",
+        "combine",
+    )
+    for title, one in listed().items():
+        windows, combine = one.windows, one.combine
+        numbers = (windows.window, windows.stride_words, windows.mask_left, windows.mask_right, windows.lead_in)
+        method = f"{combine.method} > {combine.threshold}" if combine.method == "vote" else combine.method
+        table.add_row(title, *map(str, numbers), f"{windows.window / windows.stride_words:.1f} x", method)
+    Console().print(table)
+    typer.echo(
+        f"{', '.join(FAMILIES)} take any number: mask-combine-3 has three votes a slot, realtime-2 sees 2 words on."
+    )

@@ -1,0 +1,41 @@
+"""`t5punct prepare` and `t5punct train`: corpora in, models out.
+
+In: a YAML file of settings and dotted overrides.  Out: a folder, and a line that says so.
+
+`t5punct prepare --config configs/prepare-short.yaml root=corpora`, then `t5punct train --config ...`.
+"""
+
+from __future__ import annotations
+
+import typer
+
+from .options import Config, Overrides, silence_bars
+
+
+def prepare(config: Config = None, overrides: Overrides = None) -> None:
+    """Make a training data set from corpora (see configs/prepare-*.yaml)."""
+    from datasets.utils.logging import disable_progress_bar
+
+    from ..config import load
+    from ..data.prepare import PrepareConfig
+    from ..data.prepare import prepare as run
+
+    settings = load(PrepareConfig, config, overrides or ())
+    disable_progress_bar()
+    report = run(settings)
+    typer.echo(
+        f"{report.output}: {report.train_chunks} chunks of {report.train_words} words to train on, "
+        f"{report.validation_chunks} chunks to validate with"
+    )
+
+
+def train(config: Config = None, overrides: Overrides = None) -> None:
+    """Train or fine-tune a model (see configs/); `accelerate launch train.py` runs it on several devices."""
+    from ..config import load
+    from ..training.config import TrainConfig
+
+    settings = load(TrainConfig, config, overrides or ())
+    from ..training.loop import train as run
+
+    silence_bars()  # of loading and saving; the training's own stays
+    typer.echo(f"{run(settings)}: trained")
