@@ -28,7 +28,6 @@ from .windows import View, WindowConfig, over
 from .words import Word, lead_of, words_of
 
 _POOL_BATCHES = 4  # windows of about this many batches are sorted by length together
-_MAX_WORD_CHARACTERS = 64  # of a longer word (a URL, a blob) the model sees the beginning
 
 
 @dataclass(frozen=True)
@@ -173,7 +172,12 @@ class Punctuator:
         )
 
     def _votes(self, windows: Sequence[Sequence[Word]]) -> list[tuple[Vote, ...]]:
-        inputs = [_window_input(words) for words in windows]
+        inputs = [
+            WindowInput.of([word.core for word in words], [word.has_slot for word in words]).fitted(
+                self.model.tokenizer, self.config.decoding.style
+            )
+            for words in windows
+        ]
         if self._slots is not None:
             return [solution.votes for solution in self._slots.decode(inputs)]
         texts = generate_texts(self.model, inputs, self.config.decoding)
@@ -182,8 +186,3 @@ class Punctuator:
         config = self.config.align
         self.alignment = sum((AlignmentCounts.of(found, config) for found in alignments), self.alignment)
         return [align.votes(found, self._alphabet, config) for found in alignments]
-
-
-def _window_input(words: Sequence[Word]) -> WindowInput:
-    cores = [word.core[:_MAX_WORD_CHARACTERS] for word in words]
-    return WindowInput(tuple(core.lower() for core in cores), tuple(cores), tuple(word.has_slot for word in words))

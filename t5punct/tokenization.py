@@ -31,6 +31,7 @@ class TaskConfig:
 
     marks: str = ",.?!:;-"
     max_marks: int = 3
+    max_tokens: int = 512  # of a window's source, end included: what T5 was pre-trained with; long words are cut for it
     cased: bool = True  # targets in true case; False writes everything in lower case (Melamud 2021)
     styles: list[str] = field(default_factory=lambda: ["talk", "meeting", "prose", "chat"])
     default_style: str = "talk"
@@ -38,6 +39,8 @@ class TaskConfig:
 
     def __post_init__(self) -> None:
         Alphabet(self.marks, self.max_marks)  # says what is wrong with them
+        if self.max_tokens < 1:
+            raise ConfigError(f"max_tokens {self.max_tokens}", expected="1 or more", fix="set max_tokens")
         if self.default_style not in self.styles:
             raise ConfigError(
                 f"default_style {self.default_style!r}",

@@ -17,9 +17,10 @@ from ..errors import ConfigError
 from ..marks import Alphabet
 from ..model import Model
 from ..precision import check_precision
-from ..tokenization import Source, TaskConfig
+from ..tokenization import Source, TaskConfig, TaskTokenizer
 
 DECODERS = ("slots", "generate")
+_MAX_WORD_LETTERS = 64  # of a longer word (a URL, a blob) the model sees the beginning
 
 
 @dataclass(frozen=True)
@@ -71,8 +72,28 @@ class WindowInput:
     has_slot: tuple[bool, ...]
 
     @classmethod
-    def of(cls, spellings: Sequence[str]) -> WindowInput:
-        return cls(tuple(word.lower() for word in spellings), tuple(spellings), (True,) * len(spellings))
+    def of(cls, spellings: Sequence[str], has_slot: Sequence[bool] | None = None) -> WindowInput:
+        slots = (True,) * len(spellings) if has_slot is None else tuple(has_slot)
+        return cls(tuple(word.lower() for word in spellings), tuple(spellings), slots)
+
+    def fitted(self, tokenizer: TaskTokenizer, style: str | None = None) -> WindowInput:
+        """The window with its longest words cut short until the model can read it; no word is left out.
+
+        Raises ConfigError for more words than the model has tokens.
+        """
+        fitted, n_letters = self, _MAX_WORD_LETTERS
+        while True:
+            if any(len(word) > n_letters for word in fitted.spellings):
+                fitted = WindowInput.of([word[:n_letters] for word in self.spellings], self.has_slot)
+            if len(tokenizer.source(fitted.words, style).ids) <= tokenizer.task.max_tokens:
+                return fitted
+            if n_letters == 1:
+                raise ConfigError(
+                    f"a window of {len(self.words)} words for a model that reads {tokenizer.task.max_tokens} tokens",
+                    expected="a shorter window",
+                    fix="lower --window",
+                )
+            n_letters //= 2
 
 
 @dataclass(frozen=True, slots=True)

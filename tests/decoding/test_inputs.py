@@ -1,0 +1,47 @@
+"""No window has more tokens than the model reads, whatever the words; none is left out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import any_word
+
+from t5punct.decoding.inputs import WindowInput
+from t5punct.errors import ConfigError
+from t5punct.model import Model
+from t5punct.tokenization import TaskTokenizer
+
+long_words = any_word | st.text("abcdefgh🙂", min_size=1, max_size=200)
+
+
+def _reading(model: Model, max_tokens: int) -> TaskTokenizer:
+    return TaskTokenizer(model.tokenizer.tokenizer, replace(model.task, max_tokens=max_tokens))
+
+
+@settings(deadline=None, max_examples=150)
+@given(st.lists(long_words, min_size=1, max_size=12), st.integers(60, 200))
+def test_a_fitted_window_keeps_its_words_beginnings_and_the_limit(
+    tiny_model: Model, words: list[str], max_tokens: int
+) -> None:
+    tokenizer = _reading(tiny_model, max_tokens)
+    window = WindowInput.of(words).fitted(tokenizer)
+    assert len(tokenizer.source(window.words).ids) <= max_tokens
+    assert len(window.words) == len(words)
+    assert all(whole.startswith(seen) and seen for whole, seen in zip(words, window.spellings, strict=True))
+
+
+def test_words_are_cut_only_where_they_must_be(tiny_model: Model) -> None:
+    window = WindowInput.of(["we", "know", "supercalifragilistic"], [True, False, True])
+    assert window.fitted(_reading(tiny_model, 512)) == window
+    short = window.fitted(_reading(tiny_model, len(tiny_model.tokenizer.source(window.words).ids) - 1))
+    assert short.spellings[:2] == ("we", "know"[: len(short.spellings[1])])
+    assert len(short.spellings[2]) < 20
+    assert short.has_slot == window.has_slot
+
+
+def test_more_words_than_tokens_are_refused(tiny_model: Model) -> None:
+    with pytest.raises(ConfigError, match=r"a window of 40 words for a model that reads 40 tokens; .* --window"):
+        WindowInput.of(["a"] * 40).fitted(_reading(tiny_model, 40))
