@@ -83,6 +83,24 @@ class AlignmentCounts:
         return cls(1, int(distrusted), len(alignment.words), *n_edits)
 
 
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """A window and its votes, one a word."""
+
+    view: View[Word]
+    votes: tuple[Vote, ...]
+
+
+def decided(cast: Iterable[Cast], config: CombineConfig) -> Iterator[Decision]:
+    """The windows' votes on the slots that each may decide, combined; memory is bounded by the windows' overlap."""
+    ballot = Ballot(config)
+    for one in cast:
+        window = one.view.window
+        for slot in range(window.keep_start, window.keep_stop):
+            ballot.cast(slot, one.votes[slot - window.start])
+        yield from ballot.close(one.view.n_settled)
+
+
 class Punctuator:
     """Puts marks and capitals into texts; never changes a word."""
 
@@ -121,41 +139,40 @@ class Punctuator:
 
     def decisions(self, words: Iterable[Word]) -> Iterator[Decision]:
         """One decision a word, in order, as soon as no later window can vote on it."""
-        config = self.config.windows
-        ballot = Ballot(self.config.combine)
-        pool = max(1, _POOL_BATCHES * self.config.decoding.batch_tokens // config.window)
-        views = over(words, config)
-        while seen := list(islice(views, pool)):
+        return decided(self.cast(over(words, self.config.windows)), self.config.combine)
+
+    def cast(self, views: Iterable[View[Word]]) -> Iterator[Cast]:
+        """What each window says of each of its slots, masked ones included; lazily, some batches at a time."""
+        pool = max(1, _POOL_BATCHES * self.config.decoding.batch_tokens // self.config.windows.window)
+        waiting = iter(views)
+        while seen := list(islice(waiting, pool)):
             for view, votes in zip(seen, self._votes([view.words for view in seen]), strict=True):
-                kept = self._at_edges(view, votes)
-                for slot in range(view.window.keep_start, view.window.keep_stop):
-                    ballot.cast(slot, kept[slot - view.window.start])
-            yield from ballot.close(seen[-1].n_settled)
+                yield Cast(view, self._at_edges(view, votes))
 
     def annotate_view(self, view: View[Word]) -> list[AnnotatedWord]:
         """The slots that one window decides, with no other votes: what a stream needs."""
         window = view.window
         if window.keep_start == window.keep_stop:
             return []
-        votes = self._at_edges(view, self._votes([view.words])[0])
+        (cast,) = self.cast([view])
         places = range(window.keep_start - window.start, window.keep_stop - window.start)
-        return [self.annotate_word(view.words[i], decide([votes[i]], self.config.combine)) for i in places]
+        return [self.annotate_word(view.words[i], decide([cast.votes[i]], self.config.combine)) for i in places]
 
     def _annotated(self, words: Iterable[Word]) -> Iterator[AnnotatedWord]:
         shown, read = tee(words)
         for word, decision in zip(shown, self.decisions(read), strict=True):
             yield self.annotate_word(word, decision)
 
-    def _at_edges(self, view: View[Word], votes: Sequence[Vote]) -> list[Vote]:
+    def _at_edges(self, view: View[Word], votes: Sequence[Vote]) -> tuple[Vote, ...]:
         """The votes, knowing that a whole text begins and ends with a sentence; windows begin and end anywhere."""
         kept = list(votes)
         if self.config.fragment:
-            return kept
+            return tuple(kept)
         if view.window.start == 0 and case_of(view.words[0].core) is not Case.VERBATIM:
             kept[0] = opening(kept[0])
         if view.is_last:
             kept[-1] = closing(kept[-1], self._alphabet.marks)
-        return kept
+        return tuple(kept)
 
     def annotate_word(self, word: Word, decision: Decision) -> AnnotatedWord:
         """A word as it is written once its slot and case are decided."""

@@ -27,6 +27,8 @@ FLOORS = {
         "training",
         "evaluation",
         "evaluate_files",
+        "references",
+        "tuning",
         "report",
     },  # beside the floors: they may look down, never the reverse
     5: {"cli", "server", "__main__"},

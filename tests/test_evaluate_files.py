@@ -14,7 +14,7 @@ from t5punct.evaluate_files import Report, evaluate_file
 from t5punct.evaluation.counts import ClassCounts, Counts
 from t5punct.marks import case_of
 from t5punct.model import Model
-from t5punct.punctuator import Punctuator, PunctuatorConfig
+from t5punct.punctuator import AnnotatedWord, Punctuator, PunctuatorConfig
 from t5punct.render import RenderConfig
 from t5punct.report import as_json, table
 from t5punct.votes import Decision
@@ -42,8 +42,9 @@ class Scripted(Punctuator):
 class Careless(Punctuator):
     """Says something else, as a free generator might."""
 
-    def punctuate(self, text: str) -> str:
-        return text.replace("know", "now").replace("three", "three four") + "."
+    def annotate_word(self, word: Word, decision: Decision) -> AnnotatedWord:
+        found = super().annotate_word(word, decision)
+        return replace(found, text=found.text.lower().replace("know", "now").replace("three", "three four"))
 
 
 def test_an_iwslt_file_is_scored_by_its_own_rows(tiny_model: Model) -> None:

@@ -10,6 +10,7 @@ In: the slots of reference and output.  Out: `Counts`, which can be added up, dr
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
@@ -108,10 +109,17 @@ def count(reference: Sequence[Slot], output: Sequence[Slot]) -> Counts:
             expected="the same words",
             fix="align the texts first",
         )
-    total = Counts()
-    for wanted, found in zip(reference, output, strict=True):
-        total += _count_slot(wanted, found)
-    return total
+    kinds = Counter(_kind(wanted, found) for wanted, found in zip(reference, output, strict=True))
+    rows = [[number * times for number in _count_slot(*kind).row()] for kind, times in kinds.items()]
+    return Counts.of_row([sum(column) for column in zip(Counts().row(), *rows, strict=True)])
+
+
+def _kind(wanted: Slot, found: Slot) -> tuple[Slot, Slot]:
+    """The same for all pairs of slots that count the same: many slots are of few kinds."""
+    if wanted.word is None or found.word is None:
+        return Slot(wanted.label), Slot(found.label)
+    spelled = "a" if wanted.word == wanted.word.lower() else "A"
+    return Slot(wanted.label, spelled), Slot(found.label, spelled if wanted.word == found.word else "")
 
 
 def _count_slot(wanted: Slot, found: Slot) -> Counts:
