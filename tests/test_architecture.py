@@ -29,6 +29,7 @@ FLOORS = {
         "evaluate_files",
         "references",
         "tuning",
+        "plots",
         "report",
     },  # beside the floors: they may look down, never the reverse
     5: {"cli", "server", "__main__"},

@@ -292,3 +292,41 @@ def test_marks_can_be_restricted(capsys: pytest.CaptureFixture[str], folder: str
     assert {word["label"] for word in json.loads(out)["words"]} <= {"", "."}
     assert _run(capsys, "punctuate", text, "--model", folder, "--marks", "*")[0] == 2
     assert _run(capsys, "punctuate", text, "--model", folder, "--precision", "fp8")[0] == 2
+
+
+def test_presets_are_listed_and_one_is_printed_to_be_copied(
+    capsys: pytest.CaptureFixture[str], folder: str, text: Path, tmp_path: Path
+) -> None:
+    code, out, _ = _run(capsys, "presets")
+    assert code == 0
+    assert all(name in out for name in ("none", "overlapped-chunk", "mask-combine-4", "realtime-4"))
+    code, out, _ = _run(capsys, "presets", "mask-combine-3")
+    copied = tmp_path / "mine.yaml"
+    copied.write_text(out.replace("window: 64", "window: 16"), encoding="utf-8")
+    assert "overlap: 3" in out
+    code, _, err = _run(capsys, "punctuate", text, "--model", folder, "--preset", copied)
+    assert (code, err) == (2, err)
+    assert "masks of 12 and 8" in err, "a copy with values that do not fit is refused"
+    copied.write_text(out, encoding="utf-8")
+    by_name = _run(capsys, "punctuate", text, "--model", folder, "--preset", "mask-combine-3")
+    assert _run(capsys, "punctuate", text, "--model", folder, "--preset", copied) == by_name
+
+
+def test_tuning_writes_a_preset_that_punctuate_takes(
+    capsys: pytest.CaptureFixture[str], folder: str, text: Path, tmp_path: Path
+) -> None:
+    data = ROOT / "tests" / "data" / "hand-counted.tsv"
+    best, plot = tmp_path / "best.yaml", tmp_path / "tune.png"
+    settings = ("windows=[4,8]", "grain=4", "budget=2")
+    code, out, _ = _run(capsys, "tune", data, *settings, "--model", folder, "--json", "-o", best, "--plot", plot)
+    assert code == 0
+    trials = json.loads(out)
+    assert [trial["reads"] for trial in trials] == sorted(trial["reads"] for trial in trials)
+    assert all(trial["reads"] <= 2 for trial in trials)
+    assert plot.read_bytes().startswith(b"\x89PNG")
+    assert _run(capsys, "punctuate", text, "--model", folder, "--preset", best)[0] == 0
+    code, _, err = _run(capsys, "tune", data, "budgett=2", "--model", folder)
+    assert code == 2
+    assert "unknown setting 'budgett'" in err
+    code, _, err = _run(capsys, "tune", data, "--model", folder, "--plot", "tune.bmp")
+    assert (code, err.count("\n")) == (2, 1)

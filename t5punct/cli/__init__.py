@@ -1,4 +1,4 @@
-"""The command line: `t5punct punctuate | evaluate | presets | prepare | train`.
+"""The command line: `t5punct punctuate | evaluate | presets | tune | prepare | train`.
 
 In: arguments, files, standard input.  Out: text or json on standard output or in files; exit code 2 and one line on
 standard error for a user's mistake.
@@ -20,6 +20,7 @@ from .evaluate import evaluate
 from .presets import presets
 from .punctuate import punctuate
 from .train import prepare, train
+from .tune import tune
 
 # click's class, which some versions of typer bring along themselves; `format_message` is what we need of it
 _UsageError = cast("type[typer.BadParameter]", typer.BadParameter.__mro__[1])
@@ -30,7 +31,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for command in (punctuate, evaluate, presets, prepare, train):
+for command in (punctuate, evaluate, presets, tune, prepare, train):
     app.command()(command)
 
 

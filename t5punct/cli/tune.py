@@ -1,0 +1,86 @@
+"""`t5punct tune`: the window strategy that suits a model and a budget.
+
+In: a development file, a budget.  Out: the frontier of F1 against cost as a table or json, a plot, a preset in YAML.
+
+`t5punct tune dev.tsv budget=4 --output mine.yaml`, then `t5punct punctuate --preset mine.yaml`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .options import Config, Json, ModelOptions, Overrides, with_model_options
+
+if TYPE_CHECKING:
+    from ..tuning import Trial
+
+
+@with_model_options
+def tune(
+    options: ModelOptions,
+    data: Annotated[str, typer.Argument(help="The development file: IWSLT rows, or punctuated text.")],
+    overrides: Overrides = None,
+    config: Config = None,
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="Write the best strategy, as YAML.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw all trials and the frontier (png, svg, pdf).")] = None,
+    as_json: Json = False,
+) -> None:
+    """Choose window, stride, masks and combination on a development file, within a budget.
+
+    Settings such as budget=4, windows=[32,64] or max_words=20000 follow the file.  The strategy options are not used.
+    """
+    from ..config import as_yaml, load
+    from ..formats.outputs import targets, write
+    from ..tuning import TuneConfig, frontier
+    from ..tuning import tune as run
+
+    settings = load(TuneConfig, config, overrides or ())
+    places = targets([data], output=output)
+    if plot is not None:
+        from ..plots import check_plot
+
+        check_plot(plot)
+    trials = list(run(data, options.punctuator(), settings))
+    best = frontier(trials)
+    if output is not None:
+        write(places, [as_yaml(best[-1].strategy)])
+    if plot is not None:
+        from ..plots import draw_frontier
+
+        draw_frontier(trials, best, plot)
+    _show(best, len(trials), as_json)
+
+
+def _show(best: Sequence[Trial], n_trials: int, as_json: bool) -> None:
+    import json
+
+    if as_json:
+        typer.echo(json.dumps([_as_json(trial) for trial in best]))
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    names = ("reads a word", "window", "stride", "mask left", "mask right", "combine", "micro F1", "95 % interval")
+    table = Table(*names, title=f"the best for each cost, of {n_trials} strategies")
+    for trial in best:
+        windows, spread = trial.strategy.windows, trial.spread()
+        numbers = (windows.window, windows.stride_words, windows.mask_left, windows.mask_right)
+        score = f"{trial.micro_f1:.1f}", f"{spread.low:.1f} to {spread.high:.1f}" if spread else "-"
+        table.add_row(f"{trial.reads:.1f}", *map(str, numbers), trial.strategy.combine.method, *score)
+    Console().print(table)
+
+
+def _as_json(trial: Trial) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    spread = trial.spread()
+    return {
+        **asdict(trial.strategy),
+        "reads": trial.reads,
+        "micro_f1": trial.micro_f1,
+        "micro_f1_interval": None if spread is None else [spread.low, spread.high],
+    }
