@@ -1,0 +1,175 @@
+"""Every decoding strategy on IWSLT, with both decoders.
+
+`python benchmarks/mask_combine.py --config configs/mask-combine.yaml root=iwslt` writes a page of results with its plot: overlap with and without masks (Minixhofer 2021, table 2), predictions a slot
+(Nagy 2021, figure 6), ways to combine, and the named presets; each with its bootstrap interval, and its gain over
+windows side by side with the p-value of a paired test.  Each window is decoded once.  Needs the extra `report`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rich.console import Console
+
+from t5punct import __version__, config
+from t5punct.combine import METHODS, CombineConfig
+from t5punct.decoding.inputs import DecodingConfig
+from t5punct.evaluation.significance import paired_test
+from t5punct.plots import check_plot, save
+from t5punct.presets import Preset, preset
+from t5punct.punctuator import Punctuator, PunctuatorConfig
+from t5punct.tuning import Trial, Trials
+from t5punct.windows import WindowConfig
+
+
+@dataclass(frozen=True)
+class StudyConfig:
+    """What is tried, and on what."""
+
+    root: str = "."
+    files: dict[str, str] = field(default_factory=dict)  # by the name that the page gives them
+    model: str | None = None
+    decoders: list[str] = field(default_factory=lambda: ["slots", "generate"])
+    window: int = 64
+    mask_left: int = 12
+    mask_right: int = 4
+    overlaps: list[int] = field(default_factory=lambda: [1, 2, 4])
+    predictions: list[int] = field(default_factory=lambda: [1, 2, 4, 8, 16])
+    presets: list[str] = field(default_factory=lambda: ["none", "double-overlap", "overlapped-chunk", "vote"])
+    max_words: int | None = None
+    output: str = "docs/results/mask-combine.md"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A strategy on one file with one decoder."""
+
+    section: str
+    name: str
+    decoder: str
+    file: str
+    trial: Trial
+    baseline: Trial
+
+    @property
+    def cells(self) -> str:
+        """Score, interval, gain and p-value, in Markdown."""
+        spread, test = self.trial.spread(), paired_test(self.trial.counts, self.baseline.counts)
+        score = f"{self.trial.micro_f1:.1f}" + (f" ({spread.low:.1f} to {spread.high:.1f})" if spread else "")
+        if self.trial is self.baseline:
+            return f"{score} |"
+        return f"{score} | {test.gain:+.1f}, p {test.p_value:.3f}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--config", type=Path)
+    parser.add_argument("overrides", nargs="*")
+    options = parser.parse_args()
+    settings = config.load(StudyConfig, options.config, options.overrides)
+    page = Path(settings.output)
+    plot = page.with_suffix(".png")
+    check_plot(plot)
+    rows, started = [], time.perf_counter()
+    for decoder in settings.decoders:
+        punctuator = Punctuator.from_pretrained(settings.model, PunctuatorConfig(decoding=DecodingConfig(decoder)))
+        for name, file in settings.files.items():
+            rows += _rows(settings, punctuator, decoder, name, Path(settings.root) / file)
+            Console().print(f"{decoder} on {name}: {time.perf_counter() - started:.0f} s")
+    page.parent.mkdir(parents=True, exist_ok=True)
+    _draw(settings, rows, plot)
+    page.write_text(_page(settings, rows, plot.name), encoding="utf-8")
+
+
+def _rows(settings: StudyConfig, punctuator: Punctuator, decoder: str, name: str, path: Path) -> list[Row]:
+    trials = Trials.on_file(path, punctuator, settings.max_words)
+    baseline = trials.trial(Preset(WindowConfig(settings.window)))
+    found = []
+    for section, strategies in _sections(settings).items():
+        for title, strategy in strategies.items():
+            same = strategy == baseline.strategy
+            found.append(Row(section, title, decoder, name, baseline if same else trials.trial(strategy), baseline))
+    return found
+
+
+def _sections(settings: StudyConfig) -> dict[str, dict[str, Preset]]:
+    """The strategies of each table, by what the table calls them."""
+    w, most = settings.window, max(settings.overlaps)
+    masked = {"mask_left": settings.mask_left, "mask_right": settings.mask_right}
+    strides = {k: w // k for k in settings.predictions}
+    return {
+        "overlap": {
+            f"{kind}, n = {n}": Preset(WindowConfig(w, overlap=n, **values))
+            for kind, values in (("no mask", {}), ("mask", masked))
+            for n in settings.overlaps
+        },
+        "predictions": {
+            f"k = {k}": Preset(WindowConfig(w, stride, lead_in=w - stride)) for k, stride in strides.items()
+        },
+        "combine": {
+            f"{method}, {kind}, n = {most}": Preset(WindowConfig(w, overlap=most, **values), CombineConfig(method))
+            for kind, values in (("no mask", {}), ("mask", masked))
+            for method in METHODS
+        },
+        "presets": {name: preset(name) for name in settings.presets},
+    }
+
+
+_TITLES = {
+    "overlap": "## Overlap, with and without masks (Minixhofer 2021, table 2)",
+    "predictions": "## Predictions a slot (Nagy 2021, figure 6)",
+    "combine": "## Four ways to combine",
+    "presets": "## Named presets",
+}
+
+
+def _page(settings: StudyConfig, rows: Sequence[Row], plot: str) -> str:
+    """The page, in Markdown."""
+    columns = [(decoder, file) for decoder in settings.decoders for file in settings.files]
+    head = "".join(f" {decoder}, {file} | gain |" for decoder, file in columns)
+    lines = [
+        "# Mask-combine: every strategy, both decoders",
+        "",
+        "Micro F1 on IWSLT 2011 with 95 % bootstrap interval; the gain is over windows side by side (no mask, n = 1),",
+        "with the p-value of a paired test (approximate randomisation over stretches of 500 words).",
+        f"Windows of {settings.window} words, masks {settings.mask_left} and {settings.mask_right},",
+        f"model {settings.model or 'bundled'}, t5punct {__version__}. Written by",
+        "`python benchmarks/mask_combine.py --config configs/mask-combine.yaml`.",
+        "",
+        f"![micro F1 against predictions a slot]({plot})",
+    ]
+    for section, title in _TITLES.items():
+        lines += ["", title, "", f"| strategy |{head}", "| --- |" + " --- | --- |" * len(columns)]
+        for name in dict.fromkeys(row.name for row in rows if row.section == section):
+            cells = [
+                row.cells
+                for decoder, file in columns
+                for row in rows
+                if (row.section, row.name, row.decoder, row.file) == (section, name, decoder, file)
+            ]
+            lines.append(f"| {name} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _draw(settings: StudyConfig, rows: Sequence[Row], path: Path) -> None:
+    """The curve of predictions a slot: a line for each file and decoder."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8, 4.5))
+    axes = figure.add_subplot()
+    for decoder in settings.decoders:
+        for file in settings.files:
+            some = [row for row in rows if (row.section, row.decoder, row.file) == ("predictions", decoder, file)]
+            axes.plot(settings.predictions, [row.trial.micro_f1 for row in some], "o-", label=f"{decoder}, {file}")
+    axes.set(xlabel="predictions a slot", ylabel="micro F1, %", xscale="log", xticks=settings.predictions)
+    axes.set_xticklabels([str(k) for k in settings.predictions])
+    axes.legend()
+    save(figure, path)
+
+
+if __name__ == "__main__":
+    main()
