@@ -1,8 +1,9 @@
 """Every decoding strategy on IWSLT, with both decoders.
 
-`python benchmarks/mask_combine.py --config configs/mask-combine.yaml root=iwslt` writes a page of results with its plot: overlap with and without masks (Minixhofer 2021, table 2), predictions a slot
-(Nagy 2021, figure 6), ways to combine, and the named presets; each with its bootstrap interval, and its gain over
-windows side by side with the p-value of a paired test.  Each window is decoded once.  Needs the extra `report`.
+`python benchmarks/mask_combine.py --config configs/mask-combine.yaml root=iwslt` writes a page of results with a plot:
+overlap with and without masks (Minixhofer 2021, table 2), predictions a slot (Nagy 2021, figure 6), ways to combine,
+and the named presets; each with its bootstrap interval, and its gain over windows side by side with the p-value of a
+paired test.  Each window is decoded once.  Needs the extra `report`.
 """
 
 from __future__ import annotations
