@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -212,3 +213,19 @@ def test_a_tagger_is_saved_with_its_model(tiny_model: Model, tmp_path: Path) -> 
     assert models.load(tmp_path, task=TaskConfig(marks=",.")).tagger is None, "it learned other marks"
     models.save(tiny_model, tmp_path / "plain")
     assert models.load(tmp_path / "plain").tagger is None
+
+
+def test_a_decoder_can_be_cut_to_its_first_layers(tiny_model: Model, tmp_path: Path) -> None:
+    cut = models.with_decoder_layers(copy.deepcopy(tiny_model), 1)
+    models.save(cut, tmp_path)
+    loaded = models.load(tmp_path)
+    assert len(loaded.network.decoder.block) == loaded.network.config.num_decoder_layers == 1
+    ids = torch.tensor([[5, 6, 7, 1]])
+    with torch.no_grad():
+        found = loaded.network(input_ids=ids, decoder_input_ids=ids).logits
+        whole = tiny_model.network(input_ids=ids, decoder_input_ids=ids).logits
+        assert torch.allclose(found, cut.network(input_ids=ids, decoder_input_ids=ids).logits)
+    assert not torch.allclose(found, whole)
+    for n_layers in (0, 3):
+        with pytest.raises(ConfigError, match=f"{n_layers} decoder layers; expected 1 to 2"):
+            models.with_decoder_layers(copy.deepcopy(tiny_model), n_layers)

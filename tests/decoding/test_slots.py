@@ -15,7 +15,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import any_word
 from tiny import TINY_SHAPE
-from transformers import MT5Config, MT5ForConditionalGeneration, T5Config, T5ForConditionalGeneration
+from transformers import (
+    MT5Config,
+    MT5ForConditionalGeneration,
+    T5Config,
+    T5ForConditionalGeneration,
+    UMT5Config,
+    UMT5ForConditionalGeneration,
+)
 
 from t5punct import model as models
 from t5punct.decoding.candidates import Candidates
@@ -80,14 +87,12 @@ def _assert_all_same(found: list[tuple[Vote, ...]], wanted: list[tuple[Vote, ...
 def _shaped(model: Model, seed: int, **changes: Any) -> Model:
     """A T5 of another shape with weights large enough to write marks in every corner."""
     torch.manual_seed(seed)
-    kind, config = (
-        (MT5ForConditionalGeneration, MT5Config)
-        if changes.pop("mt5", False)
-        else (
-            T5ForConditionalGeneration,
-            T5Config,
-        )
-    )
+    kinds = {
+        "t5": (T5ForConditionalGeneration, T5Config),
+        "mt5": (MT5ForConditionalGeneration, MT5Config),
+        "umt5": (UMT5ForConditionalGeneration, UMT5Config),  # a position bias in every layer
+    }
+    kind, config = kinds[changes.pop("kind", "t5")]
     shape = {**vars(TINY_SHAPE), "vocab_size": len(model.tokenizer.tokenizer), "decoder_start_token_id": 0, **changes}
     network = kind(config(**shape))
     if changes.get("tie_word_embeddings") is False:
@@ -109,7 +114,8 @@ SHAPES = [
     {"tie_word_embeddings": False},
     {"tie_word_embeddings": False, "feed_forward_proj": "gated-gelu", "num_layers": 3, "num_decoder_layers": 1},
     {"num_decoder_layers": 3, "relative_attention_num_buckets": 8, "relative_attention_max_distance": 9},
-    {"mt5": True},
+    {"kind": "mt5"},
+    {"kind": "umt5", "num_decoder_layers": 3},
 ]  # fmt: skip
 
 
@@ -117,6 +123,34 @@ SHAPES = [
 def test_parallel_equals_step_by_step_for_every_shape_of_t5(tiny_model: Model, shape: dict[str, Any]) -> None:
     for seed in range(3):
         model = _shaped(tiny_model, seed, **shape)
+        _assert_all_same(_parallel(model, WINDOWS), decode_stepwise(model, WINDOWS))
+
+
+def test_windows_that_outgrow_the_cache_are_given_room(tiny_model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Drafts without any mark, of windows that get many."""
+    monkeypatch.setattr("t5punct.decoding.decoder_passes._SPARE_TOKENS", 0)
+    for seed in range(3):
+        model = _shaped(tiny_model, seed, num_decoder_layers=1 + seed)
+        _assert_all_same(_parallel(model, WINDOWS), decode_stepwise(model, WINDOWS))
+
+
+def test_keys_left_where_an_older_draft_had_them_would_be_found(
+    tiny_model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every pass must overwrite what a longer or other draft wrote at its places."""
+    from t5punct.decoding.decoder_passes import KeysValues, Ragged
+
+    def write_once(cache: KeysValues, attention: Any, normed: torch.Tensor, tokens: Ragged) -> None:
+        fresh = cache.keys[tokens.rows, tokens.positions].abs().sum(-1) == 0
+        rows, positions = tokens.rows[fresh], tokens.positions[fresh]
+        cache.keys[rows, positions], cache.values[rows, positions] = (
+            attention.k(normed)[fresh],
+            attention.v(normed)[fresh],
+        )
+
+    monkeypatch.setattr(KeysValues, "write", write_once)
+    model = _shaped(tiny_model, 1)
+    with pytest.raises(AssertionError):
         _assert_all_same(_parallel(model, WINDOWS), decode_stepwise(model, WINDOWS))
 
 
