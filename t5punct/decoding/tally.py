@@ -41,19 +41,25 @@ class Tally:
 
     def count(self, path: Path, masses: Sequence[float]) -> None:
         """Take a path; `masses` are those of all options of its choice."""
-        stop = sum(masses[other.index] for other in path.choice.forms.values())  # the label stays as it is
-        for mark, other in path.choice.marks.items():
-            if other is not path:
-                self._labels[self._label + mark] = self._mass * masses[other.index]
-        self._labels[self._label] = self._mass * stop
-        if path.option.mark is not None:
-            self._label += path.option.mark
-            self._mass *= masses[path.index]
-            return
+        choice = path.choice
+        stop = sum(masses[other.index] for other in choice.forms.values())  # the label stays as it is
+        if path.option.mark is None and not self._labels:  # nearly always: a slot in which nothing is written
+            found = (*(masses[other.index] for other in choice.marks.values()), stop)
+            labels = Distribution((*choice.marks, NO_LABEL), found)
+        else:
+            for mark, other in choice.marks.items():
+                if other is not path:
+                    self._labels[self._label + mark] = self._mass * masses[other.index]
+            self._labels[self._label] = self._mass * stop
+            if path.option.mark is not None:
+                self._label += path.option.mark
+                self._mass *= masses[path.index]
+                return
+            labels = Distribution.of(self._labels)
         if self.place:
-            self._slots.append(Distribution.of(self._labels))
+            self._slots.append(labels)
         if path.option.case is not None:
-            self._cases.append(_cases(path.choice, masses))
+            self._cases.append(_cases(choice, masses, stop))
             self._open()
 
     def votes(self) -> tuple[Vote, ...]:
@@ -69,5 +75,9 @@ class Tally:
         self._labels: dict[str, float] = {}
 
 
-def _cases(choice: Choice, masses: Sequence[float]) -> Distribution:
-    return Distribution.of({case.value: masses[path.index] for case, path in choice.forms.items() if case is not None})
+def _cases(choice: Choice, masses: Sequence[float], total: float) -> Distribution:
+    """The case of the word, given that it is written; `total` is the mass of that."""
+    if total <= 0.0:  # the network is sure of a mark, and the longest label is written
+        return Distribution.of({case.value: 0.0 for case in choice.forms if case is not None})
+    names = tuple(case.value for case in choice.forms if case is not None)
+    return Distribution(names, tuple(masses[path.index] / total for path in choice.forms.values()))
