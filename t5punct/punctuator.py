@@ -14,7 +14,7 @@ from itertools import islice, tee
 from pathlib import Path
 
 from . import align
-from .combine import Ballot, CombineConfig, decide
+from .combine import Ballot, CombineConfig
 from .decoding.generate import generate_texts
 from .decoding.inputs import DecodingConfig, WindowInput
 from .decoding.slots import SlotDecoder
@@ -148,15 +148,6 @@ class Punctuator:
         while seen := list(islice(waiting, pool)):
             for view, votes in zip(seen, self._votes([view.words for view in seen]), strict=True):
                 yield Cast(view, self._at_edges(view, votes))
-
-    def annotate_view(self, view: View[Word]) -> list[AnnotatedWord]:
-        """The slots that one window decides, with no other votes: what a stream needs."""
-        window = view.window
-        if window.keep_start == window.keep_stop:
-            return []
-        (cast,) = self.cast([view])
-        places = range(window.keep_start - window.start, window.keep_stop - window.start)
-        return [self.annotate_word(view.words[i], decide([cast.votes[i]], self.config.combine)) for i in places]
 
     def _annotated(self, words: Iterable[Word]) -> Iterator[AnnotatedWord]:
         shown, read = tee(words)

@@ -45,6 +45,20 @@ def tiny_model(tiny_tokenizer_folder: Path) -> models.Model:
 
 
 @pytest.fixture(scope="session")
+def lively_model(tiny_model: models.Model) -> models.Model:
+    """The tiny model with larger weights: it writes marks in some slots and none in others."""
+    import copy
+
+    import torch
+
+    network = copy.deepcopy(tiny_model.network)
+    with torch.no_grad():
+        for parameter in network.parameters():
+            parameter.mul_(1.5)
+    return models.Model(network, tiny_model.tokenizer, "lively")
+
+
+@pytest.fixture(scope="session")
 def tiny_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A prepared data set of some hundred short windows, made from `tiny_text`."""
     from datasets.utils.logging import disable_progress_bar

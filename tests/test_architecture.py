@@ -168,7 +168,7 @@ def test_imports_run_downwards_only() -> None:
         ("t5punct/model.py", "from .punctuator import Punctuator", "punctuator"),
         ("t5punct/punctuator.py", "from .evaluation.counts import Counts", "evaluation"),
         ("t5punct/punctuator.py", "from .data import chunks", "data"),
-        ("t5punct/streaming.py", "from .training.config import TrainConfig", "training"),
+        ("t5punct/streaming/streams.py", "from ..training.config import TrainConfig", "training"),
         ("t5punct/evaluation/scores.py", "from ..model import load", "model"),
         ("t5punct/evaluation/deep/scores.py", "from ...punctuator import Punctuator", "punctuator"),
         ("t5punct/evaluation/text.py", "import torch.nn", "torch"),
@@ -221,7 +221,7 @@ def test_a_long_file_and_a_long_function_are_found() -> None:
     long_file = "t5punct/new.py"
     assert length_faults(planted(long_file, "# one more\n" * 300)) == [long_file]
     assert length_faults(planted(long_file, "def f() -> None:\n" + "    pass\n" * 60)) == [f"{long_file}:2 f"]
-    many = "".join(f"def f{n}() -> None:\n" + "    pass\n" * 49 for n in range(200))
+    many = "".join(f"def f{n}() -> None:\n" + "    pass\n" * 49 for n in range(500))
     assert {"p90 of functions", "median of functions"} <= set(length_faults(planted(long_file, many)))
 
 

@@ -1,0 +1,151 @@
+"""When a slot is committed: after a fixed number of words, when the model is sure, or sentence by sentence.
+
+In: a stream's state and the votes of its newest window.  Out: how many more slots are final.
+
+With `StreamConfig("fixed", lookahead=2)` the slot after `how` is committed when `how are you` has been heard.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from ..errors import ConfigError
+from ..marks import ENDS_SENTENCE
+from ..votes import Vote
+from .state import StreamState
+
+POLICIES = ("fixed", "entropy", "sentence")
+_BITS = math.log(2.0)  # nats in a bit
+
+
+@dataclass(frozen=True)
+class StreamConfig:
+    """A policy and its values, in words unless named otherwise."""
+
+    policy: str = "fixed"
+    window: int = 32  # w, seen at once
+    lookahead: int = 4  # `fixed`: l, words of right context
+    l_min: int = 1  # `entropy`: the least and the most words of right context
+    l_max: int = 6
+    thresholds: list[float] = field(default_factory=lambda: [0.5])  # h in bits: one, or one a lookahead from l_min on
+    every: int = 4  # `sentence`: F, words between two looks at the buffer
+    after: int = 4  # `sentence`: T, words that must follow a sentence's end
+    max_delay_ms: int | None = None  # a silence of this length commits everything
+
+    def __post_init__(self) -> None:
+        if self.policy not in POLICIES:
+            raise ConfigError(f"policy {self.policy!r}", expected=f"one of {', '.join(POLICIES)}", fix="check --policy")
+        names = {"fixed": ("lookahead",), "entropy": ("l_min", "l_max"), "sentence": ("every", "after")}[self.policy]
+        for name in names:
+            value = getattr(self, name)
+            if not (name == "every") <= value < self.window:
+                raise ConfigError(
+                    f"{name} of {value} words in a window of {self.window}",
+                    expected=f"{int(name == 'every')} or more, and less than the window",
+                    fix=f"change {name} or the window",
+                )
+        if self.l_min > self.l_max or len(self.thresholds) not in (1, self.l_max - self.l_min + 1):
+            raise ConfigError(
+                f"{len(self.thresholds)} thresholds for lookaheads from {self.l_min} to {self.l_max}",
+                expected="l_min <= l_max, and one threshold or one for each lookahead",
+                fix="check --l-min, --l-max and --threshold",
+            )
+        if self.max_delay_ms is not None and self.max_delay_ms < 1:
+            raise ConfigError(f"max_delay_ms {self.max_delay_ms}", expected="1 or more", fix="check --max-delay-ms")
+
+
+class Policy(Protocol):
+    """When to look, from where, and what is then final."""
+
+    def is_due(self, state: StreamState) -> bool:
+        """Whether the word just heard can make a slot final."""
+
+    def window_start(self, state: StreamState) -> int:
+        """The place in the stream from which the model reads."""
+
+    def n_ready(self, state: StreamState, votes: Sequence[Vote]) -> int:
+        """How many more slots are final; votes: those of the uncommitted words, in order."""
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """Each slot when exactly `lookahead` words after it have been heard (Minixhofer 2021, section 4)."""
+
+    lookahead: int
+
+    def is_due(self, state: StreamState) -> bool:
+        return state.n_seen > state.n_committed + self.lookahead
+
+    def window_start(self, state: StreamState) -> int:
+        return state.start
+
+    def n_ready(self, state: StreamState, votes: Sequence[Vote]) -> int:
+        return max(0, len(votes) - self.lookahead)
+
+
+@dataclass(frozen=True)
+class Entropy:
+    """Each slot when the model is sure of it, or `l_max` words after it have been heard (thesis 2021, algorithm 1).
+
+    Slots are committed in order: one that the model is sure of waits for those before it.
+    """
+
+    l_min: int
+    l_max: int
+    thresholds: Sequence[float]  # bits, one for each lookahead from l_min to l_max
+
+    def is_due(self, state: StreamState) -> bool:
+        return state.n_seen > state.n_committed + self.l_min
+
+    def window_start(self, state: StreamState) -> int:
+        return state.start
+
+    def n_ready(self, state: StreamState, votes: Sequence[Vote]) -> int:
+        for n_ready, vote in enumerate(votes):
+            lookahead = len(votes) - n_ready - 1
+            if lookahead < self.l_min:
+                return n_ready
+            sure = lookahead >= self.l_max or vote.labels.entropy / _BITS <= self.thresholds[lookahead - self.l_min]
+            if not sure:
+                return n_ready
+        return len(votes)
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """Up to the first sentence end that enough words follow (Chen 2020, algorithm 1), looked for every so many words.
+
+    The buffer begins where a sentence does, and is bounded: when as many words wait as a window holds, all those
+    that enough words follow are committed.
+    """
+
+    every: int
+    after: int
+    window: int
+
+    def is_due(self, state: StreamState) -> bool:
+        waiting = state.n_seen - state.n_committed
+        return waiting > self.after and (state.n_seen % self.every == 0 or waiting >= self.window)
+
+    def window_start(self, state: StreamState) -> int:
+        return max(state.start, state.sentence_start)
+
+    def n_ready(self, state: StreamState, votes: Sequence[Vote]) -> int:
+        n_followed = len(votes) - self.after
+        for place, vote in enumerate(votes[:n_followed]):
+            if any(mark in ENDS_SENTENCE for mark in vote.labels.best):
+                return place + 1
+        return n_followed if len(votes) >= self.window else 0
+
+
+def policy_of(config: StreamConfig) -> Policy:
+    """The policy that a config names."""
+    if config.policy == "entropy":
+        n_lookaheads = config.l_max - config.l_min + 1
+        return Entropy(config.l_min, config.l_max, (config.thresholds * n_lookaheads)[:n_lookaheads])
+    if config.policy == "sentence":
+        return Sentence(config.every, config.after, config.window)
+    return Fixed(config.lookahead)

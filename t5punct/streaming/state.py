@@ -1,0 +1,66 @@
+"""What a stream remembers: its last words and a few numbers, however long it is.
+
+In: words, one after the other.  Out: a `StreamState`, a value that can be saved and resumed elsewhere.
+
+>>> state = StreamState(n_committed=2).hear(Word("how"), 2).hear(Word("are"), 2).hear(Word("you"), 2)
+>>> [word.text for word in state.words], state.n_seen, state.start
+(['are', 'you'], 3, 1)
+>>> StreamState.from_json(state.to_json()) == state
+True
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, replace
+
+from ..errors import InputError
+from ..words import Word
+
+
+@dataclass(frozen=True, slots=True)
+class TimedWord:
+    """A word as a recogniser gives it, with the times at which it was spoken, in milliseconds from the beginning."""
+
+    word: str
+    start_ms: int | None = None
+    end_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StreamState:
+    """A stream between two words."""
+
+    words: tuple[Word, ...] = ()  # the last that were heard, at most a window
+    n_seen: int = 0
+    n_committed: int = 0
+    sentence_start: int = 0  # the first word after the last committed sentence end
+    end_ms: int | None = None  # when the last word was over
+    finished: bool = False
+
+    @property
+    def start(self) -> int:
+        """The place of the first remembered word in the stream."""
+        return self.n_seen - len(self.words)
+
+    def hear(self, word: Word, window: int, end_ms: int | None = None) -> StreamState:
+        """One word more; of those before it, as many are remembered as fill a window or are not committed."""
+        n_dropped = min(max(0, len(self.words) + 1 - window), self.n_committed - self.start)
+        words = (*self.words[n_dropped:], replace(word, space=" "))
+        return replace(self, words=words, n_seen=self.n_seen + 1, end_ms=end_ms)
+
+    def to_json(self) -> str:
+        """The state as a line of json."""
+        return json.dumps(asdict(self), ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> StreamState:
+        """The state that `to_json` wrote.  Raises InputError for anything else."""
+        try:
+            values = json.loads(text)
+            words = tuple(Word(**word) for word in values.pop("words"))
+            return cls(words=words, **values)
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise InputError(
+                f"a stream state that reads {text[:40]!r}", expected="what to_json wrote", fix="begin a new stream"
+            ) from error

@@ -1,0 +1,173 @@
+"""Streams: words as they arrive in, words with marks that never change again out.
+
+In: words, in chunks of any size, of one stream or of many.  Out: committed words, in order.
+
+With a lookahead of 2, `push(["how", "are"])` commits nothing yet, `push(["you", "today"])` commits `how` and `are`, and
+`finish()` the rest.  What the model reads depends on a word's place in the stream alone, so any chunking of the same
+words gives the same output; and the windows of many streams are decoded together.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from ..combine import decide
+from ..errors import InputError
+from ..marks import ENDS_SENTENCE
+from ..punctuator import AnnotatedWord, Cast, Punctuator
+from ..windows import View, Window
+from ..words import Word, split
+from .policies import StreamConfig, policy_of
+from .state import StreamState, TimedWord
+
+Words = Iterable[str | TimedWord]
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """A word whose slot is final, and how many words had been heard after it by then."""
+
+    annotated: AnnotatedWord
+    delay_words: int
+
+    @property
+    def text(self) -> str:
+        """The word as it is written, with case and marks."""
+        return self.annotated.text
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A stream after some words, and what became final."""
+
+    state: StreamState
+    committed: tuple[Committed, ...] = ()
+
+
+class Streams:
+    """Any number of streams over one model.  Their states are values, kept by the caller."""
+
+    def __init__(self, punctuator: Punctuator, config: StreamConfig | None = None) -> None:
+        self._punctuator, self.config = punctuator, config or StreamConfig()
+        self._policy = policy_of(self.config)
+
+    def push(self, states: Sequence[StreamState], words: Sequence[Words]) -> list[Step]:
+        """Give each stream the words that arrived for it.  Raises InputError for a stream that is finished."""
+        if any(state.finished for state in states):
+            raise InputError("words after the stream's end", expected="no push after finish", fix="open a new stream")
+        steps, queues = [Step(state) for state in states], [deque(self._pieces(arrived)) for arrived in words]
+        while True:
+            looks: dict[int, bool] = {}  # the streams whose windows are to be decoded, and whether everything is final
+            for index, queue in enumerate(queues):
+                state, everything = self._hear(steps[index].state, queue)
+                steps[index] = replace(steps[index], state=state)
+                if everything is not None:
+                    looks[index] = everything
+            if not looks:
+                return steps
+            self._look(steps, looks)
+
+    def flush(self, states: Sequence[StreamState]) -> list[Step]:
+        """Commit everything that was heard, with the context there is; the streams go on."""
+        steps = [Step(state) for state in states]
+        self._look(steps, {index: True for index, state in enumerate(states) if state.n_seen > state.n_committed})
+        return steps
+
+    def finish(self, states: Sequence[StreamState]) -> list[Step]:
+        """End the streams: the rest becomes final, and so does the text."""
+        steps = [Step(state) for state in states]
+        waiting = {index: True for index, state in enumerate(states) if state.n_seen > state.n_committed}
+        self._look(steps, waiting, is_last=True)
+        return [replace(step, state=replace(step.state, finished=True)) for step in steps]
+
+    def provisional(self, states: Sequence[StreamState]) -> list[tuple[AnnotatedWord, ...]]:
+        """The words of each stream that are not final yet, as they look now."""
+        return [tuple(one.annotated for one in step.committed) for step in self.flush(states)]
+
+    def _pieces(self, words: Words) -> Iterator[TimedWord]:
+        """One item a word: a mark that stands alone is a word, in whatever chunk it comes."""
+        for word in words:
+            timed = TimedWord(word) if isinstance(word, str) else word
+            for piece in timed.word.split():
+                yield replace(timed, word=piece)
+
+    def _hear(self, state: StreamState, queue: deque[TimedWord]) -> tuple[StreamState, bool | None]:
+        """Hear words until a window is to be decoded: then whether everything is final, else None."""
+        alphabet = self._punctuator.model.task.alphabet
+        while queue:
+            if state.n_seen > state.n_committed and self._was_silent(state, queue[0]):
+                return state, True
+            word = queue.popleft()
+            state = state.hear(split(word.word, alphabet).words[0], self.config.window, word.end_ms)
+            if self._policy.is_due(state):
+                return state, False
+        return state, None
+
+    def _was_silent(self, state: StreamState, word: TimedWord) -> bool:
+        """Whether nothing was said for too long before a word, as far as the times are known."""
+        known = None not in (self.config.max_delay_ms, state.end_ms, word.start_ms)
+        return known and word.start_ms - state.end_ms >= self.config.max_delay_ms  # type: ignore[operator]
+
+    def _look(self, steps: list[Step], looks: Mapping[int, bool], *, is_last: bool = False) -> None:
+        """Decode the newest windows of some streams, and commit what is final."""
+        views = [self._view(steps[index].state, is_last) for index in looks]
+        for (index, everything), cast in zip(looks.items(), self._punctuator.cast(views), strict=True):
+            state = steps[index].state
+            waiting = cast.votes[state.n_committed - cast.view.window.start :]
+            n_ready = len(waiting) if everything else self._policy.n_ready(state, waiting)
+            committed = tuple(
+                self._committed(state, cast, slot) for slot in range(state.n_committed, state.n_committed + n_ready)
+            )
+            steps[index] = Step(_after(state, committed), steps[index].committed + committed)
+
+    def _view(self, state: StreamState, is_last: bool) -> View[Word]:
+        start = min(self._policy.window_start(state), state.n_committed)
+        window = Window(start, state.n_seen, state.n_committed, state.n_seen)
+        return View(window, state.words[start - state.start :], is_last, n_settled=state.n_seen)
+
+    def _committed(self, state: StreamState, cast: Cast, slot: int) -> Committed:
+        place = slot - cast.view.window.start
+        decision = decide([cast.votes[place]], self._punctuator.config.combine)
+        annotated = self._punctuator.annotate_word(cast.view.words[place], decision)
+        return Committed(annotated, state.n_seen - slot - 1)
+
+
+class StreamingPunctuator:
+    """One stream, which remembers where it is; `state` can be saved, and given to another one that resumes it."""
+
+    def __init__(
+        self, punctuator: Punctuator, config: StreamConfig | None = None, state: StreamState | None = None
+    ) -> None:
+        self._streams, self.state = Streams(punctuator, config), state or StreamState()
+
+    def push(self, words: Words) -> tuple[Committed, ...]:
+        """Take words that arrived; return those whose slots are now final.
+
+        Raises InputError after `finish()`.
+        """
+        return self._step(self._streams.push([self.state], [words]))
+
+    def flush(self) -> tuple[Committed, ...]:
+        """Make everything final that was heard, after a silence, say; the stream goes on."""
+        return self._step(self._streams.flush([self.state]))
+
+    def provisional(self) -> tuple[AnnotatedWord, ...]:
+        """The words that are not final yet, as they look now."""
+        return self._streams.provisional([self.state])[0]
+
+    def finish(self) -> tuple[Committed, ...]:
+        """End the stream: the rest becomes final, with the context there is."""
+        return self._step(self._streams.finish([self.state]))
+
+    def _step(self, steps: Sequence[Step]) -> tuple[Committed, ...]:
+        self.state = steps[0].state
+        return steps[0].committed
+
+
+def _after(state: StreamState, committed: Sequence[Committed]) -> StreamState:
+    """The state once these words are committed."""
+    ends = [place for place, word in enumerate(committed, 1) if set(word.annotated.label) & set(ENDS_SENTENCE)]
+    start = state.n_committed + ends[-1] if ends else state.sentence_start
+    return replace(state, n_committed=state.n_committed + len(committed), sentence_start=start)

@@ -1,0 +1,127 @@
+"""Policies against the algorithms as their papers write them, with votes that are written by hand."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from t5punct.errors import ConfigError
+from t5punct.streaming.policies import Entropy, Fixed, Sentence, StreamConfig, policy_of
+from t5punct.streaming.state import StreamState
+from t5punct.votes import Distribution, Vote
+from t5punct.words import Word
+
+
+def _vote(**weights: float) -> Vote:
+    names = {"none": "", "comma": ",", "stop": "."}
+    return Vote(Distribution.of({names[name]: w for name, w in weights.items()}), Distribution.certain("lower"))
+
+
+SURE, UNSURE = _vote(none=1.0), _vote(none=0.5, comma=0.5)  # 0 and 1 bit
+
+
+def _heard(n_seen: int, n_committed: int, sentence_start: int = 0) -> StreamState:
+    return StreamState((Word("a"),) * min(n_seen, 10), n_seen, n_committed, sentence_start)
+
+
+@given(st.integers(0, 9), st.integers(0, 20), st.integers(0, 20))
+def test_fixed_commits_what_its_lookahead_follows(lookahead: int, n_committed: int, n_waiting: int) -> None:
+    policy = Fixed(lookahead)
+    n_ready = policy.n_ready(_heard(n_committed + n_waiting, n_committed), [SURE] * n_waiting)
+    assert n_ready == sum(n_waiting - place - 1 >= lookahead for place in range(n_waiting))
+    assert policy.is_due(_heard(n_committed + n_waiting, n_committed)) == (n_ready > 0)
+
+
+@given(st.lists(st.booleans(), max_size=12), st.integers(0, 3), st.integers(0, 4), st.sampled_from([0.0, 0.9, 1.0]))
+def test_entropy_commits_in_order_while_the_model_is_sure(
+    sure: list[bool], l_min: int, spread: int, threshold: float
+) -> None:
+    policy = Entropy(l_min, l_min + spread, [threshold] * (spread + 1))
+    wanted = 0
+    for place, is_sure in enumerate(sure):
+        lookahead = len(sure) - place - 1
+        decided = lookahead >= l_min and (lookahead >= l_min + spread or is_sure or threshold >= 1.0)
+        if not decided:
+            break
+        wanted += 1
+    votes = [SURE if is_sure else UNSURE for is_sure in sure]
+    assert policy.n_ready(_heard(len(sure), 0), votes) == wanted
+
+
+def test_entropy_is_measured_in_bits() -> None:
+    four = Vote(Distribution.of(dict.fromkeys(("", ",", ".", "?"), 1.0)), SURE.cases)
+    assert four.labels.entropy / math.log(2) == pytest.approx(2.0)
+    assert Entropy(0, 5, [1.999999] * 6).n_ready(_heard(1, 0), [four]) == 0
+    assert Entropy(0, 5, [2.000001] * 6).n_ready(_heard(1, 0), [four]) == 1
+
+
+def test_each_lookahead_may_have_its_own_threshold() -> None:
+    policy = policy_of(StreamConfig("entropy", l_min=1, l_max=3, thresholds=[0.0, 1.0, 0.0]))
+    assert policy.n_ready(_heard(2, 0), [UNSURE, SURE]) == 0
+    assert policy.n_ready(_heard(3, 0), [UNSURE, SURE, SURE]) == 2
+    assert policy_of(StreamConfig("entropy", l_min=1, l_max=3, thresholds=[0.7])) == Entropy(1, 3, [0.7] * 3)
+
+
+def _algorithm_1(ends: list[bool], every: int, after: int, window: int) -> list[tuple[int, int]]:
+    """Chen 2020, algorithm 1, word by word: (words heard, words committed) whenever something is committed.
+
+    `ends[i]`: the model sees a sentence end after word i, whenever it looks.  The bound is ours.
+    """
+    committed, found = 0, []
+    for heard in range(1, len(ends) + 1):
+        waiting = heard - committed
+        if heard % every and waiting < window:
+            continue
+        first = next((i for i in range(committed, heard) if ends[i]), None)
+        if first is not None and heard - first - 1 >= after:
+            committed = first + 1
+        elif waiting >= window:
+            committed = heard - after
+        else:
+            continue
+        found.append((heard, committed))
+    return found
+
+
+@given(st.lists(st.booleans(), max_size=40), st.integers(1, 5), st.integers(0, 5), st.integers(6, 12))
+def test_sentence_follows_algorithm_1(ends: list[bool], every: int, after: int, window: int) -> None:
+    policy, found = Sentence(every, after, window), []
+    n_committed = 0
+    for heard in range(1, len(ends) + 1):
+        state = StreamState((Word("a"),) * min(heard, window), heard, n_committed)
+        if not policy.is_due(state):
+            continue
+        votes = [_vote(stop=1.0) if ends[place] else SURE for place in range(n_committed, heard)]
+        if n_ready := policy.n_ready(state, votes):
+            n_committed += n_ready
+            found.append((heard, n_committed))
+    assert found == _algorithm_1(ends, every, after, window)
+
+
+def test_a_sentence_s_window_begins_where_the_sentence_does() -> None:
+    policy = Sentence(4, 4, 10)
+    assert policy.window_start(_heard(30, 25, sentence_start=24)) == 24
+    assert policy.window_start(_heard(30, 25, sentence_start=3)) == 20, "or as far back as the window reaches"
+    assert Fixed(2).window_start(_heard(30, 25, sentence_start=24)) == 20
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"policy": "eager"}, "policy 'eager'; expected one of fixed, entropy, sentence"),
+        ({"window": 9, "lookahead": 9}, "lookahead of 9 words in a window of 9; expected 0 or more"),
+        ({"lookahead": -1}, "lookahead of -1 words"),
+        ({"policy": "entropy", "l_min": 5, "l_max": 2}, "thresholds for lookaheads from 5 to 2"),
+        ({"policy": "entropy", "thresholds": [0.1, 0.2]}, "2 thresholds for lookaheads from 1 to 6"),
+        ({"policy": "entropy", "l_max": 40}, "l_max of 40 words"),
+        ({"policy": "sentence", "every": 0}, "every of 0 words in a window of 32; expected 1 or more"),
+        ({"policy": "sentence", "after": 32}, "after of 32 words"),
+        ({"max_delay_ms": 0}, "max_delay_ms 0"),
+    ],
+)
+def test_impossible_values_are_refused(values: dict[str, object], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        StreamConfig(**values)  # type: ignore[arg-type]

@@ -1,0 +1,221 @@
+"""The promises of a stream (DESIGN, section 7), on models that know nothing: whatever they say, these hold."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from t5punct.errors import InputError
+from t5punct.model import Model
+from t5punct.presets import preset
+from t5punct.punctuator import Punctuator, PunctuatorConfig
+from t5punct.streaming import Committed, StreamConfig, StreamingPunctuator, Streams, StreamState, TimedWord
+from t5punct.windows import WindowConfig
+
+PIECES = ["we", "know", "that", "iPhone", "3.5", "U.S.", "🙂", "no", "I", "how", "-", "right?"]
+WORDS = st.lists(st.sampled_from(PIECES), min_size=1, max_size=14)
+CONFIGS = st.sampled_from(
+    [
+        StreamConfig(window=5, lookahead=0),
+        StreamConfig(window=5, lookahead=3),
+        StreamConfig("entropy", window=6, l_min=0, l_max=3, thresholds=[2.2]),
+        StreamConfig("entropy", window=6, l_min=1, l_max=3, thresholds=[2.6, 2.4, 2.0]),
+        StreamConfig("sentence", window=6, every=2, after=1),
+        StreamConfig("sentence", window=7, every=3, after=0),
+    ]
+)
+steady = settings(max_examples=40, suppress_health_check=list(HealthCheck))
+
+
+@pytest.fixture(scope="module")
+def punctuator(lively_model: Model) -> Punctuator:
+    return Punctuator(lively_model)
+
+
+def _stream(punctuator: Punctuator, config: StreamConfig, chunks: Sequence[Sequence[str]]) -> list[Committed]:
+    stream = StreamingPunctuator(punctuator, config)
+    committed = [word for chunk in chunks for word in stream.push(chunk)]
+    return [*committed, *stream.finish()]
+
+
+def _chunked(words: list[str], rng: random.Random) -> list[list[str]]:
+    chunks: list[list[str]] = [[]]
+    for word in words:
+        while rng.random() < 0.4:
+            chunks.append([])
+        chunks[-1].append(word)
+    return chunks
+
+
+@steady
+@given(WORDS, CONFIGS, st.randoms(use_true_random=False))
+def test_any_chunking_commits_the_same_and_the_words_are_kept(
+    punctuator: Punctuator, words: list[str], config: StreamConfig, rng: random.Random
+) -> None:
+    whole = _stream(punctuator, config, [words])
+    assert whole == _stream(punctuator, config, _chunked(words, rng))
+    assert whole == _stream(punctuator, config, [[" ".join(words)]])
+    assert [one.annotated.word for one in whole] == [word.rstrip("?") for word in words]
+
+
+@steady
+@given(WORDS, CONFIGS)
+def test_no_slot_waits_longer_than_its_policy_allows(
+    punctuator: Punctuator, words: list[str], config: StreamConfig
+) -> None:
+    stream = StreamingPunctuator(punctuator, config)
+    committed = [one for word in words for one in stream.push([word])]
+    delays = [one.delay_words for one in committed]
+    if config.policy == "fixed":
+        assert set(delays) <= {config.lookahead}
+        assert len(delays) == max(0, len(words) - config.lookahead)
+    elif config.policy == "entropy":
+        assert all(config.l_min <= delay <= config.l_max for delay in delays)
+        assert len(delays) >= len(words) - config.l_max
+    else:
+        assert all(config.after <= delay < config.window for delay in delays)
+        assert stream.state.n_seen - stream.state.n_committed < config.window
+    assert [one.delay_words for one in stream.finish()] == list(range(len(words) - len(delays)))[::-1]
+
+
+@settings(max_examples=25, suppress_health_check=list(HealthCheck))
+@given(st.lists(st.sampled_from(PIECES[:10]), min_size=1, max_size=40), st.integers(0, 5), st.booleans())
+def test_fixed_equals_the_batch_preset_realtime(
+    punctuator: Punctuator, words: list[str], lookahead: int, fragment: bool
+) -> None:
+    strategy = preset(f"realtime-{lookahead}")
+    config = PunctuatorConfig(strategy.windows, strategy.combine, fragment=fragment)
+    batch = Punctuator(punctuator.model, config).annotate(" ".join(words))
+    stream = _stream(Punctuator(punctuator.model, config), StreamConfig(lookahead=lookahead), [words])
+    found = tuple(one.annotated for one in stream)
+    if lookahead == 0 and not fragment:  # the last slot is final before anyone knows that it is the last
+        found, batch = found[:-1], batch[:-1]
+    assert [(one.text, one.label, one.case) for one in found] == [(one.text, one.label, one.case) for one in batch]
+    assert [one.confidence for one in found] == pytest.approx([one.confidence for one in batch], abs=1e-4)
+
+
+@steady
+@given(WORDS, CONFIGS, st.data())
+def test_a_stream_saved_and_resumed_anywhere_goes_on_as_if_nothing_had_been(
+    punctuator: Punctuator, words: list[str], config: StreamConfig, data: st.DataObject
+) -> None:
+    cut = data.draw(st.integers(0, len(words)))
+    stream = StreamingPunctuator(punctuator, config)
+    before = stream.push(words[:cut])
+    resumed = StreamingPunctuator(punctuator, config, StreamState.from_json(stream.state.to_json()))
+    assert [*before, *resumed.push(words[cut:]), *resumed.finish()] == _stream(punctuator, config, [words])
+
+
+@steady
+@given(st.lists(WORDS, min_size=1, max_size=4), CONFIGS, st.randoms(use_true_random=False))
+def test_batched_streams_equal_single_ones(
+    punctuator: Punctuator, texts: list[list[str]], config: StreamConfig, rng: random.Random
+) -> None:
+    streams, states = Streams(punctuator, config), [StreamState() for _ in texts]
+    found: list[list[Committed]] = [[] for _ in texts]
+    left = [_chunked(words, rng) for words in texts]
+    while any(left):
+        steps = streams.push(states, [chunks.pop(0) if chunks else [] for chunks in left])
+        states = [step.state for step in steps]
+        for index, step in enumerate(steps):
+            found[index] += step.committed
+    for index, step in enumerate(streams.finish(states)):
+        found[index] += step.committed
+        assert step.state.finished
+    for words, committed in zip(texts, found, strict=True):
+        single = _stream(punctuator, config, [words])
+        assert [one.text for one in committed] == [one.text for one in single]
+        assert [one.delay_words for one in committed] == [one.delay_words for one in single]
+        confidences = [one.annotated.confidence for one in committed]
+        assert confidences == pytest.approx([one.annotated.confidence for one in single], abs=1e-4)
+
+
+@pytest.mark.parametrize("policy", ["fixed", "entropy", "sentence"])
+def test_the_state_does_not_grow_with_the_stream(punctuator: Punctuator, policy: str) -> None:
+    stream = StreamingPunctuator(punctuator, StreamConfig(policy, window=8, thresholds=[0.1], every=3))
+    rng, sizes = random.Random(1), []
+    for _ in range(120):
+        stream.push(rng.choices(PIECES, k=2))
+        sizes.append(len(stream.state.words))
+    assert max(sizes) <= 8
+    assert len(stream.state.to_json()) < 2000
+
+
+def test_the_provisional_tail_is_what_finish_would_commit_if_the_text_may_end_anywhere(lively_model: Model) -> None:
+    config = PunctuatorConfig(fragment=True)
+    stream = StreamingPunctuator(Punctuator(lively_model, config), StreamConfig(window=6, lookahead=3))
+    stream.push("we know that right and".split())
+    state, tail = stream.state, stream.provisional()
+    assert [word.word for word in tail] == ["that", "right", "and"]
+    assert stream.state == state, "looking changes nothing"
+    assert tail == tuple(one.annotated for one in stream.finish())
+    assert stream.finish() == ()
+
+
+def test_a_whole_stream_begins_and_ends_with_a_sentence(punctuator: Punctuator) -> None:
+    words = _stream(punctuator, StreamConfig(window=6, lookahead=3), [["we", "know", "that", "right", "and"]])
+    assert words[0].annotated.case != "lower"
+    assert set(words[-1].annotated.label) & set(".?!")
+
+
+def test_flushing_commits_all_that_was_heard_and_the_stream_goes_on(punctuator: Punctuator) -> None:
+    stream = StreamingPunctuator(punctuator, StreamConfig(window=6, lookahead=3))
+    stream.push(["we", "know"])
+    assert [one.annotated.word for one in stream.flush()] == ["we", "know"]
+    assert stream.flush() == ()
+    assert stream.push(["that"]) == ()
+    assert [one.annotated.word for one in stream.push(["is", "right", "and"])] == ["that"]
+
+
+def test_a_silence_commits_everything_before_it(punctuator: Punctuator) -> None:
+    config = StreamConfig(window=6, lookahead=3, max_delay_ms=700)
+    timed = [TimedWord("we", 0, 200), TimedWord("know", 200, 400), TimedWord("that", 1100, 1300), TimedWord("is", 1999)]
+    stream = StreamingPunctuator(punctuator, config)
+    assert [one.annotated.word for one in stream.push(timed)] == ["we", "know"]
+    single = StreamingPunctuator(punctuator, config)
+    assert [one.annotated.word for word in timed for one in single.push([word])] == ["we", "know"]
+    for patient in (replace(config, max_delay_ms=701), replace(config, max_delay_ms=None)):
+        assert [one.delay_words for one in StreamingPunctuator(punctuator, patient).push(timed)] == [3]
+
+
+def test_a_mark_that_stands_alone_is_a_word_in_whatever_chunk_it_comes(punctuator: Punctuator) -> None:
+    config = StreamConfig(window=5, lookahead=1)
+    pieces = _stream(punctuator, config, [["you"], ["-"], ["well,"], ["fine"], [","]])
+    assert [word.annotated.word for word in pieces] == ["you", "-", "well", "fine", ","]
+    assert pieces == _stream(punctuator, config, [["you - well, fine ,"]])
+
+
+def test_nothing_can_be_pushed_after_the_end(punctuator: Punctuator) -> None:
+    stream = StreamingPunctuator(punctuator)
+    stream.finish()
+    with pytest.raises(InputError, match="words after the stream's end"):
+        stream.push(["more"])
+
+
+@pytest.mark.parametrize("text", ["", "{}", '{"words": [{"txt": "a"}]}', '{"words": [], "seen": 3}', "[1]"])
+def test_a_damaged_state_is_refused(text: str) -> None:
+    with pytest.raises(InputError, match="a stream state that reads"):
+        StreamState.from_json(text)
+
+
+def test_resuming_with_a_smaller_window_loses_no_word(punctuator: Punctuator) -> None:
+    stream = StreamingPunctuator(punctuator, StreamConfig(window=12, lookahead=9))
+    stream.push(PIECES[:9])
+    smaller = StreamingPunctuator(punctuator, StreamConfig(window=3, lookahead=1), stream.state)
+    found = [*smaller.push(["we"]), *smaller.finish()]
+    assert [one.annotated.word for one in found] == [*PIECES[:9], "we"]
+
+
+def test_a_policy_that_forgot_its_left_context_would_differ_from_the_preset(punctuator: Punctuator) -> None:
+    """The comparison with `realtime` can fail: a shorter window decides otherwise somewhere."""
+    words = random.Random(5).choices(PIECES[:10], k=60)
+    strategy = preset("realtime-1")
+    batch = Punctuator(punctuator.model, PunctuatorConfig(strategy.windows, strategy.combine)).annotate(" ".join(words))
+    stream = _stream(punctuator, StreamConfig(window=4, lookahead=1), [words])
+    assert [one.text for one in stream] != [one.text for one in batch]
+    assert WindowConfig(32, 1, 30, 1, lead_in=30) == strategy.windows
