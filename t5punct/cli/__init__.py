@@ -1,4 +1,4 @@
-"""The command line: `t5punct punctuate | evaluate | presets | tune | prepare | train`.
+"""The command line: `t5punct punctuate | stream | evaluate | presets | tune | prepare | train`.
 
 In: arguments, files, standard input.  Out: text or json on standard output or in files; exit code 2 and one line on
 standard error for a user's mistake.
@@ -19,6 +19,7 @@ from ..errors import T5PunctError
 from .evaluate import evaluate
 from .presets import presets
 from .punctuate import punctuate
+from .stream import stream
 from .train import prepare, train
 from .tune import tune
 
@@ -31,7 +32,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for command in (punctuate, evaluate, presets, tune, prepare, train):
+for command in (punctuate, stream, evaluate, presets, tune, prepare, train):
     app.command()(command)
 
 

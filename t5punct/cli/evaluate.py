@@ -11,12 +11,12 @@ from typing import Annotated
 
 import typer
 
-from .options import Json, ModelOptions, with_model_options
+from .options import Json, StrategyOptions, with_model_options
 
 
 @with_model_options
 def evaluate(
-    options: ModelOptions,
+    options: StrategyOptions,
     data: Annotated[str, typer.Argument(help="IWSLT word-TAB-label rows, or punctuated text; `-` is standard input.")],
     max_words: Annotated[int | None, typer.Option(min=1, help="Score only the first words.")] = None,
     as_json: Json = False,

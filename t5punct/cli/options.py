@@ -1,6 +1,6 @@
 """The options that all commands with a model share, and the punctuator that they ask for.
 
-In: a command that takes `ModelOptions` first.  Out: a command that takes them one by one, as typer wants them.
+In: a command that takes `ModelOptions` or `StrategyOptions` first.  Out: one that takes them one by one, for typer.
 
 `@with_model_options` on `def stream(options: ModelOptions, lookahead: int = 4)` gives the command `--model`, `--style`
 and the rest beside `--lookahead`.
@@ -35,18 +35,6 @@ class ModelOptions:
 
     model: Annotated[str | None, typer.Option(help="A model folder or hub id; without it, the bundled model.")] = None
     decoder: Annotated[str, typer.Option(help="slots (constrained) or generate (free, then aligned).")] = "slots"
-    preset: Annotated[str, typer.Option(help="A window strategy of `t5punct presets`, or a YAML file of one.")] = (
-        "double-overlap"
-    )
-    window: Annotated[int | None, typer.Option(min=1, help="Words the model sees at once.")] = None
-    stride: Annotated[int | None, typer.Option(min=1, help="Words from one window's start to the next.")] = None
-    mask_left: Annotated[int | None, typer.Option(min=0, help="First words of a window whose slots are not used.")] = (
-        None
-    )
-    mask_right: Annotated[int | None, typer.Option(min=0, help="Last words of a window whose slots are not used.")] = (
-        None
-    )
-    combine: Annotated[str | None, typer.Option(help="mean, entropy, hamming or vote.")] = None
     style: Annotated[str | None, typer.Option(help="talk, meeting, prose or chat (the model's list counts).")] = None
     beams: Annotated[int, typer.Option(min=1, help="Beam size of `generate`.")] = 1
     min_alignment: Annotated[
@@ -64,6 +52,12 @@ class ModelOptions:
     threads: Annotated[int | None, typer.Option(min=1, help="Processor threads; without it, torch's choice.")] = None
     fragment: Fragment = False
 
+    def strategy(self) -> Preset:
+        """How a document is cut into windows: the default."""
+        from ..presets import DEFAULT_PRESET, preset
+
+        return preset(DEFAULT_PRESET)
+
     def config(self) -> PunctuatorConfig:
         """What they ask for; every value is checked before a model is loaded."""
         from ..align import AlignConfig
@@ -80,16 +74,6 @@ class ModelOptions:
             align=AlignConfig(self.min_alignment),
         )
 
-    def strategy(self) -> Preset:
-        """The preset, with single values changed."""
-        from ..presets import Preset, preset
-
-        chosen, names = preset(self.preset), ("window", "stride", "mask_left", "mask_right")
-        windows = replace(
-            chosen.windows, **{name: getattr(self, name) for name in names if getattr(self, name) is not None}
-        )
-        return Preset(windows, replace(chosen.combine, method=self.combine) if self.combine else chosen.combine)
-
     def punctuator(self) -> Punctuator:
         config = self.config()
         from ..punctuator import Punctuator
@@ -102,18 +86,49 @@ class ModelOptions:
         return Punctuator.from_pretrained(self.model, config)
 
 
+@dataclass(frozen=True)
+class StrategyOptions(ModelOptions):
+    """The same, and how documents are cut into windows."""
+
+    preset: Annotated[str, typer.Option(help="A window strategy of `t5punct presets`, or a YAML file of one.")] = (
+        "double-overlap"
+    )
+    window: Annotated[int | None, typer.Option(min=1, help="Words the model sees at once.")] = None
+    stride: Annotated[int | None, typer.Option(min=1, help="Words from one window's start to the next.")] = None
+    mask_left: Annotated[int | None, typer.Option(min=0, help="First words of a window whose slots are not used.")] = (
+        None
+    )
+    mask_right: Annotated[int | None, typer.Option(min=0, help="Last words of a window whose slots are not used.")] = (
+        None
+    )
+    combine: Annotated[str | None, typer.Option(help="mean, entropy, hamming or vote.")] = None
+
+    def strategy(self) -> Preset:
+        """The preset, with single values changed."""
+        from ..presets import Preset, preset
+
+        chosen, names = preset(self.preset), ("window", "stride", "mask_left", "mask_right")
+        windows = replace(
+            chosen.windows, **{name: getattr(self, name) for name in names if getattr(self, name) is not None}
+        )
+        return Preset(windows, replace(chosen.combine, method=self.combine) if self.combine else chosen.combine)
+
+
 def with_model_options(command: Callable[..., None]) -> Callable[..., None]:
-    """A command whose first parameter, the options, is replaced by their fields, behind its own."""
-    hints, shared = get_type_hints(command, include_extras=True), get_type_hints(ModelOptions, include_extras=True)
-    own = [one.replace(annotation=hints[one.name]) for one in inspect.signature(command).parameters.values()][1:]
+    """A command whose first parameter, some options, is replaced by their fields, behind its own."""
+    hints = get_type_hints(command, include_extras=True)
+    (first, *own) = inspect.signature(command).parameters.values()
+    kind = hints[first.name]
+    shared = get_type_hints(kind, include_extras=True)
+    own = [one.replace(annotation=hints[one.name]) for one in own]
     added = [
         inspect.Parameter(one.name, inspect.Parameter.KEYWORD_ONLY, default=one.default, annotation=shared[one.name])
-        for one in fields(ModelOptions)
+        for one in fields(kind)
     ]
 
     @functools.wraps(command)
     def wrapped(*args: Any, **values: Any) -> None:
-        options = ModelOptions(**{one.name: values.pop(one.name) for one in added})
+        options = kind(**{one.name: values.pop(one.name) for one in added})
         command(options, *args, **values)
 
     wrapped.__signature__ = inspect.Signature([*own, *added])  # type: ignore[attr-defined]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .options import Json, ModelOptions, with_model_options
+from .options import Json, StrategyOptions, with_model_options
 
 if TYPE_CHECKING:
     from ..punctuator import Punctuator
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @with_model_options
 def punctuate(
-    options: ModelOptions,
+    options: StrategyOptions,
     inputs: Annotated[list[str] | None, typer.Argument(metavar="[INPUT]...", show_default=False)] = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Write to this file; `-` is standard output.")

@@ -31,7 +31,7 @@ def tune(
 ) -> None:
     """Choose window, stride, masks and combination on a development file, within a budget.
 
-    Settings such as budget=4, windows=[32,64] or max_words=20000 follow the file.  The strategy options are not used.
+    Settings such as budget=4, windows=[32,64] or max_words=20000 follow the file.
     """
     from ..config import as_yaml, load
     from ..formats.outputs import targets, write

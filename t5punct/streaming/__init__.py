@@ -1,7 +1,8 @@
 """Live words -> committed marks, which never change again (DESIGN, section 7)."""
 
+from ..formats.live import TimedWord
 from .policies import StreamConfig
-from .state import StreamState, TimedWord
+from .state import StreamState
 from .streams import Committed, StreamingPunctuator, Streams
 
 __all__ = ["Committed", "StreamConfig", "StreamState", "StreamingPunctuator", "Streams", "TimedWord"]

@@ -19,15 +19,6 @@ from ..words import Word
 
 
 @dataclass(frozen=True, slots=True)
-class TimedWord:
-    """A word as a recogniser gives it, with the times at which it was spoken, in milliseconds from the beginning."""
-
-    word: str
-    start_ms: int | None = None
-    end_ms: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class StreamState:
     """A stream between two words."""
 

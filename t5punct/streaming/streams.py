@@ -15,12 +15,13 @@ from dataclasses import dataclass, replace
 
 from ..combine import decide
 from ..errors import InputError
+from ..formats.live import TimedWord
 from ..marks import ENDS_SENTENCE
 from ..punctuator import AnnotatedWord, Cast, Punctuator
 from ..windows import View, Window
 from ..words import Word, split
 from .policies import StreamConfig, policy_of
-from .state import StreamState, TimedWord
+from .state import StreamState
 
 Words = Iterable[str | TimedWord]
 

@@ -1,0 +1,143 @@
+"""`t5punct stream`: words in as they arrive, words with marks out as soon as they are final.
+
+In: words on standard input, or json events with times.  Out: committed words at once, or one json event a line.
+
+`printf 'how are you today' | t5punct stream --lookahead 2` prints `How are you today?`, the first word when the third
+has arrived.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .options import Json, ModelOptions, with_model_options
+
+if TYPE_CHECKING:
+    from ..formats.live import Arrival
+    from ..punctuator import AnnotatedWord
+    from ..streaming import Committed
+
+
+@with_model_options
+def stream(
+    options: ModelOptions,
+    policy: Annotated[str, typer.Option(help="fixed, entropy or sentence.")] = "fixed",
+    window: Annotated[int, typer.Option(min=1, help="Words the model sees at once.")] = 32,
+    lookahead: Annotated[int, typer.Option(min=0, help="fixed: words that must follow a slot.")] = 4,
+    l_min: Annotated[int, typer.Option(min=0, help="entropy: the fewest words that must follow.")] = 1,
+    l_max: Annotated[int, typer.Option(min=0, help="entropy: the most that are waited for.")] = 6,
+    threshold: Annotated[
+        str, typer.Option(help="entropy: decide at so many bits or fewer; or one number a lookahead, 0.2,0.4,...")
+    ] = "0.5",
+    every: Annotated[int, typer.Option(min=1, help="sentence: look once in so many words.")] = 4,
+    after: Annotated[int, typer.Option(min=0, help="sentence: words that must follow a sentence's end.")] = 4,
+    max_delay_ms: Annotated[
+        int | None, typer.Option(min=1, help="A silence of this length commits everything.")
+    ] = None,
+    timed: Annotated[
+        bool, typer.Option("--timed", help='Lines of {"word": .., "start": .., "end": ..}, seconds.')
+    ] = False,
+    provisional: Annotated[
+        bool, typer.Option("--provisional", help="With --json: also the tail that may still change.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Punctuate words from standard input as they arrive; what is printed never changes."""
+    from ..errors import ConfigError
+    from ..formats.live import arrivals
+    from ..streaming import StreamConfig, StreamingPunctuator
+
+    if provisional and not as_json:
+        raise ConfigError("--provisional alone", expected="--provisional --json", fix="add --json")
+    config = StreamConfig(
+        policy, window, lookahead, l_min, l_max, _numbers(threshold), every, after, max_delay_ms=max_delay_ms
+    )
+    live, printer = StreamingPunctuator(options.punctuator(), config), _Printer(as_json)
+    source = _Interruptible(arrivals(sys.stdin.fileno(), timed=timed, silence_ms=None if timed else max_delay_ms))
+    for arrival in source:
+        for words in [[word] for word in arrival.words] or [[]]:  # each word is printed as soon as it can be
+            started = time.perf_counter()
+            printer.commit(live.push(words) if words else live.flush(), started)
+        if provisional:
+            printer.tail(live.provisional())
+    started = time.perf_counter()
+    printer.commit(live.finish(), started)
+    printer.end()
+    if source.interrupted:
+        raise typer.Exit(130)
+
+
+class _Interruptible:
+    """Arrivals until the source ends or the user interrupts; work under way is done first, so no word is lost."""
+
+    def __init__(self, source: Iterator[Arrival]) -> None:
+        self._source, self._waiting, self.interrupted = source, False, False
+
+    def __iter__(self) -> Iterator[Arrival]:
+        before = signal.signal(signal.SIGINT, self._stop)
+        try:
+            while not self.interrupted:
+                self._waiting = True
+                arrival = next(self._source, None)
+                self._waiting = False
+                if arrival is None:
+                    return
+                yield arrival
+        except KeyboardInterrupt:
+            pass
+        finally:
+            signal.signal(signal.SIGINT, before)
+
+    def _stop(self, signal_number: int, frame: object) -> None:
+        self.interrupted = True
+        if self._waiting:
+            raise KeyboardInterrupt
+
+
+class _Printer:
+    """Writes what is final, flushed at once."""
+
+    def __init__(self, as_json: bool) -> None:
+        self._as_json, self._n_written = as_json, 0
+
+    def commit(self, words: Sequence[Committed], started: float) -> None:
+        """Print words; `started`: when the work on them began, by `time.perf_counter`."""
+        import json
+        from dataclasses import asdict
+
+        spent_ms = round(1000 * (time.perf_counter() - started), 1)
+        for word in words:
+            if self._as_json:
+                event = {**asdict(word.annotated), "delay_words": word.delay_words, "decision_ms": spent_ms}
+                self._write(json.dumps(event, ensure_ascii=False) + "\n")
+            else:
+                self._write(" " * bool(self._n_written) + word.text)
+            self._n_written += 1
+
+    def tail(self, words: Sequence[AnnotatedWord]) -> None:
+        import json
+
+        self._write(json.dumps({"provisional": [word.text for word in words]}, ensure_ascii=False) + "\n")
+
+    def end(self) -> None:
+        if self._n_written and not self._as_json:
+            self._write("\n")
+
+    def _write(self, text: str) -> None:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+
+
+def _numbers(text: str) -> list[float]:
+    from ..errors import ConfigError
+
+    try:
+        return [float(number) for number in text.split(",")]
+    except ValueError as error:
+        raise ConfigError(f"threshold {text!r}", expected="a number, or several with commas", fix="use 0.5") from error
