@@ -1,0 +1,79 @@
+"""Words as they arrive through a pipe, cut anywhere, in the middle of a letter's bytes too."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import threading
+import time
+from collections.abc import Iterator, Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from t5punct.errors import InputError
+from t5punct.formats.live import Arrival, TimedWord, arrivals
+
+
+def _piped(chunks: Sequence[bytes], pause_s: float = 0.0) -> Iterator[int]:
+    """The reading end of a pipe into which chunks are written one after the other."""
+    reading, writing = os.pipe()
+
+    def write() -> None:
+        for chunk in chunks:
+            os.write(writing, chunk)
+            time.sleep(pause_s)
+        os.close(writing)
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    try:
+        yield reading
+    finally:
+        thread.join()
+        os.close(reading)
+
+
+def _words(chunks: Sequence[bytes], **options: bool) -> list[TimedWord]:
+    for descriptor in _piped(chunks):
+        return [word for arrival in arrivals(descriptor, **options) for word in arrival.words]  # type: ignore[arg-type]
+    raise AssertionError
+
+
+@given(st.lists(st.sampled_from(["we", "naïve", "🙂", "U.S.", "日本"]), max_size=12), st.lists(st.integers(0, 60)))
+def test_words_are_whole_however_their_bytes_arrive(words: list[str], cuts: list[int]) -> None:
+    data = (" ".join(words) + "\n").encode()
+    places = [0, *sorted(cut for cut in cuts if cut < len(data)), len(data)]
+    chunks = [data[start:stop] for start, stop in itertools.pairwise(places) if stop > start]
+    assert [one.word for one in _words(chunks)] == words
+
+
+def test_a_word_arrives_before_its_line_ends() -> None:
+    for descriptor in _piped([b"how ar", b"e you", b" "], pause_s=0.05):
+        found = [tuple(one.word for one in arrival.words) for arrival in arrivals(descriptor)]
+        assert found == [("how",), ("are",), ("you",)]
+
+
+def test_the_last_word_needs_no_space_and_bad_bytes_end_nothing() -> None:
+    assert [one.word for one in _words([b"we kn\xff", b"ow"])] == ["we", "kn\ufffdow"]
+    assert _words([]) == []
+
+
+def test_events_have_times_in_milliseconds() -> None:
+    events = b'{"word": "we", "start": 1.2, "end": 1.5}\n\n{"word": "kn', b'ow", "end": 2}\n{"word": "x"}'
+    assert _words(events, timed=True) == [TimedWord("we", 1200, 1500), TimedWord("know", None, 2000), TimedWord("x")]
+
+
+@pytest.mark.parametrize("line", [b"we know\n", b"[1]\n", b'{"text": "we"}\n', b'{"word": "we", "end": "soon"}\n'])
+def test_a_line_that_is_no_event_is_refused(line: bytes) -> None:
+    with pytest.raises(InputError, match="an event that reads"):
+        _words([line], timed=True)
+
+
+def test_a_silence_is_told_once() -> None:
+    for descriptor in _piped([b"we know ", b"that "], pause_s=0.25):
+        found = list(arrivals(descriptor, silence_ms=50))
+    texts = [[one.word for one in arrival.words] for arrival in found]
+    assert texts == [["we", "know"], [], ["that"], []]
+    assert found[1] == Arrival()

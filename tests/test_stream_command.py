@@ -1,0 +1,122 @@
+"""`t5punct stream` in a pipe: words out as soon as they are final, whatever happens at the ends."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from t5punct import model as models
+from t5punct.model import Model
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture(scope="module")
+def folder(lively_model: Model, tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("model")
+    models.save(lively_model, path)
+    return str(path)
+
+
+def _open(folder: str, *arguments: str) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "t5punct", "stream", "--model", folder, *arguments]
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, cwd=ROOT, bufsize=0)
+
+
+def _run(folder: str, text: str, *arguments: str) -> tuple[int, str, str]:
+    process = _open(folder, *arguments)
+    out, err = process.communicate(text.encode())
+    return process.returncode, out.decode(), err.decode()
+
+
+def test_committed_words_come_out_while_the_input_is_open(folder: str) -> None:
+    process = _open(folder, "--lookahead", "2", "--json")
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(b"how are you ")
+    first = json.loads(process.stdout.readline())
+    assert (first["word"], first["delay_words"]) == ("how", 2)
+    assert {"text", "label", "case", "confidence", "decision_ms"} <= first.keys()
+    out, _ = process.communicate(b"today")
+    assert [json.loads(line)["word"] for line in out.decode().splitlines()] == ["are", "you", "today"]
+    assert process.returncode == 0
+
+
+@pytest.mark.parametrize("policy", ["fixed", "entropy", "sentence"])
+def test_the_words_are_kept_and_the_line_is_ended(folder: str, policy: str) -> None:
+    code, out, _ = _run(folder, "how are you today my name is maria\n" * 3, "--policy", policy)
+    assert code == 0
+    kept = "".join(char for char in out.lower() if char.isalpha() or char == " ").split()
+    assert kept == "how are you today my name is maria".split() * 3
+    assert out.endswith("\n")
+    assert out.count("\n") == 1
+    assert _run(folder, "", "--policy", policy) == (0, "", "")
+
+
+def test_the_provisional_tail_is_told_on_request(folder: str) -> None:
+    _, out, _ = _run(folder, "how are you", "--lookahead", "4", "--json", "--provisional")
+    tails = [event["provisional"] for event in map(json.loads, out.splitlines()) if "provisional" in event]
+    assert len(tails[0]) == 2, "the last word may go on"
+
+
+def test_an_interrupt_commits_what_was_heard(folder: str) -> None:
+    process = _open(folder, "--lookahead", "1")
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(b"how are you ")
+    heard = process.stdout.read(3)  # until the model is at work
+    process.send_signal(signal.SIGINT)
+    rest, err = process.communicate()
+    assert process.returncode == 130
+    assert len((heard + rest).split()) >= 3
+    assert err == b""
+
+
+def test_a_reader_that_goes_away_ends_the_stream_quietly(folder: str) -> None:
+    process = _open(folder, "--lookahead", "0")
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(b"how ")
+    process.stdout.read(1)
+    process.stdout.close()
+    try:
+        process.stdin.write(b"are you today " * 20)
+        process.stdin.close()
+    except BrokenPipeError:
+        pass
+    assert process.wait(60) != 0
+    assert process.stderr is not None
+    assert b"Traceback" not in process.stderr.read()
+
+
+def test_a_silence_in_the_times_commits_everything(folder: str) -> None:
+    events = [("we", 0.0, 0.2), ("know", 0.2, 0.4), ("that", 2.0, 2.2)]
+    lines = "".join(json.dumps({"word": word, "start": start, "end": end}) + "\n" for word, start, end in events)
+    code, out, _ = _run(folder, lines, "--timed", "--max-delay-ms", "1000", "--json")
+    assert code == 0
+    assert [json.loads(line)["delay_words"] for line in out.splitlines()] == [1, 0, 0]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--policy", "eager"),
+        ("--lookahead", "40"),
+        ("--threshold", "low"),
+        ("--provisional",),
+        ("--policy", "entropy", "--threshold", "0.1,0.2"),
+    ],
+)
+def test_mistakes_are_one_line(folder: str, arguments: tuple[str, ...]) -> None:
+    code, out, err = _run(folder, "we know", *arguments)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert err.startswith("t5punct: ")
+    code, _, err = _run(folder, "we know", "--timed")
+    assert code == 2
+    assert "an event that reads 'we know'" in err
