@@ -22,6 +22,7 @@ from .words import split
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
+SENTINEL = "<extra_id_0>"
 _CARRIER = "a"  # a word that marks are attached to when we ask for their tokens
 
 
@@ -32,6 +33,7 @@ class TaskConfig:
     marks: str = ",.?!:;-"
     max_marks: int = 3
     max_tokens: int = 512  # of a window's source, end included: what T5 was pre-trained with; long words are cut for it
+    classifies: bool = False  # knows the sentinel task, one slot asked about at a time
     cased: bool = True  # targets in true case; False writes everything in lower case (Melamud 2021)
     styles: list[str] = field(default_factory=lambda: ["talk", "meeting", "prose", "chat"])
     default_style: str = "talk"
@@ -108,14 +110,24 @@ class TaskTokenizer:
                 self._words[key] = ids
         return ids
 
-    def source(self, words: Sequence[str], style: str | None = None) -> Source:
-        """Encoder input of a window: prefix, words, end."""
+    @cached_property
+    def sentinel_id(self) -> int:
+        """T5's first sentinel, which marks the slot that is asked about.  Raises ModelError if there is none."""
+        token = int(self.tokenizer.convert_tokens_to_ids(SENTINEL))
+        if token == self.tokenizer.unk_token_id:
+            raise ModelError(f"a tokenizer without {SENTINEL}", expected="a T5 tokenizer", fix="pick a T5 folder")
+        return token
+
+    def source(self, words: Sequence[str], style: str | None = None, asked: int | None = None) -> Source:
+        """Encoder input of a window: prefix, words, end; behind word `asked`, if one is, the sentinel."""
         prefix = self.task.prefix_for(style).strip()
         ids = list(self.word_ids(prefix, first=True)) if prefix else []
         ends = []
-        for word in words:
+        for index, word in enumerate(words):
             ids += self.word_ids(word, first=not ids)
             ends.append(len(ids) - 1)
+            if index == asked:
+                ids.append(self.sentinel_id)
         return Source((*ids, self.eos_id), tuple(ends))
 
     def target(self, forms: Sequence[str], labels: Sequence[str]) -> tuple[int, ...]:
@@ -126,6 +138,10 @@ class TaskTokenizer:
             for mark in label:
                 ids += self.mark_ids[mark]
         return (*ids, self.eos_id)
+
+    def answer(self, label: str) -> tuple[int, ...]:
+        """Decoder output of a window with a sentinel: the sentinel, the marks of its slot, end."""
+        return (self.sentinel_id, *(token for mark in label for token in self.mark_ids[mark]), self.eos_id)
 
     def encode_target(self, text: str) -> tuple[int, ...]:
         """Decoder output of a canonical target text, such as a data set holds."""

@@ -141,14 +141,15 @@ class Candidates:
     def _options(self, word: str | None, first: bool, marked: bool) -> list[Option]:
         """Word forms before marks, so that the next word can always be written, and lower case before others."""
         tokenizer = self._tokenizer
-        if word is None:
-            found = [Option((tokenizer.eos_id,))]
-        else:
-            forms = case_forms(word) if tokenizer.task.cased else {Case.LOWER: word}
-            found = [Option(tokenizer.word_ids(form, first=first), case=case) for case, form in forms.items()]
+        found = [Option((tokenizer.eos_id,))] if word is None else self._forms(word, first)
         if marked:
             found += [Option(tokenizer.mark_ids[mark], mark=mark) for mark in self._alphabet.marks]
         return found
+
+    def _forms(self, word: str, first: bool) -> list[Option]:
+        """The ways to write a word."""
+        forms = case_forms(word) if self._tokenizer.task.cased else {Case.LOWER: word}
+        return [Option(self._tokenizer.word_ids(form, first=first), case=case) for case, form in forms.items()]
 
 
 def _begins(one: Tokens, other: Tokens) -> bool:

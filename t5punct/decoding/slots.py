@@ -149,36 +149,52 @@ class Draft:
                 self._tokens += path.tokens
 
 
+@dataclass(frozen=True, slots=True)
+class Writing:
+    """What is to be written, for which source, and from which of the source's tokens the tagger guesses each slot."""
+
+    window: WindowInput
+    source: Source
+    guessed_at: tuple[int, ...]
+
+
 class SlotDecoder:
     """Decodes windows; keeps what all of them share."""
 
-    def __init__(self, model: Model, config: DecodingConfig | None = None) -> None:
+    def __init__(
+        self, model: Model, config: DecodingConfig | None = None, candidates: Candidates | None = None
+    ) -> None:
         self._model, self._config = model, config or DecodingConfig()
-        self._candidates = Candidates(model.tokenizer, self._config.alphabet(model.task))
+        self._candidates = candidates or Candidates(model.tokenizer, self._config.alphabet(model.task))
         self._head = CandidateHead(model)
 
-    @torch.inference_mode()
     def decode(self, windows: Sequence[WindowInput]) -> list[Solution]:
-        """A solution for each window, in order; batched by length under the config's budget of tokens."""
+        """A solution for each window, in order."""
         sources = sources_of(windows, self._model, self._config.style)
+        return self.write(
+            [Writing(window, source, source.word_ends) for window, source in zip(windows, sources, strict=True)]
+        )
+
+    @torch.inference_mode()
+    def write(self, writings: Sequence[Writing]) -> list[Solution]:
+        """A solution for each, in order; batched by length under the config's budget of tokens."""
         solutions: dict[int, Solution] = {}
-        for batch in by_length([len(source.ids) for source in sources], self._config.batch_tokens):
-            passes = DecoderPasses(self._model, encoder_input([sources[index] for index in batch], self._model))
-            guesses = self._guesses(passes.encoded, [sources[index] for index in batch])
-            drafts = [
-                Draft(windows[index], self._candidates, marks) for index, marks in zip(batch, guesses, strict=True)
-            ]
+        for batch in by_length([len(one.source.ids) for one in writings], self._config.batch_tokens):
+            chosen = [writings[index] for index in batch]
+            passes = DecoderPasses(self._model, encoder_input([one.source for one in chosen], self._model))
+            guesses = self._guesses(passes.encoded, chosen)
+            drafts = [Draft(one.window, self._candidates, marks) for one, marks in zip(chosen, guesses, strict=True)]
             self._settle(passes, drafts)
             solutions |= zip(batch, (draft.solution() for draft in drafts), strict=True)
-        return [solutions[index] for index in range(len(windows))]
+        return [solutions[index] for index in range(len(writings))]
 
-    def _guesses(self, encoded: torch.Tensor, sources: Sequence[Source]) -> list[list[str]]:
+    def _guesses(self, encoded: torch.Tensor, writings: Sequence[Writing]) -> list[list[str]]:
         """The tagger's mark for each slot of each window; encoded: (n_batch, n_source, d_model)."""
         tagger, names = self._model.tagger, [NO_LABEL, *self._model.task.marks]
         if tagger is None:
-            return [[NO_LABEL] * len(source.word_ends) for source in sources]
-        ends = [list(source.word_ends) for source in sources]
-        best = [tagger(states[places]).argmax(-1).tolist() for states, places in zip(encoded, ends, strict=True)]
+            return [[NO_LABEL] * len(one.guessed_at) for one in writings]
+        places = [list(one.guessed_at) for one in writings]
+        best = [tagger(states[row]).argmax(-1).tolist() for states, row in zip(encoded, places, strict=True)]
         return [[names[index] for index in row] for row in best]
 
     def _settle(self, passes: DecoderPasses, drafts: Sequence[Draft]) -> None:

@@ -20,6 +20,7 @@ from ..batching import by_length
 from ..errors import ConfigError
 from ..tokenization import TaskTokenizer
 from ..words import split
+from .config import QuestionConfig
 
 IGNORED = -100  # target positions that the loss leaves out
 _POOL_BATCHES = 64  # batches whose examples are sorted by length together
@@ -56,10 +57,10 @@ class Batch:
 
 
 class ChunkExamples(Dataset[Example]):
-    """A prepared data set, encoded when asked for."""
+    """A prepared data set, encoded when asked for; some chunks are turned into questions about one slot."""
 
-    def __init__(self, rows: Any, tokenizer: TaskTokenizer) -> None:
-        self.rows, self.tokenizer = rows, tokenizer
+    def __init__(self, rows: Any, tokenizer: TaskTokenizer, questions: QuestionConfig | None = None) -> None:
+        self.rows, self.tokenizer, self.questions = rows, tokenizer, questions or QuestionConfig()
         # in tokens, not words: one window of long numbers would blow up a batch of short ones
         self.lengths = [
             len(tokenizer.source(source.split(), style).ids)
@@ -71,13 +72,28 @@ class ChunkExamples(Dataset[Example]):
 
     def __getitem__(self, index: int) -> Example:
         row = self.rows[index]
-        alphabet = self.tokenizer.task.alphabet
+        alphabet, read = self.tokenizer.task.alphabet, row["source"].split()
         words = split(row["target"]).words
-        source = self.tokenizer.source(row["source"].split(), row["style"])
         labels = [alphabet.label(word.label) for word in words]  # the data may have more marks than the task
+        rng = random.Random(f"question {index}")
+        if rng.random() < self.questions.share:
+            return self._question(read, labels, row["style"], rng)
+        source = self.tokenizer.source(read, row["style"])
         forms = [word.text if self.tokenizer.task.cased else word.text.lower() for word in words]
         marks = tuple(1 + alphabet.marks.index(label[0]) if label else 0 for label in labels)
         return Example(source.ids, self.tokenizer.target(forms, labels), source.word_ends, marks)
+
+    def _question(self, words: Sequence[str], labels: Sequence[str], style: str, rng: random.Random) -> Example:
+        """One slot of a chunk that is cut off behind a few more words (Minixhofer thesis 2021, section 3.2)."""
+        lookahead = min(rng.randint(self.questions.l_min, self.questions.l_max), len(words) - 1)
+        slots = range(len(words) - lookahead)
+        slot = rng.choice(slots)
+        marked = [other for other in slots if labels[other]]
+        if not labels[slot] and marked and rng.random() >= self.questions.keep_unmarked:
+            slot = rng.choice(marked)
+        source = self.tokenizer.source(words[: slot + lookahead + 1], style, asked=slot)
+        ignored = (IGNORED,) * len(source.word_ends)
+        return Example(source.ids, self.tokenizer.answer(labels[slot]), source.word_ends, ignored)
 
 
 class CopyExamples(Dataset[Example]):

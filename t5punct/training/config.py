@@ -45,6 +45,25 @@ class CopyConfig:
 
 
 @dataclass(frozen=True)
+class QuestionConfig:
+    """Examples of the sentinel task among the others: one slot asked about, with little right context."""
+
+    share: float = 0.0  # of all examples; 0 has none
+    l_min: int = 0  # words of right context, drawn evenly
+    l_max: int = 8
+    keep_unmarked: float = 0.3  # how often a slot without marks is asked about when it is drawn; else one with marks
+
+    def __post_init__(self) -> None:
+        _at_least(0, self, "data.questions.", "share", "l_min", "keep_unmarked")
+        if self.share > 1 or self.keep_unmarked > 1 or self.l_min > self.l_max:
+            raise ConfigError(
+                f"questions of share {self.share}, l_min {self.l_min}, l_max {self.l_max}, keep {self.keep_unmarked}",
+                expected="shares of 0 to 1, and l_min <= l_max",
+                fix="check data.questions",
+            )
+
+
+@dataclass(frozen=True)
 class DataConfig:
     """What to train on, and how much at a time."""
 
@@ -52,6 +71,7 @@ class DataConfig:
     batch_tokens: int = 3072  # source tokens of one batch on one process, padding included
     workers: int = 0
     copying: CopyConfig = field(default_factory=CopyConfig)
+    questions: QuestionConfig = field(default_factory=QuestionConfig)
 
     def __post_init__(self) -> None:
         _at_least(1, self, "data.", "batch_tokens")

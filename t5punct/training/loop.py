@@ -16,7 +16,7 @@ from .. import config as settings
 from .. import model as models
 from ..data.prepare import PrepareConfig
 from ..errors import ConfigError, InputError
-from ..tokenization import TaskConfig
+from ..tokenization import TaskConfig, TaskTokenizer
 from .batches import BatchSampler, ChunkExamples, CopyExamples, collate
 from .checkpoint import TrainState, check_output, find_checkpoint, load_checkpoint, save_checkpoint
 from .config import TrainConfig
@@ -116,14 +116,19 @@ def _schedule(config: TrainConfig, optimiser: torch.optim.Optimizer, n_steps: in
 
 
 def _model(config: TrainConfig) -> models.Model:
-    """The checkpoint's, the named or a fresh model."""
+    """The checkpoint's, the named or a fresh model; one that is asked questions in training says that it knows them."""
     if config.resume:
-        return models.load(config.output)
-    if config.init_from is not None:
+        model = models.load(config.output)
+    elif config.init_from is not None:
         model = models.load(config.init_from, task=config.task)
-        return models.with_decoder_layers(model, config.decoder_layers) if config.decoder_layers else model
-    assert config.tokenizer is not None  # noqa: S101  (TrainConfig has checked it)
-    return models.fresh(config.fresh, models.load_tokenizer(config.tokenizer, config.task or TaskConfig()))
+        model = models.with_decoder_layers(model, config.decoder_layers) if config.decoder_layers else model
+    else:
+        assert config.tokenizer is not None  # noqa: S101  (TrainConfig has checked it)
+        model = models.fresh(config.fresh, models.load_tokenizer(config.tokenizer, config.task or TaskConfig()))
+    if not config.data.questions.share:
+        return model
+    task = replace(model.task, classifies=True)
+    return replace(model, tokenizer=TaskTokenizer(model.tokenizer.tokenizer, task))
 
 
 def _data(
@@ -143,7 +148,7 @@ def _data(
             raise InputError(
                 f"no examples in {config.data.path}", expected="a split `train` with chunks", fix="prepare more text"
             )
-        examples = ChunkExamples(rows, model.tokenizer)
+        examples = ChunkExamples(rows, model.tokenizer, config.data.questions)
     sampler = BatchSampler(examples.lengths, config.data.batch_tokens, config.seed, n_processes)
     loader = torch.utils.data.DataLoader(
         examples,

@@ -1,0 +1,91 @@
+"""Questions about one slot: distributions against the network's own, and what may be asked of which model."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import torch
+
+from t5punct.decoding.classify import Question, SlotClassifier
+from t5punct.decoding.inputs import DecodingConfig, WindowInput
+from t5punct.errors import ConfigError
+from t5punct.model import Model
+from t5punct.tokenization import TaskTokenizer
+
+WINDOWS = [WindowInput.of(words.split()) for words in ("we know that right", "no", "i saw iPhone users in the U.S.")]
+
+
+@pytest.fixture(scope="module")
+def model(lively_model: Model) -> Model:
+    task = replace(lively_model.task, classifies=True)
+    return replace(lively_model, tokenizer=TaskTokenizer(lively_model.tokenizer.tokenizer, task))
+
+
+@torch.inference_mode()
+def _next(model: Model, question: Question, written: list[int], allowed: list[int]) -> list[float]:
+    """The probabilities of the allowed tokens after what is written, by one plain forward pass."""
+    network: Any = model.network
+    source = model.tokenizer.source(question.window.words, asked=question.slot)
+    decoder = torch.tensor([[model.start_id, *written]])
+    logits = network(input_ids=torch.tensor([source.ids]), decoder_input_ids=decoder).logits[0, -1]
+    return list(torch.softmax(logits[allowed], dim=0).tolist())
+
+
+def test_the_source_has_the_sentinel_behind_the_word_asked_about(model: Model) -> None:
+    tokenizer = model.tokenizer
+    plain, asked = tokenizer.source(("we", "know", "that")), tokenizer.source(("we", "know", "that"), asked=1)
+    place = plain.word_ends[1] + 1
+    assert asked.ids == (*plain.ids[:place], tokenizer.sentinel_id, *plain.ids[place:])
+    assert asked.word_ends == (*plain.word_ends[:2], plain.word_ends[2] + 1)
+    assert tokenizer.answer("?!") == (tokenizer.sentinel_id, *tokenizer.mark_ids["?"], *tokenizer.mark_ids["!"], 1)
+
+
+def test_the_distribution_is_the_networks_over_what_may_be_answered(model: Model) -> None:
+    questions = [Question(window, slot) for window in WINDOWS for slot in range(len(window.words))]
+    found = SlotClassifier(model, DecodingConfig(marks="?!", max_marks=1)).decode(questions)
+    tokenizer = model.tokenizer
+    allowed = [tokenizer.eos_id, tokenizer.mark_ids["?"][0], tokenizer.mark_ids["!"][0]]
+    for question, labels in zip(questions, found, strict=True):
+        wanted = _next(model, question, [tokenizer.sentinel_id], allowed)
+        assert [labels.probability(label) for label in ("", "?", "!")] == pytest.approx(wanted, abs=1e-4)
+
+
+def test_labels_of_two_marks_are_chain_rule_products(model: Model) -> None:
+    questions = [Question(window, slot) for window in WINDOWS for slot in range(len(window.words))]
+    found = SlotClassifier(model, DecodingConfig(marks="?!", max_marks=2)).decode(questions)
+    tokenizer = model.tokenizer
+    (ask,), (bang,) = tokenizer.mark_ids["?"], tokenizer.mark_ids["!"]
+    allowed, n_longer = [tokenizer.eos_id, ask, bang], 0
+    for question, labels in zip(questions, found, strict=True):
+        first = dict(zip(("", "?", "!"), _next(model, question, [tokenizer.sentinel_id], allowed), strict=True))
+        best = max(first, key=first.__getitem__)
+        if not best:
+            continue
+        n_longer += 1
+        token = {"?": ask, "!": bang}[best]
+        second = dict(zip(("", "?", "!"), _next(model, question, [tokenizer.sentinel_id, token], allowed), strict=True))
+        for mark, probability in second.items():
+            assert labels.probability(best + mark) == pytest.approx(first[best] * probability, abs=1e-4)
+    assert n_longer, "no label was written, so nothing was tested"
+
+
+def test_a_batch_answers_as_single_questions_do(model: Model) -> None:
+    questions = [Question(window, slot) for window in WINDOWS for slot in range(len(window.words))]
+    classifier = SlotClassifier(model)
+    for question, labels in zip(questions, classifier.decode(questions), strict=True):
+        (single,) = classifier.decode([question])
+        assert labels.outcomes == single.outcomes
+        assert labels.probabilities == pytest.approx(single.probabilities, abs=1e-4)
+
+
+def test_a_piece_of_pure_punctuation_has_no_marks_to_ask_for(model: Model) -> None:
+    window = WindowInput.of(["so", ":)"], [True, False])
+    (labels,) = SlotClassifier(model).decode([Question(window, 1)])
+    assert (labels.outcomes, labels.probabilities) == (("",), (1.0,))
+
+
+def test_a_model_that_does_not_know_the_task_is_refused(lively_model: Model) -> None:
+    with pytest.raises(ConfigError, match=r"lively, which was not trained to classify slots; .*classifies: true"):
+        SlotClassifier(lively_model)
