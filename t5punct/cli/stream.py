@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 def stream(
     options: ModelOptions,
     policy: Annotated[str, typer.Option(help="fixed, entropy or sentence.")] = "fixed",
+    decide: Annotated[str, typer.Option(help="seq2seq, or classify (a model trained for it).")] = "seq2seq",
     window: Annotated[int, typer.Option(min=1, help="Words the model sees at once.")] = 32,
     lookahead: Annotated[int, typer.Option(min=0, help="fixed: words that must follow a slot.")] = 4,
     l_min: Annotated[int, typer.Option(min=0, help="entropy: the fewest words that must follow.")] = 1,
@@ -56,7 +57,7 @@ def stream(
     if provisional and not as_json:
         raise ConfigError("--provisional alone", expected="--provisional --json", fix="add --json")
     config = StreamConfig(
-        policy, window, lookahead, l_min, l_max, _numbers(threshold), every, after, max_delay_ms=max_delay_ms
+        policy, decide, window, lookahead, l_min, l_max, _numbers(threshold), every, after, max_delay_ms=max_delay_ms
     )
     live, printer = StreamingPunctuator(options.punctuator(), config), _Printer(as_json)
     source = _Interruptible(arrivals(sys.stdin.fileno(), timed=timed, silence_ms=None if timed else max_delay_ms))

@@ -12,12 +12,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from ..combine import written
 from ..errors import ConfigError
 from ..marks import ENDS_SENTENCE
 from ..votes import Vote
 from .state import StreamState
 
 POLICIES = ("fixed", "entropy", "sentence")
+DECIDERS = ("seq2seq", "classify")
 _BITS = math.log(2.0)  # nats in a bit
 
 
@@ -26,6 +28,7 @@ class StreamConfig:
     """A policy and its values, in words unless named otherwise."""
 
     policy: str = "fixed"
+    decide: str = "seq2seq"  # or `classify`, with a model that was trained for it
     window: int = 32  # w, seen at once
     lookahead: int = 4  # `fixed`: l, words of right context
     l_min: int = 1  # `entropy`: the least and the most words of right context
@@ -38,6 +41,8 @@ class StreamConfig:
     def __post_init__(self) -> None:
         if self.policy not in POLICIES:
             raise ConfigError(f"policy {self.policy!r}", expected=f"one of {', '.join(POLICIES)}", fix="check --policy")
+        if self.decide not in DECIDERS:
+            raise ConfigError(f"decide {self.decide!r}", expected=f"one of {', '.join(DECIDERS)}", fix="check --decide")
         names = {"fixed": ("lookahead",), "entropy": ("l_min", "l_max"), "sentence": ("every", "after")}[self.policy]
         for name in names:
             value = getattr(self, name)
@@ -66,8 +71,11 @@ class Policy(Protocol):
     def window_start(self, state: StreamState) -> int:
         """The place in the stream from which the model reads."""
 
+    def n_asked(self, state: StreamState) -> int:
+        """How many of the waiting slots, from the first on, could be final now."""
+
     def n_ready(self, state: StreamState, votes: Sequence[Vote]) -> int:
-        """How many more slots are final; votes: those of the uncommitted words, in order."""
+        """How many more slots are final; votes: those of the slots asked for."""
 
 
 @dataclass(frozen=True)
@@ -77,13 +85,16 @@ class Fixed:
     lookahead: int
 
     def is_due(self, state: StreamState) -> bool:
-        return state.n_seen > state.n_committed + self.lookahead
+        return state.n_waiting > self.lookahead
 
     def window_start(self, state: StreamState) -> int:
         return state.start
 
+    def n_asked(self, state: StreamState) -> int:
+        return max(0, state.n_waiting - self.lookahead)
+
     def n_ready(self, state: StreamState, votes: Sequence[Vote]) -> int:
-        return max(0, len(votes) - self.lookahead)
+        return len(votes)
 
 
 @dataclass(frozen=True)
@@ -98,16 +109,17 @@ class Entropy:
     thresholds: Sequence[float]  # bits, one for each lookahead from l_min to l_max
 
     def is_due(self, state: StreamState) -> bool:
-        return state.n_seen > state.n_committed + self.l_min
+        return state.n_waiting > self.l_min
 
     def window_start(self, state: StreamState) -> int:
         return state.start
 
+    def n_asked(self, state: StreamState) -> int:
+        return max(0, state.n_waiting - self.l_min)
+
     def n_ready(self, state: StreamState, votes: Sequence[Vote]) -> int:
         for n_ready, vote in enumerate(votes):
-            lookahead = len(votes) - n_ready - 1
-            if lookahead < self.l_min:
-                return n_ready
+            lookahead = state.n_waiting - n_ready - 1
             sure = lookahead >= self.l_max or vote.labels.entropy / _BITS <= self.thresholds[lookahead - self.l_min]
             if not sure:
                 return n_ready
@@ -127,18 +139,19 @@ class Sentence:
     window: int
 
     def is_due(self, state: StreamState) -> bool:
-        waiting = state.n_seen - state.n_committed
-        return waiting > self.after and (state.n_seen % self.every == 0 or waiting >= self.window)
+        return state.n_waiting > self.after and (state.n_seen % self.every == 0 or state.n_waiting >= self.window)
 
     def window_start(self, state: StreamState) -> int:
         return max(state.start, state.sentence_start)
 
+    def n_asked(self, state: StreamState) -> int:
+        return max(0, state.n_waiting - self.after)
+
     def n_ready(self, state: StreamState, votes: Sequence[Vote]) -> int:
-        n_followed = len(votes) - self.after
-        for place, vote in enumerate(votes[:n_followed]):
-            if any(mark in ENDS_SENTENCE for mark in vote.labels.best):
+        for place, vote in enumerate(votes):
+            if any(mark in ENDS_SENTENCE for mark in written(vote.labels)):
                 return place + 1
-        return n_followed if len(votes) >= self.window else 0
+        return len(votes) if state.n_waiting >= self.window else 0
 
 
 def policy_of(config: StreamConfig) -> Policy:

@@ -34,6 +34,11 @@ class StreamState:
         """The place of the first remembered word in the stream."""
         return self.n_seen - len(self.words)
 
+    @property
+    def n_waiting(self) -> int:
+        """How many words were heard and are not committed."""
+        return self.n_seen - self.n_committed
+
     def hear(self, word: Word, window: int, end_ms: int | None = None) -> StreamState:
         """One word more; of those before it, as many are remembered as fill a window or are not committed."""
         n_dropped = min(max(0, len(self.words) + 1 - window), self.n_committed - self.start)

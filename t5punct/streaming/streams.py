@@ -17,9 +17,11 @@ from ..combine import decide
 from ..errors import InputError
 from ..formats.live import TimedWord
 from ..marks import ENDS_SENTENCE
-from ..punctuator import AnnotatedWord, Cast, Punctuator
+from ..punctuator import AnnotatedWord, Punctuator
+from ..votes import Vote
 from ..windows import View, Window
 from ..words import Word, split
+from .deciding import Look, decider_of
 from .policies import StreamConfig, policy_of
 from .state import StreamState
 
@@ -52,7 +54,7 @@ class Streams:
 
     def __init__(self, punctuator: Punctuator, config: StreamConfig | None = None) -> None:
         self._punctuator, self.config = punctuator, config or StreamConfig()
-        self._policy = policy_of(self.config)
+        self._policy, self._decider = policy_of(self.config), decider_of(self.config.decide, punctuator)
 
     def push(self, states: Sequence[StreamState], words: Sequence[Words]) -> list[Step]:
         """Give each stream the words that arrived for it.  Raises InputError for a stream that is finished."""
@@ -73,13 +75,13 @@ class Streams:
     def flush(self, states: Sequence[StreamState]) -> list[Step]:
         """Commit everything that was heard, with the context there is; the streams go on."""
         steps = [Step(state) for state in states]
-        self._look(steps, {index: True for index, state in enumerate(states) if state.n_seen > state.n_committed})
+        self._look(steps, {index: True for index, state in enumerate(states) if state.n_waiting})
         return steps
 
     def finish(self, states: Sequence[StreamState]) -> list[Step]:
         """End the streams: the rest becomes final, and so does the text."""
         steps = [Step(state) for state in states]
-        waiting = {index: True for index, state in enumerate(states) if state.n_seen > state.n_committed}
+        waiting = {index: True for index, state in enumerate(states) if state.n_waiting}
         self._look(steps, waiting, is_last=True)
         return [replace(step, state=replace(step.state, finished=True)) for step in steps]
 
@@ -98,7 +100,7 @@ class Streams:
         """Hear words until a window is to be decoded: then whether everything is final, else None."""
         alphabet = self._punctuator.model.task.alphabet
         while queue:
-            if state.n_seen > state.n_committed and self._was_silent(state, queue[0]):
+            if state.n_waiting and self._was_silent(state, queue[0]):
                 return state, True
             word = queue.popleft()
             state = state.hear(split(word.word, alphabet).words[0], self.config.window, word.end_ms)
@@ -113,26 +115,30 @@ class Streams:
 
     def _look(self, steps: list[Step], looks: Mapping[int, bool], *, is_last: bool = False) -> None:
         """Decode the newest windows of some streams, and commit what is final."""
-        views = [self._view(steps[index].state, is_last) for index in looks]
-        for (index, everything), cast in zip(looks.items(), self._punctuator.cast(views), strict=True):
-            state = steps[index].state
-            waiting = cast.votes[state.n_committed - cast.view.window.start :]
-            n_ready = len(waiting) if everything else self._policy.n_ready(state, waiting)
-            committed = tuple(
-                self._committed(state, cast, slot) for slot in range(state.n_committed, state.n_committed + n_ready)
+        wanted = [
+            Look(
+                steps[index].state,
+                self._view(steps[index].state, is_last),
+                steps[index].state.n_waiting if everything else self._policy.n_asked(steps[index].state),
             )
-            steps[index] = Step(_after(state, committed), steps[index].committed + committed)
+            for index, everything in looks.items()
+        ]
+        for (index, everything), look, votes in zip(looks.items(), wanted, self._decider.votes(wanted), strict=True):
+            n_ready = len(votes) if everything else self._policy.n_ready(look.state, votes)
+            committed = tuple(self._committed(look.state, votes[:n_ready]))
+            steps[index] = Step(_after(look.state, committed), steps[index].committed + committed)
 
     def _view(self, state: StreamState, is_last: bool) -> View[Word]:
         start = min(self._policy.window_start(state), state.n_committed)
         window = Window(start, state.n_seen, state.n_committed, state.n_seen)
         return View(window, state.words[start - state.start :], is_last, n_settled=state.n_seen)
 
-    def _committed(self, state: StreamState, cast: Cast, slot: int) -> Committed:
-        place = slot - cast.view.window.start
-        decision = decide([cast.votes[place]], self._punctuator.config.combine)
-        annotated = self._punctuator.annotate_word(cast.view.words[place], decision)
-        return Committed(annotated, state.n_seen - slot - 1)
+    def _committed(self, state: StreamState, votes: Sequence[Vote]) -> Iterator[Committed]:
+        """The first waiting words, as these votes decide them."""
+        for number, vote in enumerate(votes):
+            word = state.words[state.n_committed - state.start + number]
+            decision = decide([vote], self._punctuator.config.combine)
+            yield Committed(self._punctuator.annotate_word(word, decision), state.n_waiting - number - 1)
 
 
 class StreamingPunctuator:

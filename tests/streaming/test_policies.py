@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from t5punct.errors import ConfigError
-from t5punct.streaming.policies import Entropy, Fixed, Sentence, StreamConfig, policy_of
+from t5punct.streaming.policies import Entropy, Fixed, Policy, Sentence, StreamConfig, policy_of
 from t5punct.streaming.state import StreamState
 from t5punct.votes import Distribution, Vote
 from t5punct.words import Word
@@ -23,6 +23,12 @@ def _vote(**weights: float) -> Vote:
 SURE, UNSURE = _vote(none=1.0), _vote(none=0.5, comma=0.5)  # 0 and 1 bit
 
 
+def _n_ready(policy: Policy, votes: list[Vote]) -> int:
+    """How many of a new stream's words are final, with these votes."""
+    state = _heard(len(votes), 0)
+    return policy.n_ready(state, votes[: policy.n_asked(state)])
+
+
 def _heard(n_seen: int, n_committed: int, sentence_start: int = 0) -> StreamState:
     return StreamState((Word("a"),) * min(n_seen, 10), n_seen, n_committed, sentence_start)
 
@@ -30,7 +36,8 @@ def _heard(n_seen: int, n_committed: int, sentence_start: int = 0) -> StreamStat
 @given(st.integers(0, 9), st.integers(0, 20), st.integers(0, 20))
 def test_fixed_commits_what_its_lookahead_follows(lookahead: int, n_committed: int, n_waiting: int) -> None:
     policy = Fixed(lookahead)
-    n_ready = policy.n_ready(_heard(n_committed + n_waiting, n_committed), [SURE] * n_waiting)
+    state = _heard(n_committed + n_waiting, n_committed)
+    n_ready = policy.n_ready(state, [SURE] * policy.n_asked(state))
     assert n_ready == sum(n_waiting - place - 1 >= lookahead for place in range(n_waiting))
     assert policy.is_due(_heard(n_committed + n_waiting, n_committed)) == (n_ready > 0)
 
@@ -48,20 +55,20 @@ def test_entropy_commits_in_order_while_the_model_is_sure(
             break
         wanted += 1
     votes = [SURE if is_sure else UNSURE for is_sure in sure]
-    assert policy.n_ready(_heard(len(sure), 0), votes) == wanted
+    assert _n_ready(policy, votes) == wanted
 
 
 def test_entropy_is_measured_in_bits() -> None:
     four = Vote(Distribution.of(dict.fromkeys(("", ",", ".", "?"), 1.0)), SURE.cases)
     assert four.labels.entropy / math.log(2) == pytest.approx(2.0)
-    assert Entropy(0, 5, [1.999999] * 6).n_ready(_heard(1, 0), [four]) == 0
-    assert Entropy(0, 5, [2.000001] * 6).n_ready(_heard(1, 0), [four]) == 1
+    assert _n_ready(Entropy(0, 5, [1.999999] * 6), [four]) == 0
+    assert _n_ready(Entropy(0, 5, [2.000001] * 6), [four]) == 1
 
 
 def test_each_lookahead_may_have_its_own_threshold() -> None:
     policy = policy_of(StreamConfig("entropy", l_min=1, l_max=3, thresholds=[0.0, 1.0, 0.0]))
-    assert policy.n_ready(_heard(2, 0), [UNSURE, SURE]) == 0
-    assert policy.n_ready(_heard(3, 0), [UNSURE, SURE, SURE]) == 2
+    assert _n_ready(policy, [UNSURE, SURE]) == 0
+    assert _n_ready(policy, [UNSURE, SURE, SURE]) == 2
     assert policy_of(StreamConfig("entropy", l_min=1, l_max=3, thresholds=[0.7])) == Entropy(1, 3, [0.7] * 3)
 
 
@@ -95,7 +102,7 @@ def test_sentence_follows_algorithm_1(ends: list[bool], every: int, after: int, 
         if not policy.is_due(state):
             continue
         votes = [_vote(stop=1.0) if ends[place] else SURE for place in range(n_committed, heard)]
-        if n_ready := policy.n_ready(state, votes):
+        if n_ready := policy.n_ready(state, votes[: policy.n_asked(state)]):
             n_committed += n_ready
             found.append((heard, n_committed))
     assert found == _algorithm_1(ends, every, after, window)
@@ -112,6 +119,7 @@ def test_a_sentence_s_window_begins_where_the_sentence_does() -> None:
     ("values", "message"),
     [
         ({"policy": "eager"}, "policy 'eager'; expected one of fixed, entropy, sentence"),
+        ({"decide": "guess"}, "decide 'guess'; expected one of seq2seq, classify"),
         ({"window": 9, "lookahead": 9}, "lookahead of 9 words in a window of 9; expected 0 or more"),
         ({"lookahead": -1}, "lookahead of -1 words"),
         ({"policy": "entropy", "l_min": 5, "l_max": 2}, "thresholds for lookaheads from 5 to 2"),

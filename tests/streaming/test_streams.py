@@ -15,6 +15,7 @@ from t5punct.model import Model
 from t5punct.presets import preset
 from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.streaming import Committed, StreamConfig, StreamingPunctuator, Streams, StreamState, TimedWord
+from t5punct.tokenization import TaskTokenizer
 from t5punct.windows import WindowConfig
 
 PIECES = ["we", "know", "that", "iPhone", "3.5", "U.S.", "🙂", "no", "I", "how", "-", "right?"]
@@ -27,6 +28,8 @@ CONFIGS = st.sampled_from(
         StreamConfig("entropy", window=6, l_min=1, l_max=3, thresholds=[2.6, 2.4, 2.0]),
         StreamConfig("sentence", window=6, every=2, after=1),
         StreamConfig("sentence", window=7, every=3, after=0),
+        StreamConfig("fixed", "classify", window=5, lookahead=2),
+        StreamConfig("entropy", "classify", window=6, l_min=1, l_max=3, thresholds=[2.5]),
     ]
 )
 steady = settings(max_examples=40, suppress_health_check=list(HealthCheck))
@@ -34,7 +37,8 @@ steady = settings(max_examples=40, suppress_health_check=list(HealthCheck))
 
 @pytest.fixture(scope="module")
 def punctuator(lively_model: Model) -> Punctuator:
-    return Punctuator(lively_model)
+    task = replace(lively_model.task, classifies=True)
+    return Punctuator(replace(lively_model, tokenizer=TaskTokenizer(lively_model.tokenizer.tokenizer, task)))
 
 
 def _stream(punctuator: Punctuator, config: StreamConfig, chunks: Sequence[Sequence[str]]) -> list[Committed]:

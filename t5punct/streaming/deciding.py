@@ -1,0 +1,95 @@
+"""What the model says of the slots that wait: by seq2seq over the window, or by questions about single slots.
+
+In: looks at streams.  Out: for each, the votes of its first waiting slots, in order.
+
+Of a stream whose words `how are you` wait, with a lookahead of 2, one slot is asked for: that of `how`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from ..combine import written
+from ..decoding.classify import Question, SlotClassifier
+from ..decoding.inputs import WindowInput
+from ..marks import ENDS_SENTENCE, Case
+from ..punctuator import Punctuator
+from ..votes import Distribution, Vote, closing, opening
+from ..windows import View
+from ..words import Word
+from .state import StreamState
+
+_FIRST_PERSON = re.compile(r"i(['’].*)?", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A stream, what the model is to read of it, and how many of its waiting slots are asked for."""
+
+    state: StreamState
+    view: View[Word]
+    n_asked: int
+
+
+class Decider(Protocol):
+    """A way to get votes."""
+
+    def votes(self, looks: Sequence[Look]) -> list[tuple[Vote, ...]]:
+        """The votes of the slots asked for, of all looks at once."""
+
+
+class Seq2Seq:
+    """All slots of the window are written; those that wait are taken."""
+
+    def __init__(self, punctuator: Punctuator) -> None:
+        self._punctuator = punctuator
+
+    def votes(self, looks: Sequence[Look]) -> list[tuple[Vote, ...]]:
+        casts = self._punctuator.cast([look.view for look in looks])
+        return [
+            cast.votes[look.state.n_committed - look.view.window.start :][: look.n_asked]
+            for look, cast in zip(looks, casts, strict=True)
+        ]
+
+
+class Classify:
+    """Each slot is asked about by itself; its case follows from the marks before it, as the answers have none."""
+
+    def __init__(self, punctuator: Punctuator) -> None:
+        decoding = punctuator.config.decoding
+        self._classifier = SlotClassifier(punctuator.model, decoding)
+        self._tokenizer, self._style = punctuator.model.tokenizer, decoding.style
+        self._marks = decoding.alphabet(punctuator.model.task).marks
+        self._fragment = punctuator.config.fragment
+
+    def votes(self, looks: Sequence[Look]) -> list[tuple[Vote, ...]]:
+        answers = iter(self._classifier.decode([question for look in looks for question in self._questions(look)]))
+        return [tuple(self._votes_of(look, answers)) for look in looks]
+
+    def _questions(self, look: Look) -> Iterator[Question]:
+        words, start = look.view.words, look.view.window.start
+        window = WindowInput.of([word.core for word in words], [word.has_slot for word in words])
+        window = window.fitted(self._tokenizer, self._style)
+        first = look.state.n_committed - start
+        yield from (Question(window, slot) for slot in range(first, first + look.n_asked))
+
+    def _votes_of(self, look: Look, answers: Iterator[Distribution]) -> Iterator[Vote]:
+        state, n_words = look.state, len(look.view.words)
+        begins = state.n_committed == state.sentence_start and not (self._fragment and not state.sentence_start)
+        for place in range(state.n_committed - look.view.window.start, n_words)[: look.n_asked]:
+            word = look.view.words[place]
+            case = Case.CAPITALISED if _FIRST_PERSON.fullmatch(word.core) else Case.VERBATIM
+            vote = Vote(next(answers), Distribution.certain(case.value), 1.0, place, n_words - place - 1)
+            vote = opening(vote) if begins else vote
+            if look.view.is_last and place == n_words - 1 and not self._fragment:
+                vote = closing(vote, self._marks)
+            begins = any(mark in ENDS_SENTENCE for mark in written(vote.labels))
+            yield vote
+
+
+def decider_of(name: str, punctuator: Punctuator) -> Decider:
+    """The way that a config names."""
+    return Classify(punctuator) if name == "classify" else Seq2Seq(punctuator)
