@@ -19,6 +19,7 @@ from rich.console import Console
 from t5punct import __version__, config
 from t5punct.combine import METHODS, CombineConfig
 from t5punct.decoding.inputs import DecodingConfig
+from t5punct.errors import ConfigError, T5PunctError
 from t5punct.evaluation.significance import paired_test
 from t5punct.plots import check_plot, save
 from t5punct.presets import Preset, preset
@@ -71,7 +72,16 @@ def main() -> None:
     parser.add_argument("--config", type=Path)
     parser.add_argument("overrides", nargs="*")
     options = parser.parse_args()
-    settings = config.load(StudyConfig, options.config, options.overrides)
+    try:
+        study(config.load(StudyConfig, options.config, options.overrides))
+    except T5PunctError as error:
+        parser.exit(2, f"{error}\n")
+
+
+def study(settings: StudyConfig) -> None:
+    """Try everything, and write the page.  Raises ConfigError without files."""
+    if not settings.files:
+        raise ConfigError("no files", expected="files: {NAME: FILE}", fix="see configs/mask-combine.yaml")
     page = Path(settings.output)
     plot = page.with_suffix(".png")
     check_plot(plot)
@@ -135,7 +145,8 @@ def _page(settings: StudyConfig, rows: Sequence[Row], plot: str) -> str:
     lines = [
         "# Mask-combine: every strategy, both decoders",
         "",
-        "Micro F1 on IWSLT 2011 with 95 % bootstrap interval; the gain is over windows side by side (no mask, n = 1),",
+        f"Micro F1 on {', '.join(settings.files.values())} with 95 % bootstrap interval; the gain is",
+        "over windows side by side (no mask, n = 1),",
         "with the p-value of a paired test (approximate randomisation over stretches of 500 words).",
         f"Windows of {settings.window} words, masks {settings.mask_left} and {settings.mask_right},",
         f"model {settings.model or 'bundled'}, t5punct {__version__}. Written by",

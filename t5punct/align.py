@@ -27,7 +27,7 @@ from .words import Word, split
 _DOUBTFUL = 0.5  # weight of a mark that stood after a re-spelled, merged, split or inserted word
 _PIECES = range(2, 7)  # words that may be merged into one, or that one may be split into
 _ALIKE = 0.8  # of merged or split words, how similar the letters must be
-_MAX_CELLS = 10_000  # of a stretch without a word in common; a longer one is garbage, and paired in order
+_MAX_CELLS = 2_500  # of a stretch without a word in common; a longer one is garbage, and paired in order
 
 
 # input and generated words of one move: a pair, several merged, one split, one dropped, one inserted

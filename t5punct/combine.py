@@ -57,7 +57,11 @@ def decide(votes: Sequence[Vote], config: CombineConfig) -> Decision:
 
 
 def written(labels: Distribution) -> str:
-    """The label that one window wrote: its marks chosen one by one, the best each time, as the decoder does."""
+    """The label that one window votes for: its marks chosen one by one, the best each time.
+
+    That is nearly always what its decoder wrote; the decoder weighs a mark against each form of the next word, a vote
+    against all of them together.
+    """
     return _label([labels], [1.0], None)[0]
 
 

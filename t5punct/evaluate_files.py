@@ -8,7 +8,6 @@ The reference's marks and capitals are taken off, the punctuator puts its own on
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,10 +15,9 @@ from . import __version__
 from .evaluation.counts import CLASS_MARKS, Counts
 from .evaluation.scores import Scores, scores_of
 from .evaluation.significance import Interval, interval
+from .presets import Preset
 from .punctuator import AlignmentCounts, Punctuator
 from .references import references
-from .votes import Decision
-from .words import Word
 
 
 @dataclass(frozen=True)
@@ -38,11 +36,12 @@ class Report:
 def evaluate_file(path: str | Path, punctuator: Punctuator, *, max_words: int | None = None) -> Report:
     """Punctuate a file's words anew and score the result; a pipe will do, and `-` is standard input."""
     started = time.perf_counter()
+    strategy = Preset(punctuator.config.windows, punctuator.config.combine)
     before, documents, units = punctuator.alignment, list[Counts](), "text"
     alphabet, case = punctuator.model.task.alphabet, punctuator.config.render.case
     for reference in references(path, alphabet, case=case, max_words=max_words):
-        decided = list(punctuator.decisions(reference.words))
-        documents += reference.counts(decided, written(punctuator, reference.words, decided))
+        decided = punctuator.decisions(reference.words)
+        documents += reference.counts(punctuator.annotated(reference.words, decided))
         units = reference.units
     seconds = time.perf_counter() - started  # what follows is no part of the work that is timed
     scores = scores_of(sum(documents, Counts()))
@@ -53,20 +52,13 @@ def evaluate_file(path: str | Path, punctuator: Punctuator, *, max_words: int | 
         counts=tuple(documents),
         seconds=seconds,
         generated=punctuator.alignment - before if punctuator.config.decoding.decoder == "generate" else None,
-        signature=_signature(punctuator, units, max_words),
+        signature=f"{signature(punctuator, units, max_words)}|{strategy_signature(strategy)}",
     )
 
 
-def written(punctuator: Punctuator, words: Sequence[Word], decided: Sequence[Decision]) -> list[str]:
-    """Each word as the product writes it."""
-    pairs = zip(words, decided, strict=True)
-    return [punctuator.annotate_word(word, decision).text for word, decision in pairs]
-
-
-def _signature(punctuator: Punctuator, units: str, max_words: int | None) -> str:
+def signature(punctuator: Punctuator, units: str, max_words: int | None) -> str:
     """The settings behind a score, so that two numbers can be told apart; what has its usual value is left out."""
-    config, task = punctuator.config, punctuator.model.task
-    windows, combine, decoding = config.windows, config.combine, config.decoding
+    config, task, decoding = punctuator.config, punctuator.model.task, punctuator.config.decoding
     generates = decoding.decoder == "generate"
     parts = [
         "classes:" + ";".join(f"{name}={marks}" for name, marks in CLASS_MARKS.items()),
@@ -76,12 +68,20 @@ def _signature(punctuator: Punctuator, units: str, max_words: int | None) -> str
         f"style:{decoding.style or task.default_style}",
         f"marks:{decoding.marks}" if decoding.marks is not None else "",
         f"max-marks:{decoding.max_marks}" if decoding.max_marks is not None else "",
-        f"precision:{decoding.precision}" if decoding.precision != "fp32" else "",
+        f"precision:{punctuator.model.precision}" if punctuator.model.precision != "fp32" else "",
         "fragment" if config.fragment else "",
+        f"model:{punctuator.model.name}",
+        f"version:{__version__}",
+    ]
+    return "|".join(part for part in parts if part)
+
+
+def strategy_signature(strategy: Preset) -> str:
+    """The same of a window strategy."""
+    windows, combine = strategy.windows, strategy.combine
+    parts = [
         f"w:{windows.window}|s:{windows.stride_words}|ml:{windows.mask_left}|mr:{windows.mask_right}",
         f"lead-in:{windows.lead_in}" if windows.lead_in else "",
         f"combine:{combine.method}" + (f">{combine.threshold}" if combine.method == "vote" else ""),
-        f"model:{punctuator.model.name}",
-        f"version:{__version__}",
     ]
     return "|".join(part for part in parts if part)

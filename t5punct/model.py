@@ -69,6 +69,7 @@ class Model:
     # a linear layer on the encoder's states that guesses each slot's first mark (class 0: none; k: the task's mark
     # k - 1); it drafts what the decoder then decides, so it changes the speed of slot decoding, never its result
     tagger: torch.nn.Linear | None = None
+    precision: str = "fp32"  # what it computes in; see `precision`
 
     @property
     def task(self) -> TaskConfig:

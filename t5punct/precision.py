@@ -34,11 +34,14 @@ def on_device(model: Model, name: str) -> Model:
 
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
+    expected, fix = "cpu, or a GPU that torch sees", "check --device"
+    if name.startswith("meta"):  # torch's own device without memory
+        raise ConfigError(f"device {name!r}", expected=expected, fix=fix)
     try:
         network: Any = model.network.to(torch.device(name))
         tagger = model.tagger and model.tagger.to(torch.device(name))
     except (RuntimeError, AssertionError) as error:  # an unknown name, or a device that this torch cannot reach
-        raise ConfigError(f"device {name!r}", expected="cpu, or a GPU that torch sees", fix="check --device") from error
+        raise ConfigError(f"device {name!r}", expected=expected, fix=fix) from error
     return replace(model, network=network, tagger=tagger)
 
 
@@ -51,12 +54,14 @@ def with_precision(model: Model, name: str) -> Model:
         name = "bf16" if multiplies_bf16(model.device) else "fp32"
     if name == "bf16":
         network: Any = model.network.to(torch.bfloat16)
-        return replace(model, network=network, tagger=model.tagger and model.tagger.to(torch.bfloat16))
+        tagger = model.tagger and model.tagger.to(torch.bfloat16)
+        return replace(model, network=network, tagger=tagger, precision=name)
     if name == "int8":
         if model.device.type != "cpu":
             raise ConfigError(f"int8 on {model.device}", expected="a CPU", fix="use --precision bf16 or --device cpu")
         network = model.network
         network.encoder, network.decoder = _quantised(network.encoder), _quantised(network.decoder)
+        return replace(model, precision=name)
     return model
 
 

@@ -70,7 +70,7 @@ FAMILIES: Mapping[str, tuple[Callable[[int], Preset], tuple[int, ...]]] = {
     "mask-combine": (_mask_combine, (2, 4)),
     # the same without masks
     "unmasked": (_unmasked, (2, 4)),
-    # Courtland 2020, Nagy 2021: k votes for every slot, those at the document's beginning included
+    # Courtland 2020, Nagy 2021: k votes a slot, at the document's beginning too (at its end there are fewer)
     "multi-prediction": (_multi_prediction, (4, 8)),
     # Minixhofer 2021: each slot decided with exactly l words of right context
     "realtime": (_realtime, (0, 4)),

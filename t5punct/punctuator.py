@@ -149,6 +149,10 @@ class Punctuator:
             for view, votes in zip(seen, self._votes([view.words for view in seen]), strict=True):
                 yield Cast(view, self._at_edges(view, votes))
 
+    def annotated(self, words: Iterable[Word], decided: Iterable[Decision]) -> list[AnnotatedWord]:
+        """Words as they are written once they are decided."""
+        return [self.annotate_word(word, decision) for word, decision in zip(words, decided, strict=True)]
+
     def _annotated(self, words: Iterable[Word]) -> Iterator[AnnotatedWord]:
         shown, read = tee(words)
         for word, decision in zip(shown, self.decisions(read), strict=True):

@@ -21,7 +21,7 @@ from .evaluation.text import compare_words
 from .formats.files import source_lines
 from .formats.iwslt import LABEL_OF_CLASS, Row, is_named_iwslt, is_row, join_clitics, rows_of
 from .marks import Alphabet
-from .votes import Decision
+from .punctuator import AnnotatedWord
 from .words import Word, split
 
 _STRETCH_WORDS = 500  # an IWSLT file marks no talks; stretches of this length are drawn for intervals
@@ -38,8 +38,8 @@ class Reference(Protocol):
     def words(self) -> Sequence[Word]:
         """What a system is given: no marks, no capitals."""
 
-    def counts(self, decided: Sequence[Decision], written: Sequence[str]) -> list[Counts]:
-        """Count what was decided of each word, and how the word is written with it."""
+    def counts(self, annotated: Sequence[AnnotatedWord]) -> list[Counts]:
+        """Count the words as a system writes them."""
 
 
 @dataclass(frozen=True)
@@ -54,15 +54,15 @@ class RowsReference:
     def words(self) -> Sequence[Word]:
         return [Word(word) for word in join_clitics(self.rows).words]
 
-    def counts(self, decided: Sequence[Decision], written: Sequence[str]) -> list[Counts]:
+    def counts(self, annotated: Sequence[AnnotatedWord]) -> list[Counts]:
         """One for each stretch; words that changed are counted for the whole file, and borne by its first stretch."""
         labels = [""] * len(self.rows)
-        for last, decision in zip(join_clitics(self.rows).last_rows, decided, strict=True):
-            labels[last] = decision.label
+        for last, word in zip(join_clitics(self.rows).last_rows, annotated, strict=True):
+            labels[last] = word.label
         slots = [Slot(LABEL_OF_CLASS[row.label_class]) for row in self.rows], [Slot(label) for label in labels]
         stretches = (slice(start, start + _STRETCH_WORDS) for start in range(0, len(self.rows), _STRETCH_WORDS))
         found = [count(slots[0][one], slots[1][one]) + Counts(words=len(slots[0][one])) for one in stretches]
-        found[0] += self._changes(written)
+        found[0] += self._changes([word.text for word in annotated])
         return found
 
     def _changes(self, written: Sequence[str]) -> Counts:
@@ -87,8 +87,9 @@ class TextReference:
     def words(self) -> Sequence[Word]:
         return split(" ".join(word.text.lower() for word in self.reference), self.alphabet).words
 
-    def counts(self, decided: Sequence[Decision], written: Sequence[str]) -> list[Counts]:
-        return [compare_words(self.reference, split(" ".join(written), self.alphabet).words, case=self.case)]
+    def counts(self, annotated: Sequence[AnnotatedWord]) -> list[Counts]:
+        output = split(" ".join(word.text for word in annotated), self.alphabet).words
+        return [compare_words(self.reference, output, case=self.case)]
 
 
 def references(

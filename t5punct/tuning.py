@@ -18,7 +18,6 @@ from pathlib import Path
 
 from .combine import CombineConfig
 from .errors import ConfigError
-from .evaluate_files import written
 from .evaluation.counts import Counts
 from .evaluation.scores import scores_of
 from .evaluation.significance import Interval, interval
@@ -46,8 +45,12 @@ class TuneConfig:
             CombineConfig(method)  # raises ConfigError for an unknown one
         if not self.windows or not self.methods:
             raise ConfigError("an empty grid", expected="a window and a method", fix="set windows and methods")
-        if self.budget < 1.0:
+        if not self.budget >= 1.0:
             raise ConfigError(f"a budget of {self.budget}", expected="1 or more", fix="set budget")
+        if not 0.0 <= self.largest_mask < 1.0:
+            raise ConfigError(f"largest_mask {self.largest_mask}", expected="0 to below 1", fix="set largest_mask")
+        if self.max_words is not None and self.max_words < 1:
+            raise ConfigError(f"max_words {self.max_words}", expected="1 or more, or null", fix="set max_words")
         for window in self.windows:
             if self.grain < 1 or window < 1 or window % self.grain:
                 raise ConfigError(
@@ -64,7 +67,7 @@ class TuneConfig:
             if stride > window - left - right or window / stride > self.budget:
                 continue
             windows = WindowConfig(window, stride, left, right)
-            methods = self.methods if 2 * stride <= window - left - right else self.methods[:1]
+            methods = self.methods if stride < window - left - right else self.methods[:1]
             yield from (Preset(windows, CombineConfig(method)) for method in methods)
 
 
@@ -125,8 +128,7 @@ class Trials:
     def trial(self, strategy: Preset) -> Trial:
         counts: list[Counts] = []
         for document, votes in self._documents:
-            chosen = votes.decisions(strategy)
-            counts += document.counts(chosen, written(self._punctuator, document.words, chosen))
+            counts += document.counts(self._punctuator.annotated(document.words, votes.decisions(strategy)))
         return Trial(strategy, tuple(counts))
 
 

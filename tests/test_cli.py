@@ -320,7 +320,9 @@ def test_tuning_writes_a_preset_that_punctuate_takes(
     settings = ("windows=[4,8]", "grain=4", "budget=2")
     code, out, _ = _run(capsys, "tune", data, *settings, "--model", folder, "--json", "-o", best, "--plot", plot)
     assert code == 0
-    trials = json.loads(out)
+    report = json.loads(out)
+    trials = report["frontier"]
+    assert "style:talk" in report["signature"]
     assert [trial["reads"] for trial in trials] == sorted(trial["reads"] for trial in trials)
     assert all(trial["reads"] <= 2 for trial in trials)
     assert plot.read_bytes().startswith(b"\x89PNG")
@@ -330,3 +332,12 @@ def test_tuning_writes_a_preset_that_punctuate_takes(
     assert "unknown setting 'budgett'" in err
     code, _, err = _run(capsys, "tune", data, "--model", folder, "--plot", "tune.bmp")
     assert (code, err.count("\n")) == (2, 1)
+    for wrong in ("largest_mask=-1", "budget=nan", "max_words=0", "windows=[]"):
+        code, out, err = _run(capsys, "tune", data, wrong, "--model", folder)
+        assert (code, out, err.count("\n")) == (2, "", 1), wrong
+    code, out, err = _run(capsys, "tune", data, *settings, "--model", folder, "-o", "-")
+    assert code == 0
+    assert out.startswith("windows:"), "standard output holds the strategy alone"
+    assert "micro F1" in err
+    code, _, err = _run(capsys, "tune", data, *settings, "--model", folder, "--plot", tmp_path / "none" / "x.png")
+    assert code == 2

@@ -9,9 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from t5punct.combine import METHODS, Ballot, CombineConfig, decide
+from t5punct.combine import METHODS, Ballot, CombineConfig, decide, written
+from t5punct.decoding.candidates import Choice, Option
+from t5punct.decoding.tally import Tally
 from t5punct.errors import ConfigError
 from t5punct.marks import Case
+from t5punct.model import Model
 from t5punct.votes import Distribution, Vote
 
 quick = settings(max_examples=150, deadline=None)
@@ -98,6 +101,22 @@ def test_labels_that_begin_alike_stand_together_against_the_others() -> None:
         "the second window wrote a stop: it cannot say what follows `!`"
     )
     assert decide(split, CombineConfig()).label_confidence == pytest.approx((0.6 + 0.45) / 2 * 0.35 / 0.6)
+
+
+def test_of_equal_marks_a_tally_s_vote_goes_to_the_one_that_was_taken(tiny_model: Model) -> None:
+    """bf16 ties often; what was decided must be what the decoder went on from."""
+    tokenizer = tiny_model.tokenizer
+    choice = Choice.of([Option((5,), case=Case.LOWER), *(Option(tokenizer.mark_ids[m], mark=m) for m in ",.?")])
+    end = Choice.of([Option((1,))])
+    for taken, masses in ((",", [0.2, 0.4, 0.4, 0.0]), (".", [0.2, 0.4, 0.4, 0.0]), (None, [0.4, 0.2, 0.4, 0.0])):
+        tally = Tally(1)
+        tally.count(Choice.of([Option((7,), case=Case.LOWER)]).paths[0], [1.0])
+        path = choice.marks[taken] if taken else choice.forms[Case.LOWER]
+        tally._cases.append(Distribution.certain("lower"))
+        tally.count(path, masses)
+        if taken:
+            tally.count(end.paths[0], [1.0])
+        assert written(tally._slots[0]) == (taken or "")
 
 
 def test_a_window_that_wrote_one_mark_votes_against_a_second() -> None:

@@ -189,11 +189,11 @@ def test_the_report_carries_its_settings(tiny_model: Model) -> None:
         assert part in generated.signature
     for part in ("max-words", "marks:", "precision", "fragment"):
         assert part not in slots.signature
-    model = replace(tiny_model, name="runs/short")
-    decoding = DecodingConfig(marks=",.", max_marks=1, precision="bf16")
+    model = replace(tiny_model, name="runs/short", precision="bf16")
+    decoding = DecodingConfig(marks=",.", max_marks=1, precision="auto")
     config = PunctuatorConfig(combine=CombineConfig("vote", 0.4), decoding=decoding, fragment=True)
     narrow = evaluate_file(CLITICS, Punctuator(model, config), max_words=9)
-    settings = ("max-words:9|", "|marks:,.|max-marks:1|precision:bf16|fragment|w:64|", "combine:vote>0.4|")
+    settings = ("max-words:9|", "|marks:,.|max-marks:1|precision:bf16|fragment|", "|w:64|", "|combine:vote>0.4")
     for part in (*settings, "|model:runs/short|"):
         assert part in narrow.signature
     assert slots.generated is None
@@ -246,3 +246,10 @@ def test_a_line_that_is_no_row_is_named(tiny_model: Model, tmp_path: Path) -> No
         path.write_text(content)
         with pytest.raises(InputError, match=rf"bad.tsv line {line}: .*expected word TAB one of O, COMMA"):
             evaluate_file(path, Punctuator(tiny_model))
+
+
+def test_marks_that_the_product_would_not_write_are_not_scored(tiny_model: Model, tmp_path: Path) -> None:
+    path = tmp_path / "rows.tsv"
+    path.write_text("hello\tO\nthere\tO\n--\tPERIOD\n")
+    system = Scripted(tiny_model, "hello there x.")
+    assert evaluate_file(path, system).counts[0].classes["PERIOD"].predicted == 0

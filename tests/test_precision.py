@@ -20,6 +20,7 @@ def test_bf16_converts_network_and_tagger(tiny_model: Model) -> None:
     assert {parameter.dtype for parameter in made.network.parameters()} == {torch.bfloat16}
     assert made.tagger is not None
     assert made.tagger.weight.dtype is torch.bfloat16
+    assert made.precision == "bf16"
 
 
 def test_int8_quantises_the_linear_layers_and_leaves_the_output_layer(tiny_model: Model) -> None:
@@ -37,6 +38,7 @@ def test_auto_takes_bf16_only_where_the_hardware_multiplies_it(
     monkeypatch.setattr(precision, "multiplies_bf16", lambda device: fast)
     made = with_precision(copy.deepcopy(tiny_model), "auto")
     assert next(made.network.parameters()).dtype is dtype
+    assert made.precision == ("bf16" if fast else "fp32"), "what a score is signed with"
 
 
 @pytest.mark.parametrize(
@@ -63,7 +65,7 @@ def test_a_model_goes_to_the_device_that_is_named(tiny_model: Model) -> None:
     assert on_device(copy.deepcopy(tiny_model), "auto").device.type == expected
 
 
-@pytest.mark.parametrize("name", ["tpu9", "", *([] if torch.cuda.is_available() else ["cuda"])])
+@pytest.mark.parametrize("name", ["tpu9", "", "meta", *([] if torch.cuda.is_available() else ["cuda"])])
 def test_a_device_that_is_not_there_is_refused(tiny_model: Model, name: str) -> None:
     with pytest.raises(ConfigError, match=r"device .*; expected cpu, or a GPU that torch sees; check --device"):
         on_device(copy.deepcopy(tiny_model), name)

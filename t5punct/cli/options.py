@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
+from ..presets import DEFAULT_PRESET
+
 if TYPE_CHECKING:
     from ..presets import Preset
     from ..punctuator import Punctuator, PunctuatorConfig
@@ -54,7 +56,7 @@ class ModelOptions:
 
     def strategy(self) -> Preset:
         """How a document is cut into windows: the default."""
-        from ..presets import DEFAULT_PRESET, preset
+        from ..presets import preset
 
         return preset(DEFAULT_PRESET)
 
@@ -91,7 +93,7 @@ class StrategyOptions(ModelOptions):
     """The same, and how documents are cut into windows."""
 
     preset: Annotated[str, typer.Option(help="A window strategy of `t5punct presets`, or a YAML file of one.")] = (
-        "double-overlap"
+        DEFAULT_PRESET
     )
     window: Annotated[int | None, typer.Option(min=1, help="Words the model sees at once.")] = None
     stride: Annotated[int | None, typer.Option(min=1, help="Words from one window's start to the next.")] = None
@@ -101,13 +103,16 @@ class StrategyOptions(ModelOptions):
     mask_right: Annotated[int | None, typer.Option(min=0, help="Last words of a window whose slots are not used.")] = (
         None
     )
+    lead_in: Annotated[int | None, typer.Option(min=0, help="Words before the text where its first window begins.")] = (
+        None
+    )
     combine: Annotated[str | None, typer.Option(help="mean, entropy, hamming or vote.")] = None
 
     def strategy(self) -> Preset:
         """The preset, with single values changed."""
         from ..presets import Preset, preset
 
-        chosen, names = preset(self.preset), ("window", "stride", "mask_left", "mask_right")
+        chosen, names = preset(self.preset), ("window", "stride", "mask_left", "mask_right", "lead_in")
         windows = replace(
             chosen.windows, **{name: getattr(self, name) for name in names if getattr(self, name) is not None}
         )

@@ -50,12 +50,14 @@ def stream(
     as_json: Json = False,
 ) -> None:
     """Punctuate words from standard input as they arrive; what is printed never changes."""
-    from ..errors import ConfigError
+    from ..errors import ConfigError, InputError
     from ..formats.live import arrivals
     from ..streaming import StreamConfig, StreamingPunctuator
 
     if provisional and not as_json:
         raise ConfigError("--provisional alone", expected="--provisional --json", fix="add --json")
+    if sys.stdin is None:
+        raise InputError("standard input is closed", expected="an open one", fix="give the words through a pipe")
     config = StreamConfig(
         policy, decide, window, lookahead, l_min, l_max, _numbers(threshold), every, after, max_delay_ms=max_delay_ms
     )
@@ -105,7 +107,9 @@ class _Printer:
     """Writes what is final, flushed at once."""
 
     def __init__(self, as_json: bool) -> None:
-        self._as_json, self._n_written = as_json, 0
+        from ..formats.outputs import standard_output
+
+        self._as_json, self._n_written, self._out = as_json, 0, standard_output()
 
     def commit(self, words: Sequence[Committed], started: float) -> None:
         """Print words; `started`: when the work on them began, by `time.perf_counter`."""
@@ -131,8 +135,8 @@ class _Printer:
             self._write("\n")
 
     def _write(self, text: str) -> None:
-        sys.stdout.write(text)
-        sys.stdout.flush()
+        self._out.write(text)
+        self._out.flush()
 
 
 def _numbers(text: str) -> list[float]:

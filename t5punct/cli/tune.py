@@ -16,6 +16,8 @@ import typer
 from .options import Config, Json, ModelOptions, Overrides, with_model_options
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
     from ..tuning import Trial
 
 
@@ -33,7 +35,12 @@ def tune(
 
     Settings such as budget=4, windows=[32,64] or max_words=20000 follow the file.
     """
+    import json
+
+    from rich.console import Console
+
     from ..config import as_yaml, load
+    from ..evaluate_files import signature
     from ..formats.outputs import targets, write
     from ..tuning import TuneConfig, frontier
     from ..tuning import tune as run
@@ -41,27 +48,29 @@ def tune(
     settings = load(TuneConfig, config, overrides or ())
     places = targets([data], output=output)
     if plot is not None:
+        targets([data], output=plot)  # raises InputError where it cannot be written
+    if plot is not None:
         from ..plots import check_plot
 
         check_plot(plot)
-    trials = list(run(data, options.punctuator(), settings))
+    punctuator = options.punctuator()
+    trials = list(run(data, punctuator, settings))
     best = frontier(trials)
+    settings_line = f"data:{data}|{signature(punctuator, 'as-in-evaluate', settings.max_words)}"
+    if as_json:
+        typer.echo(json.dumps({"signature": settings_line, "frontier": [_as_json(trial) for trial in best]}))
+    else:
+        # where the strategy goes to standard output, the table must not
+        Console(stderr=output is not None and places[0] is None).print(_table(best, len(trials), settings_line))
     if output is not None:
         write(places, [as_yaml(best[-1].strategy)])
     if plot is not None:
         from ..plots import draw_frontier
 
         draw_frontier(trials, best, plot)
-    _show(best, len(trials), as_json)
 
 
-def _show(best: Sequence[Trial], n_trials: int, as_json: bool) -> None:
-    import json
-
-    if as_json:
-        typer.echo(json.dumps([_as_json(trial) for trial in best]))
-        return
-    from rich.console import Console
+def _table(best: Sequence[Trial], n_trials: int, settings: str) -> RenderableType:
     from rich.table import Table
 
     names = ("reads a word", "window", "stride", "mask left", "mask right", "combine", "micro F1", "95 % interval")
@@ -71,7 +80,8 @@ def _show(best: Sequence[Trial], n_trials: int, as_json: bool) -> None:
         numbers = (windows.window, windows.stride_words, windows.mask_left, windows.mask_right)
         score = f"{trial.micro_f1:.1f}", f"{spread.low:.1f} to {spread.high:.1f}" if spread else "-"
         table.add_row(f"{trial.reads:.1f}", *map(str, numbers), trial.strategy.combine.method, *score)
-    Console().print(table)
+    table.caption = settings
+    return table
 
 
 def _as_json(trial: Trial) -> dict[str, Any]:

@@ -33,8 +33,8 @@ class DecodingConfig:
     style: str | None = None  # None takes the model's default
     marks: str | None = None  # of the task's marks, those that may be written; None: all
     max_marks: int | None = None  # the longest label; None: the task's
-    precision: str = "fp32"  # see `precision`
-    device: str = "auto"  # the same
+    precision: str = "fp32"  # what a model is loaded for; see `precision`
+    device: str = "auto"  # where it is loaded to
 
     def __post_init__(self) -> None:
         if self.decoder not in DECODERS:

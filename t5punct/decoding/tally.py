@@ -44,9 +44,11 @@ class Tally:
         choice = path.choice
         stop = sum(masses[other.index] for other in choice.forms.values())  # the label stays as it is
         if path.option.mark is None and not self._labels:  # nearly always: a slot in which nothing is written
-            found = (*(masses[other.index] for other in choice.marks.values()), stop)
-            labels = Distribution((*choice.marks, NO_LABEL), found)
+            found = (stop, *(masses[other.index] for other in choice.marks.values()))
+            labels = Distribution((NO_LABEL, *choice.marks), found)
         else:
+            if path.option.mark is not None:  # mentioned first: of equal marks it is the one that was taken
+                self._labels.setdefault(self._label + path.option.mark, 0.0)
             for mark, other in choice.marks.items():
                 if other is not path:
                     self._labels[self._label + mark] = self._mass * masses[other.index]

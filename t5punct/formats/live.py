@@ -74,13 +74,16 @@ def _whole(text: str, end: str | None) -> tuple[str, str]:
 
 
 def _timed(text: str) -> Iterator[TimedWord]:
-    for line in text.splitlines():
+    for line in text.split("\n"):  # json may hold other line separators
         if not line.strip():
             continue
         try:
             event = json.loads(line)
-            yield TimedWord(str(event["word"]), _milliseconds(event, "start"), _milliseconds(event, "end"))
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            word = event["word"]
+            if not isinstance(word, str):
+                raise TypeError
+            yield TimedWord(word, _milliseconds(event, "start"), _milliseconds(event, "end"))
+        except (ValueError, TypeError, KeyError, OverflowError) as error:
             raise InputError(
                 f"an event that reads {line[:40]!r}",
                 expected='{"word": "hello", "start": 1.2, "end": 1.5}',

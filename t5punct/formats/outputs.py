@@ -68,7 +68,7 @@ def _checked(target: Path, sources: Sequence[str]) -> Path:
 
 def _write_one(target: Target, text: str) -> None:
     if target is None:
-        stdout = _standard_output()
+        stdout = standard_output()
         stdout.write(text)
         stdout.flush()
     else:
@@ -81,7 +81,7 @@ def _joined(texts: Sequence[str]) -> str:
     return "".join(text if text.endswith("\n") or not text else text + "\n" for text in earlier) + last
 
 
-def _standard_output() -> TextIO:
+def standard_output() -> TextIO:
     """Standard output in UTF-8, whatever the locale, and with the line ends as they are."""
     if sys.stdout is None:
         raise InputError("standard output is closed", expected="an open one", fix="name a file with -o")

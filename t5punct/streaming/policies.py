@@ -21,6 +21,7 @@ from .state import StreamState
 POLICIES = ("fixed", "entropy", "sentence")
 DECIDERS = ("seq2seq", "classify")
 _BITS = math.log(2.0)  # nats in a bit
+_DAY_MS = 86_400_000
 
 
 @dataclass(frozen=True)
@@ -58,8 +59,10 @@ class StreamConfig:
                 expected="l_min <= l_max, and one threshold or one for each lookahead",
                 fix="check --l-min, --l-max and --threshold",
             )
-        if self.max_delay_ms is not None and self.max_delay_ms < 1:
-            raise ConfigError(f"max_delay_ms {self.max_delay_ms}", expected="1 or more", fix="check --max-delay-ms")
+        if self.max_delay_ms is not None and not 1 <= self.max_delay_ms <= _DAY_MS:
+            raise ConfigError(
+                f"max_delay_ms {self.max_delay_ms}", expected=f"1 to {_DAY_MS}, a day", fix="check --max-delay-ms"
+            )
 
 
 class Policy(Protocol):

@@ -54,9 +54,18 @@ class StreamState:
         """The state that `to_json` wrote.  Raises InputError for anything else."""
         try:
             values = json.loads(text)
-            words = tuple(Word(**word) for word in values.pop("words"))
-            return cls(words=words, **values)
+            state = cls(words=tuple(Word(**word) for word in values.pop("words")), **values)
+            state._check()
+            return state
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise InputError(
                 f"a stream state that reads {text[:40]!r}", expected="what to_json wrote", fix="begin a new stream"
             ) from error
+
+    def _check(self) -> None:
+        """Raises ValueError for a state that no stream has."""
+        numbers = (self.n_seen, self.n_committed, self.sentence_start, *([] if self.end_ms is None else [self.end_ms]))
+        texts = [part for word in self.words for part in (word.text, word.label, word.raw, word.space)]
+        sound = all(type(number) is int for number in numbers) and all(isinstance(text, str) for text in texts)
+        if not sound or not 0 <= self.start <= self.n_committed <= self.n_seen or type(self.finished) is not bool:
+            raise ValueError

@@ -58,6 +58,10 @@ class Streams:
 
     def push(self, states: Sequence[StreamState], words: Sequence[Words]) -> list[Step]:
         """Give each stream the words that arrived for it.  Raises InputError for a stream that is finished."""
+        if len(states) != len(words):
+            raise InputError(
+                f"words for {len(words)} of {len(states)} streams", expected="words for each", fix="give [] for none"
+            )
         if any(state.finished for state in states):
             raise InputError("words after the stream's end", expected="no push after finish", fix="open a new stream")
         steps, queues = [Step(state) for state in states], [deque(self._pieces(arrived)) for arrived in words]
@@ -91,7 +95,7 @@ class Streams:
 
     def _pieces(self, words: Words) -> Iterator[TimedWord]:
         """One item a word: a mark that stands alone is a word, in whatever chunk it comes."""
-        for word in words:
+        for word in [words] if isinstance(words, str) else words:
             timed = TimedWord(word) if isinstance(word, str) else word
             for piece in timed.word.split():
                 yield replace(timed, word=piece)

@@ -62,10 +62,21 @@ def test_the_last_word_needs_no_space_and_bad_bytes_end_nothing() -> None:
 
 def test_events_have_times_in_milliseconds() -> None:
     events = b'{"word": "we", "start": 1.2, "end": 1.5}\n\n{"word": "kn', b'ow", "end": 2}\n{"word": "x"}'
+    assert _words(['{"word": "a\u2028"}'.encode()], timed=True) == [TimedWord("a\u2028")], "no end of a line in json"
     assert _words(events, timed=True) == [TimedWord("we", 1200, 1500), TimedWord("know", None, 2000), TimedWord("x")]
 
 
-@pytest.mark.parametrize("line", [b"we know\n", b"[1]\n", b'{"text": "we"}\n', b'{"word": "we", "end": "soon"}\n'])
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"we know\n",
+        b"[1]\n",
+        b'{"text": "we"}\n',
+        b'{"word": "we", "end": "soon"}\n',
+        b'{"word": null}\n',
+        b'{"word": "we", "start": 1e400}\n',
+    ],
+)
 def test_a_line_that_is_no_event_is_refused(line: bytes) -> None:
     with pytest.raises(InputError, match="an event that reads"):
         _words([line], timed=True)

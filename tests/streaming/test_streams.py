@@ -201,7 +201,26 @@ def test_nothing_can_be_pushed_after_the_end(punctuator: Punctuator) -> None:
         stream.push(["more"])
 
 
-@pytest.mark.parametrize("text", ["", "{}", '{"words": [{"txt": "a"}]}', '{"words": [], "seen": 3}', "[1]"])
+def test_a_text_is_pushed_as_words_and_every_stream_is_given_some(punctuator: Punctuator) -> None:
+    stream, other = StreamingPunctuator(punctuator), StreamingPunctuator(punctuator)
+    assert stream.push("we know that is right and no") == other.push("we know that is right and no".split())
+    with pytest.raises(InputError, match="words for 1 of 2 streams; expected words for each"):
+        Streams(punctuator).push([StreamState(), StreamState()], [["we"]])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{}",
+        '{"words": [{"txt": "a"}]}',
+        '{"words": [], "seen": 3}',
+        "[1]",
+        '{"words": [], "n_seen": "3"}',
+        '{"words": [], "n_committed": 9}',
+        '{"words": [{"text": 5}], "n_seen": 1}',
+    ],
+)
 def test_a_damaged_state_is_refused(text: str) -> None:
     with pytest.raises(InputError, match="a stream state that reads"):
         StreamState.from_json(text)
