@@ -14,6 +14,7 @@ import json
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -29,6 +30,9 @@ from t5punct.model import Model, load
 from t5punct.precision import with_precision
 
 LECTURE = Path(__file__).parents[1] / "tests" / "data" / "lecture.txt"
+
+
+Decoder = Callable[[Sequence[WindowInput]], float | None]
 
 
 @dataclass(frozen=True)
@@ -66,21 +70,24 @@ def main() -> None:
     options = parser.parse_args()
     model, rows, same = load(options.model), list[Row](), list[bool]()
     for window in options.windows:
-        windows = _windows(options.data, options.words, window)
+        windows, other = _windows(options.data, options.words, window)
         same.append(_equal(model, windows))
-        rows += _compared(list(_measure(model, windows, window, options)))
+        rows += _compared(list(_measure(model, windows, other, window, options)))
     _show(rows, all(same))
     options.output.parent.mkdir(exist_ok=True)
     report = {"equal_to_stepwise": all(same), "threads": torch.get_num_threads(), "rows": [asdict(row) for row in rows]}
     options.output.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
 
 
-def _windows(path: Path, n_words: int, window: int) -> list[WindowInput]:
-    """The file's words without their labels, repeated as often as needed."""
+def _windows(path: Path, n_words: int, window: int) -> tuple[list[WindowInput], list[WindowInput]]:
+    """The file's words without their labels, repeated as often as needed; and some of those that follow."""
     lines = path.read_text(encoding="utf-8").splitlines()
     words = [word for line in lines for word in line.partition("\t")[0].split()]
-    words = (words * (n_words // len(words) + 1))[:n_words]
-    return [WindowInput.of(words[start : start + window]) for start in range(0, len(words), window)]
+    n_all = n_words + n_words // 2
+    words = (words * (n_all // len(words) + 1))[:n_all]
+    found = [WindowInput.of(words[start : start + window]) for start in range(0, len(words), window)]
+    n_windows = -(-n_words // window)
+    return found[:n_windows], found[n_windows:]
 
 
 def _equal(model: Model, windows: Sequence[WindowInput]) -> bool:
@@ -97,38 +104,53 @@ def _equal(model: Model, windows: Sequence[WindowInput]) -> bool:
 
 
 def _measure(
-    model: Model, windows: Sequence[WindowInput], window: int, options: argparse.Namespace
+    model: Model, windows: Sequence[WindowInput], other: Sequence[WindowInput], window: int, options: argparse.Namespace
 ) -> Iterator[Measurement]:
-    """Every decoder with every budget; those that are compared directly take turns, so that noise hits all alike."""
+    """Every decoder with every budget; they take turns, so that noise hits all alike.
+
+    Each begins anew every time, and reads `other` windows before it is timed: it is measured in the middle of a text.
+    """
     precise = {"fp32": model}
     for name in options.precisions:
         precise[name] = with_precision(copy.deepcopy(model), name)
     for batch_tokens in options.batch_tokens:
-        config = DecodingConfig(batch_tokens=batch_tokens)
-        decoders: dict[str, Callable[[], float | None]] = {
-            "tagger": lambda: _tag(model, windows, batch_tokens),  # noqa: B023
-            "generate, greedy": lambda: _none(generate_texts(model, windows, config)),  # noqa: B023
-            "slots, step by step": lambda: _stepwise(model, windows, config),  # noqa: B023
-        }
-        if not options.no_beams:
-            beams = DecodingConfig("generate", beams=4, batch_tokens=batch_tokens)
-            decoders["generate, beam 4"] = lambda: _none(generate_texts(model, windows, beams))  # noqa: B023
-        for name, one in precise.items():
-            decoders[f"slots, {name}"] = lambda one=one: _slots(SlotDecoder(one, config), windows)  # type: ignore[misc]  # noqa: B023
-        times: dict[str, list[float]] = {name: [] for name in decoders}
+        makers = _makers(precise, batch_tokens, beams=not options.no_beams)
+        times: dict[str, list[float]] = {name: [] for name in makers}
         passes: dict[str, float | None] = {}
         peaks: dict[str, float | None] = {}
         for _ in range(options.repeats):
-            for name, decode in decoders.items():
+            for name, make in makers.items():
+                decode = make()
+                decode(other)
                 _reset_peak()
                 started = time.perf_counter()
-                passes[name] = decode()
+                passes[name] = decode(windows)
                 times[name].append(time.perf_counter() - started)
                 peaks[name] = _peak_mib()
         n_words = sum(len(window.words) for window in windows)
-        for name in decoders:
+        for name in makers:
             speed = n_words / min(times[name])
             yield Measurement(name, window, batch_tokens, round(speed, 1), passes[name], peaks[name])
+
+
+def _makers(precise: dict[str, Model], batch_tokens: int, *, beams: bool) -> dict[str, Callable[[], Decoder]]:
+    """For each decoder, what makes a new one."""
+    model, config = precise["fp32"], DecodingConfig(batch_tokens=batch_tokens)
+    wide = DecodingConfig("generate", beams=4, batch_tokens=batch_tokens)
+
+    def slots(one: Model) -> Decoder:
+        decoder = SlotDecoder(one, config)
+        return lambda windows: _slots(decoder, windows)
+
+    found: dict[str, Callable[[], Decoder]] = {
+        "tagger": lambda: lambda windows: _tag(model, windows, batch_tokens),
+        "generate, greedy": lambda: lambda windows: _none(generate_texts(model, windows, config)),
+        "slots, step by step": lambda: lambda windows: _stepwise(model, windows, config),
+        **{f"slots, {name}": partial(slots, one) for name, one in precise.items()},
+    }
+    if beams:
+        found["generate, beam 4"] = lambda: lambda windows: _none(generate_texts(model, windows, wide))
+    return found
 
 
 def _slots(decoder: SlotDecoder, windows: Sequence[WindowInput]) -> float:

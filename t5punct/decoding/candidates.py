@@ -98,8 +98,11 @@ class Choice:
     def of(cls, options: Sequence[Option]) -> Choice:
         """A choice among options; of two where one's tokens begin the other's, the first offered stays."""
         distinct: list[Option] = []
+        rivals: dict[int, list[Option]] = {}  # by their first token: only these can begin one another
         for option in options:
-            if not any(_begins(option.tokens, other.tokens) for other in distinct):
+            others = rivals.setdefault(option.tokens[0], [])
+            if not any(_begins(option.tokens, other.tokens) for other in others):
+                others.append(option)
                 distinct.append(option)
         choice = cls(tuple(distinct), _fork(distinct, range(len(distinct)), 0))
         choice.paths = tuple(_path(choice, index) for index in range(len(distinct)))
@@ -160,15 +163,16 @@ def _begins(one: Tokens, other: Tokens) -> bool:
 
 def _fork(options: Sequence[Option], live: Sequence[int], depth: int) -> Fork:
     """The node that the live options' first `depth` tokens lead to."""
-    tokens = tuple(dict.fromkeys(options[index].tokens[depth] for index in live))
+    groups: dict[int, list[int]] = {}  # by the next token
+    for index in live:
+        groups.setdefault(options[index].tokens[depth], []).append(index)
     nexts: list[Fork | int] = []
     heirs = []
-    for token in tokens:
-        going_on = [index for index in live if options[index].tokens[depth] == token]
+    for going_on in groups.values():
         heirs.append(going_on[0])
         written = len(options[going_on[0]].tokens) == depth + 1  # then it is the only one: none begins another
         nexts.append(going_on[0] if written else _fork(options, going_on, depth + 1))
-    return Fork(tokens, tuple(nexts), tuple(heirs))
+    return Fork(tuple(groups), tuple(nexts), tuple(heirs))
 
 
 def _path(choice: Choice, index: int) -> Path:
