@@ -63,7 +63,7 @@ class ChunkExamples(Dataset[Example]):
         self.rows, self.tokenizer, self.questions = rows, tokenizer, questions or QuestionConfig()
         # in tokens, not words: one window of long numbers would blow up a batch of short ones
         self.lengths = [
-            len(tokenizer.source(source.split(), style).ids)
+            len(tokenizer.source(source.split(), style).ids) + bool(self.questions.share)  # a sentinel may come in
             for source, style in zip(list(rows["source"]), list(rows["style"]), strict=True)
         ]
 

@@ -12,6 +12,7 @@ from t5punct.errors import ConfigError
 from t5punct.model import Model, load_tokenizer
 from t5punct.tokenization import TaskConfig
 from t5punct.training.batches import IGNORED, BatchSampler, ChunkExamples, CopyExamples, Example, collate
+from t5punct.training.config import QuestionConfig
 
 LENGTHS = st.lists(st.integers(1, 60), max_size=200)
 
@@ -141,3 +142,36 @@ def test_every_process_gets_as_many_batches(lengths: list[int], n_processes: int
         list(BatchSamplerShard(several, n_processes, process, even_batches=False)) for process in range(n_processes)
     ]
     assert {len(shard) for shard in shards} == {len(several) // n_processes}
+
+
+def test_questions_ask_about_one_slot_with_little_right_context(tiny_model: Model) -> None:
+    words = [f"w{place}" for place in range(12)]
+    labels = {4: ",", 9: "."}
+    target = " ".join(word + labels.get(place, "") for place, word in enumerate(words))
+    questions = QuestionConfig(share=1.0, l_min=1, l_max=3, keep_unmarked=0.25)
+    examples = ChunkExamples(rows(*[(" ".join(words), target)] * 400), tiny_model.tokenizer, questions)
+    tokenizer = tiny_model.tokenizer
+    known = {
+        (slot, lookahead): tokenizer.source(words[: slot + lookahead + 1], "talk", asked=slot).ids
+        for lookahead in (1, 2, 3)
+        for slot in range(12 - lookahead)
+    }
+    asked = []
+    for index in range(len(examples)):
+        example = examples[index]
+        ((slot, lookahead),) = [key for key, ids in known.items() if ids == example.source]
+        assert example.target == tokenizer.answer(labels.get(slot, ""))
+        assert set(example.marks) == {IGNORED}
+        assert len(example.source) <= examples.lengths[index]
+        asked.append((slot, lookahead))
+    assert {lookahead for _, lookahead in asked} == {1, 2, 3}
+    unmarked = sum(slot not in labels for slot, _ in asked) / len(asked)
+    assert unmarked == pytest.approx(0.25 * 8.25 / 10, abs=0.08), "0.25 of the unmarked slots that were drawn"
+    assert examples[0] == examples[0], "an example is the same whenever it is asked for"
+
+
+def test_without_a_share_nothing_is_asked(tiny_model: Model) -> None:
+    (plain,) = ChunkExamples(rows(("we know", "We know.")), tiny_model.tokenizer)
+    assert tiny_model.tokenizer.sentinel_id not in plain.source
+    with pytest.raises(ConfigError, match=r"questions of share 0\.5, l_min 4, l_max 2"):
+        QuestionConfig(share=0.5, l_min=4, l_max=2)
