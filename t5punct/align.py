@@ -28,8 +28,6 @@ _DOUBTFUL = 0.5  # weight of a mark that stood after a re-spelled, merged, split
 _PIECES = range(2, 7)  # words that may be merged into one, or that one may be split into
 _ALIKE = 0.8  # of merged or split words, how similar the letters must be
 _MAX_CELLS = 2_500  # of a stretch without a word in common; a longer one is garbage, and paired in order
-
-
 # input and generated words of one move: a pair, several merged, one split, one dropped, one inserted
 _MOVES = ((1, 1), *((n, 1) for n in _PIECES), *((1, n) for n in _PIECES), (1, 0), (0, 1))
 Cell = tuple[int, int]  # input and generated words dealt with

@@ -27,6 +27,11 @@ NO_LABEL = ""
 ENDS_SENTENCE = ".?!"
 
 
+def ends_sentence(label: str) -> bool:
+    """Whether a label ends a sentence: it holds `.`, `?` or `!`."""
+    return any(mark in ENDS_SENTENCE for mark in label)
+
+
 @dataclass(frozen=True)
 class Alphabet:
     """The marks that labels are made of, and the longest label."""

@@ -183,13 +183,13 @@ class Punctuator:
             1.0 if written.case is Case.VERBATIM else decision.case_confidence,
         )
 
+    def window_input(self, words: Sequence[Word]) -> WindowInput:
+        """Words as the model reads them; no more tokens than it can."""
+        window = WindowInput.of([word.core for word in words], [word.has_slot for word in words])
+        return window.fitted(self.model.tokenizer, self.config.decoding.style)
+
     def _votes(self, windows: Sequence[Sequence[Word]]) -> list[tuple[Vote, ...]]:
-        inputs = [
-            WindowInput.of([word.core for word in words], [word.has_slot for word in words]).fitted(
-                self.model.tokenizer, self.config.decoding.style
-            )
-            for words in windows
-        ]
+        inputs = [self.window_input(words) for words in windows]
         if self._slots is not None:
             return [solution.votes for solution in self._slots.decode(inputs)]
         texts = generate_texts(self.model, inputs, self.config.decoding)

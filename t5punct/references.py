@@ -19,7 +19,7 @@ from .errors import InputError
 from .evaluation.counts import Counts, Slot, count
 from .evaluation.text import compare_words
 from .formats.files import source_lines
-from .formats.iwslt import LABEL_OF_CLASS, Row, is_named_iwslt, is_row, join_clitics, rows_of
+from .formats.iwslt import LABEL_OF_CLASS, JoinedWords, Row, is_named_iwslt, is_row, join_clitics, rows_of
 from .marks import Alphabet
 from .punctuator import AnnotatedWord
 from .words import Word, split
@@ -52,12 +52,16 @@ class RowsReference:
 
     @cached_property
     def words(self) -> Sequence[Word]:
-        return [Word(word) for word in join_clitics(self.rows).words]
+        return [Word(word) for word in self._joined.words]
+
+    @cached_property
+    def _joined(self) -> JoinedWords:
+        return join_clitics(self.rows)
 
     def counts(self, annotated: Sequence[AnnotatedWord]) -> list[Counts]:
         """One for each stretch; words that changed are counted for the whole file, and borne by its first stretch."""
         labels = [""] * len(self.rows)
-        for last, word in zip(join_clitics(self.rows).last_rows, annotated, strict=True):
+        for last, word in zip(self._joined.last_rows, annotated, strict=True):
             labels[last] = word.label
         slots = [Slot(LABEL_OF_CLASS[row.label_class]) for row in self.rows], [Slot(label) for label in labels]
         stretches = (slice(start, start + _STRETCH_WORDS) for start in range(0, len(self.rows), _STRETCH_WORDS))

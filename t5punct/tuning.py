@@ -77,6 +77,7 @@ class Trial:
 
     strategy: Preset
     counts: tuple[Counts, ...]  # one for each document or stretch
+    units: str = "text"  # what was scored, for signatures
 
     @property
     def reads(self) -> float:
@@ -129,7 +130,7 @@ class Trials:
         counts: list[Counts] = []
         for document, votes in self._documents:
             counts += document.counts(self._punctuator.annotated(document.words, votes.decisions(strategy)))
-        return Trial(strategy, tuple(counts))
+        return Trial(strategy, tuple(counts), self._documents[0][0].units)
 
 
 def tune(path: str | Path, punctuator: Punctuator, config: TuneConfig) -> Iterator[Trial]:

@@ -30,9 +30,7 @@ class WindowConfig:
     mask_left: int = 0  # m_l
     mask_right: int = 0  # m_r
     overlap: int = 1  # n, votes a slot gets, where no stride is given; s_n = floor((w - (m_l + m_r)) / n)
-    lead_in: int = (
-        0  # words before the document at which the first window begins (Nagy 2021); 0: it keeps its left edge
-    )
+    lead_in: int = 0  # words before the document where the first window begins (Nagy 2021); 0: it keeps its left edge
 
     def __post_init__(self) -> None:
         free = self.window - (self.mask_left + self.mask_right)

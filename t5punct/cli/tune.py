@@ -48,15 +48,14 @@ def tune(
     settings = load(TuneConfig, config, overrides or ())
     places = targets([data], output=output)
     if plot is not None:
-        targets([data], output=plot)  # raises InputError where it cannot be written
-    if plot is not None:
         from ..plots import check_plot
 
+        targets([data], output=plot)  # raises InputError where it cannot be written
         check_plot(plot)
     punctuator = options.punctuator()
     trials = list(run(data, punctuator, settings))
     best = frontier(trials)
-    settings_line = f"data:{data}|{signature(punctuator, 'as-in-evaluate', settings.max_words)}"
+    settings_line = f"data:{data}|{signature(punctuator, best[0].units, settings.max_words)}"
     if as_json:
         typer.echo(json.dumps({"signature": settings_line, "frontier": [_as_json(trial) for trial in best]}))
     else:

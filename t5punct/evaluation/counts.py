@@ -16,11 +16,11 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from ..errors import InputError
+from ..marks import ends_sentence
 
 # the marks of each class of the IWSLT benchmark (DESIGN, section 8); the first mark that maps decides
 CLASS_MARKS: Mapping[str, str] = {"COMMA": ",:-", "PERIOD": ".!;", "QUESTION": "?"}
 _CLASS_OF_MARK = {mark: name for name, marks in CLASS_MARKS.items() for mark in marks}
-_SENTENCE_END = frozenset((".", "!", "?"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,11 +94,6 @@ _PLAIN_FIELDS = tuple(item.name for item in fields(Counts) if item.name not in (
 def class_of(label: str) -> str | None:
     """The benchmark class of a label; None for no mark."""
     return next((_CLASS_OF_MARK[mark] for mark in label if mark in _CLASS_OF_MARK), None)
-
-
-def ends_sentence(label: str) -> bool:
-    """Whether a label ends a sentence: it holds `.`, `?` or `!`."""
-    return any(mark in _SENTENCE_END for mark in label)
 
 
 def count(reference: Sequence[Slot], output: Sequence[Slot]) -> Counts:

@@ -14,8 +14,7 @@ from typing import Protocol
 
 from ..combine import written
 from ..decoding.classify import Question, SlotClassifier
-from ..decoding.inputs import WindowInput
-from ..marks import ENDS_SENTENCE, Case
+from ..marks import Case, ends_sentence
 from ..punctuator import Punctuator
 from ..votes import Distribution, Vote, closing, opening
 from ..windows import View
@@ -60,8 +59,7 @@ class Classify:
 
     def __init__(self, punctuator: Punctuator) -> None:
         decoding = punctuator.config.decoding
-        self._classifier = SlotClassifier(punctuator.model, decoding)
-        self._tokenizer, self._style = punctuator.model.tokenizer, decoding.style
+        self._punctuator, self._classifier = punctuator, SlotClassifier(punctuator.model, decoding)
         self._marks = decoding.alphabet(punctuator.model.task).marks
         self._fragment = punctuator.config.fragment
 
@@ -70,10 +68,8 @@ class Classify:
         return [tuple(self._votes_of(look, answers)) for look in looks]
 
     def _questions(self, look: Look) -> Iterator[Question]:
-        words, start = look.view.words, look.view.window.start
-        window = WindowInput.of([word.core for word in words], [word.has_slot for word in words])
-        window = window.fitted(self._tokenizer, self._style)
-        first = look.state.n_committed - start
+        window = self._punctuator.window_input(look.view.words)
+        first = look.state.n_committed - look.view.window.start
         yield from (Question(window, slot) for slot in range(first, first + look.n_asked))
 
     def _votes_of(self, look: Look, answers: Iterator[Distribution]) -> Iterator[Vote]:
@@ -86,7 +82,7 @@ class Classify:
             vote = opening(vote) if begins else vote
             if look.view.is_last and place == n_words - 1 and not self._fragment:
                 vote = closing(vote, self._marks)
-            begins = any(mark in ENDS_SENTENCE for mark in written(vote.labels))
+            begins = ends_sentence(written(vote.labels))
             yield vote
 
 

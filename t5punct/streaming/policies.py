@@ -14,7 +14,7 @@ from typing import Protocol
 
 from ..combine import written
 from ..errors import ConfigError
-from ..marks import ENDS_SENTENCE
+from ..marks import ends_sentence
 from ..votes import Vote
 from .state import StreamState
 
@@ -152,7 +152,7 @@ class Sentence:
 
     def n_ready(self, state: StreamState, votes: Sequence[Vote]) -> int:
         for place, vote in enumerate(votes):
-            if any(mark in ENDS_SENTENCE for mark in written(vote.labels)):
+            if ends_sentence(written(vote.labels)):
                 return place + 1
         return len(votes) if state.n_waiting >= self.window else 0
 

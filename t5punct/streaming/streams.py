@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from ..combine import decide
 from ..errors import InputError
 from ..formats.live import TimedWord
-from ..marks import ENDS_SENTENCE
+from ..marks import ends_sentence
 from ..punctuator import AnnotatedWord, Punctuator
 from ..votes import Vote
 from ..windows import View, Window
@@ -179,6 +179,6 @@ class StreamingPunctuator:
 
 def _after(state: StreamState, committed: Sequence[Committed]) -> StreamState:
     """The state once these words are committed."""
-    ends = [place for place, word in enumerate(committed, 1) if set(word.annotated.label) & set(ENDS_SENTENCE)]
+    ends = [place for place, word in enumerate(committed, 1) if ends_sentence(word.annotated.label)]
     start = state.n_committed + ends[-1] if ends else state.sentence_start
     return replace(state, n_committed=state.n_committed + len(committed), sentence_start=start)

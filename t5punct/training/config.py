@@ -163,7 +163,7 @@ class TrainConfig:
                 f"mixed_precision {self.mixed_precision!r}", expected="no or bf16", fix="T5 overflows in fp16"
             )
         _at_least(0, self, "", "checkpoint_every_steps", "seed")
-        _at_least(1, self, "", "log_every_steps")
+        _at_least(1, self, "", "log_every_steps", "decoder_layers")
         if not self.data.path and not self.data.copying.steps:
             raise ConfigError("no training data", expected="data.path=FOLDER", fix="run `t5punct prepare` first")
         if self.init_from is None and self.tokenizer is None:
