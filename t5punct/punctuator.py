@@ -185,7 +185,8 @@ class Punctuator:
 
     def window_input(self, words: Sequence[Word]) -> WindowInput:
         """Words as the model reads them; no more tokens than it can."""
-        window = WindowInput.of([word.core for word in words], [word.has_slot for word in words])
+        pauses = [word.pause for word in words] if self.model.task.pause_ms else []
+        window = WindowInput.of([word.core for word in words], [word.has_slot for word in words], pauses)
         return window.fitted(self.model.tokenizer, self.config.decoding.style)
 
     def _votes(self, windows: Sequence[Sequence[Word]]) -> list[tuple[Vote, ...]]:

@@ -22,7 +22,8 @@ from .words import split
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
-SENTINEL = "<extra_id_0>"
+SENTINEL = "<extra_id_0>"  # marks the slot that is asked about
+PAUSE = "<extra_id_1>"  # stands behind a word that a silence follows
 _CARRIER = "a"  # a word that marks are attached to when we ask for their tokens
 
 
@@ -34,6 +35,7 @@ class TaskConfig:
     max_marks: int = 3
     max_tokens: int = 512  # of a window's source, end included: what T5 was pre-trained with; long words are cut for it
     classifies: bool = False  # knows the sentinel task, one slot asked about at a time
+    pause_ms: int | None = None  # a silence of this length is a pause token (280 in the thesis); None: it knows none
     cased: bool = True  # targets in true case; False writes everything in lower case (Melamud 2021)
     styles: list[str] = field(default_factory=lambda: ["talk", "meeting", "prose", "chat"])
     default_style: str = "talk"
@@ -43,6 +45,8 @@ class TaskConfig:
         Alphabet(self.marks, self.max_marks)  # says what is wrong with them
         if self.max_tokens < 1:
             raise ConfigError(f"max_tokens {self.max_tokens}", expected="1 or more", fix="set max_tokens")
+        if self.pause_ms is not None and self.pause_ms < 1:
+            raise ConfigError(f"pause_ms {self.pause_ms}", expected="1 or more, or null", fix="set pause_ms")
         if self.default_style not in self.styles:
             raise ConfigError(
                 f"default_style {self.default_style!r}",
@@ -112,14 +116,27 @@ class TaskTokenizer:
 
     @cached_property
     def sentinel_id(self) -> int:
-        """T5's first sentinel, which marks the slot that is asked about.  Raises ModelError if there is none."""
-        token = int(self.tokenizer.convert_tokens_to_ids(SENTINEL))
-        if token == self.tokenizer.unk_token_id:
-            raise ModelError(f"a tokenizer without {SENTINEL}", expected="a T5 tokenizer", fix="pick a T5 folder")
-        return token
+        """The token of `SENTINEL`.  Raises ModelError if there is none."""
+        return self._special(SENTINEL)
 
-    def source(self, words: Sequence[str], style: str | None = None, asked: int | None = None) -> Source:
-        """Encoder input of a window: prefix, words, end; behind word `asked`, if one is, the sentinel."""
+    @cached_property
+    def pause_id(self) -> int:
+        """The token of `PAUSE`.  Raises ModelError if there is none."""
+        return self._special(PAUSE)
+
+    def source(
+        self,
+        words: Sequence[str],
+        style: str | None = None,
+        asked: int | None = None,
+        pauses: Sequence[bool] = (),
+    ) -> Source:
+        """Encoder input of a window: prefix, words, end.
+
+        Behind word `asked`, if one is, stands the sentinel; behind each word i with `pauses[i]` the pause token, if the
+        task has one.
+        """
+        pauses = pauses if self.task.pause_ms else ()
         prefix = self.task.prefix_for(style).strip()
         ids = list(self.word_ids(prefix, first=True)) if prefix else []
         ends = []
@@ -128,6 +145,8 @@ class TaskTokenizer:
             ends.append(len(ids) - 1)
             if index == asked:
                 ids.append(self.sentinel_id)
+            if pauses and pauses[index]:
+                ids.append(self.pause_id)
         return Source((*ids, self.eos_id), tuple(ends))
 
     def target(self, forms: Sequence[str], labels: Sequence[str]) -> tuple[int, ...]:
@@ -152,6 +171,12 @@ class TaskTokenizer:
     def decode(self, ids: Sequence[int]) -> str:
         """The text of generated ids, special tokens left out."""
         return str(self.tokenizer.decode(ids, skip_special_tokens=True, clean_up_tokenization_spaces=False))
+
+    def _special(self, token: str) -> int:
+        number = int(self.tokenizer.convert_tokens_to_ids(token))
+        if number == self.tokenizer.unk_token_id:
+            raise ModelError(f"a tokenizer without {token}", expected="a T5 tokenizer", fix="pick a T5 folder")
+        return number
 
     def _encode(self, text: str) -> list[int]:
         return list(self.tokenizer.encode(text, add_special_tokens=False))

@@ -36,6 +36,7 @@ class Word:
     n_closers: int = 0  # how many closing quotes or brackets of `text` stand behind the marks
     raw: str = ""  # word and marks exactly as the input wrote them
     space: str = " "  # the white space that follows
+    pause: bool = False  # whether a silence follows, as far as the times of the words tell
 
     @property
     def core(self) -> str:

@@ -4,15 +4,18 @@ In: a punctuated document.  Out: `Chunk`s whose source is what the model reads a
 
 >>> chunk_of(split('He said: "Go!"').words, style="prose", cased=True)
 Chunk(source='he said go', target='He said: Go!', style='prose', n_words=3)
+
+A silence is a piece of its own in a document, `He said: <extra_id_1> Go!`, and in a source.
 """
 
 from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..errors import ConfigError
+from ..tokenization import PAUSE
 from ..words import Word, split
 
 
@@ -37,7 +40,7 @@ class ChunkConfig:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """One training example as text."""
+    """One training example as text; `n_words` counts no pauses."""
 
     source: str
     target: str
@@ -51,7 +54,8 @@ def chunk_of(words: Sequence[Word], *, style: str, cased: bool) -> Chunk:
     target = " ".join(
         Word(core).written(word.label) if word.has_slot else core for core, word in zip(cores, words, strict=True)
     )
-    return Chunk(" ".join(word.normal for word in words), target, style, len(words))
+    source = " ".join(f"{word.normal} {PAUSE}" if word.pause else word.normal for word in words)
+    return Chunk(source, target, style, len(words))
 
 
 def chunks(
@@ -68,7 +72,7 @@ def chunks(
     Every word is used once, but for those before the start and a rest shorter than `min_words` at the end.  A window
     that has more than `max_tokens` tokens is halved until it fits; the words left over start the next one.
     """
-    words = [word for word in split(document).words if word.has_slot]
+    words = _words(document)
     start = rng.randrange(max(1, min(config.max_words, len(words) - config.max_words)))
     while len(words) - start >= config.min_words:
         length = rng.randint(config.min_words, config.max_words)
@@ -83,3 +87,14 @@ def chunks(
             chunk = chunk_of(words[start : start + chunk.n_words // 2], style=style, cased=cased)
         yield chunk
         start += chunk.n_words
+
+
+def _words(document: str) -> list[Word]:
+    """The words that have a slot, each knowing whether a silence follows."""
+    words: list[Word] = []
+    for word in split(document).words:
+        if word.text == PAUSE:
+            words[-1:] = [replace(last, pause=True) for last in words[-1:]]
+        elif word.has_slot:
+            words.append(word)
+    return words

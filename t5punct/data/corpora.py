@@ -1,6 +1,7 @@
 """Corpora: files of documents, and a fair share of each document.
 
-In: a plain-text (one document a line), jsonl or IWSLT file, plain, .gz or .xz.  Out: punctuated documents.
+In: a plain-text (one document a line), jsonl or IWSLT file, plain, .gz or .xz.  Out: punctuated documents.  A line of
+jsonl has `text`, or `words` with their times in seconds: `{"words": [{"word": "Go!", "start": 0.1, "end": 0.4}]}`.
 
 `documents(CorpusConfig("talks.txt.xz", style="talk", words=1000), "train", seed=1)` yields stretches of talks that
 hold about 1,000 words together, none of them from the file's last lines, which are kept for validation.
@@ -10,14 +11,16 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import ConfigError, InputError
 from ..formats.files import read_lines
 from ..formats.iwslt import LABEL_OF_CLASS, is_iwslt, join_clitics, read_rows
+from ..formats.live import TimedWord, timed_word
 from ..marks import Alphabet
+from ..tokenization import PAUSE
 
 
 @dataclass(frozen=True)
@@ -27,22 +30,33 @@ class CorpusConfig:
     path: str = ""
     style: str = "talk"  # the tag that the source prefix carries
     words: int = 0  # how many words to take, spread over all documents; 0 takes all
+    holdout_every: int = 0  # keep one document in so many for validation; 0 keeps the last `holdout_percent`
 
     def __post_init__(self) -> None:
         if self.words < 0:
             raise ConfigError(f"{self.words} words of {self.path}", expected="0 (all) or more", fix="set corpora.words")
+        if self.holdout_every < 0 or self.holdout_every == 1:
+            raise ConfigError(
+                f"holdout_every {self.holdout_every} of {self.path}",
+                expected="0, or 2 and more",
+                fix="set corpora.holdout_every",
+            )
 
 
-def documents(corpus: CorpusConfig, split: str, *, seed: int, holdout_percent: float = 1.0) -> Iterator[str]:
-    """Documents of one split: the last `holdout_percent` of the file's documents are `validation`.
+def documents(
+    corpus: CorpusConfig, split: str, *, seed: int, holdout_percent: float = 1.0, pause_ms: int | None = None
+) -> Iterator[str]:
+    """Documents of one split: the last `holdout_percent` of the file's documents are `validation`, or one in
+    `holdout_every` where a file's parts differ.
 
-    With a budget of words, every document gives one stretch at random, in proportion to its length.
+    With a budget of words, every document gives one stretch at random, in proportion to its length.  With `pause_ms`,
+    a pause token stands where words have times and nothing was said for so long.
     """
-    texts = list(_read(corpus.path))
-    n_heldout = max(1, round(len(texts) * holdout_percent / 100)) if len(texts) > 1 else 0
-    cut = len(texts) - n_heldout
-    texts = texts[:cut] if split == "train" else texts[cut:]
-    budget = corpus.words if split == "train" else round(corpus.words * holdout_percent / 100)
+    texts = list(_read(corpus.path, pause_ms))
+    heldout = _heldout(len(texts), corpus.holdout_every, holdout_percent)
+    texts = [text for index, text in enumerate(texts) if (index in heldout) == (split != "train")]
+    percent = 100 / corpus.holdout_every if corpus.holdout_every else holdout_percent
+    budget = corpus.words if split == "train" else round(corpus.words * percent / 100)
     total = sum(len(text.split()) for text in texts)
     if not corpus.words or total <= budget:
         yield from texts
@@ -59,30 +73,51 @@ def documents(corpus: CorpusConfig, split: str, *, seed: int, holdout_percent: f
             yield " ".join(words[start : start + n_words])
 
 
-def _read(path: str) -> Iterator[str]:
+def _heldout(n_documents: int, every: int, percent: float) -> range:
+    """The documents that are kept for validation; one at least, where there are two."""
+    if every and n_documents >= every:
+        return range(every - 1, n_documents, every)
+    n_heldout = max(1, round(n_documents * percent / 100)) if n_documents > 1 else 0
+    return range(n_documents - n_heldout, n_documents)
+
+
+def _read(path: str, pause_ms: int | None) -> Iterator[str]:
     if not path:
         raise ConfigError("a corpus without a path", expected="corpora: [{path: FILE}]", fix="name a file")
     name = Path(path).name.removesuffix(".xz").removesuffix(".gz")
     if name.endswith((".jsonl", ".json")):
-        yield from _read_jsonl(path)
+        yield from _read_jsonl(path, pause_ms)
     elif is_iwslt(path):
         yield _read_iwslt(path)
     else:
         yield from (line for line in read_lines(path) if line.strip())
 
 
-def _read_jsonl(path: str) -> Iterator[str]:
+def _read_jsonl(path: str, pause_ms: int | None) -> Iterator[str]:
     for number, line in enumerate(read_lines(path), start=1):
         if not line.strip():
             continue
         try:
-            text = json.loads(line)["text"]
+            values = json.loads(line)
+            timed = [timed_word(word) for word in values["words"]] if "words" in values else None
+            text = str(values["text"]) if timed is None else _with_pauses(timed, pause_ms)
         except (ValueError, KeyError, TypeError) as error:
             raise InputError(
-                f"{path} line {number}: {line[:40]!r}", expected='{"text": "..."}', fix="mend the line"
+                f"{path} line {number}: {line[:40]!r}",
+                expected='{"text": "..."} or {"words": [{"word": "...", "start": 0.1, "end": 0.4}, ...]}',
+                fix="mend the line",
             ) from error
-        if str(text).strip():
-            yield str(text)
+        if text.strip():
+            yield text
+
+
+def _with_pauses(words: Sequence[TimedWord], pause_ms: int | None) -> str:
+    pieces = []
+    for word, following in zip(words, [*words[1:], TimedWord("")], strict=True):
+        pieces.append(word.word)
+        if pause_ms and following.silence_ms(word.end_ms) >= pause_ms:
+            pieces.append(PAUSE)
+    return " ".join(pieces)
 
 
 def _read_iwslt(path: str) -> str:

@@ -14,7 +14,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +37,7 @@ class PrepareConfig:
     corpora: list[CorpusConfig] = field(default_factory=list)
     chunks: ChunkConfig = field(default_factory=ChunkConfig)
     cased: bool = True
+    pause_ms: int | None = None  # words with times: a silence of this length becomes a pause token (280 in the thesis)
     holdout_percent: float = 1.0  # of each file's last documents, kept for validation
     seed: int = 1
     tokenizer: str | None = None  # a folder or hub id, to check max_tokens with; `train` learns a new one
@@ -91,8 +92,11 @@ def all_chunks(config: PrepareConfig, split: str, *, check_tokens: bool = True) 
     n_tokens = _token_counter(config) if check_tokens else None
     for corpus in config.corpora:
         rng = random.Random(f"{config.seed} {corpus.path} {split}")
-        located = CorpusConfig(str(Path(config.root) / corpus.path), corpus.style, corpus.words)
-        for document in documents(located, split, seed=config.seed, holdout_percent=config.holdout_percent):
+        located = replace(corpus, path=str(Path(config.root) / corpus.path))
+        found = documents(
+            located, split, seed=config.seed, holdout_percent=config.holdout_percent, pause_ms=config.pause_ms
+        )
+        for document in found:
             yield from chunks(document, config.chunks, rng, style=corpus.style, cased=config.cased, n_tokens=n_tokens)
 
 

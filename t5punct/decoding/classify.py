@@ -50,7 +50,7 @@ class SlotClassifier:
         return [solution.votes[0].labels for solution in self._decoder.write([self._writing(one) for one in questions])]
 
     def _writing(self, question: Question) -> Writing:
-        source = self._model.tokenizer.source(question.window.words, self._config.style, asked=question.slot)
+        source = question.window.source(self._model.tokenizer, self._config.style, asked=question.slot)
         has_slot = (question.window.has_slot[question.slot],)
         return Writing(WindowInput((SENTINEL,), (SENTINEL,), has_slot), source, (source.word_ends[question.slot],))
 

@@ -65,16 +65,25 @@ class DecodingConfig:
 
 @dataclass(frozen=True, slots=True)
 class WindowInput:
-    """The words of one window: as the model reads them, as the input spells them, and whether marks may follow."""
+    """The words of one window: as the model reads them, as the input spells them, whether marks may follow each, and
+    whether a silence does (empty: none).
+    """
 
     words: tuple[str, ...]
     spellings: tuple[str, ...]
     has_slot: tuple[bool, ...]
+    pauses: tuple[bool, ...] = ()
 
     @classmethod
-    def of(cls, spellings: Sequence[str], has_slot: Sequence[bool] | None = None) -> WindowInput:
+    def of(
+        cls, spellings: Sequence[str], has_slot: Sequence[bool] | None = None, pauses: Sequence[bool] = ()
+    ) -> WindowInput:
         slots = (True,) * len(spellings) if has_slot is None else tuple(has_slot)
-        return cls(tuple(word.lower() for word in spellings), tuple(spellings), slots)
+        return cls(tuple(word.lower() for word in spellings), tuple(spellings), slots, tuple(pauses))
+
+    def source(self, tokenizer: TaskTokenizer, style: str | None = None, asked: int | None = None) -> Source:
+        """The encoder input."""
+        return tokenizer.source(self.words, style, asked, self.pauses)
 
     def fitted(self, tokenizer: TaskTokenizer, style: str | None = None) -> WindowInput:
         """The window with its longest words cut short until the model can read it; no word is left out.
@@ -84,8 +93,8 @@ class WindowInput:
         fitted, n_letters = self, _MAX_WORD_LETTERS
         while True:
             if any(len(word) > n_letters for word in fitted.spellings):
-                fitted = WindowInput.of([word[:n_letters] for word in self.spellings], self.has_slot)
-            if len(tokenizer.source(fitted.words, style).ids) <= tokenizer.task.max_tokens:
+                fitted = WindowInput.of([word[:n_letters] for word in self.spellings], self.has_slot, self.pauses)
+            if len(fitted.source(tokenizer, style).ids) <= tokenizer.task.max_tokens:
                 return fitted
             if n_letters == 1:
                 raise ConfigError(
@@ -106,7 +115,7 @@ class EncoderInput:
 
 def sources_of(windows: Sequence[WindowInput], model: Model, style: str | None = None) -> list[Source]:
     """The encoder input of each window."""
-    return [model.tokenizer.source(window.words, style) for window in windows]
+    return [window.source(model.tokenizer, style) for window in windows]
 
 
 def encoder_input(sources: Sequence[Source], model: Model) -> EncoderInput:

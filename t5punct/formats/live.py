@@ -14,6 +14,7 @@ import re
 import select
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from ..errors import InputError
 
@@ -28,6 +29,10 @@ class TimedWord:
     word: str
     start_ms: int | None = None
     end_ms: int | None = None
+
+    def silence_ms(self, end_ms: int | None) -> int:
+        """How long nothing was said before this word, the one before being over at `end_ms`; 0 if it is not known."""
+        return 0 if end_ms is None or self.start_ms is None else self.start_ms - end_ms
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,11 +83,7 @@ def _timed(text: str) -> Iterator[TimedWord]:
         if not line.strip():
             continue
         try:
-            event = json.loads(line)
-            word = event["word"]
-            if not isinstance(word, str):
-                raise TypeError
-            yield TimedWord(word, _milliseconds(event, "start"), _milliseconds(event, "end"))
+            yield timed_word(json.loads(line))
         except (ValueError, TypeError, KeyError, OverflowError) as error:
             raise InputError(
                 f"an event that reads {line[:40]!r}",
@@ -91,6 +92,17 @@ def _timed(text: str) -> Iterator[TimedWord]:
             ) from error
 
 
-def _milliseconds(event: dict[str, object], name: str) -> int | None:
+def timed_word(event: Any) -> TimedWord:
+    """A word of json: `{"word": "hello", "start": 1.2, "end": 1.5}`, times in seconds.
+
+    Raises KeyError, TypeError, ValueError or OverflowError for anything else.
+    """
+    word = event["word"]
+    if not isinstance(word, str):
+        raise TypeError
+    return TimedWord(word, _milliseconds(event, "start"), _milliseconds(event, "end"))
+
+
+def _milliseconds(event: Any, name: str) -> int | None:
     value = event.get(name)
     return None if value is None else round(1000 * float(str(value)))

@@ -45,6 +45,10 @@ class StreamState:
         words = (*self.words[n_dropped:], replace(word, space=" "))
         return replace(self, words=words, n_seen=self.n_seen + 1, end_ms=end_ms)
 
+    def paused(self) -> StreamState:
+        """The same, now that a silence is known to have followed the last word."""
+        return replace(self, words=(*self.words[:-1], replace(self.words[-1], pause=True)))
+
     def to_json(self) -> str:
         """The state as a line of json."""
         return json.dumps(asdict(self), ensure_ascii=False)
@@ -67,5 +71,6 @@ class StreamState:
         numbers = (self.n_seen, self.n_committed, self.sentence_start, *([] if self.end_ms is None else [self.end_ms]))
         texts = [part for word in self.words for part in (word.text, word.label, word.raw, word.space)]
         sound = all(type(number) is int for number in numbers) and all(isinstance(text, str) for text in texts)
+        sound = sound and all(type(word.pause) is bool for word in self.words)
         if not sound or not 0 <= self.start <= self.n_committed <= self.n_seen or type(self.finished) is not bool:
             raise ValueError

@@ -9,6 +9,7 @@ words gives the same output; and the windows of many streams are decoded togethe
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -102,20 +103,18 @@ class Streams:
 
     def _hear(self, state: StreamState, queue: deque[TimedWord]) -> tuple[StreamState, bool | None]:
         """Hear words until a window is to be decoded: then whether everything is final, else None."""
-        alphabet = self._punctuator.model.task.alphabet
+        task = self._punctuator.model.task
         while queue:
-            if state.n_waiting and self._was_silent(state, queue[0]):
+            silence_ms = queue[0].silence_ms(state.end_ms)
+            if state.words and silence_ms >= (task.pause_ms or math.inf):
+                state = state.paused()
+            if state.n_waiting and silence_ms >= (self.config.max_delay_ms or math.inf):
                 return state, True
             word = queue.popleft()
-            state = state.hear(split(word.word, alphabet).words[0], self.config.window, word.end_ms)
+            state = state.hear(split(word.word, task.alphabet).words[0], self.config.window, word.end_ms)
             if self._policy.is_due(state):
                 return state, False
         return state, None
-
-    def _was_silent(self, state: StreamState, word: TimedWord) -> bool:
-        """Whether nothing was said for too long before a word, as far as the times are known."""
-        known = None not in (self.config.max_delay_ms, state.end_ms, word.start_ms)
-        return known and word.start_ms - state.end_ms >= self.config.max_delay_ms  # type: ignore[operator]
 
     def _look(self, steps: list[Step], looks: Mapping[int, bool], *, is_last: bool = False) -> None:
         """Decode the newest windows of some streams, and commit what is final."""

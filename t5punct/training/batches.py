@@ -18,9 +18,10 @@ from torch.utils.data import Dataset, Sampler
 
 from ..batching import by_length
 from ..errors import ConfigError
-from ..tokenization import TaskTokenizer
+from ..tokenization import PAUSE, TaskTokenizer
 from ..words import split
-from .config import QuestionConfig
+from .config import DataConfig
+from .noise import Written, noised
 
 IGNORED = -100  # target positions that the loss leaves out
 _POOL_BATCHES = 64  # batches whose examples are sorted by length together
@@ -57,13 +58,16 @@ class Batch:
 
 
 class ChunkExamples(Dataset[Example]):
-    """A prepared data set, encoded when asked for; some chunks are turned into questions about one slot."""
+    """A prepared data set, encoded when asked for.
 
-    def __init__(self, rows: Any, tokenizer: TaskTokenizer, questions: QuestionConfig | None = None) -> None:
-        self.rows, self.tokenizer, self.questions = rows, tokenizer, questions or QuestionConfig()
+    Some chunks get recognition errors; some are turned into questions about one slot.
+    """
+
+    def __init__(self, rows: Any, tokenizer: TaskTokenizer, config: DataConfig | None = None) -> None:
+        self.rows, self.tokenizer, self.config = rows, tokenizer, config or DataConfig()
         # in tokens, not words: one window of long numbers would blow up a batch of short ones
         self.lengths = [
-            len(tokenizer.source(source.split(), style).ids) + bool(self.questions.share)  # a sentinel may come in
+            self._n_tokens(source, style)
             for source, style in zip(list(rows["source"]), list(rows["style"]), strict=True)
         ]
 
@@ -71,29 +75,62 @@ class ChunkExamples(Dataset[Example]):
         return len(self.lengths)
 
     def __getitem__(self, index: int) -> Example:
-        row = self.rows[index]
-        alphabet, read = self.tokenizer.task.alphabet, row["source"].split()
-        words = split(row["target"]).words
-        labels = [alphabet.label(word.label) for word in words]  # the data may have more marks than the task
-        rng = random.Random(f"question {index}")
-        if rng.random() < self.questions.share:
-            return self._question(read, labels, row["style"], rng)
-        source = self.tokenizer.source(read, row["style"])
-        forms = [word.text if self.tokenizer.task.cased else word.text.lower() for word in words]
-        marks = tuple(1 + alphabet.marks.index(label[0]) if label else 0 for label in labels)
-        return Example(source.ids, self.tokenizer.target(forms, labels), source.word_ends, marks)
+        row, rng = self.rows[index], random.Random(f"example {index}")
+        words = self._words(row)
+        if rng.random() < self.config.noise.share:
+            words = noised(words, self.config.noise, rng, lambda: self._any_word(rng))
+        if rng.random() < self.config.questions.share:
+            return self._question(words, row["style"], rng)
+        task, tokenizer = self.tokenizer.task, self.tokenizer
+        labels = [word.label for word in words]
+        read, pauses = [word.read for word in words], [word.pause for word in words]
+        source = tokenizer.source(read, row["style"], pauses=pauses)
+        forms = [word.form if task.cased else word.form.lower() for word in words]
+        marks = tuple(1 + task.alphabet.marks.index(label[0]) if label else 0 for label in labels)
+        return Example(source.ids, tokenizer.target(forms, labels), source.word_ends, marks)
 
-    def _question(self, words: Sequence[str], labels: Sequence[str], style: str, rng: random.Random) -> Example:
+    def _n_tokens(self, source: str, style: str) -> int:
+        """Before errors, which may add some; a question has a sentinel more."""
+        read, pauses = _without_pauses(source)
+        return len(self.tokenizer.source(read, style, pauses=pauses).ids) + bool(self.config.questions.share)
+
+    def _words(self, row: Any) -> list[Written]:
+        alphabet = self.tokenizer.task.alphabet  # the data may have more marks than the task
+        read, pauses = _without_pauses(row["source"])
+        triples = zip(read, split(row["target"]).words, pauses, strict=True)
+        return [Written(one, word.text, alphabet.label(word.label), pause) for one, word, pause in triples]
+
+    def _any_word(self, rng: random.Random) -> str:
+        """A word of some chunk: frequent ones come often."""
+        return rng.choice(_without_pauses(self.rows[rng.randrange(len(self.rows))]["source"])[0])
+
+    def _question(self, words: Sequence[Written], style: str, rng: random.Random) -> Example:
         """One slot of a chunk that is cut off behind a few more words (Minixhofer thesis 2021, section 3.2)."""
-        lookahead = min(rng.randint(self.questions.l_min, self.questions.l_max), len(words) - 1)
+        questions = self.config.questions
+        lookahead = min(rng.randint(questions.l_min, questions.l_max), len(words) - 1)
         slots = range(len(words) - lookahead)
         slot = rng.choice(slots)
-        marked = [other for other in slots if labels[other]]
-        if not labels[slot] and marked and rng.random() >= self.questions.keep_unmarked:
+        marked = [other for other in slots if words[other].label]
+        if not words[slot].label and marked and rng.random() >= questions.keep_unmarked:
             slot = rng.choice(marked)
-        source = self.tokenizer.source(words[: slot + lookahead + 1], style, asked=slot)
+        heard = words[: slot + lookahead + 1]
+        pauses = [word.pause for word in heard[:-1]] + [False]  # a silence is known when the next word begins
+        source = self.tokenizer.source([word.read for word in heard], style, slot, pauses)
         ignored = (IGNORED,) * len(source.word_ends)
-        return Example(source.ids, self.tokenizer.answer(labels[slot]), source.word_ends, ignored)
+        return Example(source.ids, self.tokenizer.answer(words[slot].label), source.word_ends, ignored)
+
+
+def _without_pauses(source: str) -> tuple[list[str], list[bool]]:
+    """The words of a chunk's source, and whether a silence follows each."""
+    words: list[str] = []
+    pauses: list[bool] = []
+    for piece in source.split():
+        if piece == PAUSE:
+            pauses[-1:] = [True]
+        else:
+            words.append(piece)
+            pauses.append(False)
+    return words, pauses
 
 
 class CopyExamples(Dataset[Example]):

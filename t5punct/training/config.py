@@ -14,6 +14,7 @@ from ..errors import ConfigError
 from ..model import FreshModelConfig
 from ..presets import preset
 from ..tokenization import TaskConfig
+from .noise import NoiseConfig
 
 
 def _at_least(least: float, config: Any, section: str, *names: str) -> None:
@@ -72,6 +73,7 @@ class DataConfig:
     workers: int = 0
     copying: CopyConfig = field(default_factory=CopyConfig)
     questions: QuestionConfig = field(default_factory=QuestionConfig)
+    noise: NoiseConfig = field(default_factory=NoiseConfig)
 
     def __post_init__(self) -> None:
         _at_least(1, self, "data.", "batch_tokens")

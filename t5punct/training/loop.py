@@ -116,7 +116,7 @@ def _schedule(config: TrainConfig, optimiser: torch.optim.Optimizer, n_steps: in
 
 
 def _model(config: TrainConfig) -> models.Model:
-    """The checkpoint's, the named or a fresh model; one that is asked questions in training says that it knows them."""
+    """The checkpoint's, the named or a fresh model; its task says what it learns: questions, and the data's pauses."""
     if config.resume:
         model = models.load(config.output)
     elif config.init_from is not None:
@@ -125,9 +125,12 @@ def _model(config: TrainConfig) -> models.Model:
     else:
         assert config.tokenizer is not None  # noqa: S101  (TrainConfig has checked it)
         model = models.fresh(config.fresh, models.load_tokenizer(config.tokenizer, config.task or TaskConfig()))
-    if not config.data.questions.share:
-        return model
-    task = replace(model.task, classifies=True)
+    prepared = _prepared(config.data.path)
+    task = replace(
+        model.task,
+        classifies=model.task.classifies or config.data.questions.share > 0,
+        pause_ms=(prepared.pause_ms if prepared else None) or model.task.pause_ms,
+    )
     return replace(model, tokenizer=TaskTokenizer(model.tokenizer.tokenizer, task))
 
 
@@ -148,7 +151,7 @@ def _data(
             raise InputError(
                 f"no examples in {config.data.path}", expected="a split `train` with chunks", fix="prepare more text"
             )
-        examples = ChunkExamples(rows, model.tokenizer, config.data.questions)
+        examples = ChunkExamples(rows, model.tokenizer, config.data)
     sampler = BatchSampler(examples.lengths, config.data.batch_tokens, config.seed, n_processes)
     loader = torch.utils.data.DataLoader(
         examples,
@@ -169,13 +172,19 @@ def _validator(config: TrainConfig) -> Validator | None:
 
 def _check_case(path: str, task: TaskConfig) -> None:
     """Refuse lower-cased data for a model that says it writes capitals; the other way round, they are taken off."""
-    file = Path(path) / "prepare.yaml"
-    if task.cased and file.is_file() and not settings.load(PrepareConfig, file).cased:
+    prepared = _prepared(path)
+    if task.cased and prepared and not prepared.cased:
         raise ConfigError(
             f"{path} prepared without capitals, for a task with them",
             expected="both the same",
             fix="set task.cased=false or prepare with cased=true",
         )
+
+
+def _prepared(path: str) -> PrepareConfig | None:
+    """How a data set was made, if it says so."""
+    file = Path(path) / "prepare.yaml"
+    return settings.load(PrepareConfig, file) if path and file.is_file() else None
 
 
 def _rows(path: str, split: str) -> Any:

@@ -62,6 +62,19 @@ def test_the_last_documents_are_for_validation_and_no_document_is_in_both(
     assert train + validation == TALKS
 
 
+def test_every_so_many_documents_may_be_for_validation(talks: str) -> None:
+    corpus = CorpusConfig(talks, words=600, holdout_every=5)
+    train, validation = (list(documents(corpus, split, seed=1)) for split in ("train", "validation"))
+    kept = TALKS[4::5]
+    assert all(any(stretch in talk for talk in kept) for stretch in validation)
+    assert not any(stretch in talk for talk in kept for stretch in train)
+    assert len(train) == 32
+    assert 110 <= sum(len(text.split()) for text in validation) <= 120  # a fifth of the budget
+    assert list(documents(CorpusConfig(talks, holdout_every=41), "validation", seed=1)) == TALKS[-1:]  # too few
+    with pytest.raises(ConfigError, match="holdout_every 1 "):
+        CorpusConfig(talks, holdout_every=1)
+
+
 def test_a_budget_takes_a_stretch_of_every_document_in_proportion(talks: str) -> None:
     corpus = CorpusConfig(talks, words=600)
     found = list(documents(corpus, "train", seed=1, holdout_percent=10.0))
@@ -95,5 +108,5 @@ def test_what_cannot_be_read_is_named(tmp_path: Path) -> None:
     for line in ("not json", '{"body": "x"}', '["text"]'):
         path = tmp_path / "bad.jsonl"
         path.write_text('{"text": "fine"}\n' + line + "\n")
-        with pytest.raises(InputError, match=r'bad.jsonl line 2: .*expected {"text": "..."}; mend the line'):
+        with pytest.raises(InputError, match=r'bad.jsonl line 2: .*expected {"text": "..."} or .*mend the line'):
             list(documents(CorpusConfig(str(path)), "train", seed=1))

@@ -12,7 +12,7 @@ from t5punct.errors import ConfigError
 from t5punct.model import Model, load_tokenizer
 from t5punct.tokenization import TaskConfig
 from t5punct.training.batches import IGNORED, BatchSampler, ChunkExamples, CopyExamples, Example, collate
-from t5punct.training.config import QuestionConfig
+from t5punct.training.config import DataConfig, QuestionConfig
 
 LENGTHS = st.lists(st.integers(1, 60), max_size=200)
 
@@ -149,7 +149,9 @@ def test_questions_ask_about_one_slot_with_little_right_context(tiny_model: Mode
     labels = {4: ",", 9: "."}
     target = " ".join(word + labels.get(place, "") for place, word in enumerate(words))
     questions = QuestionConfig(share=1.0, l_min=1, l_max=3, keep_unmarked=0.25)
-    examples = ChunkExamples(rows(*[(" ".join(words), target)] * 400), tiny_model.tokenizer, questions)
+    examples = ChunkExamples(
+        rows(*[(" ".join(words), target)] * 400), tiny_model.tokenizer, DataConfig("data", questions=questions)
+    )
     tokenizer = tiny_model.tokenizer
     known = {
         (slot, lookahead): tokenizer.source(words[: slot + lookahead + 1], "talk", asked=slot).ids

@@ -1,0 +1,78 @@
+"""Recognition errors for training: words exchanged, lost and put in at random (Alam 2020, section 3.3).
+
+In: the words of a chunk as they are read and written.  Out: the same with errors, and marks and capitals as a
+transcriber would set them in the wrong words.
+
+>>> nothing_lost = NoiseConfig(share=1.0, substitute=1.0, delete=0.0, insert=0.0)
+>>> noised([Written("we", "We", ""), Written("left", "left", ".")], nothing_lost, random.Random(1), lambda: "of")
+[Written(read='of', form='Of', label=''), Written(read='of', form='of', label='.')]
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from ..errors import ConfigError
+from ..marks import capitalise, ends_sentence
+
+
+@dataclass(frozen=True)
+class NoiseConfig:
+    """How many examples have errors, and how often each kind befalls a word of theirs."""
+
+    share: float = 0.0  # of all examples; 0 has none
+    substitute: float = 0.05
+    delete: float = 0.03
+    insert: float = 0.03
+
+    def __post_init__(self) -> None:
+        values = (self.share, self.substitute, self.delete, self.insert)
+        if not all(0 <= value <= 1 for value in values) or self.substitute + self.delete > 1:
+            raise ConfigError(
+                f"noise with the values {', '.join(map(str, values))}",
+                expected="share, substitute, delete, insert of 0 to 1, substitute and delete together at most 1",
+                fix="check data.noise",
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A word of a chunk: as it is read, as the target writes it, its slot's label, and whether a silence follows."""
+
+    read: str
+    form: str
+    label: str
+    pause: bool = False
+
+
+def noised(words: Sequence[Written], config: NoiseConfig, rng: random.Random, draw: Callable[[], str]) -> list[Written]:
+    """The words with errors, one of them at least; `draw` gives the words that come in.
+
+    The marks of a lost word go to the word before it, if that has none, and so does its pause; a sentence keeps its
+    capital.
+    """
+    heard: list[Written] = []
+    opens = False  # whether a sentence lost its first word, and with it its capital
+    for index, word in enumerate(words):
+        starts = opens or (word.form != word.read and _starts(words, index))
+        fate = rng.random()
+        if fate < config.delete and len(words) > 1 and (heard or index + 1 < len(words)):
+            if heard:
+                last = heard[-1]
+                heard[-1] = replace(last, label=last.label or word.label, pause=last.pause or word.pause)
+            opens = starts and not ends_sentence(word.label)
+            continue
+        is_other = fate < config.delete + config.substitute
+        said = replace(word, read=(other := draw()), form=other) if is_other else word
+        heard.append(replace(said, form=capitalise(said.form)) if starts else said)
+        opens = False
+        if not (word.label or word.pause) and rng.random() < config.insert:
+            other = draw()
+            heard.append(Written(other, other, ""))
+    return heard
+
+
+def _starts(words: Sequence[Written], index: int) -> bool:
+    return index == 0 or ends_sentence(words[index - 1].label)
