@@ -141,3 +141,20 @@ def test_no_word_is_without_bytes(bytes_tokenizer: TaskTokenizer, word: str) -> 
     for first in (True, False):
         ids = bytes_tokenizer.word_ids(word, first=first)
         assert ids and bytes_tokenizer.eos_id not in ids
+
+
+def test_a_silence_is_a_token_behind_its_word_where_the_task_has_one(tiny_model: Model) -> None:
+    words, silent = ["we", "know", "that"], [False, True, False]
+    plain = tiny_model.tokenizer
+    assert plain.source(words, pauses=silent) == plain.source(words)
+    hearing = TaskTokenizer(plain.tokenizer, TaskConfig(pause_ms=280))
+    assert hearing.source(words) == plain.source(words)
+    found, without = hearing.source(words, pauses=silent), plain.source(words)
+    place = without.word_ends[1] + 1
+    assert found.ids == (*without.ids[:place], hearing.pause_id, *without.ids[place:])
+    assert found.word_ends == (*without.word_ends[:2], without.word_ends[2] + 1)
+    asked = hearing.source(words, asked=1, pauses=silent).ids
+    assert asked == (*without.ids[:place], hearing.sentinel_id, hearing.pause_id, *without.ids[place:])
+    assert hearing.pause_id != hearing.sentinel_id
+    with pytest.raises(ConfigError, match="pause_ms 0"):
+        TaskConfig(pause_ms=0)

@@ -118,3 +118,11 @@ def test_impossible_lengths_are_refused() -> None:
 def test_a_word_longer_than_the_limit_is_named() -> None:
     with pytest.raises(ConfigError, match=r"the word 'blob' alone has more than 5 tokens; .*raise chunks.max_tokens"):
         list(chunks("blob", ChunkConfig(1, 8, 5), random.Random(1), style="talk", n_tokens=lambda chunk: 6))
+
+
+def test_a_silence_belongs_to_the_word_before_it() -> None:
+    document = "<extra_id_1> We know, <extra_id_1> - <extra_id_1> that is right. <extra_id_1>"
+    (chunk,) = chunks(document, ChunkConfig(5, 5), random.Random(1), style="talk")
+    assert chunk.source == "we know <extra_id_1> that is right <extra_id_1>"
+    assert chunk.n_words == 5
+    assert "extra" not in chunk.target

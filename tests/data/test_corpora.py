@@ -110,3 +110,17 @@ def test_what_cannot_be_read_is_named(tmp_path: Path) -> None:
         path.write_text('{"text": "fine"}\n' + line + "\n")
         with pytest.raises(InputError, match=r'bad.jsonl line 2: .*expected {"text": "..."} or .*mend the line'):
             list(documents(CorpusConfig(str(path)), "train", seed=1))
+
+
+def test_words_with_times_become_text_with_pauses(tmp_path: Path) -> None:
+    said = [("We", 0.0, 0.2), ("know,", 0.2, 0.4), ("that", 0.7, 0.9), ("Right?", 0.9, None), ("Yes.", 3.0, 3.2)]
+    words = [{"word": word, "start": start, "end": end} for word, start, end in said]
+    lines = [json.dumps({"words": words}), json.dumps({"text": "Plain text."})]
+    (tmp_path / "a.jsonl").write_text("\n".join(lines))
+    corpus = CorpusConfig(str(tmp_path / "a.jsonl"), holdout_every=9)
+    splits = ("train", "validation")
+    assert [text for split in splits for text in documents(corpus, split, seed=1, pause_ms=280)] == [
+        "We know, <extra_id_1> that Right? Yes.",
+        "Plain text.",
+    ]
+    assert next(documents(corpus, "train", seed=1)) == "We know, that Right? Yes."

@@ -242,3 +242,47 @@ def test_a_policy_that_forgot_its_left_context_would_differ_from_the_preset(punc
     stream = _stream(punctuator, StreamConfig(window=4, lookahead=1), [words])
     assert [one.text for one in stream] != [one.text for one in batch]
     assert WindowConfig(32, 1, 30, 1, lead_in=30) == strategy.windows
+
+
+@steady
+@given(st.lists(st.tuples(st.integers(0, 900), st.integers(0, 900)), min_size=1, max_size=10), CONFIGS, st.data())
+def test_silences_are_heard_the_same_in_any_chunking_and_after_a_resume(
+    punctuator: Punctuator, times: list[tuple[int, int]], config: StreamConfig, data: st.DataObject
+) -> None:
+    model = punctuator.model
+    tokenizer = TaskTokenizer(model.tokenizer.tokenizer, replace(model.task, pause_ms=280))
+    hearing = Punctuator(replace(model, tokenizer=tokenizer))
+    now_ms, words, silent = 0, list[TimedWord](), list[bool]()
+    for silence_ms, spoken_ms in times:
+        words.append(TimedWord("we", now_ms + silence_ms, now_ms + silence_ms + spoken_ms))
+        silent.append(silence_ms >= 280)
+        now_ms += silence_ms + spoken_ms
+    cut = data.draw(st.integers(0, len(words)))
+    stream = StreamingPunctuator(hearing, config)
+    before = stream.push(words[:cut])
+    resumed = StreamingPunctuator(hearing, config, StreamState.from_json(stream.state.to_json()))
+    found = [*before, *resumed.push(words[cut:])]
+    heard = resumed.state.words
+    assert [word.pause for word in heard] == [*silent[len(silent) - len(heard) + 1 :], False]
+    whole = StreamingPunctuator(hearing, config)
+    assert found == list(whole.push(words))
+    assert resumed.state == whole.state
+    deaf = StreamingPunctuator(punctuator, config)
+    deaf.push(words)
+    assert not any(word.pause for word in deaf.state.words)
+
+
+def test_a_silence_changes_what_the_model_reads(punctuator: Punctuator) -> None:
+    model = punctuator.model
+    hearing = Punctuator(
+        replace(model, tokenizer=TaskTokenizer(model.tokenizer.tokenizer, replace(model.task, pause_ms=280)))
+    )
+    words = [TimedWord("we", 0, 200), TimedWord("know", 600, 800), TimedWord("that", 800, 900)]
+    stream = StreamingPunctuator(hearing, StreamConfig(lookahead=3))
+    stream.push(words)
+    assert hearing.window_input(stream.state.words).pauses == (True, False, False)
+    assert punctuator.window_input(stream.state.words).pauses == ()
+    timed = [one.annotated.confidence for one in stream.finish()]
+    untimed = StreamingPunctuator(hearing, StreamConfig(lookahead=3))
+    untimed.push([word.word for word in words])
+    assert timed != [one.annotated.confidence for one in untimed.finish()]

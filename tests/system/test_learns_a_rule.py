@@ -1,13 +1,17 @@
 """The whole way, from text to scores: a small T5 learns the rules of a made-up language (after sockeye's system tests).
 
-The language has five rules: `stop` ends a sentence with a full stop, `really` with `?!`, `well` is followed by a
-comma, `nasa` is in capitals, and a sentence begins with a capital.  A model that has learned them scores nearly 100;
-one that has not, or a slip anywhere between text and scores, does not.
+The language has six rules: `stop` ends a sentence with a full stop, `really` with `?!`, `well` is followed by a
+comma, `nasa` is in capitals, a sentence begins with a capital, and a silence in its middle is a semicolon.  A model
+that has learned them scores nearly 100; one that has not, or a slip anywhere between text and scores, does not.  It
+learns to write whole windows and to answer questions about single slots.
 """
 
 from __future__ import annotations
 
+import json
 import random
+import statistics
+import string
 from pathlib import Path
 
 import pytest
@@ -20,7 +24,8 @@ from t5punct.decoding.inputs import DecodingConfig
 from t5punct.evaluate_files import Report, evaluate_file
 from t5punct.model import FreshModelConfig
 from t5punct.punctuator import Punctuator, PunctuatorConfig
-from t5punct.training.config import DataConfig, OptimConfig, TrainConfig
+from t5punct.streaming import StreamConfig, StreamingPunctuator, TimedWord
+from t5punct.training.config import DataConfig, OptimConfig, QuestionConfig, TrainConfig
 from t5punct.training.loop import train
 from t5punct.windows import WindowConfig
 
@@ -40,17 +45,38 @@ def _document(seed: int, n_sentences: int) -> str:
     return " ".join(_sentence(rng) for _ in range(n_sentences))
 
 
+def _spoken(seed: int, n_sentences: int) -> list[TimedWord]:
+    """Words that take 200 ms each, with silences of 400 ms and a semicolon before some."""
+    rng, words, now_ms = random.Random(seed), list[TimedWord](), 0
+    for word in _document(seed, n_sentences).split():
+        if words and words[-1].word.isalpha() and word in ORDINARY and rng.random() < 0.15:
+            words[-1] = TimedWord(words[-1].word + ";", words[-1].start_ms, words[-1].end_ms)
+            now_ms += 400
+        words.append(TimedWord(word, now_ms, now_ms + 200))
+        now_ms += 200
+    return words
+
+
+def _event(word: TimedWord) -> dict[str, object]:
+    assert word.start_ms is not None
+    assert word.end_ms is not None
+    return {"word": word.word, "start": word.start_ms / 1000, "end": word.end_ms / 1000}
+
+
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A model trained on the language for 350 short steps."""
+    """A model trained on the language for some hundred short steps."""
     folder = tmp_path_factory.mktemp("language")
-    (folder / "talks.txt").write_text("\n".join(_document(seed, 20) for seed in range(300)), encoding="utf-8")
+    (folder / "talks.txt").write_text("\n".join(_document(seed, 20) for seed in range(200)), encoding="utf-8")
+    spoken = [json.dumps({"words": [_event(word) for word in _spoken(seed, 20)]}) for seed in range(1000, 1200)]
+    (folder / "spoken.jsonl").write_text("\n".join(spoken), encoding="utf-8")
     data = folder / "prepared"
     prepare(
         PrepareConfig(
             output=str(data),
             root=str(folder),
-            corpora=[CorpusConfig("talks.txt")],
+            corpora=[CorpusConfig("talks.txt"), CorpusConfig("spoken.jsonl")],
+            pause_ms=280,
             chunks=ChunkConfig(4, 16),
             tokenizer="train",
             vocabulary=VocabularyConfig(size=450),
@@ -61,8 +87,8 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
             output=str(folder / "run"),
             tokenizer=str(data / "tokenizer"),
             fresh=SHAPE,
-            data=DataConfig(str(data), batch_tokens=1200),
-            optim=OptimConfig(name="muon", lr=5e-3, embedding_lr=1e-2, warmup_steps=10, max_steps=350),
+            data=DataConfig(str(data), batch_tokens=1200, questions=QuestionConfig(share=0.3, l_max=4)),
+            optim=OptimConfig(name="muon", lr=5e-3, embedding_lr=1e-2, warmup_steps=10, max_steps=450),
         )
     )
 
@@ -92,3 +118,27 @@ def test_the_trained_model_punctuates_a_text(trained: Path) -> None:
     written = punctuator.punctuate("home stop well we know nasa stop how are they really this is home stop")
     # training windows start anywhere, so nothing says whether the first word of a text begins a sentence
     assert written[1:] == "ome stop. Well, we know NASA stop. How are they really?! This is home stop."
+
+
+@pytest.mark.parametrize("decide", ["seq2seq", "classify"])
+@pytest.mark.parametrize("lookahead", [1, 3])
+def test_the_trained_model_hears_pauses_in_a_stream(trained: Path, decide: str, lookahead: int) -> None:
+    said = _spoken(seed=-2, n_sentences=80)
+    punctuator = Punctuator.from_pretrained(trained)
+    assert punctuator.model.task.classifies
+    assert punctuator.model.task.pause_ms == 280
+    heard = [TimedWord(word.word.rstrip(".;,?!").lower(), word.start_ms, word.end_ms) for word in said]
+
+    def right(words: list[TimedWord]) -> dict[str, float]:
+        """The share of each label's slots that get it."""
+        stream = StreamingPunctuator(punctuator, StreamConfig("fixed", decide, window=16, lookahead=lookahead))
+        found = [one.annotated.label for one in (*stream.push(words), *stream.finish())]
+        wanted = [word.word.lstrip(string.ascii_letters) for word in said]
+        return {
+            mark: statistics.mean(one == mark for one, label in zip(found, wanted, strict=True) if label == mark)
+            for mark in (".", ";", ",")
+        }
+
+    with_pauses = right(heard)
+    assert min(with_pauses.values()) >= 0.8, with_pauses
+    assert right([TimedWord(word.word) for word in heard])[";"] <= 0.2, "nothing but the silence tells"

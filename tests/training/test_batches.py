@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,10 @@ from hypothesis import strategies as st
 
 from t5punct.errors import ConfigError
 from t5punct.model import Model, load_tokenizer
-from t5punct.tokenization import TaskConfig
+from t5punct.tokenization import TaskConfig, TaskTokenizer
 from t5punct.training.batches import IGNORED, BatchSampler, ChunkExamples, CopyExamples, Example, collate
 from t5punct.training.config import DataConfig, QuestionConfig
+from t5punct.training.noise import NoiseConfig
 
 LENGTHS = st.lists(st.integers(1, 60), max_size=200)
 
@@ -177,3 +179,32 @@ def test_without_a_share_nothing_is_asked(tiny_model: Model) -> None:
     assert tiny_model.tokenizer.sentinel_id not in plain.source
     with pytest.raises(ConfigError, match=r"questions of share 0\.5, l_min 4, l_max 2"):
         QuestionConfig(share=0.5, l_min=4, l_max=2)
+
+
+def test_pauses_are_read_where_the_task_has_a_token_for_them(tiny_model: Model) -> None:
+    data = rows(("we know <extra_id_1> right <extra_id_1>", "We know, right?"))
+    plain, pauses = tiny_model.tokenizer, [False, True, True]
+    words = ["we", "know", "right"]
+    (deaf,) = ChunkExamples(data, plain)
+    assert deaf.source == plain.source(words, "talk").ids
+    hearing = TaskTokenizer(plain.tokenizer, replace(plain.task, pause_ms=280))
+    examples = ChunkExamples(data, hearing)
+    (example,) = examples
+    assert example.source == hearing.source(words, "talk", pauses=pauses).ids
+    assert len(example.source) == examples.lengths[0] == len(deaf.source) + 2
+    assert (example.target, example.marks) == (deaf.target, deaf.marks)
+    ask = DataConfig("data", questions=QuestionConfig(1.0, l_min=0, l_max=0, keep_unmarked=0.0))
+    (question,) = ChunkExamples(data, hearing, ask)
+    slot = 1 if "know" in hearing.decode(question.source[-4:]) else 2
+    known = [False, slot == 2, False]  # of the last word one does not know yet
+    assert question.source == hearing.source(words[: slot + 1], "talk", slot, known).ids
+
+
+def test_errors_come_into_a_share_of_the_examples(tiny_model: Model) -> None:
+    data = rows(*[("we know that this is right", "We know that this is right.")] * 1000)
+    clean = ChunkExamples(data, tiny_model.tokenizer)[0]
+    examples = ChunkExamples(data, tiny_model.tokenizer, DataConfig("data", noise=NoiseConfig(0.5, delete=0.5)))
+    n_noisy = sum(example.source != clean.source for example in examples)
+    assert 440 <= n_noisy <= 560
+    assert all(len(example.marks) == len(example.word_ends) for example in examples)
+    assert examples[3] == examples[3]
