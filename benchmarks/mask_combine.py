@@ -8,18 +8,18 @@ paired test.  Each window is decoded once.  Needs the extra `report`.
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from rich.console import Console
+from studies import run
 
-from t5punct import __version__, config
+from t5punct import __version__
 from t5punct.combine import METHODS, CombineConfig
 from t5punct.decoding.inputs import DecodingConfig
-from t5punct.errors import ConfigError, T5PunctError
+from t5punct.errors import ConfigError
 from t5punct.evaluation.significance import paired_test
 from t5punct.plots import check_plot, save
 from t5punct.presets import Preset, preset
@@ -65,17 +65,6 @@ class Row:
         if self.trial is self.baseline:
             return f"{score} |"
         return f"{score} | {test.gain:+.1f}, p {test.p_value:.3f}"
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--config", type=Path)
-    parser.add_argument("overrides", nargs="*")
-    options = parser.parse_args()
-    try:
-        study(config.load(StudyConfig, options.config, options.overrides))
-    except T5PunctError as error:
-        parser.exit(2, f"{error}\n")
 
 
 def study(settings: StudyConfig) -> None:
@@ -184,4 +173,4 @@ def _draw(settings: StudyConfig, rows: Sequence[Row], path: Path) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run(study, StudyConfig, __doc__)

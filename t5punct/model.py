@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -74,6 +74,11 @@ class Model:
     @property
     def task(self) -> TaskConfig:
         return self.tokenizer.task
+
+    def with_task(self, **changes: object) -> Model:
+        """The same network, used with some settings of its task changed."""
+        task = replace(self.task, **changes)  # type: ignore[arg-type]
+        return replace(self, tokenizer=TaskTokenizer(self.tokenizer.tokenizer, task))
 
     @property
     def device(self) -> torch.device:

@@ -10,6 +10,7 @@ label `?!` is the target tokens `▁know`, `?`, `!`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -35,6 +36,7 @@ class TaskConfig:
     max_marks: int = 3
     max_tokens: int = 512  # of a window's source, end included: what T5 was pre-trained with; long words are cut for it
     classifies: bool = False  # knows the sentinel task, one slot asked about at a time
+    unmarked_odds: float = 1.0  # how many times likelier a slot has no mark than in the questions of training
     pause_ms: int | None = None  # a silence of this length is a pause token (280 in the thesis); None: it knows none
     cased: bool = True  # targets in true case; False writes everything in lower case (Melamud 2021)
     styles: list[str] = field(default_factory=lambda: ["talk", "meeting", "prose", "chat"])
@@ -45,6 +47,8 @@ class TaskConfig:
         Alphabet(self.marks, self.max_marks)  # says what is wrong with them
         if self.max_tokens < 1:
             raise ConfigError(f"max_tokens {self.max_tokens}", expected="1 or more", fix="set max_tokens")
+        if not 0.0 < self.unmarked_odds < math.inf:
+            raise ConfigError(f"unmarked_odds {self.unmarked_odds}", expected="above 0", fix="set unmarked_odds")
         if self.pause_ms is not None and self.pause_ms < 1:
             raise ConfigError(f"pause_ms {self.pause_ms}", expected="1 or more, or null", fix="set pause_ms")
         if self.default_style not in self.styles:

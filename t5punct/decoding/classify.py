@@ -5,15 +5,20 @@ In: a window, and one of its slots.  Out: the distribution over the slot's label
 The source carries T5's first sentinel behind the slot's word; the answer is the sentinel and the label (the [PUNCT]
 token of Minixhofer 2021, in T5's own terms).  `talk: we know that<extra_id_0> right` may be answered `<extra_id_0>,`.
 An answer has the form of a window of one word, the sentinel, so it is written by slot decoding.
+
+Slots without marks are rarer in the questions of training than in texts (they are down-sampled, Minixhofer thesis 2021,
+section 4.8), so the model answers with marks too often.  Bayes' rule puts that right: the probability of no mark is
+multiplied by `TaskConfig.unmarked_odds` (Saerens 2002, equation 4).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from ..errors import ConfigError
-from ..marks import Alphabet, Case
+from ..marks import NO_LABEL, Alphabet, Case
 from ..model import Model
 from ..tokenization import SENTINEL, TaskTokenizer
 from ..votes import Distribution
@@ -28,6 +33,13 @@ class Question:
 
     window: WindowInput
     slot: int
+
+
+class Classifier(Protocol):
+    """Whoever answers questions."""
+
+    def decode(self, questions: Sequence[Question]) -> list[Distribution]:
+        """The distribution over labels of each question's slot, in order."""
 
 
 class SlotClassifier:
@@ -47,7 +59,14 @@ class SlotClassifier:
 
     def decode(self, questions: Sequence[Question]) -> list[Distribution]:
         """The distribution over labels of each question's slot, in order."""
-        return [solution.votes[0].labels for solution in self._decoder.write([self._writing(one) for one in questions])]
+        solutions = self._decoder.write([self._writing(one) for one in questions])
+        return [self._as_frequent(solution.votes[0].labels) for solution in solutions]
+
+    def _as_frequent(self, labels: Distribution) -> Distribution:
+        """The distribution for slots that lack marks as often as in texts."""
+        odds = self._model.task.unmarked_odds
+        pairs = zip(labels.outcomes, labels.probabilities, strict=True)
+        return Distribution.of({label: odds * share if label == NO_LABEL else share for label, share in pairs})
 
     def _writing(self, question: Question) -> Writing:
         source = question.window.source(self._model.tokenizer, self._config.style, asked=question.slot)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from ..combine import written
-from ..decoding.classify import Question, SlotClassifier
+from ..decoding.classify import Classifier, Question, SlotClassifier
 from ..marks import Case, ends_sentence
 from ..punctuator import Punctuator
 from ..votes import Distribution, Vote, closing, opening
@@ -57,9 +57,10 @@ class Seq2Seq:
 class Classify:
     """Each slot is asked about by itself; its case follows from the marks before it, as the answers have none."""
 
-    def __init__(self, punctuator: Punctuator) -> None:
+    def __init__(self, punctuator: Punctuator, classifier: Classifier | None = None) -> None:
+        """Raises ConfigError for a model that does not know the task; `classifier`: who answers in its place."""
         decoding = punctuator.config.decoding
-        self._punctuator, self._classifier = punctuator, SlotClassifier(punctuator.model, decoding)
+        self._punctuator, self._classifier = punctuator, classifier or SlotClassifier(punctuator.model, decoding)
         self._marks = decoding.alphabet(punctuator.model.task).marks
         self._fragment = punctuator.config.fragment
 

@@ -22,7 +22,7 @@ from ..punctuator import AnnotatedWord, Punctuator
 from ..votes import Vote
 from ..windows import View, Window
 from ..words import Word, split
-from .deciding import Look, decider_of
+from .deciding import Decider, Look, decider_of
 from .policies import StreamConfig, policy_of
 from .state import StreamState
 
@@ -53,9 +53,12 @@ class Step:
 class Streams:
     """Any number of streams over one model.  Their states are values, kept by the caller."""
 
-    def __init__(self, punctuator: Punctuator, config: StreamConfig | None = None) -> None:
+    def __init__(
+        self, punctuator: Punctuator, config: StreamConfig | None = None, decider: Decider | None = None
+    ) -> None:
+        """`decider`: who says what the slots get, in place of the one that the config names."""
         self._punctuator, self.config = punctuator, config or StreamConfig()
-        self._policy, self._decider = policy_of(self.config), decider_of(self.config.decide, punctuator)
+        self._policy, self._decider = policy_of(self.config), decider or decider_of(self.config.decide, punctuator)
 
     def push(self, states: Sequence[StreamState], words: Sequence[Words]) -> list[Step]:
         """Give each stream the words that arrived for it.  Raises InputError for a stream that is finished."""

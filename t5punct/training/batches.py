@@ -18,6 +18,7 @@ from torch.utils.data import Dataset, Sampler
 
 from ..batching import by_length
 from ..errors import ConfigError
+from ..marks import NO_LABEL
 from ..tokenization import PAUSE, TaskTokenizer
 from ..words import split
 from .config import DataConfig
@@ -88,6 +89,19 @@ class ChunkExamples(Dataset[Example]):
         forms = [word.form if task.cased else word.form.lower() for word in words]
         marks = tuple(1 + task.alphabet.marks.index(label[0]) if label else 0 for label in labels)
         return Example(source.ids, tokenizer.target(forms, labels), source.word_ends, marks)
+
+    def unmarked_odds(self, n_examples: int = 4000) -> float:
+        """How many times likelier a slot has no mark in the data than in questions about them, by some examples."""
+        n_slots = n_unmarked = n_asked = n_asked_unmarked = 0
+        for index in range(0, len(self), max(1, len(self) // n_examples)):
+            words = self._words(self.rows[index])
+            question = self._question(words, self.rows[index]["style"], random.Random(f"odds {index}"))
+            n_slots, n_asked = n_slots + len(words), n_asked + 1
+            n_unmarked += sum(not word.label for word in words)
+            n_asked_unmarked += question.target == self.tokenizer.answer(NO_LABEL)
+        if not 0 < n_unmarked < n_slots or not 0 < n_asked_unmarked < n_asked:
+            return 1.0  # too few to tell
+        return n_unmarked / (n_slots - n_unmarked) * (n_asked - n_asked_unmarked) / n_asked_unmarked
 
     def _n_tokens(self, source: str, style: str) -> int:
         """Before errors, which may add some; a question has a sentinel more."""

@@ -16,7 +16,7 @@ from .. import config as settings
 from .. import model as models
 from ..data.prepare import PrepareConfig
 from ..errors import ConfigError, InputError
-from ..tokenization import TaskConfig, TaskTokenizer
+from ..tokenization import TaskConfig
 from .batches import BatchSampler, ChunkExamples, CopyExamples, collate
 from .checkpoint import TrainState, check_output, find_checkpoint, load_checkpoint, save_checkpoint
 from .config import TrainConfig
@@ -88,6 +88,8 @@ def build(config: TrainConfig) -> Run:
     model = _model(config)
     validator = _validator(config)
     sampler, loader = _data(config, model, accelerator.num_processes)
+    if config.data.questions.share and isinstance(loader.dataset, ChunkExamples):
+        model = model.with_task(classifies=True, unmarked_odds=loader.dataset.unmarked_odds())
     objective = Objective(model, config.loss.tagger_weight).train()
     model = replace(model, tagger=objective.tagger)
     optimisers = build_optimisers(objective, config.optim)
@@ -116,7 +118,7 @@ def _schedule(config: TrainConfig, optimiser: torch.optim.Optimizer, n_steps: in
 
 
 def _model(config: TrainConfig) -> models.Model:
-    """The checkpoint's, the named or a fresh model; its task says what it learns: questions, and the data's pauses."""
+    """The checkpoint's, the named or a fresh model, which hears the data's pauses."""
     if config.resume:
         model = models.load(config.output)
     elif config.init_from is not None:
@@ -126,12 +128,7 @@ def _model(config: TrainConfig) -> models.Model:
         assert config.tokenizer is not None  # noqa: S101  (TrainConfig has checked it)
         model = models.fresh(config.fresh, models.load_tokenizer(config.tokenizer, config.task or TaskConfig()))
     prepared = _prepared(config.data.path)
-    task = replace(
-        model.task,
-        classifies=model.task.classifies or config.data.questions.share > 0,
-        pause_ms=(prepared.pause_ms if prepared else None) or model.task.pause_ms,
-    )
-    return replace(model, tokenizer=TaskTokenizer(model.tokenizer.tokenizer, task))
+    return model.with_task(pause_ms=prepared.pause_ms) if prepared and prepared.pause_ms else model
 
 
 def _data(

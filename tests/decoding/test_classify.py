@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,15 +11,13 @@ from t5punct.decoding.classify import Question, SlotClassifier
 from t5punct.decoding.inputs import DecodingConfig, WindowInput
 from t5punct.errors import ConfigError
 from t5punct.model import Model
-from t5punct.tokenization import TaskTokenizer
 
 WINDOWS = [WindowInput.of(words.split()) for words in ("we know that right", "no", "i saw iPhone users in the U.S.")]
 
 
 @pytest.fixture(scope="module")
 def model(lively_model: Model) -> Model:
-    task = replace(lively_model.task, classifies=True)
-    return replace(lively_model, tokenizer=TaskTokenizer(lively_model.tokenizer.tokenizer, task))
+    return lively_model.with_task(classifies=True)
 
 
 @torch.inference_mode()
@@ -89,3 +86,17 @@ def test_a_piece_of_pure_punctuation_has_no_marks_to_ask_for(model: Model) -> No
 def test_a_model_that_does_not_know_the_task_is_refused(lively_model: Model) -> None:
     with pytest.raises(ConfigError, match=r"lively, which was not trained to classify slots; .*classifies: true"):
         SlotClassifier(lively_model)
+
+
+def test_rarely_asked_slots_without_marks_get_their_share_back(model: Model) -> None:
+    questions = [Question(window, slot) for window in WINDOWS for slot in range(len(window.words))]
+    plain = SlotClassifier(model).decode(questions)
+    for before, after in zip(plain, SlotClassifier(model.with_task(unmarked_odds=3.0)).decode(questions), strict=True):
+        bare = before.probability("")
+        assert after.probability("") == pytest.approx(3 * bare / (3 * bare + 1 - bare), abs=1e-5)
+        for label in set(before.outcomes) - {""}:
+            assert after.probability(label) == pytest.approx(
+                before.probability(label) / (3 * bare + 1 - bare), abs=1e-5
+            )
+    with pytest.raises(ConfigError, match=r"unmarked_odds 0\.0"):
+        model.with_task(unmarked_odds=0.0)

@@ -15,7 +15,6 @@ from t5punct.model import Model
 from t5punct.presets import preset
 from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.streaming import Committed, StreamConfig, StreamingPunctuator, Streams, StreamState, TimedWord
-from t5punct.tokenization import TaskTokenizer
 from t5punct.windows import WindowConfig
 
 PIECES = ["we", "know", "that", "iPhone", "3.5", "U.S.", "🙂", "no", "I", "how", "-", "right?"]
@@ -37,8 +36,7 @@ steady = settings(max_examples=40, suppress_health_check=list(HealthCheck))
 
 @pytest.fixture(scope="module")
 def punctuator(lively_model: Model) -> Punctuator:
-    task = replace(lively_model.task, classifies=True)
-    return Punctuator(replace(lively_model, tokenizer=TaskTokenizer(lively_model.tokenizer.tokenizer, task)))
+    return Punctuator(lively_model.with_task(classifies=True))
 
 
 def _stream(punctuator: Punctuator, config: StreamConfig, chunks: Sequence[Sequence[str]]) -> list[Committed]:
@@ -249,9 +247,7 @@ def test_a_policy_that_forgot_its_left_context_would_differ_from_the_preset(punc
 def test_silences_are_heard_the_same_in_any_chunking_and_after_a_resume(
     punctuator: Punctuator, times: list[tuple[int, int]], config: StreamConfig, data: st.DataObject
 ) -> None:
-    model = punctuator.model
-    tokenizer = TaskTokenizer(model.tokenizer.tokenizer, replace(model.task, pause_ms=280))
-    hearing = Punctuator(replace(model, tokenizer=tokenizer))
+    hearing = Punctuator(punctuator.model.with_task(pause_ms=280))
     now_ms, words, silent = 0, list[TimedWord](), list[bool]()
     for silence_ms, spoken_ms in times:
         words.append(TimedWord("we", now_ms + silence_ms, now_ms + silence_ms + spoken_ms))
@@ -273,10 +269,7 @@ def test_silences_are_heard_the_same_in_any_chunking_and_after_a_resume(
 
 
 def test_a_silence_changes_what_the_model_reads(punctuator: Punctuator) -> None:
-    model = punctuator.model
-    hearing = Punctuator(
-        replace(model, tokenizer=TaskTokenizer(model.tokenizer.tokenizer, replace(model.task, pause_ms=280)))
-    )
+    hearing = Punctuator(punctuator.model.with_task(pause_ms=280))
     words = [TimedWord("we", 0, 200), TimedWord("know", 600, 800), TimedWord("that", 800, 900)]
     stream = StreamingPunctuator(hearing, StreamConfig(lookahead=3))
     stream.push(words)

@@ -208,3 +208,16 @@ def test_errors_come_into_a_share_of_the_examples(tiny_model: Model) -> None:
     assert 440 <= n_noisy <= 560
     assert all(len(example.marks) == len(example.word_ends) for example in examples)
     assert examples[3] == examples[3]
+
+
+def test_the_odds_undo_what_asking_about_marks_more_often_does(tiny_model: Model) -> None:
+    words = [f"w{place}" for place in range(20)]
+    data = rows(*[(" ".join(words), " ".join(words)[:-3] + "w19.")] * 3000)  # one slot of 20 has a mark
+    ask = QuestionConfig(1.0, l_min=0, l_max=0, keep_unmarked=0.3)
+    examples = ChunkExamples(data, tiny_model.tokenizer, DataConfig("data", questions=ask))
+    asked_unmarked = 0.3 * 19 / 20
+    assert examples.unmarked_odds() == pytest.approx(19 * (1 - asked_unmarked) / asked_unmarked, rel=0.15)
+    fair = DataConfig("data", questions=QuestionConfig(1.0, l_min=0, l_max=0, keep_unmarked=1.0))
+    assert ChunkExamples(data, tiny_model.tokenizer, fair).unmarked_odds() == pytest.approx(1.0, rel=0.2)
+    bare = ChunkExamples(rows(("we know", "we know")), tiny_model.tokenizer, fair)
+    assert bare.unmarked_odds() == 1.0

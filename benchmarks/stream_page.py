@@ -1,0 +1,213 @@
+"""The page of results of `streaming.py`, with its plots."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from t5punct import __version__
+from t5punct.evaluation.counts import CLASS_MARKS, Counts
+from t5punct.evaluation.scores import Scores, scores_of
+from t5punct.evaluation.significance import interval, paired_test
+from t5punct.plots import save
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from stream_speed import Pace
+    from streaming import Findings, Row, StudyConfig
+
+_BAR_MS, _BAR_F1, _BAR_RATE = 50.0, 3.0, 3.0
+
+
+def write_page(settings: StudyConfig, findings: Findings, page: Path) -> None:
+    """Write Markdown, and beside it a picture of the same name."""
+    page.parent.mkdir(parents=True, exist_ok=True)
+    plot = page.with_suffix(".png")
+    _draw(settings, findings, plot)
+    lines = [
+        "# Streams: what right context is worth, and what a word costs",
+        "",
+        f"{', '.join(settings.files.values())}; windows of {settings.window} words; model",
+        f"{settings.model or 'bundled'}, t5punct {__version__}. Written by",
+        "`python benchmarks/streaming.py --config configs/streaming.yaml`.",
+        "",
+        f"![F1 against lookahead and delay, delays, changes]({plot.name})",
+        *_lookahead(settings, findings.lookahead),
+        *_entropy(settings, findings.entropy),
+        *_sentence(findings),
+        *_changes(settings, findings),
+        *_speed(settings, findings),
+    ]
+    page.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _lookahead(settings: StudyConfig, rows: Sequence[Row]) -> list[str]:
+    lines = [
+        "",
+        "## F1 against lookahead (Minixhofer 2021, table 1)",
+        "",
+        "Policy `fixed`: each slot is decided with exactly so many words after it. Full: `seq2seq` punctuates all of",
+        f"the text with the default preset, `classify` sees {settings.full_window // 2} words on either side.",
+        "The interval is a 95 % bootstrap interval; the loss is against full, with the p-value of a paired test.",
+        "",
+        "| file | decided by | lookahead | comma | period | question | micro F1 | macro F1 | against full |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    for row in rows:
+        scores, spread = _scores(row), interval(row.listened.counts)
+        full = _find(rows, row.file, row.config.decide, "full")
+        test = paired_test(row.listened.counts, full.listened.counts)
+        against = "" if row is full else f"{test.gain:+.1f}, p {test.p_value:.3f}"
+        micro = f"**{_percent(scores.micro.f1)}**" + (f" ({spread.low:.1f} to {spread.high:.1f})" if spread else "")
+        cells = [row.file, row.config.decide, row.name, *_classes(scores), micro, _percent(scores.macro_f1), against]
+        lines.append(f"| {' | '.join(cells)} |")
+    return lines
+
+
+def _entropy(settings: StudyConfig, rows: Sequence[Row]) -> list[str]:
+    lines = [
+        "",
+        "## Entropy thresholds against mean delay (thesis, figure 4.3)",
+        "",
+        f"Policy `entropy`, l_max {settings.l_max}: a slot is decided when its entropy is at most h bits. Several",
+        "numbers are thresholds for lookaheads from l_min on.",
+        "",
+        "| file | decided by | l_min | h | mean delay, words | micro F1 |",
+        "| --- | --- | --- | --- | --- | --- |",
+    ]
+    for row in rows:
+        delay, f1 = f"{row.listened.mean_delay:.2f}", _percent(_scores(row).micro.f1)
+        cells = [row.file, row.config.decide, str(row.config.l_min), row.name, delay, f1]
+        lines.append(f"| {' | '.join(cells)} |")
+    return lines
+
+
+def _sentence(findings: Findings) -> list[str]:
+    lines = [
+        "",
+        "## Sentence by sentence (Chen 2020, algorithm 1)",
+        "",
+        "Policy `sentence`: a look at the buffer every F words; a sentence is final when T words follow its end.",
+        "",
+        "| file | values | comma | period | question | micro F1 | mean delay, words | longest |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    for row in findings.sentence:
+        scores, delays = _scores(row), row.listened.delays
+        cells = [row.file, row.name, *_classes(scores), _percent(scores.micro.f1)]
+        lines.append(f"| {' | '.join(cells)} | {row.listened.mean_delay:.1f} | {max(delays)} |")
+    return lines
+
+
+def _changes(settings: StudyConfig, findings: Findings) -> list[str]:
+    lines = [
+        "",
+        "## What is shown provisionally, and changes (Chen 2020, figure 2)",
+        "",
+        "How many words from the end is the farthest mark that a new word changed, if the window (but for its first",
+        "quarter) is shown provisionally; share of the words. A committed mark never changes.",
+        "",
+        "| file | none | 0 to 1 | 2 to 4 | 5 to 9 | 10 and more |",
+        "| --- | --- | --- | --- | --- | --- |",
+    ]
+    for file, changes in findings.changes.items():
+        shares = [
+            sum(n for place, n in changes.items() if low <= place <= high) / changes.total()
+            for low, high in ((-1, -1), (0, 1), (2, 4), (5, 9), (10, settings.window))
+        ]
+        lines.append(f"| {file} | {' | '.join(f'{100 * share:.1f} %' for share in shares)} |")
+    return lines
+
+
+def _speed(settings: StudyConfig, findings: Findings) -> list[str]:
+    if findings.many is None:
+        return []
+    speed, many = settings.speed, findings.many
+    rate = speed.streams * 1000 / many.mean_ms / speed.streams
+    head = "| p50, ms | p95, ms | mean, ms |"
+    worst = max(pace.p95_ms for pace in findings.paces)
+    return [
+        "",
+        "## Compute a word",
+        "",
+        f"Milliseconds of a push of one word on one core, {speed.words:,} words of {speed.file}; `fixed` has",
+        f"a lookahead of 4. Bar: p95 of at most {_BAR_MS:.0f} ms; the largest is {worst:.1f} ms.",
+        "",
+        f"| policy, decided by {head}",
+        "| --- | --- | --- | --- |",
+        *(f"| {pace.name} | {_times(pace)} |" for pace in findings.paces),
+        "",
+        f"One stream of {speed.long_words:,} words, `fixed, seq2seq`, a tenth a row; the memory is the whole process's",
+        "peak so far.",
+        "",
+        f"| words so far {head} peak memory, MiB |",
+        "| --- | --- | --- | --- | --- |",
+        *(f"| {pace.name} | {_times(pace)} | {pace.peak_mib:.0f} |" for pace in findings.long),
+        "",
+        f"{speed.streams} streams on two cores, a word for each at a time: {many.mean_ms:.0f} ms a round, p95",
+        f"{many.p95_ms:.0f} ms, so {rate:.1f} words a second for each (bar: {_BAR_RATE:.0f}).",
+    ]
+
+
+def _draw(settings: StudyConfig, findings: Findings, path: Path) -> None:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(11, 8))
+    lookahead, entropy, delays, changes = figure.subplots(2, 2).flat
+    _draw_f1(settings, findings, lookahead, entropy)
+    file = next(iter(settings.files))
+    shown = [row for row in findings.entropy if row.file == file and row.config.decide == "seq2seq"]
+    shown = [row for row in shown if row.config.thresholds in ([0.2], [0.6], [1.0])]
+    shown += [row for row in findings.sentence if row.file == file][1:2]
+    for row in shown:
+        counted = row.listened.delays
+        shares = [100 * counted[delay] / counted.total() for delay in range(17)]
+        name = row.name if row.config.policy == "sentence" else f"h = {row.name}, l_min {row.config.l_min}"
+        delays.plot(range(17), shares, ".-", label=name)
+    delays.set(title=f"delays, {file}", xlabel="words that follow when a word is final", ylabel="% of words")
+    for name, counted in findings.changes.items():
+        shares = [100 * counted[place] / counted.total() for place in range(settings.window)]
+        changes.plot(range(settings.window), shares, ".-", label=name)
+    changes.set(title="provisional marks", xlabel="farthest change, words from the end", ylabel="% of words")
+    for axes in (lookahead, entropy, delays, changes):
+        axes.legend(fontsize="small")
+    save(figure, path)
+
+
+def _draw_f1(settings: StudyConfig, findings: Findings, lookahead: Axes, entropy: Axes) -> None:
+    for file in settings.files:
+        for decide in dict.fromkeys(row.config.decide for row in findings.lookahead):
+            rows = [row for row in findings.lookahead if (row.file, row.config.decide) == (file, decide)]
+            fixed = [row for row in rows if row.name != "full"]
+            f1 = [_scores(row).micro.f1 for row in fixed]
+            (line,) = lookahead.plot(settings.lookaheads, f1, "o-", label=f"{file}, {decide}")
+            lookahead.axhline(_scores(rows[-1]).micro.f1 or 0.0, color=line.get_color(), linestyle=":", linewidth=1)
+            entropy.plot(settings.lookaheads[:5], f1[:5], "k:", linewidth=0.7)
+            for l_min in settings.l_min:
+                some = [row for row in findings.entropy if (row.file, row.config.decide) == (file, decide)]
+                some = [row for row in some if row.config.l_min == l_min and len(row.config.thresholds) == 1]
+                points = [row.listened.mean_delay for row in some], [_scores(row).micro.f1 for row in some]
+                entropy.plot(*points, ".-", label=f"{file}, {decide}, l_min {l_min}")
+    lookahead.set(title="lookahead (dotted: full context)", xlabel="words of right context", ylabel="micro F1, %")
+    entropy.set(title="entropy policy (dotted: fixed lookahead)", xlabel="mean delay, words", ylabel="micro F1, %")
+
+
+def _scores(row: Row) -> Scores:
+    return scores_of(sum(row.listened.counts, Counts()))
+
+
+def _find(rows: Sequence[Row], file: str, decide: str, name: str) -> Row:
+    return next(row for row in rows if (row.file, row.config.decide, row.name) == (file, decide, name))
+
+
+def _classes(scores: Scores) -> list[str]:
+    return [_percent(scores.per_class[name].f1) for name in CLASS_MARKS]
+
+
+def _times(pace: Pace) -> str:
+    return f"{pace.p50_ms:.1f} | {pace.p95_ms:.1f} | {pace.mean_ms:.1f}"
+
+
+def _percent(value: float | None) -> str:
+    return "" if value is None else f"{value:.1f}"

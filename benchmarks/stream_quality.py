@@ -1,0 +1,134 @@
+"""What a stream scores, how long its words wait, and how often what it shows provisionally changes.
+
+The product's own `Streams` decide; but what the model says of a window or a question is asked once, in batches, and
+remembered, so that a hundred policies cost little more than one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from t5punct.combine import written
+from t5punct.decoding.classify import Question, SlotClassifier
+from t5punct.evaluation.counts import Counts
+from t5punct.punctuator import Cast, Punctuator
+from t5punct.references import Reference, references
+from t5punct.streaming import StreamConfig, Streams, StreamState
+from t5punct.streaming.deciding import Classify
+from t5punct.votes import Distribution, Vote
+from t5punct.windows import View, Window
+from t5punct.words import Word
+
+
+@dataclass(frozen=True)
+class Listened:
+    """A stream that was heard to its end."""
+
+    counts: tuple[Counts, ...]  # one for each stretch
+    delays: Counter[int]  # how many words waited for so many more
+
+    @property
+    def mean_delay(self) -> float:
+        return sum(delay * n for delay, n in self.delays.items()) / self.delays.total()
+
+
+class Listener:
+    """Hears one file with one policy after the other."""
+
+    def __init__(self, punctuator: Punctuator, path: Path, max_words: int | None) -> None:
+        alphabet = punctuator.model.task.alphabet
+        self._document: Reference = next(references(path, alphabet, max_words=max_words))
+        self._words = tuple(self._document.words)
+        self._plain = punctuator
+        self._seen = _Remembered(punctuator)
+        self._classifier = _RememberedAnswers(punctuator)
+
+    def whole(self) -> Listened:
+        """The text at once, by the punctuator's own strategy."""
+        decided = self._plain.decisions(self._words)
+        counts = self._document.counts(self._plain.annotated(self._words, decided))
+        return Listened(tuple(counts), Counter())
+
+    def hear(self, config: StreamConfig) -> Listened:
+        """The words one by one."""
+        classify = Classify(self._seen, self._classifier) if config.decide == "classify" else None
+        # a sentence's buffer begins anywhere and all its slots are asked for: nothing of that is remembered
+        punctuator = self._plain if config.policy == "sentence" else self._seen
+        streams, texts = Streams(punctuator, config, classify), [word.text for word in self._words]
+        (step,) = streams.push([StreamState()], [texts])
+        (last,) = streams.finish([step.state])
+        committed = (*step.committed, *last.committed)
+        counts = self._document.counts([one.annotated for one in committed])
+        return Listened(tuple(counts), Counter(one.delay_words for one in committed))
+
+    def read(self, window: int, largest_lookahead: int) -> Counter[int]:
+        """Decode every window that a stream meets, and remember what it says of its newest slots.
+
+        Returns how often a new word changed marks so many words from the end (Chen 2020, figure 2; -1: none), the
+        first quarter of the window being left out: its slots lose their left context.
+        """
+        return self._seen.read(self._views(window), largest_lookahead + 1)
+
+    def ask(self, window: int, lookaheads: Iterable[int]) -> None:
+        """Ask every question that streams with these lookaheads meet."""
+        inputs = [self._plain.window_input(view.words) for view in self._views(window)]
+        self._classifier.decode(
+            [Question(one, slot) for one in inputs for l in lookaheads if (slot := len(one.words) - 1 - l) >= 0]  # noqa: E741
+        )
+
+    def _views(self, window: int) -> list[View[Word]]:
+        """What a stream's model reads after each word; the last one does not know yet that it is the last."""
+        return [
+            View(Window(start, stop, start, stop), self._words[start:stop], is_last=False, n_settled=stop)
+            for stop in range(1, len(self._words) + 1)
+            for start in [max(0, stop - window)]
+        ]
+
+
+class _Remembered(Punctuator):
+    """A punctuator that decodes no window twice."""
+
+    def __init__(self, punctuator: Punctuator) -> None:
+        super().__init__(punctuator.model, punctuator.config)
+        self._windows: dict[tuple[int, int, bool], tuple[Vote, ...]] = {}
+
+    def cast(self, views: Iterable[View[Word]]) -> Iterator[Cast]:
+        for view in views:
+            key = (view.window.start, view.window.stop, view.is_last)
+            if key not in self._windows:
+                (decoded,) = super().cast([view])
+                self._windows[key] = decoded.votes
+            yield Cast(view, self._windows[key])
+
+    def read(self, views: Sequence[View[Word]], n_newest: int) -> Counter[int]:
+        """Remember the newest votes of each window; the others' places are filled with a blank, to save memory."""
+        changes: Counter[int] = Counter()
+        blank = Vote(Distribution.certain(""), Distribution.certain("verbatim"))
+        shown: dict[int, str] = {}
+        for cast in super().cast(views):
+            window, votes = cast.view.window, cast.votes
+            kept = max(0, len(votes) - n_newest)
+            self._windows[window.start, window.stop, False] = (blank,) * kept + votes[kept:]
+            shows = {window.start + place: written(vote.labels) for place, vote in enumerate(votes)}
+            inner = window.start + (len(votes) // 4 if window.start else 0)
+            changed = [place for place, label in shows.items() if place >= inner and shown.get(place, label) != label]
+            changes[window.stop - 1 - min(changed) if changed else -1] += 1
+            shown = shows
+        return changes
+
+
+class _RememberedAnswers:
+    """A classifier that answers no question twice."""
+
+    def __init__(self, punctuator: Punctuator) -> None:
+        self._punctuator, self._known = punctuator, dict[Question, Distribution]()
+
+    def decode(self, questions: Sequence[Question]) -> list[Distribution]:
+        missing = [question for question in dict.fromkeys(questions) if question not in self._known]
+        if missing:
+            classifier = SlotClassifier(self._punctuator.model, self._punctuator.config.decoding)
+            self._known |= zip(missing, classifier.decode(missing), strict=True)
+        return [self._known[question] for question in questions]
