@@ -21,9 +21,10 @@ from stream_quality import Listened, Listener
 from stream_speed import Pace, long_stream, many_streams, pace
 from studies import run
 
+from t5punct.decoding.inputs import DecodingConfig
 from t5punct.errors import ConfigError
 from t5punct.plots import check_plot
-from t5punct.punctuator import Punctuator
+from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.references import references
 from t5punct.streaming import StreamConfig
 
@@ -33,8 +34,10 @@ class SpeedConfig:
     """What is timed."""
 
     file: str = ""
+    precisions: list[str] = field(default_factory=lambda: ["fp32", "int8"])
     words: int = 2000
     long_words: int = 100_000
+    long_precision: str = "int8"
     streams: int = 16
     rounds: int = 200
 
@@ -88,11 +91,11 @@ def study(settings: StudyConfig) -> None:
         raise ConfigError("no files", expected="files: {NAME: FILE}", fix="see configs/streaming.yaml")
     page = Path(settings.output)
     check_plot(page.with_suffix(".png"))
-    punctuator = Punctuator.from_pretrained(settings.model)
+    punctuator = _punctuator(settings)
     deciders = ["seq2seq", *(["classify"] if punctuator.model.task.classifies else [])]
     findings, started = Findings([], [], [], {}, [], [], None), time.perf_counter()
     if settings.speed.file:  # first, while nothing is remembered that would count as its memory
-        findings = replace(findings, **_speeds(settings, punctuator, deciders))
+        findings = _with_speeds(findings, settings, deciders)
         Console().print(f"speed: {time.perf_counter() - started:.0f} s")
     for name, file in settings.files.items():
         listener = Listener(punctuator, Path(settings.root) / file, settings.max_words)
@@ -142,21 +145,30 @@ def _sentences(settings: StudyConfig, listener: Listener, file: str) -> list[Row
     return rows
 
 
-def _speeds(settings: StudyConfig, punctuator: Punctuator, deciders: Sequence[str]) -> dict[str, object]:
+def _with_speeds(findings: Findings, settings: StudyConfig, deciders: Sequence[str]) -> Findings:
     speed, window = settings.speed, settings.window
-    (document,) = references(Path(settings.root) / speed.file, punctuator.model.task.alphabet)
+    punctuators = {name: _punctuator(settings, name) for name in (*speed.precisions, speed.long_precision)}
+    (document,) = references(Path(settings.root) / speed.file, punctuators[speed.long_precision].model.task.alphabet)
     words = [word.text for word in document.words]
-    timed = words[: speed.words]
-    lookahead_4 = StreamConfig(window=window, lookahead=4)
-    paces = [
-        pace(punctuator, StreamConfig(policy, decide, window, lookahead=4), timed, f"{policy}, {decide}")
+    configs = {
+        f"{policy}, {decide}": StreamConfig(policy, decide, window)
         for policy, decide in product(("fixed", "entropy"), deciders)
+    }
+    configs[f"sentence, seq2seq, w = {settings.full_window}"] = StreamConfig("sentence", window=settings.full_window)
+    paces = [
+        pace(punctuators[precision], config, words[: speed.words], f"{name}, {precision}")
+        for name, config in configs.items()
+        for precision in speed.precisions
     ]
-    sentence = StreamConfig("sentence", window=settings.full_window)
-    paces.append(pace(punctuator, sentence, timed, f"sentence, seq2seq, w = {settings.full_window}"))
-    many = many_streams(punctuator, lookahead_4, words, speed.streams, speed.rounds)
-    long = long_stream(punctuator, lookahead_4, words, speed.long_words)
-    return {"paces": paces, "many": many, "long": long}
+    fixed = StreamConfig(window=window)
+    many = many_streams(punctuators[speed.precisions[0]], fixed, words, speed.streams, speed.rounds)
+    long = long_stream(punctuators[speed.long_precision], fixed, words, speed.long_words)
+    return replace(findings, paces=paces, many=many, long=long)
+
+
+def _punctuator(settings: StudyConfig, precision: str = "fp32") -> Punctuator:
+    config = PunctuatorConfig(decoding=DecodingConfig(precision=precision))
+    return Punctuator.from_pretrained(settings.model, config)
 
 
 if __name__ == "__main__":
