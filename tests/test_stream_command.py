@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from t5punct import model as models
+from t5punct.cli import main
 from t5punct.model import Model
 
 ROOT = Path(__file__).parents[1]
+Run = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture(scope="module")
@@ -29,10 +33,23 @@ def _open(folder: str, *arguments: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, cwd=ROOT, bufsize=0)
 
 
-def _run(folder: str, text: str, *arguments: str) -> tuple[int, str, str]:
-    process = _open(folder, *arguments)
-    out, err = process.communicate(text.encode())
-    return process.returncode, out.decode(), err.decode()
+@pytest.fixture
+def run(folder: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
+    """The command in this process, with a pipe that holds all of a text."""
+
+    def run(text: str, *arguments: str) -> tuple[int, str, str]:
+        reader, writer = os.pipe()
+        os.write(writer, text.encode())
+        os.close(writer)
+        with open(reader) as pipe, monkeypatch.context() as patch:  # noqa: PTH123  (a descriptor, not a path)
+            patch.setattr(sys, "stdin", pipe)
+            with pytest.raises(SystemExit) as stopped:
+                main(["stream", "--model", folder, *arguments])
+        sys.stdout.flush()
+        captured = capfd.readouterr()
+        return int(stopped.value.code or 0), captured.out, captured.err
+
+    return run
 
 
 def test_committed_words_come_out_while_the_input_is_open(folder: str) -> None:
@@ -49,18 +66,18 @@ def test_committed_words_come_out_while_the_input_is_open(folder: str) -> None:
 
 
 @pytest.mark.parametrize("policy", ["fixed", "entropy", "sentence"])
-def test_the_words_are_kept_and_the_line_is_ended(folder: str, policy: str) -> None:
-    code, out, _ = _run(folder, "how are you today my name is maria\n" * 3, "--policy", policy)
+def test_the_words_are_kept_and_the_line_is_ended(run: Run, policy: str) -> None:
+    code, out, _ = run("how are you today my name is maria\n" * 3, "--policy", policy)
     assert code == 0
     kept = "".join(char for char in out.lower() if char.isalpha() or char == " ").split()
     assert kept == "how are you today my name is maria".split() * 3
     assert out.endswith("\n")
     assert out.count("\n") == 1
-    assert _run(folder, "", "--policy", policy) == (0, "", "")
+    assert run("", "--policy", policy) == (0, "", "")
 
 
-def test_the_provisional_tail_is_told_on_request(folder: str) -> None:
-    _, out, _ = _run(folder, "how are you", "--lookahead", "4", "--json", "--provisional")
+def test_the_provisional_tail_is_told_on_request(run: Run) -> None:
+    _, out, _ = run("how are you", "--lookahead", "4", "--json", "--provisional")
     tails = [event["provisional"] for event in map(json.loads, out.splitlines()) if "provisional" in event]
     assert len(tails[0]) == 2, "the last word may go on"
 
@@ -95,10 +112,10 @@ def test_a_reader_that_goes_away_ends_the_stream_quietly(folder: str) -> None:
     assert b"Traceback" not in process.stderr.read()
 
 
-def test_a_silence_in_the_times_commits_everything(folder: str) -> None:
+def test_a_silence_in_the_times_commits_everything(run: Run) -> None:
     events = [("we", 0.0, 0.2), ("know", 0.2, 0.4), ("that", 2.0, 2.2)]
     lines = "".join(json.dumps({"word": word, "start": start, "end": end}) + "\n" for word, start, end in events)
-    code, out, _ = _run(folder, lines, "--timed", "--max-delay-ms", "1000", "--json")
+    code, out, _ = run(lines, "--timed", "--max-delay-ms", "1000", "--json")
     assert code == 0
     assert [json.loads(line)["delay_words"] for line in out.splitlines()] == [1, 0, 0]
 
@@ -113,10 +130,10 @@ def test_a_silence_in_the_times_commits_everything(folder: str) -> None:
         ("--policy", "entropy", "--threshold", "0.1,0.2"),
     ],
 )
-def test_mistakes_are_one_line(folder: str, arguments: tuple[str, ...]) -> None:
-    code, out, err = _run(folder, "we know", *arguments)
+def test_mistakes_are_one_line(run: Run, arguments: tuple[str, ...]) -> None:
+    code, out, err = run("we know", *arguments)
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert err.startswith("t5punct: ")
-    code, _, err = _run(folder, "we know", "--timed")
+    code, _, err = run("we know", "--timed")
     assert code == 2
     assert "an event that reads 'we know'" in err
