@@ -12,7 +12,7 @@ from t5punct import model as models
 from t5punct.data.prepare import PrepareConfig
 from t5punct.errors import ConfigError, InputError, ModelError
 from t5punct.tokenization import TaskConfig
-from t5punct.training.config import CopyConfig, DataConfig, OptimConfig, TrainConfig
+from t5punct.training.config import CopyConfig, DataConfig, OptimConfig, QuestionConfig, TrainConfig
 from t5punct.training.loop import Run, _step, build, train
 from t5punct.training.optimisers import build_optimisers
 
@@ -193,3 +193,21 @@ def test_an_empty_data_set_is_refused(config: TrainConfig, tmp_path: Path) -> No
     DatasetDict(train=empty).save_to_disk(str(tmp_path / "empty"))
     with pytest.raises(InputError, match=r"no examples in .*empty; expected a split `train` with chunks"):
         train(replace(config, data=DataConfig(str(tmp_path / "empty"))))
+
+
+def test_a_model_says_what_its_training_taught_it(config: TrainConfig, tiny_data: Path, tmp_path: Path) -> None:
+    questions = QuestionConfig(share=0.5, l_max=2, keep_unmarked=0.2)
+    asked = replace(config, data=replace(config.data, questions=questions), output=str(tmp_path / "asked"))
+    task = models.load(train(asked)).task
+    assert task.classifies
+    assert task.unmarked_odds > 2, "slots without marks were asked about a fifth as often"
+    assert task.pause_ms is None
+
+    data = tmp_path / "silent"
+    shutil.copytree(tiny_data, data)
+    settings.save(replace(settings.load(PrepareConfig, data / "prepare.yaml"), pause_ms=300), data / "prepare.yaml")
+    later = replace(
+        config, init_from=str(tmp_path / "asked"), data=DataConfig(str(data), 600), output=str(tmp_path / "later")
+    )
+    learned = models.load(train(later)).task
+    assert learned == replace(task, pause_ms=300), "and it keeps what it knew"
