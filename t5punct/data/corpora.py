@@ -30,11 +30,14 @@ class CorpusConfig:
     path: str = ""
     style: str = "talk"  # the tag that the source prefix carries
     words: int = 0  # how many words to take, spread over all documents; 0 takes all
+    join: int = 1  # short documents to be put together, at random; windows then begin and end inside them too
     holdout_every: int = 0  # keep one document in so many for validation; 0 keeps the last `holdout_percent`
 
     def __post_init__(self) -> None:
         if self.words < 0:
             raise ConfigError(f"{self.words} words of {self.path}", expected="0 (all) or more", fix="set corpora.words")
+        if self.join < 1:
+            raise ConfigError(f"join {self.join} of {self.path}", expected="1 or more", fix="set corpora.join")
         if self.holdout_every < 0 or self.holdout_every == 1:
             raise ConfigError(
                 f"holdout_every {self.holdout_every} of {self.path}",
@@ -55,13 +58,16 @@ def documents(
     texts = list(_read(corpus.path, pause_ms))
     heldout = _heldout(len(texts), corpus.holdout_every, holdout_percent)
     texts = [text for index, text in enumerate(texts) if (index in heldout) == (split != "train")]
+    rng = random.Random(f"{seed} {Path(corpus.path).name} {split}")
+    if corpus.join > 1:
+        rng.shuffle(texts)
+        texts = [" ".join(texts[start : start + corpus.join]) for start in range(0, len(texts), corpus.join)]
     percent = 100 / corpus.holdout_every if corpus.holdout_every else holdout_percent
     budget = corpus.words if split == "train" else round(corpus.words * percent / 100)
     total = sum(len(text.split()) for text in texts)
     if not corpus.words or total <= budget:
         yield from texts
         return
-    rng = random.Random(f"{seed} {Path(corpus.path).name} {split}")
     share, owed = budget / total, 0.0
     for text in texts:
         words = text.split()

@@ -75,6 +75,19 @@ def test_every_so_many_documents_may_be_for_validation(talks: str) -> None:
         CorpusConfig(talks, holdout_every=1)
 
 
+def test_short_documents_may_be_put_together_at_random(talks: str) -> None:
+    corpus = CorpusConfig(talks, join=3, holdout_every=4)
+    joined = list(documents(corpus, "train", seed=1))
+    kept = TALKS[3::4]
+    alone = [text for text in TALKS if text not in kept]
+    assert len(joined) == len(alone) // 3
+    assert sorted(" ".join(joined).split()) == sorted(" ".join(alone).split())
+    assert " ".join(joined) != " ".join(alone)
+    assert joined == list(documents(corpus, "train", seed=1)) != list(documents(corpus, "train", seed=2))
+    with pytest.raises(ConfigError, match="join 0 "):
+        CorpusConfig(talks, join=0)
+
+
 def test_a_budget_takes_a_stretch_of_every_document_in_proportion(talks: str) -> None:
     corpus = CorpusConfig(talks, words=600)
     found = list(documents(corpus, "train", seed=1, holdout_percent=10.0))

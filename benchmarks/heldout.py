@@ -1,0 +1,133 @@
+"""The model on held-out open text: marks, case, strong and repeated marks, for each corpus in its own style.
+
+`python benchmarks/heldout.py --config configs/heldout.yaml root=CORPUS` writes a page of results.  What is held out is
+what `t5punct prepare` with the same corpora keeps for validation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from pathlib import Path
+
+from rich.console import Console
+from studies import run
+
+from t5punct import __version__, config
+from t5punct.data.corpora import CorpusConfig, documents
+from t5punct.data.prepare import PrepareConfig
+from t5punct.decoding.inputs import DecodingConfig
+from t5punct.errors import ConfigError
+from t5punct.evaluation.counts import Counts
+from t5punct.evaluation.scores import scores_of
+from t5punct.punctuator import Punctuator
+from t5punct.references import TextReference
+from t5punct.words import Word, split
+
+
+@dataclass(frozen=True)
+class StudyConfig:
+    """What is scored."""
+
+    data: str = "configs/prepare-more.yaml"  # whose corpora, styles and held-out documents
+    root: str = "."
+    model: str | None = None
+    max_words: int = 20_000  # of each corpus
+    output: str = "docs/results/heldout.md"
+
+
+@dataclass(frozen=True)
+class Found:
+    """What two sides say of some slots: the reference's label and the model's."""
+
+    counts: Counts = field(default_factory=Counts)
+    labels: tuple[tuple[str, str], ...] = ()
+
+    def __add__(self, other: Found) -> Found:
+        return Found(self.counts + other.counts, self.labels + other.labels)
+
+    def detection(self, is_one: Callable[[str], bool]) -> str:
+        """How well slots of a kind are found: precision, recall and F1 in percent, and how many there are."""
+        pairs = [(is_one(wanted), is_one(found)) for wanted, found in self.labels]
+        both, wanted, found = (sum(map(test, pairs)) for test in (all, lambda pair: pair[0], lambda pair: pair[1]))
+        values = [both / found if found else 0.0, both / wanted if wanted else 0.0, 2 * both / max(1, wanted + found)]
+        return f"{' / '.join(f'{100 * value:.0f}' for value in values)} ({wanted})"
+
+
+def study(settings: StudyConfig) -> None:
+    """Score every corpus, and write the page."""
+    data = config.load(PrepareConfig, Path(settings.data))
+    if not data.corpora:
+        raise ConfigError(f"no corpora in {settings.data}", expected="a config of `t5punct prepare`", fix="set data")
+    punctuator = Punctuator.from_pretrained(settings.model)
+    rows: dict[tuple[str, str], Found] = {}
+    for corpus in data.corpora:
+        located = replace(corpus, path=str(Path(settings.root) / corpus.path), words=0, join=1)
+        styled = punctuator.with_config(decoding=DecodingConfig(style=corpus.style))
+        name = Path(corpus.path).name.partition(".")[0]
+        rows[corpus.style, name] = _score(styled, located, data, settings.max_words)
+        Console().print(f"{name}: {scores_of(rows[corpus.style, name].counts).micro.f1:.1f}")
+    page = Path(settings.output)
+    page.parent.mkdir(parents=True, exist_ok=True)
+    page.write_text(_page(settings, rows), encoding="utf-8")
+
+
+def _score(punctuator: Punctuator, corpus: CorpusConfig, data: PrepareConfig, max_words: int) -> Found:
+    total = Found()
+    alphabet = punctuator.model.task.alphabet
+    for words in _references(corpus, data, max_words):
+        reference = TextReference(words, alphabet, case=True)
+        annotated = punctuator.annotated(reference.words, punctuator.decisions(reference.words))
+        labels = zip((word.label for word in words), (word.label for word in annotated), strict=True)
+        total += Found(sum(reference.counts(annotated), Counts()), tuple(labels))
+    return total
+
+
+def _references(corpus: CorpusConfig, data: PrepareConfig, max_words: int) -> Iterator[tuple[Word, ...]]:
+    left = max_words
+    for text in documents(corpus, "validation", seed=data.seed, holdout_percent=data.holdout_percent):
+        words = tuple(Word(word.core, word.label) for word in split(text).words if word.has_slot)[:left]
+        if words:
+            yield words
+        left -= len(words)
+        if left <= 0:
+            return
+
+
+def _page(settings: StudyConfig, rows: dict[tuple[str, str], Found]) -> str:
+    styles = dict.fromkeys(style for style, _ in rows)
+    total = {style: _sum([found for (other, _), found in rows.items() if other == style]) for style in styles}
+    lines = [
+        "# Held-out open text",
+        "",
+        f"Up to {settings.max_words:,} words of what each corpus of `{settings.data}` keeps for validation, in its own",
+        f"style; model {settings.model or 'bundled'}, t5punct {__version__}. Written by",
+        "`python benchmarks/heldout.py --config configs/heldout.yaml`.",
+        "",
+        "Case: words written right, of those that are not lower case. `!`, and labels of two or more marks: precision",
+        "/ recall / F1 (how many there are in the text).",
+        "",
+        "| style | corpus | words | micro F1 | comma | period | question | case | `!` | two and more marks |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    lines += [_line(style, name, found) for (style, name), found in rows.items()]
+    lines += [_line(f"**{style}**", "all", found) for style, found in total.items()]
+    lines.append(_line("**all**", "", _sum(list(total.values()))))
+    return "\n".join(lines) + "\n"
+
+
+def _line(style: str, name: str, found: Found) -> str:
+    scores = scores_of(found.counts)
+    values = [scores.micro.f1, *(one.f1 for one in scores.per_class.values()), scores.cased_accuracy]
+    numbers = " | ".join("" if value is None else f"{value:.1f}" for value in values)
+    strong, multiple = found.detection(lambda label: "!" in label), found.detection(lambda label: len(label) > 1)
+    return f"| {style} | {name} | {found.counts.words:,} | {numbers} | {strong} | {multiple} |"
+
+
+def _sum(found: Sequence[Found]) -> Found:
+    return Found(sum((one.counts for one in found), Counts()), tuple(chain.from_iterable(one.labels for one in found)))
+
+
+if __name__ == "__main__":
+    run(study, StudyConfig, __doc__)
