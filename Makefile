@@ -2,6 +2,7 @@
 # make test   set up and run the tests
 # make check  lint, types, format
 # make bench  speed, as ratios within one run
+# make model  the bundled model from its corpora (CORPUS=FOLDER), in resumable steps; a day on two CPU cores
 VENV ?= .venv
 PYTHON ?= python3
 BIN = $(VENV)/bin
@@ -11,7 +12,11 @@ export HF_HUB_OFFLINE = 1
 export HF_DATASETS_OFFLINE = 1
 export TOKENIZERS_PARALLELISM = false
 
-.PHONY: demo test check bench setup clean
+CORPUS ?= ../shared/corpus
+STYLE = meeting
+
+.PHONY: demo test check bench model setup clean
+.PRECIOUS: prepared/%/dataset_dict.json
 
 demo: setup
 	$(BIN)/t5punct punctuate tests/data/lecture.txt
@@ -26,6 +31,26 @@ check: setup
 
 bench: setup
 	$(BIN)/python benchmarks/decoding.py
+
+model: setup runs/last.done
+	$(BIN)/python -c 'import torch; from t5punct import model; model.save(model.load("runs/last").with_task(default_style="$(STYLE)"), "t5punct/models/base", dtype=torch.bfloat16)'
+
+runs/short.done: runs/warmup.done
+runs/long.done: runs/short.done prepared/long/dataset_dict.json
+runs/anneal.done: runs/long.done
+runs/full.done: runs/anneal.done prepared/full/dataset_dict.json
+runs/more.done: runs/full.done prepared/more/dataset_dict.json
+runs/last.done: runs/more.done prepared/anneal/dataset_dict.json
+runs/warmup.done: prepared/short/dataset_dict.json
+prepared/long/dataset_dict.json prepared/full/dataset_dict.json: prepared/short/dataset_dict.json
+prepared/more/dataset_dict.json prepared/anneal/dataset_dict.json: prepared/short/dataset_dict.json
+
+runs/%.done:
+	$(BIN)/python train.py --config configs/pretrain-?-$*.yaml resume=$(if $(wildcard runs/$*/state.json),true,false)
+	touch $@
+
+prepared/%/dataset_dict.json:
+	$(BIN)/t5punct prepare --config configs/prepare-$*.yaml root=$(CORPUS)
 
 setup: $(READY)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib
 import re
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -28,7 +30,7 @@ def _schema(command: str) -> type[object]:
 
 
 def test_the_configs_are_found() -> None:
-    assert len(FILES) == 18, "count them here when one is added"
+    assert len(FILES) == 17, "count them here when one is added"
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
@@ -46,3 +48,18 @@ def test_a_misspelt_key_would_be_found(tmp_path: Path) -> None:
     path.write_text(good.read_text(encoding="utf-8") + "outptu: x\n", encoding="utf-8")
     with pytest.raises(ConfigError, match="unknown setting 'outptu'"):
         config.load(PrepareConfig, path)
+
+
+def test_make_model_runs_every_stage_once_and_in_order(tmp_path: Path) -> None:
+    shutil.copy(ROOT / "Makefile", tmp_path)  # where nothing is done yet
+    printed = subprocess.run(["make", "-n", "model"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    stages = re.findall(r"configs/pretrain-\?-(\w+)\.yaml resume=false", printed)
+    assert [f"pretrain-{number}-{name}.yaml" for number, name in enumerate(stages, start=1)] == [
+        path.name for path in FILES if re.match(r"pretrain-\d", path.name)
+    ]
+    for name in stages:
+        stage = config.load(TrainConfig, next((ROOT / "configs").glob(f"pretrain-?-{name}.yaml")))
+        assert stage.output == f"runs/{name}"
+        before = printed[: printed.index(f"-{name}.yaml resume")]
+        assert stage.init_from is None or f"-{Path(stage.init_from).name}.yaml resume" in before
+        assert not stage.data.path or f"configs/prepare-{Path(stage.data.path).name}.yaml" in before

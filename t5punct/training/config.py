@@ -2,7 +2,7 @@
 
 In: YAML and dotted overrides.  Out: a `TrainConfig`, saved beside every checkpoint.
 
-`python train.py --config configs/train-short.yaml optim.lr=5e-4` changes one of them.
+`python train.py --config configs/pretrain-2-short.yaml optim.lr=5e-4` changes one of them.
 """
 
 from __future__ import annotations
