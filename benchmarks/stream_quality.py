@@ -95,11 +95,11 @@ class _Remembered(Punctuator):
         super().__init__(punctuator.model, punctuator.config)
         self._windows: dict[tuple[int, int, bool], tuple[Vote, ...]] = {}
 
-    def cast(self, views: Iterable[View[Word]]) -> Iterator[Cast]:
+    def cast(self, views: Iterable[View[Word]], *, whole: bool = False) -> Iterator[Cast]:
         for view in views:
             key = (view.window.start, view.window.stop, view.is_last)
             if key not in self._windows:
-                (decoded,) = super().cast([view])
+                (decoded,) = super().cast([view], whole=True)
                 self._windows[key] = decoded.votes
             yield Cast(view, self._windows[key])
 
@@ -108,7 +108,7 @@ class _Remembered(Punctuator):
         changes: Counter[int] = Counter()
         blank = Vote(Distribution.certain(""), Distribution.certain("verbatim"))
         shown: dict[int, str] = {}
-        for cast in super().cast(views):
+        for cast in super().cast(views, whole=True):
             window, votes = cast.view.window, cast.votes
             kept = max(0, len(votes) - n_newest)
             self._windows[window.start, window.stop, False] = (blank,) * kept + votes[kept:]

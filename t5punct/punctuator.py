@@ -85,7 +85,7 @@ class AlignmentCounts:
 
 @dataclass(frozen=True, slots=True)
 class Cast:
-    """A window and its votes, one a word."""
+    """A window and its votes, one a word; at least up to the last slot that the window may decide."""
 
     view: View[Word]
     votes: tuple[Vote, ...]
@@ -141,12 +141,15 @@ class Punctuator:
         """One decision a word, in order, as soon as no later window can vote on it."""
         return decided(self.cast(over(words, self.config.windows)), self.config.combine)
 
-    def cast(self, views: Iterable[View[Word]]) -> Iterator[Cast]:
-        """What each window says of each of its slots, masked ones included; lazily, some batches at a time."""
+    def cast(self, views: Iterable[View[Word]], *, whole: bool = False) -> Iterator[Cast]:
+        """What each window says of its slots; lazily, some batches at a time.
+
+        Masked slots on its right are left out, which saves time, unless the `whole` window is asked for.
+        """
         pool = max(1, _POOL_BATCHES * self.config.decoding.batch_tokens // self.config.windows.window)
         waiting = iter(views)
         while seen := list(islice(waiting, pool)):
-            for view, votes in zip(seen, self._votes([view.words for view in seen]), strict=True):
+            for view, votes in zip(seen, self._votes(seen, whole), strict=True):
                 yield Cast(view, self._at_edges(view, votes))
 
     def annotated(self, words: Iterable[Word], decided: Iterable[Decision]) -> list[AnnotatedWord]:
@@ -165,7 +168,7 @@ class Punctuator:
             return tuple(kept)
         if view.window.start == 0 and case_of(view.words[0].core) is not Case.VERBATIM:
             kept[0] = opening(kept[0])
-        if view.is_last:
+        if view.is_last and len(kept) == len(view.words):
             kept[-1] = closing(kept[-1], self._alphabet.marks)
         return tuple(kept)
 
@@ -189,10 +192,11 @@ class Punctuator:
         window = WindowInput.of([word.core for word in words], [word.has_slot for word in words], pauses)
         return window.fitted(self.model.tokenizer, self.config.decoding.style)
 
-    def _votes(self, windows: Sequence[Sequence[Word]]) -> list[tuple[Vote, ...]]:
-        inputs = [self.window_input(words) for words in windows]
+    def _votes(self, views: Sequence[View[Word]], whole: bool) -> list[tuple[Vote, ...]]:
+        inputs = [self.window_input(view.words) for view in views]
         if self._slots is not None:
-            return [solution.votes for solution in self._slots.decode(inputs)]
+            n_slots = None if whole else [view.window.keep_stop - view.window.start for view in views]
+            return [solution.votes for solution in self._slots.decode(inputs, n_slots)]
         texts = generate_texts(self.model, inputs, self.config.decoding)
         task = self.model.task.alphabet
         alignments = [align.align(window.words, text, task) for window, text in zip(inputs, texts, strict=True)]

@@ -104,7 +104,7 @@ class VoteCache:
         """What the punctuator would decide with another strategy."""
         views = list(over(self._words, strategy.windows))
         missing = [view for view in views if (view.window.start, view.window.stop) not in self._votes]
-        for cast in self._punctuator.cast(missing):
+        for cast in self._punctuator.cast(missing, whole=True):
             self._votes[cast.view.window.start, cast.view.window.stop] = cast.votes
         casts = (Cast(view, self._votes[view.window.start, view.window.stop]) for view in views)
         return list(decided(casts, strategy.combine))

@@ -15,8 +15,8 @@ from t5punct.marks import case_of
 from t5punct.model import Model
 from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.render import RenderConfig
-from t5punct.windows import WindowConfig
-from t5punct.words import split
+from t5punct.windows import WindowConfig, over
+from t5punct.words import Word, split
 
 ODD_WORDS = ["3.5", "10,000", "U.S.", "e-mail", "don't", "4:30", "http://a.b/c?d=e", "name@host.org", "C++", "'em"]
 WORD = st.one_of(
@@ -142,3 +142,13 @@ def test_generate_reports_what_it_did_to_the_words(tiny_model: Model) -> None:
 def test_an_unknown_style_is_said_at_once(tiny_model: Model) -> None:
     with pytest.raises(ConfigError, match="style 'poem'; expected one of talk"):
         Punctuator(tiny_model, PunctuatorConfig(decoding=DecodingConfig(style="poem")))
+
+
+def test_masked_slots_on_the_right_are_not_written_unless_asked_for(lively_model: Model) -> None:
+    plan = WindowConfig(8, mask_left=2, mask_right=3)
+    punctuator = Punctuator(lively_model, PunctuatorConfig(plan))
+    views = list(over([Word(f"w{number}") for number in range(20)], plan))
+    for view, one, whole in zip(views, punctuator.cast(views), punctuator.cast(views, whole=True), strict=True):
+        assert len(whole.votes) == len(view.words)
+        assert len(one.votes) == view.window.keep_stop - view.window.start
+        assert len(one.votes) == len(view.words) - (0 if view.is_last else 3)

@@ -9,6 +9,8 @@ What comes before the first disagreement is exactly what step-by-step decoding w
 network wants there; thus every pass settles at least one more turn, and a draft without disagreements is the answer.
 What is settled is not computed again, and a window whose draft is confirmed leaves the batch.
 
+Nothing depends on what is written later, so a window whose last slots are masked is written only up to them.
+
 A model that has a tagger drafts with its marks, others without any; that is a matter of speed.
 
 `we know that right` is drafted as `we know that. Right?`, say, rewritten to `We know that, right?`, and confirmed.
@@ -67,7 +69,7 @@ class Draft:
     """One window as it would be written: for each place, marks, then the next word in some case, or the end."""
 
     def __init__(self, window: WindowInput, candidates: Candidates, marks: Sequence[str]) -> None:
-        """`marks`: a guess of each slot's first mark, or nothing."""
+        """`marks`: a guess of the first mark, or nothing, of each slot that is to be decided."""
         self._window, self._candidates = window, candidates
         self._places = [self._drafted(place, mark) for place, mark in enumerate([NO_LABEL, *marks])]
         self._rows: list[list[float]] = []  # probabilities of the settled sites
@@ -151,7 +153,10 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Writing:
-    """What is to be written, for which source, and from which of the source's tokens the tagger guesses each slot."""
+    """What is to be written, for which source, and from which of the source's tokens the tagger guesses each slot.
+
+    Slots beyond those guessed at are not written.
+    """
 
     window: WindowInput
     source: Source
@@ -168,11 +173,15 @@ class SlotDecoder:
         self._candidates = candidates or Candidates(model.tokenizer, self._config.alphabet(model.task))
         self._head = CandidateHead(model)
 
-    def decode(self, windows: Sequence[WindowInput]) -> list[Solution]:
-        """A solution for each window, in order."""
+    def decode(self, windows: Sequence[WindowInput], n_slots: Sequence[int] | None = None) -> list[Solution]:
+        """A solution for each window, in order; with `n_slots`, for so many of its slots, from the first on."""
         sources = sources_of(windows, self._model, self._config.style)
+        wanted = [len(window.words) for window in windows] if n_slots is None else n_slots
         return self.write(
-            [Writing(window, source, source.word_ends) for window, source in zip(windows, sources, strict=True)]
+            [
+                Writing(window, source, source.word_ends[:n])
+                for window, source, n in zip(windows, sources, wanted, strict=True)
+            ]
         )
 
     @torch.inference_mode()

@@ -65,10 +65,10 @@ class Tally:
             self._open()
 
     def votes(self) -> tuple[Vote, ...]:
-        """One vote a word, when done."""
+        """One vote a word, for the slots that were decided; of the word behind the last one only the case is known."""
         return tuple(
             Vote(labels, cases, left_words=index, right_words=self._n_words - index - 1)
-            for index, (labels, cases) in enumerate(zip(self._slots, self._cases, strict=True))
+            for index, (labels, cases) in enumerate(zip(self._slots, self._cases, strict=False))
         )
 
     def _open(self) -> None:

@@ -26,11 +26,16 @@ _FIRST_PERSON = re.compile(r"i(['’].*)?", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """A stream, what the model is to read of it, and how many of its waiting slots are asked for."""
+    """A stream, and what the model is to read of it; the slots that the view's window may decide are asked for."""
 
     state: StreamState
     view: View[Word]
-    n_asked: int
+
+    @property
+    def slots(self) -> range:
+        """Their places in the window."""
+        window = self.view.window
+        return range(window.keep_start - window.start, window.keep_stop - window.start)
 
 
 class Decider(Protocol):
@@ -48,10 +53,7 @@ class Seq2Seq:
 
     def votes(self, looks: Sequence[Look]) -> list[tuple[Vote, ...]]:
         casts = self._punctuator.cast([look.view for look in looks])
-        return [
-            cast.votes[look.state.n_committed - look.view.window.start :][: look.n_asked]
-            for look, cast in zip(looks, casts, strict=True)
-        ]
+        return [cast.votes[look.slots.start : look.slots.stop] for look, cast in zip(looks, casts, strict=True)]
 
 
 class Classify:
@@ -70,13 +72,12 @@ class Classify:
 
     def _questions(self, look: Look) -> Iterator[Question]:
         window = self._punctuator.window_input(look.view.words)
-        first = look.state.n_committed - look.view.window.start
-        yield from (Question(window, slot) for slot in range(first, first + look.n_asked))
+        yield from (Question(window, slot) for slot in look.slots)
 
     def _votes_of(self, look: Look, answers: Iterator[Distribution]) -> Iterator[Vote]:
         state, n_words = look.state, len(look.view.words)
         begins = state.n_committed == state.sentence_start and not (self._fragment and not state.sentence_start)
-        for place in range(state.n_committed - look.view.window.start, n_words)[: look.n_asked]:
+        for place in look.slots:
             word = look.view.words[place]
             case = Case.CAPITALISED if _FIRST_PERSON.fullmatch(word.core) else Case.VERBATIM
             vote = Vote(next(answers), Distribution.certain(case.value), 1.0, place, n_words - place - 1)

@@ -21,7 +21,7 @@ from ..marks import ends_sentence
 from ..punctuator import AnnotatedWord, Punctuator
 from ..votes import Vote
 from ..windows import View, Window
-from ..words import Word, split
+from ..words import split
 from .deciding import Decider, Look, decider_of
 from .policies import StreamConfig, policy_of
 from .state import StreamState
@@ -121,23 +121,18 @@ class Streams:
 
     def _look(self, steps: list[Step], looks: Mapping[int, bool], *, is_last: bool = False) -> None:
         """Decode the newest windows of some streams, and commit what is final."""
-        wanted = [
-            Look(
-                steps[index].state,
-                self._view(steps[index].state, is_last),
-                steps[index].state.n_waiting if everything else self._policy.n_asked(steps[index].state),
-            )
-            for index, everything in looks.items()
-        ]
+        wanted = [self._look_at(steps[index].state, everything, is_last) for index, everything in looks.items()]
         for (index, everything), look, votes in zip(looks.items(), wanted, self._decider.votes(wanted), strict=True):
             n_ready = len(votes) if everything else self._policy.n_ready(look.state, votes)
             committed = tuple(self._committed(look.state, votes[:n_ready]))
             steps[index] = Step(_after(look.state, committed), steps[index].committed + committed)
 
-    def _view(self, state: StreamState, is_last: bool) -> View[Word]:
+    def _look_at(self, state: StreamState, everything: bool, is_last: bool) -> Look:
         start = min(self._policy.window_start(state), state.n_committed)
-        window = Window(start, state.n_seen, state.n_committed, state.n_seen)
-        return View(window, state.words[start - state.start :], is_last, n_settled=state.n_seen)
+        n_asked = state.n_waiting if everything else self._policy.n_asked(state)
+        window = Window(start, state.n_seen, state.n_committed, state.n_committed + n_asked)
+        view = View(window, state.words[start - state.start :], is_last, n_settled=state.n_committed)
+        return Look(state, view)
 
     def _committed(self, state: StreamState, votes: Sequence[Vote]) -> Iterator[Committed]:
         """The first waiting words, as these votes decide them."""

@@ -203,6 +203,18 @@ def test_parallel_equals_step_by_step_with_a_smaller_alphabet(tiny_model: Model)
         )
 
 
+@settings(max_examples=30)
+@given(st.data())
+def test_the_first_slots_are_the_same_when_the_others_are_not_written(lively_model: Model, data: st.DataObject) -> None:
+    wanted = [data.draw(st.integers(1, len(window.words))) for window in WINDOWS]
+    decoder = SlotDecoder(lively_model)
+    some, whole = decoder.decode(WINDOWS, wanted), decoder.decode(WINDOWS)
+    for n, part, full in zip(wanted, some, whole, strict=True):
+        assert len(part.votes) == n
+        _assert_same(part.votes, full.votes[:n])
+        assert part.n_passes <= full.n_passes
+
+
 def test_parallel_equals_step_by_step_on_the_benchmark_with_the_bundled_model() -> None:
     if not IWSLT.is_file():
         pytest.skip("no shared/iwslt/test2011.tsv")
