@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -83,16 +84,42 @@ def test_the_provisional_tail_is_told_on_request(run: Run) -> None:
 
 
 def test_an_interrupt_commits_what_was_heard(folder: str) -> None:
-    process = _open(folder, "--lookahead", "1")
+    process = _open(folder, "--lookahead", "1", "--no-case", "--marks", "?")
     assert process.stdin is not None
     assert process.stdout is not None
-    process.stdin.write(b"how are you ")
+    process.stdin.write(b"how are you today")
     heard = process.stdout.read(3)  # until the model is at work
     process.send_signal(signal.SIGINT)
     rest, err = process.communicate()
     assert process.returncode == 130
-    assert len((heard + rest).split()) >= 3
+    assert (heard + rest).replace(b"?", b"").split() == b"how are you today".split()
     assert err == b""
+
+
+def test_a_second_interrupt_ends_everything(folder: str) -> None:
+    process = _open(folder, "--lookahead", "1")
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(b"how are you today " * 2000)  # minutes of work
+    process.stdout.read(3)
+    process.send_signal(signal.SIGINT)
+    time.sleep(1)  # two at once would be one
+    process.send_signal(signal.SIGINT)
+    rest, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert len(rest.split()) < 4000
+    assert b"Traceback" not in err
+
+
+def test_a_silence_in_a_pipe_of_events_commits_everything(folder: str) -> None:
+    process = _open(folder, "--timed", "--max-delay-ms", "300", "--json")
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(b'{"word": "how", "start": 0, "end": 0.2}\n{"word": "are", "start": 0.2, "end": 0.4}\n')
+    events = [json.loads(process.stdout.readline()) for _ in range(2)]  # while the pipe is open
+    assert [(event["word"], event["delay_words"]) for event in events] == [("how", 1), ("are", 0)]
+    process.communicate(b"")
+    assert process.returncode == 0
 
 
 def test_a_reader_that_goes_away_ends_the_stream_quietly(folder: str) -> None:
@@ -110,6 +137,13 @@ def test_a_reader_that_goes_away_ends_the_stream_quietly(folder: str) -> None:
     assert process.wait(60) != 0
     assert process.stderr is not None
     assert b"Traceback" not in process.stderr.read()
+
+
+def test_a_bad_event_takes_no_heard_words_with_it(run: Run) -> None:
+    code, out, err = run('{"word": "how"}\n{"word": "are"}\n{"partial": "you"}\n', "--timed", "--json")
+    assert code == 2
+    assert [json.loads(line)["word"] for line in out.splitlines()] == ["how", "are"]
+    assert 'an event that reads \'{"partial"' in err
 
 
 def test_a_silence_in_the_times_commits_everything(run: Run) -> None:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 Json = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
 Config = Annotated[Path | None, typer.Option(help="A YAML file of settings.")]
 Overrides = Annotated[list[str] | None, typer.Argument(help="Settings as dotted key=value.", show_default=False)]
+KeepMarks = Annotated[bool, typer.Option("--keep-marks", help="Keep the marks the input has.")]
+NoCase = Annotated[bool, typer.Option("--no-case", help="Leave every letter as it is.")]
 Fragment = Annotated[
     bool, typer.Option("--fragment", help="The text may begin and end inside a sentence; else it does not.")
 ]

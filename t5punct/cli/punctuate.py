@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .options import Json, StrategyOptions, with_model_options
+from .options import Json, KeepMarks, NoCase, StrategyOptions, with_model_options
 
 if TYPE_CHECKING:
     from ..punctuator import Punctuator
@@ -26,8 +26,8 @@ def punctuate(
         Path | None, typer.Option("-o", "--output", help="Write to this file; `-` is standard output.")
     ] = None,
     output_dir: Annotated[Path | None, typer.Option(help="Write one file for each input, under its name.")] = None,
-    keep_marks: Annotated[bool, typer.Option("--keep-marks", help="Keep the marks the input has.")] = False,
-    no_case: Annotated[bool, typer.Option("--no-case", help="Leave every letter as it is.")] = False,
+    keep_marks: KeepMarks = False,
+    no_case: NoCase = False,
     as_json: Json = False,
 ) -> None:
     """Put marks and capitals into text: files, or standard input (no INPUT, or `-`).

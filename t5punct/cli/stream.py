@@ -8,18 +8,18 @@ has arrived.
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .options import Json, ModelOptions, with_model_options
+from .options import Json, KeepMarks, ModelOptions, NoCase, with_model_options
 
 if TYPE_CHECKING:
-    from ..formats.live import Arrival
     from ..punctuator import AnnotatedWord
     from ..streaming import Committed
 
@@ -39,7 +39,7 @@ def stream(
     every: Annotated[int, typer.Option(min=1, help="sentence: look once in so many words.")] = 4,
     after: Annotated[int, typer.Option(min=0, help="sentence: words that must follow a sentence's end.")] = 4,
     max_delay_ms: Annotated[
-        int | None, typer.Option(min=1, help="A silence of this length commits everything.")
+        int | None, typer.Option(min=1, help="A silence of this length commits everything that was heard.")
     ] = None,
     timed: Annotated[
         bool, typer.Option("--timed", help='Lines of {"word": .., "start": .., "end": ..}, seconds.')
@@ -47,11 +47,14 @@ def stream(
     provisional: Annotated[
         bool, typer.Option("--provisional", help="With --json: also the tail that may still change.")
     ] = False,
+    keep_marks: KeepMarks = False,
+    no_case: NoCase = False,
     as_json: Json = False,
 ) -> None:
     """Punctuate words from standard input as they arrive; what is printed never changes."""
     from ..errors import ConfigError, InputError
     from ..formats.live import arrivals
+    from ..render import RenderConfig
     from ..streaming import StreamConfig, StreamingPunctuator
 
     if provisional and not as_json:
@@ -61,46 +64,51 @@ def stream(
     config = StreamConfig(
         policy, decide, window, lookahead, l_min, l_max, _numbers(threshold), every, after, max_delay_ms=max_delay_ms
     )
-    live, printer = StreamingPunctuator(options.punctuator(), config), _Printer(as_json)
-    source = _Interruptible(arrivals(sys.stdin.fileno(), timed=timed, silence_ms=None if timed else max_delay_ms))
-    for arrival in source:
-        for words in [[word] for word in arrival.words] or [[]]:  # each word is printed as soon as it can be
-            started = time.perf_counter()
-            printer.commit(live.push(words) if words else live.flush(), started)
-        if provisional:
-            printer.tail(live.provisional())
-    started = time.perf_counter()
-    printer.commit(live.finish(), started)
-    printer.end()
-    if source.interrupted:
+    punctuator = options.punctuator().with_config(render=RenderConfig(case=not no_case, keep_marks=keep_marks))
+    live, printer = StreamingPunctuator(punctuator, config), _Printer(as_json)
+    problem = None
+    with _Interruptible() as interrupt:
+        source = arrivals(sys.stdin.fileno(), timed=timed, silence_ms=max_delay_ms, stop=interrupt.descriptor)
+        try:
+            for arrival in source:
+                for words in [[word] for word in arrival.words] or [[]]:  # each word is printed as soon as it can be
+                    started = time.perf_counter()
+                    printer.commit(live.push(words) if words else live.flush(), started)
+                if provisional:
+                    printer.tail(live.provisional())
+        except InputError as error:  # what was heard before it is written first
+            problem = error
+        started = time.perf_counter()
+        printer.commit(live.finish(), started)
+        printer.end()
+    if problem:
+        raise problem
+    if interrupt.interrupted:
         raise typer.Exit(130)
 
 
 class _Interruptible:
-    """Arrivals until the source ends or the user interrupts; work under way is done first, so no word is lost."""
+    """Makes an interrupt end the input: what was heard is still worked on.  A second one ends everything.
 
-    def __init__(self, source: Iterator[Arrival]) -> None:
-        self._source, self._waiting, self.interrupted = source, False, False
+    `descriptor` can be read from once it has come.
+    """
 
-    def __iter__(self) -> Iterator[Arrival]:
-        before = signal.signal(signal.SIGINT, self._stop)
-        try:
-            while not self.interrupted:
-                self._waiting = True
-                arrival = next(self._source, None)
-                self._waiting = False
-                if arrival is None:
-                    return
-                yield arrival
-        except KeyboardInterrupt:
-            pass
-        finally:
-            signal.signal(signal.SIGINT, before)
+    def __enter__(self) -> _Interruptible:
+        self.interrupted = False
+        self.descriptor, self._told = os.pipe()
+        self._before = signal.signal(signal.SIGINT, self._stop)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        signal.signal(signal.SIGINT, self._before)
+        os.close(self.descriptor)
+        os.close(self._told)
 
     def _stop(self, signal_number: int, frame: object) -> None:
-        self.interrupted = True
-        if self._waiting:
+        if self.interrupted:
             raise KeyboardInterrupt
+        self.interrupted = True
+        os.write(self._told, b"!")
 
 
 class _Printer:

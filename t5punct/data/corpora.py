@@ -107,7 +107,7 @@ def _read_jsonl(path: str, pause_ms: int | None) -> Iterator[str]:
             values = json.loads(line)
             timed = [timed_word(word) for word in values["words"]] if "words" in values else None
             text = str(values["text"]) if timed is None else _with_pauses(timed, pause_ms)
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, OverflowError) as error:
             raise InputError(
                 f"{path} line {number}: {line[:40]!r}",
                 expected='{"text": "..."} or {"words": [{"word": "...", "start": 0.1, "end": 0.4}, ...]}',

@@ -14,6 +14,7 @@ import re
 import select
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any
 
 from ..errors import InputError
@@ -42,33 +43,58 @@ class Arrival:
     words: tuple[TimedWord, ...] = ()
 
 
-def arrivals(descriptor: int, *, timed: bool = False, silence_ms: int | None = None) -> Iterator[Arrival]:
-    """Words as they arrive, until the source ends.
+def arrivals(
+    descriptor: int, *, timed: bool = False, silence_ms: int | None = None, stop: int | None = None
+) -> Iterator[Arrival]:
+    """Words as they arrive, until the source ends, or until something can be read from the descriptor `stop`.
 
     With `timed`, each line is a json object with `word`, and `start` and `end` in seconds.  With `silence_ms`, an
-    arrival without words is given once after every silence of that length.  Raises InputError for a line that is no
-    such object.
+    arrival without words is given once after every silence of that length; it makes the word before it whole.
+    Raises InputError for a line that is no such object, after the words that came before it.
     """
     # bytes that are no UTF-8 must not end a caption
     decoder, rest = codecs.getincrementaldecoder("utf-8")(errors="replace"), ""
+    is_told = False
     while True:
-        if silence_ms is not None and not _ready(descriptor, silence_ms):
+        state = _wait(descriptor, stop, None if is_told else silence_ms)
+        if state is _State.SILENT:
+            if not timed:
+                yield from _arrived(rest, timed=False)
+                rest = ""
             yield Arrival()
-            _ready(descriptor, None)
-        data = os.read(descriptor, _READ_BYTES)
+            is_told = True
+            continue
+        is_told = False
+        data = os.read(descriptor, _READ_BYTES) if state is _State.READY else b""
         rest += decoder.decode(data, final=not data)
         whole, rest = (rest, "") if not data else _whole(rest, "\n" if timed else None)
-        words = tuple(_timed(whole) if timed else (TimedWord(word) for word in whole.split()))
-        if words:
-            yield Arrival(words)
+        yield from _arrived(whole, timed)
         if not data:
             return
 
 
-def _ready(descriptor: int, wait_ms: int | None) -> bool:
-    """Whether there is something to read, or will be within the time."""
-    seconds = None if wait_ms is None else wait_ms / 1000
-    return bool(select.select([descriptor], [], [], seconds)[0])
+class _State(Enum):
+    READY = 1
+    SILENT = 2
+    STOPPED = 3
+
+
+def _wait(descriptor: int, stop: int | None, silence_ms: int | None) -> _State:
+    """Wait until there is something to read, one is told to stop, or nothing has come for too long."""
+    watched = [descriptor] if stop is None else [descriptor, stop]
+    ready, _, _ = select.select(watched, [], [], None if silence_ms is None else silence_ms / 1000)
+    if stop in ready:
+        return _State.STOPPED
+    return _State.READY if ready else _State.SILENT
+
+
+def _arrived(text: str, timed: bool) -> Iterator[Arrival]:
+    """The words of a text, if it has any; those before a line that cannot be read come before the complaint."""
+    words, problem = _timed(text) if timed else ([TimedWord(word) for word in text.split()], None)
+    if words:
+        yield Arrival(tuple(words))
+    if problem:
+        raise problem
 
 
 def _whole(text: str, end: str | None) -> tuple[str, str]:
@@ -78,18 +104,21 @@ def _whole(text: str, end: str | None) -> tuple[str, str]:
     return text[:cut], text[cut:]
 
 
-def _timed(text: str) -> Iterator[TimedWord]:
+def _timed(text: str) -> tuple[list[TimedWord], InputError | None]:
+    """The words of the lines, up to the first that cannot be read, and what is wrong with that one."""
+    words: list[TimedWord] = []
     for line in text.split("\n"):  # json may hold other line separators
         if not line.strip():
             continue
         try:
-            yield timed_word(json.loads(line))
-        except (ValueError, TypeError, KeyError, OverflowError) as error:
-            raise InputError(
+            words.append(timed_word(json.loads(line)))
+        except (ValueError, TypeError, KeyError, OverflowError):
+            return words, InputError(
                 f"an event that reads {line[:40]!r}",
                 expected='{"word": "hello", "start": 1.2, "end": 1.5}',
                 fix="mend the source, or drop --timed",
-            ) from error
+            )
+    return words, None
 
 
 def timed_word(event: Any) -> TimedWord:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from ..combine import written
+from ..combine import decide
 from ..decoding.classify import Classifier, Question, SlotClassifier
 from ..marks import Case, ends_sentence
 from ..punctuator import Punctuator
@@ -84,7 +84,8 @@ class Classify:
             vote = opening(vote) if begins else vote
             if look.view.is_last and place == n_words - 1 and not self._fragment:
                 vote = closing(vote, self._marks)
-            begins = ends_sentence(written(vote.labels))
+            decision = decide([vote], self._punctuator.config.combine)
+            begins = ends_sentence(self._punctuator.annotate_word(word, decision).label)  # a mark that stood may stay
             yield vote
 
 

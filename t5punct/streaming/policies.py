@@ -53,16 +53,26 @@ class StreamConfig:
                     expected=f"{int(name == 'every')} or more, and less than the window",
                     fix=f"change {name} or the window",
                 )
-        if self.l_min > self.l_max or len(self.thresholds) not in (1, self.l_max - self.l_min + 1):
-            raise ConfigError(
-                f"{len(self.thresholds)} thresholds for lookaheads from {self.l_min} to {self.l_max}",
-                expected="l_min <= l_max, and one threshold or one for each lookahead",
-                fix="check --l-min, --l-max and --threshold",
-            )
+        if self.policy == "entropy":
+            self._check_entropy()
         if self.max_delay_ms is not None and not 1 <= self.max_delay_ms <= _DAY_MS:
             raise ConfigError(
                 f"max_delay_ms {self.max_delay_ms}", expected=f"1 to {_DAY_MS}, a day", fix="check --max-delay-ms"
             )
+
+    def _check_entropy(self) -> None:
+        if self.l_min > self.l_max:
+            raise ConfigError(
+                f"l_min {self.l_min}, l_max {self.l_max}", expected="l_min <= l_max", fix="check --l-min and --l-max"
+            )
+        if len(self.thresholds) not in (1, self.l_max - self.l_min + 1):
+            raise ConfigError(
+                f"{len(self.thresholds)} thresholds for lookaheads from {self.l_min} to {self.l_max}",
+                expected="one threshold, or one for each lookahead",
+                fix="check --threshold",
+            )
+        if not all(0.0 <= threshold < math.inf for threshold in self.thresholds):
+            raise ConfigError(f"thresholds {self.thresholds}", expected="bits, 0 or more", fix="check --threshold")
 
 
 class Policy(Protocol):
@@ -131,10 +141,11 @@ class Entropy:
 
 @dataclass(frozen=True)
 class Sentence:
-    """Up to the first sentence end that enough words follow (Chen 2020, algorithm 1), looked for every so many words.
+    """All sentences that enough words follow, looked for every so many words (Chen 2020, algorithm 1).
 
-    The buffer begins where a sentence does, and is bounded: when as many words wait as a window holds, all those
-    that enough words follow are committed.
+    The paper commits the first of them and looks at the rest anew; of several short sentences we commit all at once,
+    or they would come faster than they are committed.  The buffer begins where a sentence does, and is bounded: when as
+    many words wait as a window holds, all those that enough words follow are committed.
     """
 
     every: int
@@ -151,9 +162,9 @@ class Sentence:
         return max(0, state.n_waiting - self.after)
 
     def n_ready(self, state: StreamState, votes: Sequence[Vote]) -> int:
-        for place, vote in enumerate(votes):
-            if ends_sentence(written(vote.labels)):
-                return place + 1
+        ended = [place for place, vote in enumerate(votes, start=1) if ends_sentence(written(vote.labels))]
+        if ended:
+            return ended[-1]
         return len(votes) if state.n_waiting >= self.window else 0
 
 

@@ -15,13 +15,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ..combine import decide
-from ..errors import InputError
+from ..errors import ConfigError, InputError
 from ..formats.live import TimedWord
 from ..marks import ends_sentence
 from ..punctuator import AnnotatedWord, Punctuator
 from ..votes import Vote
 from ..windows import View, Window
-from ..words import split
+from ..words import Word, split
 from .deciding import Decider, Look, decider_of
 from .policies import StreamConfig, policy_of
 from .state import StreamState
@@ -56,8 +56,12 @@ class Streams:
     def __init__(
         self, punctuator: Punctuator, config: StreamConfig | None = None, decider: Decider | None = None
     ) -> None:
-        """`decider`: who says what the slots get, in place of the one that the config names."""
+        """`decider`: who says what the slots get, in place of the one that the config names.
+
+        Raises ConfigError for a window that the model cannot read, and for a decoder that cannot do what is asked.
+        """
         self._punctuator, self.config = punctuator, config or StreamConfig()
+        self._check()
         self._policy, self._decider = policy_of(self.config), decider or decider_of(self.config.decide, punctuator)
 
     def push(self, states: Sequence[StreamState], words: Sequence[Words]) -> list[Step]:
@@ -96,6 +100,17 @@ class Streams:
     def provisional(self, states: Sequence[StreamState]) -> list[tuple[AnnotatedWord, ...]]:
         """The words of each stream that are not final yet, as they look now."""
         return [tuple(one.annotated for one in step.committed) for step in self.flush(states)]
+
+    def _check(self) -> None:
+        decoder = self._punctuator.config.decoding.decoder
+        unsure = self.config.policy == "entropy" or self.config.decide == "classify"
+        if decoder != "slots" and unsure:
+            raise ConfigError(
+                f"policy {self.config.policy}, decide {self.config.decide} with the decoder {decoder}",
+                expected="the decoder slots, which knows how sure it is",
+                fix="drop --decoder",
+            )
+        self._punctuator.window_input([Word("a")] * self.config.window)  # says that it is too long
 
     def _pieces(self, words: Words) -> Iterator[TimedWord]:
         """One item a word: a mark that stands alone is a word, in whatever chunk it comes."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import torch
@@ -18,13 +19,14 @@ from torch.utils.data import Dataset, Sampler
 
 from ..batching import by_length
 from ..errors import ConfigError
-from ..marks import NO_LABEL
+from ..marks import NO_LABEL, ends_sentence
 from ..tokenization import PAUSE, TaskTokenizer
 from ..words import split
 from .config import DataConfig
 from .noise import Written, noised
 
 IGNORED = -100  # target positions that the loss leaves out
+_SILENCE_KNOWN = 0.5  # of the questions whose last word a silence follows
 _POOL_BATCHES = 64  # batches whose examples are sorted by length together
 
 
@@ -114,9 +116,11 @@ class ChunkExamples(Dataset[Example]):
         triples = zip(read, split(row["target"]).words, pauses, strict=True)
         return [Written(one, word.text, alphabet.label(word.label), pause) for one, word, pause in triples]
 
-    def _any_word(self, rng: random.Random) -> str:
-        """A word of some chunk: frequent ones come often."""
-        return rng.choice(_without_pauses(self.rows[rng.randrange(len(self.rows))]["source"])[0])
+    def _any_word(self, rng: random.Random) -> Written:
+        """A word from inside a sentence of some chunk: frequent ones come often."""
+        words = self._words(self.rows[rng.randrange(len(self.rows))])
+        inner = [word for before, word in pairwise(words) if not ends_sentence(before.label)]
+        return rng.choice(inner or words)
 
     def _question(self, words: Sequence[Written], style: str, rng: random.Random) -> Example:
         """One slot of a chunk that is cut off behind a few more words (Minixhofer thesis 2021, section 3.2)."""
@@ -128,7 +132,8 @@ class ChunkExamples(Dataset[Example]):
         if not words[slot].label and marked and rng.random() >= questions.keep_unmarked:
             slot = rng.choice(marked)
         heard = words[: slot + lookahead + 1]
-        pauses = [word.pause for word in heard[:-1]] + [False]  # a silence is known when the next word begins
+        # a silence is known when the next word begins, or when a stream is flushed in it
+        pauses = [word.pause and (word is not heard[-1] or rng.random() < _SILENCE_KNOWN) for word in heard]
         source = self.tokenizer.source([word.read for word in heard], style, slot, pauses)
         ignored = (IGNORED,) * len(source.word_ends)
         return Example(source.ids, self.tokenizer.answer(words[slot].label), source.word_ends, ignored)

@@ -4,7 +4,8 @@ In: the words of a chunk as they are read and written.  Out: the same with error
 transcriber would set them in the wrong words.
 
 >>> nothing_lost = NoiseConfig(share=1.0, substitute=1.0, delete=0.0, insert=0.0)
->>> noised([Written("we", "We", ""), Written("left", "left", ".")], nothing_lost, random.Random(1), lambda: "of")
+>>> of = Written("of", "of", "")
+>>> noised([Written("we", "We", ""), Written("left", "left", ".")], nothing_lost, random.Random(1), lambda: of)
 [Written(read='of', form='Of', label=''), Written(read='of', form='of', label='.')]
 """
 
@@ -47,11 +48,13 @@ class Written:
     pause: bool = False
 
 
-def noised(words: Sequence[Written], config: NoiseConfig, rng: random.Random, draw: Callable[[], str]) -> list[Written]:
-    """The words with errors, one of them at least; `draw` gives the words that come in.
+def noised(
+    words: Sequence[Written], config: NoiseConfig, rng: random.Random, draw: Callable[[], Written]
+) -> list[Written]:
+    """The words with errors; one word is left at least.  `draw` gives the words that come in.
 
-    The marks of a lost word go to the word before it, if that has none, and so does its pause; a sentence keeps its
-    capital.
+    The marks of a lost word go to the word before it, if that has none or would go on, and so does its pause; a
+    sentence keeps its capital.
     """
     heard: list[Written] = []
     opens = False  # whether a sentence lost its first word, and with it its capital
@@ -61,16 +64,17 @@ def noised(words: Sequence[Written], config: NoiseConfig, rng: random.Random, dr
         if fate < config.delete and len(words) > 1 and (heard or index + 1 < len(words)):
             if heard:
                 last = heard[-1]
-                heard[-1] = replace(last, label=last.label or word.label, pause=last.pause or word.pause)
+                goes_on = not last.label or (ends_sentence(word.label) and not ends_sentence(last.label))
+                label = word.label if goes_on else last.label
+                heard[-1] = replace(last, label=label, pause=last.pause or word.pause)
             opens = starts and not ends_sentence(word.label)
             continue
         is_other = fate < config.delete + config.substitute
-        said = replace(word, read=(other := draw()), form=other) if is_other else word
+        said = replace(draw(), label=word.label, pause=word.pause) if is_other else word
         heard.append(replace(said, form=capitalise(said.form)) if starts else said)
         opens = False
         if not (word.label or word.pause) and rng.random() < config.insert:
-            other = draw()
-            heard.append(Written(other, other, ""))
+            heard.append(replace(draw(), label="", pause=False))
     return heard
 
 

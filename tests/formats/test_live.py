@@ -88,3 +88,30 @@ def test_a_silence_is_told_once() -> None:
     texts = [[one.word for one in arrival.words] for arrival in found]
     assert texts == [["we", "know"], [], ["that"], []]
     assert found[1] == Arrival()
+
+
+def test_a_silence_makes_the_word_before_it_whole() -> None:
+    for descriptor in _piped([b"how are", b"you"], pause_s=0.4):
+        found = [tuple(one.word for one in arrival.words) for arrival in arrivals(descriptor, silence_ms=100)]
+        assert found == [("how",), ("are",), (), ("you",), ()]
+
+
+def test_when_told_to_stop_what_was_read_arrives_whole() -> None:
+    told, tell = os.pipe()
+    reading, writing = os.pipe()
+    os.write(writing, b"how are yo")
+    source = arrivals(reading, stop=told)
+    assert [one.word for one in next(source).words] == ["how", "are"]
+    os.write(tell, b"!")
+    assert [[one.word for one in arrival.words] for arrival in source] == [["yo"]]
+    for descriptor in (told, tell, reading, writing):
+        os.close(descriptor)
+
+
+def test_the_words_before_a_bad_event_arrive() -> None:
+    lines = [b'{"word": "how"}\n{"word": "are"}\n{"partial": "yo"}\n{"word": "you"}\n']
+    for descriptor in _piped(lines):
+        source = arrivals(descriptor, timed=True)
+        assert [one.word for one in next(source).words] == ["how", "are"]
+        with pytest.raises(InputError, match="an event that reads"):
+            next(source)

@@ -75,21 +75,23 @@ def test_each_lookahead_may_have_its_own_threshold() -> None:
 def _algorithm_1(ends: list[bool], every: int, after: int, window: int) -> list[tuple[int, int]]:
     """Chen 2020, algorithm 1, word by word: (words heard, words committed) whenever something is committed.
 
-    `ends[i]`: the model sees a sentence end after word i, whenever it looks.  The bound is ours.
+    `ends[i]`: the model sees a sentence end after word i, whenever it looks.  The bound is ours, and that the algorithm
+    is repeated on what is left of the buffer.
     """
     committed, found = 0, []
     for heard in range(1, len(ends) + 1):
-        waiting = heard - committed
+        waiting, before = heard - committed, committed
         if heard % every and waiting < window:
             continue
-        first = next((i for i in range(committed, heard) if ends[i]), None)
-        if first is not None and heard - first - 1 >= after:
+        while True:
+            first = next((i for i in range(committed, heard) if ends[i]), None)
+            if first is None or heard - first - 1 < after:
+                break
             committed = first + 1
-        elif waiting >= window:
+        if committed == before and waiting >= window:
             committed = heard - after
-        else:
-            continue
-        found.append((heard, committed))
+        if committed > before:
+            found.append((heard, committed))
     return found
 
 
@@ -108,6 +110,16 @@ def test_sentence_follows_algorithm_1(ends: list[bool], every: int, after: int, 
     assert found == _algorithm_1(ends, every, after, window)
 
 
+@given(st.integers(1, 6), st.integers(1, 5), st.integers(0, 5))
+def test_short_sentences_do_not_pile_up(length: int, every: int, after: int) -> None:
+    ends = [place % length == length - 1 for place in range(200)]
+    committed = dict(_algorithm_1(ends, every, after, window=64))
+    latest = 0
+    for heard in range(1, 200):
+        latest = committed.get(heard, latest)
+        assert heard - latest < length + after + every
+
+
 def test_a_sentence_s_window_begins_where_the_sentence_does() -> None:
     policy = Sentence(4, 4, 10)
     assert policy.window_start(_heard(30, 25, sentence_start=24)) == 24
@@ -122,7 +134,9 @@ def test_a_sentence_s_window_begins_where_the_sentence_does() -> None:
         ({"decide": "guess"}, "decide 'guess'; expected one of seq2seq, classify"),
         ({"window": 9, "lookahead": 9}, "lookahead of 9 words in a window of 9; expected 0 or more"),
         ({"lookahead": -1}, "lookahead of -1 words"),
-        ({"policy": "entropy", "l_min": 5, "l_max": 2}, "thresholds for lookaheads from 5 to 2"),
+        ({"policy": "entropy", "l_min": 5, "l_max": 2}, "l_min 5, l_max 2; expected l_min <= l_max"),
+        ({"policy": "entropy", "thresholds": [float("nan")]}, r"thresholds \[nan\]; expected bits, 0 or more"),
+        ({"policy": "entropy", "thresholds": [-0.5]}, r"thresholds \[-0.5\]"),
         ({"policy": "entropy", "thresholds": [0.1, 0.2]}, "2 thresholds for lookaheads from 1 to 6"),
         ({"policy": "entropy", "l_max": 40}, "l_max of 40 words"),
         ({"policy": "sentence", "every": 0}, "every of 0 words in a window of 32; expected 1 or more"),

@@ -10,10 +10,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from t5punct.errors import InputError
+from t5punct.decoding.inputs import DecodingConfig
+from t5punct.errors import ConfigError, InputError
 from t5punct.model import Model
 from t5punct.presets import preset
 from t5punct.punctuator import Punctuator, PunctuatorConfig
+from t5punct.render import RenderConfig
 from t5punct.streaming import Committed, StreamConfig, StreamingPunctuator, Streams, StreamState, TimedWord
 from t5punct.windows import WindowConfig
 
@@ -29,6 +31,8 @@ CONFIGS = st.sampled_from(
         StreamConfig("sentence", window=7, every=3, after=0),
         StreamConfig("fixed", "classify", window=5, lookahead=2),
         StreamConfig("entropy", "classify", window=6, l_min=1, l_max=3, thresholds=[2.5]),
+        StreamConfig(window=5, lookahead=3, max_delay_ms=500),
+        StreamConfig("sentence", window=6, every=2, after=1, max_delay_ms=500),
     ]
 )
 steady = settings(max_examples=40, suppress_health_check=list(HealthCheck))
@@ -279,3 +283,24 @@ def test_a_silence_changes_what_the_model_reads(punctuator: Punctuator) -> None:
     untimed = StreamingPunctuator(hearing, StreamConfig(lookahead=3))
     untimed.push([word.word for word in words])
     assert timed != [one.annotated.confidence for one in untimed.finish()]
+
+
+def test_what_cannot_work_is_said_before_the_first_word(lively_model: Model, punctuator: Punctuator) -> None:
+    with pytest.raises(ConfigError, match="a window of 600 words for a model that reads 512 tokens"):
+        Streams(punctuator, StreamConfig(window=600))
+    generating = Punctuator(punctuator.model, PunctuatorConfig(decoding=DecodingConfig("generate")))
+    for config in (StreamConfig("entropy"), StreamConfig(decide="classify")):
+        with pytest.raises(ConfigError, match="with the decoder generate; expected the decoder slots"):
+            Streams(generating, config)
+    assert _stream(generating, StreamConfig(lookahead=1), [["we", "know"]])
+
+
+def test_classified_words_begin_sentences_after_marks_that_are_kept(punctuator: Punctuator) -> None:
+    keeping = punctuator.with_config(render=RenderConfig(keep_marks=True))
+    words = "how are you? fine. thanks we".split()
+    for window in (3, 5):
+        stream = StreamingPunctuator(keeping, StreamConfig(decide="classify", window=window, lookahead=window - 1))
+        found = [*stream.push(words), *stream.finish()]  # the last ones all in one look
+        shown = {one.annotated.word: one.text for one in found}
+        assert shown["fine"] == "Fine."
+        assert shown["thanks"].startswith("Thanks")
