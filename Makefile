@@ -14,6 +14,7 @@ export TOKENIZERS_PARALLELISM = false
 
 CORPUS ?= ../shared/corpus
 STYLE = meeting
+STAGES = warmup short long anneal full more last
 
 .PHONY: demo test check bench model setup clean
 .PRECIOUS: prepared/%/dataset_dict.json
@@ -45,7 +46,11 @@ runs/warmup.done: prepared/short/dataset_dict.json
 prepared/long/dataset_dict.json prepared/full/dataset_dict.json: prepared/short/dataset_dict.json
 prepared/more/dataset_dict.json prepared/anneal/dataset_dict.json: prepared/short/dataset_dict.json
 
+$(foreach stage,$(STAGES),$(eval runs/$(stage).done: $(wildcard configs/pretrain-?-$(stage).yaml)))
+$(foreach data,short long full more anneal,$(eval prepared/$(data)/dataset_dict.json: configs/prepare-$(data).yaml))
+
 runs/%.done:
+	@test ! -e $@ || { echo "runs/$* was made with other settings or data: rm -r runs/$* $@"; exit 2; }
 	$(BIN)/python train.py --config configs/pretrain-?-$*.yaml resume=$(if $(wildcard runs/$*/state.json),true,false)
 	touch $@
 

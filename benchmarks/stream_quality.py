@@ -68,7 +68,7 @@ class Listener:
         """Decode every window that a stream meets, and remember what it says of its newest slots.
 
         Returns how often a new word changed marks so many words from the end (Chen 2020, figure 2; -1: none), the
-        first quarter of the window being left out: its slots lose their left context.
+        older half of the window being left out: its slots lose their left context.
         """
         return self._seen.read(self._views(window), largest_lookahead + 1)
 
@@ -113,7 +113,7 @@ class _Remembered(Punctuator):
             kept = max(0, len(votes) - n_newest)
             self._windows[window.start, window.stop, False] = (blank,) * kept + votes[kept:]
             shows = {window.start + place: written(vote.labels) for place, vote in enumerate(votes)}
-            inner = window.start + (len(votes) // 4 if window.start else 0)
+            inner = window.start + (len(votes) // 2 if window.start else 0)
             changed = [place for place, label in shows.items() if place >= inner and shown.get(place, label) != label]
             changes[window.stop - 1 - min(changed) if changed else -1] += 1
             shown = shows

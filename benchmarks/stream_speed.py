@@ -1,16 +1,16 @@
 """What a stream costs: the time of each push, over a long stream, and of many streams together.
 
-Times are of one run on one machine; `resource` tells the memory.
+Times are of one run on one machine.
 """
 
 from __future__ import annotations
 
-import resource
 import statistics
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import cycle, islice
+from itertools import islice
+from pathlib import Path
 
 import torch
 
@@ -20,31 +20,30 @@ from t5punct.streaming import StreamConfig, StreamingPunctuator, Streams, Stream
 
 @dataclass(frozen=True)
 class Pace:
-    """The times of pushes of one word, in milliseconds, and the memory of the process at the end."""
+    """The times of pushes of one word, in milliseconds, and the memory that the process held more at the end."""
 
     name: str
     n_words: int
     p50_ms: float
     p95_ms: float
     mean_ms: float
-    peak_mib: float
+    held_mib: float = 0.0
 
     @classmethod
-    def of(cls, name: str, times_ms: Sequence[float]) -> Pace:
+    def of(cls, name: str, times_ms: Sequence[float], held_mib: float = 0.0) -> Pace:
         cuts = statistics.quantiles(times_ms, n=20)
-        peak_mib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        return cls(name, len(times_ms), cuts[9], cuts[18], statistics.mean(times_ms), peak_mib)
+        return cls(name, len(times_ms), cuts[9], cuts[18], statistics.mean(times_ms), held_mib)
 
 
 def pace(punctuator: Punctuator, config: StreamConfig, words: Sequence[str], name: str) -> Pace:
     """Word by word on one core."""
-    return Pace.of(name, list(_times_ms(punctuator, config, words, len(words))))
+    return Pace.of(name, list(_times_ms(punctuator, config, words)))
 
 
-def long_stream(punctuator: Punctuator, config: StreamConfig, words: Sequence[str], n_words: int) -> list[Pace]:
-    """One stream of `n_words` words, the text being said again and again; a `Pace` for each tenth."""
-    times, tenth = _times_ms(punctuator, config, words, n_words), n_words // 10
-    return [Pace.of(f"{(part + 1) * tenth:,}", list(islice(times, tenth))) for part in range(10)]
+def long_stream(punctuator: Punctuator, config: StreamConfig, words: Sequence[str]) -> list[Pace]:
+    """One long stream; a `Pace` for each tenth."""
+    times, tenth, before = _times_ms(punctuator, config, words), len(words) // 10, _held_mib()
+    return [Pace.of(f"{part * tenth:,}", list(islice(times, tenth)), _held_mib() - before) for part in range(1, 11)]
 
 
 def many_streams(
@@ -61,11 +60,17 @@ def many_streams(
     return Pace.of(f"{n_streams} streams", times_ms[config.window :])
 
 
-def _times_ms(punctuator: Punctuator, config: StreamConfig, words: Sequence[str], n_words: int) -> Iterator[float]:
+def _times_ms(punctuator: Punctuator, config: StreamConfig, words: Sequence[str]) -> Iterator[float]:
     torch.set_num_threads(1)
     stream = StreamingPunctuator(punctuator, config)
     stream.push(words[: config.window])  # so that every window is full
-    for word in islice(cycle(words), n_words):
+    for word in words:
         started = time.perf_counter()
         stream.push([word])
         yield 1000 * (time.perf_counter() - started)
+
+
+def _held_mib() -> float:
+    """The memory that the process holds now (Linux)."""
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    return pages * 4096 / 2**20

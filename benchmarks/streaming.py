@@ -12,7 +12,7 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from itertools import product
+from itertools import islice, product
 from pathlib import Path
 
 from rich.console import Console
@@ -23,10 +23,11 @@ from studies import run
 
 from t5punct.decoding.inputs import DecodingConfig
 from t5punct.errors import ConfigError
+from t5punct.formats.files import read_lines
 from t5punct.plots import check_plot
 from t5punct.punctuator import Punctuator, PunctuatorConfig
-from t5punct.references import references
 from t5punct.streaming import StreamConfig
+from t5punct.words import words_of
 
 
 @dataclass(frozen=True)
@@ -148,8 +149,9 @@ def _sentences(settings: StudyConfig, listener: Listener, file: str) -> list[Row
 def _with_speeds(findings: Findings, settings: StudyConfig, deciders: Sequence[str]) -> Findings:
     speed, window = settings.speed, settings.window
     punctuators = {name: _punctuator(settings, name) for name in (*speed.precisions, speed.long_precision)}
-    (document,) = references(Path(settings.root) / speed.file, punctuators[speed.long_precision].model.task.alphabet)
-    words = [word.text for word in document.words]
+    lines = read_lines(Path(settings.root) / speed.file)
+    said = (word.core.lower() for line in lines for word in words_of(line) if word.has_slot)
+    words = list(islice(said, speed.long_words))
     configs = {
         f"{policy}, {decide}": StreamConfig(policy, decide, window)
         for policy, decide in product(("fixed", "entropy"), deciders)
@@ -162,7 +164,7 @@ def _with_speeds(findings: Findings, settings: StudyConfig, deciders: Sequence[s
     ]
     fixed = StreamConfig(window=window)
     many = many_streams(punctuators[speed.precisions[0]], fixed, words, speed.streams, speed.rounds)
-    long = long_stream(punctuators[speed.long_precision], fixed, words, speed.long_words)
+    long = long_stream(punctuators[speed.long_precision], fixed, words)
     return replace(findings, paces=paces, many=many, long=long)
 
 

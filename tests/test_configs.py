@@ -53,6 +53,7 @@ def test_a_misspelt_key_would_be_found(tmp_path: Path) -> None:
 def test_make_model_runs_every_stage_once_and_in_order(tmp_path: Path) -> None:
     for name in ("Makefile", "pyproject.toml", "constraints.txt"):
         shutil.copy(ROOT / name, tmp_path)  # where nothing is done yet
+    shutil.copytree(ROOT / "configs", tmp_path / "configs")
     printed = subprocess.run(["make", "-n", "model"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
     stages = re.findall(r"configs/pretrain-\?-(\w+)\.yaml resume=false", printed)
     assert [f"pretrain-{number}-{name}.yaml" for number, name in enumerate(stages, start=1)] == [
