@@ -14,6 +14,7 @@ export TOKENIZERS_PARALLELISM = false
 
 CORPUS ?= ../shared/corpus
 STYLE = meeting
+UNMARKED_ODDS = 6.0
 STAGES = warmup short long anneal full more last
 
 .PHONY: demo test check bench model setup clean
@@ -34,7 +35,7 @@ bench: setup
 	$(BIN)/python benchmarks/decoding.py
 
 model: setup runs/last.done
-	$(BIN)/python -c 'import torch; from t5punct import model; model.save(model.load("runs/last").with_task(default_style="$(STYLE)"), "t5punct/models/base", dtype=torch.bfloat16)'
+	$(BIN)/python -c 'import torch; from t5punct import model; model.save(model.load("runs/last").with_task(default_style="$(STYLE)", unmarked_odds=$(UNMARKED_ODDS)), "t5punct/models/base", dtype=torch.bfloat16)'
 
 runs/short.done: runs/warmup.done
 runs/long.done: runs/short.done prepared/long/dataset_dict.json
