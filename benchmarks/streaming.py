@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice, product
 from pathlib import Path
 
+import torch
 from rich.console import Console
 from stream_page import write_page
 from stream_quality import Listened, Listener
@@ -147,7 +148,7 @@ def _sentences(settings: StudyConfig, listener: Listener, file: str) -> list[Row
 
 
 def _with_speeds(findings: Findings, settings: StudyConfig, deciders: Sequence[str]) -> Findings:
-    speed, window = settings.speed, settings.window
+    speed, window, n_threads = settings.speed, settings.window, torch.get_num_threads()
     punctuators = {name: _punctuator(settings, name) for name in (*speed.precisions, speed.long_precision)}
     lines = read_lines(Path(settings.root) / speed.file)
     said = (word.core.lower() for line in lines for word in words_of(line) if word.has_slot)
@@ -165,6 +166,7 @@ def _with_speeds(findings: Findings, settings: StudyConfig, deciders: Sequence[s
     fixed = StreamConfig(window=window)
     many = many_streams(punctuators[speed.precisions[0]], fixed, words, speed.streams, speed.rounds)
     long = long_stream(punctuators[speed.long_precision], fixed, words)
+    torch.set_num_threads(n_threads)
     return replace(findings, paces=paces, many=many, long=long)
 
 
