@@ -5,8 +5,9 @@ transcriber would set them in the wrong words.
 
 >>> nothing_lost = NoiseConfig(share=1.0, substitute=1.0, delete=0.0, insert=0.0)
 >>> of = Written("of", "of", "")
->>> noised([Written("we", "We", ""), Written("left", "left", ".")], nothing_lost, random.Random(1), lambda: of)
-[Written(read='of', form='Of', label=''), Written(read='of', form='of', label='.')]
+>>> words = [Written("we", "We", ""), Written("left", "left", ".")]
+>>> [word.form + word.label for word in noised(words, nothing_lost, random.Random(1), lambda: of)]
+['Of', 'of.']
 """
 
 from __future__ import annotations
