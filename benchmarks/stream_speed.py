@@ -23,7 +23,6 @@ class Pace:
     """The times of pushes of one word, in milliseconds, and the memory that the process held more at the end."""
 
     name: str
-    n_words: int
     p50_ms: float
     p95_ms: float
     mean_ms: float
@@ -32,7 +31,7 @@ class Pace:
     @classmethod
     def of(cls, name: str, times_ms: Sequence[float], held_mib: float = 0.0) -> Pace:
         cuts = statistics.quantiles(times_ms, n=20)
-        return cls(name, len(times_ms), cuts[9], cuts[18], statistics.mean(times_ms), held_mib)
+        return cls(name, cuts[9], cuts[18], statistics.mean(times_ms), held_mib)
 
 
 def pace(punctuator: Punctuator, config: StreamConfig, words: Sequence[str], name: str) -> Pace:

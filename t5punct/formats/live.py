@@ -64,6 +64,8 @@ def arrivals(
             yield Arrival()
             is_told = True
             continue
+        if state is _State.STOPPED and timed:
+            return  # a line without its end is no event yet
         is_told = False
         data = os.read(descriptor, _READ_BYTES) if state is _State.READY else b""
         rest += decoder.decode(data, final=not data)

@@ -81,7 +81,8 @@ class ChunkExamples(Dataset[Example]):
         row, rng = self.rows[index], random.Random(f"example {index}")
         words = self._words(row)
         if rng.random() < self.config.noise.share:
-            words = noised(words, self.config.noise, rng, lambda: self._any_word(rng))
+            others = self._other_words(rng)
+            words = noised(words, self.config.noise, rng, lambda: rng.choice(others))
         if rng.random() < self.config.questions.share:
             return self._question(words, row["style"], rng)
         task, tokenizer = self.tokenizer.task, self.tokenizer
@@ -116,11 +117,10 @@ class ChunkExamples(Dataset[Example]):
         triples = zip(read, split(row["target"]).words, pauses, strict=True)
         return [Written(one, word.text, alphabet.label(word.label), pause) for one, word, pause in triples]
 
-    def _any_word(self, rng: random.Random) -> Written:
-        """A word from inside a sentence of some chunk: frequent ones come often."""
+    def _other_words(self, rng: random.Random) -> list[Written]:
+        """The words inside the sentences of some chunk: frequent ones come often."""
         words = self._words(self.rows[rng.randrange(len(self.rows))])
-        inner = [word for before, word in pairwise(words) if not ends_sentence(before.label)]
-        return rng.choice(inner or words)
+        return [word for before, word in pairwise(words) if not ends_sentence(before.label)] or words
 
     def _question(self, words: Sequence[Written], style: str, rng: random.Random) -> Example:
         """One slot of a chunk that is cut off behind a few more words (Minixhofer thesis 2021, section 3.2)."""

@@ -108,6 +108,18 @@ def test_when_told_to_stop_what_was_read_arrives_whole() -> None:
         os.close(descriptor)
 
 
+def test_when_told_to_stop_an_event_that_is_not_whole_is_no_mistake() -> None:
+    told, tell = os.pipe()
+    reading, writing = os.pipe()
+    os.write(writing, b'{"word": "how"}\n{"word": "a')
+    source = arrivals(reading, timed=True, stop=told)
+    assert [one.word for one in next(source).words] == ["how"]
+    os.write(tell, b"!")
+    assert list(source) == []
+    for descriptor in (told, tell, reading, writing):
+        os.close(descriptor)
+
+
 def test_the_words_before_a_bad_event_arrive() -> None:
     lines = [b'{"word": "how"}\n{"word": "are"}\n{"partial": "yo"}\n{"word": "you"}\n']
     for descriptor in _piped(lines):
