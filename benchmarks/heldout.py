@@ -1,8 +1,8 @@
 """The model on held-out open text: marks, case, strong and repeated marks, for each corpus in its own style.
 
 `python benchmarks/heldout.py --config configs/heldout.yaml root=CORPUS` writes a page of results.  What is held out is
-what `t5punct prepare` with the same corpora keeps for validation.  The first five stages of the bundled model kept other
-lines of the chat corpora back, so it has seen part of those: its figures in the style `chat` are too good.
+what `t5punct prepare` with the same corpora keeps for validation.  The first five stages of the bundled model kept
+other lines of the chat corpora back, so it has seen part of those: its figures in the style `chat` are too good.
 """
 
 from __future__ import annotations

@@ -36,6 +36,8 @@ class TaskConfig:
     max_marks: int = 3
     max_tokens: int = 512  # of a window's source, end included: what T5 was pre-trained with; long words are cut for it
     classifies: bool = False  # knows the sentinel task, one slot asked about at a time
+    # how many times a slot's first mark counts against no mark; 1 where none are given.  See decoding/candidates.py
+    mark_odds: dict[str, float] = field(default_factory=dict)
     unmarked_odds: float = 1.0  # how many times likelier a slot has no mark than in the questions of training
     pause_ms: int | None = None  # a silence of this length is a pause token (280 in the thesis); None: it knows none
     cased: bool = True  # targets in true case; False writes everything in lower case (Melamud 2021)
@@ -47,6 +49,13 @@ class TaskConfig:
         Alphabet(self.marks, self.max_marks)  # says what is wrong with them
         if self.max_tokens < 1:
             raise ConfigError(f"max_tokens {self.max_tokens}", expected="1 or more", fix="set max_tokens")
+        wrong = [mark for mark, odds in self.mark_odds.items() if mark not in self.marks or not 0.0 < odds < math.inf]
+        if wrong:
+            raise ConfigError(
+                f"mark odds {wrong[0]!r}: {self.mark_odds[wrong[0]]}",
+                expected=f"marks of {self.marks!r}, each with a number above 0",
+                fix="check the mark odds",
+            )
         if not 0.0 < self.unmarked_odds < math.inf:
             raise ConfigError(f"unmarked_odds {self.unmarked_odds}", expected="above 0", fix="set unmarked_odds")
         if self.pause_ms is not None and self.pause_ms < 1:

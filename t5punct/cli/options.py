@@ -46,6 +46,10 @@ class ModelOptions:
     ] = 0.5
     marks: Annotated[str | None, typer.Option(help='Marks that may be written, such as ",.?"; without it, all.')] = None
     max_marks: Annotated[int | None, typer.Option(min=1, help="Marks in one slot, at most.")] = None
+    mark_odds: Annotated[
+        str | None,
+        typer.Option(help='`slots`: how many times marks count against none: more commas, fewer stops: ",=3 .=0.8".'),
+    ] = None
     batch_tokens: Annotated[
         int, typer.Option(min=1, help="Tokens read at a time: more can be faster, and takes more memory.")
     ] = 2048
@@ -70,10 +74,11 @@ class ModelOptions:
 
         chosen = self.strategy()
         names = ("decoder", "beams", "batch_tokens", "style", "marks", "max_marks", "precision", "device")
+        odds = None if self.mark_odds is None else _odds(self.mark_odds)
         return PunctuatorConfig(
             chosen.windows,
             chosen.combine,
-            DecodingConfig(**{name: getattr(self, name) for name in names}),
+            DecodingConfig(**{name: getattr(self, name) for name in names}, mark_odds=odds),
             fragment=self.fragment,
             align=AlignConfig(self.min_alignment),
         )
@@ -142,6 +147,17 @@ def with_model_options(command: Callable[..., None]) -> Callable[..., None]:
     wrapped.__annotations__ = {one.name: one.annotation for one in (*own, *added)}
     del wrapped.__wrapped__  # type: ignore[attr-defined]  # inspect would follow it to the unchanged signature
     return wrapped
+
+
+def _odds(text: str) -> dict[str, float]:
+    from ..errors import ConfigError
+
+    try:
+        return {piece[0]: float(piece[1:].removeprefix("=")) for piece in text.split()}
+    except ValueError as error:
+        raise ConfigError(
+            f"mark odds {text!r}", expected='a mark and a number each, such as ",=3 .=0.8"', fix="check --mark-odds"
+        ) from error
 
 
 def silence_bars() -> None:

@@ -7,6 +7,10 @@ the last word, the end.  Each is a sequence of tokens (an `Option`); options tha
 way through the trie, whose nodes (`Fork`s) are the only steps at which a network is asked.  There the probabilities
 of the offered tokens are normalised among themselves and the best is taken (greedy).
 
+A slot's first mark may count more, or less, than the words beside it (its odds): F1 is highest where a mark need not
+be likelier than no mark, only likelier than F1 / 2 (Lipton 2014).  Odds are weighed in where the tokens of marks part
+from those of words.
+
 >>> choice = Choice.of([Option((7,), mark=","), Option((5, 1)), Option((5, 2))])
 >>> choice.root.tokens, choice.paths[2].tokens, [turn.fork.tokens for turn in choice.paths[2].turns]
 ((7, 5), (5, 2), [(7, 5), (1, 2)])
@@ -16,7 +20,8 @@ of the offered tokens are normalised among themselves and the best is taken (gre
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..marks import Alphabet, Case, case_forms
@@ -34,6 +39,7 @@ class Option:
     tokens: Tokens
     mark: str | None = None
     case: Case | None = None
+    odds: float = 1.0  # how many times it counts
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,6 +49,7 @@ class Fork:
     tokens: Tokens
     nexts: tuple[Fork | int, ...]
     heirs: tuple[int, ...]  # of each token, the first option that goes on with it
+    log_odds: tuple[float, ...] = ()  # of each token, added to its logit; empty: nothing is
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,11 +128,14 @@ class Choice:
 class Candidates:
     """The choices of a task, made once for each word and kept."""
 
-    def __init__(self, tokenizer: TaskTokenizer, alphabet: Alphabet | None = None) -> None:
-        """`alphabet` is all or some of the task's; None takes the task's."""
+    def __init__(
+        self, tokenizer: TaskTokenizer, alphabet: Alphabet | None = None, mark_odds: Mapping[str, float] | None = None
+    ) -> None:
+        """`alphabet` is all or some of the task's; None takes the task's.  A mark without odds counts once."""
         self._tokenizer = tokenizer
         self._alphabet = alphabet or tokenizer.task.alphabet
-        self._made: dict[tuple[str | None, bool, bool], Choice] = {}
+        self._mark_odds = mark_odds or {}
+        self._made: dict[tuple[str | None, bool, bool, bool], Choice] = {}
 
     def choice(self, window: WindowInput, place: int, n_marks: int) -> Choice:
         """What may follow when `place` words and, in the last one's slot, `n_marks` marks have been written."""
@@ -133,7 +143,7 @@ class Candidates:
         if place < len(window.words):
             word = (window.spellings if self._tokenizer.task.cased else window.words)[place]
         marked = place > 0 and window.has_slot[place - 1] and n_marks < self._alphabet.max_marks
-        key = (word, place == 0, marked)
+        key = (word, place == 0, marked, bool(self._mark_odds) and n_marks == 0)
         choice = self._made.get(key)
         if choice is None:
             if len(self._made) >= _KEPT_CHOICES:
@@ -141,12 +151,15 @@ class Candidates:
             choice = self._made[key] = Choice.of(self._options(*key))
         return choice
 
-    def _options(self, word: str | None, first: bool, marked: bool) -> list[Option]:
+    def _options(self, word: str | None, first: bool, marked: bool, weighed: bool) -> list[Option]:
         """Word forms before marks, so that the next word can always be written, and lower case before others."""
         tokenizer = self._tokenizer
         found = [Option((tokenizer.eos_id,))] if word is None else self._forms(word, first)
         if marked:
-            found += [Option(tokenizer.mark_ids[mark], mark=mark) for mark in self._alphabet.marks]
+            odds = self._mark_odds if weighed else {}
+            found += [
+                Option(tokenizer.mark_ids[mark], mark=mark, odds=odds.get(mark, 1.0)) for mark in self._alphabet.marks
+            ]
         return found
 
     def _forms(self, word: str, first: bool) -> list[Option]:
@@ -172,7 +185,14 @@ def _fork(options: Sequence[Option], live: Sequence[int], depth: int) -> Fork:
         heirs.append(going_on[0])
         written = len(options[going_on[0]].tokens) == depth + 1  # then it is the only one: none begins another
         nexts.append(going_on[0] if written else _fork(options, going_on, depth + 1))
-    return Fork(tuple(groups), tuple(nexts), tuple(heirs))
+    return Fork(tuple(groups), tuple(nexts), tuple(heirs), _log_odds(options, list(groups.values())))
+
+
+def _log_odds(options: Sequence[Option], groups: Sequence[Sequence[int]]) -> tuple[float, ...]:
+    """The odds of each group that is all marks, as logarithms; empty where no words are left to weigh them against."""
+    marks = [all(options[index].mark is not None for index in group) for group in groups]
+    odds = [options[group[0]].odds if is_mark else 1.0 for group, is_mark in zip(groups, marks, strict=True)]
+    return () if all(marks) or set(odds) == {1.0} else tuple(math.log(one) for one in odds)
 
 
 def _path(choice: Choice, index: int) -> Path:

@@ -13,7 +13,7 @@ multiplied by `TaskConfig.unmarked_odds` (Saerens 2002, equation 4).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -54,7 +54,7 @@ class SlotClassifier:
                 fix="decide by seq2seq",
             )
         self._model, self._config = model, config or DecodingConfig()
-        answers = _Answers(model.tokenizer, self._config.alphabet(model.task))
+        answers = _Answers(model.tokenizer, self._config.alphabet(model.task), self._config.odds(model.task))
         self._decoder = SlotDecoder(model, self._config, answers)
 
     def decode(self, questions: Sequence[Question]) -> list[Distribution]:
@@ -77,8 +77,8 @@ class SlotClassifier:
 class _Answers(Candidates):
     """What may be written in an answer: the sentinel, marks, the end."""
 
-    def __init__(self, tokenizer: TaskTokenizer, alphabet: Alphabet) -> None:
-        super().__init__(tokenizer, alphabet)
+    def __init__(self, tokenizer: TaskTokenizer, alphabet: Alphabet, mark_odds: Mapping[str, float]) -> None:
+        super().__init__(tokenizer, alphabet, mark_odds)
         self._sentinel = Option((tokenizer.sentinel_id,), case=Case.VERBATIM)
 
     def _forms(self, word: str, first: bool) -> list[Option]:

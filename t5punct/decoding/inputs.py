@@ -9,7 +9,7 @@ In: words of a window.  Out: `WindowInput`s, padded tensors.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 
@@ -33,6 +33,7 @@ class DecodingConfig:
     style: str | None = None  # None takes the model's default
     marks: str | None = None  # of the task's marks, those that may be written; None: all
     max_marks: int | None = None  # the longest label; None: the task's
+    mark_odds: dict[str, float] | None = None  # `slots`: how many times marks count against none; None: the task's
     precision: str = "fp32"  # what a model is loaded for; see `precision`
     device: str = "auto"  # where it is loaded to
 
@@ -61,6 +62,11 @@ class DecodingConfig:
                 f"labels of {self.max_marks} marks", expected=f"at most {task.max_marks}", fix="lower --max-marks"
             )
         return Alphabet(marks, task.max_marks if self.max_marks is None else self.max_marks)
+
+    def odds(self, task: TaskConfig) -> dict[str, float]:
+        """How many times each mark counts.  Raises ConfigError for marks that the task does not have."""
+        chosen = task if self.mark_odds is None else replace(task, mark_odds=self.mark_odds)
+        return chosen.mark_odds
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ A model that has a tagger drafts with its marks, others without any; that is a m
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
@@ -170,7 +171,9 @@ class SlotDecoder:
         self, model: Model, config: DecodingConfig | None = None, candidates: Candidates | None = None
     ) -> None:
         self._model, self._config = model, config or DecodingConfig()
-        self._candidates = candidates or Candidates(model.tokenizer, self._config.alphabet(model.task))
+        self._candidates = candidates or Candidates(
+            model.tokenizer, self._config.alphabet(model.task), self._config.odds(model.task)
+        )
         self._head = CandidateHead(model)
 
     def decode(self, windows: Sequence[WindowInput], n_slots: Sequence[int] | None = None) -> list[Solution]:
@@ -199,11 +202,14 @@ class SlotDecoder:
 
     def _guesses(self, encoded: torch.Tensor, writings: Sequence[Writing]) -> list[list[str]]:
         """The tagger's mark for each slot of each window; encoded: (n_batch, n_source, d_model)."""
-        tagger, names = self._model.tagger, [NO_LABEL, *self._model.task.marks]
+        tagger, task = self._model.tagger, self._model.task
+        names, odds = [NO_LABEL, *task.marks], self._config.odds(task)
         if tagger is None:
             return [[NO_LABEL] * len(one.guessed_at) for one in writings]
         places = [list(one.guessed_at) for one in writings]
-        best = [tagger(states[row]).argmax(-1).tolist() for states, row in zip(encoded, places, strict=True)]
+        log_odds = torch.tensor([math.log(odds.get(name, 1.0)) for name in names], device=encoded.device)
+        logits = [tagger(states[row]) for states, row in zip(encoded, places, strict=True)]
+        best = [(found + log_odds).argmax(-1).tolist() for found in logits]
         return [[names[index] for index in row] for row in best]
 
     def _settle(self, passes: DecoderPasses, drafts: Sequence[Draft]) -> None:
@@ -232,7 +238,13 @@ class SlotDecoder:
         ids = torch.tensor(
             [(*tokens, *(NO_TOKEN,) * (width - len(tokens))) for tokens in offered], device=states.device
         )
-        probabilities = self._head.logits(states, ids).softmax(-1)  # (n_sites, n_candidates)
+        probabilities = (self._head.logits(states, ids) + self._log_odds(sites, width)).softmax(-1)
         best, values = probabilities.argmax(-1).tolist(), probabilities.tolist()
         ends = list(accumulate(map(len, sites)))
         return [Scores(values[start:end], best[start:end]) for start, end in pairwise([0, *ends])]
+
+    def _log_odds(self, sites: Sequence[Sequence[Site]], width: int) -> torch.Tensor:
+        """What is added to the logits of each site's tokens: float32 (n_sites, width)."""
+        weights = [site.turn.fork.log_odds for found in sites for site in found]
+        rows = [(*some, *(0.0,) * (width - len(some))) for some in weights]
+        return torch.tensor(rows, device=self._model.device)

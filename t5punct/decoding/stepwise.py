@@ -41,6 +41,11 @@ class SlotWriter:
         """The tokens that may be written now; a single one is forced."""
         return self._fork.tokens
 
+    @property
+    def log_odds(self) -> tuple[float, ...]:
+        """What is added to their logits."""
+        return self._fork.log_odds or (0.0,) * len(self._fork.tokens)
+
     def take(self, child: int, probabilities: Sequence[float]) -> None:
         """Write a token, by its place in `allowed`; the probabilities are theirs, and sum to 1."""
         if len(self.allowed) > 1:
@@ -69,7 +74,7 @@ def decode_stepwise(
 ) -> list[tuple[Vote, ...]]:
     """Votes for each window's words; all windows are one batch."""
     config = config or DecodingConfig()
-    candidates = Candidates(model.tokenizer, config.alphabet(model.task))
+    candidates = Candidates(model.tokenizer, config.alphabet(model.task), config.odds(model.task))
     writers = [SlotWriter(window, candidates) for window in windows]
     if not any(window.words for window in windows):
         return [writer.votes() for writer in writers]
@@ -98,7 +103,8 @@ def _step(writer: SlotWriter, logits: torch.Tensor, model: Model) -> int:
     if writer.done:
         return model.tokenizer.pad_id
     allowed = writer.allowed
-    probabilities = [1.0] if len(allowed) == 1 else torch.softmax(logits[list(allowed)], dim=0).tolist()
+    weighed = logits[list(allowed)] + torch.tensor(writer.log_odds, device=logits.device)
+    probabilities = torch.softmax(weighed, dim=0).tolist()
     best = max(range(len(allowed)), key=probabilities.__getitem__)
     writer.take(best, probabilities)
     return allowed[best]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import random
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from t5punct.decoding.candidates import Candidates, Choice, Option
+from t5punct.decoding.candidates import Candidates, Choice, Fork, Option
 from t5punct.decoding.inputs import WindowInput
 from t5punct.decoding.stepwise import SlotWriter
 from t5punct.marks import Alphabet
@@ -109,6 +110,27 @@ def test_choices_are_made_once_and_their_number_is_bounded(tiny_model: Model, mo
     for number in range(10):
         made.choice(WindowInput.of([str(number)]), 0, 0)
         assert len(made._made) <= 3
+
+
+def test_odds_are_weighed_in_once_where_marks_part_from_words() -> None:
+    options = [Option((5, 1)), Option((7,), mark=",", odds=3.0), Option((5, 2), mark="-", odds=2.0)]
+    root = Choice.of(options).root
+    assert (root.tokens, root.log_odds) == ((5, 7), pytest.approx((0.0, math.log(3))))
+    shared = root.nexts[0]
+    assert isinstance(shared, Fork)
+    assert (shared.tokens, shared.log_odds) == ((1, 2), pytest.approx((0.0, math.log(2))))
+    twice = [Option((5,)), Option((7, 1), mark=",", odds=3.0), Option((7, 2), mark="-", odds=3.0)]
+    marks = Choice.of(twice).root.nexts[1]
+    assert isinstance(marks, Fork)
+    assert marks.log_odds == (), "they parted from the words a token before"
+
+
+def test_only_the_first_mark_of_a_slot_has_odds(tiny_model: Model) -> None:
+    window = WindowInput.of(["no", "no"])
+    weighed, plain = Candidates(tiny_model.tokenizer, mark_odds={"!": 4.0}), Candidates(tiny_model.tokenizer)
+    assert [option.odds for option in weighed.choice(window, 1, 0).options if option.mark] == [1, 1, 1, 4.0, 1, 1, 1]
+    assert {option.odds for option in weighed.choice(window, 1, 1).options} == {1.0}
+    assert plain.choice(window, 1, 0) is plain.choice(window, 1, 1)
 
 
 def test_label_masses_are_chain_rule_products(tiny_model: Model) -> None:

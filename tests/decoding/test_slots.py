@@ -226,6 +226,37 @@ def test_parallel_equals_step_by_step_on_the_benchmark_with_the_bundled_model() 
     assert all(solution.n_passes < 20 for solution in solutions), "far fewer than the 80 steps of a window"
 
 
+ODDS = {",": 3.0, ".": 0.2, "?": 8.0, "-": 5.0}
+
+
+def test_parallel_equals_step_by_step_whatever_the_odds_of_marks(tiny_model: Model) -> None:
+    for seed in range(3):
+        model = _shaped(tiny_model, seed)
+        weighed = _parallel(model, WINDOWS, mark_odds=ODDS)
+        _assert_all_same(weighed, decode_stepwise(model, WINDOWS, DecodingConfig(mark_odds=ODDS)))
+        _assert_all_same(weighed, _parallel(model.with_task(mark_odds=ODDS), WINDOWS))
+        with pytest.raises(AssertionError):
+            _assert_all_same(weighed, _parallel(model, WINDOWS))
+
+
+def test_odds_multiply_the_probability_of_a_mark(tiny_model: Model) -> None:
+    (plain,) = _parallel(tiny_model, WINDOWS[1:2], max_marks=1)
+    (weighed,) = _parallel(tiny_model, WINDOWS[1:2], max_marks=1, mark_odds=ODDS)
+    before, after = plain[0].labels, weighed[0].labels
+    wanted = {label: ODDS.get(label, 1.0) * before.probability(label) for label in before.outcomes}
+    assert dict(zip(after.outcomes, after.probabilities, strict=True)) == pytest.approx(
+        {label: share / sum(wanted.values()) for label, share in wanted.items()}, abs=1e-5
+    )
+
+
+def test_odds_of_marks_that_the_task_does_not_have_are_refused(tiny_model: Model) -> None:
+    with pytest.raises(ConfigError, match=r"mark odds '\*': 2.0; expected marks of ',.\?!:;-'"):
+        SlotDecoder(tiny_model, DecodingConfig(mark_odds={"*": 2.0}))
+    for odds in (0.0, -1.0, math.inf, math.nan):
+        with pytest.raises(ConfigError, match="each with a number above 0"):
+            SlotDecoder(tiny_model, DecodingConfig(mark_odds={",": odds}))
+
+
 def test_the_comparison_can_fail(tiny_model: Model) -> None:
     votes = decode_stepwise(tiny_model, WINDOWS[:1])[0]
     with pytest.raises(AssertionError):
