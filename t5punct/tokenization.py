@@ -10,6 +10,7 @@ label `?!` is the target tokens `▁know`, `?`, `!`.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -131,6 +132,20 @@ class TaskTokenizer:
     def sentinel_id(self) -> int:
         """The token of `SENTINEL`.  Raises ModelError if there is none."""
         return self._special(SENTINEL)
+
+    @cached_property
+    def sentinel_ids(self) -> tuple[int, ...]:
+        """T5's sentinels, from the first on, as far as the tokenizer has them."""
+        names = (f"<extra_id_{number}>" for number in range(100))
+        found = (int(self.tokenizer.convert_tokens_to_ids(name)) for name in names)
+        return tuple(itertools.takewhile(lambda number: number != self.tokenizer.unk_token_id, found))
+
+    @cached_property
+    def deciding_ids(self) -> frozenset[int]:
+        """The tokens that can decide a slot: marks, beginnings of words, the end."""
+        pieces = self.tokenizer.convert_ids_to_tokens(list(range(len(self.tokenizer))))
+        begins = {number for number, piece in enumerate(pieces) if piece.startswith(("\u2581", " "))}
+        return frozenset(begins | {self.eos_id} | {number for ids in self.mark_ids.values() for number in ids})
 
     @cached_property
     def pause_id(self) -> int:

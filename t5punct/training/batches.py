@@ -24,6 +24,7 @@ from ..tokenization import PAUSE, TaskTokenizer
 from ..words import split
 from .config import DataConfig
 from .noise import Written, noised
+from .spans import corrupted
 
 IGNORED = -100  # target positions that the loss leaves out
 _SILENCE_KNOWN = 0.5  # of the questions whose last word a silence follows
@@ -63,23 +64,28 @@ class Batch:
 class ChunkExamples(Dataset[Example]):
     """A prepared data set, encoded when asked for.
 
-    Some chunks get recognition errors; some are turned into questions about one slot.
+    Some chunks get recognition errors; some are turned into questions about one slot, or into pre-training.
     """
 
     def __init__(self, rows: Any, tokenizer: TaskTokenizer, config: DataConfig | None = None) -> None:
         self.rows, self.tokenizer, self.config = rows, tokenizer, config or DataConfig()
+        for style in self.config.styles:
+            tokenizer.task.prefix_for(style)  # an unknown one is said here
+        styles = list(rows["style"])
+        self._chunks = [index for index, style in enumerate(styles) for _ in range(self._times(index, style))]
         # in tokens, not words: one window of long numbers would blow up a batch of short ones
-        self.lengths = [
-            self._n_tokens(source, style)
-            for source, style in zip(list(rows["source"]), list(rows["style"]), strict=True)
-        ]
+        lengths = [self._n_tokens(source, style) for source, style in zip(list(rows["source"]), styles, strict=True)]
+        self.lengths = [lengths[index] for index in self._chunks]
 
     def __len__(self) -> int:
         return len(self.lengths)
 
     def __getitem__(self, index: int) -> Example:
-        row, rng = self.rows[index], random.Random(f"example {index}")
+        row, rng = self.rows[self._chunks[index]], random.Random(f"example {index}")
         words = self._words(row)
+        spans = self.config.spans
+        if spans.share and rng.random() < spans.share:
+            return self._pretraining(words, rng)
         if rng.random() < self.config.noise.share:
             others = self._other_words(rng)
             words = noised(words, self.config.noise, rng, lambda: rng.choice(others))
@@ -96,7 +102,7 @@ class ChunkExamples(Dataset[Example]):
     def unmarked_odds(self, n_examples: int = 4000) -> float:
         """How many times likelier a slot has no mark in the data than in questions about them, by some examples."""
         n_slots = n_unmarked = n_asked = n_asked_unmarked = 0
-        for index in range(0, len(self), max(1, len(self) // n_examples)):
+        for index in self._chunks[:: max(1, len(self) // n_examples)]:
             words = self._words(self.rows[index])
             question = self._question(words, self.rows[index]["style"], random.Random(f"odds {index}"))
             n_slots, n_asked = n_slots + len(words), n_asked + 1
@@ -105,6 +111,11 @@ class ChunkExamples(Dataset[Example]):
         if not 0 < n_unmarked < n_slots or not 0 < n_asked_unmarked < n_asked:
             return 1.0  # too few to tell
         return n_unmarked / (n_slots - n_unmarked) * (n_asked - n_asked_unmarked) / n_asked_unmarked
+
+    def _times(self, index: int, style: str) -> int:
+        """How often a chunk comes in an epoch; of a fraction, by chance."""
+        times = self.config.styles.get(style, 1.0)
+        return int(times) + (random.Random(f"times {index}").random() < times % 1)
 
     def _n_tokens(self, source: str, style: str) -> int:
         """Before errors, which may add some; a question has a sentinel more."""
@@ -121,6 +132,15 @@ class ChunkExamples(Dataset[Example]):
         """The words inside the sentences of some chunk: frequent ones come often."""
         words = self._words(self.rows[rng.randrange(len(self.rows))])
         return [word for before, word in pairwise(words) if not ends_sentence(before.label)] or words
+
+    def _pretraining(self, words: Sequence[Written], rng: random.Random) -> Example:
+        """A chunk as it is written, with runs of tokens left out."""
+        tokenizer = self.tokenizer
+        (*ids, end) = tokenizer.target([word.form for word in words], [word.label for word in words])
+        if len(ids) < 2:
+            return Example((*ids, end), (*ids, end), (0,), (IGNORED,))
+        found = corrupted(ids, self.config.spans, rng, tokenizer.sentinel_ids)
+        return Example((*found.source, end), (*found.target, end), (0,), (IGNORED,))
 
     def _question(self, words: Sequence[Written], style: str, rng: random.Random) -> Example:
         """One slot of a chunk that is cut off behind a few more words (Minixhofer thesis 2021, section 3.2)."""

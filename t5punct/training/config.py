@@ -7,6 +7,7 @@ In: YAML and dotted overrides.  Out: a `TrainConfig`, saved beside every checkpo
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,6 +16,7 @@ from ..model import FreshModelConfig
 from ..presets import preset
 from ..tokenization import TaskConfig
 from .noise import NoiseConfig
+from .spans import SpanConfig
 
 
 def _at_least(least: float, config: Any, section: str, *names: str) -> None:
@@ -74,10 +76,15 @@ class DataConfig:
     copying: CopyConfig = field(default_factory=CopyConfig)
     questions: QuestionConfig = field(default_factory=QuestionConfig)
     noise: NoiseConfig = field(default_factory=NoiseConfig)
+    spans: SpanConfig = field(default_factory=SpanConfig)
+    styles: dict[str, float] = field(default_factory=dict)  # how often a style's chunks come in an epoch; else once
 
     def __post_init__(self) -> None:
         _at_least(1, self, "data.", "batch_tokens")
         _at_least(0, self, "data.", "workers")
+        for style, times in self.styles.items():
+            if not 0 <= times < math.inf:
+                raise ConfigError(f"style {style} {times} times", expected="0 or more", fix="set data.styles")
 
 
 @dataclass(frozen=True)
@@ -113,9 +120,10 @@ class LossConfig:
     """The text loss, plus the loss of a tagger on the encoder (see `objective`); 0 drops it."""
 
     tagger_weight: float = 0.0
+    slot_weight: float = 1.0  # how many times a token counts in the text loss if it decides a slot; 1: as all others
 
     def __post_init__(self) -> None:
-        _at_least(0, self, "loss.", "tagger_weight")
+        _at_least(0, self, "loss.", "tagger_weight", "slot_weight")
 
 
 @dataclass(frozen=True)

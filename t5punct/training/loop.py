@@ -90,7 +90,7 @@ def build(config: TrainConfig) -> Run:
     sampler, loader = _data(config, model, accelerator.num_processes)
     if config.data.questions.share and isinstance(loader.dataset, ChunkExamples):
         model = model.with_task(classifies=True, unmarked_odds=loader.dataset.unmarked_odds())
-    objective = Objective(model, config.loss.tagger_weight).train()
+    objective = Objective(model, config.loss.tagger_weight, config.loss.slot_weight).train()
     model = replace(model, tagger=objective.tagger)
     optimisers = build_optimisers(objective, config.optim)
     state = load_checkpoint(Path(config.output), objective, optimisers) if config.resume else TrainState()

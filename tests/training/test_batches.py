@@ -15,6 +15,7 @@ from t5punct.tokenization import TaskConfig, TaskTokenizer
 from t5punct.training.batches import IGNORED, BatchSampler, ChunkExamples, CopyExamples, Example, collate
 from t5punct.training.config import DataConfig, QuestionConfig
 from t5punct.training.noise import NoiseConfig
+from t5punct.training.spans import SpanConfig
 
 LENGTHS = st.lists(st.integers(1, 60), max_size=200)
 
@@ -64,6 +65,39 @@ def test_batches_hold_examples_of_about_the_same_length() -> None:
     batches = list(BatchSampler(lengths, 240, 1))
     padded = sum(len(batch) * max(lengths[index] for index in batch) for batch in batches)
     assert padded < 1.1 * sum(lengths)
+
+
+def test_chunks_of_a_style_come_as_often_as_the_config_says(tiny_model: Model) -> None:
+    data = rows(*[(f"word {index}", f"Word {index}.") for index in range(400)])
+    data = data.remove_columns("style").add_column("style", ["talk", "chat", "prose", "meeting"] * 100)
+    config = DataConfig("data", styles={"talk": 3.0, "prose": 0.0, "meeting": 0.5})
+    examples = ChunkExamples(data, tiny_model.tokenizer, config)
+    plain = ChunkExamples(data, tiny_model.tokenizer)
+    sources = [examples[index].source for index in range(len(examples))]
+    counts = [sources.count(plain[index].source) for index in range(400)]
+    assert [sum(counts[start::4]) for start in (0, 1, 2)] == [300, 100, 0]
+    assert set(counts[3::4]) == {0, 1}
+    assert 35 < sum(counts[3::4]) < 65
+    assert len(examples.lengths) == len(examples)
+    with pytest.raises(ConfigError, match="style 'song'"):
+        ChunkExamples(data, tiny_model.tokenizer, DataConfig("data", styles={"song": 1.0}))
+    with pytest.raises(ConfigError, match=r"style talk -1\.0 times"):
+        DataConfig("data", styles={"talk": -1.0})
+
+
+def test_some_chunks_are_for_pre_training(tiny_model: Model) -> None:
+    tokenizer = tiny_model.tokenizer
+    data = rows(*[("so we know that this is right", "So, we know that this is right.")] * 200)
+    config = DataConfig("data", spans=SpanConfig(share=0.5), noise=NoiseConfig(share=1.0))
+    examples = ChunkExamples(data, tokenizer, config)
+    found = [one for one in (examples[index] for index in range(200)) if one.target[0] == tokenizer.sentinel_id]
+    assert 70 < len(found) < 130
+    whole = set(tokenizer.encode_target(data[0]["target"]))
+    for one in found:
+        assert set(one.source) | set(one.target) == whole | {tokenizer.sentinel_id}, "from text without errors"
+        assert one.source[-1] == one.target[-1] == tokenizer.eos_id
+        assert one.marks == (IGNORED,)
+    assert len({one.source for one in found}) > 3
 
 
 def test_collate_pads_and_masks() -> None:

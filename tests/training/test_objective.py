@@ -51,6 +51,27 @@ def test_the_text_loss_is_the_mean_over_target_tokens(tiny_model: Model, batch: 
 
 
 @torch.no_grad()
+def test_tokens_that_decide_slots_can_count_more(tiny_model: Model, batch: Batch) -> None:
+    losses = Objective(tiny_model, tagger_weight=0.0, slot_weight=5.0)(batch)
+    tokenizer, network = tiny_model.tokenizer, tiny_model.network
+    logits = network(input_ids=batch.input_ids, attention_mask=batch.attention_mask, labels=batch.labels).logits
+    summed = total = 0.0
+    for row, pieces in enumerate([["We", "know", ",", "right", "?", "!"], ["Stop", "now", "."]]):
+        place = 0
+        for index, piece in enumerate(pieces):
+            ids = tokenizer.mark_ids.get(piece) or tokenizer.word_ids(piece, first=index == 0)
+            for offset, token in enumerate(ids):
+                weight = 5.0 if offset == 0 else 1.0
+                summed += weight * cross_entropy(logits[row, place].tolist(), token)
+                total, place = total + weight, place + 1
+        summed += 5.0 * cross_entropy(logits[row, place].tolist(), tokenizer.eos_id)
+        total += 5.0
+    assert float(losses.total) == pytest.approx(summed / total, rel=1e-5)
+    assert float(losses.text) == pytest.approx(float(Objective(tiny_model, tagger_weight=0.0)(batch).text))
+    assert float(losses.text) != pytest.approx(float(losses.total), rel=1e-3)
+
+
+@torch.no_grad()
 def test_the_tagger_loss_is_the_mean_over_slots(tiny_model: Model, batch: Batch) -> None:
     torch.manual_seed(2)
     objective = Objective(tiny_model, tagger_weight=0.25)
