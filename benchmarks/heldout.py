@@ -67,14 +67,14 @@ def study(settings: StudyConfig) -> None:
         located = replace(corpus, path=str(Path(settings.root) / corpus.path), words=0, join=1)
         styled = punctuator.with_config(decoding=DecodingConfig(style=corpus.style))
         name = Path(corpus.path).name.partition(".")[0]
-        rows[corpus.style, name] = _score(styled, located, data, settings.max_words)
+        rows[corpus.style, name] = score_corpus(styled, located, data, settings.max_words)
         Console().print(f"{name}: {rows[corpus.style, name].counts.words:,} words")
     page = Path(settings.output)
     page.parent.mkdir(parents=True, exist_ok=True)
     page.write_text(_page(settings, rows), encoding="utf-8")
 
 
-def _score(punctuator: Punctuator, corpus: CorpusConfig, data: PrepareConfig, max_words: int) -> Found:
+def score_corpus(punctuator: Punctuator, corpus: CorpusConfig, data: PrepareConfig, max_words: int) -> Found:
     total = Found()
     alphabet = punctuator.model.task.alphabet
     for words in _references(corpus, data, max_words):

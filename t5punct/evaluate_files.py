@@ -60,6 +60,7 @@ def signature(punctuator: Punctuator, units: str, max_words: int | None) -> str:
     """The settings behind a score, so that two numbers can be told apart; what has its usual value is left out."""
     config, task, decoding = punctuator.config, punctuator.model.task, punctuator.config.decoding
     generates = decoding.decoder == "generate"
+    odds = {} if generates else decoding.odds(task)
     parts = [
         "classes:" + ";".join(f"{name}={marks}" for name, marks in CLASS_MARKS.items()),
         f"words:{units}",
@@ -68,6 +69,7 @@ def signature(punctuator: Punctuator, units: str, max_words: int | None) -> str:
         f"style:{decoding.style or task.default_style}",
         f"marks:{decoding.marks}" if decoding.marks is not None else "",
         f"max-marks:{decoding.max_marks}" if decoding.max_marks is not None else "",
+        "mark-odds:" + " ".join(f"{mark}={value:g}" for mark, value in odds.items()) if odds else "",
         f"precision:{punctuator.model.precision}" if punctuator.model.precision != "fp32" else "",
         "fragment" if config.fragment else "",
         f"model:{punctuator.model.name}",
