@@ -12,7 +12,7 @@ import itertools
 import random
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -41,6 +41,7 @@ class PrepareConfig:
     holdout_percent: float = 1.0  # of each file's last documents, kept for validation
     seed: int = 1
     tokenizer: str | None = None  # a folder or hub id, to check max_tokens with; `train` learns a new one
+    workers: int = 1  # processes; more of them make the same chunks, in another order
     vocabulary: VocabularyConfig = field(default_factory=VocabularyConfig)
 
     def __post_init__(self) -> None:
@@ -48,6 +49,8 @@ class PrepareConfig:
             raise ConfigError(
                 f"holdout_percent {self.holdout_percent}", expected="0 to below 100", fix="set holdout_percent"
             )
+        if self.workers < 1:
+            raise ConfigError(f"{self.workers} workers", expected="1 or more", fix="set workers")
 
 
 @dataclass(frozen=True)
@@ -87,16 +90,20 @@ def prepare(config: PrepareConfig) -> PrepareReport:
     return report
 
 
-def all_chunks(config: PrepareConfig, split: str, *, check_tokens: bool = True) -> Iterator[Chunk]:
-    """The chunks of one split, corpus after corpus."""
+def all_chunks(
+    config: PrepareConfig, split: str, *, check_tokens: bool = True, workers: Sequence[int] | None = None
+) -> Iterator[Chunk]:
+    """The chunks of one split, corpus after corpus; the share of some of the config's workers, or all."""
     n_tokens = _token_counter(config) if check_tokens else None
     for corpus in config.corpora:
-        rng = random.Random(f"{config.seed} {corpus.path} {split}")
         located = replace(corpus, path=str(Path(config.root) / corpus.path))
         found = documents(
             located, split, seed=config.seed, holdout_percent=config.holdout_percent, pause_ms=config.pause_ms
         )
-        for document in found:
+        for number, document in enumerate(found):
+            if workers is not None and number % config.workers not in workers:
+                continue
+            rng = random.Random(f"{config.seed} {corpus.path} {split} {number}")
             yield from chunks(document, config.chunks, rng, style=corpus.style, cased=config.cased, n_tokens=n_tokens)
 
 
@@ -124,9 +131,12 @@ def _split(config: PrepareConfig, name: str, cache: str) -> Any:
     features = Features({"source": text, "target": text, "style": text, "n_words": Value("int64")})
     if next(_rows(config, name), None) is None:  # a generator must not be empty
         return Dataset.from_dict({column: [] for column in features}, features=features)
-    kwargs = {"config": config, "split": name}
+    shares = {"config": config, "split": name, "workers": list(range(config.workers))}  # a list is dealt out
+    n_processes = config.workers if config.workers > 1 else None
     try:
-        rows = Dataset.from_generator(_rows, features=features, gen_kwargs=kwargs, cache_dir=cache, split=name)
+        rows = Dataset.from_generator(
+            _rows, features=features, gen_kwargs=shares, cache_dir=cache, split=name, num_proc=n_processes
+        )
     except DatasetGenerationError as error:  # it wraps whatever a generator raises
         if isinstance(error.__cause__, T5PunctError):
             raise error.__cause__ from None
@@ -134,8 +144,8 @@ def _split(config: PrepareConfig, name: str, cache: str) -> Any:
     return rows.shuffle(seed=config.seed)
 
 
-def _rows(config: PrepareConfig, split: str) -> Iterator[dict[str, Any]]:
-    for chunk in all_chunks(config, split):
+def _rows(config: PrepareConfig, split: str, workers: Sequence[int] | None = None) -> Iterator[dict[str, Any]]:
+    for chunk in all_chunks(config, split, workers=workers):
         yield asdict(chunk)
 
 

@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import Any
 
 import torch
-from torch.utils.data import Dataset, Sampler
+from torch.utils.data import DataLoader, Dataset, Sampler
 
 from ..batching import by_length
 from ..errors import ConfigError
@@ -74,7 +74,9 @@ class ChunkExamples(Dataset[Example]):
         styles = list(rows["style"])
         self._chunks = [index for index, style in enumerate(styles) for _ in range(self._times(index, style))]
         # in tokens, not words: one window of long numbers would blow up a batch of short ones
-        lengths = [self._n_tokens(source, style) for source, style in zip(list(rows["source"]), styles, strict=True)]
+        counted, apart = _Lengths(rows, self._n_tokens), torch.Generator()  # so as not to draw from the global one
+        loader = DataLoader(counted, 1000, num_workers=self.config.workers, collate_fn=list, generator=apart)
+        lengths = [length for some in loader for length in some]
         self.lengths = [lengths[index] for index in self._chunks]
 
     def __len__(self) -> int:
@@ -157,6 +159,20 @@ class ChunkExamples(Dataset[Example]):
         source = self.tokenizer.source([word.read for word in heard], style, slot, pauses)
         ignored = (IGNORED,) * len(source.word_ends)
         return Example(source.ids, self.tokenizer.answer(words[slot].label), source.word_ends, ignored)
+
+
+class _Lengths(Dataset[int]):
+    """The lengths of chunks, for a loader to count with many processes."""
+
+    def __init__(self, rows: Any, n_tokens: Callable[[str, str], int]) -> None:
+        self._rows, self._n_tokens = rows, n_tokens
+
+    def __len__(self) -> int:
+        return len(self._rows["source"])
+
+    def __getitems__(self, indices: list[int]) -> list[int]:
+        some = self._rows[indices]
+        return [self._n_tokens(*pair) for pair in zip(some["source"], some["style"], strict=True)]
 
 
 def _without_pauses(source: str) -> tuple[list[str], list[bool]]:

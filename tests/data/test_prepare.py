@@ -85,6 +85,16 @@ def test_the_same_seed_gives_the_same_data_and_another_gives_other(config: Prepa
     assert made[0] == made[1] != made[2]
 
 
+def test_more_workers_make_the_same_chunks(config: PrepareConfig, tmp_path: Path) -> None:
+    def made(workers: int) -> list[str]:
+        several = replace(config, workers=workers, output=str(tmp_path / f"by-{workers}"))
+        prepare(several)
+        data = load_from_disk(several.output)
+        return sorted(f"{row}" for name in data for row in data[name])
+
+    assert made(1) == made(3) == made(50), "of 20 and 10 documents"
+
+
 def test_making_it_again_in_the_same_folder_replaces_it(config: PrepareConfig) -> None:
     plain = replace(config, tokenizer=None)
     prepare(plain)

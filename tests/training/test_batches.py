@@ -85,6 +85,13 @@ def test_chunks_of_a_style_come_as_often_as_the_config_says(tiny_model: Model) -
         DataConfig("data", styles={"talk": -1.0})
 
 
+def test_workers_count_the_same_lengths(tiny_model: Model) -> None:
+    data = rows(*[(f"{'word ' * (index % 7)}last", f"{'Word ' * (index % 7)}last.") for index in range(2500)])
+    alone = ChunkExamples(data, tiny_model.tokenizer)
+    assert ChunkExamples(data, tiny_model.tokenizer, DataConfig("data", workers=2)).lengths == alone.lengths
+    assert alone.lengths[:3] == [len(alone[index].source) for index in range(3)]
+
+
 def test_some_chunks_are_for_pre_training(tiny_model: Model) -> None:
     tokenizer = tiny_model.tokenizer
     data = rows(*[("so we know that this is right", "So, we know that this is right.")] * 200)

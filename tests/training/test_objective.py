@@ -16,12 +16,13 @@ ROWS = {
 
 
 class Rows(dict):
-    """Just enough of a data set: columns by name, rows by number."""
+    """Just enough of a data set: columns by name, rows by number or numbers."""
 
-    def __getitem__(self, key: str | int) -> object:
-        return (
-            super().__getitem__(key) if isinstance(key, str) else {name: values[key] for name, values in self.items()}
-        )
+    def __getitem__(self, key: str | int | list[int]) -> object:
+        if isinstance(key, str):
+            return super().__getitem__(key)
+        several = isinstance(key, list)
+        return {name: [values[one] for one in key] if several else values[key] for name, values in self.items()}
 
 
 @pytest.fixture
