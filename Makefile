@@ -3,6 +3,7 @@
 # make check  lint, types, format
 # make bench  speed, as ratios within one run
 # make model  the bundled model from its corpora (CORPUS=FOLDER), in resumable steps; a day on two CPU cores
+# make model-gpu  a larger one, for a machine with an accelerator
 VENV ?= .venv
 PYTHON ?= python3
 BIN = $(VENV)/bin
@@ -15,9 +16,10 @@ export TOKENIZERS_PARALLELISM = false
 CORPUS ?= ../shared/corpus
 STYLE = meeting
 UNMARKED_ODDS = 6.0
-STAGES = warmup short long anneal full more last
+STAGES = warmup short long anneal full more last gpu-warmup gpu-main gpu-last
+SAVE = import sys, torch; from t5punct import model; model.save(model.load(sys.argv[1]).with_task(default_style="$(STYLE)", unmarked_odds=$(UNMARKED_ODDS)), "t5punct/models/base", dtype=torch.bfloat16)
 
-.PHONY: demo test check bench model setup clean
+.PHONY: demo test check bench model model-gpu setup clean
 .PRECIOUS: prepared/%/dataset_dict.json
 
 demo: setup
@@ -35,7 +37,10 @@ bench: setup
 	$(BIN)/python benchmarks/decoding.py
 
 model: setup runs/last.done
-	$(BIN)/python -c 'import torch; from t5punct import model; model.save(model.load("runs/last").with_task(default_style="$(STYLE)", unmarked_odds=$(UNMARKED_ODDS)), "t5punct/models/base", dtype=torch.bfloat16)'
+	$(BIN)/python -c '$(SAVE)' runs/last
+
+model-gpu: setup runs/gpu-last.done
+	$(BIN)/python -c '$(SAVE)' runs/gpu-last
 
 runs/short.done: runs/warmup.done
 runs/long.done: runs/short.done prepared/long/dataset_dict.json
@@ -46,9 +51,12 @@ runs/last.done: runs/more.done prepared/anneal/dataset_dict.json
 runs/warmup.done: prepared/short/dataset_dict.json
 prepared/long/dataset_dict.json prepared/full/dataset_dict.json: prepared/short/dataset_dict.json
 prepared/more/dataset_dict.json prepared/anneal/dataset_dict.json: prepared/short/dataset_dict.json
+runs/gpu-warmup.done prepared/gpu/dataset_dict.json: prepared/short/dataset_dict.json
+runs/gpu-main.done: runs/gpu-warmup.done prepared/gpu/dataset_dict.json
+runs/gpu-last.done: runs/gpu-main.done
 
 $(foreach stage,$(STAGES),$(eval runs/$(stage).done: $(wildcard configs/pretrain-?-$(stage).yaml)))
-$(foreach data,short long full more anneal,$(eval prepared/$(data)/dataset_dict.json: configs/prepare-$(data).yaml))
+$(foreach data,short long full more anneal gpu,$(eval prepared/$(data)/dataset_dict.json: configs/prepare-$(data).yaml))
 
 runs/%.done:
 	@test ! -e $@ || { echo "runs/$* was made with other settings or data: rm -r runs/$* $@"; exit 2; }

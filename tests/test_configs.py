@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from t5punct import config
+from t5punct import model as models
 from t5punct.data.prepare import PrepareConfig
 from t5punct.errors import ConfigError
 from t5punct.training.config import TrainConfig
@@ -30,7 +31,7 @@ def _schema(command: str) -> type[object]:
 
 
 def test_the_configs_are_found() -> None:
-    assert len(FILES) == 18, "count them here when one is added"
+    assert len(FILES) == 22, "count them here when one is added"
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
@@ -50,14 +51,17 @@ def test_a_misspelt_key_would_be_found(tmp_path: Path) -> None:
         config.load(PrepareConfig, path)
 
 
-def test_make_model_runs_every_stage_once_and_in_order(tmp_path: Path) -> None:
+@pytest.mark.parametrize("target", ["model", "model-gpu"])
+def test_make_model_runs_every_stage_once_and_in_order(tmp_path: Path, target: str) -> None:
     for name in ("Makefile", "pyproject.toml", "constraints.txt"):
         shutil.copy(ROOT / name, tmp_path)  # where nothing is done yet
     shutil.copytree(ROOT / "configs", tmp_path / "configs")
-    printed = subprocess.run(["make", "-n", "model"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
-    stages = re.findall(r"configs/pretrain-\?-(\w+)\.yaml resume=false", printed)
+    printed = subprocess.run(["make", "-n", target], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    stages = re.findall(r"configs/pretrain-\?-([\w-]+)\.yaml resume=false", printed)
     assert [f"pretrain-{number}-{name}.yaml" for number, name in enumerate(stages, start=1)] == [
-        path.name for path in FILES if re.match(r"pretrain-\d", path.name)
+        path.name
+        for path in FILES
+        if path.name.startswith("pretrain-") and ("-gpu-" in path.name) == (target == "model-gpu")
     ]
     for name in stages:
         stage = config.load(TrainConfig, next((ROOT / "configs").glob(f"pretrain-?-{name}.yaml")))
@@ -65,3 +69,10 @@ def test_make_model_runs_every_stage_once_and_in_order(tmp_path: Path) -> None:
         before = printed[: printed.index(f"-{name}.yaml resume")]
         assert stage.init_from is None or f"-{Path(stage.init_from).name}.yaml resume" in before
         assert not stage.data.path or f"configs/prepare-{Path(stage.data.path).name}.yaml" in before
+
+
+@pytest.mark.parametrize("name", ["pretrain-1-warmup", "pretrain-1-gpu-warmup"])
+def test_a_model_that_is_made_to_ship_is_below_64_mib(name: str) -> None:
+    shape = config.load(TrainConfig, ROOT / "configs" / f"{name}.yaml").fresh
+    network = models.fresh(shape, models.load().tokenizer).network
+    assert 2 * sum(parameter.numel() for parameter in network.parameters()) < 64 * 2**20, "in bf16"
