@@ -23,6 +23,7 @@ from ..marks import NO_LABEL, ends_sentence
 from ..tokenization import PAUSE, TaskTokenizer
 from ..words import split
 from .config import DataConfig
+from .disfluencies import disfluent
 from .noise import Written, noised
 from .spans import corrupted
 
@@ -64,7 +65,8 @@ class Batch:
 class ChunkExamples(Dataset[Example]):
     """A prepared data set, encoded when asked for.
 
-    Some chunks get recognition errors; some are turned into questions about one slot, or into pre-training.
+    Some chunks get recognition errors or disfluencies; some are turned into questions about one slot, or into
+    pre-training.
     """
 
     def __init__(self, rows: Any, tokenizer: TaskTokenizer, config: DataConfig | None = None) -> None:
@@ -91,6 +93,9 @@ class ChunkExamples(Dataset[Example]):
         if rng.random() < self.config.noise.share:
             others = self._other_words(rng)
             words = noised(words, self.config.noise, rng, lambda: rng.choice(others))
+        disfluencies = self.config.disfluencies
+        if disfluencies.share and rng.random() < disfluencies.share:
+            words = disfluent(words, disfluencies, rng)
         if rng.random() < self.config.questions.share:
             return self._question(words, row["style"], rng)
         task, tokenizer = self.tokenizer.task, self.tokenizer

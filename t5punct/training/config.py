@@ -15,6 +15,7 @@ from ..errors import ConfigError
 from ..model import FreshModelConfig
 from ..presets import preset
 from ..tokenization import TaskConfig
+from .disfluencies import DisfluencyConfig
 from .noise import NoiseConfig
 from .spans import SpanConfig
 
@@ -76,6 +77,7 @@ class DataConfig:
     copying: CopyConfig = field(default_factory=CopyConfig)
     questions: QuestionConfig = field(default_factory=QuestionConfig)
     noise: NoiseConfig = field(default_factory=NoiseConfig)
+    disfluencies: DisfluencyConfig = field(default_factory=DisfluencyConfig)
     spans: SpanConfig = field(default_factory=SpanConfig)
     styles: dict[str, float] = field(default_factory=dict)  # how often a style's chunks come in an epoch; else once
 

@@ -14,6 +14,7 @@ from t5punct.model import Model, load_tokenizer
 from t5punct.tokenization import TaskConfig, TaskTokenizer
 from t5punct.training.batches import IGNORED, BatchSampler, ChunkExamples, CopyExamples, Example, collate
 from t5punct.training.config import DataConfig, QuestionConfig
+from t5punct.training.disfluencies import DisfluencyConfig
 from t5punct.training.noise import NoiseConfig
 from t5punct.training.spans import SpanConfig
 
@@ -83,6 +84,15 @@ def test_chunks_of_a_style_come_as_often_as_the_config_says(tiny_model: Model) -
         ChunkExamples(data, tiny_model.tokenizer, DataConfig("data", styles={"song": 1.0}))
     with pytest.raises(ConfigError, match=r"style talk -1\.0 times"):
         DataConfig("data", styles={"talk": -1.0})
+
+
+def test_some_chunks_get_disfluencies(tiny_model: Model) -> None:
+    data = rows(*[("so we know that this is right", "So, we know that this is right.")] * 100)
+    config = DataConfig("data", disfluencies=DisfluencyConfig(share=0.5, repeat=1.0, filler=0.0))
+    examples = ChunkExamples(data, tiny_model.tokenizer, config)
+    n_words = [len(examples[index].word_ends) for index in range(100)]
+    assert set(n_words) == {7, 13}, "each word but the first said twice, or none"
+    assert 30 < n_words.count(13) < 70
 
 
 def test_workers_count_the_same_lengths(tiny_model: Model) -> None:
