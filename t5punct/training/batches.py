@@ -1,6 +1,6 @@
-"""Training batches: encoded examples, grouped by length under a token budget.
+"""Training batches: examples grouped by length under a token budget.
 
-In: a prepared data set, or random token sequences (the copying warm-up).  Out: padded tensors.
+In: examples and their lengths.  Out: padded tensors.
 
 A batch of windows of about the same length, `BatchSampler(lengths, batch_tokens=4096, seed=1)`, wastes little on
 padding; the order of batches is random, the same for the same seed and epoch.
@@ -11,35 +11,15 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
-from typing import Any
 
 import torch
-from torch.utils.data import DataLoader, Dataset, Sampler
+from torch.utils.data import Sampler
 
 from ..batching import by_length
 from ..errors import ConfigError
-from ..marks import NO_LABEL, ends_sentence
-from ..tokenization import PAUSE, TaskTokenizer
-from ..words import split
-from .config import DataConfig
-from .disfluencies import disfluent
-from .noise import Written, noised
-from .spans import corrupted
+from .examples import IGNORED, Example
 
-IGNORED = -100  # target positions that the loss leaves out
-_SILENCE_KNOWN = 0.5  # of the questions whose last word a silence follows
 _POOL_BATCHES = 64  # batches whose examples are sorted by length together
-
-
-@dataclass(frozen=True, slots=True)
-class Example:
-    """One encoded example; `marks[i]` is the class of word i's slot (0 none, else 1 + place in the alphabet)."""
-
-    source: tuple[int, ...]
-    target: tuple[int, ...]
-    word_ends: tuple[int, ...]
-    marks: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,166 +40,6 @@ class Batch:
     def to(self, device: torch.device) -> Batch:
         names = ("input_ids", "attention_mask", "labels", "word_ends", "marks")
         return replace(self, **{name: getattr(self, name).to(device) for name in names})
-
-
-class ChunkExamples(Dataset[Example]):
-    """A prepared data set, encoded when asked for.
-
-    Some chunks get recognition errors or disfluencies; some are turned into questions about one slot, or into
-    pre-training.
-    """
-
-    def __init__(self, rows: Any, tokenizer: TaskTokenizer, config: DataConfig | None = None) -> None:
-        self.rows, self.tokenizer, self.config = rows, tokenizer, config or DataConfig()
-        for style in self.config.styles:
-            tokenizer.task.prefix_for(style)  # an unknown one is said here
-        styles = list(rows["style"])
-        self._chunks = [index for index, style in enumerate(styles) for _ in range(self._times(index, style))]
-        # in tokens, not words: one window of long numbers would blow up a batch of short ones
-        counted, apart = _Lengths(rows, self._n_tokens), torch.Generator()  # so as not to draw from the global one
-        loader = DataLoader(counted, 1000, num_workers=self.config.workers, collate_fn=list, generator=apart)
-        lengths = [length for some in loader for length in some]
-        self.lengths = [lengths[index] for index in self._chunks]
-
-    def __len__(self) -> int:
-        return len(self.lengths)
-
-    def __getitem__(self, index: int) -> Example:
-        row, rng = self.rows[self._chunks[index]], random.Random(f"example {index}")
-        words = self._words(row)
-        spans = self.config.spans
-        if spans.share and rng.random() < spans.share:
-            return self._pretraining(words, rng)
-        if rng.random() < self.config.noise.share:
-            others = self._other_words(rng)
-            words = noised(words, self.config.noise, rng, lambda: rng.choice(others))
-        disfluencies = self.config.disfluencies
-        if disfluencies.share and rng.random() < disfluencies.share:
-            words = disfluent(words, disfluencies, rng)
-        if rng.random() < self.config.questions.share:
-            return self._question(words, row["style"], rng)
-        task, tokenizer = self.tokenizer.task, self.tokenizer
-        labels = [word.label for word in words]
-        read, pauses = [word.read for word in words], [word.pause for word in words]
-        source = tokenizer.source(read, row["style"], pauses=pauses)
-        forms = [word.form if task.cased else word.form.lower() for word in words]
-        marks = tuple(1 + task.alphabet.marks.index(label[0]) if label else 0 for label in labels)
-        return Example(source.ids, tokenizer.target(forms, labels), source.word_ends, marks)
-
-    def unmarked_odds(self, n_examples: int = 4000) -> float:
-        """How many times likelier a slot has no mark in the data than in questions about them, by some examples."""
-        n_slots = n_unmarked = n_asked = n_asked_unmarked = 0
-        for index in self._chunks[:: max(1, len(self) // n_examples)]:
-            words = self._words(self.rows[index])
-            question = self._question(words, self.rows[index]["style"], random.Random(f"odds {index}"))
-            n_slots, n_asked = n_slots + len(words), n_asked + 1
-            n_unmarked += sum(not word.label for word in words)
-            n_asked_unmarked += question.target == self.tokenizer.answer(NO_LABEL)
-        if not 0 < n_unmarked < n_slots or not 0 < n_asked_unmarked < n_asked:
-            return 1.0  # too few to tell
-        return n_unmarked / (n_slots - n_unmarked) * (n_asked - n_asked_unmarked) / n_asked_unmarked
-
-    def _times(self, index: int, style: str) -> int:
-        """How often a chunk comes in an epoch; of a fraction, by chance."""
-        times = self.config.styles.get(style, 1.0)
-        return int(times) + (random.Random(f"times {index}").random() < times % 1)
-
-    def _n_tokens(self, source: str, style: str) -> int:
-        """Before errors, which may add some; a question has a sentinel more."""
-        read, pauses = _without_pauses(source)
-        return len(self.tokenizer.source(read, style, pauses=pauses).ids) + bool(self.config.questions.share)
-
-    def _words(self, row: Any) -> list[Written]:
-        alphabet = self.tokenizer.task.alphabet  # the data may have more marks than the task
-        read, pauses = _without_pauses(row["source"])
-        triples = zip(read, split(row["target"]).words, pauses, strict=True)
-        return [Written(one, word.text, alphabet.label(word.label), pause) for one, word, pause in triples]
-
-    def _other_words(self, rng: random.Random) -> list[Written]:
-        """The words inside the sentences of some chunk: frequent ones come often."""
-        words = self._words(self.rows[rng.randrange(len(self.rows))])
-        return [word for before, word in pairwise(words) if not ends_sentence(before.label)] or words
-
-    def _pretraining(self, words: Sequence[Written], rng: random.Random) -> Example:
-        """A chunk as it is written, with runs of tokens left out."""
-        tokenizer = self.tokenizer
-        (*ids, end) = tokenizer.target([word.form for word in words], [word.label for word in words])
-        if len(ids) < 2:
-            return Example((*ids, end), (*ids, end), (0,), (IGNORED,))
-        found = corrupted(ids, self.config.spans, rng, tokenizer.sentinel_ids)
-        return Example((*found.source, end), (*found.target, end), (0,), (IGNORED,))
-
-    def _question(self, words: Sequence[Written], style: str, rng: random.Random) -> Example:
-        """One slot of a chunk that is cut off behind a few more words (Minixhofer thesis 2021, section 3.2)."""
-        questions = self.config.questions
-        lookahead = min(rng.randint(questions.l_min, questions.l_max), len(words) - 1)
-        slots = range(len(words) - lookahead)
-        slot = rng.choice(slots)
-        marked = [other for other in slots if words[other].label]
-        if not words[slot].label and marked and rng.random() >= questions.keep_unmarked:
-            slot = rng.choice(marked)
-        heard = words[: slot + lookahead + 1]
-        # a silence is known when the next word begins, or when a stream is flushed in it
-        pauses = [word.pause and (word is not heard[-1] or rng.random() < _SILENCE_KNOWN) for word in heard]
-        source = self.tokenizer.source([word.read for word in heard], style, slot, pauses)
-        ignored = (IGNORED,) * len(source.word_ends)
-        return Example(source.ids, self.tokenizer.answer(words[slot].label), source.word_ends, ignored)
-
-
-class _Lengths(Dataset[int]):
-    """The lengths of chunks, for a loader to count with many processes."""
-
-    def __init__(self, rows: Any, n_tokens: Callable[[str, str], int]) -> None:
-        self._rows, self._n_tokens = rows, n_tokens
-
-    def __len__(self) -> int:
-        return len(self._rows["source"])
-
-    def __getitems__(self, indices: list[int]) -> list[int]:
-        some = self._rows[indices]
-        return [self._n_tokens(*pair) for pair in zip(some["source"], some["style"], strict=True)]
-
-
-def _without_pauses(source: str) -> tuple[list[str], list[bool]]:
-    """The words of a chunk's source, and whether a silence follows each."""
-    words: list[str] = []
-    pauses: list[bool] = []
-    for piece in source.split():
-        if piece == PAUSE:
-            pauses[-1:] = [True]
-        else:
-            words.append(piece)
-            pauses.append(False)
-    return words, pauses
-
-
-class CopyExamples(Dataset[Example]):
-    """Random token sequences whose target is the source.
-
-    T5's cross-attention has no positions and must learn by content where the next word stands in the source;
-    copying noise teaches just that, far sooner than text does.
-    """
-
-    def __init__(self, n_examples: int, tokenizer: TaskTokenizer, n_ids: int, min_tokens: int, max_tokens: int) -> None:
-        if 3 + n_ids > len(tokenizer.tokenizer):
-            raise ConfigError(
-                f"{n_ids} token ids to copy",
-                expected=f"at most {len(tokenizer.tokenizer) - 3}, the tokenizer's own",
-                fix="lower data.copying.n_ids",
-            )
-        rng = random.Random(0)
-        self.tokenizer, self.n_ids = tokenizer, n_ids
-        self.lengths = [rng.randint(min_tokens, max_tokens) for _ in range(n_examples)]
-
-    def __len__(self) -> int:
-        return len(self.lengths)
-
-    def __getitem__(self, index: int) -> Example:
-        rng = random.Random(index)
-        length = self.lengths[index]
-        ids = tuple(rng.randrange(3, 3 + self.n_ids) for _ in range(length))  # 0-2: pad, end, unknown
-        whole = (*ids, self.tokenizer.eos_id)
-        return Example(whole, whole, tuple(range(length)), (IGNORED,) * length)
 
 
 class BatchSampler(Sampler[list[int]]):

@@ -17,9 +17,10 @@ from .. import model as models
 from ..data.prepare import PrepareConfig
 from ..errors import ConfigError, InputError
 from ..tokenization import TaskConfig
-from .batches import BatchSampler, ChunkExamples, CopyExamples, collate
+from .batches import BatchSampler, collate
 from .checkpoint import TrainState, check_output, find_checkpoint, load_checkpoint, save_checkpoint
 from .config import TrainConfig
+from .examples import ChunkExamples, CopyExamples
 from .objective import Losses, Objective
 from .optimisers import build_optimisers
 from .progress import Progress

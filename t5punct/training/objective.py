@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 import torch
 from torch import nn
 
-from .batches import IGNORED, Batch
+from .batches import Batch
+from .examples import IGNORED
 
 if TYPE_CHECKING:
     from ..model import Model

@@ -19,8 +19,9 @@ from ..formats.files import read_lines
 from ..formats.iwslt import is_iwslt, read_rows
 from ..model import Model
 from ..punctuator import Punctuator, PunctuatorConfig
-from .batches import IGNORED, ChunkExamples, collate
+from .batches import collate
 from .config import ValidationConfig
+from .examples import IGNORED, ChunkExamples
 
 _MAX_CHUNKS = 200  # `prepare` has shuffled them
 

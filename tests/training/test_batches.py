@@ -1,30 +1,14 @@
-from dataclasses import replace
-from pathlib import Path
-from typing import Any
-
 import pytest
 import torch
 from accelerate.data_loader import BatchSamplerShard
-from datasets import Dataset, load_from_disk
 from hypothesis import given
 from hypothesis import strategies as st
 
 from t5punct.errors import ConfigError
-from t5punct.model import Model, load_tokenizer
-from t5punct.tokenization import TaskConfig, TaskTokenizer
-from t5punct.training.batches import IGNORED, BatchSampler, ChunkExamples, CopyExamples, Example, collate
-from t5punct.training.config import DataConfig, QuestionConfig
-from t5punct.training.disfluencies import DisfluencyConfig
-from t5punct.training.noise import NoiseConfig
-from t5punct.training.spans import SpanConfig
+from t5punct.training.batches import BatchSampler, collate
+from t5punct.training.examples import IGNORED, Example
 
 LENGTHS = st.lists(st.integers(1, 60), max_size=200)
-
-
-def rows(*examples: tuple[str, str]) -> Any:
-    names = ("source", "target", "style", "n_words")
-    values = [(source, target, "talk", len(source.split())) for source, target in examples]
-    return Dataset.from_list([dict(zip(names, value, strict=True)) for value in values])
 
 
 @given(LENGTHS, st.integers(1, 200), st.integers(0, 5))
@@ -68,55 +52,6 @@ def test_batches_hold_examples_of_about_the_same_length() -> None:
     assert padded < 1.1 * sum(lengths)
 
 
-def test_chunks_of_a_style_come_as_often_as_the_config_says(tiny_model: Model) -> None:
-    data = rows(*[(f"word {index}", f"Word {index}.") for index in range(400)])
-    data = data.remove_columns("style").add_column("style", ["talk", "chat", "prose", "meeting"] * 100)
-    config = DataConfig("data", styles={"talk": 3.0, "prose": 0.0, "meeting": 0.5})
-    examples = ChunkExamples(data, tiny_model.tokenizer, config)
-    plain = ChunkExamples(data, tiny_model.tokenizer)
-    sources = [examples[index].source for index in range(len(examples))]
-    counts = [sources.count(plain[index].source) for index in range(400)]
-    assert [sum(counts[start::4]) for start in (0, 1, 2)] == [300, 100, 0]
-    assert set(counts[3::4]) == {0, 1}
-    assert 35 < sum(counts[3::4]) < 65
-    assert len(examples.lengths) == len(examples)
-    with pytest.raises(ConfigError, match="style 'song'"):
-        ChunkExamples(data, tiny_model.tokenizer, DataConfig("data", styles={"song": 1.0}))
-    with pytest.raises(ConfigError, match=r"style talk -1\.0 times"):
-        DataConfig("data", styles={"talk": -1.0})
-
-
-def test_some_chunks_get_disfluencies(tiny_model: Model) -> None:
-    data = rows(*[("so we know that this is right", "So, we know that this is right.")] * 100)
-    config = DataConfig("data", disfluencies=DisfluencyConfig(share=0.5, repeat=1.0, filler=0.0))
-    examples = ChunkExamples(data, tiny_model.tokenizer, config)
-    n_words = [len(examples[index].word_ends) for index in range(100)]
-    assert set(n_words) == {7, 13}, "each word but the first said twice, or none"
-    assert 30 < n_words.count(13) < 70
-
-
-def test_workers_count_the_same_lengths(tiny_model: Model) -> None:
-    data = rows(*[(f"{'word ' * (index % 7)}last", f"{'Word ' * (index % 7)}last.") for index in range(2500)])
-    alone = ChunkExamples(data, tiny_model.tokenizer)
-    assert ChunkExamples(data, tiny_model.tokenizer, DataConfig("data", workers=2)).lengths == alone.lengths
-    assert alone.lengths[:3] == [len(alone[index].source) for index in range(3)]
-
-
-def test_some_chunks_are_for_pre_training(tiny_model: Model) -> None:
-    tokenizer = tiny_model.tokenizer
-    data = rows(*[("so we know that this is right", "So, we know that this is right.")] * 200)
-    config = DataConfig("data", spans=SpanConfig(share=0.5), noise=NoiseConfig(share=1.0))
-    examples = ChunkExamples(data, tokenizer, config)
-    found = [one for one in (examples[index] for index in range(200)) if one.target[0] == tokenizer.sentinel_id]
-    assert 70 < len(found) < 130
-    whole = set(tokenizer.encode_target(data[0]["target"]))
-    for one in found:
-        assert set(one.source) | set(one.target) == whole | {tokenizer.sentinel_id}, "from text without errors"
-        assert one.source[-1] == one.target[-1] == tokenizer.eos_id
-        assert one.marks == (IGNORED,)
-    assert len({one.source for one in found}) > 3
-
-
 def test_collate_pads_and_masks() -> None:
     one = Example(source=(5, 6, 7, 1), target=(5, 8, 6, 7, 1), word_ends=(1, 2), marks=(1, 0))
     other = Example(source=(5, 1), target=(5, 1), word_ends=(0,), marks=(3,))
@@ -130,53 +65,6 @@ def test_collate_pads_and_masks() -> None:
     assert {tensor.dtype for tensor in (batch.input_ids, batch.attention_mask, batch.labels)} == {torch.int64}
     moved = batch.to(torch.device("meta"))
     assert (moved.labels.device.type, moved.marks.device.type, moved.n_words) == ("meta", "meta", 3)
-
-
-def test_an_example_is_encoded_as_decoding_meets_it(tiny_model: Model) -> None:
-    tokenizer = tiny_model.tokenizer
-    (example,) = ChunkExamples(rows(("we know right", "We know, right?!")), tokenizer)
-    source = tokenizer.source(["we", "know", "right"], "talk")
-    assert (example.source, example.word_ends) == (source.ids, source.word_ends)
-    assert example.target == tokenizer.target(["We", "know", "right"], ["", ",", "?!"])
-    assert example.marks == (0, 1, 3)  # none, `,` is the first mark, `?` the third
-
-
-def test_lengths_are_tokens_of_the_source(tiny_model: Model, tiny_data: Path) -> None:
-    examples = ChunkExamples(load_from_disk(str(tiny_data))["train"], tiny_model.tokenizer)
-    assert len(examples) == len(examples.lengths) > 100
-    for index in range(20):
-        example = examples[index]
-        assert examples.lengths[index] == len(example.source)
-        assert len(example.word_ends) == len(example.marks) == examples.rows[index]["n_words"]
-
-
-def test_a_task_with_fewer_marks_and_no_capitals_takes_the_same_data(tiny_tokenizer_folder: Path) -> None:
-    task = TaskConfig(marks=",.?", max_marks=1, cased=False)
-    tokenizer = load_tokenizer(tiny_tokenizer_folder, task)
-    (example,) = ChunkExamples(rows(("we know it stop now right", "We know: it - stop; now... Right?!")), tokenizer)
-    assert example.target == tokenizer.target("we know it stop now right".split(), ["", "", "", "", ".", "?"])
-    assert example.marks == (0, 0, 0, 0, 2, 3)
-    assert len(example.word_ends) == 6
-
-
-def test_copying_writes_what_it_reads(tiny_model: Model) -> None:
-    examples = CopyExamples(50, tiny_model.tokenizer, n_ids=40, min_tokens=3, max_tokens=9)
-    for index in range(50):
-        example = examples[index]
-        assert example.source == example.target == examples[index].source  # the same each time it is asked for
-        assert example.source[-1] == tiny_model.tokenizer.eos_id
-        assert 3 <= len(example.source) - 1 == examples.lengths[index] <= 9
-        assert all(3 <= token < 43 for token in example.source[:-1])
-        assert set(example.marks) == {IGNORED}
-    assert len(examples) == 50
-    assert len({examples[index].source for index in range(50)}) == 50
-
-
-def test_copying_more_ids_than_there_are_is_refused(tiny_model: Model) -> None:
-    size = len(tiny_model.tokenizer.tokenizer)
-    CopyExamples(1, tiny_model.tokenizer, size - 3, 3, 9)
-    with pytest.raises(ConfigError, match=rf"{size - 2} token ids to copy; expected at most {size - 3}, .*n_ids"):
-        CopyExamples(1, tiny_model.tokenizer, size - 2, 3, 9)
 
 
 @given(LENGTHS, st.integers(1, 4), st.integers(0, 2), st.integers(0, 3))
@@ -195,84 +83,3 @@ def test_every_process_gets_as_many_batches(lengths: list[int], n_processes: int
         list(BatchSamplerShard(several, n_processes, process, even_batches=False)) for process in range(n_processes)
     ]
     assert {len(shard) for shard in shards} == {len(several) // n_processes}
-
-
-def test_questions_ask_about_one_slot_with_little_right_context(tiny_model: Model) -> None:
-    words = [f"w{place}" for place in range(12)]
-    labels = {4: ",", 9: "."}
-    target = " ".join(word + labels.get(place, "") for place, word in enumerate(words))
-    questions = QuestionConfig(share=1.0, l_min=1, l_max=3, keep_unmarked=0.25)
-    examples = ChunkExamples(
-        rows(*[(" ".join(words), target)] * 400), tiny_model.tokenizer, DataConfig("data", questions=questions)
-    )
-    tokenizer = tiny_model.tokenizer
-    known = {
-        (slot, lookahead): tokenizer.source(words[: slot + lookahead + 1], "talk", asked=slot).ids
-        for lookahead in (1, 2, 3)
-        for slot in range(12 - lookahead)
-    }
-    asked = []
-    for index in range(len(examples)):
-        example = examples[index]
-        ((slot, lookahead),) = [key for key, ids in known.items() if ids == example.source]
-        assert example.target == tokenizer.answer(labels.get(slot, ""))
-        assert set(example.marks) == {IGNORED}
-        assert len(example.source) <= examples.lengths[index]
-        asked.append((slot, lookahead))
-    assert {lookahead for _, lookahead in asked} == {1, 2, 3}
-    unmarked = sum(slot not in labels for slot, _ in asked) / len(asked)
-    assert unmarked == pytest.approx(0.25 * 8.25 / 10, abs=0.08), "0.25 of the unmarked slots that were drawn"
-    assert examples[0] == examples[0], "an example is the same whenever it is asked for"
-
-
-def test_without_a_share_nothing_is_asked(tiny_model: Model) -> None:
-    (plain,) = ChunkExamples(rows(("we know", "We know.")), tiny_model.tokenizer)
-    assert tiny_model.tokenizer.sentinel_id not in plain.source
-    with pytest.raises(ConfigError, match=r"questions of share 0\.5, l_min 4, l_max 2"):
-        QuestionConfig(share=0.5, l_min=4, l_max=2)
-
-
-TIMED = ("we know <extra_id_1> right <extra_id_1>", "We know, right?")
-
-
-def test_pauses_are_read_where_the_task_has_a_token_for_them(tiny_model: Model) -> None:
-    data = rows(TIMED)
-    plain, pauses = tiny_model.tokenizer, [False, True, True]
-    words = ["we", "know", "right"]
-    (deaf,) = ChunkExamples(data, plain)
-    assert deaf.source == plain.source(words, "talk").ids
-    hearing = TaskTokenizer(plain.tokenizer, replace(plain.task, pause_ms=280))
-    examples = ChunkExamples(data, hearing)
-    (example,) = examples
-    assert example.source == hearing.source(words, "talk", pauses=pauses).ids
-    assert len(example.source) == examples.lengths[0] == len(deaf.source) + 2
-    assert (example.target, example.marks) == (deaf.target, deaf.marks)
-    ask = DataConfig("data", questions=QuestionConfig(1.0, l_min=0, l_max=0, keep_unmarked=0.0))
-    asked = {question.source for question in ChunkExamples(rows(*[TIMED] * 50), hearing, ask)}
-    assert asked == {
-        hearing.source(words[: slot + 1], "talk", slot, [False, *known]).ids
-        for slot, *known in ((1, False), (1, True), (2, True, False), (2, True, True))  # of the last word one may know
-    }
-
-
-def test_errors_come_into_a_share_of_the_examples(tiny_model: Model) -> None:
-    data = rows(*[("we know that this is right", "We know that this is right.")] * 1000)
-    clean = ChunkExamples(data, tiny_model.tokenizer)[0]
-    examples = ChunkExamples(data, tiny_model.tokenizer, DataConfig("data", noise=NoiseConfig(0.5, delete=0.5)))
-    n_noisy = sum(example.source != clean.source for example in examples)
-    assert 440 <= n_noisy <= 560
-    assert all(len(example.marks) == len(example.word_ends) for example in examples)
-    assert examples[3] == examples[3]
-
-
-def test_the_odds_undo_what_asking_about_marks_more_often_does(tiny_model: Model) -> None:
-    words = [f"w{place}" for place in range(20)]
-    data = rows(*[(" ".join(words), " ".join(words)[:-3] + "w19.")] * 3000)  # one slot of 20 has a mark
-    ask = QuestionConfig(1.0, l_min=0, l_max=0, keep_unmarked=0.3)
-    examples = ChunkExamples(data, tiny_model.tokenizer, DataConfig("data", questions=ask))
-    asked_unmarked = 0.3 * 19 / 20
-    assert examples.unmarked_odds() == pytest.approx(19 * (1 - asked_unmarked) / asked_unmarked, rel=0.15)
-    fair = DataConfig("data", questions=QuestionConfig(1.0, l_min=0, l_max=0, keep_unmarked=1.0))
-    assert ChunkExamples(data, tiny_model.tokenizer, fair).unmarked_odds() == pytest.approx(1.0, rel=0.2)
-    bare = ChunkExamples(rows(("we know", "we know")), tiny_model.tokenizer, fair)
-    assert bare.unmarked_odds() == 1.0

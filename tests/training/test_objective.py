@@ -4,7 +4,8 @@ import pytest
 import torch
 
 from t5punct.model import Model
-from t5punct.training.batches import IGNORED, Batch, ChunkExamples, collate
+from t5punct.training.batches import Batch, collate
+from t5punct.training.examples import IGNORED, ChunkExamples
 from t5punct.training.objective import Objective
 
 ROWS = {
