@@ -8,6 +8,8 @@ recipe itself; the others change some of its settings.
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -26,7 +28,6 @@ from t5punct.evaluation.significance import paired_test
 from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.training.checkpoint import STATE_FILE, TRAIN_FILE
 from t5punct.training.config import TrainConfig
-from t5punct.training.loop import train
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,11 @@ def _train(settings: StudyConfig, output: Path, changes: Sequence[str]) -> None:
         if json.loads((output / STATE_FILE).read_text(encoding="utf-8"))["step"] >= wanted.optim.max_steps:
             return
         wanted = replace(wanted, resume=True)
-    train(wanted)
+    file = output.with_name(output.name + ".yaml")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    config.save(wanted, file)
+    # in a process of its own: what a run held is given back
+    subprocess.run([sys.executable, str(Path(__file__).parents[1] / "train.py"), "--config", str(file)], check=True)  # noqa: S603
 
 
 def _score(settings: StudyConfig, name: str, output: Path) -> Row:

@@ -2,17 +2,18 @@
 
 `python benchmarks/heldout.py --config configs/heldout.yaml root=CORPUS` writes a page of results.  What is held out is
 what `t5punct prepare` with the same corpora keeps for validation.  The first five stages of the bundled model kept
-other lines of the chat corpora back, so it has seen part of those: its figures in the style `chat` are too good.
+other lines of the chat corpora back; name its `runs`, and what any of them has seen is left out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 
 from rich.console import Console
+from seen import Seen
 from studies import run
 
 from t5punct import __version__, config
@@ -34,6 +35,7 @@ class StudyConfig:
     data: str = "configs/prepare-more.yaml"  # whose corpora, styles and held-out documents
     root: str = "."
     model: str | None = None
+    runs: list[str] = field(default_factory=list)  # of the model: what they have seen is left out
     max_words: int = 20_000  # of each corpus
     output: str = "docs/results/heldout.md"
 
@@ -62,22 +64,28 @@ def study(settings: StudyConfig) -> None:
     if not data.corpora:
         raise ConfigError(f"no corpora in {settings.data}", expected="a config of `t5punct prepare`", fix="set data")
     punctuator = Punctuator.from_pretrained(settings.model)
+    corpora = {corpus.path: corpus for corpus in data.corpora}.values()  # one may be listed twice
+    located = [replace(one, path=str(Path(settings.root) / one.path), words=0, join=1) for one in corpora]
+    held_out = [text for corpus in located for text in _held_out(corpus, data)]
+    seen = Seen.of([Path(run) for run in settings.runs], held_out)
     rows: dict[tuple[str, str], Found] = {}
-    for corpus in data.corpora:
-        located = replace(corpus, path=str(Path(settings.root) / corpus.path), words=0, join=1)
+    for corpus in located:
         styled = punctuator.with_config(decoding=DecodingConfig(style=corpus.style))
         name = Path(corpus.path).name.partition(".")[0]
-        rows[corpus.style, name] = score_corpus(styled, located, data, settings.max_words)
+        rows[corpus.style, name] = score_corpus(styled, corpus, data, settings.max_words, seen)
         Console().print(f"{name}: {rows[corpus.style, name].counts.words:,} words")
     page = Path(settings.output)
     page.parent.mkdir(parents=True, exist_ok=True)
     page.write_text(_page(settings, rows), encoding="utf-8")
 
 
-def score_corpus(punctuator: Punctuator, corpus: CorpusConfig, data: PrepareConfig, max_words: int) -> Found:
+def score_corpus(
+    punctuator: Punctuator, corpus: CorpusConfig, data: PrepareConfig, max_words: int, seen: Container[str] = ()
+) -> Found:
+    """What the model makes of a corpus's held-out documents, but for those that were seen."""
     total = Found()
     alphabet = punctuator.model.task.alphabet
-    for words in _references(corpus, data, max_words):
+    for words in _references(corpus, data, max_words, seen):
         reference = TextReference(words, alphabet, case=True)
         annotated = punctuator.annotated(reference.words, punctuator.decisions(reference.words))
         labels = zip((word.label for word in words), (word.label for word in annotated), strict=True)
@@ -85,9 +93,17 @@ def score_corpus(punctuator: Punctuator, corpus: CorpusConfig, data: PrepareConf
     return total
 
 
-def _references(corpus: CorpusConfig, data: PrepareConfig, max_words: int) -> Iterator[tuple[Word, ...]]:
+def _held_out(corpus: CorpusConfig, data: PrepareConfig) -> Iterator[str]:
+    return documents(corpus, "validation", seed=data.seed, holdout_percent=data.holdout_percent)
+
+
+def _references(
+    corpus: CorpusConfig, data: PrepareConfig, max_words: int, seen: Container[str]
+) -> Iterator[tuple[Word, ...]]:
     left = max_words
-    for text in documents(corpus, "validation", seed=data.seed, holdout_percent=data.holdout_percent):
+    for text in _held_out(corpus, data):
+        if text in seen:
+            continue
         words = tuple(Word(word.core, word.label) for word in split(text).words if word.has_slot)[:left]
         if words:
             yield words
@@ -103,7 +119,8 @@ def _page(settings: StudyConfig, rows: dict[tuple[str, str], Found]) -> str:
         "# Held-out open text",
         "",
         f"Up to {settings.max_words:,} words of what each corpus of `{settings.data}` keeps for validation, in its own",
-        f"style; model {settings.model or 'bundled'}, t5punct {__version__}. Written by",
+        f"style; model {settings.model or 'bundled'}, t5punct {__version__}. Documents half of whose runs of six words",
+        f"stand in what {', '.join(settings.runs) or 'no run'} saw are left out. Written by",
         "`python benchmarks/heldout.py --config configs/heldout.yaml`.",
         "",
         "Case: words written right, of those that are not lower case. `!`, and labels of two or more marks: precision",

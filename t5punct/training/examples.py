@@ -85,6 +85,10 @@ class ChunkExamples(Dataset[Example]):
         marks = tuple(1 + task.alphabet.marks.index(label[0]) if label else 0 for label in labels)
         return Example(source.ids, tokenizer.target(forms, labels), source.word_ends, marks)
 
+    def sources(self, indices: Sequence[int]) -> list[str]:
+        """The chunks behind some examples, as text without errors and the like."""
+        return list(self.rows[[self._chunks[index] for index in indices]]["source"])
+
     def unmarked_odds(self, n_examples: int = 4000) -> float:
         """How many times likelier a slot has no mark in the data than in questions about them, by some examples."""
         n_slots = n_unmarked = n_asked = n_asked_unmarked = 0

@@ -1,0 +1,93 @@
+"""The bundled model on what people really give it: words are kept whatever comes, and habits of input do no harm."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from t5punct.punctuator import Punctuator
+from t5punct.render import RenderConfig
+from t5punct.words import split
+
+LECTURE = (Path(__file__).parents[1] / "data" / "lecture.txt").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def punctuator() -> Punctuator:
+    return Punctuator.from_pretrained()
+
+
+def _words(text: str) -> list[str]:
+    """The words, however they are written."""
+    return [word.text.lower() for word in split(text).words]
+
+
+def _marks(text: str) -> list[str]:
+    return [word.label for word in split(text).words]
+
+
+def test_capitals_of_the_input_change_nothing(punctuator: Punctuator) -> None:
+    plain = punctuator.punctuate(LECTURE)
+    assert punctuator.punctuate(LECTURE.upper()) == plain
+    assert punctuator.punctuate(LECTURE.title()) == plain
+    assert plain != LECTURE.upper()
+
+
+def test_marks_of_the_input_are_predicted_anew_or_kept(punctuator: Punctuator) -> None:
+    plain = punctuator.punctuate(LECTURE)
+    assert punctuator.punctuate(plain) == plain
+    keeping = punctuator.with_config(render=RenderConfig(keep_marks=True))
+    odd = "so we; know that... they left (all of them) and then? we said no"
+    kept = keeping.punctuate(odd)
+    assert _words(kept) == _words(odd)
+    assert all(new == old for old, new in zip(_marks(odd), _marks(kept), strict=True) if old)
+
+
+REAL = {
+    "fillers and repetitions": "um so i i think uh that that we you know we should er go no no no",
+    "numbers": "in 1953 it cost $3.50 or 10,000 a day that is 20% of 1,234.5 on 3/4 at 10:30 for the 2nd time",
+    "names and initials": "dr. o'neil of the u.s. met jean-luc and j. r. r. tolkien at mcdonald's",
+    "addresses": "write to name@host.org or see https://example.org/a?b=c&d=e#f and call +44 20 7946 0000",
+    "three words": "we know that",
+    "one word": "yes",
+    "Hungarian": "jó reggelt kívánok ma az alvásról fogok beszélni ki aludt nyolc órát az éjjel",
+    "German": "guten morgen ich heiße maria und heute geht es um den schlaf straße",
+    "Chinese": "大家早上好 我叫玛丽亚 今天我想谈谈睡眠",
+    "Arabic": "صباح الخير اسمي ماريا وأريد أن أتحدث اليوم عن النوم",
+    "emoji and symbols": "so 🙂🙂 we → know ™ that ½ of it \u200b is ok",
+    "garbage": "asdf qwer " + "x" * 3000 + " \u0001\u0002 ]]>]]> {{{ ;;; ,,, -- zxcv",
+    "code": "if (a<b) { return a+=b; } else x = y[0];",
+}
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_words_are_kept_whatever_comes(punctuator: Punctuator, name: str) -> None:
+    for text in (REAL[name], REAL[name].upper()):
+        found = punctuator.punctuate(text)
+        assert len(_words(found)) == len(_words(text))
+        annotated = punctuator.annotate(text)
+        assert [word.word for word in annotated] == [word.text for word in split(text).words]
+        for word in annotated:
+            # a letter such as ß has no capital of the same length and stays as it is
+            assert word.text.lower().startswith(word.word.lower()[:1])
+
+
+def test_a_text_that_starts_inside_a_sentence_may_stay_there(punctuator: Punctuator) -> None:
+    text = "of the people of this town were asked to wait for"
+    fragment = punctuator.with_config(fragment=True).punctuate(text)
+    assert fragment[0] == "o"
+    assert fragment.endswith("for")
+    whole = punctuator.punctuate(text)
+    assert whole[0] == "O"
+    assert whole[-1] in ".?!"
+
+
+def test_a_long_text_has_the_marks_of_its_parts(punctuator: Punctuator) -> None:
+    """The lecture forty times over, some 10,000 words: inside, each copy is punctuated as the one before."""
+    copy = LECTURE.strip() + "\n"
+    n_words = len(_words(copy))
+    found = _marks(punctuator.punctuate(40 * copy))
+    assert len(found) == 40 * n_words
+    n_same = sum(found[place] == found[place + n_words] for place in range(38 * n_words))
+    assert n_same > 0.97 * 38 * n_words, "windows fall differently, so a few differ"
