@@ -74,7 +74,7 @@ class ModelOptions:
 
         chosen = self.strategy()
         names = ("decoder", "beams", "batch_tokens", "style", "marks", "max_marks", "precision", "device")
-        odds = None if self.mark_odds is None else _odds(self.mark_odds)
+        odds = None if self.mark_odds is None else mark_odds_of(self.mark_odds)
         return PunctuatorConfig(
             chosen.windows,
             chosen.combine,
@@ -149,7 +149,8 @@ def with_model_options(command: Callable[..., None]) -> Callable[..., None]:
     return wrapped
 
 
-def _odds(text: str) -> dict[str, float]:
+def mark_odds_of(text: str) -> dict[str, float]:
+    """Odds as a person writes them: `,=3 .=0.8`."""
     from ..errors import ConfigError
 
     try:

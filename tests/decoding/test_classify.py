@@ -100,3 +100,12 @@ def test_rarely_asked_slots_without_marks_get_their_share_back(model: Model) -> 
             )
     with pytest.raises(ConfigError, match=r"unmarked_odds 0\.0"):
         model.with_task(unmarked_odds=0.0)
+
+
+def test_odds_of_marks_count_in_answers_too(model: Model) -> None:
+    questions = [Question(window, slot) for window in WINDOWS for slot in range(len(window.words))]
+    plain = SlotClassifier(model, DecodingConfig(max_marks=1)).decode(questions)
+    weighed = SlotClassifier(model, DecodingConfig(max_marks=1, mark_odds={"?": 3.0})).decode(questions)
+    for before, after in zip(plain, weighed, strict=True):
+        asked = before.probability("?")
+        assert after.probability("?") == pytest.approx(3 * asked / (1 + 2 * asked), abs=1e-5)

@@ -1,0 +1,60 @@
+"""Odds of marks, chosen on a development file: micro and macro F1 of every combination.
+
+`python benchmarks/mark_odds.py dev2012.tsv --max-words 20000 --odds ",=2 .=2" ",=3 .=2"` prints a table, the best first.
+Odds change what is decoded next, so each combination is decoded anew.
+"""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+
+from t5punct.cli.options import mark_odds_of
+from t5punct.decoding.inputs import DecodingConfig
+from t5punct.errors import T5PunctError
+from t5punct.evaluate_files import Report, evaluate_file
+from t5punct.punctuator import Punctuator
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Odds, and what they scored."""
+
+    odds: str
+    report: Report
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--odds", nargs="+", default=["", ",=2 .=2 ?=2", ",=2.5 .=2 ?=2", ",=3 .=2 ?=2", ",=3 .=3 ?=3"])
+    parser.add_argument("--max-words", type=int)
+    parser.add_argument("--model")
+    parser.add_argument("--style")
+    options = parser.parse_args()
+    trials = []
+    try:
+        punctuator = Punctuator.from_pretrained(options.model)
+        for odds in options.odds:
+            decoding = DecodingConfig(style=options.style, mark_odds=mark_odds_of(odds))
+            weighed = punctuator.with_config(decoding=decoding)
+            trials.append(Trial(odds, evaluate_file(options.file, weighed, max_words=options.max_words)))
+    except T5PunctError as error:
+        parser.exit(2, f"{error}\n")
+    Console(soft_wrap=True).print(table(trials))
+
+
+def table(trials: list[Trial]) -> str:
+    lines = ["| odds | micro F1 | macro F1 | comma | period | question |", "| --- | --- | --- | --- | --- | --- |"]
+    for trial in sorted(trials, key=lambda one: -(one.report.scores.micro.f1 or 0.0)):
+        scores = trial.report.scores
+        values = [scores.micro.f1, scores.macro_f1, *(one.f1 for one in scores.per_class.values())]
+        lines.append(f"| `{trial.odds or 'none'}` | {' | '.join(f'{value or 0.0:.1f}' for value in values)} |")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    main()
