@@ -1,6 +1,6 @@
 """Odds of marks, chosen on a development file: micro and macro F1 of every combination.
 
-`python benchmarks/mark_odds.py dev2012.tsv --max-words 20000 --odds ",=2 .=2" ",=3 .=2"` prints a table, the best first.
+`python benchmarks/mark_odds.py dev2012.tsv --max-words 20000 --odds ",=2 .=2" ",=3 .=2"` prints a table, best first.
 Odds change what is decoded next, so each combination is decoded anew.
 """
 
