@@ -15,9 +15,9 @@ export TOKENIZERS_PARALLELISM = false
 
 CORPUS ?= ../shared/corpus
 STYLE = meeting
-UNMARKED_ODDS = 6.0
+MARK_ODDS = {",": 2.5, ".": 2.0, "?": 2.0, "!": 4.0}
 STAGES = warmup short long anneal full more last gpu-warmup gpu-main gpu-last
-SAVE = import sys, torch; from t5punct import model; model.save(model.load(sys.argv[1]).with_task(default_style="$(STYLE)", unmarked_odds=$(UNMARKED_ODDS)), "t5punct/models/base", dtype=torch.bfloat16)
+SAVE = import sys, torch; from t5punct import model; model.save(model.load(sys.argv[1]).with_task(default_style="$(STYLE)", mark_odds=$(MARK_ODDS)), "t5punct/models/base", dtype=torch.bfloat16)
 
 .PHONY: demo test check bench model model-gpu setup clean
 .PRECIOUS: prepared/%/dataset_dict.json
