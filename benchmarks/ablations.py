@@ -120,7 +120,7 @@ def _page(settings: StudyConfig, rows: Sequence[Row]) -> str:
         "alike but for one thing. Loss: text loss on the same held-out chunks of all styles, nats a token. Micro F1 on",
         f"the first {settings.max_words:,} words, style {settings.style}, odds of marks {odds or 'none'}, with",
         "the gain over the first row and the p of a paired test. Chat: two and more marks in a slot on",
-        f"{settings.chat_words:,} held-out words of chat, precision / recall / F1 (how many there are).",
+        f"{settings.chat_words:,} words of chat that these runs had not, precision / recall / F1 (how many there are).",
         f"t5punct {__version__}; written by `python benchmarks/ablations.py --config configs/ablations.yaml`.",
         "",
         f"| variant | changes | loss | {' | '.join(f'{name} | gain (p)' for name in files)} | chat |",

@@ -37,7 +37,8 @@ def main() -> None:
     options = parser.parse_args()
     trials = []
     try:
-        punctuator = Punctuator.from_pretrained(options.model)
+        trained = Punctuator.from_pretrained(options.model)
+        punctuator = Punctuator(trained.model.with_task(mark_odds={}))
         for odds in options.odds:
             decoding = DecodingConfig(style=options.style, mark_odds=mark_odds_of(odds))
             weighed = punctuator.with_config(decoding=decoding)

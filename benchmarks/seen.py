@@ -1,7 +1,7 @@
 """What a chain of training runs has seen, so that held-out text can be held to be unseen.
 
 Its stages may have kept different documents back, and one text may stand in two corpora.  The order of examples is
-known from each run's settings and state: the same chunks are looked up again.
+known from each run's settings and state: the same chunks are looked up again, in data sets that must be those it had.
 
 `Seen.of([Path("runs/short"), Path("runs/long")], texts)` tells of which texts at least half the runs of six words stand
 in chunks that a run was trained on (of a shorter text: whether it is a chunk).

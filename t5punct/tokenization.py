@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -50,13 +50,7 @@ class TaskConfig:
         Alphabet(self.marks, self.max_marks)  # says what is wrong with them
         if self.max_tokens < 1:
             raise ConfigError(f"max_tokens {self.max_tokens}", expected="1 or more", fix="set max_tokens")
-        wrong = [mark for mark, odds in self.mark_odds.items() if mark not in self.marks or not 0.0 < odds < math.inf]
-        if wrong:
-            raise ConfigError(
-                f"mark odds {wrong[0]!r}: {self.mark_odds[wrong[0]]}",
-                expected=f"marks of {self.marks!r}, each with a number above 0",
-                fix="check the mark odds",
-            )
+        check_odds(self.mark_odds, self.marks)
         if not 0.0 < self.unmarked_odds < math.inf:
             raise ConfigError(f"unmarked_odds {self.unmarked_odds}", expected="above 0", fix="set unmarked_odds")
         if self.pause_ms is not None and self.pause_ms < 1:
@@ -84,6 +78,17 @@ class TaskConfig:
         if style not in self.styles:
             raise ConfigError(f"style {style!r}", expected=f"one of {', '.join(self.styles)}", fix="check --style")
         return self.prefix.format(style=style)
+
+
+def check_odds(odds: Mapping[str, float], marks: str | None = None) -> None:
+    """Raise ConfigError for odds that are no positive numbers, or of what is none of the marks."""
+    for mark, value in odds.items():
+        if not 0.0 < value < math.inf or (marks is not None and mark not in set(marks)):
+            raise ConfigError(
+                f"mark odds {mark!r}: {value}",
+                expected=f"{f'marks of {marks!r}' if marks else 'marks'}, each with a number above 0",
+                fix="check the mark odds",
+            )
 
 
 @dataclass(frozen=True, slots=True)

@@ -291,6 +291,7 @@ def test_marks_can_be_restricted(capsys: pytest.CaptureFixture[str], folder: str
     _, out, _ = _run(capsys, "punctuate", text, "--model", folder, "--marks", ".", "--max-marks", 1, "--json")
     assert {word["label"] for word in json.loads(out)["words"]} <= {"", "."}
     assert _run(capsys, "punctuate", text, "--model", folder, "--marks", "*")[0] == 2
+    assert _run(capsys, "punctuate", text, "--model", folder, "--precision", "fp8")[0] == 2
 
 
 def test_marks_can_be_made_likelier(capsys: pytest.CaptureFixture[str], folder: str, text: Path) -> None:
@@ -301,8 +302,10 @@ def test_marks_can_be_made_likelier(capsys: pytest.CaptureFixture[str], folder: 
     assert n_commas(",=1e-9") == 0 < n_words // 2 < n_commas(",=1e9 .=1")
     code, _, err = _run(capsys, "punctuate", text, "--model", folder, "--mark-odds", "comma=2")
     assert (code, err.count("\n")) == (2, 1)
-    assert "mark odds 'comma=2'; expected a mark and a number each" in err
-    assert _run(capsys, "punctuate", text, "--model", folder, "--precision", "fp8")[0] == 2
+    assert "mark odds 'comma=2'; expected a number for each mark" in err
+    for odds in (",=2 ,=3", ",=nan", "=2", ","):
+        _, _, err = _run(capsys, "punctuate", text, "--model", "no/where", "--mark-odds", odds)
+        assert err.startswith("t5punct: mark odds"), "before the model is looked for"
 
 
 def test_presets_are_listed_and_one_is_printed_to_be_copied(

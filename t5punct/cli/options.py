@@ -48,7 +48,10 @@ class ModelOptions:
     max_marks: Annotated[int | None, typer.Option(min=1, help="Marks in one slot, at most.")] = None
     mark_odds: Annotated[
         str | None,
-        typer.Option(help='`slots`: how many times marks count against none: more commas, fewer stops: ",=3 .=0.8".'),
+        typer.Option(
+            help="`slots`: how many times marks count against none, in place of the model's numbers: "
+            'more commas, fewer stops: ",=4 .=1.5"; "": all count once.'
+        ),
     ] = None
     batch_tokens: Annotated[
         int, typer.Option(min=1, help="Tokens read at a time: more can be faster, and takes more memory.")
@@ -150,15 +153,18 @@ def with_model_options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def mark_odds_of(text: str) -> dict[str, float]:
-    """Odds as a person writes them: `,=3 .=0.8`."""
+    """Odds as a person writes them: `,=4 .=1.5`."""
     from ..errors import ConfigError
 
     try:
-        return {piece[0]: float(piece[1:].removeprefix("=")) for piece in text.split()}
+        pairs = [(piece[0], float(piece[1:].removeprefix("="))) for piece in text.split()]
+        if len(pairs) > len(dict(pairs)):
+            raise ValueError
     except ValueError as error:
         raise ConfigError(
-            f"mark odds {text!r}", expected='a mark and a number each, such as ",=3 .=0.8"', fix="check --mark-odds"
+            f"mark odds {text!r}", expected='a number for each mark, such as ",=4 .=1.5"', fix="check --mark-odds"
         ) from error
+    return dict(pairs)
 
 
 def silence_bars() -> None:

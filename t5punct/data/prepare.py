@@ -12,6 +12,7 @@ import itertools
 import random
 import shutil
 import tempfile
+from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
@@ -140,6 +141,8 @@ def _split(config: PrepareConfig, name: str, cache: str) -> Any:
     except DatasetGenerationError as error:  # it wraps whatever a generator raises
         if isinstance(error.__cause__, T5PunctError):
             raise error.__cause__ from None
+        if n_processes:  # what a process of its own raises loses its cause on the way: raise it here
+            deque(_rows(config, name), maxlen=0)
         raise
     return rows.shuffle(seed=config.seed)
 

@@ -9,7 +9,7 @@ of the offered tokens are normalised among themselves and the best is taken (gre
 
 A slot's first mark may count more, or less, than the words beside it (its odds): F1 is highest where a mark need not
 be likelier than no mark, only likelier than F1 / 2 (Lipton 2014).  Odds are weighed in where the tokens of marks part
-from those of words.
+from those of words, and from each other's.
 
 >>> choice = Choice.of([Option((7,), mark=","), Option((5, 1)), Option((5, 2))])
 >>> choice.root.tokens, choice.paths[2].tokens, [turn.fork.tokens for turn in choice.paths[2].turns]
@@ -185,14 +185,14 @@ def _fork(options: Sequence[Option], live: Sequence[int], depth: int) -> Fork:
         heirs.append(going_on[0])
         written = len(options[going_on[0]].tokens) == depth + 1  # then it is the only one: none begins another
         nexts.append(going_on[0] if written else _fork(options, going_on, depth + 1))
-    return Fork(tuple(groups), tuple(nexts), tuple(heirs), _log_odds(options, list(groups.values())))
+    odds = [_odds(options, group) / _odds(options, live) for group in groups.values()]
+    log_odds = () if set(odds) == {1.0} else tuple(math.log(one) for one in odds)
+    return Fork(tuple(groups), tuple(nexts), tuple(heirs), log_odds)
 
 
-def _log_odds(options: Sequence[Option], groups: Sequence[Sequence[int]]) -> tuple[float, ...]:
-    """The odds of each group that is all marks, as logarithms; empty where no words are left to weigh them against."""
-    marks = [all(options[index].mark is not None for index in group) for group in groups]
-    odds = [options[group[0]].odds if is_mark else 1.0 for group, is_mark in zip(groups, marks, strict=True)]
-    return () if all(marks) or set(odds) == {1.0} else tuple(math.log(one) for one in odds)
+def _odds(options: Sequence[Option], group: Sequence[int]) -> float:
+    """How many times options that share a way count together: as the first of them, if all are marks, else once."""
+    return options[group[0]].odds if all(options[index].mark is not None for index in group) else 1.0
 
 
 def _path(choice: Choice, index: int) -> Path:

@@ -9,7 +9,7 @@ In: words of a window.  Out: `WindowInput`s, padded tensors.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import torch
 
@@ -17,7 +17,7 @@ from ..errors import ConfigError
 from ..marks import Alphabet
 from ..model import Model
 from ..precision import check_precision
-from ..tokenization import Source, TaskConfig, TaskTokenizer
+from ..tokenization import Source, TaskConfig, TaskTokenizer, check_odds
 
 DECODERS = ("slots", "generate")
 _MAX_WORD_LETTERS = 64  # of a longer word (a URL, a blob) the model sees the beginning
@@ -33,7 +33,8 @@ class DecodingConfig:
     style: str | None = None  # None takes the model's default
     marks: str | None = None  # of the task's marks, those that may be written; None: all
     max_marks: int | None = None  # the longest label; None: the task's
-    mark_odds: dict[str, float] | None = None  # `slots`: how many times marks count against none; None: the task's
+    # `slots`: how many times marks count against none, laid over the task's odds; empty: all count once
+    mark_odds: dict[str, float] | None = None
     precision: str = "fp32"  # what a model is loaded for; see `precision`
     device: str = "auto"  # where it is loaded to
 
@@ -48,6 +49,7 @@ class DecodingConfig:
             )
 
         check_precision(self.precision)
+        check_odds(self.mark_odds or {})
 
     def alphabet(self, task: TaskConfig) -> Alphabet:
         """What may be written with a task.  Raises ConfigError for marks that it does not have."""
@@ -65,8 +67,8 @@ class DecodingConfig:
 
     def odds(self, task: TaskConfig) -> dict[str, float]:
         """How many times each mark counts.  Raises ConfigError for marks that the task does not have."""
-        chosen = task if self.mark_odds is None else replace(task, mark_odds=self.mark_odds)
-        return chosen.mark_odds
+        check_odds(self.mark_odds or {}, task.marks)
+        return {} if self.mark_odds == {} else task.mark_odds | (self.mark_odds or {})
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,7 +79,8 @@ class DataConfig:
     noise: NoiseConfig = field(default_factory=NoiseConfig)
     disfluencies: DisfluencyConfig = field(default_factory=DisfluencyConfig)
     spans: SpanConfig = field(default_factory=SpanConfig)
-    styles: dict[str, float] = field(default_factory=dict)  # how often a style's chunks come in an epoch; else once
+    # how often a style's chunks come in an epoch, else once; of a fraction, the same chunks every time
+    styles: dict[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         _at_least(1, self, "data.", "batch_tokens")
@@ -125,7 +126,9 @@ class LossConfig:
     slot_weight: float = 1.0  # how many times a token counts in the text loss if it decides a slot; 1: as all others
 
     def __post_init__(self) -> None:
-        _at_least(0, self, "loss.", "tagger_weight", "slot_weight")
+        _at_least(0, self, "loss.", "tagger_weight")
+        if not 0 < self.slot_weight < math.inf:
+            raise ConfigError(f"loss.slot_weight {self.slot_weight}", expected="above 0", fix="set loss.slot_weight")
 
 
 @dataclass(frozen=True)

@@ -50,15 +50,25 @@ class ChunkExamples(Dataset[Example]):
 
     def __init__(self, rows: Any, tokenizer: TaskTokenizer, config: DataConfig | None = None) -> None:
         self.rows, self.tokenizer, self.config = rows, tokenizer, config or DataConfig()
-        for style in self.config.styles:
-            tokenizer.task.prefix_for(style)  # an unknown one is said here
         styles = list(rows["style"])
+        self._check(styles)
         self._chunks = [index for index, style in enumerate(styles) for _ in range(self._times(index, style))]
         # in tokens, not words: one window of long numbers would blow up a batch of short ones
         counted, apart = _Lengths(rows, self._n_tokens), torch.Generator()  # so as not to draw from the global one
         loader = DataLoader(counted, 1000, num_workers=self.config.workers, collate_fn=list, generator=apart)
         lengths = [length for some in loader for length in some]
         self.lengths = [lengths[index] for index in self._chunks]
+
+    def _check(self, styles: Sequence[str]) -> None:
+        """Say here what a loader's process would say less clearly, or nobody."""
+        task = self.tokenizer.task
+        for style in sorted({*styles, *self.config.styles}):
+            if style not in task.styles:
+                raise ConfigError(f"style {style!r}", expected=f"one of {', '.join(task.styles)}", fix="check the data")
+        if self.config.spans.share:
+            _ = self.tokenizer.sentinel_id  # raises ModelError where there is none
+        if styles and not any(self.config.styles.get(style, 1.0) for style in styles):
+            raise ConfigError("data.styles that leaves nothing", expected="some style above 0", fix="set data.styles")
 
     def __len__(self) -> int:
         return len(self.lengths)
@@ -81,9 +91,8 @@ class ChunkExamples(Dataset[Example]):
         labels = [word.label for word in words]
         read, pauses = [word.read for word in words], [word.pause for word in words]
         source = tokenizer.source(read, row["style"], pauses=pauses)
-        forms = [word.form if task.cased else word.form.lower() for word in words]
         marks = tuple(1 + task.alphabet.marks.index(label[0]) if label else 0 for label in labels)
-        return Example(source.ids, tokenizer.target(forms, labels), source.word_ends, marks)
+        return Example(source.ids, tokenizer.target(self._forms(words), labels), source.word_ends, marks)
 
     def sources(self, indices: Sequence[int]) -> list[str]:
         """The chunks behind some examples, as text without errors and the like."""
@@ -103,9 +112,10 @@ class ChunkExamples(Dataset[Example]):
         return n_unmarked / (n_slots - n_unmarked) * (n_asked - n_asked_unmarked) / n_asked_unmarked
 
     def _times(self, index: int, style: str) -> int:
-        """How often a chunk comes in an epoch; of a fraction, by chance."""
+        """How often a chunk comes in every epoch; of a fraction, by chance."""
         times = self.config.styles.get(style, 1.0)
-        return int(times) + (random.Random(f"times {index}").random() < times % 1)
+        part = times % 1
+        return int(times) + bool(part and random.Random(f"times {index}").random() < part)
 
     def _n_tokens(self, source: str, style: str) -> int:
         """Before errors, which may add some; a question has a sentinel more."""
@@ -125,12 +135,16 @@ class ChunkExamples(Dataset[Example]):
 
     def _pretraining(self, words: Sequence[Written], rng: random.Random) -> Example:
         """A chunk as it is written, with runs of tokens left out."""
-        tokenizer = self.tokenizer
-        (*ids, end) = tokenizer.target([word.form for word in words], [word.label for word in words])
+        tokenizer, nowhere, ignored = self.tokenizer, (0,) * len(words), (IGNORED,) * len(words)
+        (*ids, end) = tokenizer.target(self._forms(words), [word.label for word in words])
         if len(ids) < 2:
-            return Example((*ids, end), (*ids, end), (0,), (IGNORED,))
+            return Example((*ids, end), (*ids, end), nowhere, ignored)
         found = corrupted(ids, self.config.spans, rng, tokenizer.sentinel_ids)
-        return Example((*found.source, end), (*found.target, end), (0,), (IGNORED,))
+        return Example((*found.source, end), (*found.target, end), nowhere, ignored)
+
+    def _forms(self, words: Sequence[Written]) -> list[str]:
+        """The words as the task writes them."""
+        return [word.form if self.tokenizer.task.cased else word.form.lower() for word in words]
 
     def _question(self, words: Sequence[Written], style: str, rng: random.Random) -> Example:
         """One slot of a chunk that is cut off behind a few more words (Minixhofer thesis 2021, section 3.2)."""

@@ -10,6 +10,7 @@ Corrupted(source=(10, 90, 13, 14), target=(90, 11, 12))
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,7 +28,7 @@ class SpanConfig:
     mean_tokens: float = 3.0  # of a run that is left out
 
     def __post_init__(self) -> None:
-        if not (0 <= self.share <= 1 and 0 < self.corrupt < 1 and self.mean_tokens >= 1):
+        if not (0 <= self.share <= 1 and 0 < self.corrupt < 1 and 1 <= self.mean_tokens < math.inf):
             raise ConfigError(
                 f"spans of share {self.share}, corrupt {self.corrupt}, mean_tokens {self.mean_tokens}",
                 expected="a share of 0 to 1, corrupt between 0 and 1, mean_tokens of 1 or more",

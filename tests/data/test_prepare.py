@@ -95,6 +95,14 @@ def test_more_workers_make_the_same_chunks(config: PrepareConfig, tmp_path: Path
     assert made(1) == made(3) == made(50), "of 20 and 10 documents"
 
 
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_mistake_is_one_clear_line_however_many_workers(config: PrepareConfig, workers: int) -> None:
+    corpora = [*config.corpora, CorpusConfig("missing.txt")]
+    with pytest.raises(InputError, match=r"no file .*missing\.txt"):
+        prepare(replace(config, corpora=corpora, tokenizer=None, workers=workers))
+    assert not Path(config.output).exists()
+
+
 def test_making_it_again_in_the_same_folder_replaces_it(config: PrepareConfig) -> None:
     plain = replace(config, tokenizer=None)
     prepare(plain)

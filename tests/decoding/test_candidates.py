@@ -119,10 +119,14 @@ def test_odds_are_weighed_in_once_where_marks_part_from_words() -> None:
     shared = root.nexts[0]
     assert isinstance(shared, Fork)
     assert (shared.tokens, shared.log_odds) == ((1, 2), pytest.approx((0.0, math.log(2))))
-    twice = [Option((5,)), Option((7, 1), mark=",", odds=3.0), Option((7, 2), mark="-", odds=3.0)]
-    marks = Choice.of(twice).root.nexts[1]
+    twice = [Option((5,)), Option((7, 1), mark=",", odds=3.0), Option((7, 2), mark="-", odds=6.0)]
+    root = Choice.of(twice).root
+    marks = root.nexts[1]
     assert isinstance(marks, Fork)
-    assert marks.log_odds == (), "they parted from the words a token before"
+    assert root.log_odds == pytest.approx((0.0, math.log(3))), "as the first of them, until they part"
+    assert marks.log_odds == pytest.approx((0.0, math.log(2)))
+    alike = [Option((5,)), Option((7, 1), mark=",", odds=3.0), Option((7, 2), mark="-", odds=3.0)]
+    assert [fork.log_odds for fork in Choice.of(alike).root.nexts if isinstance(fork, Fork)] == [()]
 
 
 def test_only_the_first_mark_of_a_slot_has_odds(tiny_model: Model) -> None:

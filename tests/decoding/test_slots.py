@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+import re
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -249,12 +250,27 @@ def test_odds_multiply_the_probability_of_a_mark(tiny_model: Model) -> None:
     )
 
 
-def test_odds_of_marks_that_the_task_does_not_have_are_refused(tiny_model: Model) -> None:
-    with pytest.raises(ConfigError, match=r"mark odds '\*': 2.0; expected marks of ',.\?!:;-'"):
-        SlotDecoder(tiny_model, DecodingConfig(mark_odds={"*": 2.0}))
-    for odds in (0.0, -1.0, math.inf, math.nan):
-        with pytest.raises(ConfigError, match="each with a number above 0"):
-            SlotDecoder(tiny_model, DecodingConfig(mark_odds={",": odds}))
+def test_odds_are_laid_over_those_of_the_task_and_none_take_them_off(tiny_model: Model) -> None:
+    task = tiny_model.with_task(mark_odds={",": 3.0, ".": 2.0}).task
+    assert DecodingConfig().odds(task) == task.mark_odds
+    assert DecodingConfig(mark_odds={",": 4.0, "!": 5.0}).odds(task) == {",": 4.0, ".": 2.0, "!": 5.0}
+    assert DecodingConfig(mark_odds={}).odds(task) == {}
+
+
+@pytest.mark.parametrize("mark", ["*", "", ",."])
+def test_odds_of_marks_that_the_task_does_not_have_are_refused(tiny_model: Model, mark: str) -> None:
+    with pytest.raises(ConfigError, match=rf"mark odds '{re.escape(mark)}': 2.0; expected marks of ',.\?!:;-'"):
+        SlotDecoder(tiny_model, DecodingConfig(mark_odds={mark: 2.0}))
+    with pytest.raises(ConfigError, match="expected marks of"):
+        tiny_model.with_task(mark_odds={mark: 2.0})
+
+
+@pytest.mark.parametrize("odds", [0.0, -1.0, math.inf, math.nan])
+def test_odds_are_positive_numbers(tiny_model: Model, odds: float) -> None:
+    with pytest.raises(ConfigError, match="each with a number above 0"):
+        DecodingConfig(mark_odds={",": odds})
+    with pytest.raises(ConfigError, match="each with a number above 0"):
+        tiny_model.with_task(mark_odds={",": odds})
 
 
 def test_the_comparison_can_fail(tiny_model: Model) -> None:

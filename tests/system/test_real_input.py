@@ -64,13 +64,9 @@ REAL = {
 @pytest.mark.parametrize("name", REAL)
 def test_words_are_kept_whatever_comes(punctuator: Punctuator, name: str) -> None:
     for text in (REAL[name], REAL[name].upper()):
-        found = punctuator.punctuate(text)
-        assert len(_words(found)) == len(_words(text))
+        assert _words(punctuator.punctuate(text)) == _words(text)
         annotated = punctuator.annotate(text)
         assert [word.word for word in annotated] == [word.text for word in split(text).words]
-        for word in annotated:
-            # a letter such as ß has no capital of the same length and stays as it is
-            assert word.text.lower().startswith(word.word.lower()[:1])
 
 
 def test_a_text_that_starts_inside_a_sentence_may_stay_there(punctuator: Punctuator) -> None:
@@ -89,5 +85,7 @@ def test_a_long_text_has_the_marks_of_its_parts(punctuator: Punctuator) -> None:
     n_words = len(_words(copy))
     found = _marks(punctuator.punctuate(40 * copy))
     assert len(found) == 40 * n_words
-    n_same = sum(found[place] == found[place + n_words] for place in range(38 * n_words))
-    assert n_same > 0.97 * 38 * n_words, "windows fall differently, so a few differ"
+    pairs = [(found[place], found[place + n_words]) for place in range(38 * n_words)]
+    marked = [one == other for one, other in pairs if one or other]
+    assert len(marked) > 38 * n_words / 20
+    assert sum(marked) > 0.8 * len(marked), "windows fall differently, so some differ"

@@ -33,8 +33,15 @@ def test_chunks_of_a_style_come_as_often_as_the_config_says(tiny_model: Model) -
     assert set(counts[3::4]) == {0, 1}
     assert 35 < sum(counts[3::4]) < 65
     assert len(examples.lengths) == len(examples)
-    with pytest.raises(ConfigError, match="style 'song'"):
-        ChunkExamples(data, tiny_model.tokenizer, DataConfig("data", styles={"song": 1.0}))
+    for style in ("song", ""):
+        with pytest.raises(ConfigError, match=f"style '{style}'; expected one of talk, "):
+            ChunkExamples(data, tiny_model.tokenizer, DataConfig("data", styles={style: 1.0}))
+    nothing = dict.fromkeys(tiny_model.task.styles, 0.0)
+    with pytest.raises(ConfigError, match=r"data\.styles that leaves nothing"):
+        ChunkExamples(data, tiny_model.tokenizer, DataConfig("data", styles=nothing))
+    other = tiny_model.with_task(styles=["talk"], default_style="talk").tokenizer
+    with pytest.raises(ConfigError, match="style 'chat'; expected one of talk"):
+        ChunkExamples(data, other, DataConfig("data", workers=1))
     with pytest.raises(ConfigError, match=r"style talk -1\.0 times"):
         DataConfig("data", styles={"talk": -1.0})
 
@@ -66,7 +73,7 @@ def test_some_chunks_are_for_pre_training(tiny_model: Model) -> None:
     for one in found:
         assert set(one.source) | set(one.target) == whole | {tokenizer.sentinel_id}, "from text without errors"
         assert one.source[-1] == one.target[-1] == tokenizer.eos_id
-        assert one.marks == (IGNORED,)
+        assert one.marks == (IGNORED,) * 7
     assert len({one.source for one in found}) > 3
 
 

@@ -53,7 +53,15 @@ def test_few_sentinels_leave_fewer_runs() -> None:
 
 
 @pytest.mark.parametrize(
-    "values", [{"share": 1.5}, {"share": float("nan")}, {"corrupt": 0.0}, {"corrupt": 1.0}, {"mean_tokens": 0.5}]
+    "values",
+    [
+        {"share": 1.5},
+        {"share": float("nan")},
+        {"corrupt": 0.0},
+        {"corrupt": 1.0},
+        {"mean_tokens": 0.5},
+        {"mean_tokens": float("inf")},
+    ],
 )
 def test_values_that_make_no_sense_are_refused(values: dict[str, float]) -> None:
     with pytest.raises(ConfigError, match=r"check data\.spans"):
