@@ -89,7 +89,7 @@ def main() -> None:
         rows = [score(punctuator, options.file, name, options.max_words) for name in CHANGES]
     except T5PunctError as error:
         parser.exit(2, f"{error}\n")
-    text = page(rows, options.file.name, options.max_words)
+    text = page(rows, options.model or "the bundled model", options.file.name, options.max_words)
     options.output.parent.mkdir(parents=True, exist_ok=True)
     options.output.write_text(text, encoding="utf-8")
     Console().print(text)
@@ -120,12 +120,12 @@ def _spelled(found: AnnotatedWord, word: Word, alphabet: Alphabet) -> AnnotatedW
     return replace(found, word=word.text, text=word.written(found.label, alphabet=alphabet))
 
 
-def page(rows: Sequence[Row], file: str, max_words: int | None) -> str:
+def page(rows: Sequence[Row], model: str, file: str, max_words: int | None) -> str:
     lines = [
         "# Robustness",
         "",
-        f"The bundled model on {f'{max_words:,} words of ' if max_words else ''}{file}, changed at random in one way",
-        "each; micro F1 on the slots of the file's own words, and the p of a paired test against the text as it is.",
+        f"Of {model}, on {f'{max_words:,} words of ' if max_words else ''}{file}, changed at random in one way",
+        "each: micro F1 on the slots of the file's own words, and the p of a paired test against the text as it is.",
         f"t5punct {__version__}; written by `python benchmarks/robustness.py`.",
         "",
         "| the text | micro F1 | loss (p) | comma | period | question |",

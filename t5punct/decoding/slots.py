@@ -171,9 +171,10 @@ class SlotDecoder:
         self, model: Model, config: DecodingConfig | None = None, candidates: Candidates | None = None
     ) -> None:
         self._model, self._config = model, config or DecodingConfig()
-        self._candidates = candidates or Candidates(
-            model.tokenizer, self._config.alphabet(model.task), self._config.odds(model.task)
-        )
+        odds = self._config.odds(model.task)
+        self._candidates = candidates or Candidates(model.tokenizer, self._config.alphabet(model.task), odds)
+        self._guessed = [NO_LABEL, *model.task.marks]  # the tagger's classes
+        self._guess_log_odds = torch.tensor([math.log(odds.get(mark, 1.0)) for mark in self._guessed])
         self._head = CandidateHead(model)
 
     def decode(self, windows: Sequence[WindowInput], n_slots: Sequence[int] | None = None) -> list[Solution]:
@@ -202,15 +203,14 @@ class SlotDecoder:
 
     def _guesses(self, encoded: torch.Tensor, writings: Sequence[Writing]) -> list[list[str]]:
         """The tagger's mark for each slot of each window; encoded: (n_batch, n_source, d_model)."""
-        tagger, task = self._model.tagger, self._model.task
-        names, odds = [NO_LABEL, *task.marks], self._config.odds(task)
+        tagger = self._model.tagger
         if tagger is None:
             return [[NO_LABEL] * len(one.guessed_at) for one in writings]
         places = [list(one.guessed_at) for one in writings]
-        log_odds = torch.tensor([math.log(odds.get(name, 1.0)) for name in names], device=encoded.device)
+        log_odds = self._guess_log_odds.to(encoded.device)
         logits = [tagger(states[row]) for states, row in zip(encoded, places, strict=True)]
         best = [(found + log_odds).argmax(-1).tolist() for found in logits]
-        return [[names[index] for index in row] for row in best]
+        return [[self._guessed[index] for index in row] for row in best]
 
     def _settle(self, passes: DecoderPasses, drafts: Sequence[Draft]) -> None:
         """Pass after pass over the drafts that are not confirmed yet."""
