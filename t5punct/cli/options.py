@@ -9,6 +9,7 @@ and the rest beside `--lookahead`.
 from __future__ import annotations
 
 import functools
+import gc
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
@@ -95,7 +96,9 @@ class ModelOptions:
             import torch
 
             torch.set_num_threads(self.threads)
-        return Punctuator.from_pretrained(self.model, config)
+        punctuator = Punctuator.from_pretrained(self.model, config)
+        gc.freeze()  # what is loaded stays, and need not be looked through for garbage with every document
+        return punctuator
 
 
 @dataclass(frozen=True)

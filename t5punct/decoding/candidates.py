@@ -24,7 +24,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ..marks import Alphabet, Case, case_forms
+from ..marks import Alphabet, Case
 from ..tokenization import TaskTokenizer
 from .inputs import WindowInput
 
@@ -164,7 +164,7 @@ class Candidates:
 
     def _forms(self, word: str, first: bool) -> list[Option]:
         """The ways to write a word."""
-        forms = case_forms(word) if self._tokenizer.task.cased else {Case.LOWER: word}
+        forms = self._tokenizer.forms(word)
         return [Option(self._tokenizer.word_ids(form, first=first), case=case) for case, form in forms.items()]
 
 
@@ -185,8 +185,10 @@ def _fork(options: Sequence[Option], live: Sequence[int], depth: int) -> Fork:
         heirs.append(going_on[0])
         written = len(options[going_on[0]].tokens) == depth + 1  # then it is the only one: none begins another
         nexts.append(going_on[0] if written else _fork(options, going_on, depth + 1))
-    odds = [_odds(options, group) / _odds(options, live) for group in groups.values()]
-    log_odds = () if set(odds) == {1.0} else tuple(math.log(one) for one in odds)
+    log_odds: tuple[float, ...] = ()
+    if any(options[index].odds != 1.0 for index in live):
+        odds = [_odds(options, group) / _odds(options, live) for group in groups.values()]
+        log_odds = () if set(odds) == {1.0} else tuple(math.log(one) for one in odds)
     return Fork(tuple(groups), tuple(nexts), tuple(heirs), log_odds)
 
 
