@@ -15,9 +15,10 @@ export TOKENIZERS_PARALLELISM = false
 
 CORPUS ?= ../shared/corpus
 STYLE = meeting
-MARK_ODDS = {",": 2.5, ".": 2.0, "?": 2.0, "!": 4.0}
-STAGES = warmup short long anneal full more last gpu-warmup gpu-main gpu-last
-SAVE = import sys, torch; from t5punct import model; model.save(model.load(sys.argv[1]).with_task(default_style="$(STYLE)", mark_odds=$(MARK_ODDS)), "t5punct/models/base", dtype=torch.bfloat16)
+MARK_ODDS = {",": 2.5, ".": 2.0, "?": 2.0, "!": 8.0}
+MAX_MARKS = {"talk": 1, "meeting": 1}
+STAGES = warmup short long anneal full more next last gpu-warmup gpu-main gpu-last
+SAVE = import sys, torch; from t5punct import model; model.save(model.load(sys.argv[1]).with_task(default_style="$(STYLE)", mark_odds=$(MARK_ODDS), style_max_marks=$(MAX_MARKS)), "t5punct/models/base", dtype=torch.bfloat16)
 
 .PHONY: demo test check bench model model-gpu setup clean
 .PRECIOUS: prepared/%/dataset_dict.json
@@ -47,16 +48,17 @@ runs/long.done: runs/short.done prepared/long/dataset_dict.json
 runs/anneal.done: runs/long.done
 runs/full.done: runs/anneal.done prepared/full/dataset_dict.json
 runs/more.done: runs/full.done prepared/more/dataset_dict.json
-runs/last.done: runs/more.done prepared/anneal/dataset_dict.json
+runs/next.done: runs/more.done prepared/next/dataset_dict.json
+runs/last.done: runs/next.done prepared/anneal/dataset_dict.json
 runs/warmup.done: prepared/short/dataset_dict.json
 prepared/long/dataset_dict.json prepared/full/dataset_dict.json: prepared/short/dataset_dict.json
-prepared/more/dataset_dict.json prepared/anneal/dataset_dict.json: prepared/short/dataset_dict.json
+prepared/more/dataset_dict.json prepared/next/dataset_dict.json prepared/anneal/dataset_dict.json: prepared/short/dataset_dict.json
 runs/gpu-warmup.done prepared/gpu/dataset_dict.json: prepared/short/dataset_dict.json
 runs/gpu-main.done: runs/gpu-warmup.done prepared/gpu/dataset_dict.json
 runs/gpu-last.done: runs/gpu-main.done
 
 $(foreach stage,$(STAGES),$(eval runs/$(stage).done: $(wildcard configs/pretrain-?-$(stage).yaml)))
-$(foreach data,short long full more anneal gpu,$(eval prepared/$(data)/dataset_dict.json: configs/prepare-$(data).yaml))
+$(foreach data,short long full more next anneal gpu,$(eval prepared/$(data)/dataset_dict.json: configs/prepare-$(data).yaml))
 
 runs/%.done:
 	@test ! -e $@ || { echo "runs/$* was made with other settings or data: rm -r runs/$* $@"; exit 2; }

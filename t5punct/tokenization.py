@@ -36,6 +36,8 @@ class TaskConfig:
 
     marks: str = ",.?!:;-"
     max_marks: int = 3
+    # by style, the longest label that is written where it is not `max_marks`: in lectures nobody wants `...`
+    style_max_marks: dict[str, int] = field(default_factory=dict)
     max_tokens: int = 512  # of a window's source, end included: what T5 was pre-trained with; long words are cut for it
     classifies: bool = False  # knows the sentinel task, one slot asked about at a time
     # how many times a slot's first mark counts against no mark; 1 where none are given.  See decoding/candidates.py
@@ -62,6 +64,13 @@ class TaskConfig:
                 expected=f"one of the styles, {', '.join(self.styles) or 'of which there are none'}",
                 fix="set styles and default_style",
             )
+        for style, longest in self.style_max_marks.items():
+            if style not in self.styles or not 1 <= longest <= self.max_marks:
+                raise ConfigError(
+                    f"style_max_marks {style}: {longest}",
+                    expected=f"some of {', '.join(self.styles)}, each with 1 to {self.max_marks}",
+                    fix="check style_max_marks",
+                )
         try:
             self.prefix.format(style=self.default_style)
         except (LookupError, ValueError, AttributeError, TypeError) as error:  # {foo}, a lone brace, {style.foo}
@@ -73,12 +82,20 @@ class TaskConfig:
     def alphabet(self) -> Alphabet:
         return Alphabet(self.marks, self.max_marks)
 
-    def prefix_for(self, style: str | None) -> str:
-        """The source prefix of a style; None takes the default.  Raises ConfigError for an unknown style."""
+    def style_or_default(self, style: str | None) -> str:
+        """A style; None takes the default.  Raises ConfigError for an unknown one."""
         style = style or self.default_style
         if style not in self.styles:
             raise ConfigError(f"style {style!r}", expected=f"one of {', '.join(self.styles)}", fix="check --style")
-        return self.prefix.format(style=style)
+        return style
+
+    def prefix_for(self, style: str | None) -> str:
+        """The source prefix of a style; None takes the default.  Raises ConfigError for an unknown style."""
+        return self.prefix.format(style=self.style_or_default(style))
+
+    def longest_label(self, style: str | None) -> int:
+        """How many marks a slot may get in a style; None takes the default.  Raises ConfigError for an unknown style."""
+        return self.style_max_marks.get(self.style_or_default(style), self.max_marks)
 
 
 def check_odds(odds: Mapping[str, float], marks: str | None = None) -> None:

@@ -112,6 +112,20 @@ def test_a_text_without_marks_that_end_a_sentence_is_left_open(tiny_model: Model
     assert punctuator.annotate("we know that")[-1].label in ("", ",")
 
 
+@pytest.mark.parametrize("decoder", ["slots", "generate"])
+def test_a_sober_style_writes_one_mark_a_slot_unless_more_are_asked_for(tiny_model: Model, decoder: str) -> None:
+    model = tiny_model.with_task(style_max_marks={"talk": 1})
+    text = "well what stop it I know we know that right no way"
+
+    def longest(style: str, max_marks: int | None = None) -> int:
+        config = PunctuatorConfig(decoding=DecodingConfig(decoder, style=style, max_marks=max_marks))
+        return max(len(word.label) for word in Punctuator(model, config).annotate(text))
+
+    assert longest("talk") == 1
+    if decoder == "slots":  # an untrained model writes as much as it may; freely, it writes other words
+        assert longest("chat") > 1 and longest("talk", 3) > 1
+
+
 def test_an_annotation_says_what_the_text_shows(tiny_model: Model) -> None:
     text = "we know that, right 🙂 :) ok"
     punctuator = Punctuator(tiny_model)

@@ -118,6 +118,13 @@ def test_the_task_knows_its_alphabet() -> None:
     assert TaskConfig(marks=",.", max_marks=1).alphabet == Alphabet(",.", 1)
 
 
+def test_a_style_may_have_shorter_labels_than_the_task() -> None:
+    task = TaskConfig(style_max_marks={"talk": 1, "prose": 2})
+    assert [task.longest_label(style) for style in ("talk", "prose", "chat", None)] == [1, 2, 3, 1]
+    with pytest.raises(ConfigError, match="style 'opera'"):
+        task.longest_label("opera")
+
+
 @pytest.mark.parametrize(
     ("values", "found"),
     [
@@ -129,6 +136,9 @@ def test_the_task_knows_its_alphabet() -> None:
         ({"styles": []}, "default_style 'talk'; expected one of the styles, of which there are none"),
         ({"marks": "ab"}, "marks 'ab'; expected distinct symbols"),
         ({"max_marks": 0}, "max_marks 0; expected 1 or more"),
+        ({"style_max_marks": {"opera": 1}}, "style_max_marks opera: 1; expected some of talk, .*, each with 1 to 3"),
+        ({"style_max_marks": {"talk": 4}}, "style_max_marks talk: 4"),
+        ({"style_max_marks": {"talk": 0}}, "style_max_marks talk: 0"),
     ],
 )
 def test_a_task_that_cannot_be_written_is_refused(values: dict[str, Any], found: str) -> None:

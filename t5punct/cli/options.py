@@ -46,7 +46,9 @@ class ModelOptions:
         float, typer.Option(help="`generate`: how well a window must align, 0 to 1, to have a say beside others.")
     ] = 0.5
     marks: Annotated[str | None, typer.Option(help='Marks that may be written, such as ",.?"; without it, all.')] = None
-    max_marks: Annotated[int | None, typer.Option(min=1, help="Marks in one slot, at most.")] = None
+    max_marks: Annotated[
+        int | None, typer.Option(min=1, help="Marks in one slot, at most; without it, as the style has.")
+    ] = None
     mark_odds: Annotated[
         str | None,
         typer.Option(

@@ -31,7 +31,7 @@ class DecodingConfig:
     batch_tokens: int = 2048  # source tokens of the windows decoded together, padding included
     style: str | None = None  # None takes the model's default
     marks: str | None = None  # of the task's marks, those that may be written; None: all
-    max_marks: int | None = None  # the longest label; None: the task's
+    max_marks: int | None = None  # the longest label; None: the style's
     # `slots`: how many times marks count against none, laid over the task's odds; empty: all count once
     mark_odds: dict[str, float] | None = None
     precision: str = "fp32"  # what a model is loaded for; see `precision`
@@ -62,7 +62,7 @@ class DecodingConfig:
             raise ConfigError(
                 f"labels of {self.max_marks} marks", expected=f"at most {task.max_marks}", fix="lower --max-marks"
             )
-        return Alphabet(marks, task.max_marks if self.max_marks is None else self.max_marks)
+        return Alphabet(marks, task.longest_label(self.style) if self.max_marks is None else self.max_marks)
 
     def odds(self, task: TaskConfig) -> dict[str, float]:
         """How many times each mark counts.  Raises ConfigError for marks that the task does not have."""
