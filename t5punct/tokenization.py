@@ -94,7 +94,7 @@ class TaskConfig:
         return self.prefix.format(style=self.style_or_default(style))
 
     def longest_label(self, style: str | None) -> int:
-        """How many marks a slot may get in a style; None takes the default.  Raises ConfigError for an unknown style."""
+        """How many marks a slot may get in a style; None takes the default.  Raises ConfigError for an unknown one."""
         return self.style_max_marks.get(self.style_or_default(style), self.max_marks)
 
 

@@ -9,7 +9,6 @@ and the rest beside `--lookahead`.
 from __future__ import annotations
 
 import functools
-import gc
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 
 from ..presets import DEFAULT_PRESET
+from .process import keep_freed_memory, keep_objects
 
 if TYPE_CHECKING:
     from ..presets import Preset
@@ -94,12 +94,13 @@ class ModelOptions:
         from ..punctuator import Punctuator
 
         silence_bars()
+        keep_freed_memory()
         if self.threads is not None:
             import torch
 
             torch.set_num_threads(self.threads)
         punctuator = Punctuator.from_pretrained(self.model, config)
-        gc.freeze()  # what is loaded stays, and need not be looked through for garbage with every document
+        keep_objects()
         return punctuator
 
 

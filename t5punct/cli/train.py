@@ -10,6 +10,7 @@ from __future__ import annotations
 import typer
 
 from .options import Config, Overrides, silence_bars
+from .process import keep_freed_memory
 
 
 def prepare(config: Config = None, overrides: Overrides = None) -> None:
@@ -37,5 +38,6 @@ def train(config: Config = None, overrides: Overrides = None) -> None:
     settings = load(TrainConfig, config, overrides or ())
     from ..training.loop import train as run
 
+    keep_freed_memory()
     silence_bars()  # of loading and saving; the training's own stays
     typer.echo(f"{run(settings)}: trained")
