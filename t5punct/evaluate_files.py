@@ -61,6 +61,7 @@ def signature(punctuator: Punctuator, units: str, max_words: int | None) -> str:
     config, task, decoding = punctuator.config, punctuator.model.task, punctuator.config.decoding
     generates = decoding.decoder == "generate"
     odds = {} if generates else decoding.odds(task)
+    longest = decoding.alphabet(task).max_marks
     parts = [
         "classes:" + ";".join(f"{name}={marks}" for name, marks in CLASS_MARKS.items()),
         f"words:{units}",
@@ -68,7 +69,7 @@ def signature(punctuator: Punctuator, units: str, max_words: int | None) -> str:
         f"decoder:{decoding.decoder}" + (f"{decoding.beams}|trust:{config.align.min_quality}" if generates else ""),
         f"style:{decoding.style or task.default_style}",
         f"marks:{decoding.marks}" if decoding.marks is not None else "",
-        f"max-marks:{decoding.max_marks}" if decoding.max_marks is not None else "",
+        f"max-marks:{longest}" if longest != task.max_marks else "",
         "mark-odds:" + " ".join(f"{mark}={value:g}" for mark, value in odds.items()) if odds else "",
         f"precision:{punctuator.model.precision}" if punctuator.model.precision != "fp32" else "",
         "fragment" if config.fragment else "",

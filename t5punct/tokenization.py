@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 SENTINEL = "<extra_id_0>"  # marks the slot that is asked about
 PAUSE = "<extra_id_1>"  # stands behind a word that a silence follows
 MAX_WORD_LETTERS = 64  # of a longer word (a URL, a blob) the model sees the beginning
+_KEPT_WORDS = 200_000  # a bound on memory, far above any document's vocabulary
 _CARRIER = "a"  # a word that marks are attached to when we ask for their tokens
 
 
@@ -143,7 +144,7 @@ class TaskTokenizer:
         key = word if first else " " + word
         ids = self._words.get(key)
         if ids is None:
-            ids = self._known(tuple(self._encode(word)) if first else self._behind_carrier(_CARRIER + key))
+            ids = self._known(self._encode(word) if first else self._behind_carrier(_CARRIER + key))
             self._keep(key, ids)
         return ids
 
@@ -265,11 +266,16 @@ class TaskTokenizer:
     def _carrier(self) -> list[int]:
         return self._encode(_CARRIER)
 
-    def _known(self, ids: tuple[int, ...]) -> tuple[int, ...]:
-        """The tokens of a word; the unknown token for one of characters that the tokenizer drops."""
-        unknown = self.tokenizer.unk_token_id
-        return ids or (self.eos_id if unknown is None else unknown,)
+    def _known(self, ids: Sequence[int]) -> tuple[int, ...]:
+        """The tokens of a word: the unknown one for what the tokenizer drops, or takes for the end or a sentinel."""
+        unknown = self.eos_id if self.tokenizer.unk_token_id is None else int(self.tokenizer.unk_token_id)
+        return tuple(unknown if one in self._reserved else one for one in ids) or (unknown,)
+
+    @cached_property
+    def _reserved(self) -> frozenset[int]:
+        return frozenset((*self.tokenizer.all_special_ids, *self.sentinel_ids))
 
     def _keep(self, key: str, ids: tuple[int, ...]) -> None:
-        if len(self._words) < 200_000:  # a bound on memory, far above any document's vocabulary
-            self._words[key] = ids
+        if len(self._words) >= _KEPT_WORDS:
+            self._words.clear()
+        self._words[key] = ids

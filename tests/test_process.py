@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import os
 import platform
 from types import SimpleNamespace
 from typing import Any
@@ -13,10 +14,52 @@ import pytest
 from t5punct.cli import process
 
 
+@pytest.fixture(autouse=True)
+def _nothing_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in os.environ if name.startswith("MALLOC_")]:
+        monkeypatch.delenv(name)
+
+
+def _allocator(monkeypatch: pytest.MonkeyPatch, largest: int) -> list[tuple[int, int]]:
+    """An allocator that takes thresholds up to a size; what it took."""
+    took: list[tuple[int, int]] = []
+
+    def mallopt(name: int, value: int) -> int:
+        if name == -3 and value > largest:
+            return 0
+        took.append((name, value))
+        return 1
+
+    monkeypatch.setattr(ctypes, "CDLL", lambda name: SimpleNamespace(mallopt=mallopt))
+    return took
+
+
 def test_glibc_takes_every_setting() -> None:
     if platform.libc_ver()[0] != "glibc":
         pytest.skip("this system has no glibc")
     assert process.keep_freed_memory()
+
+
+@pytest.mark.parametrize(("largest", "threshold"), [(2**31, 2**30), (2**25, 2**25)])
+def test_the_largest_threshold_that_is_taken_is_set(
+    monkeypatch: pytest.MonkeyPatch, largest: int, threshold: int
+) -> None:
+    took = _allocator(monkeypatch, largest)
+    assert process.keep_freed_memory()
+    assert took[0] == (-3, threshold) and [name for name, _ in took[1:]] == [-1, -2]
+
+
+def test_without_a_threshold_nothing_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    took = _allocator(monkeypatch, 0)
+    assert not process.keep_freed_memory()
+    assert took == []
+
+
+def test_settings_of_the_user_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    took = _allocator(monkeypatch, 2**31)
+    monkeypatch.setenv("MALLOC_TOP_PAD_", "0")
+    assert not process.keep_freed_memory()
+    assert took == []
 
 
 @pytest.mark.parametrize("library", [SimpleNamespace(), None])
@@ -28,18 +71,6 @@ def test_other_systems_are_left_alone(monkeypatch: pytest.MonkeyPatch, library: 
 
     monkeypatch.setattr(ctypes, "CDLL", load)
     assert not process.keep_freed_memory()
-
-
-def test_a_setting_that_is_refused_is_no_success(monkeypatch: pytest.MonkeyPatch) -> None:
-    told: list[int] = []
-
-    def mallopt(name: int, value: int) -> int:
-        told.append(name)
-        return int(name != -3)  # older ones refuse so large a threshold
-
-    monkeypatch.setattr(ctypes, "CDLL", lambda name: SimpleNamespace(mallopt=mallopt))
-    assert not process.keep_freed_memory()
-    assert len(told) == 3, "the others are told all the same"
 
 
 def test_what_there_is_stays() -> None:

@@ -9,22 +9,28 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import os
 
 _TRIM_THRESHOLD, _TOP_PAD, _MMAP_THRESHOLD = -1, -2, -3  # glibc's malloc.h
-_SETTINGS = {_MMAP_THRESHOLD: 2**30, _TRIM_THRESHOLD: 2**31 - 1, _TOP_PAD: 2**26}  # bytes
+_LARGEST = (2**30, 2**25)  # bytes; older ones take no threshold above 32 MiB
 
 
 def keep_freed_memory() -> bool:
-    """Tell glibc to keep the memory of tensors that are gone for the next ones; False where there is no glibc.
+    """Tell glibc to keep the memory of tensors that are gone for the next ones; False where it is not told.
 
-    Without it each tensor of some megabytes costs a system call and the zeroing of its pages.
+    Without it each tensor of some megabytes costs a system call and the zeroing of its pages.  Whoever has set
+    `MALLOC_..._` variables is left alone.
     """
+    if any(name.startswith("MALLOC_") for name in os.environ):
+        return False
     try:
         mallopt = ctypes.CDLL(None).mallopt
     except (AttributeError, OSError, TypeError):
         return False
-    taken = [mallopt(name, value) for name, value in _SETTINGS.items()]  # all of them, whichever is refused
-    return all(taken)
+    # the others alone would do harm: they freeze the threshold where it is, at 128 KiB
+    if not any(mallopt(_MMAP_THRESHOLD, size) for size in _LARGEST):
+        return False
+    return bool(mallopt(_TRIM_THRESHOLD, 2**31 - 1) and mallopt(_TOP_PAD, 2**26))
 
 
 def keep_objects() -> None:
