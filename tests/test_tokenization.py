@@ -57,7 +57,7 @@ def test_words_are_forgotten_when_there_are_too_many(tiny_model: Model, monkeypa
     words = [f"word{number}" for number in range(9)]
     tokenizer.meet(words)
     assert [tokenizer.word_ids(word) for word in words] == [tiny_model.tokenizer.word_ids(word) for word in words]
-    assert len(tokenizer._words) <= 4  # noqa: SLF001
+    assert len(tokenizer._words) <= 4
 
 
 def test_words_that_were_met_are_not_tokenised_again(tiny_model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
