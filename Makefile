@@ -2,7 +2,7 @@
 # make test   set up and run the tests
 # make check  lint, types, format
 # make bench  speed, as ratios within one run
-# make model  the bundled model from its corpora (CORPUS=FOLDER), in resumable steps; ten hours and more on two CPU cores
+# make model  the bundled model from its corpora (CORPUS=FOLDER), in resumable steps; nine hours and more on two CPU cores
 # make model-gpu  a larger one, for a machine with an accelerator
 VENV ?= .venv
 PYTHON ?= python3

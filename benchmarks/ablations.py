@@ -16,7 +16,7 @@ from pathlib import Path
 
 from heldout import Found, score_corpus
 from rich.console import Console
-from studies import run
+from studies import p_text, run
 
 from t5punct import __version__, config
 from t5punct.data.corpora import CorpusConfig
@@ -140,7 +140,7 @@ def _line(row: Row, first: Row) -> str:
 def _gain(report: Report, base: Report) -> str:
     gain = (report.scores.micro.f1 or 0.0) - (base.scores.micro.f1 or 0.0)
     p = paired_test(base.counts, report.counts).p_value
-    return f"{gain:+.1f} ({p:.2f})"
+    return f"{gain:+.1f} ({p_text(p)})"
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rich.console import Console
+from studies import p_text
 
 from t5punct import __version__
 from t5punct.errors import T5PunctError
@@ -136,7 +137,7 @@ def page(rows: Sequence[Row], model: str, file: str, max_words: int | None) -> s
         loss = (first.scores.micro.f1 or 0.0) - (row.scores.micro.f1 or 0.0)
         p = paired_test(first.counts, row.counts).p_value
         classes = " | ".join(f"{values.f1 or 0.0:.1f}" for values in row.scores.per_class.values())
-        lost = f"{loss:.1f} ({'< 0.01' if p < 0.01 else f'{p:.2f}'})" if row is not first else ""
+        lost = f"{loss:.1f} ({p_text(p)})" if row is not first else ""
         lines.append(f"| {row.name} | {row.scores.micro.f1:.1f} | {lost} | {classes} |")
     return "\n".join(lines) + "\n"
 

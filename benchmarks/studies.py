@@ -1,4 +1,4 @@
-"""What the studies that write a page of results share: their command line."""
+"""What the studies that write a page of results share: their command line, and how a page says p."""
 
 from __future__ import annotations
 
@@ -23,3 +23,8 @@ def run(study: Callable[[T], None], schema: type[T], about: str | None) -> None:
         study(config.load(schema, options.config, options.overrides))
     except T5PunctError as error:
         parser.exit(2, f"{error}\n")
+
+
+def p_text(p_value: float) -> str:
+    """A p-value in a table: two digits, and never 0."""
+    return "< 0.01" if p_value < 0.01 else f"{p_value:.2f}"

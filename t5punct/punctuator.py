@@ -193,7 +193,6 @@ class Punctuator:
         return window.fitted(self.model.tokenizer, self.config.decoding.style)
 
     def _votes(self, views: Sequence[View[Word]], whole: bool) -> list[tuple[Vote, ...]]:
-        self.model.tokenizer.meet(word.core for view in views for word in view.words)
         inputs = [self.window_input(view.words) for view in views]
         if self._slots is not None:
             n_slots = None if whole else [view.window.keep_stop - view.window.start for view in views]

@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from .errors import ConfigError, ModelError
-from .marks import DASH, Alphabet, Case, case_forms
+from .marks import DASH, Alphabet
 from .words import split
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 SENTINEL = "<extra_id_0>"  # marks the slot that is asked about
 PAUSE = "<extra_id_1>"  # stands behind a word that a silence follows
-MAX_WORD_LETTERS = 64  # of a longer word (a URL, a blob) the model sees the beginning
 _KEPT_WORDS = 200_000  # a bound on memory, far above any document's vocabulary
 _CARRIER = "a"  # a word that marks are attached to when we ask for their tokens
 
@@ -145,24 +144,10 @@ class TaskTokenizer:
         ids = self._words.get(key)
         if ids is None:
             ids = self._known(self._encode(word) if first else self._behind_carrier(_CARRIER + key))
-            self._keep(key, ids)
+            if len(self._words) >= _KEPT_WORDS:
+                self._words.clear()
+            self._words[key] = ids
         return ids
-
-    def forms(self, word: str) -> dict[Case, str]:
-        """The ways in which the task may write a word, by case."""
-        return case_forms(word) if self.task.cased else {Case.LOWER: word}
-
-    def meet(self, words: Iterable[str]) -> None:
-        """Find the tokens of words in all their forms in one go: several times faster than one by one, later."""
-        short = (word for word in dict.fromkeys(words) if len(word) <= MAX_WORD_LETTERS)
-        forms = dict.fromkeys(form for word in short for form in (word.lower(), *self.forms(word).values()))
-        new = [form for form in forms if " " + form not in self._words]
-        if not new:
-            return
-        texts = [f"{_CARRIER} {form}" for form in new]
-        rows = self.tokenizer(texts, add_special_tokens=False)["input_ids"]
-        for form, text, ids in zip(new, texts, rows, strict=True):
-            self._keep(" " + form, self._known(self._parted(text, ids)))
 
     @cached_property
     def sentinel_id(self) -> int:
@@ -246,15 +231,12 @@ class TaskTokenizer:
         return list(self.tokenizer.encode(text, add_special_tokens=False))
 
     def _behind_carrier(self, written: str) -> tuple[int, ...]:
-        """Tokens of what follows the carrier word in a text."""
-        return self._parted(written, self._encode(written))
+        """Tokens of what follows the carrier word in a text.
 
-    def _parted(self, written: str, ids: Sequence[int]) -> tuple[int, ...]:
-        """The tokens of a text that begins with the carrier word, without those of the carrier.
-
-        Raises ModelError if the tokenizer glues what follows to it.
+        Raises ModelError if the tokenizer glues it to the carrier.
         """
-        if list(ids[: len(self._carrier)]) != self._carrier:
+        ids = self._encode(written)
+        if ids[: len(self._carrier)] != self._carrier:
             raise ModelError(
                 f"a tokenizer that writes {written!r} as one piece",
                 expected="words and marks in pieces of their own",
@@ -274,8 +256,3 @@ class TaskTokenizer:
     @cached_property
     def _reserved(self) -> frozenset[int]:
         return frozenset((*self.tokenizer.all_special_ids, *self.sentinel_ids))
-
-    def _keep(self, key: str, ids: tuple[int, ...]) -> None:
-        if len(self._words) >= _KEPT_WORDS:
-            self._words.clear()
-        self._words[key] = ids

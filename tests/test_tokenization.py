@@ -37,36 +37,12 @@ def test_no_word_is_without_tokens_and_none_holds_the_end(tiny_model: Model, wor
         assert ids and tiny_model.tokenizer.eos_id not in ids
 
 
-@pytest.mark.parametrize("cased", [True, False])
-@pytest.mark.parametrize("family", ["pieces", "bytes"])
-@given(words=st.lists(any_word | tricky_words | st.sampled_from(["x" * 65, "", "iPhone", "\u00df"]), max_size=6))
-def test_words_met_together_have_the_tokens_that_each_has_alone(
-    tiny_model: Model, family: str, cased: bool, words: list[str]
-) -> None:
-    tokenizer = tiny_model.tokenizer.tokenizer if family == "pieces" else ByT5Tokenizer()
-    together, alone = TaskTokenizer(tokenizer, TaskConfig(cased=cased)), TaskTokenizer(tokenizer, TaskConfig())
-    together.meet(words)
-    for word in words:
-        for form in (word.lower(), *together.forms(word).values()):
-            assert together.word_ids(form) == alone.word_ids(form)
-
-
 def test_words_are_forgotten_when_there_are_too_many(tiny_model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("t5punct.tokenization._KEPT_WORDS", 4)
     tokenizer = TaskTokenizer(tiny_model.tokenizer.tokenizer, TaskConfig())
     words = [f"word{number}" for number in range(9)]
-    tokenizer.meet(words)
     assert [tokenizer.word_ids(word) for word in words] == [tiny_model.tokenizer.word_ids(word) for word in words]
     assert len(tokenizer._words) <= 4
-
-
-def test_words_that_were_met_are_not_tokenised_again(tiny_model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
-    tokenizer = TaskTokenizer(tiny_model.tokenizer.tokenizer, tiny_model.task)
-    tokenizer.meet(["know", "NASA", "x" * 65])
-    monkeypatch.delattr(TaskTokenizer, "_encode")
-    assert all(tokenizer.word_ids(form) for form in ("know", "Know", "KNOW", "nasa", "NASA"))
-    with pytest.raises(AttributeError):  # cut before it is read
-        tokenizer.word_ids("x" * 65)
 
 
 def test_a_data_set_text_gives_the_tokens_that_decoding_offers(tiny_model: Model) -> None:

@@ -24,7 +24,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ..marks import Alphabet, Case
+from ..marks import Alphabet, Case, case_forms
 from ..tokenization import TaskTokenizer
 from .inputs import WindowInput
 
@@ -164,7 +164,7 @@ class Candidates:
 
     def _forms(self, word: str, first: bool) -> list[Option]:
         """The ways to write a word."""
-        forms = self._tokenizer.forms(word)
+        forms = case_forms(word) if self._tokenizer.task.cased else {Case.LOWER: word}
         return [Option(self._tokenizer.word_ids(form, first=first), case=case) for case, form in forms.items()]
 
 

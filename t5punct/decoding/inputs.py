@@ -17,9 +17,10 @@ from ..errors import ConfigError
 from ..marks import Alphabet
 from ..model import Model
 from ..precision import check_precision
-from ..tokenization import MAX_WORD_LETTERS, Source, TaskConfig, TaskTokenizer, check_odds
+from ..tokenization import Source, TaskConfig, TaskTokenizer, check_odds
 
 DECODERS = ("slots", "generate")
+_MAX_WORD_LETTERS = 64  # of a longer word (a URL, a blob) the model sees the beginning
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,7 @@ class WindowInput:
 
         Raises ConfigError for more words than the model has tokens.
         """
-        fitted, n_letters = self, MAX_WORD_LETTERS
+        fitted, n_letters = self, _MAX_WORD_LETTERS
         while True:
             if any(len(word) > n_letters for word in fitted.spellings):
                 fitted = WindowInput.of([word[:n_letters] for word in self.spellings], self.has_slot, self.pauses)
