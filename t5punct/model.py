@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     import torch
     from transformers import PreTrainedModel
 
+    from .tagger import Tagger
+
 TASK_FILE, TAGGER_FILE = "t5punct.yaml", "tagger.safetensors"
 BUNDLED = "base"
 ACTIVATIONS = ("relu", "gelu", "silu", "gated-relu", "gated-gelu", "gated-silu")
@@ -66,9 +68,7 @@ class Model:
     network: PreTrainedModel
     tokenizer: TaskTokenizer
     name: str
-    # a linear layer on the encoder's states that guesses each slot's first mark (class 0: none; k: the task's mark
-    # k - 1); it drafts what the decoder then decides, so it changes the speed of slot decoding, never its result
-    tagger: torch.nn.Linear | None = None
+    tagger: Tagger | None = None  # guesses marks and case from the encoder's states
     precision: str = "fp32"  # what it computes in; see `precision`
 
     @property
@@ -117,7 +117,10 @@ def load(source: str | Path | None = None, *, task: TaskConfig | None = None) ->
         raise ModelError(f"{folder} holds no config.json", expected="a T5 folder", fix="check --model")
     tokenizer = load_tokenizer(located, task or read_task(folder))
     network = _load_network(located).eval()
-    return Model(network, tokenizer, name, _load_tagger(folder, network.config.d_model, tokenizer.task))
+    from .tagger import load_tagger
+
+    tagger = load_tagger(folder / TAGGER_FILE, network.config.d_model, tokenizer.task.marks)
+    return Model(network, tokenizer, name, tagger)
 
 
 def load_tokenizer(source: str | Path, task: TaskConfig) -> TaskTokenizer:
@@ -244,21 +247,6 @@ def _load_network(source: str) -> Any:
             fix="copy the folder anew",
         )
     return network
-
-
-def _load_tagger(folder: Path, d_model: int, task: TaskConfig) -> torch.nn.Linear | None:
-    """The folder's tagger; none where there is none, or where the task has other marks than it learned."""
-    import torch
-    from safetensors.torch import load_file
-
-    if not (folder / TAGGER_FILE).is_file():
-        return None
-    tagger = torch.nn.Linear(d_model, 1 + len(task.marks))
-    try:
-        tagger.load_state_dict(load_file(folder / TAGGER_FILE))
-    except Exception:  # it is a help, not a part of the result
-        return None
-    return tagger.requires_grad_(False)
 
 
 def _first_line(error: Exception) -> str:

@@ -4,8 +4,10 @@ In: normalised words, word forms, labels.  Out: token ids, with the places of wo
 Each word and each mark is tokenised by itself, so the tokens of a text are the tokens of its parts in a row,
 and slot decoding meets exactly the sequences that training showed.
 
-With the bundled model, `we know` in style `talk` is the source `talk: we know</s>`, and the word `know` with the
-label `?!` is the target tokens `▁know`, `?`, `!`.
+There are two text forms.  In the one, capitals are written: `talk: we know</s>` becomes `We know?!</s>`.  In the other
+(`inline_case`; Bérard 2019, Etchegoyhen 2020), a case token stands before the word's own lower-case tokens, so that
+the words of the target are those of the source, token for token: `<talk> we know [SEP]` becomes
+`<^> we know <?> <!> [SEP]` with the bundled model, whose tokenizer has rows of their own for styles, marks and case.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from .errors import ConfigError, ModelError
-from .marks import DASH, Alphabet
+from .marks import DASH, Alphabet, Case, apply_case, capitalise, case_of
 from .words import split
 
 if TYPE_CHECKING:
@@ -26,7 +28,11 @@ if TYPE_CHECKING:
 
 SENTINEL = "<extra_id_0>"  # marks the slot that is asked about
 PAUSE = "<extra_id_1>"  # stands behind a word that a silence follows
+# what stands before a word's lower-case tokens in a text form with inline casing; a lower-case word has none
+CASE_TOKENS = {Case.CAPITALISED: "<^>", Case.UPPER: "<^^>"}
 _KEPT_WORDS = 200_000  # a bound on memory, far above any document's vocabulary
+_CONTINUES = "##"  # what WordPiece writes before a piece that does not begin a word
+_GLUE = "'’-./"  # inside words in a tokenizer that splits there
 _CARRIER = "a"  # a word that marks are attached to when we ask for their tokens
 
 
@@ -45,6 +51,7 @@ class TaskConfig:
     unmarked_odds: float = 1.0  # how many times likelier a slot has no mark than in the questions of training
     pause_ms: int | None = None  # a silence of this length is a pause token (280 in the thesis); None: it knows none
     cased: bool = True  # targets in true case; False writes everything in lower case (Melamud 2021)
+    inline_case: bool = False  # a case token before the word's lower-case tokens; the tokenizer must have `CASE_TOKENS`
     styles: list[str] = field(default_factory=lambda: ["talk", "meeting", "prose", "chat"])
     default_style: str = "talk"
     prefix: str = "{style}: "  # the source's opening; `{style}` is the corpus tag the user picks by --style
@@ -98,6 +105,28 @@ class TaskConfig:
         return self.style_max_marks.get(self.style_or_default(style), self.max_marks)
 
 
+def mark_token(mark: str) -> str:
+    """The name of a mark's own row in a tokenizer that has one: `<,>`."""
+    return f"<{mark}>"
+
+
+def style_token(style: str) -> str:
+    """The name of a style's own row in a tokenizer that has one: `<talk>`; a prefix of `<{style}>` uses it."""
+    return f"<{style}>"
+
+
+def inline_case_of(form: str) -> Case:
+    """The case that a written form has in a text form with inline casing, which knows three.
+
+    >>> [inline_case_of(form).value for form in ("I", "NASA", "McDonald", "iPhone", "42")]
+    ['capitalised', 'upper', 'capitalised', 'lower', 'lower']
+    """
+    case = case_of(form)
+    if case is not Case.VERBATIM:
+        return case
+    return Case.CAPITALISED if capitalise(form) == form else Case.LOWER
+
+
 def check_odds(odds: Mapping[str, float], marks: str | None = None) -> None:
     """Raise ConfigError for odds that are no positive numbers, or of what is none of the marks."""
     for mark, value in odds.items():
@@ -134,6 +163,10 @@ class TaskTokenizer:
         """The tokens of each mark where it stands behind a word; the dash brings its space along."""
         marks = {}
         for mark in self.task.marks:
+            row = self._row(mark_token(mark))
+            if row is not None:
+                marks[mark] = (row,)
+                continue
             written = f"{_CARRIER} {DASH}" if mark == DASH else _CARRIER + mark
             marks[mark] = self._behind_carrier(written)
         return marks
@@ -148,6 +181,17 @@ class TaskTokenizer:
                 self._words.clear()
             self._words[key] = ids
         return ids
+
+    @cached_property
+    def case_ids(self) -> dict[Case, tuple[int, ...]]:
+        """What stands before a word in each case, with inline casing.  Raises ModelError for a tokenizer without it."""
+        return {Case.LOWER: ()} | {case: (self._special(token),) for case, token in CASE_TOKENS.items()}
+
+    def form_ids(self, form: str, first: bool = False) -> tuple[int, ...]:
+        """The tokens that write a word form."""
+        if not self.task.inline_case:
+            return self.word_ids(form, first)
+        return self.case_ids[inline_case_of(form)] + self.word_ids(form.lower(), first)
 
     @cached_property
     def sentinel_id(self) -> int:
@@ -165,7 +209,10 @@ class TaskTokenizer:
     def deciding_ids(self) -> frozenset[int]:
         """The tokens that can decide a slot: marks, beginnings of words, the end."""
         pieces = self.tokenizer.convert_ids_to_tokens(list(range(len(self.tokenizer))))
-        begins = {number for number, piece in enumerate(pieces) if piece.startswith(("\u2581", " "))}
+        if any(piece.startswith(_CONTINUES) for piece in pieces):  # WordPiece says what goes on, others what begins
+            begins = {number for number, piece in enumerate(pieces) if not piece.startswith(_CONTINUES)}
+        else:
+            begins = {number for number, piece in enumerate(pieces) if piece.startswith(("\u2581", " "))}
         return frozenset(begins | {self.eos_id} | {number for ids in self.mark_ids.values() for number in ids})
 
     @cached_property
@@ -186,8 +233,7 @@ class TaskTokenizer:
         task has one.
         """
         pauses = pauses if self.task.pause_ms else ()
-        prefix = self.task.prefix_for(style).strip()
-        ids = list(self.word_ids(prefix, first=True)) if prefix else []
+        ids = self._encode(self.task.prefix_for(style).strip())
         ends = []
         for index, word in enumerate(words):
             ids += self.word_ids(word, first=not ids)
@@ -202,7 +248,7 @@ class TaskTokenizer:
         """Decoder output of a window: each word form followed by its label's marks, then end."""
         ids: list[int] = []
         for index, (form, label) in enumerate(zip(forms, labels, strict=True)):
-            ids += self.word_ids(form, first=index == 0)
+            ids += self.form_ids(form, first=index == 0)
             for mark in label:
                 ids += self.mark_ids[mark]
         return (*ids, self.eos_id)
@@ -219,11 +265,42 @@ class TaskTokenizer:
 
     def decode(self, ids: Sequence[int]) -> str:
         """The text of generated ids, special tokens left out."""
-        return str(self.tokenizer.decode(ids, skip_special_tokens=True, clean_up_tokenization_spaces=False))
+        if self._row(mark_token(self.task.marks[0])) is None:
+            return str(self.tokenizer.decode(ids, skip_special_tokens=True, clean_up_tokenization_spaces=False))
+        return self._spell(ids)
+
+    def _spell(self, ids: Sequence[int]) -> str:
+        """The text of ids where marks and case have rows of their own: pieces put together, cased, marked."""
+        marks = {row[0]: mark for mark, row in self.mark_ids.items()}
+        cases = {row[0]: case for case, row in self.case_ids.items() if row} if self.task.inline_case else {}
+        special = set(self.tokenizer.all_special_ids)
+        words: list[str] = []
+        labels: list[str] = []
+        case, glued = Case.LOWER, False
+        for number, piece in zip(ids, self.tokenizer.convert_ids_to_tokens(list(ids)), strict=True):
+            if number in special:
+                continue
+            if number in marks:
+                labels[-1:] = [label + marks[number] for label in labels[-1:]]
+            elif number in cases:
+                case = cases[number]
+            elif words and not labels[-1] and (glued or piece.startswith(_CONTINUES) or piece in _GLUE):
+                words[-1] += piece.removeprefix(_CONTINUES)
+                glued = piece in _GLUE
+            else:
+                words.append(apply_case(piece, case))
+                labels.append("")
+                case, glued = Case.LOWER, False
+        return " ".join(self.task.alphabet.write(word, label) for word, label in zip(words, labels, strict=True))
+
+    def _row(self, token: str) -> int | None:
+        """The id of a token, if the tokenizer has it."""
+        number = self.tokenizer.convert_tokens_to_ids(token)
+        return None if number is None or number == self.tokenizer.unk_token_id else int(number)
 
     def _special(self, token: str) -> int:
-        number = int(self.tokenizer.convert_tokens_to_ids(token))
-        if number == self.tokenizer.unk_token_id:
+        number = self._row(token)
+        if number is None:
             raise ModelError(f"a tokenizer without {token}", expected="a T5 tokenizer", fix="pick a T5 folder")
         return number
 
@@ -255,4 +332,6 @@ class TaskTokenizer:
 
     @cached_property
     def _reserved(self) -> frozenset[int]:
-        return frozenset((*self.tokenizer.all_special_ids, *self.sentinel_ids))
+        names = (*map(mark_token, self.task.marks), *map(style_token, self.task.styles), *CASE_TOKENS.values())
+        rows = (row for row in map(self._row, names) if row is not None)
+        return frozenset((*self.tokenizer.all_special_ids, *self.sentinel_ids, *rows))

@@ -164,8 +164,11 @@ class Candidates:
 
     def _forms(self, word: str, first: bool) -> list[Option]:
         """The ways to write a word."""
-        forms = case_forms(word) if self._tokenizer.task.cased else {Case.LOWER: word}
-        return [Option(self._tokenizer.word_ids(form, first=first), case=case) for case, form in forms.items()]
+        task = self._tokenizer.task
+        if task.cased and task.inline_case:  # a word in mixed case keeps its spelling whichever case is written
+            word = word.lower()
+        forms = case_forms(word) if task.cased else {Case.LOWER: word}
+        return [Option(self._tokenizer.form_ids(form, first=first), case=case) for case, form in forms.items()]
 
 
 def _begins(one: Tokens, other: Tokens) -> bool:

@@ -22,7 +22,7 @@ class CandidateHead:
 
     def __init__(self, model: Model) -> None:
         self._weight: torch.Tensor = model.network.get_output_embeddings().weight  # (n_vocabulary, d_model)
-        self._scale = _output_scale(model)
+        self._scale = output_scale(model)
 
     def logits(self, states: torch.Tensor, ids: torch.Tensor) -> torch.Tensor:
         """states: (n, d_model); ids: int64 (n, n_candidates).  Gives float32 (n, n_candidates)."""
@@ -33,7 +33,7 @@ class CandidateHead:
 
 
 @torch.inference_mode()
-def _output_scale(model: Model) -> float:
+def output_scale(model: Model) -> float:
     """What the model multiplies its output layer's result with.
 
     T5 v1.0 scales by d_model ** -0.5 and v1.1 does not; the config key that says so differs between model classes

@@ -27,7 +27,7 @@ class Batch:
     """Padded examples.
 
     input_ids, attention_mask: int64 (n_batch, n_source); labels: int64 (n_batch, n_target), IGNORED where padded;
-    word_ends, marks: int64 (n_batch, n_words), marks IGNORED where padded.
+    word_ends, marks, cases: int64 (n_batch, n_words), marks and cases IGNORED where padded.
     """
 
     input_ids: torch.Tensor
@@ -35,10 +35,11 @@ class Batch:
     labels: torch.Tensor
     word_ends: torch.Tensor
     marks: torch.Tensor
+    cases: torch.Tensor
     n_words: int
 
     def to(self, device: torch.device) -> Batch:
-        names = ("input_ids", "attention_mask", "labels", "word_ends", "marks")
+        names = ("input_ids", "attention_mask", "labels", "word_ends", "marks", "cases")
         return replace(self, **{name: getattr(self, name).to(device) for name in names})
 
 
@@ -104,6 +105,7 @@ def collate(pad_id: int) -> Callable[[Sequence[Example]], Batch]:
             pad([example.target for example in examples], IGNORED),
             pad([example.word_ends for example in examples], 0),
             pad([example.marks for example in examples], IGNORED),
+            pad([example.cases for example in examples], IGNORED),
             n_words=sum(len(example.word_ends) for example in examples),
         )
 

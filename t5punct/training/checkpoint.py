@@ -83,6 +83,7 @@ def save_checkpoint(
     settings.save(config, partial / TRAIN_FILE)
     (partial / STATE_FILE).write_text(json.dumps(asdict(state), indent=2) + "\n", encoding="utf-8")
     tensors = {f"optimiser.{name}": tensor for name, tensor in _optimiser_tensors(objective, optimisers).items()}
+    tensors |= {f"rate.{name}": torch.tensor(rate) for name, rate in _rates(objective, optimisers).items()}
     tensors["rng"] = torch.get_rng_state()
     save_file({name: tensor.contiguous().cpu() for name, tensor in tensors.items()}, partial / OPTIMISER_FILE)
     _replace(folder, partial)
@@ -93,7 +94,10 @@ def load_checkpoint(folder: Path, objective: Objective, optimisers: Sequence[tor
     tensors = load_file(folder / OPTIMISER_FILE)
     torch.set_rng_state(tensors.pop("rng"))
     owners = {parameter: o for o in optimisers for group in o.param_groups for parameter in group["params"]}
+    groups = {parameter: group for o in optimisers for group in o.param_groups for parameter in group["params"]}
     for name, parameter in objective.named_parameters():
+        if f"rate.{name}" in tensors:  # of the weights that the run began with, not of those it has now
+            groups[parameter]["lr"] = float(tensors[f"rate.{name}"])
         prefix = f"optimiser.{name}/"
         slots = {key.removeprefix(prefix): tensors[key] for key in tensors if key.startswith(prefix)}
         if slots:
@@ -119,6 +123,13 @@ def _replace(folder: Path, successor: Path) -> None:
         folder.replace(aside)
     successor.replace(folder)
     shutil.rmtree(aside, ignore_errors=True)
+
+
+def _rates(objective: Objective, optimisers: Sequence[torch.optim.Optimizer]) -> dict[str, float]:
+    """The rate that each parameter's schedule began with."""
+    groups = [group for optimiser in optimisers for group in optimiser.param_groups]
+    rates = {parameter: float(group["initial_lr"]) for group in groups for parameter in group["params"]}
+    return {name: rates[parameter] for name, parameter in objective.named_parameters() if parameter in rates}
 
 
 def _optimiser_tensors(objective: Objective, optimisers: Sequence[torch.optim.Optimizer]) -> dict[str, torch.Tensor]:

@@ -96,6 +96,7 @@ class OptimConfig:
 
     name: str = "adamw"  # or `muon`, for training from random weights
     lr: float = 1e-3
+    rates: str = "same"  # `matrix`: each matrix's rate in proportion to its weights, as a converted encoder needs
     embedding_lr: float | None = None  # `muon`: the rate of embeddings and other outer parameters
     schedule: str = "linear"  # a name of transformers' get_scheduler: linear, cosine, constant_with_warmup ...
     warmup_steps: int = 200
@@ -110,6 +111,8 @@ class OptimConfig:
     def __post_init__(self) -> None:
         if self.name not in ("adamw", "muon"):
             raise ConfigError(f"optimiser {self.name!r}", expected="adamw or muon", fix="check optim.name")
+        if self.rates not in ("same", "matrix"):
+            raise ConfigError(f"rates {self.rates!r}", expected="same or matrix", fix="check optim.rates")
         _at_least(0, self, "optim.", "lr", "embedding_lr", "warmup_steps", "max_steps", "weight_decay", "clip_norm")
         _at_least(1, self, "optim.", "epochs", "accumulation_steps")
         for name in ("beta1", "beta2"):
@@ -122,11 +125,17 @@ class OptimConfig:
 class LossConfig:
     """The text loss, plus the loss of a tagger on the encoder (see `objective`); 0 drops it."""
 
+    text_weight: float = 1.0  # 0 trains encoder and tagger only
     tagger_weight: float = 0.0
+    case_weight: float = 0.5  # of the tagger's loss of case, beside that of marks
+    fit_words: int = 0  # a new tagger is fitted on so many words' frozen states first; 0 starts from random weights
+    sampled_pieces: int | None = None  # pieces drawn at random beside the batch's own; null takes the whole vocabulary
     slot_weight: float = 1.0  # how many times a token counts in the text loss if it decides a slot; 1: as all others
 
     def __post_init__(self) -> None:
-        _at_least(0, self, "loss.", "tagger_weight")
+        _at_least(0, self, "loss.", "text_weight", "tagger_weight", "case_weight", "fit_words", "sampled_pieces")
+        if not self.text_weight and not self.tagger_weight:
+            raise ConfigError("no loss", expected="a text_weight or a tagger_weight above 0", fix="set loss.text_weight")
         if not 0 < self.slot_weight < math.inf:
             raise ConfigError(f"loss.slot_weight {self.slot_weight}", expected="above 0", fix="set loss.slot_weight")
 

@@ -3,8 +3,8 @@
 In: rows of a data set, or numbers.  Out: `Example`s in tokens.
 
 A row with the source `we know right` and the target `We know, right?` is most often that window; some get errors or
-disfluencies, some become questions about one slot, some pre-training (see `DataConfig`).  The same index gives the same
-example, whichever process asks.
+disfluencies, some become questions about one slot, some pre-training (see `DataConfig`).  The same index of the same epoch
+gives the same example, whichever process asks.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from torch.utils.data import DataLoader, Dataset
 
 from ..errors import ConfigError
 from ..marks import NO_LABEL, ends_sentence
-from ..tokenization import PAUSE, TaskTokenizer
+from ..tagger import TAGGED_CASES
+from ..tokenization import PAUSE, TaskTokenizer, inline_case_of
 from ..words import split
 from .config import DataConfig
 from .disfluencies import disfluent
@@ -33,12 +34,15 @@ _SILENCE_KNOWN = 0.5  # of the questions whose last word a silence follows
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One encoded example; `marks[i]` is the class of word i's slot (0 none, else 1 + place in the alphabet)."""
+    """One encoded example; `marks[i]` is the class of word i's slot (0 none, else 1 + place in the alphabet), and
+    `cases[i]` that of how word i is written (its place in `TAGGED_CASES`).
+    """
 
     source: tuple[int, ...]
     target: tuple[int, ...]
     word_ends: tuple[int, ...]
     marks: tuple[int, ...]
+    cases: tuple[int, ...]
 
 
 class ChunkExamples(Dataset[Example]):
@@ -50,6 +54,7 @@ class ChunkExamples(Dataset[Example]):
 
     def __init__(self, rows: Any, tokenizer: TaskTokenizer, config: DataConfig | None = None) -> None:
         self.rows, self.tokenizer, self.config = rows, tokenizer, config or DataConfig()
+        self.epoch = 0  # other errors in every epoch
         styles = list(rows["style"])
         self._check(styles)
         self._chunks = [index for index, style in enumerate(styles) for _ in range(self._times(index, style))]
@@ -74,7 +79,7 @@ class ChunkExamples(Dataset[Example]):
         return len(self.lengths)
 
     def __getitem__(self, index: int) -> Example:
-        row, rng = self.rows[self._chunks[index]], random.Random(f"example {index}")
+        row, rng = self.rows[self._chunks[index]], random.Random(f"example {self.epoch} {index}")
         words = self._words(row)
         spans = self.config.spans
         if spans.share and rng.random() < spans.share:
@@ -92,7 +97,9 @@ class ChunkExamples(Dataset[Example]):
         read, pauses = [word.read for word in words], [word.pause for word in words]
         source = tokenizer.source(read, row["style"], pauses=pauses)
         marks = tuple(1 + task.alphabet.marks.index(label[0]) if label else 0 for label in labels)
-        return Example(source.ids, tokenizer.target(self._forms(words), labels), source.word_ends, marks)
+        forms = self._forms(words)
+        cases = tuple(TAGGED_CASES.index(inline_case_of(form)) for form in forms)
+        return Example(source.ids, tokenizer.target(forms, labels), source.word_ends, marks, cases)
 
     def sources(self, indices: Sequence[int]) -> list[str]:
         """The chunks behind some examples, as text without errors and the like."""
@@ -138,9 +145,9 @@ class ChunkExamples(Dataset[Example]):
         tokenizer, nowhere, ignored = self.tokenizer, (0,) * len(words), (IGNORED,) * len(words)
         (*ids, end) = tokenizer.target(self._forms(words), [word.label for word in words])
         if len(ids) < 2:
-            return Example((*ids, end), (*ids, end), nowhere, ignored)
+            return Example((*ids, end), (*ids, end), nowhere, ignored, ignored)
         found = corrupted(ids, self.config.spans, rng, tokenizer.sentinel_ids)
-        return Example((*found.source, end), (*found.target, end), nowhere, ignored)
+        return Example((*found.source, end), (*found.target, end), nowhere, ignored, ignored)
 
     def _forms(self, words: Sequence[Written]) -> list[str]:
         """The words as the task writes them."""
@@ -160,7 +167,7 @@ class ChunkExamples(Dataset[Example]):
         pauses = [word.pause and (word is not heard[-1] or rng.random() < _SILENCE_KNOWN) for word in heard]
         source = self.tokenizer.source([word.read for word in heard], style, slot, pauses)
         ignored = (IGNORED,) * len(source.word_ends)
-        return Example(source.ids, self.tokenizer.answer(words[slot].label), source.word_ends, ignored)
+        return Example(source.ids, self.tokenizer.answer(words[slot].label), source.word_ends, ignored, ignored)
 
 
 class _Lengths(Dataset[int]):
@@ -205,7 +212,7 @@ class CopyExamples(Dataset[Example]):
                 fix="lower data.copying.n_ids",
             )
         rng = random.Random(0)
-        self.tokenizer, self.n_ids = tokenizer, n_ids
+        self.tokenizer, self.n_ids, self.epoch = tokenizer, n_ids, 0
         self.lengths = [rng.randint(min_tokens, max_tokens) for _ in range(n_examples)]
 
     def __len__(self) -> int:
@@ -216,4 +223,5 @@ class CopyExamples(Dataset[Example]):
         length = self.lengths[index]
         ids = tuple(rng.randrange(3, 3 + self.n_ids) for _ in range(length))  # 0-2: pad, end, unknown
         whole = (*ids, self.tokenizer.eos_id)
-        return Example(whole, whole, tuple(range(length)), (IGNORED,) * length)
+        ignored = (IGNORED,) * length
+        return Example(whole, whole, tuple(range(length)), ignored, ignored)

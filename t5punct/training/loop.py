@@ -21,6 +21,7 @@ from .batches import BatchSampler, collate
 from .checkpoint import TrainState, check_output, find_checkpoint, load_checkpoint, save_checkpoint
 from .config import TrainConfig
 from .examples import ChunkExamples, CopyExamples
+from .fitting import fit_tagger
 from .objective import Losses, Objective
 from .optimisers import build_optimisers
 from .progress import Progress
@@ -53,6 +54,7 @@ def train(config: TrainConfig) -> Path:
     output = Path(config.output)
     with Progress(output, run.n_steps, run.state, show=run.accelerator.is_main_process) as progress:
         while run.state.step < run.n_steps:
+            run.loader.dataset.epoch = run.state.epoch
             run.sampler.set_position(run.state.epoch, run.state.batch * run.accelerator.num_processes)
             for batch in run.loader:
                 losses = _step(run, batch)
@@ -73,11 +75,13 @@ def train(config: TrainConfig) -> Path:
 
 def build(config: TrainConfig) -> Run:
     """Load or make everything a run needs; with `resume`, as the last checkpoint left it."""
+    import torch
     from accelerate import Accelerator
     from accelerate.utils import DataLoaderConfiguration, set_seed
 
     check_output(config)
     accelerator = Accelerator(
+        cpu=not torch.accelerator.is_available(),  # else several processes without one do not find each other
         mixed_precision=config.mixed_precision,
         gradient_accumulation_steps=config.optim.accumulation_steps,
         dataloader_config=DataLoaderConfiguration(even_batches=False),
@@ -91,7 +95,10 @@ def build(config: TrainConfig) -> Run:
     sampler, loader = _data(config, model, accelerator.num_processes)
     if config.data.questions.share and isinstance(loader.dataset, ChunkExamples):
         model = model.with_task(classifies=True, unmarked_odds=loader.dataset.unmarked_odds())
-    objective = Objective(model, config.loss.tagger_weight, config.loss.slot_weight).train()
+    if config.loss.fit_words and model.tagger is None and isinstance(loader.dataset, ChunkExamples):
+        tagger = fit_tagger(model, loader.dataset, config.loss.fit_words, config.data.batch_tokens)
+        model = replace(model, tagger=tagger)
+    objective = Objective(model, config.loss).train()
     model = replace(model, tagger=objective.tagger)
     optimisers = build_optimisers(objective, config.optim)
     state = load_checkpoint(Path(config.output), objective, optimisers) if config.resume else TrainState()

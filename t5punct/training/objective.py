@@ -1,11 +1,14 @@
-"""What is minimised: the text loss, and a tagger's loss that teaches the encoder directly.
+"""What is minimised: the text loss, and the losses of a tagger that teach the encoder directly.
 
 In: a `Batch`.  Out: `Losses`.
 
-The text loss is T5's cross-entropy over target tokens (Raffel 2020); tokens that decide slots may count more.  The
-tagger is one linear layer that reads each word's slot off the encoder state of the word's last token.  It is deep
-supervision (Lee 2015): the encoder learns where marks stand from the first step, while the decoder still learns to
-copy.  The model keeps it, to draft with.
+The text loss is T5's cross-entropy over target tokens (Raffel 2020); tokens that decide slots may count more.  With
+`sampled_pieces` it is taken over the pieces of the batch's targets and so many others drawn at random, instead of the
+whole vocabulary (Jean 2015, section 3.3): a wide vocabulary then costs little.
+
+The tagger reads each word's slot and case off the encoder state of the word's last token.  It is deep supervision
+(Lee 2015): the encoder learns where marks stand from the first step, while the decoder still learns to copy.  The
+model keeps it, to draft with.
 """
 
 from __future__ import annotations
@@ -15,8 +18,12 @@ from typing import TYPE_CHECKING
 
 import torch
 from torch import nn
+from torch.nn.functional import cross_entropy
 
+from ..decoding.head import output_scale
+from ..tagger import Tagger
 from .batches import Batch
+from .config import LossConfig
 from .examples import IGNORED
 
 if TYPE_CHECKING:
@@ -30,47 +37,76 @@ class Losses:
     total: torch.Tensor
     text: torch.Tensor
     tags: torch.Tensor
+    cases: torch.Tensor
 
 
 class Objective(nn.Module):
     """A T5 and its tagger."""
 
-    def __init__(self, model: Model, tagger_weight: float, slot_weight: float = 1.0) -> None:
+    def __init__(self, model: Model, config: LossConfig) -> None:
         super().__init__()
-        self.network = model.network
-        self.tagger_weight = tagger_weight
+        self.network, self.config = model.network, config
         self.token_weights: torch.Tensor | None
-        weights = None if slot_weight == 1.0 else _token_weights(model, slot_weight)
+        weights = None if config.slot_weight == 1.0 else _token_weights(model, config.slot_weight)
         self.register_buffer("token_weights", weights, persistent=False)
+        self.output_scale = output_scale(model)
+        if not config.text_weight:  # nothing asks the decoder
+            for parameter in self.network.get_decoder().parameters():
+                parameter.requires_grad_(parameter is self.network.get_input_embeddings().weight)
         self.tagger = None
-        if tagger_weight:
-            self.tagger = model.tagger or nn.Linear(self.network.config.d_model, 1 + len(model.task.marks))
+        if config.tagger_weight:
+            self.tagger = model.tagger or Tagger(self.network.config.d_model, model.task.marks)
             self.tagger.requires_grad_(True)
 
     def forward(self, batch: Batch) -> Losses:
-        output = self.network(
-            input_ids=batch.input_ids, attention_mask=batch.attention_mask, labels=batch.labels, use_cache=False
-        )
-        text = output.loss if self.token_weights is None else self._weighed_loss(output.logits, batch.labels)
-        tags = self._tag_loss(output.encoder_last_hidden_state, batch)
-        return Losses(text + self.tagger_weight * tags, output.loss.detach(), tags.detach())
+        encoder = self.network.get_encoder()
+        states = encoder(input_ids=batch.input_ids, attention_mask=batch.attention_mask).last_hidden_state
+        nothing = states.new_zeros(())
+        text = self._text_loss(states, batch) if self.config.text_weight else nothing
+        tags, cases = self._tag_losses(states, batch) if self.tagger else (nothing, nothing)
+        total = self.config.text_weight * text + self.config.tagger_weight * (tags + self.config.case_weight * cases)
+        return Losses(total, text.detach(), tags.detach(), cases.detach())
 
-    def _weighed_loss(self, logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
-        """Weighted mean cross-entropy; logits: (n_batch, n_target, n_vocabulary), labels: (n_batch, n_target)."""
-        flat = logits.flatten(0, 1).float()
-        return nn.functional.cross_entropy(flat, labels.flatten(), self.token_weights, ignore_index=IGNORED)
+    def _text_loss(self, states: torch.Tensor, batch: Batch) -> torch.Tensor:
+        """Weighted mean cross-entropy of the target's tokens; states: (n_batch, n_source, d_model)."""
+        inputs = self.network._shift_right(batch.labels)  # the start, then all but the last
+        written = self.network.get_decoder()(
+            input_ids=inputs, encoder_hidden_states=states, encoder_attention_mask=batch.attention_mask, use_cache=False
+        ).last_hidden_state
+        real = batch.labels != IGNORED
+        wanted, found = batch.labels[real], written[real] * self.output_scale  # (n_tokens,), (n_tokens, d_model)
+        rows, pieces = self._pieces(wanted)
+        if pieces is not None:
+            wanted = torch.searchsorted(pieces, wanted)
+        weights = self.token_weights
+        if weights is not None and pieces is not None:
+            weights = weights[pieces]
+        return cross_entropy(nn.functional.linear(found, rows).float(), wanted, weights)
 
-    def _tag_loss(self, states: torch.Tensor, batch: Batch) -> torch.Tensor:
-        """Mean cross-entropy of the slots' classes; states: float (n_batch, n_source, d_model)."""
-        if self.tagger is None:
-            return states.new_zeros(())
+    def _pieces(self, wanted: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor | None]:
+        """The output layer's rows that the loss is taken over, (n, d_model), and their ids if they are not all."""
+        rows = self.network.get_output_embeddings().weight
+        n_others = self.config.sampled_pieces
+        if n_others is None:
+            return rows, None
+        others = torch.randint(len(rows), (n_others,), device=wanted.device)
+        pieces = torch.unique(torch.cat([wanted, others]))
+        return rows[pieces], pieces
+
+    def _tag_losses(self, states: torch.Tensor, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
+        """Mean cross-entropies of the slots' marks and of the words' case; states: (n_batch, n_source, d_model)."""
+        assert self.tagger is not None  # noqa: S101  (the caller has asked)
         ends = batch.word_ends.unsqueeze(-1).expand(-1, -1, states.shape[-1])
-        logits = self.tagger(states.gather(1, ends))  # (n_batch, n_words, n_classes)
-        marks = batch.marks
-        summed = nn.functional.cross_entropy(
-            logits.flatten(0, 1).float(), marks.flatten(), ignore_index=IGNORED, reduction="sum"
-        )
-        return summed / (marks != IGNORED).sum().clamp(min=1)
+        marks, cases = self.tagger(states.gather(1, ends))  # (n_batch, n_words, n_classes)
+        return _mean_loss(marks, batch.marks), _mean_loss(cases, batch.cases)
+
+
+def _mean_loss(logits: torch.Tensor, classes: torch.Tensor) -> torch.Tensor:
+    """logits: (n_batch, n_words, n_classes), classes: (n_batch, n_words); 0 where all are IGNORED."""
+    summed = cross_entropy(
+        logits.flatten(0, 1).float(), classes.flatten(), ignore_index=IGNORED, reduction="sum"
+    )
+    return summed / (classes != IGNORED).sum().clamp(min=1)
 
 
 def _token_weights(model: Model, slot_weight: float) -> torch.Tensor:

@@ -7,7 +7,8 @@ In: an `Objective` and an `OptimConfig`.  Out: one or two torch optimisers, step
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
+from typing import Any
 
 import torch
 from torch import nn
@@ -15,18 +16,20 @@ from torch import nn
 from .config import OptimConfig
 
 _OUTER = ("shared", "embed_tokens", "lm_head", "relative_attention_bias", "tagger")
+_TYPICAL_RMS = 0.045  # of a matrix whose rate is `lr`: that of a BERT's of 384 channels
+_BIAS_RATE = 10.0  # relative position biases are logits, of order 1, and few
 
 
 def build_optimisers(objective: nn.Module, config: OptimConfig) -> tuple[torch.optim.Optimizer, ...]:
-    """The optimisers that the config names.
+    """The optimisers that the config names, for the parameters that are trained.
 
     Muon (Jordan 2024; its update scaled as in Liu 2025, arXiv 2502.16982) makes each matrix's momentum orthogonal
     and learns a T5 from random weights in far fewer steps.  It is for matrices between hidden states; embeddings,
     position biases, norms and heads are left to AdamW.
     """
-    parameters = dict(objective.named_parameters())
+    parameters = {name: value for name, value in objective.named_parameters() if value.requires_grad}
     if config.name == "adamw":
-        return (_adamw(parameters.values(), config, config.lr),)
+        return (_adamw(parameters, config, config.lr),)
     hidden = {name for name, value in parameters.items() if value.ndim == 2 and not any(o in name for o in _OUTER)}
     muon = torch.optim.Muon(
         [parameters[name] for name in parameters if name in hidden],
@@ -34,9 +37,28 @@ def build_optimisers(objective: nn.Module, config: OptimConfig) -> tuple[torch.o
         weight_decay=config.weight_decay,
         adjust_lr_fn="match_rms_adamw",
     )
-    others = [parameters[name] for name in parameters if name not in hidden]
+    others = {name: value for name, value in parameters.items() if name not in hidden}
     return muon, _adamw(others, config, config.embedding_lr or config.lr)
 
 
-def _adamw(parameters: Iterable[nn.Parameter], config: OptimConfig, lr: float) -> torch.optim.AdamW:
-    return torch.optim.AdamW(parameters, lr=lr, betas=(config.beta1, config.beta2), weight_decay=config.weight_decay)
+def _adamw(parameters: Mapping[str, nn.Parameter], config: OptimConfig, lr: float) -> torch.optim.AdamW:
+    """One group; with `rates: matrix` one for each parameter, at its own rate (see `rate`)."""
+    groups: list[dict[str, Any]] = [{"params": list(parameters.values())}]
+    if config.rates == "matrix":
+        groups = [{"params": [value], "lr": rate(name, value, lr)} for name, value in parameters.items()]
+    return torch.optim.AdamW(
+        groups, lr=lr, betas=(config.beta1, config.beta2), weight_decay=config.weight_decay, fused=True
+    )
+
+
+def rate(name: str, value: torch.Tensor, lr: float) -> float:
+    """A parameter's rate in proportion to the root mean square of its weights, as Adafactor has it (Shazeer 2018).
+
+    A converted encoder's matrices differ in scale by a factor of ten: one rate for all breaks some and leaves others.
+    """
+    if "relative_attention_bias" in name:
+        return _BIAS_RATE * lr
+    if value.ndim < 2:
+        return lr
+    rms = float(value.detach().float().pow(2).mean().sqrt())
+    return lr * max(rms, 0.1 * _TYPICAL_RMS) / _TYPICAL_RMS

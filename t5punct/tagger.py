@@ -1,0 +1,46 @@
+"""The tagger: linear heads on the encoder's states, one for a slot's first mark and one for a word's case.
+
+In: the encoder's state of each word's last token.  Out: logits of marks and of case.
+
+It drafts what the decoder then decides, and it teaches the encoder directly; it changes the speed of slot decoding,
+never its result.  `Tagger(d_model=392, marks=",.?!:;-")` has 8 classes of marks (0: none; k: the task's mark k - 1)
+and 3 of case (`TAGGED_CASES`).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import torch
+from safetensors.torch import load_file
+from torch import nn
+
+from .marks import NO_LABEL, Case
+
+TAGGED_CASES = (Case.LOWER, Case.CAPITALISED, Case.UPPER)
+
+
+class Tagger(nn.Module):
+    """Two linear layers side by side."""
+
+    def __init__(self, d_model: int, marks: str) -> None:
+        super().__init__()
+        self.mark_classes = (NO_LABEL, *marks)
+        self.marks = nn.Linear(d_model, len(self.mark_classes))
+        self.cases = nn.Linear(d_model, len(TAGGED_CASES))
+
+    def forward(self, states: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """states: (.., d_model).  Gives logits (.., 1 + n_marks) and (.., n_cases)."""
+        return self.marks(states), self.cases(states)
+
+
+def load_tagger(file: Path, d_model: int, marks: str) -> Tagger | None:
+    """The tagger of a file; none where there is none, or where it learned other marks."""
+    if not file.is_file():
+        return None
+    tagger = Tagger(d_model, marks)
+    try:
+        tagger.load_state_dict(load_file(file))
+    except Exception:  # it is a help, not a part of the result
+        return None
+    return tagger.requires_grad_(False)

@@ -1,0 +1,77 @@
+"""A tagger fitted on frozen states, before the first step of training.
+
+In: a model without a tagger and some examples.  Out: a `Tagger`.
+
+A tagger of random weights sends noise into a pre-trained encoder until it has learned (Kumar 2022: first the head, then
+the whole).  Fitting takes seconds: multinomial regression on standardised states, the scale folded into its weights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch.nn.functional import cross_entropy
+
+from ..batching import by_length
+from ..model import Model
+from ..tagger import Tagger
+from .batches import collate
+from .examples import IGNORED, ChunkExamples
+
+_DECAY = 1e-4  # on standardised weights: so that a class seen twice gets no huge ones
+_ITERATIONS = 60
+
+
+def fit_tagger(model: Model, examples: ChunkExamples, n_words: int, batch_tokens: int) -> Tagger:
+    """Fit to the first examples that hold `n_words` words; leaves the network as it is."""
+    chosen: list[int] = []
+    n_found = 0
+    for index, length in enumerate(examples.lengths):
+        if n_found >= n_words:
+            break
+        chosen.append(index)
+        n_found += length
+    states, marks, cases = _states(model, examples, chosen, batch_tokens)
+    tagger = Tagger(states.shape[-1], model.task.marks)
+    mean, std = states.mean(0), states.std(0).clamp(min=1e-6)
+    standard = (states - mean) / std
+    for head, classes in ((tagger.marks, marks), (tagger.cases, cases)):
+        _fit(head, standard, classes)
+        with torch.no_grad():
+            head.weight /= std
+            head.bias -= head.weight @ mean
+    return tagger
+
+
+def _fit(head: torch.nn.Linear, states: torch.Tensor, classes: torch.Tensor) -> None:
+    """states: (n_words, d_model), standardised; classes: int64 (n_words,)."""
+    torch.nn.init.zeros_(head.weight)
+    torch.nn.init.zeros_(head.bias)
+    optimiser = torch.optim.LBFGS(head.parameters(), max_iter=_ITERATIONS, line_search_fn="strong_wolfe")
+
+    def closure() -> torch.Tensor:
+        optimiser.zero_grad()
+        loss: torch.Tensor = cross_entropy(head(states), classes) + _DECAY * head.weight.pow(2).sum()
+        loss.backward()
+        return loss
+
+    optimiser.step(closure)
+
+
+@torch.no_grad()
+def _states(
+    model: Model, examples: ChunkExamples, chosen: Sequence[int], batch_tokens: int
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """States of each word's last token (n_words, d_model), and the classes of its slot and case."""
+    make, encoder = collate(model.tokenizer.pad_id), model.network.get_encoder()
+    found: list[tuple[Any, ...]] = []
+    for places in by_length([examples.lengths[index] for index in chosen], batch_tokens):
+        batch = make([examples[chosen[place]] for place in places]).to(model.device)
+        states = encoder(input_ids=batch.input_ids, attention_mask=batch.attention_mask).last_hidden_state
+        ends = batch.word_ends.unsqueeze(-1).expand(-1, -1, states.shape[-1])
+        real = batch.marks != IGNORED
+        found.append((states.gather(1, ends)[real].float(), batch.marks[real], batch.cases[real]))
+    states, marks, cases = (torch.cat(parts) for parts in zip(*found, strict=True))
+    return states, marks, cases

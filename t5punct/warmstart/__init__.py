@@ -1,0 +1,1 @@
+"""A pre-trained BERT as the start of a T5: bert -> calibration -> conversion -> warmstart."""

@@ -1,0 +1,106 @@
+"""A BERT's WordPiece tokenizer becomes a T5's, with rows of its own for marks, case, styles and sentinels.
+
+In: a fast BERT tokenizer and a task.  Out: a tokenizer with the same ids, some of the unused ones renamed.
+
+`[CLS] we know [SEP]` becomes `<talk> we know [SEP]`: the end is `[SEP]`, padding `[PAD]`, and a style stands where
+`[CLS]` stood.  Marks have rows apart from the signs inside words, so that `state-of-the-art` holds no dash.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import ModelError
+from ..tokenization import CASE_TOKENS, TaskConfig, mark_token, style_token
+
+N_SENTINELS = 100  # <extra_id_0> ... <extra_id_99> (Raffel 2020, section 3.1.4)
+_UNUSED = re.compile(r"\[unused\d+\]")
+_SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+
+
+@dataclass(frozen=True, slots=True)
+class TaskRow:
+    """A token of the task, its id, and the token whose embedding it starts from."""
+
+    token: str
+    id: int
+    like: str
+
+
+def t5_tokenizer(bert_tokenizer: Any, task: TaskConfig) -> tuple[Any, list[TaskRow]]:
+    """The tokenizer, and the rows it gives to the task.
+
+    Raises ModelError for a tokenizer that is no WordPiece, or has too few unused pieces.
+    """
+    from tokenizers import Tokenizer
+    from transformers import PreTrainedTokenizerFast
+
+    values = json.loads(bert_tokenizer.backend_tokenizer.to_str())
+    if values["model"]["type"] != "WordPiece" or any(token not in values["model"]["vocab"] for token in _SPECIAL):
+        raise ModelError(
+            f"a {values['model']['type']} tokenizer", expected="a BERT's WordPiece with [CLS]", fix="name a BERT"
+        )
+    vocabulary: dict[str, int] = values["model"]["vocab"]
+    rows = _task_rows(vocabulary, task)
+    renamed = {row.id: row.token for row in rows}
+    values["model"]["vocab"] = {renamed.get(number, piece): number for piece, number in vocabulary.items()}
+    values["truncation"] = values["padding"] = None
+    sentinels = [row.token for row in rows if row.token.startswith("<extra_id_")]
+    others = [row.token for row in rows if row.token not in set(sentinels)]
+    values["added_tokens"] = [
+        _added(token, vocabulary.get(token, -1), special=True) for token in _SPECIAL
+    ] + [_added(row.token, row.id, special=row.token in set(sentinels)) for row in rows]
+    values["post_processor"] = {
+        "type": "TemplateProcessing",
+        "single": [{"Sequence": {"id": "A", "type_id": 0}}, {"SpecialToken": {"id": "[SEP]", "type_id": 0}}],
+        "pair": [
+            {"Sequence": {"id": "A", "type_id": 0}},
+            {"SpecialToken": {"id": "[SEP]", "type_id": 0}},
+            {"Sequence": {"id": "B", "type_id": 0}},
+            {"SpecialToken": {"id": "[SEP]", "type_id": 0}},
+        ],
+        "special_tokens": {"[SEP]": {"id": "[SEP]", "ids": [vocabulary["[SEP]"]], "tokens": ["[SEP]"]}},
+    }
+    made = PreTrainedTokenizerFast(
+        tokenizer_object=Tokenizer.from_str(json.dumps(values)),
+        pad_token="[PAD]",
+        eos_token="[SEP]",
+        unk_token="[UNK]",
+        additional_special_tokens=sentinels,
+        model_max_length=task.max_tokens,
+    )
+    made.add_tokens(others)
+    return made, rows
+
+
+def _task_rows(vocabulary: dict[str, int], task: TaskConfig) -> list[TaskRow]:
+    free = sorted(number for piece, number in vocabulary.items() if _UNUSED.fullmatch(piece))
+    wanted = list(_wanted(task))
+    if len(free) < len(wanted):
+        raise ModelError(
+            f"a vocabulary with {len(free)} unused pieces",
+            expected=f"{len(wanted)} of them, as BERT's have",
+            fix="name another BERT",
+        )
+    return [TaskRow(token, number, like) for (token, like), number in zip(wanted, free, strict=False)]
+
+
+def _wanted(task: TaskConfig) -> Iterator[tuple[str, str]]:
+    """The task's tokens, and what each is like."""
+    for style in task.styles:
+        yield style_token(style), "[CLS]"
+    for mark in task.marks:
+        yield mark_token(mark), mark
+    for token in CASE_TOKENS.values():
+        yield token, "the"
+    for number in range(N_SENTINELS):
+        yield f"<extra_id_{number}>", "[MASK]"
+
+
+def _added(token: str, number: int, *, special: bool) -> dict[str, Any]:
+    plain = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False}
+    return {"id": number, "content": token, "special": special, **plain}

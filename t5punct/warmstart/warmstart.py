@@ -1,0 +1,177 @@
+"""`t5punct warmstart`: a pre-trained BERT's folder -> a model folder with an umT5 whose encoder it has become.
+
+In: a `WarmStartConfig`.  Out: a `Model` with one fresh decoder layer, or more (Rothe 2020: warm start).
+
+`t5punct warmstart bert-base-uncased -o runs/start --text talks.txt` makes one, to be named as `init_from`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+
+import torch
+
+from ..errors import ConfigError, InputError, ModelError
+from ..formats.files import read_lines
+from ..model import Model
+from ..tokenization import TaskConfig, TaskTokenizer
+from ..words import split
+from .bert import Bert
+from .calibration import relative_biases, scales
+from .conversion import (
+    StreamConfig,
+    convert_attention,
+    convert_feed_forward,
+    d_ff,
+    start_level,
+    stream,
+)
+from .vocabulary import TaskRow, t5_tokenizer
+
+_BATCH_TOKENS = 128  # of one window of calibration text
+_WRITTEN_LOGIT = 16.0  # of a decoder state that points straight at a word's embedding, at the start
+
+
+@dataclass(frozen=True)
+class WarmStartConfig:
+    """What to convert, and on what text its scales are taken."""
+
+    source: str = ""
+    text: str = ""  # plain text, one document a line
+    calibration_tokens: int = 12_000
+    layers: int | None = None  # keep the first of the BERT's layers only; null keeps all
+    decoder_layers: int = 1
+    stream: StreamConfig = field(default_factory=StreamConfig)
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        for name in ("calibration_tokens", "decoder_layers", "layers"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise ConfigError(f"{name} {value}", expected="1 or more", fix=f"set {name}")
+
+
+def warm_start(config: WarmStartConfig, task: TaskConfig) -> Model:
+    """Convert.  Raises ModelError for what is no BERT, InputError for too little text."""
+    from transformers import AutoTokenizer
+
+    bert = Bert.load(config.source)
+    if config.layers is not None:
+        bert = bert.first(config.layers)
+    bert_tokenizer = AutoTokenizer.from_pretrained(config.source)
+    tokenizer, rows = t5_tokenizer(bert_tokenizer, task)
+    windows = _windows(config, bert_tokenizer)
+    with torch.random.fork_rng(devices=[]), torch.no_grad():
+        torch.manual_seed(config.seed)
+        network = _empty(bert, len(tokenizer), TaskTokenizer(tokenizer, task), config)
+        convert(bert, network, windows, config.stream)
+        _start_rows(network, bert, {row.token: row for row in rows}, tokenizer)
+        _start_decoder(network, config.stream)
+    return Model(network.eval(), TaskTokenizer(tokenizer, task), "warm start")
+
+
+def convert(bert: Bert, network: Any, windows: Sequence[torch.Tensor], config: StreamConfig) -> None:
+    """Write a BERT into a network's encoder and embeddings; windows: int64 (n_batch, n_tokens), unpadded."""
+    spare = config.spare_channels
+    embeddings = bert.embedding_norm(bert.words + bert.mean_position + bert.type_0)
+    level = start_level(embeddings, config)
+    network.shared.weight.data[: len(embeddings)] = stream(embeddings, level, spare)
+    found = scales(bert, windows)
+    attention_0 = network.encoder.block[0].layer[0].SelfAttention
+    n_buckets = attention_0.relative_attention_num_buckets
+    biases = relative_biases(bert, windows, attention_0._relative_position_bucket, n_buckets)
+    n_units = network.config.d_ff
+    for layer, block, scale, bias in zip(bert.layers, network.encoder.block, found, biases, strict=True):
+        attention, feeding = block.layer[0].SelfAttention, block.layer[1].DenseReluDense
+        made = convert_attention(layer, scale, level, spare)
+        for name in ("q", "k", "v", "o"):
+            getattr(attention, name).weight.data.copy_(getattr(made, name))
+        attention.relative_attention_bias.weight.data.copy_(bias)
+        fed = convert_feed_forward(layer, scale, level, config, n_units)
+        feeding.wi.weight.data.copy_(fed.wi)
+        feeding.wo.weight.data.copy_(fed.wo)
+        level = fed.level
+    _start_final_norm(network, windows)
+
+
+def _empty(bert: Bert, n_vocabulary: int, tokenizer: TaskTokenizer, config: WarmStartConfig) -> Any:
+    from transformers import UMT5Config, UMT5ForConditionalGeneration
+
+    return UMT5ForConditionalGeneration(
+        UMT5Config(
+            vocab_size=n_vocabulary,
+            d_model=bert.d_model + config.stream.spare_channels,
+            d_kv=bert.layers[0].d_head,
+            num_heads=bert.layers[0].n_heads,
+            d_ff=d_ff(bert, config.stream),
+            num_layers=len(bert.layers),
+            num_decoder_layers=config.decoder_layers,
+            feed_forward_proj="gelu",
+            layer_norm_epsilon=1e-6,
+            dropout_rate=0.0,
+            tie_word_embeddings=True,
+            pad_token_id=tokenizer.pad_id,
+            eos_token_id=tokenizer.eos_id,
+            decoder_start_token_id=tokenizer.pad_id,
+        )
+    )
+
+
+def _start_final_norm(network: Any, windows: Sequence[torch.Tensor]) -> None:
+    """Give each channel of the last states a standard deviation of about 1: some are tiny, and readers are fresh."""
+    encoder = network.encoder
+    states = torch.cat([encoder(input_ids=ids).last_hidden_state.flatten(0, 1) for ids in windows])
+    std = states.std(0)
+    typical = float(std.median())
+    encoder.final_layer_norm.weight.data.copy_(1 / std.clamp(min=typical / 20))
+    encoder.final_layer_norm.weight.data[std < typical / 1000] = 1.0  # the constant, and channels not used yet
+
+
+def _start_rows(network: Any, bert: Bert, rows: dict[str, TaskRow], tokenizer: Any) -> None:
+    """The task's own tokens start as what they are like, each a little apart."""
+    weight = network.shared.weight.data
+    d = bert.d_model
+    std = float(weight[:, :d].std())
+    for row in rows.values():
+        like = tokenizer.convert_tokens_to_ids(row.like)
+        weight[row.id] = weight[like]
+        weight[row.id, :d] += 0.3 * std * torch.randn(d)
+
+
+def _start_decoder(network: Any, config: StreamConfig) -> None:
+    """Fresh decoder layers that add to the stream what its embeddings have, and logits that can be sure.
+
+    transformers draws weights for embeddings of standard deviation 1; ours have `start_std`.
+    """
+    decoder = network.decoder
+    for block in decoder.block:
+        for out in (block.layer[0].SelfAttention.o, block.layer[1].EncDecAttention.o, block.layer[2].DenseReluDense.wo):
+            out.weight.data *= config.start_std
+    d_model = network.config.d_model
+    decoder.final_layer_norm.weight.data.fill_(_WRITTEN_LOGIT / (config.start_std * d_model**0.5))
+
+
+def _windows(config: WarmStartConfig, tokenizer: Any) -> list[torch.Tensor]:
+    """Bare words of the text, as the BERT reads them: [CLS] words [SEP], in windows of one length."""
+    if not config.text:
+        raise ConfigError("no text to calibrate on", expected="--text FILE", fix="name a file of punctuated text")
+    windows: list[torch.Tensor] = []
+    n_wanted = -(-config.calibration_tokens // _BATCH_TOKENS)
+    for document in islice(filter(str.strip, read_lines(config.text)), 50 * n_wanted):
+        words = [word.normal for word in split(document).words if word.has_slot]
+        ids = tokenizer(" ".join(words[:_BATCH_TOKENS]), add_special_tokens=False)["input_ids"][: _BATCH_TOKENS - 2]
+        if len(ids) == _BATCH_TOKENS - 2:
+            windows.append(torch.tensor([[tokenizer.cls_token_id, *ids, tokenizer.sep_token_id]]))
+        if len(windows) == n_wanted:
+            break
+    if not windows:
+        raise InputError(
+            f"{config.text} has no document of {_BATCH_TOKENS} words", expected="running text", fix="name another file"
+        )
+    return windows
+
+
+__all__ = ["ModelError", "WarmStartConfig", "convert", "warm_start"]
