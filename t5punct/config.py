@@ -22,12 +22,13 @@ from .errors import ConfigError, InputError
 T = TypeVar("T")
 
 
-def load(schema: type[T], path: str | Path | None = None, overrides: Sequence[str] = ()) -> T:
-    """Merge a dataclass's defaults, a YAML file and `key.path=value` overrides, in that order.
+def load(schema: type[T], path: str | Path | None = None, overrides: Sequence[str] = (), base: str = "") -> T:
+    """Merge a dataclass's defaults, `base` (YAML text), a YAML file and `key.path=value` overrides, in that order.
 
     Raises ConfigError for an unknown key (listing the valid ones) or a value of the wrong type.
     """
-    layers = [] if path is None else [_read_yaml(Path(path))]
+    layers = [_parsed(base)] if base else []
+    layers += [] if path is None else [_read_yaml(Path(path))]
     layers += [_read_override(override) for override in overrides]
     return _merge(schema, layers)
 
@@ -69,6 +70,12 @@ def _read_yaml(path: Path) -> Any:
         return OmegaConf.load(path)
     except Exception as error:  # the YAML reader's own errors have no common base
         raise InputError(f"{path} is not YAML ({error})", expected="key: value lines", fix="mend the file") from error
+
+
+def _parsed(text: str) -> Any:
+    from omegaconf import OmegaConf
+
+    return OmegaConf.create(text)
 
 
 def _read_override(text: str) -> Any:

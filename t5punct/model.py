@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
@@ -77,7 +78,10 @@ class Model:
 
     def with_task(self, **changes: object) -> Model:
         """The same network, used with some settings of its task changed."""
-        task = replace(self.task, **changes)  # type: ignore[arg-type]
+        return self.with_settings(replace(self.task, **changes))  # type: ignore[arg-type]
+
+    def with_settings(self, task: TaskConfig) -> Model:
+        """The same network, used with another task."""
         return replace(self, tokenizer=TaskTokenizer(self.tokenizer.tokenizer, task))
 
     @property
@@ -165,6 +169,20 @@ def with_decoder_layers(model: Model, n_layers: int) -> Model:
         raise ConfigError(f"{n_layers} decoder layers", expected=f"1 to {n_found}", fix="check decoder_layers")
     network.decoder.block = network.decoder.block[:n_layers]
     network.config.num_decoder_layers = network.decoder.config.num_layers = n_layers
+    return model
+
+
+def with_encoder_layers(model: Model, layers: Sequence[int]) -> Model:
+    """The same model with some of its encoder's layers only, to be trained on; the given one is used up.
+
+    Raises ConfigError for layers that it does not have.
+    """
+    network: Any = model.network
+    n_found = len(network.encoder.block)
+    if not layers or list(layers) != sorted(set(layers)) or not 0 <= layers[0] <= layers[-1] < n_found:
+        raise ConfigError(f"encoder layers {layers}", expected=f"some of 0 to {n_found - 1}", fix="set encoder_layers")
+    network.encoder.block = type(network.encoder.block)(network.encoder.block[index] for index in layers)
+    network.config.num_layers = network.encoder.config.num_layers = len(layers)
     return model
 
 

@@ -275,6 +275,7 @@ class TaskTokenizer:
         cases = {row[0]: case for case, row in self.case_ids.items() if row} if self.task.inline_case else {}
         special = set(self.tokenizer.all_special_ids)
         words: list[str] = []
+        written: list[Case] = []
         labels: list[str] = []
         case, glued = Case.LOWER, False
         for number, piece in zip(ids, self.tokenizer.convert_ids_to_tokens(list(ids)), strict=True):
@@ -288,10 +289,12 @@ class TaskTokenizer:
                 words[-1] += piece.removeprefix(_CONTINUES)
                 glued = piece in _GLUE
             else:
-                words.append(apply_case(piece, case))
+                words.append(piece)
+                written.append(case)
                 labels.append("")
                 case, glued = Case.LOWER, False
-        return " ".join(self.task.alphabet.write(word, label) for word, label in zip(words, labels, strict=True))
+        forms = (apply_case(word, case) for word, case in zip(words, written, strict=True))
+        return " ".join(self.task.alphabet.write(form, label) for form, label in zip(forms, labels, strict=True))
 
     def _row(self, token: str) -> int | None:
         """The id of a token, if the tokenizer has it."""

@@ -19,6 +19,7 @@ from t5punct.decoding.slots import SlotDecoder
 from t5punct.decoding.stepwise import decode_stepwise
 from t5punct.errors import ConfigError, ModelError
 from t5punct.model import Model
+from t5punct.tagger import Tagger
 from t5punct.tokenization import TaskConfig, TaskTokenizer
 
 WINDOW = WindowInput.of("we know what this is don't we 🙂".split())
@@ -206,10 +207,12 @@ def test_a_model_of_another_family_decodes(tmp_path: Path) -> None:
 
 
 def test_a_tagger_is_saved_with_its_model(tiny_model: Model, tmp_path: Path) -> None:
-    tagger = torch.nn.Linear(tiny_model.network.config.d_model, 1 + len(tiny_model.task.marks))
+    tagger = Tagger(tiny_model.network.config.d_model, tiny_model.task.marks)
     models.save(replace(tiny_model, tagger=tagger), tmp_path)
     loaded = models.load(tmp_path).tagger
-    assert loaded is not None and torch.equal(loaded.weight, tagger.weight) and torch.equal(loaded.bias, tagger.bias)
+    assert loaded is not None
+    for name, wanted in tagger.state_dict().items():
+        assert torch.equal(loaded.state_dict()[name], wanted)
     assert models.load(tmp_path, task=TaskConfig(marks=",.")).tagger is None, "it learned other marks"
     models.save(tiny_model, tmp_path / "plain")
     assert models.load(tmp_path / "plain").tagger is None

@@ -11,15 +11,16 @@ from t5punct import precision
 from t5punct.errors import ConfigError
 from t5punct.model import Model
 from t5punct.precision import PRECISIONS, multiplies_bf16, on_device, with_precision
+from t5punct.tagger import Tagger
 
 
 def test_bf16_converts_network_and_tagger(tiny_model: Model) -> None:
     model = copy.deepcopy(tiny_model)
-    object.__setattr__(model, "tagger", torch.nn.Linear(32, 8))
+    object.__setattr__(model, "tagger", Tagger(32, ",.?!:;-"))
     made = with_precision(model, "bf16")
     assert {parameter.dtype for parameter in made.network.parameters()} == {torch.bfloat16}
     assert made.tagger is not None
-    assert made.tagger.weight.dtype is torch.bfloat16
+    assert made.tagger.marks.weight.dtype is torch.bfloat16
     assert made.precision == "bf16"
 
 

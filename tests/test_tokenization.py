@@ -81,6 +81,11 @@ class _Gluing:
 
     pad_token_id, eos_token_id, unk_token_id = 0, 1, None
 
+    all_special_ids: tuple[int, ...] = ()
+
+    def convert_tokens_to_ids(self, token: str) -> None:
+        return None
+
     def encode(self, text: str, **_: Any) -> list[int]:
         return [] if text == "lost" else [hash(text) % 1000 + 2]
 

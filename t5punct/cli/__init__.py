@@ -1,4 +1,4 @@
-"""The command line: `t5punct punctuate | stream | evaluate | presets | tune | prepare | train`.
+"""The command line: `t5punct punctuate | stream | evaluate | presets | tune | warmstart | prepare | train | export`.
 
 In: arguments, files, standard input.  Out: text or json on standard output or in files; exit code 2 and one line on
 standard error for a user's mistake.
@@ -17,11 +17,13 @@ import typer
 from .. import __version__
 from ..errors import T5PunctError
 from .evaluate import evaluate
+from .export import export
 from .presets import presets
 from .punctuate import punctuate
 from .stream import stream
 from .train import prepare, train
 from .tune import tune
+from .warmstart import warmstart
 
 # click's class, which some versions of typer bring along themselves; `format_message` is what we need of it
 _UsageError = cast("type[typer.BadParameter]", typer.BadParameter.__mro__[1])
@@ -32,7 +34,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for command in (punctuate, stream, evaluate, presets, tune, prepare, train):
+for command in (punctuate, stream, evaluate, presets, tune, warmstart, prepare, train, export):
     app.command()(command)
 
 

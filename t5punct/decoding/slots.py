@@ -11,7 +11,7 @@ What is settled is not computed again, and a window whose draft is confirmed lea
 
 Nothing depends on what is written later, so a window whose last slots are masked is written only up to them.
 
-A model that has a tagger drafts with its marks, others without any; that is a matter of speed.
+A model that has a tagger drafts with its marks and case, others without any; that is a matter of speed.
 
 `we know that right` is drafted as `we know that. Right?`, say, rewritten to `We know that, right?`, and confirmed.
 """
@@ -21,7 +21,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
+from itertools import accumulate, islice, pairwise
 
 import numpy as np
 import torch
@@ -29,6 +29,7 @@ import torch
 from ..batching import by_length
 from ..marks import ENDS_SENTENCE, NO_LABEL, Case
 from ..model import Model
+from ..tagger import TAGGED_CASES
 from ..tokenization import Source
 from ..votes import Vote
 from .candidates import Candidates, Path, Turn
@@ -67,13 +68,23 @@ class Scores:
     best: list[int]
 
 
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """The first mark, or nothing, of a slot, and the case of the word before it (None: its first form)."""
+
+    mark: str = NO_LABEL
+    case: Case | None = None
+
+
 class Draft:
     """One window as it would be written: for each place, marks, then the next word in some case, or the end."""
 
-    def __init__(self, window: WindowInput, candidates: Candidates, marks: Sequence[str]) -> None:
-        """`marks`: a guess of the first mark, or nothing, of each slot that is to be decided."""
+    def __init__(self, window: WindowInput, candidates: Candidates, guesses: Sequence[Guess]) -> None:
+        """`guesses`: one for each slot that is to be decided, and the word before it."""
         self._window, self._candidates = window, candidates
-        self._places = [self._drafted(place, mark) for place, mark in enumerate([NO_LABEL, *marks])]
+        marks, cases = [one.mark for one in guesses], [one.case for one in guesses]
+        drafted = zip([NO_LABEL, *marks], [*cases, None], strict=True)  # a slot, then the word behind it
+        self._places = [self._drafted(place, mark, case) for place, (mark, case) in enumerate(drafted)]
         self._rows: list[list[float]] = []  # probabilities of the settled sites
         self._n_passes = 0
         self.n_settled = 0  # decoder positions that need not be computed again
@@ -120,16 +131,15 @@ class Draft:
                 next_row = end
         return Solution(tally.votes(), self._n_passes)
 
-    def _drafted(self, place: int, mark: str) -> list[Path]:
+    def _drafted(self, place: int, mark: str, case: Case | None) -> list[Path]:
         choice = self._candidates.choice(self._window, place, 0)
         marked = choice.marks.get(mark)
-        return [marked, self._word(place, 1, mark, None)] if marked else [choice.form(None)]
+        return [marked, self._word(place, 1, mark, case)] if marked else [choice.form(case)]
 
     def _word(self, place: int, n_marks: int, mark: str, case: Case | None) -> Path:
         """The next word, or the end, after a mark."""
-        return self._candidates.choice(self._window, place, n_marks).form(
-            Case.CAPITALISED if mark in ENDS_SENTENCE else case
-        )
+        begins = mark in ENDS_SENTENCE and case is not Case.UPPER
+        return self._candidates.choice(self._window, place, n_marks).form(Case.CAPITALISED if begins else case)
 
     def _turn_off(self, site: Site, child: int) -> None:
         """Leave the draft at a site.  How the place goes on from there is a guess, for the next pass to judge."""
@@ -174,8 +184,8 @@ class SlotDecoder:
         self._model, self._config = model, config or DecodingConfig()
         odds = self._config.odds(model.task)
         self._candidates = candidates or Candidates(model.tokenizer, self._config.alphabet(model.task), odds)
-        self._guessed = [NO_LABEL, *model.task.marks]  # the tagger's classes
-        self._guess_log_odds = torch.tensor([math.log(odds.get(mark, 1.0)) for mark in self._guessed])
+        classes = (NO_LABEL, *model.task.marks)  # the tagger's
+        self._guess_log_odds = torch.tensor([math.log(odds.get(mark, 1.0)) for mark in classes])
         self._head = CandidateHead(model)
 
     def decode(self, windows: Sequence[WindowInput], n_slots: Sequence[int] | None = None) -> list[Solution]:
@@ -197,21 +207,27 @@ class SlotDecoder:
             chosen = [writings[index] for index in batch]
             passes = DecoderPasses(self._model, encoder_input([one.source for one in chosen], self._model))
             guesses = self._guesses(passes.encoded, chosen)
-            drafts = [Draft(one.window, self._candidates, marks) for one, marks in zip(chosen, guesses, strict=True)]
+            drafts = [Draft(one.window, self._candidates, found) for one, found in zip(chosen, guesses, strict=True)]
             self._settle(passes, drafts)
             solutions |= zip(batch, (draft.solution() for draft in drafts), strict=True)
         return [solutions[index] for index in range(len(writings))]
 
-    def _guesses(self, encoded: torch.Tensor, writings: Sequence[Writing]) -> list[list[str]]:
-        """The tagger's mark for each slot of each window; encoded: (n_batch, n_source, d_model)."""
+    def _guesses(self, encoded: torch.Tensor, writings: Sequence[Writing]) -> list[list[Guess]]:
+        """The tagger's guess for each slot of each window; encoded: (n_batch, n_source, d_model)."""
         tagger = self._model.tagger
         if tagger is None:
-            return [[NO_LABEL] * len(one.guessed_at) for one in writings]
-        places = [list(one.guessed_at) for one in writings]
-        log_odds = self._guess_log_odds.to(encoded.device)
-        logits = [tagger(states[row]) for states, row in zip(encoded, places, strict=True)]
-        best = [(found + log_odds).argmax(-1).tolist() for found in logits]
-        return [[self._guessed[index] for index in row] for row in best]
+            return [[Guess()] * len(one.guessed_at) for one in writings]
+        rows = [row for row, one in enumerate(writings) for _ in one.guessed_at]
+        places = [place for one in writings for place in one.guessed_at]
+        marks, cases = tagger(encoded[rows, places])  # (n_slots, n_classes)
+        best_marks = (marks + self._guess_log_odds.to(encoded.device)).argmax(-1).tolist()
+        guesses = iter(
+            [
+                Guess(tagger.mark_classes[mark], TAGGED_CASES[case])
+                for mark, case in zip(best_marks, cases.argmax(-1).tolist(), strict=True)
+            ]
+        )
+        return [list(islice(guesses, len(one.guessed_at))) for one in writings]
 
     def _settle(self, passes: DecoderPasses, drafts: Sequence[Draft]) -> None:
         """Pass after pass over the drafts that are not confirmed yet."""

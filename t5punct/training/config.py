@@ -128,16 +128,40 @@ class LossConfig:
     text_weight: float = 1.0  # 0 trains encoder and tagger only
     tagger_weight: float = 0.0
     case_weight: float = 0.5  # of the tagger's loss of case, beside that of marks
-    fit_words: int = 0  # a new tagger is fitted on so many words' frozen states first; 0 starts from random weights
     sampled_pieces: int | None = None  # pieces drawn at random beside the batch's own; null takes the whole vocabulary
     slot_weight: float = 1.0  # how many times a token counts in the text loss if it decides a slot; 1: as all others
 
     def __post_init__(self) -> None:
-        _at_least(0, self, "loss.", "text_weight", "tagger_weight", "case_weight", "fit_words", "sampled_pieces")
+        _at_least(0, self, "loss.", "text_weight", "tagger_weight", "case_weight", "sampled_pieces")
         if not self.text_weight and not self.tagger_weight:
-            raise ConfigError("no loss", expected="a text_weight or a tagger_weight above 0", fix="set loss.text_weight")
+            raise ConfigError(
+                "no loss", expected="a text_weight or a tagger_weight above 0", fix="set loss.text_weight"
+            )
         if not 0 < self.slot_weight < math.inf:
             raise ConfigError(f"loss.slot_weight {self.slot_weight}", expected="above 0", fix="set loss.slot_weight")
+
+
+@dataclass(frozen=True)
+class TeacherConfig:
+    """A larger model to learn from; see `teacher`."""
+
+    source: str | None = None  # its folder or hub id; null has none
+    states_weight: float = 1.0  # of 1 - cosine of the last states
+    labels_weight: float = 1.0  # of the divergence from its tagger's distributions
+
+    def __post_init__(self) -> None:
+        _at_least(0, self, "teacher.", "states_weight", "labels_weight")
+
+
+@dataclass(frozen=True)
+class FitConfig:
+    """What is fitted on so many words' frozen states before a run's first step; 0 leaves random weights."""
+
+    tagger_words: int = 0  # a tagger, where the model has none; see `fitting`
+    copier_words: int = 0  # a decoder that copies; for a fresh one, see `copier`
+
+    def __post_init__(self) -> None:
+        _at_least(0, self, "fit.", "tagger_words", "copier_words")
 
 
 @dataclass(frozen=True)
@@ -168,12 +192,15 @@ class TrainConfig:
     output: str = "runs/model"
     init_from: str | None = None  # a folder or hub id; null starts from random weights
     tokenizer: str | None = None  # for random weights: the folder that `prepare` put it in
+    encoder_layers: list[int] | None = None  # of `init_from`'s encoder layers, those to keep, from 0; null keeps all
     decoder_layers: int | None = None  # keep the first of `init_from`'s decoder layers only; null keeps all
     fresh: FreshModelConfig = field(default_factory=FreshModelConfig)
     task: TaskConfig | None = None  # null keeps what `init_from` was trained with, or takes the defaults
     data: DataConfig = field(default_factory=DataConfig)
     optim: OptimConfig = field(default_factory=OptimConfig)
     loss: LossConfig = field(default_factory=LossConfig)
+    fit: FitConfig = field(default_factory=FitConfig)
+    teacher: TeacherConfig = field(default_factory=TeacherConfig)
     validation: ValidationConfig = field(default_factory=ValidationConfig)
     checkpoint_every_steps: int = 1000
     log_every_steps: int = 50
@@ -190,6 +217,8 @@ class TrainConfig:
         _at_least(1, self, "", "log_every_steps", "decoder_layers")
         if not self.data.path and not self.data.copying.steps:
             raise ConfigError("no training data", expected="data.path=FOLDER", fix="run `t5punct prepare` first")
+        if self.teacher.source is not None and not self.loss.tagger_weight:
+            raise ConfigError("a teacher without a tagger's loss", expected="tagger_weight above 0", fix="set loss")
         if self.init_from is None and self.tokenizer is None:
             raise ConfigError(
                 "neither init_from nor tokenizer", expected="one of them", fix="name a model, or a tokenizer folder"

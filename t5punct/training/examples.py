@@ -3,8 +3,8 @@
 In: rows of a data set, or numbers.  Out: `Example`s in tokens.
 
 A row with the source `we know right` and the target `We know, right?` is most often that window; some get errors or
-disfluencies, some become questions about one slot, some pre-training (see `DataConfig`).  The same index of the same epoch
-gives the same example, whichever process asks.
+disfluencies, some become questions about one slot, some pre-training (see `DataConfig`).  The same index of the same
+epoch gives the same example, whichever process asks.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""A tagger fitted on frozen states, before the first step of training.
+"""What is fitted on frozen states, before the first step of training: a tagger, and a decoder that copies.
 
-In: a model without a tagger and some examples.  Out: a `Tagger`.
+In: a model and some examples.  Out: the same model with a `Tagger` that fits.
 
 A tagger of random weights sends noise into a pre-trained encoder until it has learned (Kumar 2022: first the head, then
 the whole).  Fitting takes seconds: multinomial regression on standardised states, the scale folded into its weights.
@@ -9,6 +9,7 @@ the whole).  Fitting takes seconds: multinomial regression on standardised state
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -18,13 +19,25 @@ from ..batching import by_length
 from ..model import Model
 from ..tagger import Tagger
 from .batches import collate
+from .config import FitConfig
+from .copier import fit_copier
 from .examples import IGNORED, ChunkExamples
 
 _DECAY = 1e-4  # on standardised weights: so that a class seen twice gets no huge ones
 _ITERATIONS = 60
+_BATCH_TOKENS = 2048
 
 
-def fit_tagger(model: Model, examples: ChunkExamples, n_words: int, batch_tokens: int) -> Tagger:
+def fitted(model: Model, examples: ChunkExamples, config: FitConfig) -> Model:
+    """The model with all that the config asks for; a tagger that it has is kept."""
+    if config.tagger_words and model.tagger is None:
+        model = replace(model, tagger=fit_tagger(model, examples, config.tagger_words))
+    if config.copier_words:
+        fit_copier(model, examples, config.copier_words)
+    return model
+
+
+def fit_tagger(model: Model, examples: ChunkExamples, n_words: int) -> Tagger:
     """Fit to the first examples that hold `n_words` words; leaves the network as it is."""
     chosen: list[int] = []
     n_found = 0
@@ -33,7 +46,7 @@ def fit_tagger(model: Model, examples: ChunkExamples, n_words: int, batch_tokens
             break
         chosen.append(index)
         n_found += length
-    states, marks, cases = _states(model, examples, chosen, batch_tokens)
+    states, marks, cases = _states(model, examples, chosen)
     tagger = Tagger(states.shape[-1], model.task.marks)
     mean, std = states.mean(0), states.std(0).clamp(min=1e-6)
     standard = (states - mean) / std
@@ -62,12 +75,12 @@ def _fit(head: torch.nn.Linear, states: torch.Tensor, classes: torch.Tensor) -> 
 
 @torch.no_grad()
 def _states(
-    model: Model, examples: ChunkExamples, chosen: Sequence[int], batch_tokens: int
+    model: Model, examples: ChunkExamples, chosen: Sequence[int]
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """States of each word's last token (n_words, d_model), and the classes of its slot and case."""
     make, encoder = collate(model.tokenizer.pad_id), model.network.get_encoder()
     found: list[tuple[Any, ...]] = []
-    for places in by_length([examples.lengths[index] for index in chosen], batch_tokens):
+    for places in by_length([examples.lengths[index] for index in chosen], _BATCH_TOKENS):
         batch = make([examples[chosen[place]] for place in places]).to(model.device)
         states = encoder(input_ids=batch.input_ids, attention_mask=batch.attention_mask).last_hidden_state
         ends = batch.word_ends.unsqueeze(-1).expand(-1, -1, states.shape[-1])

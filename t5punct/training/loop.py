@@ -21,10 +21,11 @@ from .batches import BatchSampler, collate
 from .checkpoint import TrainState, check_output, find_checkpoint, load_checkpoint, save_checkpoint
 from .config import TrainConfig
 from .examples import ChunkExamples, CopyExamples
-from .fitting import fit_tagger
+from .fitting import fitted
 from .objective import Losses, Objective
 from .optimisers import build_optimisers
 from .progress import Progress
+from .teacher import Teacher
 from .validation import Validator
 
 if TYPE_CHECKING:
@@ -95,10 +96,10 @@ def build(config: TrainConfig) -> Run:
     sampler, loader = _data(config, model, accelerator.num_processes)
     if config.data.questions.share and isinstance(loader.dataset, ChunkExamples):
         model = model.with_task(classifies=True, unmarked_odds=loader.dataset.unmarked_odds())
-    if config.loss.fit_words and model.tagger is None and isinstance(loader.dataset, ChunkExamples):
-        tagger = fit_tagger(model, loader.dataset, config.loss.fit_words, config.data.batch_tokens)
-        model = replace(model, tagger=tagger)
-    objective = Objective(model, config.loss).train()
+    if isinstance(loader.dataset, ChunkExamples) and not config.resume:
+        model = fitted(model, loader.dataset, config.fit)
+    teacher = Teacher(config.teacher, model) if config.teacher.source is not None else None
+    objective = Objective(model, config.loss, teacher).train()
     model = replace(model, tagger=objective.tagger)
     optimisers = build_optimisers(objective, config.optim)
     state = load_checkpoint(Path(config.output), objective, optimisers) if config.resume else TrainState()
@@ -131,6 +132,7 @@ def _model(config: TrainConfig) -> models.Model:
         model = models.load(config.output)
     elif config.init_from is not None:
         model = models.load(config.init_from, task=config.task)
+        model = models.with_encoder_layers(model, config.encoder_layers) if config.encoder_layers else model
         model = models.with_decoder_layers(model, config.decoder_layers) if config.decoder_layers else model
     else:
         assert config.tokenizer is not None  # noqa: S101  (TrainConfig has checked it)

@@ -25,6 +25,7 @@ from ..tagger import Tagger
 from .batches import Batch
 from .config import LossConfig
 from .examples import IGNORED
+from .teacher import Teacher
 
 if TYPE_CHECKING:
     from ..model import Model
@@ -38,14 +39,15 @@ class Losses:
     text: torch.Tensor
     tags: torch.Tensor
     cases: torch.Tensor
+    teacher: torch.Tensor
 
 
 class Objective(nn.Module):
     """A T5 and its tagger."""
 
-    def __init__(self, model: Model, config: LossConfig) -> None:
+    def __init__(self, model: Model, config: LossConfig, teacher: Teacher | None = None) -> None:
         super().__init__()
-        self.network, self.config = model.network, config
+        self.network, self.config, self.teacher = model.network, config, teacher
         self.token_weights: torch.Tensor | None
         weights = None if config.slot_weight == 1.0 else _token_weights(model, config.slot_weight)
         self.register_buffer("token_weights", weights, persistent=False)
@@ -61,11 +63,18 @@ class Objective(nn.Module):
     def forward(self, batch: Batch) -> Losses:
         encoder = self.network.get_encoder()
         states = encoder(input_ids=batch.input_ids, attention_mask=batch.attention_mask).last_hidden_state
-        nothing = states.new_zeros(())
-        text = self._text_loss(states, batch) if self.config.text_weight else nothing
-        tags, cases = self._tag_losses(states, batch) if self.tagger else (nothing, nothing)
-        total = self.config.text_weight * text + self.config.tagger_weight * (tags + self.config.case_weight * cases)
-        return Losses(total, text.detach(), tags.detach(), cases.detach())
+        text = tags = cases = teacher = states.new_zeros(())
+        if self.config.text_weight:
+            text = self._text_loss(states, batch)
+        if self.tagger is not None:
+            ends = batch.word_ends.unsqueeze(-1).expand(-1, -1, states.shape[-1])
+            marks, forms = self.tagger(states.gather(1, ends))  # (n_batch, n_words, n_classes)
+            tags, cases = _mean_loss(marks, batch.marks), _mean_loss(forms, batch.cases)
+            if self.teacher is not None:
+                teacher = self.teacher.loss(batch, states, marks, forms, batch.marks != IGNORED)
+        tagged = self.config.tagger_weight * (tags + self.config.case_weight * cases)
+        total = self.config.text_weight * text + tagged + teacher
+        return Losses(total, text.detach(), tags.detach(), cases.detach(), teacher.detach())
 
     def _text_loss(self, states: torch.Tensor, batch: Batch) -> torch.Tensor:
         """Weighted mean cross-entropy of the target's tokens; states: (n_batch, n_source, d_model)."""
@@ -93,19 +102,10 @@ class Objective(nn.Module):
         pieces = torch.unique(torch.cat([wanted, others]))
         return rows[pieces], pieces
 
-    def _tag_losses(self, states: torch.Tensor, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
-        """Mean cross-entropies of the slots' marks and of the words' case; states: (n_batch, n_source, d_model)."""
-        assert self.tagger is not None  # noqa: S101  (the caller has asked)
-        ends = batch.word_ends.unsqueeze(-1).expand(-1, -1, states.shape[-1])
-        marks, cases = self.tagger(states.gather(1, ends))  # (n_batch, n_words, n_classes)
-        return _mean_loss(marks, batch.marks), _mean_loss(cases, batch.cases)
-
 
 def _mean_loss(logits: torch.Tensor, classes: torch.Tensor) -> torch.Tensor:
     """logits: (n_batch, n_words, n_classes), classes: (n_batch, n_words); 0 where all are IGNORED."""
-    summed = cross_entropy(
-        logits.flatten(0, 1).float(), classes.flatten(), ignore_index=IGNORED, reduction="sum"
-    )
+    summed = cross_entropy(logits.flatten(0, 1).float(), classes.flatten(), ignore_index=IGNORED, reduction="sum")
     return summed / (classes != IGNORED).sum().clamp(min=1)
 
 

@@ -121,7 +121,9 @@ class Bert:
             network = AutoModel.from_pretrained(
                 str(source), use_safetensors=True, dtype=torch.float32, add_pooling_layer=False
             )
-        except (OSError, ValueError, KeyError) as error:
+        except ModelError:
+            raise
+        except Exception as error:  # what a damaged folder raises has no common base
             first_line = (str(error).splitlines() or [type(error).__name__])[0]
             raise ModelError(
                 f"{source} cannot be loaded ({first_line})", expected=_EXPECTED, fix="check the name"

@@ -39,9 +39,7 @@ class LayerScales:
 def scales(bert: Bert, batches: Sequence[torch.Tensor]) -> list[LayerScales]:
     """The scales of each layer without positions, on batches of unpadded ids (n_batch, n_tokens)."""
     traces = [bert.trace(ids, positions=False) for ids in batches]
-    return [
-        _layer_scales(layer, [trace[index] for trace in traces]) for index, layer in enumerate(bert.layers)
-    ]
+    return [_layer_scales(layer, [trace[index] for trace in traces]) for index, layer in enumerate(bert.layers)]
 
 
 def _layer_scales(layer: BertLayer, traces: Sequence[LayerTrace]) -> LayerScales:
@@ -50,9 +48,7 @@ def _layer_scales(layer: BertLayer, traces: Sequence[LayerTrace]) -> LayerScales
 
     x, u, v, y = flat("x"), flat("u"), flat("v"), flat("y")
     bare = centred(u - layer.output.bias)
-    return LayerScales(
-        _std(x), float(x.mean(-1).median()), _std(u), _std(bare), _std(v), _std(y), bare
-    )
+    return LayerScales(_std(x), float(x.mean(-1).median()), _std(u), _std(bare), _std(v), _std(y), bare)
 
 
 def centred(x: torch.Tensor) -> torch.Tensor:

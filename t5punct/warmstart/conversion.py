@@ -20,7 +20,6 @@ what k' / k does not explain of C G2 C G1 is M, of which the pairs take the larg
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -105,7 +104,9 @@ def convert_attention(layer: BertLayer, scales: LayerScales, level: Level, spare
     return Attention(read(layer.query, d_head_scale), read(layer.key), read(layer.value), out)
 
 
-def convert_feed_forward(layer: BertLayer, scales: LayerScales, level: Level, config: StreamConfig, n_units: int) -> FeedForward:
+def convert_feed_forward(
+    layer: BertLayer, scales: LayerScales, level: Level, config: StreamConfig, n_units: int
+) -> FeedForward:
     """The feed-forward with both norms: see the module."""
     d, spare = len(layer.output.bias), config.spare_channels
     q_norm = _rms_gain(level.k * scales.bare_std, level.c, d, spare)

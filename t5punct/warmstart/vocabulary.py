@@ -51,9 +51,9 @@ def t5_tokenizer(bert_tokenizer: Any, task: TaskConfig) -> tuple[Any, list[TaskR
     values["truncation"] = values["padding"] = None
     sentinels = [row.token for row in rows if row.token.startswith("<extra_id_")]
     others = [row.token for row in rows if row.token not in set(sentinels)]
-    values["added_tokens"] = [
-        _added(token, vocabulary.get(token, -1), special=True) for token in _SPECIAL
-    ] + [_added(row.token, row.id, special=row.token in set(sentinels)) for row in rows]
+    values["added_tokens"] = [_added(token, vocabulary.get(token, -1), special=True) for token in _SPECIAL] + [
+        _added(row.token, row.id, special=row.token in set(sentinels)) for row in rows
+    ]
     values["post_processor"] = {
         "type": "TemplateProcessing",
         "single": [{"Sequence": {"id": "A", "type_id": 0}}, {"SpecialToken": {"id": "[SEP]", "type_id": 0}}],

@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from ..errors import ConfigError, InputError, ModelError
+from ..errors import ConfigError, InputError
 from ..formats.files import read_lines
 from ..model import Model
 from ..tokenization import TaskConfig, TaskTokenizer
@@ -31,6 +31,8 @@ from .conversion import (
 )
 from .vocabulary import TaskRow, t5_tokenizer
 
+# the text form of a model that starts from a BERT: rows of its own for styles, marks and case
+TASK = TaskConfig(inline_case=True, prefix="<{style}>", default_style="meeting")
 _BATCH_TOKENS = 128  # of one window of calibration text
 _WRITTEN_LOGIT = 16.0  # of a decoder state that points straight at a word's embedding, at the start
 
@@ -172,6 +174,3 @@ def _windows(config: WarmStartConfig, tokenizer: Any) -> list[torch.Tensor]:
             f"{config.text} has no document of {_BATCH_TOKENS} words", expected="running text", fix="name another file"
         )
     return windows
-
-
-__all__ = ["ModelError", "WarmStartConfig", "convert", "warm_start"]

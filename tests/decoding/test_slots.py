@@ -29,11 +29,12 @@ from t5punct import model as models
 from t5punct.decoding.candidates import Candidates
 from t5punct.decoding.decoder_passes import DecoderPasses
 from t5punct.decoding.inputs import DecodingConfig, WindowInput, encoder_input, sources_of
-from t5punct.decoding.slots import Draft, SlotDecoder
+from t5punct.decoding.slots import Draft, Guess, SlotDecoder
 from t5punct.decoding.stepwise import SlotWriter, decode_stepwise
 from t5punct.errors import ConfigError
 from t5punct.marks import Case
 from t5punct.model import Model
+from t5punct.tagger import Tagger
 from t5punct.votes import Vote
 
 WINDOWS = [
@@ -170,7 +171,7 @@ def test_a_tagger_changes_the_number_of_passes_and_nothing_else(tiny_model: Mode
     n_passes = set()
     for seed in range(3):
         torch.manual_seed(seed)
-        tagger = torch.nn.Linear(TINY_SHAPE.d_model, 1 + len(model.task.marks))
+        tagger = Tagger(TINY_SHAPE.d_model, model.task.marks)
         drafted = SlotDecoder(replace(model, tagger=tagger)).decode(WINDOWS)
         _assert_all_same([solution.votes for solution in drafted], [solution.votes for solution in plain])
         n_passes.add(sum(solution.n_passes for solution in drafted))
@@ -181,14 +182,8 @@ def test_a_draft_that_is_the_answer_needs_one_pass(tiny_model: Model) -> None:
     model = _shaped(tiny_model, 1)
     decoder = SlotDecoder(model, DecodingConfig(max_marks=1))
     (solution,) = decoder.decode(WINDOWS[:1])
-    marks = [vote.labels.best for vote in solution.votes]
-    draft = Draft(WINDOWS[0], decoder._candidates, marks)
-    for place, vote in enumerate(solution.votes):  # the tagger guesses marks; give the draft the right case as well
-        word = decoder._candidates.choice(WINDOWS[0], place, bool(place and marks[place - 1])).form(
-            Case(vote.cases.best)
-        )
-        draft._places[place][-1] = word
-    draft._lay_out()
+    guesses = [Guess(vote.labels.best, Case(vote.cases.best)) for vote in solution.votes]
+    draft = Draft(WINDOWS[0], decoder._candidates, guesses)
     source = encoder_input(sources_of(WINDOWS[:1], model), model)
     with torch.inference_mode():
         decoder._settle(DecoderPasses(model, source), [draft])

@@ -105,7 +105,7 @@ def test_muon_takes_the_matrices_between_hidden_states_and_adamw_the_rest(config
     ]
     assert found[0] | found[1] == set(names.values())
     assert not found[0] & found[1]
-    assert {"network.shared.weight", "tagger.weight", "tagger.bias"} <= found[1]
+    assert {"network.shared.weight", "tagger.marks.weight", "tagger.cases.bias"} <= found[1]
     assert all("relative_attention_bias" not in name and "layer_norm" not in name for name in found[0])
     assert any("SelfAttention.q" in name for name in found[0])
     assert (muon.param_groups[0]["lr"], adamw.param_groups[0]["lr"]) == (2e-3, 1e-2)

@@ -5,6 +5,7 @@ import torch
 
 from t5punct.model import Model
 from t5punct.training.batches import Batch, collate
+from t5punct.training.config import LossConfig
 from t5punct.training.examples import IGNORED, ChunkExamples
 from t5punct.training.objective import Objective
 
@@ -38,7 +39,7 @@ def cross_entropy(logits: list[float], wanted: int) -> float:
 
 @torch.no_grad()
 def test_the_text_loss_is_the_mean_over_target_tokens(tiny_model: Model, batch: Batch) -> None:
-    losses = Objective(tiny_model, tagger_weight=0.0)(batch)
+    losses = Objective(tiny_model, LossConfig())(batch)
     network = tiny_model.network
     logits = network(input_ids=batch.input_ids, attention_mask=batch.attention_mask, labels=batch.labels).logits
     by_hand = [
@@ -54,7 +55,7 @@ def test_the_text_loss_is_the_mean_over_target_tokens(tiny_model: Model, batch: 
 
 @torch.no_grad()
 def test_tokens_that_decide_slots_can_count_more(tiny_model: Model, batch: Batch) -> None:
-    losses = Objective(tiny_model, tagger_weight=0.0, slot_weight=5.0)(batch)
+    losses = Objective(tiny_model, LossConfig(slot_weight=5.0))(batch)
     tokenizer, network = tiny_model.tokenizer, tiny_model.network
     logits = network(input_ids=batch.input_ids, attention_mask=batch.attention_mask, labels=batch.labels).logits
     summed = total = 0.0
@@ -69,30 +70,34 @@ def test_tokens_that_decide_slots_can_count_more(tiny_model: Model, batch: Batch
         summed += 5.0 * cross_entropy(logits[row, place].tolist(), tokenizer.eos_id)
         total += 5.0
     assert float(losses.total) == pytest.approx(summed / total, rel=1e-5)
-    assert float(losses.text) == pytest.approx(float(Objective(tiny_model, tagger_weight=0.0)(batch).text))
+    assert float(losses.text) == pytest.approx(float(Objective(tiny_model, LossConfig())(batch).text))
     assert float(losses.text) != pytest.approx(float(losses.total), rel=1e-3)
 
 
 @torch.no_grad()
 def test_the_tagger_loss_is_the_mean_over_slots(tiny_model: Model, batch: Batch) -> None:
     torch.manual_seed(2)
-    objective = Objective(tiny_model, tagger_weight=0.25)
+    objective = Objective(tiny_model, LossConfig(tagger_weight=0.25, case_weight=2.0))
     losses = objective(batch)
     encoder = tiny_model.network.get_encoder()
     states = encoder(input_ids=batch.input_ids, attention_mask=batch.attention_mask).last_hidden_state
     # classes: none 0, then the marks `,.?!:;-` from 1; the second example has one slot less
     slots = [(0, 0, 0), (0, 1, 1), (0, 2, 3), (1, 0, 0), (1, 1, 2)]
-    by_hand = []
-    for row, word, wanted in slots:
-        logits = objective.tagger(states[row, int(batch.word_ends[row, word])])  # type: ignore[misc]
-        by_hand.append(cross_entropy(logits.tolist(), wanted))
-    assert float(losses.tags) == pytest.approx(sum(by_hand) / 5, rel=1e-5)
-    assert float(losses.total) == pytest.approx(float(losses.text) + 0.25 * float(losses.tags), rel=1e-6)
+    cases = [1, 0, 0, 1, 0]  # lower 0, capitalised 1: We, Stop
+    tags, cased = [], []
+    for (row, word, wanted), case in zip(slots, cases, strict=True):
+        marks, forms = objective.tagger(states[row, int(batch.word_ends[row, word])])  # type: ignore[misc]
+        tags.append(cross_entropy(marks.tolist(), wanted))
+        cased.append(cross_entropy(forms.tolist(), case))
+    assert float(losses.tags) == pytest.approx(sum(tags) / 5, rel=1e-5)
+    assert float(losses.cases) == pytest.approx(sum(cased) / 5, rel=1e-5)
+    tagged = float(losses.tags) + 2.0 * float(losses.cases)
+    assert float(losses.total) == pytest.approx(float(losses.text) + 0.25 * tagged, rel=1e-6)
 
 
 def test_padding_and_batch_mates_do_not_change_an_example(tiny_model: Model) -> None:
     torch.manual_seed(2)
-    objective = Objective(tiny_model, tagger_weight=1.0)
+    objective = Objective(tiny_model, LossConfig(tagger_weight=1.0))
     examples = ChunkExamples(Rows(ROWS), tiny_model.tokenizer)
     pad = collate(tiny_model.tokenizer.pad_id)
     with torch.no_grad():
@@ -106,19 +111,20 @@ def test_padding_and_batch_mates_do_not_change_an_example(tiny_model: Model) -> 
 
 
 def test_no_tagged_slot_gives_no_loss_and_finite_gradients(tiny_model: Model, batch: Batch) -> None:
-    objective = Objective(tiny_model, tagger_weight=1.0)
+    objective = Objective(tiny_model, LossConfig(tagger_weight=1.0))
     batch.marks.fill_(IGNORED)
+    batch.cases.fill_(IGNORED)
     losses = objective(batch)
-    assert float(losses.tags) == 0.0
+    assert float(losses.tags) == float(losses.cases) == 0.0
     gradients = torch.autograd.grad(losses.total, list(objective.tagger.parameters()))  # type: ignore[union-attr]
     assert all(bool((gradient == 0).all()) for gradient in gradients)
 
 
 def test_the_tagger_teaches_the_encoder(tiny_model: Model, batch: Batch) -> None:
-    objective = Objective(tiny_model, tagger_weight=1.0)
+    objective = Objective(tiny_model, LossConfig(tagger_weight=1.0))
     losses = objective(batch)
     assert not losses.text.requires_grad
     weight = tiny_model.network.get_encoder().block[0].layer[0].SelfAttention.q.weight
     (with_tagger,) = torch.autograd.grad(losses.total, weight)
-    (without,) = torch.autograd.grad(Objective(tiny_model, 0.0)(batch).total, weight)
+    (without,) = torch.autograd.grad(Objective(tiny_model, LossConfig())(batch).total, weight)
     assert not torch.allclose(with_tagger, without)

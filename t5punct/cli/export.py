@@ -1,0 +1,51 @@
+"""`t5punct export`: a training run in, the folder that ships out.
+
+In: a model folder.  Out: its weights in another dtype, its tokenizer and its task, with some of the task's settings
+changed; nothing of the training.
+
+`t5punct export runs/mine -o my-model --task odds.yaml default_style=talk`
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .options import Overrides, silence_bars
+
+
+class Dtype(StrEnum):
+    """What the weights are written in."""
+
+    BFLOAT16 = "bfloat16"
+    FLOAT32 = "float32"
+
+
+Source = Annotated[str, typer.Argument(help="A model folder, such as a training run.")]
+Output = Annotated[Path, typer.Option("--output", "-o", help="The folder to write.")]
+Weights = Annotated[Dtype, typer.Option(help="bfloat16 halves the size.")]
+Task = Annotated[Path | None, typer.Option(help="A YAML file of the task's settings to change: odds of marks, style.")]
+
+
+def export(
+    source: Source, output: Output, dtype: Weights = Dtype.BFLOAT16, task: Task = None, overrides: Overrides = None
+) -> None:
+    """Write a trained model as it is to be shared."""
+    import torch
+
+    from ..config import as_yaml, load
+    from ..errors import ConfigError
+    from ..model import load as load_model
+    from ..model import save
+    from ..tokenization import TaskConfig
+
+    if output.resolve() == Path(source).resolve():
+        raise ConfigError(f"output {output} is the source as well", expected="another folder", fix="choose another")
+    silence_bars()
+    model = load_model(source)
+    settings = load(TaskConfig, task, overrides or (), base=as_yaml(model.task))
+    save(model.with_settings(settings), output, dtype=getattr(torch, dtype.value))
+    typer.echo(f"{output}: exported from {source}")

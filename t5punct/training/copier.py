@@ -1,0 +1,138 @@
+"""A fresh decoder layer that copies from the first step, fitted on frozen states.
+
+In: a model whose encoder has learned and whose decoder has not, and some examples.  Out: the decoder's first layer
+written anew.
+
+With inline casing most of a target is its source, token for token.  A decoder of random weights needs a million words
+to find out: until cross-attention points at the next word, nothing rewards it for doing so.  But what it must find is
+linear in the encoder's states, so least squares gives it (the induction circuit of Olsson 2022, put in by hand):
+
+- self-attention looks one token back and adds half of that token to the stream, so that behind a mark or a case token
+  the last word is still known;
+- half of the heads of cross-attention look for the token whose predecessor was written last, and add that token;
+- the others look for the token that was written last, and add its successor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from ..model import Model
+from .examples import ChunkExamples
+
+_RIDGE = 1e-3  # of the states' variance, which is about 1
+_LOOK_BACK = 0.5  # of the token before the last, beside the last
+_BACK_LOGIT = 8.0  # of the token before, in self-attention
+_SURE_LOGIT = 10.0  # of the place that is looked for, in cross-attention
+_LOUD = 6.0  # how many times an embedding what is found counts against what was written last
+
+
+@dataclass(frozen=True, slots=True)
+class _Readers:
+    """Linear maps (d_model, d_model) from a state to the centred embedding of a token beside it."""
+
+    own: torch.Tensor
+    previous: torch.Tensor
+    following: torch.Tensor
+
+
+@torch.no_grad()
+def fit_copier(model: Model, examples: ChunkExamples, n_words: int) -> None:
+    """Write the first decoder layer's attention from the states of examples that hold so many words."""
+    network: Any = model.network
+    embeddings = network.get_input_embeddings().weight.detach()
+    sources, states = _collect(model, examples, n_words)
+    ids = torch.cat(sources)
+    mean = embeddings[ids].mean(0)  # of the tokens as often as they come
+    readers = _readers(states, [embeddings[one] - mean for one in sources])
+    first = network.get_decoder().block[0]
+    _write_self_attention(first.layer[0].SelfAttention, embeddings[ids])
+    _write_cross_attention(first.layer[1].EncDecAttention, readers, embeddings[ids], torch.cat(states))
+
+
+def _collect(model: Model, examples: ChunkExamples, n_words: int) -> tuple[list[torch.Tensor], list[torch.Tensor]]:
+    """Sources int64 (n_tokens,), one by one, and their states (n_tokens, d_model)."""
+    encoder: Any = model.network.get_encoder()
+    sources: list[torch.Tensor] = []
+    states: list[torch.Tensor] = []
+    n_found = 0
+    for index in range(len(examples)):
+        if n_found >= n_words:
+            break
+        example = examples[index]
+        sources.append(torch.tensor(example.source, device=model.device))
+        states.append(encoder(input_ids=sources[-1][None]).last_hidden_state[0].float())
+        n_found += len(example.word_ends)
+    return sources, states
+
+
+def _readers(states: Sequence[torch.Tensor], wanted: Sequence[torch.Tensor]) -> _Readers:
+    def fitted(offset: int) -> torch.Tensor:
+        start, stop = max(0, -offset), -max(0, offset) or None
+        inputs = torch.cat([one[start:stop] for one in states])
+        outputs = torch.cat([one[max(0, offset) : (-max(0, -offset)) or None] for one in wanted])
+        square = inputs.T @ inputs
+        ridge = _RIDGE * len(inputs) * torch.eye(len(square), device=inputs.device)
+        return torch.linalg.solve(square + ridge, inputs.T @ outputs).T
+
+    return _Readers(fitted(0), fitted(-1), fitted(1))
+
+
+def _write_self_attention(attention: Any, rows: torch.Tensor) -> None:
+    """Look one token back, and add a share of its embedding; rows: embeddings as often as they come."""
+    d_inner = attention.inner_dim
+    _, vectors = torch.linalg.eigh(rows.T @ rows)
+    basis = vectors[:, -d_inner:]  # (d_model, d_inner)
+    rms = float(rows.pow(2).mean(-1).sqrt().mean())  # what the norm before divides by
+    attention.q.weight.mul_(0.1)
+    attention.v.weight.copy_(basis.T * rms**0.5)
+    attention.o.weight.copy_(basis * rms**0.5 * _LOOK_BACK)
+    bias = attention.relative_attention_bias.weight
+    bias.mul_(0.1)
+    bias[1] += _BACK_LOGIT  # the decoder's buckets count back
+
+
+def _write_cross_attention(attention: Any, readers: _Readers, rows: torch.Tensor, states: torch.Tensor) -> None:
+    """rows: embeddings of all tokens in a row; states: the encoder's; both (n_tokens, d_model)."""
+    d_kv, half = attention.key_value_proj_dim, attention.n_heads // 2
+    centre = _centring(rows)
+    written = rows + _LOOK_BACK * rows.roll(1, 0)  # what the stream holds behind each token, about
+    asked = (written / written.pow(2).mean(-1, keepdim=True).sqrt()) @ centre.T
+    loud = _LOUD / 2 * (rows - rows.mean(0)).norm(dim=-1).mean()
+    plans = (  # heads, what they look for, where it lies from the token written last, what they add
+        (range(half), readers.previous, 1, readers.own),
+        (range(half, attention.n_heads), readers.own, 0, readers.following),
+    )
+    for heads, keys, offset, values in plans:
+        found = (states @ keys.T).roll(-offset, 0)
+        sharp = _SURE_LOGIT / (asked * found).sum(-1).mean()
+        outs, ins = _factors(values * (loud / (states @ values.T).norm(dim=-1).mean()), len(heads) * d_kv)
+        for number, head in enumerate(heads):
+            part = slice(head * d_kv, (head + 1) * d_kv)
+            chosen = slice(number * d_kv, (number + 1) * d_kv)
+            basis = torch.linalg.qr(torch.randn(len(centre), d_kv, device=rows.device))[0].T  # (d_kv, d_model)
+            scale = (sharp * len(centre) / d_kv) ** 0.5
+            attention.q.weight[part] = scale * basis @ centre
+            attention.k.weight[part] = scale * basis @ keys
+            attention.v.weight[part] = ins[chosen]
+            attention.o.weight[:, part] = outs[:, chosen]
+
+
+def _centring(rows: torch.Tensor) -> torch.Tensor:
+    """A linear map (d_model, d_model) that takes the mean away, by the channel that is most constant."""
+    mean = rows.mean(0)
+    constant = int((mean.abs() / (rows.std(0) + 1e-6)).argmax())
+    centre = torch.eye(len(mean), device=rows.device)
+    centre[:, constant] -= mean / mean[constant]
+    return centre
+
+
+def _factors(matrix: torch.Tensor, rank: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """The nearest product of (n, rank) and (rank, n)."""
+    left, values, right = torch.linalg.svd(matrix)
+    root = values[:rank].sqrt()
+    return left[:, :rank] * root, root[:, None] * right[:rank]

@@ -1,0 +1,72 @@
+"""A larger model teaches a smaller one: its states, and what its tagger thinks of every slot and word.
+
+In: a batch, the pupil's encoder states and tagger logits on it.  Out: one loss.
+
+The tagger's distributions are soft labels (Hinton 2015): of a comma that might have been none they say so.  The last
+states are compared by cosine (Sanh 2019), so that the teacher's decoder can read the pupil's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch.nn.functional import cosine_similarity, kl_div
+
+from .. import model as models
+from ..errors import ConfigError
+from ..model import Model
+from .batches import Batch
+from .config import TeacherConfig
+
+
+class Teacher:
+    """A frozen model; no module of the pupil's, so that nothing trains, saves or synchronises it."""
+
+    def __init__(self, config: TeacherConfig, pupil: Model) -> None:
+        """Raises ConfigError for a teacher that reads other tokens, or has no tagger."""
+        assert config.source is not None  # noqa: S101  (the caller has asked)
+        self.config = config
+        self._model = models.load(config.source)
+        vocabulary, known = (one.tokenizer.tokenizer.get_vocab() for one in (self._model, pupil))
+        if self._model.tagger is None or vocabulary != known or self._model.task.marks != pupil.task.marks:
+            raise ConfigError(
+                f"teacher {config.source}",
+                expected="a model with a tagger, and the tokenizer and marks of init_from",
+                fix="begin with the teacher's own weights (init_from) or name another teacher",
+            )
+
+    def loss(
+        self, batch: Batch, states: torch.Tensor, marks: torch.Tensor, cases: torch.Tensor, slots: torch.Tensor
+    ) -> torch.Tensor:
+        """A scalar.
+
+        states: the pupil's, (n_batch, n_source, d_model); marks, cases: its logits (n_batch, n_words, n_classes);
+        slots: bool (n_batch, n_words), the words that are not padding.
+        """
+        wanted, wanted_marks, wanted_cases = self._read(batch)
+        read = batch.attention_mask.bool()
+        apart = 1.0 - cosine_similarity(states[read].float(), wanted[read].float(), dim=-1).mean()
+        labels = _divergence(marks[slots], wanted_marks[slots]) + _divergence(cases[slots], wanted_cases[slots])
+        return self.config.states_weight * apart + self.config.labels_weight * labels
+
+    @torch.no_grad()
+    def _read(self, batch: Batch) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        device = batch.input_ids.device
+        if self._model.device != device:
+            tagger = self._model.tagger
+            network: Any = self._model.network
+            self._model = replace(self._model, network=network.to(device), tagger=tagger and tagger.to(device))
+        encoder: Any = self._model.network.get_encoder()
+        states = encoder(input_ids=batch.input_ids, attention_mask=batch.attention_mask).last_hidden_state
+        ends = batch.word_ends.unsqueeze(-1).expand(-1, -1, states.shape[-1])
+        assert self._model.tagger is not None  # noqa: S101  (checked at the start)
+        marks, cases = self._model.tagger(states.gather(1, ends))
+        return states, marks, cases
+
+
+def _divergence(found: torch.Tensor, wanted: torch.Tensor) -> torch.Tensor:
+    """Kullback-Leibler divergence of logits (n_words, n_classes) from the teacher's, in nats a word; 0 of no word."""
+    summed = kl_div(found.float().log_softmax(-1), wanted.float().log_softmax(-1), reduction="sum", log_target=True)
+    return summed / max(1, len(found))

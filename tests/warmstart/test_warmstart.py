@@ -1,0 +1,139 @@
+"""`t5punct warmstart`: a folder in, a model that transformers loads and that decodes out."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tiny_bert import save_tiny_bert
+from transformers import AutoModelForSeq2SeqLM, UMT5ForConditionalGeneration
+
+from t5punct import model as models
+from t5punct.cli import main
+from t5punct.decoding.inputs import WindowInput
+from t5punct.decoding.slots import SlotDecoder
+from t5punct.decoding.stepwise import decode_stepwise
+from t5punct.errors import ModelError
+from t5punct.marks import Case
+from t5punct.tokenization import TaskConfig
+from t5punct.warmstart.bert import Bert
+
+WORDS = "we know that this is right how are you today go not now she said the big house"
+
+
+def run(*arguments: object) -> int:
+    """The exit code of a command."""
+    with pytest.raises(SystemExit) as stopped:
+        main(["warmstart", *map(str, arguments)])
+    assert isinstance(stopped.value.code, int)
+    return stopped.value.code
+
+
+@pytest.fixture(scope="module")
+def text(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("text") / "talks.txt"
+    file.write_text("\n".join(" ".join([WORDS] * 12) for _ in range(3)))
+    return file
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save_tiny_bert(tmp_path_factory.mktemp("bert"))
+
+
+@pytest.fixture(scope="module")
+def warm(source: Path, text: Path) -> Path:
+    output = source.parent / "warm"
+    assert run(source, "-o", output, "--text", text) == 0
+    return output
+
+
+def test_transformers_loads_what_it_writes(warm: Path) -> None:
+    network, found = AutoModelForSeq2SeqLM.from_pretrained(warm, output_loading_info=True)
+    assert isinstance(network, UMT5ForConditionalGeneration)
+    assert not found["missing_keys"] and not found["unexpected_keys"]
+    assert (network.config.num_layers, network.config.num_decoder_layers) == (3, 1)
+
+
+def test_words_of_the_target_are_those_of_the_source_token_for_token(warm: Path) -> None:
+    tokenizer = models.load(warm).tokenizer
+    words = ["we", "don't", "state-of-the-art", "i", "nasa"]
+    source = tokenizer.source(words, "chat").ids[1:-1]
+    target = tokenizer.target(["We", "don't", "state-of-the-art", "I", "NASA"], ["", ",", "-", "?!", ""])
+    extra = {*(ids[0] for ids in tokenizer.mark_ids.values()), *(tokenizer.case_ids[c][0] for c in list(Case)[1:3])}
+    assert tuple(token for token in target[:-1] if token not in extra) == source
+    assert extra.isdisjoint(source), "a hyphen or an apostrophe in a word is no mark"
+    assert len(target) - 1 - len(source) == 4 + 3  # marks, and the cases of We, I, NASA
+
+
+def test_what_is_written_is_read_back(warm: Path) -> None:
+    tokenizer = models.load(warm).tokenizer
+    text = "We know, don't go - state-of-the-art? NASA said so!!!"
+    assert tokenizer.decode(tokenizer.encode_target(text)) == text
+
+
+def test_rows_of_the_task_in_a_text_are_unknown_words(warm: Path) -> None:
+    tokenizer = models.load(warm).tokenizer
+    unknown = tokenizer.tokenizer.unk_token_id
+    for word in ("<,>", "<^>", "<talk>", "<extra_id_0>", "[SEP]"):
+        assert set(tokenizer.word_ids(word)) == {unknown}, word
+
+
+def test_parallel_equals_step_by_step_with_inline_casing(warm: Path) -> None:
+    model = models.load(warm)
+    windows = [WindowInput.of(text.split()) for text in (WORDS, "i NASA iPhone don't 42 #", "you")]
+    found = [solution.votes for solution in SlotDecoder(model).decode(windows)]
+    wanted = decode_stepwise(model, windows)
+    for votes, others in zip(found, wanted, strict=True):
+        for vote, other in zip(votes, others, strict=True):
+            assert (vote.labels.best, vote.cases.best) == (other.labels.best, other.cases.best)
+            assert vote.labels.probabilities == pytest.approx(other.labels.probabilities, abs=1e-4)
+
+
+def test_the_first_layers_alone(source: Path, text: Path, tmp_path: Path) -> None:
+    assert run(source, "-o", tmp_path / "two", "--text", text, "--layers", 2) == 0
+    assert models.load(tmp_path / "two").network.config.num_layers == 2
+
+
+def test_a_second_layer_of_the_decoder_and_another_task(source: Path, text: Path, tmp_path: Path) -> None:
+    (tmp_path / "task.yaml").write_text("marks: ',.?'\ninline_case: true\nprefix: '<{style}>'\n")
+    output = tmp_path / "made"
+    arguments = ["--decoder-layers", 2, "--task", tmp_path / "task.yaml"]
+    assert run(source, "-o", output, "--text", text, *arguments) == 0
+    model = models.load(output)
+    assert model.network.config.num_decoder_layers == 2
+    assert model.task == TaskConfig(marks=",.?", inline_case=True, prefix="<{style}>")
+
+
+@pytest.mark.parametrize(
+    ("changes", "found"),
+    [
+        ({"model_type": "roberta"}, "a roberta with gelu"),
+        ({"hidden_act": "relu"}, "a bert with relu"),
+        ({"model_type": "no-such"}, "cannot be loaded"),
+    ],
+)
+def test_other_encoders_are_refused(source: Path, tmp_path: Path, changes: dict[str, str], found: str) -> None:
+    config = json.loads((source / "config.json").read_text())
+    (tmp_path / "config.json").write_text(json.dumps(config | changes))
+    with pytest.raises(ModelError, match=found):
+        Bert.load(tmp_path)
+
+
+@pytest.mark.parametrize("source", ["nowhere/at-all", "empty"])
+def test_mistakes_are_said_in_one_line(
+    source: str, text: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "empty").mkdir()
+    assert run(source, "-o", tmp_path / "out", "--text", text) == 2
+    error = capsys.readouterr().err.strip()
+    assert error.startswith("t5punct: ") and "\n" not in error
+    assert not (tmp_path / "out").exists()
+
+
+def test_too_little_text_is_said(source: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "short.txt").write_text("We know.\n")
+    assert run(source, "-o", tmp_path / "out", "--text", tmp_path / "short.txt") == 2
+    assert "has no document of 128 words" in capsys.readouterr().err
