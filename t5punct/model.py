@@ -8,6 +8,7 @@ named and nothing here has that name.  Weights are read from safetensors only.
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 import re
@@ -151,18 +152,18 @@ def fresh(shape: FreshModelConfig, tokenizer: TaskTokenizer) -> Model:
 
 
 def with_decoder_layers(model: Model, n_layers: int) -> Model:
-    """The same model with its decoder's first layers only, to be trained on; the given one is used up.
+    """The same model with its decoder's first layers only, to be trained on; the given one stays as it is.
 
     A shallow decoder is what slot decoding wants: the encoder runs once, the decoder several times (Kasai 2021).
     Raises ConfigError if it has fewer.
     """
-    network: Any = model.network
+    network: Any = copy.deepcopy(model.network)
     n_found = len(network.decoder.block)
     if not 1 <= n_layers <= n_found:
         raise ConfigError(f"{n_layers} decoder layers", expected=f"1 to {n_found}", fix="check decoder_layers")
     network.decoder.block = network.decoder.block[:n_layers]
     network.config.num_decoder_layers = network.decoder.config.num_layers = n_layers
-    return model
+    return replace(model, network=network)
 
 
 def save(model: Model, folder: str | Path, *, dtype: torch.dtype | None = None) -> None:

@@ -105,8 +105,8 @@ class Punctuator:
     """Puts marks and capitals into texts; never changes a word."""
 
     def __init__(self, model: Model, config: PunctuatorConfig | None = None) -> None:
-        self.model = model
         self.config = config or PunctuatorConfig()
+        self.model = model = _as_asked(model, self.config.decoding)
         self.alignment = AlignmentCounts()  # of everything `generate` has written so far
         model.task.prefix_for(self.config.decoding.style)  # an unknown style is said here, not at the first text
         self._alphabet = self.config.decoding.alphabet(model.task)
@@ -116,8 +116,11 @@ class Punctuator:
     def from_pretrained(cls, source: str | Path | None = None, config: PunctuatorConfig | None = None) -> Punctuator:
         """A punctuator with the bundled model (no source), a model folder, or a hub id."""
         config = config or PunctuatorConfig()
-        decoding = config.decoding
-        return cls(with_precision(on_device(load(source), decoding.device), decoding.precision), config)
+        return cls(on_device(load(source), config.decoding.device or "auto"), config)
+
+    def __reduce__(self) -> tuple[type[Punctuator], tuple[Model, PunctuatorConfig]]:
+        """What is pickled, for worker processes: model and settings; what was kept of words is found anew."""
+        return type(self), (self.model, self.config)
 
     def with_config(self, **changes: object) -> Punctuator:
         """The same model with other settings."""
@@ -203,3 +206,9 @@ class Punctuator:
         config = self.config.align
         self.alignment = sum((AlignmentCounts.of(found, config) for found in alignments), self.alignment)
         return [align.votes(found, self._alphabet, config) for found in alignments]
+
+
+def _as_asked(model: Model, config: DecodingConfig) -> Model:
+    """The model on the device and in the precision that a config names."""
+    model = model if config.device is None else on_device(model, config.device)
+    return model if config.precision is None else with_precision(model, config.precision)
