@@ -8,6 +8,7 @@ In: a text of any length.  Out: the same words with marks and capitals.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass, field, replace
 from itertools import islice, tee
@@ -27,6 +28,7 @@ from .votes import Decision, Vote, closing, opening
 from .windows import View, WindowConfig, over
 from .words import Word, lead_of, words_of
 
+_log = logging.getLogger(__name__)
 _POOL_BATCHES = 4  # windows of about this many batches are sorted by length together
 
 
@@ -113,10 +115,18 @@ class Punctuator:
         self._slots = SlotDecoder(model, self.config.decoding) if self.config.decoding.decoder == "slots" else None
 
     @classmethod
-    def from_pretrained(cls, source: str | Path | None = None, config: PunctuatorConfig | None = None) -> Punctuator:
-        """A punctuator with the bundled model (no source), a model folder, or a hub id."""
-        config = config or PunctuatorConfig()
-        return cls(on_device(load(source), config.decoding.device or "auto"), config)
+    def from_pretrained(
+        cls,
+        source: str | Path | None = None,
+        config: PunctuatorConfig | None = None,
+        *,
+        revision: str | None = None,
+    ) -> Punctuator:
+        """A punctuator with the bundled model (no source), a model folder, or a hub id in some revision."""
+        config, model = config or PunctuatorConfig(), load(source, revision=revision)
+        if not model.tuned:
+            _log.warning("%s has no t5punct.yaml; a T5 that was never trained to punctuate writes nonsense", model.name)
+        return cls(on_device(model, config.decoding.device or "auto"), config)
 
     def __reduce__(self) -> tuple[type[Punctuator], tuple[Model, PunctuatorConfig]]:
         """What is pickled, for worker processes: model and settings; what was kept of words is found anew."""

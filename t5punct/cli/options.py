@@ -39,6 +39,7 @@ class ModelOptions:
     """Which model, and how it decodes."""
 
     model: Annotated[str | None, typer.Option(help="A model folder or hub id; without it, the bundled model.")] = None
+    revision: Annotated[str | None, typer.Option(help="A branch, tag or commit of the hub id.")] = None
     decoder: Annotated[str, typer.Option(help="slots (constrained) or generate (free, then aligned).")] = "slots"
     style: Annotated[str | None, typer.Option(help="talk, meeting, prose or chat (the model's list counts).")] = None
     beams: Annotated[int, typer.Option(min=1, help="Beam size of `generate`.")] = 1
@@ -99,7 +100,7 @@ class ModelOptions:
             import torch
 
             torch.set_num_threads(self.threads)
-        punctuator = Punctuator.from_pretrained(self.model, config)
+        punctuator = Punctuator.from_pretrained(self.model, config, revision=self.revision)
         keep_objects()
         return punctuator
 

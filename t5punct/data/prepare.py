@@ -163,9 +163,12 @@ def _learn_vocabulary(config: PrepareConfig, output: Path) -> None:
 
 def _task(config: PrepareConfig) -> TaskConfig:
     """The text form that the tokenizer's folder states, if it is a model's; else the default."""
+    from ..hub import locate
     from ..model import read_task
 
-    return TaskConfig() if config.tokenizer in (None, "train") else read_task(Path(str(config.tokenizer)))
+    if config.tokenizer in (None, "train"):
+        return TaskConfig()
+    return read_task(locate(str(config.tokenizer), "tokenizer"))
 
 
 def _token_counter(config: PrepareConfig) -> Any:

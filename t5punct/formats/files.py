@@ -91,7 +91,7 @@ def writing(path: str | Path) -> Iterator[TextIO]:
         with path.open("w", encoding="utf-8", newline="") as handle:
             yield handle
         return
-    mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o666 & ~_umask()
+    mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else new_file_mode()
     descriptor, partial = tempfile.mkstemp(dir=path.parent, prefix=".t5punct-")
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as handle:
@@ -103,10 +103,11 @@ def writing(path: str | Path) -> Iterator[TextIO]:
         raise
 
 
-def _umask() -> int:
+def new_file_mode() -> int:
+    """The permissions of a new file, as the user's umask leaves them."""
     mask = os.umask(0)
     os.umask(mask)
-    return mask
+    return 0o666 & ~mask
 
 
 def _is_special(path: Path) -> bool:

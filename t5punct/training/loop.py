@@ -182,7 +182,7 @@ def _check_case(path: str, task: TaskConfig) -> None:
 def _prepared(path: str) -> PrepareConfig | None:
     """How a data set was made, if it says so."""
     file = Path(path) / "prepare.yaml"
-    return settings.load(PrepareConfig, file) if path and file.is_file() else None
+    return settings.load_plain(PrepareConfig, file) if path and file.is_file() else None
 
 
 def _rows(path: str, split: str) -> Any:
