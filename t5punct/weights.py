@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .errors import ModelError, OutputError, first_line
+from .errors import ModelError, OutputError, first_line, refused_by_system
 from .formats.files import new_file_mode
 
 if TYPE_CHECKING:
@@ -69,13 +69,13 @@ def writing_folder(folder: Path) -> Iterator[None]:
 
     Safetensors gives no permission to anyone but the owner.
     """
-    from safetensors import SafetensorError
-
     try:
         yield
         for path in folder.glob("*.safetensors"):
             path.chmod(new_file_mode())
-    except (OSError, SafetensorError) as error:
+    except Exception as error:
+        if not refused_by_system(error):
+            raise
         raise OutputError(
             f"{folder} cannot be written ({first_line(error)})",
             expected="a folder with room for a model",
