@@ -8,6 +8,8 @@ In: a `TrainConfig`.  Out: checkpoints in `output`, the last of them a usable mo
 
 from __future__ import annotations
 
+import logging
+import math
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,6 +30,9 @@ from .validation import Validator
 
 if TYPE_CHECKING:
     import torch
+
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass
@@ -92,6 +97,8 @@ def build(config: TrainConfig) -> Run:
     if config.data.questions.share and isinstance(loader.dataset, ChunkExamples):
         model = model.with_task(classifies=True, unmarked_odds=loader.dataset.unmarked_odds())
     objective = Objective(model, config.loss.tagger_weight, config.loss.slot_weight).train()
+    if model.tagger is not None and objective.tagger is None and accelerator.is_main_process:
+        _log.warning("the tagger is left out: untrained (loss.tagger_weight=0), it would not fit the new encoder")
     model = replace(model, tagger=objective.tagger)
     optimisers = build_optimisers(objective, config.optim)
     state = load_checkpoint(Path(config.output), objective, optimisers) if config.resume else TrainState()
@@ -208,6 +215,7 @@ def _step(run: Run, batch: Any) -> Losses | None:
         batch = batch.to(accelerator.device)
         with accelerator.autocast():
             losses: Losses = run.objective(batch)
+        _check_finite(losses, run.state.step)
         accelerator.backward(losses.total)
         if accelerator.sync_gradients:
             accelerator.clip_grad_norm_(run.objective.parameters(), optim.clip_norm)
@@ -221,6 +229,13 @@ def _step(run: Run, batch: Any) -> Losses | None:
         return None
     run.state = replace(run.state, step=run.state.step + 1)
     return losses
+
+
+def _check_finite(losses: Losses, n_steps: int) -> None:
+    """Raise ConfigError for a loss that is no number: nothing can be learned after it."""
+    loss = losses.total.item()
+    if not math.isfinite(loss):
+        raise ConfigError(f"loss {loss} after {n_steps} steps", expected="a finite loss", fix="lower optim.lr")
 
 
 def _validate(run: Run, progress: Progress) -> None:
