@@ -148,7 +148,11 @@ class Punctuator:
 
     def annotate(self, text: str) -> tuple[AnnotatedWord, ...]:
         """Each word with label, case and confidence."""
-        return tuple(self._annotated(words_of(text, self.model.task.alphabet)))
+        return tuple(self.iter_annotate(text))
+
+    def iter_annotate(self, text: str) -> Iterator[AnnotatedWord]:
+        """The same one by one, as they are decided; memory does not grow with the text."""
+        return self._annotated(words_of(text, self.model.task.alphabet))
 
     def decisions(self, words: Iterable[Word]) -> Iterator[Decision]:
         """One decision a word, in order, as soon as no later window can vote on it."""

@@ -63,6 +63,7 @@ def train(config: TrainConfig) -> Path:
                 losses = _step(run, batch)
                 if losses is None:
                     continue
+                _check_finite(losses, run.state.step)
                 progress.update(run.state, losses, run.optimisers[0].param_groups[0]["lr"], config.log_every_steps)
                 if _due(run.state.step, config.validation.every_steps):
                     _validate(run, progress)
@@ -215,7 +216,6 @@ def _step(run: Run, batch: Any) -> Losses | None:
         batch = batch.to(accelerator.device)
         with accelerator.autocast():
             losses: Losses = run.objective(batch)
-        _check_finite(losses, run.state.step)
         accelerator.backward(losses.total)
         if accelerator.sync_gradients:
             accelerator.clip_grad_norm_(run.objective.parameters(), optim.clip_norm)
@@ -231,11 +231,11 @@ def _step(run: Run, batch: Any) -> Losses | None:
     return losses
 
 
-def _check_finite(losses: Losses, n_steps: int) -> None:
+def _check_finite(losses: Losses, step: int) -> None:
     """Raise ConfigError for a loss that is no number: nothing can be learned after it."""
     loss = losses.total.item()
     if not math.isfinite(loss):
-        raise ConfigError(f"loss {loss} after {n_steps} steps", expected="a finite loss", fix="lower optim.lr")
+        raise ConfigError(f"loss {loss} in step {step}", expected="a finite loss", fix="lower optim.lr")
 
 
 def _validate(run: Run, progress: Progress) -> None:

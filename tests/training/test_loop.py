@@ -217,7 +217,7 @@ def test_a_model_says_what_its_training_taught_it(config: TrainConfig, tiny_data
 
 def test_a_loss_that_is_no_number_ends_the_run_and_leaves_the_last_checkpoint(config: TrainConfig) -> None:
     wild = replace(config, optim=replace(config.optim, lr=1e30, warmup_steps=0, max_steps=20))
-    with pytest.raises(ConfigError, match=r"loss (nan|inf) after \d+ steps; expected a finite loss; lower optim.lr"):
+    with pytest.raises(ConfigError, match=r"loss (nan|inf) in step \d+; expected a finite loss; lower optim.lr"):
         train(wild)
     assert not Path(config.output).exists()
     with pytest.raises(ConfigError, match=r"; expected (a finite loss|finite weights); lower optim.lr"):
