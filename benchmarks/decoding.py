@@ -9,7 +9,6 @@ Compare numbers within one run only: the machines are noisy.
 from __future__ import annotations
 
 import argparse
-import copy
 import json
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -112,7 +111,7 @@ def _measure(
     """
     precise = {"fp32": model}
     for name in options.precisions:
-        precise[name] = with_precision(copy.deepcopy(model), name)
+        precise[name] = with_precision(model, name)
     for batch_tokens in options.batch_tokens:
         makers = _makers(precise, batch_tokens, beams=not options.no_beams)
         times: dict[str, list[float]] = {name: [] for name in makers}

@@ -13,7 +13,7 @@ Demo(size=3)
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -31,6 +31,19 @@ def load(schema: type[T], path: str | Path | None = None, overrides: Sequence[st
     layers += [] if path is None else [_read_yaml(Path(path))]
     layers += [_read_override(override) for override in overrides]
     return _merge(schema, layers)
+
+
+def load_plain(schema: type[T], path: str | Path) -> T:
+    """`load` a file that others made: one that came with a model must not read this machine's environment.
+
+    Raises ConfigError for `${...}` anywhere in it, and as `load` does.
+    """
+    from omegaconf import OmegaConf
+
+    layer = _read_yaml(Path(path))
+    if any("${" in text for text in _texts(OmegaConf.to_container(layer, resolve=False))):
+        raise ConfigError(f"${{...}} in {path}", expected="plain values", fix="write the value itself")
+    return _merge(schema, [layer])
 
 
 def as_yaml(config: Any) -> str:
@@ -76,6 +89,17 @@ def _parsed(text: str) -> Any:
     from omegaconf import OmegaConf
 
     return OmegaConf.create(text)
+
+
+def _texts(node: Any) -> Iterator[str]:
+    """Every key and value of what a YAML file holds."""
+    if isinstance(node, dict):
+        node = [*node, *node.values()]
+    if isinstance(node, list):
+        for one in node:
+            yield from _texts(one)
+    else:
+        yield str(node)
 
 
 def _read_override(text: str) -> Any:

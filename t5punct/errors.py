@@ -27,3 +27,17 @@ class InputError(T5PunctError):
 
 class ModelError(T5PunctError):
     """A model folder that cannot be used."""
+
+
+class OutputError(T5PunctError):
+    """A place that cannot be written to."""
+
+
+def first_line(error: Exception) -> str:
+    """What an exception of another library says first; its name if it says nothing."""
+    return (str(error).splitlines() or [type(error).__name__])[0]
+
+
+def refused_by_system(error: BaseException) -> bool:
+    """Whether an exception is the system's refusal, a full disk, say, as Python or a library in Rust puts it."""
+    return isinstance(error, OSError) or "(os error " in str(error)

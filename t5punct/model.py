@@ -3,14 +3,15 @@
 In: a folder, a hub id, or nothing (the bundled model).  Out: a `Model`, a T5 with its tokenizer and task.
 
 `load()` gives the bundled model; `load("runs/mine")` a folder; `load("t5-small")` asks the hub, because a hub id was
-named and nothing here has that name.  Weights are read from safetensors only.
+named and nothing here has that name.
 """
 
 from __future__ import annotations
 
+import copy
+import hashlib
 import json
-import os
-import re
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib import resources
@@ -18,8 +19,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import config as settings
-from .errors import ConfigError, ModelError
+from .errors import ConfigError, ModelError, first_line
+from .hub import locate
 from .tokenization import TaskConfig, TaskTokenizer
+from .weights import load_network, without_bars, writing_folder
 
 if TYPE_CHECKING:
     import torch
@@ -30,7 +33,8 @@ if TYPE_CHECKING:
 TASK_FILE, TAGGER_FILE = "t5punct.yaml", "tagger.safetensors"
 BUNDLED = "base"
 ACTIVATIONS = ("relu", "gelu", "silu", "gated-relu", "gated-gelu", "gated-silu")
-_HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*(/[\w.-]+)?")
+_FINGERPRINT = "t5punct_tokenizer"  # in config.json: which tokenizer the model was saved with
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -71,6 +75,7 @@ class Model:
     name: str
     tagger: Tagger | None = None  # guesses marks and case from the encoder's states
     precision: str = "fp32"  # what it computes in; see `precision`
+    tuned: bool = True  # False: its folder says nothing of the task, so it may never have been trained for it
 
     @property
     def task(self) -> TaskConfig:
@@ -108,37 +113,59 @@ def bundled_folder(name: str = BUNDLED) -> Path:
     return folder
 
 
-def load(source: str | Path | None = None, *, task: TaskConfig | None = None) -> Model:
-    """Load a model for inference, in float32 on the CPU.
+def load(source: str | Path | None = None, *, task: TaskConfig | None = None, revision: str | None = None) -> Model:
+    """Load a model for inference, in float32 on the CPU; `revision`: a branch, tag or commit of a hub id.
 
     Raises ModelError if the folder holds no usable T5.  `task` replaces the text form that the folder's
     `t5punct.yaml` states; a folder without one (any T5) has the default form.
     """
     name = str(source) if source is not None else BUNDLED
-    located = _locate(source if source is not None else bundled_folder(), "model")
-    folder = Path(located)
-    if folder.is_dir() and not (folder / "config.json").is_file():
+    folder = locate(source if source is not None else bundled_folder(), "model", revision)
+    if not (folder / "config.json").is_file():
         raise ModelError(f"{folder} holds no config.json", expected="a T5 folder", fix="check --model")
-    tokenizer = load_tokenizer(located, task or read_task(folder))
-    network = _load_network(located).eval()
     from .tagger import load_tagger
 
+    tokenizer = load_tokenizer(folder, task or read_task(folder))
+    network = load_network(folder).eval()
+    _check_tokenizer(network, tokenizer, folder)
     tagger = load_tagger(folder / TAGGER_FILE, network.config.d_model, tokenizer.task.marks)
-    return Model(network, tokenizer, name, tagger)
+    named = f"{name}@{revision}" if revision else name
+    return Model(network, tokenizer, named, tagger, tuned=(folder / TASK_FILE).is_file())
 
 
 def load_tokenizer(source: str | Path, task: TaskConfig) -> TaskTokenizer:
     """The tokenizer of a folder or hub id, seen through a task."""
     from transformers import AutoTokenizer
 
-    located = _locate(source, "tokenizer")
+    folder, expected, fix = locate(source, "tokenizer"), "a T5 folder or hub id", "check the name"
     try:
-        tokenizer = AutoTokenizer.from_pretrained(located)
+        tokenizer = AutoTokenizer.from_pretrained(str(folder))
     except Exception as error:  # what a damaged file raises has no common base
-        raise ModelError(
-            f"no tokenizer in {source} ({_first_line(error)})", expected="a T5 folder or hub id", fix="check the name"
-        ) from error
+        raise ModelError(f"no tokenizer in {source} ({first_line(error)})", expected=expected, fix=fix) from error
+    files = tokenizer.vocab_files_names.values()  # byT5 has none
+    if files and not any((folder / name).is_file() for name in files):  # then transformers makes one of 104 pieces
+        raise ModelError(f"no tokenizer in {source} (none of {', '.join(files)})", expected=expected, fix=fix)
     return TaskTokenizer(tokenizer, task)
+
+
+def _check_tokenizer(network: Any, tokenizer: TaskTokenizer, folder: Path) -> None:
+    """Refuse a tokenizer with more pieces than the network knows; warn of one that is not the network's own."""
+    n_pieces, n_known = len(tokenizer.tokenizer), network.config.vocab_size
+    if n_pieces > n_known:
+        raise ModelError(
+            f"{folder}: a tokenizer of {n_pieces} pieces for a model of {n_known}",
+            expected="the tokenizer that the model was trained with",
+            fix="copy the folder anew",
+        )
+    if getattr(network.config, _FINGERPRINT, None) not in (None, _fingerprint(tokenizer)):
+        _log.warning("%s: this tokenizer is not the one that the model was saved with; expect nonsense", folder)
+
+
+def _fingerprint(tokenizer: TaskTokenizer) -> str:
+    """What tells one vocabulary from another: some of its pieces and their places."""
+    n_pieces = len(tokenizer.tokenizer)
+    pieces = tokenizer.tokenizer.convert_ids_to_tokens(list(range(0, n_pieces, max(1, n_pieces // 1000))))
+    return hashlib.sha256("\n".join(map(str, pieces)).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def fresh(shape: FreshModelConfig, tokenizer: TaskTokenizer) -> Model:
@@ -158,32 +185,32 @@ def fresh(shape: FreshModelConfig, tokenizer: TaskTokenizer) -> Model:
 
 
 def with_decoder_layers(model: Model, n_layers: int) -> Model:
-    """The same model with its decoder's first layers only, to be trained on; the given one is used up.
+    """The same model with its decoder's first layers only, to be trained on; the given one stays as it is.
 
     A shallow decoder is what slot decoding wants: the encoder runs once, the decoder several times (Kasai 2021).
     Raises ConfigError if it has fewer.
     """
-    network: Any = model.network
+    network: Any = copy.deepcopy(model.network)
     n_found = len(network.decoder.block)
     if not 1 <= n_layers <= n_found:
         raise ConfigError(f"{n_layers} decoder layers", expected=f"1 to {n_found}", fix="check decoder_layers")
     network.decoder.block = network.decoder.block[:n_layers]
     network.config.num_decoder_layers = network.decoder.config.num_layers = n_layers
-    return model
+    return replace(model, network=network)
 
 
 def with_encoder_layers(model: Model, layers: Sequence[int]) -> Model:
-    """The same model with some of its encoder's layers only, to be trained on; the given one is used up.
+    """The same model with some of its encoder's layers only, to be trained on; the given one is left alone.
 
     Raises ConfigError for layers that it does not have.
     """
-    network: Any = model.network
+    network: Any = copy.deepcopy(model.network)
     n_found = len(network.encoder.block)
     if not layers or list(layers) != sorted(set(layers)) or not 0 <= layers[0] <= layers[-1] < n_found:
         raise ConfigError(f"encoder layers {layers}", expected=f"some of 0 to {n_found - 1}", fix="set encoder_layers")
     network.encoder.block = type(network.encoder.block)(network.encoder.block[index] for index in layers)
     network.config.num_layers = network.encoder.config.num_layers = len(layers)
-    return model
+    return replace(model, network=network)
 
 
 def save(model: Model, folder: str | Path, *, dtype: torch.dtype | None = None) -> None:
@@ -191,18 +218,19 @@ def save(model: Model, folder: str | Path, *, dtype: torch.dtype | None = None) 
     from . import __version__
 
     folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
     network: Any = model.network
-    network.save_pretrained(str(folder), state_dict=_converted(network.state_dict(), dtype))
-    if dtype is not None:
-        _record_dtype(folder, str(dtype).removeprefix("torch."))
-    if model.tagger is not None:
-        from safetensors.torch import save_file
+    with writing_folder(folder), without_bars():
+        folder.mkdir(parents=True, exist_ok=True)
+        network.save_pretrained(str(folder), state_dict=_converted(network.state_dict(), dtype))
+        noted = {} if dtype is None else {"dtype": str(dtype).removeprefix("torch.")}
+        _note(folder, noted | {_FINGERPRINT: _fingerprint(model.tokenizer)})
+        if model.tagger is not None:
+            from safetensors.torch import save_file
 
-        save_file(_converted(model.tagger.state_dict(), dtype), folder / TAGGER_FILE)
-    model.tokenizer.tokenizer.save_pretrained(str(folder))
-    settings.save(model.task, folder / TASK_FILE)
-    (folder / "t5punct-version.txt").write_text(__version__ + "\n", encoding="utf-8")
+            save_file(_converted(model.tagger.state_dict(), dtype), folder / TAGGER_FILE)
+        model.tokenizer.tokenizer.save_pretrained(str(folder))
+        settings.save(model.task, folder / TASK_FILE)
+        (folder / "t5punct-version.txt").write_text(__version__ + "\n", encoding="utf-8")
 
 
 def _converted(state: dict[str, torch.Tensor], dtype: torch.dtype | None) -> dict[str, torch.Tensor]:
@@ -213,59 +241,14 @@ def _converted(state: dict[str, torch.Tensor], dtype: torch.dtype | None) -> dic
     return {name: distinct[tensor.data_ptr()] for name, tensor in state.items()}
 
 
-def _record_dtype(folder: Path, dtype: str) -> None:
+def _note(folder: Path, noted: dict[str, str]) -> None:
+    """Write values into a saved model's config."""
     path = folder / "config.json"
-    values = json.loads(path.read_text(encoding="utf-8"))
-    values["dtype"] = dtype
+    values = json.loads(path.read_text(encoding="utf-8")) | noted
     path.write_text(json.dumps(values, indent=2, sort_keys=True) + "\n", encoding="utf-8")
 
 
 def read_task(folder: Path) -> TaskConfig:
     """The text form that a folder's model was trained with; the default where none is stated."""
     path = folder / TASK_FILE
-    return settings.load(TaskConfig, path) if path.is_file() else TaskConfig()
-
-
-def _locate(source: str | Path, kind: str) -> str:
-    """An existing folder, or a hub id.
-
-    Raises ModelError for what looks like a path and is no folder: a slip of the pen must not be asked of the network.
-    """
-    folder = Path(os.path.expanduser(source))  # noqa: PTH111  (pathlib's raises for an unknown ~user)
-    if folder.is_dir():
-        return str(folder)
-    if isinstance(source, str) and _HUB_ID.fullmatch(source) and not Path(folder.parts[0]).exists():
-        return source
-    raise ModelError(f"no {kind} folder {source}", expected="a T5 folder or hub id", fix="check the name")
-
-
-def _load_network(source: str) -> Any:
-    import torch
-    from transformers import AutoModelForSeq2SeqLM
-
-    expected = "a T5 with model.safetensors"
-    try:
-        network, found = AutoModelForSeq2SeqLM.from_pretrained(
-            source,
-            use_safetensors=True,
-            dtype=torch.float32,
-            output_loading_info=True,
-            ignore_mismatched_sizes=True,  # they are in `found`, by name
-        )
-    except Exception as error:  # what a damaged file raises has no common base
-        raise ModelError(
-            f"{source} cannot be loaded ({_first_line(error)})", expected=expected, fix="check --model"
-        ) from error
-    wrong = [*found["missing_keys"], *(name for name, *_ in found["mismatched_keys"])]
-    wrong += [name for name in found["unexpected_keys"] if ".block." in name]  # layers that would be left out
-    if wrong:
-        raise ModelError(
-            f"the weights of {source} do not fit its config.json ({len(wrong)} of them, such as {min(wrong)})",
-            expected=expected,
-            fix="copy the folder anew",
-        )
-    return network
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0]
+    return settings.load_plain(TaskConfig, path) if path.is_file() else TaskConfig()

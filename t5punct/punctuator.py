@@ -8,6 +8,7 @@ In: a text of any length.  Out: the same words with marks and capitals.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass, field, replace
 from itertools import islice, tee
@@ -27,6 +28,7 @@ from .votes import Decision, Vote, closing, opening
 from .windows import View, WindowConfig, over
 from .words import Word, lead_of, words_of
 
+_log = logging.getLogger(__name__)
 _POOL_BATCHES = 4  # windows of about this many batches are sorted by length together
 
 
@@ -105,19 +107,30 @@ class Punctuator:
     """Puts marks and capitals into texts; never changes a word."""
 
     def __init__(self, model: Model, config: PunctuatorConfig | None = None) -> None:
-        self.model = model
         self.config = config or PunctuatorConfig()
+        self.model = model = _as_asked(model, self.config.decoding)
         self.alignment = AlignmentCounts()  # of everything `generate` has written so far
         model.task.prefix_for(self.config.decoding.style)  # an unknown style is said here, not at the first text
         self._alphabet = self.config.decoding.alphabet(model.task)
         self._slots = SlotDecoder(model, self.config.decoding) if self.config.decoding.decoder == "slots" else None
 
     @classmethod
-    def from_pretrained(cls, source: str | Path | None = None, config: PunctuatorConfig | None = None) -> Punctuator:
-        """A punctuator with the bundled model (no source), a model folder, or a hub id."""
-        config = config or PunctuatorConfig()
-        decoding = config.decoding
-        return cls(with_precision(on_device(load(source), decoding.device), decoding.precision), config)
+    def from_pretrained(
+        cls,
+        source: str | Path | None = None,
+        config: PunctuatorConfig | None = None,
+        *,
+        revision: str | None = None,
+    ) -> Punctuator:
+        """A punctuator with the bundled model (no source), a model folder, or a hub id in some revision."""
+        config, model = config or PunctuatorConfig(), load(source, revision=revision)
+        if not model.tuned:
+            _log.warning("%s has no t5punct.yaml; a T5 that was never trained to punctuate writes nonsense", model.name)
+        return cls(on_device(model, config.decoding.device or "auto"), config)
+
+    def __reduce__(self) -> tuple[type[Punctuator], tuple[Model, PunctuatorConfig]]:
+        """What is pickled, for worker processes: model and settings; what was kept of words is found anew."""
+        return type(self), (self.model, self.config)
 
     def with_config(self, **changes: object) -> Punctuator:
         """The same model with other settings."""
@@ -135,7 +148,11 @@ class Punctuator:
 
     def annotate(self, text: str) -> tuple[AnnotatedWord, ...]:
         """Each word with label, case and confidence."""
-        return tuple(self._annotated(words_of(text, self.model.task.alphabet)))
+        return tuple(self.iter_annotate(text))
+
+    def iter_annotate(self, text: str) -> Iterator[AnnotatedWord]:
+        """The same one by one, as they are decided; memory does not grow with the text."""
+        return self._annotated(words_of(text, self.model.task.alphabet))
 
     def decisions(self, words: Iterable[Word]) -> Iterator[Decision]:
         """One decision a word, in order, as soon as no later window can vote on it."""
@@ -203,3 +220,9 @@ class Punctuator:
         config = self.config.align
         self.alignment = sum((AlignmentCounts.of(found, config) for found in alignments), self.alignment)
         return [align.votes(found, self._alphabet, config) for found in alignments]
+
+
+def _as_asked(model: Model, config: DecodingConfig) -> Model:
+    """The model on the device and in the precision that a config names."""
+    model = model if config.device is None else on_device(model, config.device)
+    return model if config.precision is None else with_precision(model, config.precision)

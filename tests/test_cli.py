@@ -7,13 +7,17 @@ import json
 import os
 import subprocess
 import sys
+import tracemalloc
 from pathlib import Path
 
 import pytest
 
 from t5punct import __version__, model
 from t5punct.cli import main
+from t5punct.marks import Case
 from t5punct.model import Model
+from t5punct.punctuator import Punctuator
+from t5punct.votes import Decision
 from t5punct.words import split
 
 ROOT = Path(__file__).parents[1]
@@ -169,6 +173,9 @@ MISTAKES = {
     "no stride": (["punctuate", "{text}", "--stride", "0"], "Invalid value for '--stride'"),
     "no marks in a slot": (["punctuate", "{text}", "--max-marks", "0"], "Invalid value for '--max-marks'"),
     "no words to score": (["evaluate", "{text}", "--max-words", "0"], "Invalid value for '--max-words'"),
+    "nothing to score": (["evaluate", "nowhere.txt", "--model", "{tmp}/none"], "no file nowhere.txt; expected an"),
+    "nothing to tune on": (["tune", "nowhere.txt", "--model", "{tmp}/none"], "no file nowhere.txt; expected an"),
+    "a folder to score": (["evaluate", "{tmp}", "--model", "{tmp}/none"], "{tmp} is a folder; expected a text file"),
     "header of a tsv": (["evaluate", "{tmp}/header.tsv", "--model", "{model}"], "header.tsv line 1: 'Word\\tLabel'"),
     "wrong model folder": (["punctuate", "{text}", "--model", "{tmp}"], "holds no config.json"),
     "no model folder": (["punctuate", "{text}", "--model", "{tmp}/none"], "no model folder"),
@@ -355,3 +362,26 @@ def test_tuning_writes_a_preset_that_punctuate_takes(
     assert "micro F1" in err
     code, _, err = _run(capsys, "tune", data, *settings, "--model", folder, "--plot", tmp_path / "none" / "x.png")
     assert code == 2
+
+
+def test_json_is_written_as_it_is_made(
+    folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A long text's words are never held all at once; here they are decided without a model, to be quick."""
+    n_words, target = 20_000, tmp_path / "out.json"
+    (tmp_path / "long.txt").write_text("word " * n_words, encoding="utf-8")
+    certain = Decision("", Case.LOWER, 1.0, 1.0)
+    monkeypatch.setattr(Punctuator, "decisions", lambda self, words: (certain for _ in words))
+    _run(capsys, "punctuate", ROOT / "tests/data/lecture.txt", "--json", "-o", target, "--model", folder)  # loads all
+    tracemalloc.start()
+    try:
+        arguments = ("punctuate", tmp_path / "long.txt", "--json", "-o", target, "--model", folder)
+        assert _run(capsys, *arguments)[0] == 0
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    text = target.read_text(encoding="utf-8")
+    assert len(json.loads(text)["words"]) == n_words
+    assert text == json.dumps(json.loads(text)) + "\n"
+    assert peak < 3 * len(text), "as Python objects the words take seven times as much"
+    assert _run(capsys, *arguments[:3], "--model", folder)[1] == text

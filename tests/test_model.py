@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import copy
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
-from tiny import TINY_SHAPE
+from safetensors import SafetensorError
+from tiny import TINY_SHAPE, tiny_text
 from transformers import ByT5Tokenizer
+from transformers.utils import logging as transformers_logging
 
 from t5punct import __version__
 from t5punct import model as models
+from t5punct.data.vocabulary import VocabularyConfig, train_tokenizer
 from t5punct.decoding.inputs import WindowInput
 from t5punct.decoding.slots import SlotDecoder
 from t5punct.decoding.stepwise import decode_stepwise
-from t5punct.errors import ConfigError, ModelError
+from t5punct.errors import ConfigError, ModelError, OutputError
 from t5punct.model import Model
+from t5punct.punctuator import Punctuator
 from t5punct.tagger import Tagger
 from t5punct.tokenization import TaskConfig, TaskTokenizer
 
@@ -144,46 +149,77 @@ def test_a_damaged_task_is_one_clear_line(tiny_model: Model, tmp_path: Path) -> 
         models.load(tmp_path)
 
 
-@pytest.fixture
-def asked_of_the_hub(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The names that `transformers` is asked for; it finds nothing."""
-    from transformers import AutoTokenizer
-
-    asked: list[str] = []
-
-    def nothing(source: str, **_: object) -> None:
-        asked.append(source)
-        raise OSError("nothing of that name")
-
-    monkeypatch.setattr(AutoTokenizer, "from_pretrained", nothing)
-    return asked
+@pytest.mark.parametrize("text", ["prefix: '${oc.env:HOME}'", 'prefix: "\\x24{oc.env:HOME}"', "mark_odds: {'${a}': 1}"])
+def test_a_models_task_cannot_read_the_environment(tiny_model: Model, tmp_path: Path, text: str) -> None:
+    models.save(tiny_model, tmp_path)
+    (tmp_path / models.TASK_FILE).write_text(text + "\n")
+    with pytest.raises(ConfigError, match=r"\$\{...\} in .*t5punct.yaml; expected plain values"):
+        models.load(tmp_path)
 
 
-@pytest.mark.parametrize(
-    "source",
-    ["runs/nomodel", "./nomodel", "../nomodel", "~/nomodel", "~nobody/nomodel", "/nomodel", "a/b/c", "file"],
-)
-def test_what_looks_like_a_path_is_not_asked_of_the_hub(
-    source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked_of_the_hub: list[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "runs").mkdir()
-    (tmp_path / "file").write_text("no model")
-    with pytest.raises(ModelError, match=r"no tokenizer folder .*; expected a T5 folder or hub id; check the name"):
-        models.load_tokenizer(source, TaskConfig())
-    with pytest.raises(ModelError, match=r"no model folder|no config.json"):
-        models.load(source)
-    assert asked_of_the_hub == []
+def test_a_folder_without_a_tokenizer_is_refused(tiny_model: Model, tmp_path: Path) -> None:
+    models.save(tiny_model, tmp_path)
+    for path in tmp_path.glob("tokenizer*"):
+        path.unlink()
+    with pytest.raises(ModelError, match=r"no tokenizer in .*; expected a T5 folder or hub id; check the name"):
+        models.load(tmp_path)
 
 
-@pytest.mark.parametrize("source", ["t5-small", "google/flan-t5-small"])
-def test_a_hub_id_is_asked_of_the_hub(
-    source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked_of_the_hub: list[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(ModelError, match=f"no tokenizer in {source} .nothing of that name"):
-        models.load(source)
-    assert asked_of_the_hub == [source]
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_weights_that_are_no_numbers_are_refused(tiny_model: Model, tmp_path: Path, value: float) -> None:
+    network = copy.deepcopy(tiny_model.network)
+    with torch.no_grad():
+        network.encoder.block[1].layer[0].SelfAttention.q.weight[3, 5] = value
+    models.save(replace(tiny_model, network=network), tmp_path)
+    with pytest.raises(
+        ModelError, match=r"no numbers \(1 of them, such as encoder.block.1.*q.weight\); expected finite"
+    ):
+        models.load(tmp_path)
+
+
+def test_another_models_tokenizer_is_said(tiny_model: Model, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    models.save(tiny_model, tmp_path)
+    models.load(tmp_path)
+    assert not caplog.records
+    shouted = (sentence.upper() for sentence in tiny_text(400, seed=2))
+    train_tokenizer(shouted, tmp_path, VocabularyConfig(size=500))
+    models.load(tmp_path)
+    (record,) = caplog.records
+    assert "this tokenizer is not the one that the model was saved with" in record.getMessage()
+    larger = models.load_tokenizer(tmp_path, TaskConfig()).tokenizer
+    larger.add_tokens([f"word{number}" for number in range(1000 - len(larger))])
+    larger.save_pretrained(tmp_path)
+    with pytest.raises(ModelError, match=r"a tokenizer of 1000 pieces for a model of .*; expected the tokenizer that"):
+        models.load(tmp_path)
+
+
+def test_what_is_saved_may_be_read_by_those_who_may_read_new_files(tiny_model: Model, tmp_path: Path) -> None:
+    tagger = torch.nn.Linear(32, 1 + len(tiny_model.task.marks))
+    umask = os.umask(0o027)
+    try:
+        models.save(replace(tiny_model, tagger=tagger), tmp_path)
+    finally:
+        os.umask(umask)
+    modes = {path.name: path.stat().st_mode & 0o777 for path in tmp_path.iterdir()}
+    assert {"model.safetensors", "tagger.safetensors"} <= modes.keys()
+    assert set(modes.values()) == {0o640}, modes
+
+
+def test_a_full_disk_is_one_clear_line(tiny_model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise SafetensorError("Error while serializing: I/O error: No space left on device (os error 28)")
+
+    monkeypatch.setattr(tiny_model.network, "save_pretrained", full)
+    with pytest.raises(OutputError, match=r"saved cannot be written \(.*No space left.*; expected a folder with room"):
+        models.save(tiny_model, tmp_path / "saved")
+
+
+def test_loading_and_saving_draw_nothing(tiny_model: Model, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    transformers_logging.enable_progress_bar()
+    models.save(tiny_model, tmp_path)
+    Punctuator.from_pretrained(tmp_path)
+    assert capfd.readouterr() == ("", "")
+    assert transformers_logging.is_progress_bar_enabled(), "as it was before"
 
 
 def test_a_folder_in_the_home_is_found(tiny_model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -219,7 +255,9 @@ def test_a_tagger_is_saved_with_its_model(tiny_model: Model, tmp_path: Path) -> 
 
 
 def test_a_decoder_can_be_cut_to_its_first_layers(tiny_model: Model, tmp_path: Path) -> None:
-    cut = models.with_decoder_layers(copy.deepcopy(tiny_model), 1)
+    cut = models.with_decoder_layers(tiny_model, 1)
+    assert len(tiny_model.network.decoder.block) == 2, "the given model stays as it is"
+    assert tiny_model.network.config.num_decoder_layers == tiny_model.network.decoder.config.num_layers == 2
     models.save(cut, tmp_path)
     loaded = models.load(tmp_path)
     assert len(loaded.network.decoder.block) == loaded.network.config.num_decoder_layers == 1
@@ -231,4 +269,4 @@ def test_a_decoder_can_be_cut_to_its_first_layers(tiny_model: Model, tmp_path: P
     assert not torch.allclose(found, whole)
     for n_layers in (0, 3):
         with pytest.raises(ConfigError, match=f"{n_layers} decoder layers; expected 1 to 2"):
-            models.with_decoder_layers(copy.deepcopy(tiny_model), n_layers)
+            models.with_decoder_layers(tiny_model, n_layers)

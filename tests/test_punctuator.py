@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import pickle
 from dataclasses import replace
 
 import pytest
+import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -167,3 +169,29 @@ def test_masked_slots_on_the_right_are_not_written_unless_asked_for(lively_model
         assert len(whole.votes) == len(view.words)
         assert len(one.votes) == view.window.keep_stop - view.window.start
         assert len(one.votes) == len(view.words) - (0 if view.is_last else 3)
+
+
+@pytest.mark.parametrize(("precision", "dtype"), [("bf16", torch.bfloat16), ("fp32", torch.float32)])
+def test_precision_and_device_of_a_config_count_for_a_given_model(
+    tiny_model: Model, precision: str, dtype: torch.dtype
+) -> None:
+    config = PunctuatorConfig(decoding=DecodingConfig(precision=precision, device="cpu"))
+    punctuator = Punctuator(tiny_model, config)
+    assert punctuator.model.precision == precision
+    assert next(punctuator.model.network.parameters()).dtype is dtype
+    assert next(tiny_model.network.parameters()).dtype is torch.float32, "the given model stays as it is"
+    same = punctuator.with_config(fragment=True).with_config(decoding=DecodingConfig())
+    assert same.model is punctuator.model, "without a precision a model is taken as it is"
+    with pytest.raises(ConfigError, match="device 'tpu9'"):
+        Punctuator(tiny_model, PunctuatorConfig(decoding=DecodingConfig(device="tpu9")))
+
+
+@pytest.mark.parametrize("decoding", [DecodingConfig(), DecodingConfig("generate"), DecodingConfig(precision="int8")])
+@pytest.mark.filterwarnings("ignore:TypedStorage")
+def test_a_punctuator_can_be_pickled(lively_model: Model, decoding: DecodingConfig) -> None:
+    text = "we know what this is don't we"
+    punctuator = Punctuator(lively_model, PunctuatorConfig(decoding=decoding, fragment=True))
+    written = punctuator.punctuate(text)  # so that it holds what a used one does
+    copied = pickle.loads(pickle.dumps(punctuator))  # noqa: S301
+    assert copied.config == punctuator.config
+    assert copied.punctuate(text) == written

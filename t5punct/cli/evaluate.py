@@ -24,6 +24,9 @@ def evaluate(
     """Score a model: take a text's marks off, put them on anew, compare."""
     import json
 
+    from ..formats.files import check_source
+
+    check_source(data)
     from ..evaluate_files import evaluate_file
     from ..report import as_json as report_json
 

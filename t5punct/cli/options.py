@@ -19,6 +19,7 @@ import typer
 
 from ..presets import DEFAULT_PRESET
 from .process import keep_freed_memory, keep_objects
+from .threads import use_threads, wait_asleep
 
 if TYPE_CHECKING:
     from ..presets import Preset
@@ -39,6 +40,7 @@ class ModelOptions:
     """Which model, and how it decodes."""
 
     model: Annotated[str | None, typer.Option(help="A model folder or hub id; without it, the bundled model.")] = None
+    revision: Annotated[str | None, typer.Option(help="A branch, tag or commit of the hub id.")] = None
     decoder: Annotated[str, typer.Option(help="slots (constrained) or generate (free, then aligned).")] = "slots"
     style: Annotated[str | None, typer.Option(help="talk, meeting, prose or chat (the model's list counts).")] = None
     beams: Annotated[int, typer.Option(min=1, help="Beam size of `generate`.")] = 1
@@ -63,7 +65,9 @@ class ModelOptions:
         str, typer.Option(help="fp32; bf16 or int8, which are faster; auto: bf16 where the hardware has it.")
     ] = "fp32"
     device: Annotated[str, typer.Option(help="cpu, cuda, ..; auto: a GPU if there is one.")] = "auto"
-    threads: Annotated[int | None, typer.Option(min=1, help="Processor threads; without it, torch's choice.")] = None
+    threads: Annotated[
+        int | None, typer.Option(min=1, help="Processor threads; without it, as many as this process may keep busy.")
+    ] = None
     fragment: Fragment = False
 
     def strategy(self) -> Preset:
@@ -95,11 +99,8 @@ class ModelOptions:
 
         silence_bars()
         keep_freed_memory()
-        if self.threads is not None:
-            import torch
-
-            torch.set_num_threads(self.threads)
-        punctuator = Punctuator.from_pretrained(self.model, config)
+        use_threads(self.threads)
+        punctuator = Punctuator.from_pretrained(self.model, config, revision=self.revision)
         keep_objects()
         return punctuator
 
@@ -135,6 +136,13 @@ class StrategyOptions(ModelOptions):
         return Preset(windows, replace(chosen.combine, method=self.combine) if self.combine else chosen.combine)
 
 
+@dataclass(frozen=True)
+class StreamOptions(ModelOptions):
+    """The same for a stream, whose windows are too small to be shared out."""
+
+    threads: Annotated[int, typer.Option(min=1, help="Processor threads.")] = 1
+
+
 def with_model_options(command: Callable[..., None]) -> Callable[..., None]:
     """A command whose first parameter, some options, is replaced by their fields, behind its own."""
     hints = get_type_hints(command, include_extras=True)
@@ -149,6 +157,7 @@ def with_model_options(command: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(command)
     def wrapped(*args: Any, **values: Any) -> None:
+        wait_asleep()  # before anything loads torch
         options = kind(**{one.name: values.pop(one.name) for one in added})
         command(options, *args, **values)
 

@@ -7,6 +7,8 @@ In: files, gzip or xz too, or standard input.  Out: text or json on standard out
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -37,21 +39,26 @@ def punctuate(
     from ..formats.files import source_text
     from ..formats.outputs import targets, write
     from ..render import RenderConfig
+    from ..words import lead_of
 
     sources = inputs or ["-"]
     places = targets(sources, output=output, output_dir=output_dir, suffix=".json" if as_json else "")
     texts = [source_text(source) for source in sources]
     punctuator = options.punctuator().with_config(render=RenderConfig(case=not no_case, keep_marks=keep_marks))
+    results: Iterable[Iterable[str]]
     if as_json:
-        results = [_json_line(punctuator, source, text) for source, text in zip(sources, texts, strict=True)]
+        results = (_json_line(punctuator, source, text) for source, text in zip(sources, texts, strict=True))
     else:
-        results = [punctuator.punctuate(text) for text in texts]
+        results = (itertools.chain([lead_of(text)], punctuator.pieces(text)) for text in texts)
     write(places, results)
 
 
-def _json_line(punctuator: Punctuator, source: str, text: str) -> str:
+def _json_line(punctuator: Punctuator, source: str, text: str) -> Iterator[str]:
+    """A line of json, word by word: a long text's words are never held all at once."""
     import json
     from dataclasses import asdict
 
-    words = [asdict(word) for word in punctuator.annotate(text)]
-    return json.dumps({"source": source, "words": words}, ensure_ascii=False) + "\n"
+    yield f'{{"source": {json.dumps(source, ensure_ascii=False)}, "words": ['
+    for number, word in enumerate(punctuator.iter_annotate(text)):
+        yield (", " if number else "") + json.dumps(asdict(word), ensure_ascii=False)
+    yield "]}\n"

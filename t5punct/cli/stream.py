@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .options import Json, KeepMarks, ModelOptions, NoCase, with_model_options
+from .options import Json, KeepMarks, NoCase, StreamOptions, with_model_options
 
 if TYPE_CHECKING:
     from ..punctuator import AnnotatedWord
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @with_model_options
 def stream(
-    options: ModelOptions,
+    options: StreamOptions,
     policy: Annotated[str, typer.Option(help="fixed, entropy or sentence.")] = "fixed",
     decide: Annotated[str, typer.Option(help="seq2seq, or classify (a model trained for it).")] = "seq2seq",
     window: Annotated[int, typer.Option(min=1, help="Words the model sees at once.")] = 32,

@@ -11,6 +11,7 @@ import typer
 
 from .options import Config, Overrides, silence_bars
 from .process import keep_freed_memory
+from .threads import use_threads
 
 
 def prepare(config: Config = None, overrides: Overrides = None) -> None:
@@ -39,5 +40,6 @@ def train(config: Config = None, overrides: Overrides = None) -> None:
     from ..training.loop import train as run
 
     keep_freed_memory()
+    use_threads(None)
     silence_bars()  # of loading and saving; the training's own stays
     typer.echo(f"{run(settings)}: trained")

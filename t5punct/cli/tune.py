@@ -41,11 +41,13 @@ def tune(
 
     from ..config import as_yaml, load
     from ..evaluate_files import signature
+    from ..formats.files import check_source
     from ..formats.outputs import targets, write
     from ..tuning import TuneConfig, frontier
     from ..tuning import tune as run
 
     settings = load(TuneConfig, config, overrides or ())
+    check_source(data)
     places = targets([data], output=output)
     if plot is not None:
         from ..plots import check_plot
@@ -62,7 +64,7 @@ def tune(
         # where the strategy goes to standard output, the table must not
         Console(stderr=output is not None and places[0] is None).print(_table(best, len(trials), settings_line))
     if output is not None:
-        write(places, [as_yaml(best[-1].strategy)])
+        write(places, [[as_yaml(best[-1].strategy)]])
     if plot is not None:
         from ..plots import draw_frontier
 

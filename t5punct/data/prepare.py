@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import itertools
 import random
+import re
 import shutil
 import tempfile
 from collections import deque
@@ -20,13 +21,14 @@ from pathlib import Path
 from typing import Any
 
 from .. import config as settings
-from ..errors import ConfigError, T5PunctError
+from ..errors import ConfigError, OutputError, T5PunctError, refused_by_system
 from ..tokenization import TaskConfig
 from .chunks import Chunk, ChunkConfig, chunks
 from .corpora import CorpusConfig, documents
 from .vocabulary import VocabularyConfig, train_tokenizer
 
 SPLITS = ("train", "validation")
+_MADE = ("dataset_dict.json", "prepare.yaml", "tokenizer", *SPLITS)  # what a data set's folder holds
 
 
 @dataclass(frozen=True)
@@ -110,17 +112,40 @@ def all_chunks(
 
 @contextmanager
 def _made(folder: Path) -> Iterator[Path]:
-    """The output folder; one that was not there before is taken away again if the block fails."""
+    """The output folder; what was made in it is taken away again if the block fails.
+
+    Raises ConfigError where a data set would be overwritten, and OutputError where there is no room for one.
+    """
     if folder.exists() and not folder.is_dir():
         raise ConfigError(f"output {folder} is a file", expected="a folder", fix="choose another output")
+    for name in _MADE:
+        if (folder / name).exists():
+            raise ConfigError(
+                f"output {folder} holds {name} already",
+                expected="a folder without a data set",
+                fix="remove it or choose another output",
+            )
     is_new = not folder.exists()
-    folder.mkdir(parents=True, exist_ok=True)
     try:
+        folder.mkdir(parents=True, exist_ok=True)
         yield folder
-    except BaseException:
-        if is_new:
-            shutil.rmtree(folder, ignore_errors=True)
-        raise
+    except BaseException as error:
+        _clear(folder, whole=is_new)
+        at = getattr(error, "filename", None)  # a text that may not be read has one, elsewhere
+        if not refused_by_system(error) or (at and not Path(str(at)).is_relative_to(folder)):
+            raise
+        raise OutputError(
+            f"{folder} cannot be written ({error})", expected="a folder with room", fix="free some space"
+        ) from error
+
+
+def _clear(folder: Path, *, whole: bool) -> None:
+    """Remove a folder, or what a data set is made of from it."""
+    for path in [folder] if whole else [folder / name for name in _MADE]:
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
 
 
 def _split(config: PrepareConfig, name: str, cache: str) -> Any:
@@ -139,8 +164,11 @@ def _split(config: PrepareConfig, name: str, cache: str) -> Any:
             _rows, features=features, gen_kwargs=shares, cache_dir=cache, split=name, num_proc=n_processes
         )
     except DatasetGenerationError as error:  # it wraps whatever a generator raises
-        if isinstance(error.__cause__, T5PunctError):
+        if isinstance(error.__cause__, T5PunctError | OSError):
             raise error.__cause__ from None
+        told = re.search(r"^OSError: (.*)$", str(error.__cause__), re.MULTILINE)  # all that another process leaves
+        if told:
+            raise OSError(told[1]) from None
         if n_processes:  # what a process of its own raises loses its cause on the way: raise it here
             deque(_rows(config, name), maxlen=0)
         raise
@@ -163,9 +191,12 @@ def _learn_vocabulary(config: PrepareConfig, output: Path) -> None:
 
 def _task(config: PrepareConfig) -> TaskConfig:
     """The text form that the tokenizer's folder states, if it is a model's; else the default."""
+    from ..hub import locate
     from ..model import read_task
 
-    return TaskConfig() if config.tokenizer in (None, "train") else read_task(Path(str(config.tokenizer)))
+    if config.tokenizer in (None, "train"):
+        return TaskConfig()
+    return read_task(locate(str(config.tokenizer), "tokenizer"))
 
 
 def _token_counter(config: PrepareConfig) -> Any:

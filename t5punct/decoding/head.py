@@ -41,9 +41,11 @@ def output_scale(model: Model) -> float:
     """
     network: Any = model.network
     start = torch.tensor([[model.start_id]], device=model.device)
-    output = network(input_ids=start, decoder_input_ids=start, output_hidden_states=True, use_cache=False)
-    plain = network.get_output_embeddings()(output.decoder_hidden_states[-1]).double().flatten()
-    given = output.logits.double().flatten()
+    # the states are not asked of the network: to collect them it hangs functions on itself that cannot be pickled
+    encoded = network.encoder(input_ids=start).last_hidden_state
+    states = network.decoder(input_ids=start, encoder_hidden_states=encoded, use_cache=False).last_hidden_state
+    plain = network.get_output_embeddings()(states).double().flatten()
+    given = network(input_ids=start, decoder_input_ids=start, use_cache=False).logits.double().flatten()
     scale = float(given @ plain / (plain @ plain))
     if not torch.allclose(plain * scale, given, rtol=1e-2, atol=1e-2 * float(given.abs().max())):
         raise ModelError(

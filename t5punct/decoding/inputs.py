@@ -35,8 +35,8 @@ class DecodingConfig:
     max_marks: int | None = None  # the longest label; None: the style's
     # `slots`: how many times marks count against none, laid over the task's odds; empty: all count once
     mark_odds: dict[str, float] | None = None
-    precision: str = "fp32"  # what a model is loaded for; see `precision`
-    device: str = "auto"  # where it is loaded to
+    precision: str | None = None  # what is computed in, see `precision`; None: as the model is
+    device: str | None = None  # where; None: where the model is, and one that is loaded goes to a GPU if there is one
 
     def __post_init__(self) -> None:
         if self.decoder not in DECODERS:
@@ -47,8 +47,8 @@ class DecodingConfig:
             raise ConfigError(
                 f"{self.beams} beams, {self.batch_tokens} tokens a batch", expected="1 or more", fix="raise it"
             )
-
-        check_precision(self.precision)
+        if self.precision is not None:
+            check_precision(self.precision)
         check_odds(self.mark_odds or {})
 
     def alphabet(self, task: TaskConfig) -> Alphabet:

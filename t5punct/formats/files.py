@@ -43,6 +43,17 @@ def source_text(source: str | Path) -> str:
     return "".join(_source(source))
 
 
+def check_source(source: str | Path) -> None:
+    """Raise InputError where there is nothing to read, before a model is loaded in vain."""
+    path = Path(source)
+    if str(source) == STANDARD:
+        return
+    if path.is_dir():
+        raise InputError(f"{path} is a folder", expected="a text file", fix="name the files in it")
+    if not path.exists():
+        raise InputError(f"no file {path}", expected="an existing text file", fix="check the path")
+
+
 def decode(handle: IO[bytes], name: str) -> Iterator[str]:
     """Lines of a binary stream as UTF-8 text.  Raises InputError at bytes that are not UTF-8 text."""
     number = 0
@@ -91,7 +102,7 @@ def writing(path: str | Path) -> Iterator[TextIO]:
         with path.open("w", encoding="utf-8", newline="") as handle:
             yield handle
         return
-    mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o666 & ~_umask()
+    mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else new_file_mode()
     descriptor, partial = tempfile.mkstemp(dir=path.parent, prefix=".t5punct-")
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as handle:
@@ -103,10 +114,11 @@ def writing(path: str | Path) -> Iterator[TextIO]:
         raise
 
 
-def _umask() -> int:
+def new_file_mode() -> int:
+    """The permissions of a new file, as the user's umask leaves them."""
     mask = os.umask(0)
     os.umask(mask)
-    return mask
+    return 0o666 & ~mask
 
 
 def _is_special(path: Path) -> bool:
@@ -121,13 +133,9 @@ def _source(source: str | Path) -> Iterator[str]:
             raise InputError("standard input is closed", expected="text on it", fix="name a file")
         yield from decode(sys.stdin.buffer, "standard input")
         return
-    path = Path(source)
-    if path.is_dir():
-        raise InputError(f"{path} is a folder", expected="a text file", fix="name the files in it")
-    if not path.exists():
-        raise InputError(f"no file {path}", expected="an existing text file", fix="check the path")
-    with _open_binary(path) as handle:
-        yield from decode(handle, str(path))
+    check_source(source)
+    with _open_binary(Path(source)) as handle:
+        yield from decode(handle, str(source))
 
 
 def _open_binary(path: Path) -> IO[bytes]:

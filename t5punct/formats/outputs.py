@@ -8,8 +8,10 @@ In: the inputs' names and the place asked for.  Out: a `Target` for each input, 
 
 from __future__ import annotations
 
+import shutil
 import sys
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import TextIO
@@ -18,6 +20,7 @@ from ..errors import InputError
 from .files import STANDARD, unpacked_name, writable, writing
 
 Target = Path | None  # None: standard output
+_SPOOLED = 2**20  # characters for standard output that are kept in memory; more go to a temporary file
 
 
 def targets(
@@ -33,12 +36,16 @@ def targets(
     return (_checked(output, sources),) * len(sources)
 
 
-def write(places: Sequence[Target], texts: Sequence[str]) -> None:
-    """Write each text to its target, exactly as it is; of several in one target, each begins on its own line."""
+def write(places: Sequence[Target], texts: Iterable[Iterable[str]]) -> None:
+    """Write each text, given in pieces, to its target, exactly as it is; of several in one target, each begins on its
+    own line.
+
+    A text appears when all of its target's texts are made, and their pieces are not held in memory until then.
+    """
     for target, group in groupby(zip(places, texts, strict=True), key=lambda pair: pair[0]):
-        text = _joined([text for _, text in group])
+        pieces = _joined(text for _, text in group)
         try:
-            _write_one(target, text)
+            _write_one(target, pieces)
         except OSError as error:  # a full disk does not say which
             error.filename = str(target or "standard output")
             raise
@@ -66,19 +73,29 @@ def _checked(target: Path, sources: Sequence[str]) -> Path:
     return target
 
 
-def _write_one(target: Target, text: str) -> None:
-    if target is None:
-        stdout = standard_output()
-        stdout.write(text)
-        stdout.flush()
-    else:
+def _write_one(target: Target, pieces: Iterable[str]) -> None:
+    if target is not None:
         with writing(target) as handle:
-            handle.write(text)
+            handle.writelines(pieces)
+        return
+    stdout = standard_output()
+    with tempfile.SpooledTemporaryFile(_SPOOLED, "w+", encoding="utf-8", newline="") as made:
+        made.writelines(pieces)
+        made.seek(0)
+        shutil.copyfileobj(made, stdout)
+    stdout.flush()
 
 
-def _joined(texts: Sequence[str]) -> str:
-    *earlier, last = texts
-    return "".join(text if text.endswith("\n") or not text else text + "\n" for text in earlier) + last
+def _joined(texts: Iterable[Iterable[str]]) -> Iterator[str]:
+    """The pieces of all texts; a text that does not end its last line has it ended before the next one begins."""
+    last = ""
+    for text in texts:
+        if last and not last.endswith("\n"):
+            yield "\n"
+        last = ""
+        for piece in text:
+            last = piece or last
+            yield piece
 
 
 def standard_output() -> TextIO:

@@ -19,7 +19,8 @@ from safetensors.torch import load_file, save_file
 
 from .. import config as settings
 from .. import model as models
-from ..errors import ConfigError, ModelError
+from ..errors import ConfigError, ModelError, OutputError
+from ..weights import broken_weights, writing_folder
 
 if TYPE_CHECKING:
     from .config import TrainConfig
@@ -76,16 +77,25 @@ def save_checkpoint(
     state: TrainState,
     config: TrainConfig,
 ) -> None:
-    """Write beside and rename, so that a cut never leaves half a checkpoint, nor none."""
+    """Write beside and rename, so that a cut never leaves half a checkpoint, nor none.
+
+    Raises ConfigError for a model that is broken, and OutputError where there is no room; the last checkpoint stays.
+    """
+    if broken_weights(model.network):
+        raise ConfigError(
+            f"weights that are no numbers after step {state.step}", expected="finite weights", fix="lower optim.lr"
+        )
     partial = folder.with_name(folder.name + ".partial")
     shutil.rmtree(partial, ignore_errors=True)
-    models.save(model, partial)
-    settings.save(config, partial / TRAIN_FILE)
-    (partial / STATE_FILE).write_text(json.dumps(asdict(state), indent=2) + "\n", encoding="utf-8")
-    tensors = {f"optimiser.{name}": tensor for name, tensor in _optimiser_tensors(objective, optimisers).items()}
-    tensors |= {f"rate.{name}": torch.tensor(rate) for name, rate in _rates(objective, optimisers).items()}
-    tensors["rng"] = torch.get_rng_state()
-    save_file({name: tensor.contiguous().cpu() for name, tensor in tensors.items()}, partial / OPTIMISER_FILE)
+    try:
+        models.save(model, partial)
+        with writing_folder(partial):
+            settings.save(config, partial / TRAIN_FILE)
+            (partial / STATE_FILE).write_text(json.dumps(asdict(state), indent=2) + "\n", encoding="utf-8")
+            save_file(_training_tensors(objective, optimisers), partial / OPTIMISER_FILE)
+    except OutputError:
+        shutil.rmtree(partial, ignore_errors=True)  # it holds the room that is wanting
+        raise
     _replace(folder, partial)
 
 
@@ -123,6 +133,14 @@ def _replace(folder: Path, successor: Path) -> None:
         folder.replace(aside)
     successor.replace(folder)
     shutil.rmtree(aside, ignore_errors=True)
+
+
+def _training_tensors(objective: Objective, optimisers: Sequence[torch.optim.Optimizer]) -> dict[str, torch.Tensor]:
+    """What the next step depends on beside the weights: moments, rates, the random state."""
+    tensors = {f"optimiser.{name}": tensor for name, tensor in _optimiser_tensors(objective, optimisers).items()}
+    tensors |= {f"rate.{name}": torch.tensor(rate) for name, rate in _rates(objective, optimisers).items()}
+    tensors["rng"] = torch.get_rng_state()
+    return {name: tensor.contiguous().cpu() for name, tensor in tensors.items()}
 
 
 def _rates(objective: Objective, optimisers: Sequence[torch.optim.Optimizer]) -> dict[str, float]:

@@ -8,6 +8,8 @@ In: a `TrainConfig`.  Out: checkpoints in `output`, the last of them a usable mo
 
 from __future__ import annotations
 
+import logging
+import math
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,6 +32,9 @@ from .validation import Validator
 
 if TYPE_CHECKING:
     import torch
+
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass
@@ -61,6 +66,7 @@ def train(config: TrainConfig) -> Path:
                 losses = _step(run, batch)
                 if losses is None:
                     continue
+                _check_finite(losses, run.state.step)
                 progress.update(run.state, losses, run.optimisers[0].param_groups[0]["lr"], config.log_every_steps)
                 if _due(run.state.step, config.validation.every_steps):
                     _validate(run, progress)
@@ -100,6 +106,8 @@ def build(config: TrainConfig) -> Run:
         model = fitted(model, loader.dataset, config.fit)
     teacher = Teacher(config.teacher, model) if config.teacher.source is not None else None
     objective = Objective(model, config.loss, teacher).train()
+    if model.tagger is not None and objective.tagger is None and accelerator.is_main_process:
+        _log.warning("the tagger is left out: untrained (loss.tagger_weight=0), it would not fit the new encoder")
     model = replace(model, tagger=objective.tagger)
     optimisers = build_optimisers(objective, config.optim)
     state = load_checkpoint(Path(config.output), objective, optimisers) if config.resume else TrainState()
@@ -191,7 +199,7 @@ def _check_case(path: str, task: TaskConfig) -> None:
 def _prepared(path: str) -> PrepareConfig | None:
     """How a data set was made, if it says so."""
     file = Path(path) / "prepare.yaml"
-    return settings.load(PrepareConfig, file) if path and file.is_file() else None
+    return settings.load_plain(PrepareConfig, file) if path and file.is_file() else None
 
 
 def _rows(path: str, split: str) -> Any:
@@ -230,6 +238,13 @@ def _step(run: Run, batch: Any) -> Losses | None:
         return None
     run.state = replace(run.state, step=run.state.step + 1)
     return losses
+
+
+def _check_finite(losses: Losses, step: int) -> None:
+    """Raise ConfigError for a loss that is no number: nothing can be learned after it."""
+    loss = losses.total.item()
+    if not math.isfinite(loss):
+        raise ConfigError(f"loss {loss} in step {step}", expected="a finite loss", fix="lower optim.lr")
 
 
 def _validate(run: Run, progress: Progress) -> None:

@@ -1,5 +1,9 @@
 import json
 import random
+import re
+import shutil
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -103,11 +107,36 @@ def test_a_mistake_is_one_clear_line_however_many_workers(config: PrepareConfig,
     assert not Path(config.output).exists()
 
 
-def test_making_it_again_in_the_same_folder_replaces_it(config: PrepareConfig) -> None:
+@pytest.mark.parametrize("lost", [[], ["dataset_dict.json"], ["dataset_dict.json", "prepare.yaml", "train"]])
+def test_a_data_set_is_never_overwritten(config: PrepareConfig, lost: list[str]) -> None:
     plain = replace(config, tokenizer=None)
-    prepare(plain)
-    prepare(replace(plain, corpora=config.corpora[1:]))
-    assert set(load_from_disk(config.output)["train"]["style"]) == {"chat"}
+    output = Path(prepare(plain).output)
+    for name in lost:  # as a run that was killed leaves it
+        shutil.rmtree(output / name) if (output / name).is_dir() else (output / name).unlink()
+    before = {path: path.read_bytes() for path in output.rglob("*") if path.is_file()}
+    with pytest.raises(ConfigError, match=r"output .* holds .* already; expected a folder without a data set; remove"):
+        prepare(replace(plain, corpora=config.corpora[1:]))
+    assert before == {path: path.read_bytes() for path in output.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("mine", [False, True])
+def test_a_full_disk_is_one_clear_line_and_leaves_nothing(config: PrepareConfig, workers: int, mine: bool) -> None:
+    output = Path(config.output)
+    if mine:
+        output.mkdir()
+        (output / "notes.txt").write_text("mine")
+    settings.save(replace(config, workers=workers, tokenizer=None), output.with_name("prepare.yaml"))
+    code = (
+        "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))\n"  # no file may be larger
+        f"from t5punct.cli import main; main(['prepare', '--config', {str(output.with_name('prepare.yaml'))!r}])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert re.fullmatch(
+        r"t5punct: .* cannot be written \(.*File too large.*\); expected a folder with .*\n", done.stderr
+    )
+    assert [path.name for path in output.glob("*")] == ["notes.txt"] * mine
 
 
 def test_uncased_targets(config: PrepareConfig) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import io
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -69,6 +72,25 @@ def test_texts_keep_their_ends_and_begin_on_lines_of_their_own(
         places = [place] * len(texts)
         write(places, texts)
     assert path.read_text() == capsys.readouterr().out == written
+
+
+def test_pieces_are_written_as_they_are_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A failure in the middle leaves nothing, of a file as of standard output."""
+    path, shown = tmp_path / "out.txt", io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
+    monkeypatch.setattr(sys, "stdout", shown)
+
+    def pieces(n: int) -> Iterator[str]:
+        for _ in range(n):
+            yield "ä\r\n" * 1000
+        raise InputError("something", expected="nothing", fix="stop")
+
+    for place in (path, None):
+        with pytest.raises(InputError, match="something"):
+            write([place, place], [["one"], pieces(2000)])
+    assert not path.exists()
+    assert not shown.buffer.getvalue()
+    write([None], [["ä\r\n"] * 3])
+    assert shown.buffer.getvalue().decode() == "ä\r\n" * 3
 
 
 def test_a_full_disk_is_named() -> None:

@@ -1,4 +1,8 @@
 import json
+import os
+import re
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -245,3 +249,35 @@ def test_an_output_that_is_a_file_is_refused(config: TrainConfig, tmp_path: Path
     (tmp_path / "file").write_text("mine")
     with pytest.raises(ConfigError, match=rf"output .*{output}: .*file is a file; expected a new or empty folder"):
         train(replace(config, output=str(tmp_path / output)))
+
+
+def test_a_full_disk_is_one_clear_line_and_leaves_the_last_checkpoint(config: TrainConfig) -> None:
+    folder = train(with_optimiser(config, "adamw", max_steps=1))
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    settings.save(with_optimiser(replace(config, resume=True), "adamw", max_steps=2), folder.with_name("later.yaml"))
+    largest = (folder / "model.safetensors").stat().st_size + 100  # room for the weights, none for the optimiser
+    code = (
+        f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({largest}, {largest}))\n"
+        f"from t5punct.cli import main; main(['train', '--config', {str(folder.with_name('later.yaml'))!r}])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert re.search(
+        r"^t5punct: .*run.partial cannot be written \(.*File too large.*\); expected a folder with room .*\n\Z",
+        done.stderr,
+        re.MULTILINE,
+    )
+    assert "Traceback" not in done.stderr
+    assert before == {path.name: path.read_bytes() for path in folder.iterdir()}
+    assert not folder.with_name("run.partial").exists()
+
+
+def test_all_of_a_checkpoint_may_be_read_by_those_who_may_read_new_files(config: TrainConfig) -> None:
+    umask = os.umask(0o022)
+    try:
+        folder = train(with_optimiser(config, "adamw", max_steps=1))
+    finally:
+        os.umask(umask)
+    modes = {path.name: path.stat().st_mode & 0o777 for path in folder.iterdir()}
+    assert "optimiser.safetensors" in modes
+    assert set(modes.values()) == {0o644}, modes

@@ -6,13 +6,15 @@ from pathlib import Path
 import pytest
 import torch
 from datasets import Dataset, DatasetDict
+from safetensors.torch import load_file
 
 from t5punct import config as settings
 from t5punct import model as models
 from t5punct.data.prepare import PrepareConfig
 from t5punct.errors import ConfigError, InputError, ModelError
 from t5punct.tokenization import TaskConfig
-from t5punct.training.config import CopyConfig, DataConfig, OptimConfig, QuestionConfig, TrainConfig
+from t5punct.training import loop
+from t5punct.training.config import CopyConfig, DataConfig, LossConfig, OptimConfig, QuestionConfig, TrainConfig
 from t5punct.training.loop import Run, _step, build, train
 from t5punct.training.optimisers import build_optimisers
 
@@ -211,3 +213,42 @@ def test_a_model_says_what_its_training_taught_it(config: TrainConfig, tiny_data
     )
     learned = models.load(train(later)).task
     assert learned == replace(task, pause_ms=300), "and it keeps what it knew"
+
+
+def test_a_loss_that_is_no_number_ends_the_run_and_leaves_the_last_checkpoint(config: TrainConfig) -> None:
+    wild = replace(config, optim=replace(config.optim, lr=1e30, warmup_steps=0, max_steps=20))
+    with pytest.raises(ConfigError, match=r"loss (nan|inf) in step \d+; expected a finite loss; lower optim.lr"):
+        train(wild)
+    assert not Path(config.output).exists()
+    with pytest.raises(ConfigError, match=r"; expected (a finite loss|finite weights); lower optim.lr"):
+        train(replace(wild, checkpoint_every_steps=1))
+    kept = load_file(Path(config.output) / "model.safetensors")
+    assert all(tensor.isfinite().all() for tensor in kept.values())
+
+
+def test_weights_that_the_last_step_broke_are_not_saved(config: TrainConfig, monkeypatch: pytest.MonkeyPatch) -> None:
+    def breaking(run: Run, batch: object) -> object:
+        losses = _step(run, batch)
+        with torch.no_grad():
+            run.model.network.shared.weight[3, 3] = float("nan")
+        return losses
+
+    monkeypatch.setattr(loop, "_step", breaking)
+    one = replace(config, optim=replace(config.optim, max_steps=1))
+    with pytest.raises(ConfigError, match=r"weights that are no numbers after step 1; expected finite weights; lower"):
+        train(one)
+    assert not Path(config.output).exists()
+
+
+def test_a_tagger_that_is_not_trained_is_left_out_and_that_is_said(
+    config: TrainConfig, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    first = train(config)
+    assert models.load(first).tagger is not None
+    later = replace(config, init_from=str(first), tokenizer=None, output=str(tmp_path / "later"))
+    assert models.load(train(later)).tagger is not None
+    assert not caplog.records
+    plain = replace(later, loss=LossConfig(), output=str(tmp_path / "plain"))
+    assert models.load(train(plain)).tagger is None
+    (record,) = caplog.records
+    assert record.getMessage().startswith("the tagger is left out: untrained (loss.tagger_weight=0)")
