@@ -12,7 +12,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -20,8 +20,9 @@ import typer
 from .options import Json, KeepMarks, ModelOptions, NoCase, with_model_options
 
 if TYPE_CHECKING:
+    from ..formats.live import Arrival
     from ..punctuator import AnnotatedWord
-    from ..streaming import Committed
+    from ..streaming import Committed, StreamingPunctuator
 
 
 @with_model_options
@@ -66,26 +67,32 @@ def stream(
     )
     punctuator = options.punctuator().with_config(render=RenderConfig(case=not no_case, keep_marks=keep_marks))
     live, printer = StreamingPunctuator(punctuator, config), _Printer(as_json)
-    problem = None
     with _Interruptible() as interrupt:
         source = arrivals(sys.stdin.fileno(), timed=timed, silence_ms=max_delay_ms, stop=interrupt.descriptor)
-        for arrival in source:
-            if arrival.problem:  # one bad line is no reason to lose the words after it
-                typer.echo(f"t5punct: {arrival.problem}", err=True)
-                problem = arrival.problem
-                continue
-            for words in [[word] for word in arrival.words] or [[]]:  # each word is printed as soon as it can be
-                started = time.perf_counter()
-                printer.commit(live.push(words) if words else live.flush(), started)
-            if provisional:
-                printer.tail(live.provisional())
-        started = time.perf_counter()
-        printer.commit(live.finish(), started)
-        printer.end()
-    if problem and not live.state.n_seen:
+        n_problems = _print_all(source, live, printer, provisional)
+    if n_problems and not live.state.n_seen:
         raise typer.Exit(2)
     if interrupt.received:
         raise typer.Exit(128 + interrupt.received[0])
+
+
+def _print_all(source: Iterable[Arrival], live: StreamingPunctuator, printer: _Printer, provisional: bool) -> int:
+    """Print words as they become final, to the last; the number of lines that could not be read."""
+    n_problems = 0
+    for arrival in source:
+        if arrival.problem:  # one bad line is no reason to lose the words after it
+            typer.echo(f"t5punct: {arrival.problem}", err=True)
+            n_problems += 1
+            continue
+        for words in [[word] for word in arrival.words] or [[]]:  # each word is printed as soon as it can be
+            started = time.perf_counter()
+            printer.commit(live.push(words) if words else live.flush(), started)
+        if provisional:
+            printer.tail(live.provisional())
+    started = time.perf_counter()
+    printer.commit(live.finish(), started)
+    printer.end()
+    return n_problems
 
 
 class _Interruptible:
