@@ -20,7 +20,8 @@ from itertools import product
 from rapidfuzz.distance import Levenshtein
 
 from .errors import ConfigError
-from .marks import NO_LABEL, Alphabet, Case, case_of
+from .marks import NO_LABEL, Alphabet, Case, case_of, ends_sentence
+from .spelling import is_first_person
 from .votes import Distribution, Vote
 from .words import Word, split
 
@@ -128,11 +129,13 @@ def votes(
     n_words, trusted = len(alignment.words), alignment.quality >= (config or AlignConfig()).min_quality
     found = []
     for link in alignment.links:
-        label, case, weight = NO_LABEL, Case.VERBATIM, 0.0
+        label, case, weight, inside = NO_LABEL, Case.VERBATIM, 0.0, None
         if link.label_index is not None:
             label, weight = alignment.generated[link.label_index].label, _DOUBTFUL
         if link.case_index is not None:
             case, weight = case_of(alignment.generated[link.case_index].core), _DOUBTFUL
+            if link.case_index and ends_sentence(alignment.generated[link.case_index - 1].label):
+                inside = _inside(alignment.words[link.input_index], case)
         found.append(
             Vote(
                 Distribution.certain(alphabet.label(label) if alphabet else label),
@@ -140,9 +143,16 @@ def votes(
                 (1.0 if link.exact else weight) * trusted,
                 left_words=link.input_index,
                 right_words=n_words - link.input_index - 1,
+                inside=inside,
             )
         )
     return tuple(found)
+
+
+def _inside(word: str, case: Case) -> Distribution:
+    """The case of a word that was generated after a sentence end, had none stood there: a capital says nothing then."""
+    is_plain = case is Case.CAPITALISED and not is_first_person(word)
+    return Distribution.certain((Case.LOWER if is_plain else case).value)
 
 
 def _strays(pairs: Sequence[Pair], generated: Sequence[Word]) -> dict[int, int]:

@@ -68,8 +68,7 @@ def written(labels: Distribution) -> str:
 class Ballot:
     """The slots of a document that still collect votes; memory is bounded by the windows' overlap."""
 
-    def __init__(self, config: CombineConfig) -> None:
-        self._config = config
+    def __init__(self) -> None:
         self._open: dict[int, list[Vote]] = {}
         self._next = 0
 
@@ -77,10 +76,10 @@ class Ballot:
         """Add one vote for a slot; slots are numbered from the document's start."""
         self._open.setdefault(slot, []).append(vote)
 
-    def close(self, before: int) -> Iterator[Decision]:
-        """Decide the slots below `before`, in order; no more votes may come for them."""
+    def close(self, before: int) -> Iterator[list[Vote]]:
+        """The votes of each slot below `before`, in order; no more may come for them."""
         while self._next < before:
-            yield decide(self._open.pop(self._next), self._config)
+            yield self._open.pop(self._next)
             self._next += 1
 
 

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from .errors import ConfigError
+from .spelling import keeps_letters
 
 DASH = "-"  # a dash standing between words; a hyphen inside a word is part of the word
 _KNOWN_MARKS = ",.?!:;" + DASH
@@ -110,12 +111,13 @@ def apply_case(word: str, case: Case) -> str:
 def case_forms(word: str) -> dict[Case, str]:
     """The distinct ways to write a word, by case; the first case that gives a form names it.
 
-    A word that the input spells in mixed case keeps its spelling: nobody writes `iPhone` by chance.
+    A word that the input spells in mixed case keeps its spelling: nobody writes `iPhone` by chance.  So do addresses,
+    paths and code.
 
-    >>> case_forms("i")
-    {<Case.LOWER: 'lower'>: 'i', <Case.CAPITALISED: 'capitalised'>: 'I'}
+    >>> case_forms("i"), case_forms("foo.com")
+    ({<Case.LOWER: 'lower'>: 'i', <Case.CAPITALISED: 'capitalised'>: 'I'}, {<Case.VERBATIM: 'verbatim'>: 'foo.com'})
     """
-    if case_of(word) is Case.VERBATIM:
+    if case_of(word) is Case.VERBATIM or keeps_letters(word):
         return {Case.VERBATIM: word}
     forms: dict[Case, str] = {}
     for case in (Case.LOWER, Case.CAPITALISED, Case.UPPER):

@@ -15,18 +15,19 @@ from itertools import islice, tee
 from pathlib import Path
 
 from . import align
-from .combine import Ballot, CombineConfig
+from .combine import Ballot, CombineConfig, decide
 from .decoding.generate import generate_texts
 from .decoding.inputs import DecodingConfig, WindowInput
 from .decoding.slots import SlotDecoder
-from .marks import NO_LABEL, Case, case_of
+from .marks import NO_LABEL, Case
 from .model import Model, load
 from .precision import on_device, with_precision
 from .presets import DEFAULT_PRESET, preset
 from .render import RenderConfig, render_word
-from .votes import Decision, Vote, closing, opening
+from .sentences import begins_next, placed
+from .votes import Decision, Distribution, Vote, closing
 from .windows import View, WindowConfig, over
-from .words import Word, lead_of, words_of
+from .words import Word, checked_text, lead_of, readable, words_of
 
 _log = logging.getLogger(__name__)
 _POOL_BATCHES = 4  # windows of about this many batches are sorted by length together
@@ -93,9 +94,9 @@ class Cast:
     votes: tuple[Vote, ...]
 
 
-def decided(cast: Iterable[Cast], config: CombineConfig) -> Iterator[Decision]:
-    """The windows' votes on the slots that each may decide, combined; memory is bounded by the windows' overlap."""
-    ballot = Ballot(config)
+def collected(cast: Iterable[Cast]) -> Iterator[list[Vote]]:
+    """The windows' votes on each slot, of those that may decide it; memory is bounded by the windows' overlap."""
+    ballot = Ballot()
     for one in cast:
         window = one.view.window
         for slot in range(window.keep_start, window.keep_stop):
@@ -137,26 +138,53 @@ class Punctuator:
         return Punctuator(self.model, replace(self.config, **changes))  # type: ignore[arg-type]
 
     def punctuate(self, text: str) -> str:
-        """The text with marks and capitals; its words and white space as they were."""
-        return lead_of(text) + "".join(self.pieces(text))
+        """The text with marks and capitals; its words and white space as they were.
+
+        Raises InputError for anything but a string, and for one with lone surrogates.
+        """
+        return lead_of(checked_text(text)) + "".join(self.pieces(text))
 
     def pieces(self, text: str) -> Iterator[str]:
-        """The output word by word, each with its white space, as it is decided; memory does not grow with the text."""
-        shown, read = tee(words_of(text, self.model.task.alphabet))
+        """The output word by word, each with its white space, as it is decided; memory does not grow with the text.
+
+        Raises InputError as `punctuate` does.
+        """
+        shown, read = tee(words_of(checked_text(text), self.model.task.alphabet))
         for word, annotated in zip(shown, self._annotated(read), strict=True):
             yield annotated.text + word.space
 
     def annotate(self, text: str) -> tuple[AnnotatedWord, ...]:
-        """Each word with label, case and confidence."""
+        """Each word with label, case and confidence.  Raises InputError as `punctuate` does."""
         return tuple(self.iter_annotate(text))
 
     def iter_annotate(self, text: str) -> Iterator[AnnotatedWord]:
         """The same one by one, as they are decided; memory does not grow with the text."""
-        return self._annotated(words_of(text, self.model.task.alphabet))
+        return self._annotated(words_of(checked_text(text), self.model.task.alphabet))
 
     def decisions(self, words: Iterable[Word]) -> Iterator[Decision]:
         """One decision a word, in order, as soon as no later window can vote on it."""
-        return decided(self.cast(over(words, self.config.windows)), self.config.combine)
+        shown, read = tee(words)
+        return self.decided(shown, self.cast(over(read, self.config.windows)), self.config.combine)
+
+    def decided(self, words: Iterable[Word], cast: Iterable[Cast], combine: CombineConfig) -> Iterator[Decision]:
+        """One decision a word, from what the windows over them cast."""
+        begins = self.begins_text
+        for word, votes in zip(words, collected(cast), strict=True):
+            decision, begins = self.decision(word, votes, begins, combine)
+            yield decision
+
+    @property
+    def begins_text(self) -> bool | None:
+        """Whether a text's first word begins a sentence; None: that is not known of a fragment."""
+        return None if self.config.fragment else True
+
+    def decision(
+        self, word: Word, votes: Sequence[Vote], begins: bool | None, combine: CombineConfig | None = None
+    ) -> tuple[Decision, bool]:
+        """What becomes of a word, given whether a sentence begins with it; and whether one begins with the next."""
+        found = decide([placed(vote, word, begins) for vote in votes], combine or self.config.combine)
+        label = self._given(word) or found.label
+        return found, begins_next(begins, word, label, self.model.task.alphabet)
 
     def cast(self, views: Iterable[View[Word]], *, whole: bool = False) -> Iterator[Cast]:
         """What each window says of its slots; lazily, some batches at a time.
@@ -167,7 +195,7 @@ class Punctuator:
         waiting = iter(views)
         while seen := list(islice(waiting, pool)):
             for view, votes in zip(seen, self._votes(seen, whole), strict=True):
-                yield Cast(view, self._at_edges(view, votes))
+                yield Cast(view, tuple(self.known(view, place, vote) for place, vote in enumerate(votes)))
 
     def annotated(self, words: Iterable[Word], decided: Iterable[Decision]) -> list[AnnotatedWord]:
         """Words as they are written once they are decided."""
@@ -178,35 +206,37 @@ class Punctuator:
         for word, decision in zip(shown, self.decisions(read), strict=True):
             yield self.annotate_word(word, decision)
 
-    def _at_edges(self, view: View[Word], votes: Sequence[Vote]) -> tuple[Vote, ...]:
-        """The votes, knowing that a whole text begins and ends with a sentence; windows begin and end anywhere."""
-        kept = list(votes)
-        if self.config.fragment:
-            return tuple(kept)
-        if view.window.start == 0 and case_of(view.words[0].core) is not Case.VERBATIM:
-            kept[0] = opening(kept[0])
-        if view.is_last and len(kept) == len(view.words):
-            kept[-1] = closing(kept[-1], self._alphabet.marks)
-        return tuple(kept)
+    def known(self, view: View[Word], place: int, vote: Vote) -> Vote:
+        """The vote on a window's slot, given the marks that are kept there, or that the text ends there."""
+        given = self._given(view.words[place])
+        if given:
+            return replace(vote, labels=Distribution.certain(given))
+        ends = view.is_last and place == len(view.words) - 1 and not self.config.fragment
+        return closing(vote, self._alphabet.marks) if ends else vote
+
+    def _given(self, word: Word) -> str:
+        """The marks of a word that are kept."""
+        return word.given if self.config.render.keep_marks else NO_LABEL
 
     def annotate_word(self, word: Word, decision: Decision) -> AnnotatedWord:
         """A word as it is written once its slot and case are decided."""
         config = self.config.render if self.model.task.cased else replace(self.config.render, case=False)
         written = render_word(word, decision, config, self.model.task.alphabet)
-        kept = config.keep_marks and word.label != NO_LABEL
         return AnnotatedWord(
             word.text,
             written.text,
             written.label,
             written.case.value,
-            1.0 if kept else decision.label_confidence,
+            1.0 if self._given(word) else decision.label_confidence,
             1.0 if written.case is Case.VERBATIM else decision.case_confidence,
         )
 
     def window_input(self, words: Sequence[Word]) -> WindowInput:
         """Words as the model reads them; no more tokens than it can."""
         pauses = [word.pause for word in words] if self.model.task.pause_ms else []
-        window = WindowInput.of([word.core for word in words], [word.has_slot for word in words], pauses)
+        given = [self._given(word) for word in words] if self.config.render.keep_marks else []
+        cores, have_slots = [readable(word.core) for word in words], [word.has_slot for word in words]
+        window = WindowInput.of(cores, have_slots, pauses, given)
         return window.fitted(self.model.tokenizer, self.config.decoding.style)
 
     def _votes(self, views: Sequence[View[Word]], whole: bool) -> list[tuple[Vote, ...]]:

@@ -13,6 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .marks import NO_LABEL, Alphabet, Case
+from .spelling import keeps_letters
 from .votes import Decision
 from .words import Word
 
@@ -36,10 +37,11 @@ class RenderedWord:
 
 def render_word(word: Word, decision: Decision, config: RenderConfig, alphabet: Alphabet) -> RenderedWord:
     """One word with its marks, without the space behind it."""
-    case = decision.case if config.case else Case.VERBATIM
-    if config.keep_marks and word.label:
+    case = decision.case if config.case and not keeps_letters(word.core) else Case.VERBATIM
+    if config.keep_marks and word.given:
         cut = len(word.text) - word.n_closers  # what stands before the marks
-        return RenderedWord(word.written(NO_LABEL, case)[:cut] + word.raw[cut:], word.label, case)
+        return RenderedWord(word.written(NO_LABEL, case)[:cut] + word.raw[cut:], word.given, case)
     label = decision.label if word.has_slot else NO_LABEL
     text = word.written(label, case, alphabet)
-    return RenderedWord(text, NO_LABEL if text == word.written(NO_LABEL, case) else label, case)
+    is_shown = text != word.written(NO_LABEL, case) or (word.dotted and label.startswith("."))
+    return RenderedWord(text, label if is_shown else NO_LABEL, case)

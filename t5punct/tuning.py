@@ -22,7 +22,7 @@ from .evaluation.counts import Counts
 from .evaluation.scores import scores_of
 from .evaluation.significance import Interval, interval
 from .presets import Preset
-from .punctuator import Cast, Punctuator, decided
+from .punctuator import Cast, Punctuator
 from .references import Reference, references
 from .votes import Decision, Vote
 from .windows import WindowConfig, over
@@ -107,7 +107,7 @@ class VoteCache:
         for cast in self._punctuator.cast(missing, whole=True):
             self._votes[cast.view.window.start, cast.view.window.stop] = cast.votes
         casts = (Cast(view, self._votes[view.window.start, view.window.stop]) for view in views)
-        return list(decided(casts, strategy.combine))
+        return list(self._punctuator.decided(self._words, casts, strategy.combine))
 
 
 class Trials:

@@ -15,8 +15,6 @@ from dataclasses import dataclass, replace
 
 from .marks import ENDS_SENTENCE, Case
 
-_CAPITALS = (Case.CAPITALISED, Case.UPPER)
-
 
 @dataclass(frozen=True, slots=True)
 class Distribution:
@@ -65,15 +63,26 @@ class Vote:
     weight: float = 1.0  # how far the vote is to be trusted; 0 where an alignment failed
     left_words: int = 0  # words of the window before this slot's word
     right_words: int = 0  # words of the window after it: the lookahead the vote was made with
+    # where the window wrote a sentence end before the word: the case, given that none stands there
+    inside: Distribution | None = None
 
 
-def opening(vote: Vote) -> Vote:
-    """The vote on a text's first word (one that is not in mixed case), given that a sentence begins there."""
-    return replace(vote, cases=vote.cases.among(lambda case: case in _CAPITALS, Case.CAPITALISED.value))
+def opening(vote: Vote, *, may_be_upper: bool = True) -> Vote:
+    """The vote on a word that can have a capital, given that a sentence begins with it.
+
+    What would be lower case elsewhere is capitalised there; all letters are capitals only where the model wanted that.
+    """
+    upper = vote.cases.probability(Case.UPPER) if may_be_upper else 0.0
+    return replace(vote, cases=Distribution.of({Case.CAPITALISED.value: 1.0 - upper, Case.UPPER.value: upper}))
+
+
+def going_on(vote: Vote) -> Vote:
+    """The vote on a word, given that no sentence begins with it."""
+    return vote if vote.inside is None else replace(vote, cases=vote.inside)
 
 
 def closing(vote: Vote, marks: str) -> Vote:
-    """The vote on a text's last slot, given that a sentence ends there, in a text written with `marks`."""
+    """The vote on a slot, given that a sentence ends there, in a text written with `marks`."""
     ends = [mark for mark in ENDS_SENTENCE if mark in marks]
     if not ends:
         return vote

@@ -142,3 +142,9 @@ def test_a_long_repetition_is_aligned_in_time() -> None:
     words = ["we", "know"] * 100
     assert len(votes(align(words, "we know " * 1000))) == 200
     assert len(votes(align(["x" * 64], "y " * 5000))) == 1
+
+
+def test_a_capital_after_a_generated_sentence_end_says_nothing_of_a_word_inside_a_sentence() -> None:
+    found = votes(align("so we know i know nasa".split(), "So. We know. I know. NASA"))
+    insides = [vote.inside.best if vote.inside else None for vote in found]
+    assert insides == [None, "lower", None, "capitalised", None, "upper"]

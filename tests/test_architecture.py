@@ -18,7 +18,7 @@ PACKAGE = ROOT / "t5punct"
 SOURCES = {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8") for path in sorted(PACKAGE.rglob("*.py"))}
 
 FLOORS = {
-    0: {"errors", "config", "marks", "words", "votes"},
+    0: {"errors", "config", "spelling", "marks", "words", "votes", "sentences"},
     1: {"windows", "align", "combine", "render", "batching", "formats"},
     2: {"hub", "weights", "tokenization", "tagger", "model", "precision", "presets", "decoding"},
     3: {"punctuator", "streaming"},

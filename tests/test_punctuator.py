@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 
 from t5punct.combine import METHODS, CombineConfig
 from t5punct.decoding.inputs import DecodingConfig
-from t5punct.errors import ConfigError
+from t5punct.errors import ConfigError, InputError
 from t5punct.marks import case_of
 from t5punct.model import Model
-from t5punct.punctuator import Punctuator, PunctuatorConfig
+from t5punct.punctuator import Cast, Punctuator, PunctuatorConfig
 from t5punct.render import RenderConfig
+from t5punct.votes import Distribution, Vote
 from t5punct.windows import WindowConfig, over
 from t5punct.words import Word, split
 
@@ -74,7 +75,7 @@ def test_kept_marks_stay_as_they_were_written(tiny_model: Model, text: str) -> N
     words = split(text).words
     output = split(Punctuator(tiny_model, config).punctuate(text)).words
     assert [word.text for word in output] == [word.text for word in words]
-    assert all(kept.label == word.label for kept, word in zip(output, words, strict=True) if word.label)
+    assert all(kept.label == word.label for kept, word in zip(output, words, strict=True) if word.given)
 
 
 def test_the_word_check_can_fail() -> None:
@@ -195,3 +196,93 @@ def test_a_punctuator_can_be_pickled(lively_model: Model, decoding: DecodingConf
     copied = pickle.loads(pickle.dumps(punctuator))  # noqa: S301
     assert copied.config == punctuator.config
     assert copied.punctuate(text) == written
+
+
+@pytest.mark.parametrize("text", [None, ["we", "know"], b"we know", 5, "we \ud800 know"])
+def test_what_is_no_text_is_refused(tiny_model: Model, text: object) -> None:
+    punctuator = Punctuator(tiny_model)
+    for method in (punctuator.punctuate, punctuator.annotate, lambda text: list(punctuator.pieces(text))):
+        with pytest.raises(InputError, match="expected"):
+            method(text)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("decoder", ["slots", "generate"])
+@SETTINGS
+@given(st.lists(st.sampled_from(["go", "to", "http://foo.com/bar", "name@host.org", "/usr/bin", "f(x)"]), min_size=1))
+def test_addresses_and_code_keep_every_letter(lively_model: Model, decoder: str, words: list[str]) -> None:
+    config = PunctuatorConfig(decoding=DecodingConfig(decoder))
+    output = Punctuator(lively_model, config).punctuate(" ".join(words))
+    kept = [word for word in words if len(word) > 2]
+    assert [word for word in _words(output) if len(word) > 2] == kept
+
+
+def _told(words: str, cases: str, labels: dict[str, str], config: PunctuatorConfig, model: Model) -> str:
+    """The text that certain votes give, one a word; cases by their first letters."""
+    punctuator, transcript = Punctuator(model, config), split(words, model.task.alphabet).words
+    names = {"l": "lower", "c": "capitalised", "u": "upper"}
+    found = [
+        Vote(Distribution.certain(labels.get(word.text, "")), Distribution.certain(names[case]))
+        for word, case in zip(transcript, cases, strict=True)
+    ]
+    (view,) = over(transcript, WindowConfig(window=len(transcript)))
+    known = tuple(punctuator.known(view, place, vote) for place, vote in enumerate(found))
+    decided = punctuator.decided(transcript, [Cast(view, known)], config.combine)
+    return " ".join(word.text for word in punctuator.annotated(transcript, decided))
+
+
+@pytest.mark.parametrize(
+    ("words", "cases", "labels", "written"),
+    [
+        ("so that is that", "llll", {"so": "."}, "So. That is that."),
+        ("- hello there", "lll", {}, "- Hello there."),
+        ("🙂 hello 🙂 🙂 you", "lllll", {"hello": ".", "🙂": "."}, "🙂 Hello. 🙂 🙂 You."),
+        ("done 🙂", "ll", {"done": ".", "🙂": "!"}, "Done. 🙂"),
+        ("done 🙂", "ll", {}, "Done 🙂."),
+        ("3 is odd", "lll", {}, "3 is odd."),
+        ("minimizer can", "ul", {}, "Minimizer can."),
+        ("nasa can", "ul", {}, "NASA can."),
+        ("in the U.S. they vs. them", "llulll", {"U.S.": "."}, "In the U.S. They vs. them."),
+    ],
+)
+def test_a_sentence_begins_with_a_capital_and_ends_once(
+    tiny_model: Model, words: str, cases: str, labels: dict[str, str], written: str
+) -> None:
+    assert _told(words, cases, labels, PunctuatorConfig(), tiny_model) == written
+
+
+def test_a_kept_full_stop_begins_a_sentence_and_that_of_a_word_does_not(tiny_model: Model) -> None:
+    keeping = PunctuatorConfig(render=RenderConfig(keep_marks=True))
+    told = _told("so. that is, vs. them? we", "llllll", {"that": ",", "vs": "!"}, keeping, tiny_model)
+    assert told == "So. That, is, vs.! Them? We."
+
+
+def test_windows_that_disagree_about_a_sentence_end_leave_no_capital(tiny_model: Model) -> None:
+    """The first window writes no mark behind `is`, the second, which decides the case of `how`, writes `?` there."""
+    plan = WindowConfig(window=2)
+    words = split("what is how much").words
+    one, other = over(words, plan)
+    plain = Vote(Distribution.certain(""), Distribution.certain("lower"))
+    capital = Vote(plain.labels, Distribution.certain("capitalised"), inside=plain.cases)
+    punctuator = Punctuator(tiny_model, PunctuatorConfig(plan))
+    decided = punctuator.decided(words, [Cast(one, (plain, plain)), Cast(other, (capital, plain))], CombineConfig())
+    assert [word.text for word in punctuator.annotated(words, decided)] == ["What", "is", "how", "much"]
+
+
+def test_kept_marks_are_decoded_as_they_are_given(lively_model: Model) -> None:
+    keeping = Punctuator(lively_model, PunctuatorConfig(render=RenderConfig(keep_marks=True)))
+    words = split("so; that (is) etc. we?!").words
+    assert keeping.window_input(words).given == (";", "", "", "", "?!")
+    assert Punctuator(lively_model).window_input(words).given == ()
+    (cast,) = keeping.cast(over(words, WindowConfig()))
+    assert [vote.labels.best for vote in cast.votes][0::4] == [";", "?!"]
+
+
+@SETTINGS
+@given(TEXT)
+def test_after_kept_ends_of_sentences_there_are_capitals(lively_model: Model, text: str) -> None:
+    punctuator = Punctuator(lively_model, PunctuatorConfig(render=RenderConfig(keep_marks=True)))
+    kept, before = split(punctuator.punctuate(f"so. {text} we! and"), lively_model.task.alphabet).words, "?"
+    for word in kept:
+        if set(before) & set(".?!") and word.core.isascii() and word.core.isalpha() and len(word.core) < 60:
+            assert word.core[0].isupper() or case_of(word.core).value == "verbatim"
+        before = word.given if word.has_slot else ""

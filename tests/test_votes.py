@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from t5punct.votes import Distribution, Vote, closing, opening
+from t5punct.votes import Distribution, Vote, closing, going_on, opening
 
 weights = st.dictionaries(st.sampled_from(["", ",", ".", "?", "?!"]), st.floats(0, 1e6), min_size=1)
 
@@ -48,9 +48,17 @@ def test_a_distribution_among_allowed_outcomes_keeps_their_proportions() -> None
 
 
 def test_a_text_begins_with_a_capital_and_ends_with_a_sentence() -> None:
-    vote = Vote(Distribution.of({"": 0.9, "?": 0.08, ".": 0.02}), Distribution.of({"lower": 0.9, "upper": 0.1}))
+    vote = Vote(Distribution.of({"": 0.9, "?": 0.08, ".": 0.02}), Distribution.of({"lower": 0.6, "upper": 0.4}))
     assert closing(vote, ",.?").labels.best == "?"
     assert closing(vote, ",.").labels.best == "."
     assert closing(vote, ",") == vote
-    assert opening(vote).cases.best == "upper"
-    assert opening(Vote(vote.labels, Distribution.certain("lower"))).cases.best == "capitalised"
+    assert opening(vote).cases == Distribution.of({"capitalised": 0.6, "upper": 0.4}), "not MINIMIZER can do it"
+    shouted = Vote(vote.labels, Distribution.of({"lower": 0.2, "capitalised": 0.2, "upper": 0.6}))
+    assert opening(shouted).cases.best == "upper"
+    assert opening(shouted, may_be_upper=False).cases.best == "capitalised"
+
+
+def test_a_word_inside_a_sentence_has_the_case_that_it_has_there() -> None:
+    labels, capital, lower = (Distribution.certain(one) for one in ("", "capitalised", "lower"))
+    assert going_on(Vote(labels, capital, inside=lower)).cases == lower
+    assert going_on(Vote(labels, capital)).cases == capital, "a name"

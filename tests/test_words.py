@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from strategies import TRICKY_WORDS, alphabets, cases, decisions, spaced_texts, texts
 
+from t5punct.errors import InputError
 from t5punct.marks import Alphabet, Case
 from t5punct.render import RenderConfig, render_word
-from t5punct.words import Word, split
+from t5punct.words import Word, checked_text, readable, split
 
 thorough = settings(max_examples=400, deadline=None)
 
@@ -181,3 +187,112 @@ def test_marks_stand_inside_closing_quotes_where_they_stood_and_dashes_outside()
     assert word.written("!") == '"what!"'
     assert word.written("?-") == '"what?" -'
     assert split('"what"').words[0].written("!") == '"what"!'
+
+
+@contextmanager
+def within(seconds: int) -> Iterator[None]:
+    """Fail instead of hanging where a pattern is exponential."""
+
+    def stop(*_: object) -> None:
+        raise AssertionError(f"not done within {seconds} s")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def seconds_of_splitting(text: str) -> float:
+    """Processor time of splitting a text and writing its words, the best of three."""
+    times = []
+    for _ in range(3):
+        started = time.process_time()
+        for word in split(text).words:
+            word.written("?", Case.UPPER)
+        times.append(time.process_time() - started)
+    return min(times)
+
+
+RUNS = [
+    "-",
+    ".",
+    ",",
+    "…",
+    "—",
+    "'",
+    '"',
+    ")",
+    "(",
+    "[",
+    "|",
+    "--.",
+    "-.",
+    ".-",
+    "'-",
+    "a.",
+    "a-",
+    "a'",
+    "/",
+    "a ",
+    " .",
+    " -",
+]
+
+
+@pytest.mark.parametrize("run", RUNS)
+@pytest.mark.parametrize("end", ["", "a", "a.", "-", '"'])
+def test_long_runs_of_marks_take_time_in_proportion_to_their_length(run: str, end: str) -> None:
+    short, long = (run * (size // len(run)) + end for size in (2_000, 16_000))
+    with within(60):
+        before = seconds_of_splitting(short)
+        assert seconds_of_splitting(long) < 25 * before + 0.02, "eight times as long; squared it would be 64"
+
+
+@given(st.lists(st.tuples(st.sampled_from("-.,?!:;…—'\"”)(|*_=#a1 "), st.integers(1, 60)), max_size=6))
+@example([("-", 60), ("a", 1)])
+def test_runs_of_any_marks_are_split_in_an_instant_and_come_back(runs: list[tuple[str, int]]) -> None:
+    text = "".join(char * times for char, times in runs)
+    with within(20):
+        transcript = split(text)
+        assert transcript.lead + "".join(word.raw + word.space for word in transcript.words) == text
+
+
+def test_a_number_with_a_full_stop_is_an_item_of_a_list_where_a_line_begins() -> None:
+    dotted = [word.text for word in split("1. we had 12. and\n2. they\n 3. it was 1953.").words if word.dotted]
+    assert dotted == ["1", "2", "3"]
+
+
+def test_the_marks_that_are_given_leave_out_the_full_stop_of_the_word() -> None:
+    given_marks = {word.raw: word.given for word in split("etc. etc., vs? etc... so. etc. - (vs.)").words}
+    assert given_marks == {
+        "etc.": "",
+        "etc.,": ",",
+        "vs?": "?",
+        "etc...": "...",
+        "so.": ".",
+        "etc. -": "-",
+        "(vs.)": "",
+    }
+
+
+def test_a_sentence_ends_where_a_reader_sees_it_end() -> None:
+    ends = {raw: split(raw).words[0].ends_sentence(".") for raw in ("so", "etc.", "U.S.", "U.S", ":)", '"so"')}
+    assert ends == {"so": True, "etc.": True, "U.S.": True, "U.S": False, ":)": False, '"so"': True}
+    assert not split("so").words[0].ends_sentence(",")
+
+
+@pytest.mark.parametrize("text", [None, ["we", "know"], b"we know", 5, "we \ud800 know", "\udcff"])
+def test_what_is_no_text_is_refused(text: object) -> None:
+    with pytest.raises(InputError, match="expected"):
+        checked_text(text)
+
+
+def test_bytes_that_are_no_utf_8_may_be_let_through_and_are_readable() -> None:
+    text = b"caf\xe9".decode("utf-8", "surrogateescape")
+    assert checked_text(text, may_hold_bytes=True) == text
+    assert readable(text) == "caf\ufffd"
+    with pytest.raises(InputError, match="lone surrogate"):
+        checked_text("\ud800", may_hold_bytes=True)

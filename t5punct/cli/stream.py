@@ -12,7 +12,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -20,8 +20,9 @@ import typer
 from .options import Json, KeepMarks, NoCase, StreamOptions, with_model_options
 
 if TYPE_CHECKING:
+    from ..formats.live import Arrival
     from ..punctuator import AnnotatedWord
-    from ..streaming import Committed
+    from ..streaming import Committed, StreamingPunctuator
 
 
 @with_model_options
@@ -66,48 +67,59 @@ def stream(
     )
     punctuator = options.punctuator().with_config(render=RenderConfig(case=not no_case, keep_marks=keep_marks))
     live, printer = StreamingPunctuator(punctuator, config), _Printer(as_json)
-    problem = None
     with _Interruptible() as interrupt:
         source = arrivals(sys.stdin.fileno(), timed=timed, silence_ms=max_delay_ms, stop=interrupt.descriptor)
-        try:
-            for arrival in source:
-                for words in [[word] for word in arrival.words] or [[]]:  # each word is printed as soon as it can be
-                    started = time.perf_counter()
-                    printer.commit(live.push(words) if words else live.flush(), started)
-                if provisional:
-                    printer.tail(live.provisional())
-        except InputError as error:  # what was heard before it is written first
-            problem = error
-        started = time.perf_counter()
-        printer.commit(live.finish(), started)
-        printer.end()
-    if problem:
-        raise problem
-    if interrupt.interrupted:
-        raise typer.Exit(130)
+        n_problems = _print_all(source, live, printer, provisional)
+    if n_problems and not live.state.n_seen:
+        raise typer.Exit(2)
+    if interrupt.received:
+        raise typer.Exit(128 + interrupt.received[0])
+
+
+def _print_all(source: Iterable[Arrival], live: StreamingPunctuator, printer: _Printer, provisional: bool) -> int:
+    """Print words as they become final, to the last; the number of lines that could not be read."""
+    n_problems = 0
+    for arrival in source:
+        if arrival.problem:  # one bad line is no reason to lose the words after it
+            typer.echo(f"t5punct: {arrival.problem}", err=True)
+            n_problems += 1
+            continue
+        for words in [[word] for word in arrival.words] or [[]]:  # each word is printed as soon as it can be
+            started = time.perf_counter()
+            printer.commit(live.push(words) if words else live.flush(), started)
+        if provisional:
+            printer.tail(live.provisional())
+    started = time.perf_counter()
+    printer.commit(live.finish(), started)
+    printer.end()
+    return n_problems
 
 
 class _Interruptible:
-    """Makes an interrupt end the input: what was heard is still worked on.  A second one ends everything.
+    """Makes an interrupt, a termination or a hang-up end the input: what was heard is still worked on.
 
-    `descriptor` can be read from once it has come.
+    The same signal once more ends everything.  `descriptor` can be read from once one has come.
     """
 
     def __enter__(self) -> _Interruptible:
-        self.interrupted = False
+        self.received: list[int] = []
         self.descriptor, self._told = os.pipe()
-        self._before = signal.signal(signal.SIGINT, self._stop)
+        signals = [signal.SIGINT, signal.SIGTERM]
+        if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # under `nohup` it goes on
+            signals.append(signal.SIGHUP)
+        self._before = {number: signal.signal(number, self._stop) for number in signals}
         return self
 
     def __exit__(self, *error: object) -> None:
-        signal.signal(signal.SIGINT, self._before)
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
         os.close(self.descriptor)
         os.close(self._told)
 
     def _stop(self, signal_number: int, frame: object) -> None:
-        if self.interrupted:
+        if signal_number in self.received:
             raise KeyboardInterrupt
-        self.interrupted = True
+        self.received.append(signal_number)
         os.write(self._told, b"!")
 
 
@@ -117,7 +129,9 @@ class _Printer:
     def __init__(self, as_json: bool) -> None:
         from ..formats.outputs import standard_output
 
-        self._as_json, self._n_written, self._out = as_json, 0, standard_output()
+        # bytes that are no UTF-8 come out as they came in; json names them, \udcff for the byte ff
+        errors = "backslashreplace" if as_json else "surrogateescape"
+        self._as_json, self._n_written, self._out = as_json, 0, standard_output(errors)
 
     def commit(self, words: Sequence[Committed], started: float) -> None:
         """Print words; `started`: when the work on them began, by `time.perf_counter`."""

@@ -2,6 +2,8 @@
 
 In: the words of a window.  Out: for each place, a `Choice`: a trie of the tokens that may be written there.
 
+A slot whose marks are given has them, and no others: there only the form of the next word is open.
+
 Between two known words only three things can be written: a mark, the next word in one of its case forms, or, after
 the last word, the end.  Each is a sequence of tokens (an `Option`); options that begin with the same tokens share a
 way through the trie, whose nodes (`Fork`s) are the only steps at which a network is asked.  There the probabilities
@@ -22,14 +24,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from ..marks import Alphabet, Case, case_forms
+from ..marks import NO_LABEL, Alphabet, Case, case_forms
 from ..tokenization import TaskTokenizer
 from .inputs import WindowInput
 
 Tokens = tuple[int, ...]
-_KEPT_CHOICES = 50_000  # a bound on memory: a window of common words finds nearly all of its choices made
+_KEPT_CHOICES = 5_000  # a bound on memory, some 15 kB each: a text of common words finds nearly all of its choices made
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,15 +137,16 @@ class Candidates:
         self._tokenizer = tokenizer
         self._alphabet = alphabet or tokenizer.task.alphabet
         self._mark_odds = mark_odds or {}
-        self._made: dict[tuple[str | None, bool, bool, bool], Choice] = {}
+        self._made: dict[tuple[str | None, bool, bool, bool, str], Choice] = {}
 
     def choice(self, window: WindowInput, place: int, n_marks: int) -> Choice:
         """What may follow when `place` words and, in the last one's slot, `n_marks` marks have been written."""
         word = None
         if place < len(window.words):
             word = (window.spellings if self._tokenizer.task.cased else window.words)[place]
-        marked = place > 0 and window.has_slot[place - 1] and n_marks < self._alphabet.max_marks
-        key = (word, place == 0, marked, bool(self._mark_odds) and n_marks == 0)
+        given = window.given[place - 1] if window.given and place else NO_LABEL
+        marked = not given and place > 0 and window.has_slot[place - 1] and n_marks < self._alphabet.max_marks
+        key = (word, place == 0, marked, bool(self._mark_odds) and n_marks == 0, given)
         choice = self._made.get(key)
         if choice is None:
             if len(self._made) >= _KEPT_CHOICES:
@@ -151,10 +154,13 @@ class Candidates:
             choice = self._made[key] = Choice.of(self._options(*key))
         return choice
 
-    def _options(self, word: str | None, first: bool, marked: bool, weighed: bool) -> list[Option]:
+    def _options(self, word: str | None, first: bool, marked: bool, weighed: bool, given: str) -> list[Option]:
         """Word forms before marks, so that the next word can always be written, and lower case before others."""
         tokenizer = self._tokenizer
         found = [Option((tokenizer.eos_id,))] if word is None else self._forms(word, first)
+        if given:
+            marks = tuple(token for mark in given for token in tokenizer.mark_ids[mark])
+            return [replace(option, tokens=marks + option.tokens) for option in found]
         if marked:
             odds = self._mark_odds if weighed else {}
             found += [

@@ -9,7 +9,7 @@ In: words of a window.  Out: `WindowInput`s, padded tensors.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 
@@ -20,7 +20,8 @@ from ..precision import check_precision
 from ..tokenization import Source, TaskConfig, TaskTokenizer, check_odds
 
 DECODERS = ("slots", "generate")
-_MAX_WORD_LETTERS = 64  # of a longer word (a URL, a blob) the model sees the beginning
+_LONGEST_WORD = 64  # letters; a longer one is a blob that no training text had, and would spoil its neighbours
+_BLOB_LETTERS = 12  # of a blob the model sees so many
 
 
 @dataclass(frozen=True)
@@ -73,21 +74,26 @@ class DecodingConfig:
 
 @dataclass(frozen=True, slots=True)
 class WindowInput:
-    """The words of one window: as the model reads them, as the input spells them, whether marks may follow each, and
-    whether a silence does (empty: none).
+    """The words of one window: as the model reads them, as the input spells them, whether marks may follow each,
+    whether a silence does (empty: none), and the marks that are given in its slot (empty: none anywhere).
     """
 
     words: tuple[str, ...]
     spellings: tuple[str, ...]
     has_slot: tuple[bool, ...]
     pauses: tuple[bool, ...] = ()
+    given: tuple[str, ...] = ()
 
     @classmethod
     def of(
-        cls, spellings: Sequence[str], has_slot: Sequence[bool] | None = None, pauses: Sequence[bool] = ()
+        cls,
+        spellings: Sequence[str],
+        has_slot: Sequence[bool] | None = None,
+        pauses: Sequence[bool] = (),
+        given: Sequence[str] = (),
     ) -> WindowInput:
         slots = (True,) * len(spellings) if has_slot is None else tuple(has_slot)
-        return cls(tuple(word.lower() for word in spellings), tuple(spellings), slots, tuple(pauses))
+        return cls(tuple(word.lower() for word in spellings), tuple(spellings), slots, tuple(pauses), tuple(given))
 
     def source(self, tokenizer: TaskTokenizer, style: str | None = None, asked: int | None = None) -> Source:
         """The encoder input."""
@@ -98,12 +104,8 @@ class WindowInput:
 
         Raises ConfigError for more words than the model has tokens.
         """
-        fitted, n_letters = self, _MAX_WORD_LETTERS
-        while True:
-            if any(len(word) > n_letters for word in fitted.spellings):
-                fitted = WindowInput.of([word[:n_letters] for word in self.spellings], self.has_slot, self.pauses)
-            if len(fitted.source(tokenizer, style).ids) <= tokenizer.task.max_tokens:
-                return fitted
+        fitted, n_letters = self._cut(_LONGEST_WORD, _BLOB_LETTERS), _LONGEST_WORD
+        while len(fitted.source(tokenizer, style).ids) > tokenizer.task.max_tokens:
             if n_letters == 1:
                 raise ConfigError(
                     f"a window of {len(self.words)} words for a model that reads {tokenizer.task.max_tokens} tokens",
@@ -111,6 +113,15 @@ class WindowInput:
                     fix="lower --window",
                 )
             n_letters //= 2
+            fitted = fitted._cut(n_letters, n_letters)
+        return fitted
+
+    def _cut(self, longest: int, n_letters: int) -> WindowInput:
+        """The window with the first letters of each word that is longer than the longest allowed."""
+        if all(len(word) <= longest for word in self.spellings):
+            return self
+        cut = tuple(word[:n_letters] if len(word) > longest else word for word in self.spellings)
+        return replace(self, spellings=cut, words=tuple(word.lower() for word in cut))
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..marks import NO_LABEL
+from ..marks import NO_LABEL, ends_sentence
 from ..votes import Distribution, Vote
 from .candidates import Choice, Path
 
@@ -23,6 +23,8 @@ class Tally:
         self._n_words = n_words
         self._slots: list[Distribution] = []
         self._cases: list[Distribution] = []
+        self._insides: list[Distribution | None] = []
+        self._inside: Distribution | None  # the next word's case, were the slot empty
         self._open()
 
     @property
@@ -48,6 +50,8 @@ class Tally:
             labels = Distribution((NO_LABEL, *choice.marks), found)
         else:
             if path.option.mark is not None:  # mentioned first: of equal marks it is the one that was taken
+                if not self._label and None not in choice.forms:
+                    self._inside = _cases(choice, masses, stop)
                 self._labels.setdefault(self._label + path.option.mark, 0.0)
             for mark, other in choice.marks.items():
                 if other is not path:
@@ -62,19 +66,21 @@ class Tally:
             self._slots.append(labels)
         if path.option.case is not None:
             self._cases.append(_cases(choice, masses, stop))
+            self._insides.append(self._inside if ends_sentence(self._label) else None)
             self._open()
 
     def votes(self) -> tuple[Vote, ...]:
         """One vote a word, for the slots that were decided; of the word behind the last one only the case is known."""
         return tuple(
-            Vote(labels, cases, left_words=index, right_words=self._n_words - index - 1)
-            for index, (labels, cases) in enumerate(zip(self._slots, self._cases, strict=False))
+            Vote(labels, cases, left_words=index, right_words=self._n_words - index - 1, inside=inside)
+            for index, (labels, cases, inside) in enumerate(zip(self._slots, self._cases, self._insides, strict=False))
         )
 
     def _open(self) -> None:
         """Begin the slot after the word just written."""
         self._label, self._mass = NO_LABEL, 1.0
         self._labels: dict[str, float] = {}
+        self._inside = None
 
 
 def _cases(choice: Choice, masses: Sequence[float], total: float) -> Distribution:

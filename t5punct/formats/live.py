@@ -15,9 +15,11 @@ import select
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
+from itertools import groupby
 from typing import Any
 
-from ..errors import InputError
+from ..errors import InputError, T5PunctError
+from ..words import checked_text
 
 _READ_BYTES = 65536
 _SPACE = re.compile(r"\s")
@@ -38,9 +40,13 @@ class TimedWord:
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """Words that arrived together; none means that nothing came for as long as one was willing to wait."""
+    """Words that arrived together, or a line that could not be read.
+
+    Neither means that nothing came for as long as one was willing to wait.
+    """
 
     words: tuple[TimedWord, ...] = ()
+    problem: InputError | None = None
 
 
 def arrivals(
@@ -49,11 +55,11 @@ def arrivals(
     """Words as they arrive, until the source ends, or until something can be read from the descriptor `stop`.
 
     With `timed`, each line is a json object with `word`, and `start` and `end` in seconds.  With `silence_ms`, an
-    arrival without words is given once after every silence of that length; it makes the word before it whole.
-    Raises InputError for a line that is no such object, after the words that came before it.
+    empty arrival is given once after every silence of that length; it makes the word before it whole.
+    A line that is no such object is told as a problem, in its place among the words.
     """
-    # bytes that are no UTF-8 must not end a caption
-    decoder, rest = codecs.getincrementaldecoder("utf-8")(errors="replace"), ""
+    # bytes that are no UTF-8 must not end a caption, and come out as they went in
+    decoder, rest = codecs.getincrementaldecoder("utf-8")(errors="surrogateescape"), ""
     is_told = False
     while True:
         state = _wait(descriptor, stop, None if is_told else silence_ms)
@@ -68,8 +74,8 @@ def arrivals(
             return  # a line without its end is no event yet
         is_told = False
         data = os.read(descriptor, _READ_BYTES) if state is _State.READY else b""
-        rest += decoder.decode(data, final=not data)
-        whole, rest = (rest, "") if not data else _whole(rest, "\n" if timed else None)
+        n_searched, rest = len(rest), rest + decoder.decode(data, final=not data)
+        whole, rest = (rest, "") if not data else _whole(rest, "\n" if timed else None, n_searched)
         yield from _arrived(whole, timed)
         if not data:
             return
@@ -91,47 +97,51 @@ def _wait(descriptor: int, stop: int | None, silence_ms: int | None) -> _State:
 
 
 def _arrived(text: str, timed: bool) -> Iterator[Arrival]:
-    """The words of a text, if it has any; those before a line that cannot be read come before the complaint."""
-    words, problem = _timed(text) if timed else ([TimedWord(word) for word in text.split()], None)
-    if words:
-        yield Arrival(tuple(words))
-    if problem:
-        raise problem
+    """The words of a text, if it has any; of timed ones, those before and after a line that cannot be read."""
+    if not timed:
+        if words := tuple(map(TimedWord, text.split())):
+            yield Arrival(words)
+        return
+    events = [_event(line) for line in text.split("\n") if line.strip()]  # json may hold other line separators
+    for is_word, group in groupby(events, key=lambda event: isinstance(event, TimedWord)):
+        if is_word:
+            yield Arrival(tuple(event for event in group if isinstance(event, TimedWord)))
+        else:
+            yield from (Arrival(problem=event) for event in group if isinstance(event, InputError))
 
 
-def _whole(text: str, end: str | None) -> tuple[str, str]:
-    """What may be taken now, and what must wait for more: the last word, or the last line."""
-    ends = [match.end() for match in _SPACE.finditer(text)] if end is None else [text.rfind(end) + 1]
+def _whole(text: str, end: str | None, n_searched: int) -> tuple[str, str]:
+    """What may be taken now, and what must wait for more: the last word, or the last line.
+
+    The first characters were searched before: else a word that comes in many pieces would be searched at each.
+    """
+    ends = [match.end() for match in _SPACE.finditer(text, n_searched)]
+    if end is not None:
+        ends = [text.rfind(end, n_searched) + 1]
     cut = ends[-1] if ends else 0
     return text[:cut], text[cut:]
 
 
-def _timed(text: str) -> tuple[list[TimedWord], InputError | None]:
-    """The words of the lines, up to the first that cannot be read, and what is wrong with that one."""
-    words: list[TimedWord] = []
-    for line in text.split("\n"):  # json may hold other line separators
-        if not line.strip():
-            continue
-        try:
-            words.append(timed_word(json.loads(line)))
-        except (ValueError, TypeError, KeyError, OverflowError):
-            return words, InputError(
-                f"an event that reads {line[:40]!r}",
-                expected='{"word": "hello", "start": 1.2, "end": 1.5}',
-                fix="mend the source, or drop --timed",
-            )
-    return words, None
+def _event(line: str) -> TimedWord | InputError:
+    """The word of a line, or what is wrong with the line."""
+    try:
+        return timed_word(json.loads(line))
+    except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError, T5PunctError):
+        return InputError(
+            f"an event that reads {line[:40]!r}",
+            expected='{"word": "hello", "start": 1.2, "end": 1.5}',
+            fix="correct the source, or drop --timed",
+        )
 
 
 def timed_word(event: Any) -> TimedWord:
     """A word of json: `{"word": "hello", "start": 1.2, "end": 1.5}`, times in seconds.
 
-    Raises KeyError, TypeError, ValueError or OverflowError for anything else.
+    Raises InputError, KeyError, TypeError, ValueError or OverflowError for anything else.
     """
-    word = event["word"]
-    if not isinstance(word, str):
-        raise TypeError
-    return TimedWord(word, _milliseconds(event, "start"), _milliseconds(event, "end"))
+    return TimedWord(
+        checked_text(event["word"], may_hold_bytes=True), _milliseconds(event, "start"), _milliseconds(event, "end")
+    )
 
 
 def _milliseconds(event: Any, name: str) -> int | None:

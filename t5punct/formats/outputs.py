@@ -98,9 +98,12 @@ def _joined(texts: Iterable[Iterable[str]]) -> Iterator[str]:
             yield piece
 
 
-def standard_output() -> TextIO:
-    """Standard output in UTF-8, whatever the locale, and with the line ends as they are."""
+def standard_output(errors: str = "strict") -> TextIO:
+    """Standard output in UTF-8, whatever the locale, and with the line ends as they are.
+
+    `errors`: what becomes of surrogates, as codecs name it.
+    """
     if sys.stdout is None:
         raise InputError("standard output is closed", expected="an open one", fix="name a file with -o")
-    sys.stdout.reconfigure(encoding="utf-8", newline="")  # type: ignore[union-attr]
+    sys.stdout.reconfigure(encoding="utf-8", newline="", errors=errors)  # type: ignore[union-attr]
     return sys.stdout

@@ -7,21 +7,18 @@ Of a stream whose words `how are you` wait, with a lookahead of 2, one slot is a
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from ..combine import decide
 from ..decoding.classify import Classifier, Question, SlotClassifier
-from ..marks import Case, ends_sentence
+from ..marks import Case
 from ..punctuator import Punctuator
-from ..votes import Distribution, Vote, closing, opening
+from ..spelling import is_first_person
+from ..votes import Distribution, Vote
 from ..windows import View
 from ..words import Word
 from .state import StreamState
-
-_FIRST_PERSON = re.compile(r"i(['’].*)?", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +54,12 @@ class Seq2Seq:
 
 
 class Classify:
-    """Each slot is asked about by itself; its case follows from the marks before it, as the answers have none."""
+    """Each slot is asked about by itself; the answers have no case, so only `I` and what begins a sentence gets one."""
 
     def __init__(self, punctuator: Punctuator, classifier: Classifier | None = None) -> None:
         """Raises ConfigError for a model that does not know the task; `classifier`: who answers in its place."""
         decoding = punctuator.config.decoding
         self._punctuator, self._classifier = punctuator, classifier or SlotClassifier(punctuator.model, decoding)
-        self._marks = decoding.alphabet(punctuator.model.task).marks
-        self._fragment = punctuator.config.fragment
 
     def votes(self, looks: Sequence[Look]) -> list[tuple[Vote, ...]]:
         answers = iter(self._classifier.decode([question for look in looks for question in self._questions(look)]))
@@ -75,18 +70,11 @@ class Classify:
         yield from (Question(window, slot) for slot in look.slots)
 
     def _votes_of(self, look: Look, answers: Iterator[Distribution]) -> Iterator[Vote]:
-        state, n_words = look.state, len(look.view.words)
-        begins = state.n_committed == state.sentence_start and not (self._fragment and not state.sentence_start)
+        n_words = len(look.view.words)
         for place in look.slots:
-            word = look.view.words[place]
-            case = Case.CAPITALISED if _FIRST_PERSON.fullmatch(word.core) else Case.VERBATIM
+            case = Case.CAPITALISED if is_first_person(look.view.words[place].core) else Case.VERBATIM
             vote = Vote(next(answers), Distribution.certain(case.value), 1.0, place, n_words - place - 1)
-            vote = opening(vote) if begins else vote
-            if look.view.is_last and place == n_words - 1 and not self._fragment:
-                vote = closing(vote, self._marks)
-            decision = decide([vote], self._punctuator.config.combine)
-            begins = ends_sentence(self._punctuator.annotate_word(word, decision).label)  # a mark that stood may stay
-            yield vote
+            yield self._punctuator.known(look.view, place, vote)
 
 
 def decider_of(name: str, punctuator: Punctuator) -> Decider:

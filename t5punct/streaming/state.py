@@ -51,26 +51,37 @@ class StreamState:
 
     def to_json(self) -> str:
         """The state as a line of json."""
-        return json.dumps(asdict(self), ensure_ascii=False)
+        return json.dumps(asdict(self))
 
     @classmethod
     def from_json(cls, text: str) -> StreamState:
         """The state that `to_json` wrote.  Raises InputError for anything else."""
         try:
             values = json.loads(text)
-            state = cls(words=tuple(Word(**word) for word in values.pop("words")), **values)
+            words = values.pop("words")
+            if not isinstance(words, list):
+                raise TypeError
+            state = cls(words=tuple(Word(**word) for word in words), **values)
             state._check()
             return state
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             raise InputError(
-                f"a stream state that reads {text[:40]!r}", expected="what to_json wrote", fix="begin a new stream"
+                f"a stream state that reads {str(text)[:40]!r}", expected="what to_json wrote", fix="begin a new stream"
             ) from error
 
     def _check(self) -> None:
         """Raises ValueError for a state that no stream has."""
-        numbers = (self.n_seen, self.n_committed, self.sentence_start, *([] if self.end_ms is None else [self.end_ms]))
-        texts = [part for word in self.words for part in (word.text, word.label, word.raw, word.space)]
-        sound = all(type(number) is int for number in numbers) and all(isinstance(text, str) for text in texts)
-        sound = sound and all(type(word.pause) is bool for word in self.words)
-        if not sound or not 0 <= self.start <= self.n_committed <= self.n_seen or type(self.finished) is not bool:
+        places = (0, self.start, self.n_committed, self.n_seen)
+        types = [(self.n_seen, int), (self.n_committed, int), (self.sentence_start, int), (self.finished, bool)]
+        types += [] if self.end_ms is None else [(self.end_ms, int)]
+        sound = all(type(value) is kind for value, kind in types) and list(places) == sorted(places)
+        if not sound or not 0 <= self.sentence_start <= self.n_committed or not all(map(_is_sound, self.words)):
             raise ValueError
+
+
+def _is_sound(word: Word) -> bool:
+    """Whether a word has values of the right types, and is one word."""
+    texts, flags = (word.text, word.label, word.raw, word.space), (word.pause, word.dotted)
+    if not all(isinstance(text, str) for text in texts) or not all(type(flag) is bool for flag in flags):
+        return False
+    return type(word.n_closers) is int and 0 <= word.n_closers <= len(word.text) and word.text.split() == [word.text]

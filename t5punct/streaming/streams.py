@@ -14,14 +14,12 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ..combine import decide
 from ..errors import ConfigError, InputError
 from ..formats.live import TimedWord
-from ..marks import ends_sentence
 from ..punctuator import AnnotatedWord, Punctuator
 from ..votes import Vote
 from ..windows import View, Window
-from ..words import Word, split
+from ..words import Word, checked_text, words_of
 from .deciding import Decider, Look, decider_of
 from .policies import StreamConfig, policy_of
 from .state import StreamState
@@ -85,21 +83,20 @@ class Streams:
             self._look(steps, looks)
 
     def flush(self, states: Sequence[StreamState]) -> list[Step]:
-        """Commit everything that was heard, with the context there is; the streams go on."""
+        """Commit everything that was heard, and end the sentence there, as after a silence; the streams go on."""
         steps = [Step(state) for state in states]
-        self._look(steps, {index: True for index, state in enumerate(states) if state.n_waiting})
+        self._look(steps, _waiting(states), ends=True)
         return steps
 
     def finish(self, states: Sequence[StreamState]) -> list[Step]:
         """End the streams: the rest becomes final, and so does the text."""
-        steps = [Step(state) for state in states]
-        waiting = {index: True for index, state in enumerate(states) if state.n_waiting}
-        self._look(steps, waiting, is_last=True)
-        return [replace(step, state=replace(step.state, finished=True)) for step in steps]
+        return [replace(step, state=replace(step.state, finished=True)) for step in self.flush(states)]
 
     def provisional(self, states: Sequence[StreamState]) -> list[tuple[AnnotatedWord, ...]]:
         """The words of each stream that are not final yet, as they look now."""
-        return [tuple(one.annotated for one in step.committed) for step in self.flush(states)]
+        steps = [Step(state) for state in states]
+        self._look(steps, _waiting(states), ends=False)
+        return [tuple(one.annotated for one in step.committed) for step in steps]
 
     def _check(self) -> None:
         decoder = self._punctuator.config.decoding.decoder
@@ -114,9 +111,11 @@ class Streams:
 
     def _pieces(self, words: Words) -> Iterator[TimedWord]:
         """One item a word: a mark that stands alone is a word, in whatever chunk it comes."""
+        if isinstance(words, bytes) or not isinstance(words, Iterable):
+            raise InputError(f"words of type {type(words).__name__}", expected="a list of str", fix="give [] for none")
         for word in [words] if isinstance(words, str) else words:
-            timed = TimedWord(word) if isinstance(word, str) else word
-            for piece in timed.word.split():
+            timed = word if isinstance(word, TimedWord) else TimedWord(word)
+            for piece in checked_text(timed.word, may_hold_bytes=True).split():
                 yield replace(timed, word=piece)
 
     def _hear(self, state: StreamState, queue: deque[TimedWord]) -> tuple[StreamState, bool | None]:
@@ -129,32 +128,41 @@ class Streams:
             if state.n_waiting and silence_ms >= (self.config.max_delay_ms or math.inf):
                 return state, True
             word = queue.popleft()
-            state = state.hear(split(word.word, task.alphabet).words[0], self.config.window, word.end_ms)
+            (heard,) = words_of(word.word, task.alphabet, opens_line=not state.n_seen)
+            state = state.hear(heard, self.config.window, word.end_ms)
             if self._policy.is_due(state):
                 return state, False
         return state, None
 
-    def _look(self, steps: list[Step], looks: Mapping[int, bool], *, is_last: bool = False) -> None:
-        """Decode the newest windows of some streams, and commit what is final."""
-        wanted = [self._look_at(steps[index].state, everything, is_last) for index, everything in looks.items()]
+    def _look(self, steps: list[Step], looks: Mapping[int, bool], *, ends: bool = True) -> None:
+        """Decode the newest windows of some streams, and commit what is final.
+
+        Where that is everything, a silence or the end of the stream follows, and the sentence `ends`.
+        """
+        wanted = [self._look_at(steps[index].state, everything, ends) for index, everything in looks.items()]
         for (index, everything), look, votes in zip(looks.items(), wanted, self._decider.votes(wanted), strict=True):
             n_ready = len(votes) if everything else self._policy.n_ready(look.state, votes)
-            committed = tuple(self._committed(look.state, votes[:n_ready]))
-            steps[index] = Step(_after(look.state, committed), steps[index].committed + committed)
+            state, committed = self._commit(look.state, votes[:n_ready])
+            steps[index] = Step(state, steps[index].committed + committed)
 
-    def _look_at(self, state: StreamState, everything: bool, is_last: bool) -> Look:
+    def _look_at(self, state: StreamState, everything: bool, ends: bool) -> Look:
         start = min(self._policy.window_start(state), state.n_committed)
         n_asked = state.n_waiting if everything else self._policy.n_asked(state)
         window = Window(start, state.n_seen, state.n_committed, state.n_committed + n_asked)
-        view = View(window, state.words[start - state.start :], is_last, n_settled=state.n_committed)
+        view = View(window, state.words[start - state.start :], everything and ends, n_settled=state.n_committed)
         return Look(state, view)
 
-    def _committed(self, state: StreamState, votes: Sequence[Vote]) -> Iterator[Committed]:
-        """The first waiting words, as these votes decide them."""
-        for number, vote in enumerate(votes):
-            word = state.words[state.n_committed - state.start + number]
-            decision = decide([vote], self._punctuator.config.combine)
-            yield Committed(self._punctuator.annotate_word(word, decision), state.n_waiting - number - 1)
+    def _commit(self, state: StreamState, votes: Sequence[Vote]) -> tuple[StreamState, tuple[Committed, ...]]:
+        """The first waiting words, as these votes decide them, and the state once they are committed."""
+        begins = state.n_committed == state.sentence_start if state.n_committed else self._punctuator.begins_text
+        committed, sentence_start = [], state.sentence_start
+        for place, vote in enumerate(votes, start=state.n_committed):
+            word = state.words[place - state.start]
+            decision, begins = self._punctuator.decision(word, [vote], begins)
+            committed.append(Committed(self._punctuator.annotate_word(word, decision), state.n_seen - place - 1))
+            sentence_start = place + 1 if begins else sentence_start
+        n_committed = state.n_committed + len(committed)
+        return replace(state, n_committed=n_committed, sentence_start=sentence_start), tuple(committed)
 
 
 class StreamingPunctuator:
@@ -173,7 +181,7 @@ class StreamingPunctuator:
         return self._step(self._streams.push([self.state], [words]))
 
     def flush(self) -> tuple[Committed, ...]:
-        """Make everything final that was heard, after a silence, say; the stream goes on."""
+        """Make everything final that was heard, and end the sentence, as after a silence; the stream goes on."""
         return self._step(self._streams.flush([self.state]))
 
     def provisional(self) -> tuple[AnnotatedWord, ...]:
@@ -189,8 +197,6 @@ class StreamingPunctuator:
         return steps[0].committed
 
 
-def _after(state: StreamState, committed: Sequence[Committed]) -> StreamState:
-    """The state once these words are committed."""
-    ends = [place for place, word in enumerate(committed, 1) if ends_sentence(word.annotated.label)]
-    start = state.n_committed + ends[-1] if ends else state.sentence_start
-    return replace(state, n_committed=state.n_committed + len(committed), sentence_start=start)
+def _waiting(states: Sequence[StreamState]) -> dict[int, bool]:
+    """The streams with words that are not committed, all of which are to be."""
+    return {index: True for index, state in enumerate(states) if state.n_waiting}

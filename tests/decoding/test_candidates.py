@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+import tracemalloc
 
 import pytest
 from hypothesis import given, settings
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from t5punct.decoding.candidates import Candidates, Choice, Fork, Option
 from t5punct.decoding.inputs import WindowInput
 from t5punct.decoding.stepwise import SlotWriter
-from t5punct.marks import Alphabet
+from t5punct.marks import Alphabet, Case
 from t5punct.model import Model
 
 
@@ -110,6 +111,38 @@ def test_choices_are_made_once_and_their_number_is_bounded(tiny_model: Model, mo
     for number in range(10):
         made.choice(WindowInput.of([str(number)]), 0, 0)
         assert len(made._made) <= 3
+
+
+def test_the_memory_of_choices_does_not_grow_with_new_words(tiny_model: Model) -> None:
+    rng, made = random.Random(1), Candidates(tiny_model.tokenizer, mark_odds={",": 2.0})
+    word_of = tiny_model.tokenizer.word_ids
+    sizes = []
+    tracemalloc.start()
+    for _ in range(2):
+        for _ in range(6_000):
+            word = "".join(rng.choices("abcdefghijk", k=6))
+            word_of(word)  # kept by the tokenizer, which has a bound of its own
+            made.choice(WindowInput((word,), (word,), (True,)), 0, 0)
+        sizes.append(tracemalloc.get_traced_memory()[0])
+    tracemalloc.stop()
+    assert len(made._made) <= 5_000
+    assert sizes[1] < 60_000_000, "886 MB after 28,000 random words, once"
+
+
+def test_a_given_label_is_written_and_nothing_else_can_be(tiny_model: Model) -> None:
+    tokenizer, words = tiny_model.tokenizer, ("so", "that", "is")
+    window = WindowInput.of(words, given=["?!", "", "."])
+    candidates = Candidates(tokenizer, Alphabet(",", 1), {",": 3.0})
+    marks = (*tokenizer.mark_ids["?"], *tokenizer.mark_ids["!"])
+    options = candidates.choice(window, 1, 0).options
+    assert {option.case for option in options} == {Case.LOWER, Case.CAPITALISED, Case.UPPER}
+    assert all(option.tokens[: len(marks)] == marks and option.mark is None for option in options)
+    assert _marks(candidates, window, 2, 0) == [","], "an empty slot is open"
+    assert [option.tokens for option in candidates.choice(window, 3, 0).options] == [
+        (*tokenizer.mark_ids["."], tokenizer.eos_id)
+    ]
+    plain = WindowInput.of(words)
+    assert candidates.choice(plain, 1, 0).options != options
 
 
 def test_odds_are_weighed_in_once_where_marks_part_from_words() -> None:

@@ -42,6 +42,15 @@ def test_words_are_cut_only_where_they_must_be(tiny_model: Model) -> None:
     assert short.has_slot == window.has_slot
 
 
+def test_a_very_long_word_is_read_as_a_short_one_and_spoils_nothing(tiny_model: Model) -> None:
+    tokenizer = _reading(tiny_model, 512)
+    blob = WindowInput.of(["we", "x" * 100_000, "know"], [True, True, False], [False, True, False], ["", ",", ""])
+    short = WindowInput.of(["we", "x" * 12, "know"], blob.has_slot, blob.pauses, blob.given)
+    assert blob.fitted(tokenizer) == short
+    longest = WindowInput.of(["donaudampfschifffahrtsgesellschaftskapitänsmütze"])
+    assert longest.fitted(tokenizer) == longest
+
+
 def test_more_words_than_tokens_are_refused(tiny_model: Model) -> None:
     with pytest.raises(ConfigError, match=r"a window of 40 words for a model that reads 40 tokens; .* --window"):
         WindowInput.of(["a"] * 40).fitted(_reading(tiny_model, 40))

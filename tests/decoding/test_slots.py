@@ -78,6 +78,9 @@ def _assert_same(found: tuple[Vote, ...], wanted: tuple[Vote, ...]) -> None:
         assert one.cases.outcomes == other.cases.outcomes
         assert one.labels.probabilities == pytest.approx(other.labels.probabilities, abs=1e-4)
         assert one.cases.probabilities == pytest.approx(other.cases.probabilities, abs=1e-4)
+        assert (one.inside is None) == (other.inside is None)
+        if one.inside and other.inside:
+            assert one.inside.probabilities == pytest.approx(other.inside.probabilities, abs=1e-4)
         assert (one.left_words, one.right_words) == (other.left_words, other.right_words)
 
 
@@ -233,6 +236,22 @@ def test_parallel_equals_step_by_step_whatever_the_odds_of_marks(tiny_model: Mod
         _assert_all_same(weighed, _parallel(model.with_task(mark_odds=ODDS), WINDOWS))
         with pytest.raises(AssertionError):
             _assert_all_same(weighed, _parallel(model, WINDOWS))
+
+
+def test_parallel_equals_step_by_step_with_marks_that_are_given(lively_model: Model) -> None:
+    rng = random.Random(2)
+    windows = [
+        replace(window, given=tuple(rng.choice(["", "", ".", "?!", ","]) for _ in window.words)) for window in WINDOWS
+    ]
+    found = _parallel(lively_model, windows)
+    _assert_all_same(found, decode_stepwise(lively_model, windows))
+    assert [len(votes) for votes in found] == [len(window.words) for window in windows]
+    unlike = [_cases(votes) for votes in found] != [_cases(votes) for votes in _parallel(lively_model, WINDOWS)]
+    assert unlike, "given marks change what is decoded after them"
+
+
+def _cases(votes: tuple[Vote, ...]) -> list[tuple[float, ...]]:
+    return [vote.cases.probabilities for vote in votes]
 
 
 def test_odds_multiply_the_probability_of_a_mark(tiny_model: Model) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import re
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -12,7 +13,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from t5punct.errors import InputError
 from t5punct.formats.live import Arrival, TimedWord, arrivals
 
 
@@ -56,7 +56,10 @@ def test_a_word_arrives_before_its_line_ends() -> None:
 
 
 def test_the_last_word_needs_no_space_and_bad_bytes_end_nothing() -> None:
-    assert [one.word for one in _words([b"we kn\xff", b"ow"])] == ["we", "kn\ufffdow"]
+    assert [one.word.encode("utf-8", "surrogateescape") for one in _words([b"we kn\xff", b"ow"])] == [
+        b"we",
+        b"kn\xffow",
+    ]
     assert _words([]) == []
 
 
@@ -75,11 +78,17 @@ def test_events_have_times_in_milliseconds() -> None:
         b'{"word": "we", "end": "soon"}\n',
         b'{"word": null}\n',
         b'{"word": "we", "start": 1e400}\n',
+        b'{"word": "\\ud800"}\n',
+        b"[" * 60_000 + b"\n",
     ],
 )
-def test_a_line_that_is_no_event_is_refused(line: bytes) -> None:
-    with pytest.raises(InputError, match="an event that reads"):
-        _words([line], timed=True)
+def test_a_line_that_is_no_event_is_told_and_ends_nothing(line: bytes) -> None:
+    event = b'{"word": "we"}\n'
+    for descriptor in _piped([event + line + event]):
+        found = list(arrivals(descriptor, timed=True))
+    assert [one.problem is None for one in found] == [True, False, True]
+    assert "an event that reads" in str(found[1].problem)
+    assert [one.word for arrival in found for one in arrival.words] == ["we", "we"]
 
 
 def test_a_silence_is_told_once() -> None:
@@ -120,10 +129,16 @@ def test_when_told_to_stop_an_event_that_is_not_whole_is_no_mistake() -> None:
         os.close(descriptor)
 
 
-def test_the_words_before_a_bad_event_arrive() -> None:
-    lines = [b'{"word": "how"}\n{"word": "are"}\n{"partial": "yo"}\n{"word": "you"}\n']
-    for descriptor in _piped(lines):
-        source = arrivals(descriptor, timed=True)
-        assert [one.word for one in next(source).words] == ["how", "are"]
-        with pytest.raises(InputError, match="an event that reads"):
-            next(source)
+def test_a_word_that_comes_in_many_pieces_is_not_searched_anew_at_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    searched = 0
+
+    class Counting:
+        def finditer(self, text: str, start: int) -> Iterator[re.Match[str]]:
+            nonlocal searched
+            searched += len(text) - start
+            return re.finditer(r"\s", text[start:])
+
+    monkeypatch.setattr("t5punct.formats.live._SPACE", Counting())
+    monkeypatch.setattr("t5punct.formats.live._READ_BYTES", 10)
+    assert [one.word for one in _words([b"x" * 5_000])] == ["x" * 5_000]
+    assert searched <= 5_000

@@ -221,11 +221,32 @@ def test_a_text_is_pushed_as_words_and_every_stream_is_given_some(punctuator: Pu
         '{"words": [], "n_seen": "3"}',
         '{"words": [], "n_committed": 9}',
         '{"words": [{"text": 5}], "n_seen": 1}',
+        '{"words": [{"text": "a", "n_closers": "1"}], "n_seen": 1}',
+        '{"words": [{"text": "a", "n_closers": 1.0}], "n_seen": 1}',
+        '{"words": [{"text": "a", "n_closers": 2}], "n_seen": 1}',
+        '{"words": [{"text": "a", "pause": 1}], "n_seen": 1}',
+        '{"words": [{"text": "a", "dotted": null}], "n_seen": 1}',
+        '{"words": [{"text": ""}], "n_seen": 1}',
+        '{"words": [{"text": "a b"}], "n_seen": 1}',
+        '{"words": {}}',
+        '{"words": "", "n_seen": 0}',
+        '{"words": [], "n_seen": true}',
+        '{"words": [], "sentence_start": 1}',
+        '{"words": [], "sentence_start": -1}',
+        '{"words": [], "end_ms": 1.5}',
+        '{"words": [], "finished": 0}',
+        "[" * 100_000,
     ],
 )
 def test_a_damaged_state_is_refused(text: str) -> None:
     with pytest.raises(InputError, match="a stream state that reads"):
         StreamState.from_json(text)
+
+
+@pytest.mark.parametrize("state", [None, 5, ["a"]])
+def test_what_is_no_state_is_refused(state: object) -> None:
+    with pytest.raises(InputError, match="a stream state that reads"):
+        StreamState.from_json(state)  # type: ignore[arg-type]
 
 
 def test_resuming_with_a_smaller_window_loses_no_word(punctuator: Punctuator) -> None:
