@@ -34,7 +34,7 @@ from t5punct.training.config import TrainConfig
 class StudyConfig:
     """What is trained, and what it is scored on."""
 
-    recipe: str = "configs/pretrain-6-more.yaml"
+    recipe: str = "configs/train-2-write.yaml"
     common: list[str] = field(default_factory=list)  # overrides for all variants
     variants: dict[str, list[str]] = field(default_factory=dict)  # overrides by name; the first is compared with
     output: str = "runs/ablations"

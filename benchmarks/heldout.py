@@ -32,7 +32,7 @@ from t5punct.words import Word, split
 class StudyConfig:
     """What is scored."""
 
-    data: str = "configs/prepare-more.yaml"  # whose corpora, styles and held-out documents
+    data: str = "configs/prepare.yaml"  # whose corpora, styles and held-out documents
     root: str = "."
     model: str | None = None
     runs: list[str] = field(default_factory=list)  # of the model: what they have seen is left out

@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING, Any
 from . import config as settings
 from .errors import ConfigError, ModelError, first_line
 from .hub import locate
-from .tokenization import TaskConfig, TaskTokenizer
+from .task import TaskConfig
+from .tokenization import TaskTokenizer
 from .weights import load_network, without_bars, writing_folder
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from tiny import TINY_SHAPE, tiny_text
 
 from t5punct import model as models
 from t5punct.data.vocabulary import VocabularyConfig, train_tokenizer
-from t5punct.tokenization import TaskConfig
+from t5punct.task import TaskConfig
 
 settings.register_profile("steady", deadline=None, derandomize=True, database=None)
 settings.load_profile("steady")

@@ -20,7 +20,7 @@ SOURCES = {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8") for pat
 FLOORS = {
     0: {"errors", "config", "spelling", "marks", "words", "votes", "sentences"},
     1: {"windows", "align", "combine", "render", "batching", "formats"},
-    2: {"hub", "weights", "tokenization", "tagger", "model", "precision", "presets", "decoding"},
+    2: {"hub", "weights", "task", "tokenization", "tagger", "model", "precision", "presets", "decoding"},
     3: {"punctuator", "streaming"},
     4: {
         "data",

@@ -20,7 +20,7 @@ from t5punct.errors import ConfigError, ModelError
 from t5punct.hub import locate
 from t5punct.model import Model
 from t5punct.punctuator import Punctuator
-from t5punct.tokenization import TaskConfig
+from t5punct.task import TaskConfig
 
 HUB_ID, OLD, NEW = "someone/punct", "0" * 40, "1" * 40
 TASK = TaskConfig(marks=",.", styles=["song"], default_style="song", mark_odds={",": 3.0})

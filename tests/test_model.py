@@ -25,7 +25,8 @@ from t5punct.errors import ConfigError, ModelError, OutputError
 from t5punct.model import Model
 from t5punct.punctuator import Punctuator
 from t5punct.tagger import Tagger
-from t5punct.tokenization import TaskConfig, TaskTokenizer
+from t5punct.task import TaskConfig
+from t5punct.tokenization import TaskTokenizer
 
 WINDOW = WindowInput.of("we know what this is don't we 🙂".split())
 

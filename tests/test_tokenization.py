@@ -13,7 +13,8 @@ from transformers import ByT5Tokenizer
 from t5punct.errors import ConfigError, ModelError
 from t5punct.marks import Alphabet
 from t5punct.model import Model
-from t5punct.tokenization import TaskConfig, TaskTokenizer
+from t5punct.task import TaskConfig
+from t5punct.tokenization import TaskTokenizer
 
 ALPHABET = TaskConfig().alphabet
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ..errors import ConfigError
-from ..tokenization import PAUSE
+from ..task import PAUSE
 from ..words import Word, split
 
 

@@ -20,7 +20,7 @@ from ..formats.files import read_lines
 from ..formats.iwslt import LABEL_OF_CLASS, is_iwslt, join_clitics, read_rows
 from ..formats.live import TimedWord, timed_word
 from ..marks import Alphabet
-from ..tokenization import PAUSE
+from ..task import PAUSE
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 In: a `PrepareConfig`.  Out: a folder with the splits `train` and `validation`, columns source, target, style,
 n_words; the resolved config beside them; `tokenizer/` where one was trained.
 
-`t5punct prepare --config configs/prepare-short.yaml output=prepared/short` is the whole of it.
+`t5punct prepare --config configs/prepare.yaml output=prepared/data` is the whole of it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Any
 
 from .. import config as settings
 from ..errors import ConfigError, OutputError, T5PunctError, refused_by_system
-from ..tokenization import TaskConfig
+from ..task import TaskConfig
 from .chunks import Chunk, ChunkConfig, chunks
 from .corpora import CorpusConfig, documents
 from .vocabulary import VocabularyConfig, train_tokenizer

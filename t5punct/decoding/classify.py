@@ -20,7 +20,8 @@ from typing import Protocol
 from ..errors import ConfigError
 from ..marks import NO_LABEL, Alphabet, Case
 from ..model import Model
-from ..tokenization import SENTINEL, TaskTokenizer
+from ..task import SENTINEL
+from ..tokenization import TaskTokenizer
 from ..votes import Distribution
 from .candidates import Candidates, Option
 from .inputs import DecodingConfig, WindowInput

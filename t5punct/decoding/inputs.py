@@ -17,7 +17,8 @@ from ..errors import ConfigError
 from ..marks import Alphabet
 from ..model import Model
 from ..precision import check_precision
-from ..tokenization import Source, TaskConfig, TaskTokenizer, check_odds
+from ..task import TaskConfig, check_odds
+from ..tokenization import Source, TaskTokenizer
 
 DECODERS = ("slots", "generate")
 _LONGEST_WORD = 64  # letters; a longer one is a blob that no training text had, and would spoil its neighbours

@@ -2,7 +2,7 @@
 
 In: YAML and dotted overrides.  Out: a `TrainConfig`, saved beside every checkpoint.
 
-`python train.py --config configs/pretrain-2-short.yaml optim.lr=5e-4` changes one of them.
+`python train.py --config configs/train-2-write.yaml optim.lr=2e-4` changes one of them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 from ..errors import ConfigError
 from ..model import FreshModelConfig
 from ..presets import preset
-from ..tokenization import TaskConfig
+from ..task import TaskConfig
 from .disfluencies import DisfluencyConfig
 from .noise import NoiseConfig
 from .spans import SpanConfig
@@ -98,6 +98,7 @@ class OptimConfig:
     lr: float = 1e-3
     rates: str = "same"  # `matrix`: each matrix's rate in proportion to its weights, as a converted encoder needs
     embedding_lr: float | None = None  # `muon`: the rate of embeddings and other outer parameters
+    frozen: list[str] = field(default_factory=list)  # parameters that stay, by parts of their names: [shared, decoder]
     schedule: str = "linear"  # a name of transformers' get_scheduler: linear, cosine, constant_with_warmup ...
     warmup_steps: int = 200
     max_steps: int = 0  # 0: as many as `epochs` need

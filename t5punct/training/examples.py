@@ -21,7 +21,8 @@ from torch.utils.data import DataLoader, Dataset
 from ..errors import ConfigError
 from ..marks import NO_LABEL, ends_sentence
 from ..tagger import TAGGED_CASES
-from ..tokenization import PAUSE, TaskTokenizer, inline_case_of
+from ..task import PAUSE, inline_case_of
+from ..tokenization import TaskTokenizer
 from ..words import split
 from .config import DataConfig
 from .disfluencies import disfluent

@@ -7,12 +7,13 @@ In: an `Objective` and an `OptimConfig`.  Out: one or two torch optimisers, step
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
 from torch import nn
 
+from ..errors import ConfigError
 from .config import OptimConfig
 
 _OUTER = ("shared", "embed_tokens", "lm_head", "relative_attention_bias", "tagger")
@@ -39,6 +40,16 @@ def build_optimisers(objective: nn.Module, config: OptimConfig) -> tuple[torch.o
     )
     others = {name: value for name, value in parameters.items() if name not in hidden}
     return muon, _adamw(others, config, config.embedding_lr or config.lr)
+
+
+def freeze(objective: nn.Module, parts: Sequence[str]) -> None:
+    """Leave parameters with these parts in their names as they are.  Raises ConfigError for a part that none has."""
+    for part in parts:
+        found = [value for name, value in objective.named_parameters() if part in name]
+        if not found:
+            raise ConfigError(f"frozen {part!r}", expected="part of a parameter's name", fix="check optim.frozen")
+        for value in found:
+            value.requires_grad_(False)
 
 
 def _adamw(parameters: Mapping[str, nn.Parameter], config: OptimConfig, lr: float) -> torch.optim.AdamW:

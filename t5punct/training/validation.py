@@ -20,8 +20,9 @@ from ..formats.iwslt import is_iwslt, read_rows
 from ..model import Model
 from ..punctuator import Punctuator, PunctuatorConfig
 from .batches import collate
-from .config import ValidationConfig
+from .config import LossConfig, ValidationConfig
 from .examples import IGNORED, ChunkExamples
+from .objective import Objective
 
 _MAX_CHUNKS = 200  # `prepare` has shuffled them
 
@@ -53,21 +54,22 @@ class Validator:
         return {"step": step, **values}
 
     def _loss(self, model: Model) -> dict[str, float]:
-        """Mean cross-entropy of the target tokens in nats; nothing without held-out chunks."""
+        """Mean cross-entropies in nats, of the target tokens and of the tagger's marks; nothing without chunks."""
         if self.rows is None:
             return {}
         examples = ChunkExamples(self.rows, model.tokenizer)
-        make, network = collate(model.tokenizer.pad_id), model.network
-        total, n_tokens = 0.0, 0
+        make = collate(model.tokenizer.pad_id)
+        objective = Objective(model, LossConfig(tagger_weight=float(model.tagger is not None)))
+        text = tags = 0.0
+        n_tokens = n_slots = 0
         for indices in by_length(examples.lengths, self.batch_tokens):
             batch = make([examples[index] for index in indices]).to(model.device)
-            output = network(
-                input_ids=batch.input_ids, attention_mask=batch.attention_mask, labels=batch.labels, use_cache=False
-            )
-            n_batch = int((batch.labels != IGNORED).sum())
-            total += float(output.loss) * n_batch
-            n_tokens += n_batch
-        return {"validation_loss": round(total / n_tokens, 4)}
+            losses = objective(batch)
+            n_batch_tokens, n_batch_slots = (int((one != IGNORED).sum()) for one in (batch.labels, batch.marks))
+            text, n_tokens = text + float(losses.text) * n_batch_tokens, n_tokens + n_batch_tokens
+            tags, n_slots = tags + float(losses.tags) * n_batch_slots, n_slots + n_batch_slots
+        found = {"validation_loss": round(text / n_tokens, 4)}
+        return found if model.tagger is None else found | {"validation_tag_loss": round(tags / n_slots, 4)}
 
     def _scores(self, model: Model) -> dict[str, float]:
         """F1 with slot decoding; nothing without a file."""

@@ -17,7 +17,8 @@ import torch
 from ..errors import ConfigError, InputError
 from ..formats.files import read_lines
 from ..model import Model
-from ..tokenization import TaskConfig, TaskTokenizer
+from ..task import TaskConfig
+from ..tokenization import TaskTokenizer
 from ..words import split
 from .bert import Bert
 from .calibration import relative_biases, scales

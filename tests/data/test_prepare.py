@@ -19,7 +19,8 @@ from t5punct.data.prepare import PrepareConfig, all_chunks, prepare
 from t5punct.data.vocabulary import VocabularyConfig
 from t5punct.errors import ConfigError, InputError
 from t5punct.model import Model, load_tokenizer, save
-from t5punct.tokenization import TaskConfig, TaskTokenizer
+from t5punct.task import TaskConfig
+from t5punct.tokenization import TaskTokenizer
 from t5punct.words import split
 
 disable_progress_bar()

@@ -8,7 +8,8 @@ from transformers import AutoTokenizer
 
 from t5punct.data.vocabulary import VocabularyConfig, train_tokenizer
 from t5punct.errors import InputError
-from t5punct.tokenization import TaskConfig, TaskTokenizer
+from t5punct.task import TaskConfig
+from t5punct.tokenization import TaskTokenizer
 
 MARKS = ",.?!:;-"
 

@@ -29,7 +29,7 @@ def test_validation_scores_go_into_the_log(config: TrainConfig) -> None:
     lines = [line for line in log if "micro_f1" in line]
     assert [line["step"] for line in lines] == [2, 4]
     scores = ["micro_f1", "macro_f1", "comma_f1", "period_f1", "question_f1"]
-    assert list(lines[0]) == ["step", "validation_loss", *scores]
+    assert list(lines[0]) == ["step", "validation_loss", "validation_tag_loss", *scores]
 
 
 def test_validation_does_not_change_the_training(config: TrainConfig, tmp_path: Path) -> None:
@@ -47,16 +47,19 @@ def test_the_held_out_loss_is_the_mean_over_target_tokens(config: TrainConfig, t
     assert run.validator is not None
     held_out = load_from_disk(str(tiny_data))["validation"]
     examples = ChunkExamples(held_out, run.model.tokenizer)
-    total, n_tokens = 0.0, 0
+    text = tags = 0.0
+    n_tokens = n_slots = 0
     with torch.no_grad():
         for example in (examples[index] for index in range(len(examples))):
-            batch = collate(run.model.tokenizer.pad_id)([example])
-            total += float(run.objective(batch).text) * len(example.target)
-            n_tokens += len(example.target)
+            losses = run.objective(collate(run.model.tokenizer.pad_id)([example]))
+            text += float(losses.text) * len(example.target)
+            tags += float(losses.tags) * len(example.marks)
+            n_tokens, n_slots = n_tokens + len(example.target), n_slots + len(example.marks)
     line = run.validator.line(run.model, 7)
-    assert list(line) == ["step", "validation_loss"]
+    assert list(line) == ["step", "validation_loss", "validation_tag_loss"]
     assert line["step"] == 7
-    assert line["validation_loss"] == pytest.approx(total / n_tokens, abs=1e-4)
+    assert line["validation_loss"] == pytest.approx(text / n_tokens, abs=1e-4)
+    assert line["validation_tag_loss"] == pytest.approx(tags / n_slots, abs=1e-4)
     assert run.model.network.training
 
 

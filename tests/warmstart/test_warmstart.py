@@ -16,7 +16,7 @@ from t5punct.decoding.slots import SlotDecoder
 from t5punct.decoding.stepwise import decode_stepwise
 from t5punct.errors import ModelError
 from t5punct.marks import Case
-from t5punct.tokenization import TaskConfig
+from t5punct.task import TaskConfig
 from t5punct.warmstart.bert import Bert
 
 WORDS = "we know that this is right how are you today go not now she said the big house"

@@ -1,0 +1,47 @@
+"""Rates by matrix, and parameters that stay."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from t5punct.errors import ConfigError
+from t5punct.training.config import OptimConfig, TrainConfig
+from t5punct.training.loop import build, train
+from t5punct.training.optimisers import rate
+
+
+def test_a_matrix_learns_in_proportion_to_its_weights() -> None:
+    typical = torch.full((4, 4), 0.045)
+    assert rate("encoder.wi.weight", typical, 1e-3) == pytest.approx(1e-3)
+    assert rate("encoder.wi.weight", 3 * typical, 1e-3) == pytest.approx(3e-3)
+    assert rate("encoder.wi.weight", 0 * typical, 1e-3) == pytest.approx(1e-4), "zeros must be able to leave"
+    assert rate("layer_norm.weight", torch.full((4,), 20.0), 1e-3) == pytest.approx(1e-3)
+    assert rate("relative_attention_bias.weight", typical, 1e-3) == pytest.approx(1e-2)
+
+
+def test_a_resumed_run_keeps_the_rates_that_it_began_with(config: TrainConfig) -> None:
+    config = replace(config, optim=OptimConfig(lr=3e-2, rates="matrix", warmup_steps=0, max_steps=3))
+    before = build(config).optimisers[0].param_groups
+    began = [group["initial_lr"] for group in before]
+    assert len(set(began)) > 3
+    train(config)
+    resumed = build(replace(config, resume=True, optim=replace(config.optim, max_steps=6)))
+    assert [group["initial_lr"] for group in resumed.optimisers[0].param_groups] == pytest.approx(began)
+
+
+def test_frozen_parameters_stay(config: TrainConfig) -> None:
+    config = replace(config, optim=replace(config.optim, frozen=["shared", "encoder.block.0"]))
+    before = {name: value.clone() for name, value in build(config).objective.named_parameters()}
+    torch.manual_seed(config.seed)
+    train(config)
+    after = dict(build(replace(config, resume=True)).objective.named_parameters())
+    stayed = {name for name in before if torch.equal(before[name], after[name])}
+    assert stayed == {name for name in before if "shared" in name or "encoder.block.0" in name}
+
+
+def test_a_frozen_name_that_nothing_has_is_said(config: TrainConfig) -> None:
+    with pytest.raises(ConfigError, match="frozen 'decoder.blocks'"):
+        build(replace(config, optim=replace(config.optim, frozen=["decoder.blocks"])))
