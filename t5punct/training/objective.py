@@ -63,9 +63,9 @@ class Objective(nn.Module):
     def forward(self, batch: Batch) -> Losses:
         encoder = self.network.get_encoder()
         states = encoder(input_ids=batch.input_ids, attention_mask=batch.attention_mask).last_hidden_state
-        text = tags = cases = teacher = states.new_zeros(())
+        text = weighted = tags = cases = teacher = states.new_zeros(())
         if self.config.text_weight:
-            text = self._text_loss(states, batch)
+            text, weighted = self._text_losses(states, batch)
         if self.tagger is not None:
             ends = batch.word_ends.unsqueeze(-1).expand(-1, -1, states.shape[-1])
             marks, forms = self.tagger(states.gather(1, ends))  # (n_batch, n_words, n_classes)
@@ -73,11 +73,11 @@ class Objective(nn.Module):
             if self.teacher is not None:
                 teacher = self.teacher.loss(batch, states, marks, forms, batch.marks != IGNORED)
         tagged = self.config.tagger_weight * (tags + self.config.case_weight * cases)
-        total = self.config.text_weight * text + tagged + teacher
+        total = self.config.text_weight * weighted + tagged + teacher
         return Losses(total, text.detach(), tags.detach(), cases.detach(), teacher.detach())
 
-    def _text_loss(self, states: torch.Tensor, batch: Batch) -> torch.Tensor:
-        """Weighted mean cross-entropy of the target's tokens; states: (n_batch, n_source, d_model)."""
+    def _text_losses(self, states: torch.Tensor, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
+        """Mean cross-entropy of the target's tokens, plain and weighted; states: (n_batch, n_source, d_model)."""
         inputs = self.network._shift_right(batch.labels)  # the start, then all but the last
         written = self.network.get_decoder()(
             input_ids=inputs, encoder_hidden_states=states, encoder_attention_mask=batch.attention_mask, use_cache=False
@@ -87,10 +87,12 @@ class Objective(nn.Module):
         rows, pieces = self._pieces(wanted)
         if pieces is not None:
             wanted = torch.searchsorted(pieces, wanted)
-        weights = self.token_weights
-        if weights is not None and pieces is not None:
-            weights = weights[pieces]
-        return cross_entropy(nn.functional.linear(found, rows).float(), wanted, weights)
+        logits = nn.functional.linear(found, rows).float()
+        plain = cross_entropy(logits, wanted)
+        if self.token_weights is None:
+            return plain, plain
+        weights = self.token_weights if pieces is None else self.token_weights[pieces]
+        return plain, cross_entropy(logits, wanted, weights)
 
     def _pieces(self, wanted: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor | None]:
         """The output layer's rows that the loss is taken over, (n, d_model), and their ids if they are not all."""
