@@ -1,6 +1,6 @@
 """Models: load, save, make anew, and the one that ships inside the package.
 
-In: a folder, a hub id, or nothing (the bundled model).  Out: a `Model`, a T5 with its tokenizer and task.
+In: a folder, a hub id, a bundled model's name, or nothing (`base`).  Out: a `Model`, a T5 with its tokenizer and task.
 
 `load()` gives the bundled model; `load("runs/mine")` a folder; `load("t5-small")` asks the hub, because a hub id was
 named and nothing here has that name.
@@ -108,10 +108,24 @@ def bundled_root() -> Path:
 
 def bundled_folder(name: str = BUNDLED) -> Path:
     """The folder of a model that ships with the package.  Raises ModelError if there is none of that name."""
-    folder = bundled_root() / name
-    if not folder.is_dir():
-        raise ModelError(f"no bundled model {name!r}", expected=BUNDLED, fix="name a model folder instead")
-    return folder
+    if name not in bundled_names():
+        found = ", ".join(bundled_names())
+        raise ModelError(f"no bundled model {name!r}", expected=f"one of {found}", fix="name a model folder instead")
+    return bundled_root() / name
+
+
+def bundled_names() -> tuple[str, ...]:
+    """The models that ship with the package."""
+    return tuple(sorted(path.name for path in bundled_root().iterdir() if path.is_dir()))
+
+
+def _located(source: str | Path | None, revision: str | None) -> Path:
+    """A model's folder: the bundled default, a folder of this name, a bundled model of this name, or a hub id's."""
+    if source is None:
+        return bundled_folder()
+    if source in bundled_names() and not Path(source).is_dir():
+        return bundled_folder(str(source))
+    return locate(source, "model", revision)
 
 
 def load(source: str | Path | None = None, *, task: TaskConfig | None = None, revision: str | None = None) -> Model:
@@ -121,7 +135,7 @@ def load(source: str | Path | None = None, *, task: TaskConfig | None = None, re
     `t5punct.yaml` states; a folder without one (any T5) has the default form.
     """
     name = str(source) if source is not None else BUNDLED
-    folder = locate(source if source is not None else bundled_folder(), "model", revision)
+    folder = _located(source, revision)
     if not (folder / "config.json").is_file():
         raise ModelError(f"{folder} holds no config.json", expected="a T5 folder", fix="check --model")
     from .tagger import load_tagger

@@ -55,7 +55,7 @@ class TaskTokenizer:
     @cached_property
     def mark_ids(self) -> dict[str, tuple[int, ...]]:
         """The tokens of each mark where it stands behind a word; the dash brings its space along."""
-        marks = {}
+        marks: dict[str, tuple[int, ...]] = {}
         for mark in self.task.marks:
             row = self._row(mark_token(mark))
             if row is not None:

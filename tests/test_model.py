@@ -100,7 +100,7 @@ def test_damaged_weights_are_one_clear_line(tiny_model: Model, tmp_path: Path) -
 
 
 def test_an_unknown_bundled_name_lists_what_there_is() -> None:
-    with pytest.raises(ModelError, match="no bundled model 'huge'; expected base"):
+    with pytest.raises(ModelError, match="no bundled model 'huge'; expected one of base"):
         models.bundled_folder("huge")
 
 

@@ -16,7 +16,8 @@ from typing import Any
 import torch
 from torch.nn.functional import gelu, layer_norm
 
-from ..errors import ConfigError, ModelError
+from ..errors import ConfigError, ModelError, first_line
+from ..hub import locate
 
 _EXPECTED = "a BERT (model_type bert, absolute positions, gelu) such as bert-base-uncased or MiniLM"
 
@@ -114,20 +115,19 @@ class Bert:
         """Read a folder or hub id.  Raises ModelError for what is no BERT."""
         from transformers import AutoConfig, AutoModel
 
+        folder = locate(source, "encoder")
         try:
-            config = AutoConfig.from_pretrained(str(source))
+            config = AutoConfig.from_pretrained(str(folder))
             if not is_supported(config):
                 raise ModelError(f"{source}: {_described(config)}", expected=_EXPECTED, fix="name another encoder")
             network = AutoModel.from_pretrained(
-                str(source), use_safetensors=True, dtype=torch.float32, add_pooling_layer=False
+                str(folder), use_safetensors=True, dtype=torch.float32, add_pooling_layer=False
             )
         except ModelError:
             raise
         except Exception as error:  # what a damaged folder raises has no common base
-            first_line = (str(error).splitlines() or [type(error).__name__])[0]
-            raise ModelError(
-                f"{source} cannot be loaded ({first_line})", expected=_EXPECTED, fix="check the name"
-            ) from error
+            found = f"{source} cannot be loaded ({first_line(error)})"
+            raise ModelError(found, expected=_EXPECTED, fix="check the name") from error
         return cls.of(network)
 
     @classmethod

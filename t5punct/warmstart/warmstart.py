@@ -16,6 +16,7 @@ import torch
 
 from ..errors import ConfigError, InputError
 from ..formats.files import read_lines
+from ..hub import locate
 from ..model import Model
 from ..task import TaskConfig
 from ..tokenization import TaskTokenizer
@@ -64,7 +65,7 @@ def warm_start(config: WarmStartConfig, task: TaskConfig) -> Model:
     bert = Bert.load(config.source)
     if config.layers is not None:
         bert = bert.first(config.layers)
-    bert_tokenizer = AutoTokenizer.from_pretrained(config.source)
+    bert_tokenizer = AutoTokenizer.from_pretrained(str(locate(config.source, "tokenizer")))
     tokenizer, rows = t5_tokenizer(bert_tokenizer, task)
     windows = _windows(config, bert_tokenizer)
     with torch.random.fork_rng(devices=[]), torch.no_grad():

@@ -43,5 +43,5 @@ def test_frozen_parameters_stay(config: TrainConfig) -> None:
 
 
 def test_a_frozen_name_that_nothing_has_is_said(config: TrainConfig) -> None:
-    with pytest.raises(ConfigError, match="frozen 'decoder.blocks'"):
+    with pytest.raises(ConfigError, match=r"frozen 'decoder\.blocks'"):
         build(replace(config, optim=replace(config.optim, frozen=["decoder.blocks"])))
