@@ -67,7 +67,7 @@ def warm_start(config: WarmStartConfig, task: TaskConfig) -> Model:
         bert = bert.first(config.layers)
     bert_tokenizer = AutoTokenizer.from_pretrained(str(locate(config.source, "tokenizer")))
     tokenizer, rows = t5_tokenizer(bert_tokenizer, task)
-    windows = _windows(config, bert_tokenizer)
+    windows = calibration_windows(config, bert_tokenizer)
     with torch.random.fork_rng(devices=[]), torch.no_grad():
         torch.manual_seed(config.seed)
         network = _empty(bert, len(tokenizer), TaskTokenizer(tokenizer, task), config)
@@ -158,7 +158,7 @@ def _start_decoder(network: Any, config: StreamConfig) -> None:
     decoder.final_layer_norm.weight.data.fill_(_WRITTEN_LOGIT / (config.start_std * d_model**0.5))
 
 
-def _windows(config: WarmStartConfig, tokenizer: Any) -> list[torch.Tensor]:
+def calibration_windows(config: WarmStartConfig, tokenizer: Any) -> list[torch.Tensor]:
     """Bare words of the text, as the BERT reads them: [CLS] words [SEP], in windows of one length."""
     if not config.text:
         raise ConfigError("no text to calibrate on", expected="--text FILE", fix="name a file of punctuated text")
