@@ -21,6 +21,7 @@ from typing import Any
 
 import torch
 
+from ..errors import ConfigError
 from ..model import Model
 from .examples import ChunkExamples
 
@@ -42,8 +43,18 @@ class _Readers:
 
 @torch.no_grad()
 def fit_copier(model: Model, examples: ChunkExamples, n_words: int) -> None:
-    """Write the first decoder layer's attention from the states of examples that hold so many words."""
+    """Write the first decoder layer's attention from the states of examples that hold so many words.
+
+    Raises ConfigError for heads that are wider together than the model.
+    """
     network: Any = model.network
+    n_channels, n_wanted = network.config.d_model, network.config.num_heads * network.config.d_kv
+    if n_wanted > n_channels:
+        raise ConfigError(
+            f"heads of {n_wanted} channels in a model of {n_channels}",
+            expected="no more channels than the model's",
+            fix="set fit.copier_words=0",
+        )
     embeddings = network.get_input_embeddings().weight.detach()
     sources, states = _collect(model, examples, n_words)
     ids = torch.cat(sources)
