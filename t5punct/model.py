@@ -121,10 +121,8 @@ def bundled_names() -> tuple[str, ...]:
 
 def _located(source: str | Path | None, revision: str | None) -> Path:
     """A model's folder: the bundled default, a folder of this name, a bundled model of this name, or a hub id's."""
-    if source is None:
-        return bundled_folder()
-    if source in bundled_names() and not Path(source).is_dir():
-        return bundled_folder(str(source))
+    if source is None or (source in bundled_names() and not Path(source).is_dir()):
+        source = bundled_folder(BUNDLED if source is None else str(source))
     return locate(source, "model", revision)
 
 

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import huggingface_hub
 import pytest
-import torch
 from huggingface_hub import constants
 
 from t5punct import model as models
@@ -20,6 +19,7 @@ from t5punct.errors import ConfigError, ModelError
 from t5punct.hub import locate
 from t5punct.model import Model
 from t5punct.punctuator import Punctuator
+from t5punct.tagger import Tagger
 from t5punct.task import TaskConfig
 
 HUB_ID, OLD, NEW = "someone/punct", "0" * 40, "1" * 40
@@ -33,7 +33,7 @@ def cache(tiny_model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     repository = cache / "models--someone--punct"
     for commit, name, task in ((OLD, "v1", replace(TASK, marks=",", mark_odds={})), (NEW, "main", TASK)):
         tuned = tiny_model.with_task(**vars(task))
-        tagger = torch.nn.Linear(tiny_model.network.config.d_model, 1 + len(task.marks))
+        tagger = Tagger(tiny_model.network.config.d_model, task.marks)
         models.save(replace(tuned, tagger=tagger), repository / "snapshots" / commit)
         (repository / "refs").mkdir(exist_ok=True)
         (repository / "refs" / name).write_text(commit)
@@ -46,7 +46,7 @@ def cache(tiny_model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 def test_a_model_of_the_hub_keeps_its_task_odds_and_tagger() -> None:
     model = models.load(HUB_ID)
     assert model.task == TASK
-    assert model.tagger is not None and model.tagger.out_features == 3
+    assert model.tagger is not None and model.tagger.marks.out_features == 3
     assert (model.name, model.tuned) == (HUB_ID, True)
 
 

@@ -40,12 +40,15 @@ def output_scale(model: Model) -> float:
     and releases, so it is measured on one token.
     """
     network: Any = model.network
+    was_training = network.training
+    network.eval()  # dropout would hide it
     start = torch.tensor([[model.start_id]], device=model.device)
     # the states are not asked of the network: to collect them it hangs functions on itself that cannot be pickled
     encoded = network.encoder(input_ids=start).last_hidden_state
     states = network.decoder(input_ids=start, encoder_hidden_states=encoded, use_cache=False).last_hidden_state
     plain = network.get_output_embeddings()(states).double().flatten()
     given = network(input_ids=start, decoder_input_ids=start, use_cache=False).logits.double().flatten()
+    network.train(was_training)
     scale = float(given @ plain / (plain @ plain))
     if not torch.allclose(plain * scale, given, rtol=1e-2, atol=1e-2 * float(given.abs().max())):
         raise ModelError(

@@ -53,14 +53,15 @@ def test_batches_hold_examples_of_about_the_same_length() -> None:
 
 
 def test_collate_pads_and_masks() -> None:
-    one = Example(source=(5, 6, 7, 1), target=(5, 8, 6, 7, 1), word_ends=(1, 2), marks=(1, 0))
-    other = Example(source=(5, 1), target=(5, 1), word_ends=(0,), marks=(3,))
+    one = Example(source=(5, 6, 7, 1), target=(5, 8, 6, 7, 1), word_ends=(1, 2), marks=(1, 0), cases=(1, 0))
+    other = Example(source=(5, 1), target=(5, 1), word_ends=(0,), marks=(3,), cases=(2,))
     batch = collate(pad_id=0)([one, other])
     assert batch.input_ids.tolist() == [[5, 6, 7, 1], [5, 1, 0, 0]]
     assert batch.attention_mask.tolist() == [[1, 1, 1, 1], [1, 1, 0, 0]]
     assert batch.labels.tolist() == [[5, 8, 6, 7, 1], [5, 1, IGNORED, IGNORED, IGNORED]]
     assert batch.word_ends.tolist() == [[1, 2], [0, 0]]
     assert batch.marks.tolist() == [[1, 0], [3, IGNORED]]
+    assert batch.cases.tolist() == [[1, 0], [2, IGNORED]]
     assert batch.n_words == 3
     assert {tensor.dtype for tensor in (batch.input_ids, batch.attention_mask, batch.labels)} == {torch.int64}
     moved = batch.to(torch.device("meta"))
