@@ -134,7 +134,11 @@ class Draft:
     def _drafted(self, place: int, mark: str, case: Case | None) -> list[Path]:
         choice = self._candidates.choice(self._window, place, 0)
         marked = choice.marks.get(mark)
-        return [marked, self._word(place, 1, mark, case)] if marked else [choice.form(case)]
+        if not marked:
+            return [choice.form(case)]
+        if case is None:
+            return [marked, self._word(place, 1, mark, None)]
+        return [marked, self._candidates.choice(self._window, place, 1).form(case)]
 
     def _word(self, place: int, n_marks: int, mark: str, case: Case | None) -> Path:
         """The next word, or the end, after a mark."""

@@ -27,6 +27,7 @@ from .fitting import fitted
 from .objective import Losses, Objective
 from .optimisers import build_optimisers, freeze
 from .progress import Progress
+from .resuming import check_resumed
 from .teacher import Teacher
 from .validation import Validator
 
@@ -97,6 +98,7 @@ def build(config: TrainConfig) -> Run:
     if config.resume:
         with accelerator.main_process_first():
             find_checkpoint(Path(config.output))
+        check_resumed(config)
     model = _model(config)
     validator = _validator(config)
     sampler, loader = _data(config, model, accelerator.num_processes)

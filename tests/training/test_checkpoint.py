@@ -190,7 +190,7 @@ def test_a_resumed_run_may_begin_or_drop_its_tagger(config: TrainConfig) -> None
     config = with_optimiser(replace(config, loss=LossConfig()), "adamw", max_steps=1)
     folder = train(config)
     for n_steps, weight in ((2, 0.5), (3, 0.0)):
-        later = replace(config, resume=True, loss=LossConfig(weight))
+        later = replace(config, resume=True, loss=LossConfig(tagger_weight=weight))
         train(with_optimiser(later, "adamw", max_steps=n_steps))
         assert json.loads((folder / "state.json").read_text())["step"] == n_steps
         assert (folder / "tagger.safetensors").exists() == bool(weight)

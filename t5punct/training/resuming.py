@@ -1,0 +1,50 @@
+"""What a resumed run may change of its settings, and what it may not.
+
+In: the settings of a run that goes on, and the folder of its last checkpoint.  Out: nothing, or one clear line.
+
+A run that is resumed on other data, with another seed or batch size, is no longer the run that began: its position in
+the data means something else, and nothing would say so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from .. import config as settings
+from ..errors import ConfigError
+from .checkpoint import TRAIN_FILE
+from .config import TrainConfig
+
+# how long, how it is watched, where it lies, and what its losses weigh
+MAY_CHANGE = (
+    "output", "resume", "checkpoint_every_steps", "log_every_steps", "validation", "data.workers", "optim.max_steps",
+    "optim.epochs", "loss", "mixed_precision",
+)  # fmt: skip
+
+
+def check_resumed(config: TrainConfig) -> None:
+    """Raise ConfigError for the first setting that differs from the checkpoint's and is none of `MAY_CHANGE`."""
+    file = Path(config.output) / TRAIN_FILE
+    if not file.is_file():
+        return
+    began, now = (_dotted(asdict(one)) for one in (settings.load_plain(TrainConfig, file), config))
+    for name in began | now:
+        if began.get(name) != now.get(name) and not any(f"{name}.".startswith(f"{may}.") for may in MAY_CHANGE):
+            raise ConfigError(
+                f"{name} {now.get(name)!r} for a run that began with {began.get(name)!r}",
+                expected="the settings that it began with",
+                fix="resume with them, or begin another run in another output",
+            )
+
+
+def _dotted(values: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Nested settings by their dotted names."""
+    found: dict[str, Any] = {}
+    for name, value in values.items():
+        if isinstance(value, dict):
+            found |= _dotted(value, f"{prefix}{name}.")
+        else:
+            found[prefix + name] = value
+    return found

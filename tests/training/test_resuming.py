@@ -1,0 +1,54 @@
+"""What a resumed run may change, and what is refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from t5punct.errors import ConfigError
+from t5punct.task import TaskConfig
+from t5punct.training.config import FitConfig, LossConfig, TrainConfig, ValidationConfig
+from t5punct.training.loop import build, train
+from t5punct.training.noise import NoiseConfig
+
+
+@pytest.fixture
+def begun(config: TrainConfig) -> TrainConfig:
+    train(replace(config, optim=replace(config.optim, max_steps=2)))
+    return replace(config, resume=True)
+
+
+def test_other_settings_are_refused_with_both_values(begun: TrainConfig) -> None:
+    data, optim = begun.data, begun.optim
+    others = {
+        r"seed 7 for a run that began with 1": replace(begun, seed=7),
+        r"data\.batch_tokens 300 for a run that began with 600": replace(begun, data=replace(data, batch_tokens=300)),
+        r"data\.path 'elsewhere' for a run": replace(begun, data=replace(data, path="elsewhere")),
+        r"data\.noise\.share 0\.5 for a run that began with 0\.0": replace(
+            begun, data=replace(data, noise=NoiseConfig(0.5))
+        ),
+        r"data\.styles\.chat 2\.0 for a run that began with None": replace(
+            begun, data=replace(data, styles={"chat": 2.0})
+        ),
+        r"optim\.lr 0\.1 for": replace(begun, optim=replace(optim, lr=0.1)),
+        r"fresh\.d_ff 32 for": replace(begun, fresh=replace(begun.fresh, d_ff=32)),
+        r"task.* for a run that began with": replace(begun, task=TaskConfig(marks=",.")),
+        r"fit\.tagger_words 5 for": replace(begun, fit=FitConfig(tagger_words=5)),
+    }
+    for message, other in others.items():
+        with pytest.raises(ConfigError, match=message):
+            build(other)
+
+
+def test_how_long_and_how_it_is_watched_may_change(begun: TrainConfig) -> None:
+    build(
+        replace(
+            begun,
+            optim=replace(begun.optim, max_steps=9),
+            validation=ValidationConfig(every_steps=3),
+            loss=LossConfig(tagger_weight=1.0),
+            checkpoint_every_steps=1,
+            log_every_steps=1,
+        )
+    )
