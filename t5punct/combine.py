@@ -44,6 +44,8 @@ def decide(votes: Sequence[Vote], config: CombineConfig) -> Decision:
     section 3).  `vote`: the marks that most windows chose, if their share exceeds the threshold, else none (Cho 2012).
     Of equal marks, the one that an earlier window mentions first wins.
     """
+    if len(votes) == 1:
+        return _alone(votes[0], config)
     weights = [_weight(vote, config.method) for vote in votes]
     if sum(weights) <= 0.0:
         weights = [1.0] * len(votes)
@@ -56,13 +58,27 @@ def decide(votes: Sequence[Vote], config: CombineConfig) -> Decision:
     return Decision(label, Case(case.best), confidence, case.probability(case.best), len(votes))
 
 
+def _alone(vote: Vote, config: CombineConfig) -> Decision:
+    """The decision where a slot has one vote, which no weight changes."""
+    (label, confidence), case = _sole_label(vote.labels), vote.cases.best
+    if config.method == "vote":
+        return Decision(label, Case(case), 1.0, 1.0)
+    return Decision(label, Case(case), confidence, vote.cases.probability(case) / sum(vote.cases.probabilities))
+
+
+def _sole_label(labels: Distribution) -> tuple[str, float]:
+    """`_label` of a single distribution; nearly always its slot stays empty, as no marks together are as likely."""
+    empty, total = labels.probability(NO_LABEL), sum(labels.probabilities)
+    return (NO_LABEL, empty / total) if 2.0 * empty > total else _label([labels], [1.0], None)
+
+
 def written(labels: Distribution) -> str:
     """The label that one window votes for: its marks chosen one by one, the best each time.
 
     That is nearly always what its decoder wrote; the decoder weighs a mark against each form of the next word, a vote
     against all of them together.
     """
-    return _label([labels], [1.0], None)[0]
+    return _sole_label(labels)[0]
 
 
 class Ballot:

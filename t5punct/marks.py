@@ -16,6 +16,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 
 from .errors import ConfigError
 from .spelling import keeps_letters
@@ -51,7 +52,7 @@ class Alphabet:
         if self.max_marks < 1:
             raise ConfigError(f"max_marks {self.max_marks}", expected="1 or more", fix="use 3")
 
-    @property
+    @cached_property
     def characters(self) -> str:
         """The marks and their other spellings: all that a text may write them with."""
         dashes = _DASHES if DASH in self.marks else ""
@@ -101,11 +102,12 @@ def case_of(word: str) -> Case:
 
 def apply_case(word: str, case: Case) -> str:
     """The word in another case, or unchanged where that could not be undone (`ß` has no capital, `iPhone` is mixed)."""
+    if case is Case.VERBATIM:
+        return word
     lower = word.lower()
-    forms = {Case.LOWER: lower, Case.CAPITALISED: capitalise(lower), Case.UPPER: lower.upper()}
-    form = forms.get(case, word)
-    reversible = word in forms.values() and len(form) == len(word) and form.lower() == lower
-    return form if reversible else word
+    form = lower if case is Case.LOWER else capitalise(lower) if case is Case.CAPITALISED else lower.upper()
+    known = word == lower or word in (capitalise(lower), lower.upper())
+    return form if known and len(form) == len(word) and form.lower() == lower else word
 
 
 def case_forms(word: str) -> dict[Case, str]:

@@ -42,6 +42,8 @@ def render_word(word: Word, decision: Decision, config: RenderConfig, alphabet: 
         cut = len(word.text) - word.n_closers  # what stands before the marks
         return RenderedWord(word.written(NO_LABEL, case)[:cut] + word.raw[cut:], word.given, case)
     label = decision.label if word.has_slot else NO_LABEL
+    if not label:
+        return RenderedWord(word.written(NO_LABEL, case), NO_LABEL, case)
     text = word.written(label, case, alphabet)
     is_shown = text != word.written(NO_LABEL, case) or (word.dotted and label.startswith("."))
     return RenderedWord(text, label if is_shown else NO_LABEL, case)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from .errors import ConfigError
 from .marks import Alphabet, Case, capitalise, case_of
@@ -71,7 +72,7 @@ class TaskConfig:
                 f"prefix {self.prefix!r}", expected="text with {style} in it, or plain", fix="mend the prefix"
             ) from error
 
-    @property
+    @cached_property
     def alphabet(self) -> Alphabet:
         return Alphabet(self.marks, self.max_marks)
 

@@ -43,7 +43,7 @@ class Distribution:
     @property
     def best(self) -> str:
         """The most probable outcome; of equals, the one mentioned first."""
-        return max(zip(self.probabilities, self.outcomes, strict=True), key=lambda pair: pair[0])[1]
+        return self.outcomes[self.probabilities.index(max(self.probabilities))]
 
     @property
     def entropy(self) -> float:
@@ -51,7 +51,7 @@ class Distribution:
         return -sum(p * math.log(p) for p in self.probabilities if p > 0.0) or 0.0
 
     def probability(self, outcome: str) -> float:
-        return dict(zip(self.outcomes, self.probabilities, strict=True)).get(outcome, 0.0)
+        return self.probabilities[self.outcomes.index(outcome)] if outcome in self.outcomes else 0.0
 
 
 @dataclass(frozen=True, slots=True)

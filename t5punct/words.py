@@ -25,6 +25,8 @@ _OPENERS = '"“„«‘([{¿¡'
 _CLOSERS = '"”“»)]}' + _APOSTROPHES
 # U.S. and e.g. are words: their last full stop is theirs and marks no slot
 _INITIALISM = re.compile(r"(?:[^\W\d_]\.){2,}$")
+_PUNCTUATION = ",.?!:;-…–—―" + _OPENERS + _CLOSERS
+_ALL_MARKS = Alphabet()
 _PIECE = re.compile(r"(\S+)(\s*)")
 _ASCII_WORD = re.compile(r"[A-Za-z0-9]+(?:['-][A-Za-z0-9]+)*")
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -75,14 +77,14 @@ class Word:
         """The word in the given case with the given label, marks inside closing quotes where they stood."""
         text = self.text
         if case is not Case.VERBATIM:
-            start = text.find(self.core)
-            core = apply_case(self.core, case)
-            text = text[:start] + core + text[start + len(self.core) :]
+            core = self.core
+            start = text.find(core)
+            text = text[:start] + apply_case(core, case) + text[start + len(core) :]
         cut = len(text) - self.n_closers
         stem, closers = text[:cut] + "." * self.dotted, text[cut:]
         if not label or not self.has_slot:
             return stem + closers
-        alphabet = alphabet or Alphabet()
+        alphabet = alphabet or _ALL_MARKS
         inside, dash, behind = label.partition(DASH)  # a dash stands apart, so never inside quotes
         result = alphabet.write(alphabet.write(stem, inside) + closers, dash + behind)
         return stem + closers if _swallows(result, text, alphabet) else result
@@ -130,7 +132,7 @@ def words_of(text: str, alphabet: Alphabet | None = None, *, opens_line: bool = 
 
     `opens_line`: whether the text begins a line, where a number with a full stop is an item of a list.
     """
-    alphabet = alphabet or Alphabet()
+    alphabet = alphabet or _ALL_MARKS
     word: Word | None = None
     start = stop = 0  # of what the input wrote for the word
     takes_marks = False
@@ -221,13 +223,12 @@ def _tail_start(piece: str, alphabet: Alphabet) -> int:
 
 
 def _is_marks(piece: str, alphabet: Alphabet) -> bool:
-    characters = alphabet.characters
-    return all(char in characters for char in piece)
+    return not piece.strip(alphabet.characters)
 
 
 def _is_punctuation(piece: str) -> bool:
     """Whether a piece is nothing but marks, quotes and brackets."""
-    return all(char in ",.?!:;-…–—―" or char in _OPENERS or char in _CLOSERS for char in piece)
+    return not piece.strip(_PUNCTUATION)
 
 
 def _swallows(result: str, text: str, alphabet: Alphabet) -> bool:

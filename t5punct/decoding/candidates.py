@@ -23,6 +23,7 @@ from those of words, and from each other's.
 from __future__ import annotations
 
 import math
+from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -82,8 +83,10 @@ class Path:
         Chain-rule products along the path.  What follows a token that was not taken is not known; its mass rests
         with the first option that goes on with it.
         """
-        masses = [0.0] * len(self.choice.options)
-        mass = 1.0
+        n_options = len(self.choice.options)
+        if len(self.turns) == 1 and len(self.choice.root.tokens) == n_options:
+            return list(rows[0][:n_options])  # no two options share a token: all is decided at the root
+        masses, mass = [0.0] * n_options, 1.0
         for turn, row in zip(self.turns, rows, strict=True):
             for child, heir in enumerate(turn.fork.heirs):
                 if child != turn.taken:
@@ -102,6 +105,8 @@ class Choice:
     paths: tuple[Path, ...] = ()  # one for each option
     marks: dict[str, Path] = field(default_factory=dict)  # those that write a mark
     forms: dict[Case | None, Path] = field(default_factory=dict)  # those that write the next word, or (None) the end
+    labels: tuple[str, ...] = (NO_LABEL,)  # what the slot may hold after this choice: nothing more, or a mark
+    cases: tuple[str, ...] = ()  # of the next word
 
     @classmethod
     def of(cls, options: Sequence[Option]) -> Choice:
@@ -120,6 +125,8 @@ class Choice:
                 choice.marks[path.option.mark] = path
             else:
                 choice.forms[path.option.case] = path
+        choice.labels += tuple(choice.marks)
+        choice.cases = tuple(case.value for case in choice.forms if case is not None)
         return choice
 
     def form(self, case: Case | None) -> Path:
@@ -137,7 +144,7 @@ class Candidates:
         self._tokenizer = tokenizer
         self._alphabet = alphabet or tokenizer.task.alphabet
         self._mark_odds = mark_odds or {}
-        self._made: dict[tuple[str | None, bool, bool, bool, str], Choice] = {}
+        self._made: OrderedDict[tuple[str | None, bool, bool, bool, str], Choice] = OrderedDict()
 
     def choice(self, window: WindowInput, place: int, n_marks: int) -> Choice:
         """What may follow when `place` words and, in the last one's slot, `n_marks` marks have been written."""
@@ -148,10 +155,12 @@ class Candidates:
         marked = not given and place > 0 and window.has_slot[place - 1] and n_marks < self._alphabet.max_marks
         key = (word, place == 0, marked, bool(self._mark_odds) and n_marks == 0, given)
         choice = self._made.get(key)
-        if choice is None:
-            if len(self._made) >= _KEPT_CHOICES:
-                self._made.clear()
-            choice = self._made[key] = Choice.of(self._options(*key))
+        if choice is not None:
+            self._made.move_to_end(key)
+            return choice
+        if len(self._made) >= _KEPT_CHOICES:
+            self._made.popitem(last=False)  # the one that was not asked for longest
+        choice = self._made[key] = Choice.of(self._options(*key))
         return choice
 
     def _options(self, word: str | None, first: bool, marked: bool, weighed: bool, given: str) -> list[Option]:

@@ -44,14 +44,14 @@ class Tally:
     def count(self, path: Path, masses: Sequence[float]) -> None:
         """Take a path; `masses` are those of all options of its choice."""
         choice = path.choice
-        stop = sum(masses[other.index] for other in choice.forms.values())  # the label stays as it is
+        forms = [masses[other.index] for other in choice.forms.values()]
+        stop = sum(forms)  # the label stays as it is
         if path.option.mark is None and not self._labels:  # nearly always: a slot in which nothing is written
-            found = (stop, *(masses[other.index] for other in choice.marks.values()))
-            labels = Distribution((NO_LABEL, *choice.marks), found)
+            labels = Distribution(choice.labels, (stop, *[masses[other.index] for other in choice.marks.values()]))
         else:
             if path.option.mark is not None:  # mentioned first: of equal marks it is the one that was taken
                 if not self._label and None not in choice.forms:
-                    self._inside = _cases(choice, masses, stop)
+                    self._inside = _cases(choice, forms, stop)
                 self._labels.setdefault(self._label + path.option.mark, 0.0)
             for mark, other in choice.marks.items():
                 if other is not path:
@@ -65,7 +65,7 @@ class Tally:
         if self.place:
             self._slots.append(labels)
         if path.option.case is not None:
-            self._cases.append(_cases(choice, masses, stop))
+            self._cases.append(_cases(choice, forms, stop))
             self._insides.append(self._inside if ends_sentence(self._label) else None)
             self._open()
 
@@ -84,8 +84,7 @@ class Tally:
 
 
 def _cases(choice: Choice, masses: Sequence[float], total: float) -> Distribution:
-    """The case of the word, given that it is written; `total` is the mass of that."""
+    """The case of the word, given that it is written: the masses of its forms, and their sum."""
     if total <= 0.0:  # the network is sure of a mark, and the longest label is written
-        return Distribution.of({case.value: 0.0 for case in choice.forms if case is not None})
-    names = tuple(case.value for case in choice.forms if case is not None)
-    return Distribution(names, tuple(masses[path.index] / total for path in choice.forms.values()))
+        return Distribution.of(dict.fromkeys(choice.cases, 0.0))
+    return Distribution(choice.cases, tuple([mass / total for mass in masses]))
