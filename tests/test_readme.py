@@ -41,7 +41,7 @@ def test_the_python_blocks_run() -> None:
 
 def test_every_option_that_the_readme_names_exists() -> None:
     shown = ""
-    for command in ("punctuate", "stream", "tune"):
+    for command in ("punctuate", "stream", "tune", "warmstart"):
         ask = [sys.executable, "-m", "t5punct", command, "--help"]
         shown += subprocess.run(ask, cwd=ROOT, capture_output=True, check=True).stdout.decode()
     for option in sorted(set(re.findall(r"--[a-z][a-z-]+", README)) - {"--config"}):

@@ -31,7 +31,14 @@ def folder(lively_model: Model, tmp_path_factory: pytest.TempPathFactory) -> str
 def _open(folder: str, *arguments: str) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-m", "t5punct", "stream", "--model", folder, *arguments]
     pipe = subprocess.PIPE
-    return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, cwd=ROOT, bufsize=0)
+    # the tests may run under nohup, which has SIGHUP ignored by all that it starts
+    return subprocess.Popen(
+        command, stdin=pipe, stdout=pipe, stderr=pipe, cwd=ROOT, bufsize=0, preexec_fn=_heed_hangups  # noqa: PLW1509
+    )
+
+
+def _heed_hangups() -> None:
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @pytest.fixture

@@ -138,7 +138,9 @@ def _replace(folder: Path, successor: Path) -> None:
 def _training_tensors(objective: Objective, optimisers: Sequence[torch.optim.Optimizer]) -> dict[str, torch.Tensor]:
     """What the next step depends on beside the weights: moments, rates, the random state."""
     tensors = {f"optimiser.{name}": tensor for name, tensor in _optimiser_tensors(objective, optimisers).items()}
-    tensors |= {f"rate.{name}": torch.tensor(rate) for name, rate in _rates(objective, optimisers).items()}
+    tensors |= {
+        f"rate.{name}": torch.tensor(rate, dtype=torch.float64) for name, rate in _rates(objective, optimisers).items()
+    }
     tensors["rng"] = torch.get_rng_state()
     return {name: tensor.contiguous().cpu() for name, tensor in tensors.items()}
 

@@ -88,7 +88,8 @@ def _readers(states: Sequence[torch.Tensor], wanted: Sequence[torch.Tensor]) -> 
         outputs = torch.cat([one[max(0, offset) : (-max(0, -offset)) or None] for one in wanted])
         square = inputs.T @ inputs
         ridge = _RIDGE * len(inputs) * torch.eye(len(square), device=inputs.device)
-        return torch.linalg.solve(square + ridge, inputs.T @ outputs).T
+        reader: torch.Tensor = torch.linalg.solve(square + ridge, inputs.T @ outputs).T
+        return reader
 
     return _Readers(fitted(0), fitted(-1), fitted(1))
 

@@ -53,8 +53,8 @@ def fit_tagger(model: Model, examples: ChunkExamples, n_words: int) -> Tagger:
     for head, classes in ((tagger.marks, marks), (tagger.cases, cases)):
         _fit(head, standard, classes)
         with torch.no_grad():
-            head.weight /= std
-            head.bias -= head.weight @ mean
+            head.weight.div_(std)
+            head.bias.sub_(head.weight @ mean)
     return tagger
 
 
@@ -67,10 +67,10 @@ def _fit(head: torch.nn.Linear, states: torch.Tensor, classes: torch.Tensor) -> 
     def closure() -> torch.Tensor:
         optimiser.zero_grad()
         loss: torch.Tensor = cross_entropy(head(states), classes) + _DECAY * head.weight.pow(2).sum()
-        loss.backward()
+        loss.backward()  # type: ignore[no-untyped-call]
         return loss
 
-    optimiser.step(closure)
+    optimiser.step(closure)  # type: ignore[no-untyped-call]
 
 
 @torch.no_grad()

@@ -77,7 +77,7 @@ class BertLayer:
         return self.contract(gelu(self.expand(x)))
 
     def _heads(self, x: torch.Tensor) -> torch.Tensor:
-        return x.unflatten(-1, (self.n_heads, self.d_head)).transpose(1, 2)
+        return x.view(*x.shape[:-1], self.n_heads, self.d_head).transpose(1, 2)
 
 
 @dataclass(frozen=True, slots=True)

@@ -102,4 +102,5 @@ class _Fit:
     def solution(self) -> torch.Tensor:
         """(n_buckets,); a bucket that was never seen, and the common level of all, are 0."""
         ridge = 1e-4 * float(self._square.diagonal().mean()) + 1e-12
-        return torch.linalg.solve(self._square + ridge * torch.eye(len(self._right)), self._right)
+        found: torch.Tensor = torch.linalg.solve(self._square + ridge * torch.eye(len(self._right)), self._right)
+        return found
