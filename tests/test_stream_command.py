@@ -33,7 +33,13 @@ def _open(folder: str, *arguments: str) -> subprocess.Popen[bytes]:
     pipe = subprocess.PIPE
     # the tests may run under nohup, which has SIGHUP ignored by all that it starts
     return subprocess.Popen(
-        command, stdin=pipe, stdout=pipe, stderr=pipe, cwd=ROOT, bufsize=0, preexec_fn=_heed_hangups  # noqa: PLW1509
+        command,
+        stdin=pipe,
+        stdout=pipe,
+        stderr=pipe,
+        cwd=ROOT,
+        bufsize=0,
+        preexec_fn=_heed_hangups,  # noqa: PLW1509
     )
 
 
