@@ -32,7 +32,7 @@ from ..tokenization import TaskTokenizer
 from .inputs import WindowInput
 
 Tokens = tuple[int, ...]
-_KEPT_CHOICES = 5_000  # a bound on memory, some 15 kB each: a text of common words finds nearly all of its choices made
+_KEPT_CHOICES = 4_000  # a bound on memory, some 15 kB each: a text of common words finds nearly all of its choices made
 
 
 @dataclass(frozen=True, slots=True)
