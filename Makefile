@@ -39,7 +39,7 @@ model: setup runs/write.done runs/small.done
 	$(BIN)/t5punct export runs/write -o t5punct/models/base --task configs/task-bundled.yaml
 	$(BIN)/t5punct export runs/small -o t5punct/models/small --task configs/task-bundled.yaml
 
-# the same recipe on ten times the words, in batches that fill an accelerator
+# the same recipe on four times the words, in batches that fill an accelerator
 model-gpu: SETTINGS = data.batch_tokens=24576 data.workers=8 data.path=prepared/large
 model-gpu: PROCESSES = 1
 model-gpu: setup prepared/large/dataset_dict.json model

@@ -34,6 +34,14 @@ class Tagger(nn.Module):
         return self.marks(states), self.cases(states)
 
 
+def at_words(states: torch.Tensor, word_ends: torch.Tensor) -> torch.Tensor:
+    """The states of each word's last token, which the heads read.
+
+    states: (n_batch, n_source, d_model); word_ends: int64 (n_batch, n_words).  Gives (n_batch, n_words, d_model).
+    """
+    return states.gather(1, word_ends.unsqueeze(-1).expand(-1, -1, states.shape[-1]))
+
+
 def load_tagger(file: Path, d_model: int, marks: str) -> Tagger | None:
     """The tagger of a file; none where there is none, or where it learned other marks."""
     if not file.is_file():

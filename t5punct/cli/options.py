@@ -39,7 +39,7 @@ Fragment = Annotated[
 class ModelOptions:
     """Which model, and how it decodes."""
 
-    model: Annotated[str | None, typer.Option(help="base or small (bundled), a model folder, or a hub id.")] = None
+    model: Annotated[str | None, typer.Option(help="A bundled model (base: the default), folder or hub id.")] = None
     revision: Annotated[str | None, typer.Option(help="A branch, tag or commit of the hub id.")] = None
     decoder: Annotated[str, typer.Option(help="slots (constrained) or generate (free, then aligned).")] = "slots"
     style: Annotated[str | None, typer.Option(help="talk, meeting, prose or chat (the model's list counts).")] = None

@@ -17,7 +17,7 @@ from torch.nn.functional import cross_entropy
 
 from ..batching import by_length
 from ..model import Model
-from ..tagger import Tagger
+from ..tagger import Tagger, at_words
 from .batches import collate
 from .config import FitConfig
 from .copier import fit_copier
@@ -83,8 +83,7 @@ def _states(
     for places in by_length([examples.lengths[index] for index in chosen], _BATCH_TOKENS):
         batch = make([examples[chosen[place]] for place in places]).to(model.device)
         states = encoder(input_ids=batch.input_ids, attention_mask=batch.attention_mask).last_hidden_state
-        ends = batch.word_ends.unsqueeze(-1).expand(-1, -1, states.shape[-1])
         real = batch.marks != IGNORED
-        found.append((states.gather(1, ends)[real].float(), batch.marks[real], batch.cases[real]))
+        found.append((at_words(states, batch.word_ends)[real].float(), batch.marks[real], batch.cases[real]))
     states, marks, cases = (torch.cat(parts) for parts in zip(*found, strict=True))
     return states, marks, cases

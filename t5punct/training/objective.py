@@ -21,7 +21,7 @@ from torch import nn
 from torch.nn.functional import cross_entropy
 
 from ..decoding.head import output_scale
-from ..tagger import Tagger
+from ..tagger import Tagger, at_words
 from .batches import Batch
 from .config import LossConfig
 from .examples import IGNORED
@@ -33,7 +33,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Losses:
-    """Scalar tensors, mean cross-entropies in nats; `total`, which is minimised, has the config's weights."""
+    """Scalar tensors; `total`, which is minimised, has the config's weights.
+
+    text, tags, cases: mean cross-entropies in nats; teacher: `Teacher.loss`, its own weights in it.
+    """
 
     total: torch.Tensor
     text: torch.Tensor
@@ -67,8 +70,7 @@ class Objective(nn.Module):
         if self.config.text_weight:
             text, weighted = self._text_losses(states, batch)
         if self.tagger is not None:
-            ends = batch.word_ends.unsqueeze(-1).expand(-1, -1, states.shape[-1])
-            marks, forms = self.tagger(states.gather(1, ends))  # (n_batch, n_words, n_classes)
+            marks, forms = self.tagger(at_words(states, batch.word_ends))  # (n_batch, n_words, n_classes)
             tags, cases = _mean_loss(marks, batch.marks), _mean_loss(forms, batch.cases)
             if self.teacher is not None:
                 teacher = self.teacher.loss(batch, states, marks, forms, batch.marks != IGNORED)

@@ -17,6 +17,7 @@ from torch.nn.functional import cosine_similarity, kl_div
 from .. import model as models
 from ..errors import ConfigError
 from ..model import Model
+from ..tagger import at_words
 from .batches import Batch
 from .config import TeacherConfig
 
@@ -60,9 +61,8 @@ class Teacher:
             self._model = replace(self._model, network=network.to(device), tagger=tagger and tagger.to(device))
         encoder: Any = self._model.network.get_encoder()
         states = encoder(input_ids=batch.input_ids, attention_mask=batch.attention_mask).last_hidden_state
-        ends = batch.word_ends.unsqueeze(-1).expand(-1, -1, states.shape[-1])
         assert self._model.tagger is not None  # noqa: S101  (checked at the start)
-        marks, cases = self._model.tagger(states.gather(1, ends))
+        marks, cases = self._model.tagger(at_words(states, batch.word_ends))
         return states, marks, cases
 
 

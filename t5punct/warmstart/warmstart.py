@@ -72,7 +72,7 @@ def warm_start(config: WarmStartConfig, task: TaskConfig) -> Model:
         torch.manual_seed(config.seed)
         network = _empty(bert, len(tokenizer), TaskTokenizer(tokenizer, task), config)
         convert(bert, network, windows, config.stream)
-        _start_rows(network, bert, {row.token: row for row in rows}, tokenizer)
+        _start_rows(network, bert.d_model, rows, tokenizer)
         _start_decoder(network, config.stream)
     return Model(network.eval(), TaskTokenizer(tokenizer, task), "warm start")
 
@@ -134,12 +134,11 @@ def _start_final_norm(network: Any, windows: Sequence[torch.Tensor]) -> None:
     encoder.final_layer_norm.weight.data[std < typical / 1000] = 1.0  # the constant, and channels not used yet
 
 
-def _start_rows(network: Any, bert: Bert, rows: dict[str, TaskRow], tokenizer: Any) -> None:
-    """The task's own tokens start as what they are like, each a little apart."""
+def _start_rows(network: Any, d: int, rows: Sequence[TaskRow], tokenizer: Any) -> None:
+    """The task's own tokens start as what they are like, each a little apart; d: the BERT's channels."""
     weight = network.shared.weight.data
-    d = bert.d_model
     std = float(weight[:, :d].std())
-    for row in rows.values():
+    for row in rows:
         like = tokenizer.convert_tokens_to_ids(row.like)
         weight[row.id] = weight[like]
         weight[row.id, :d] += 0.3 * std * torch.randn(d)
