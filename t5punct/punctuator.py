@@ -19,6 +19,7 @@ from .combine import Ballot, CombineConfig, decide
 from .decoding.generate import generate_texts
 from .decoding.inputs import DecodingConfig, WindowInput
 from .decoding.slots import SlotDecoder
+from .decoding.tagging import TagDecoder
 from .marks import NO_LABEL, Case
 from .model import Model, load
 from .precision import on_device, with_precision
@@ -113,7 +114,7 @@ class Punctuator:
         self.alignment = AlignmentCounts()  # of everything `generate` has written so far
         model.task.prefix_for(self.config.decoding.style)  # an unknown style is said here, not at the first text
         self._alphabet = self.config.decoding.alphabet(model.task)
-        self._slots = SlotDecoder(model, self.config.decoding) if self.config.decoding.decoder == "slots" else None
+        self._decoder = _decoder(model, self.config.decoding)
 
     @classmethod
     def from_pretrained(
@@ -241,15 +242,26 @@ class Punctuator:
 
     def _votes(self, views: Sequence[View[Word]], whole: bool) -> list[tuple[Vote, ...]]:
         inputs = [self.window_input(view.words) for view in views]
-        if self._slots is not None:
+        if self._decoder is not None:
             n_slots = None if whole else [view.window.keep_stop - view.window.start for view in views]
-            return [solution.votes for solution in self._slots.decode(inputs, n_slots)]
+            return self._decoder.votes(inputs, n_slots)
         texts = generate_texts(self.model, inputs, self.config.decoding)
         task = self.model.task.alphabet
         alignments = [align.align(window.words, text, task) for window, text in zip(inputs, texts, strict=True)]
         config = self.config.align
         self.alignment = sum((AlignmentCounts.of(found, config) for found in alignments), self.alignment)
         return [align.votes(found, self._alphabet, config) for found in alignments]
+
+
+def _decoder(model: Model, config: DecodingConfig) -> SlotDecoder | TagDecoder | None:
+    """What decides slots; None where text is generated and aligned."""
+    match config.decoder:
+        case "slots":
+            return SlotDecoder(model, config)
+        case "tagger":
+            return TagDecoder(model, config)
+        case _:
+            return None
 
 
 def _as_asked(model: Model, config: DecodingConfig) -> Model:

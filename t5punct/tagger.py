@@ -2,13 +2,15 @@
 
 In: the encoder's state of each word's last token.  Out: logits of marks and of case.
 
-It drafts what the decoder then decides, and it teaches the encoder directly; it changes the speed of slot decoding,
-never its result.  `Tagger(d_model=392, marks=",.?!:;-")` has 8 classes of marks (0: none; k: the task's mark k - 1)
-and 3 of case (`TAGGED_CASES`).
+It teaches the encoder directly, drafts what `slots` then decides (a matter of speed, never of the result), and as the
+decoder `tagger` it decides alone.  `Tagger(d_model=392, marks=",.?!:;-")` has 8 classes of marks (0: none; k: the
+task's mark k - 1) and 3 of case (`TAGGED_CASES`).
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from pathlib import Path
 
 import torch
@@ -32,6 +34,11 @@ class Tagger(nn.Module):
     def forward(self, states: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """states: (.., d_model).  Gives logits (.., 1 + n_marks) and (.., n_cases)."""
         return self.marks(states), self.cases(states)
+
+    def log_odds(self, odds: Mapping[str, float], marks: str) -> torch.Tensor:
+        """What is added to the logits of marks, (n_classes,); minus infinity for marks that may not be written."""
+        weights = [odds.get(mark, 1.0) if mark in marks else 0.0 for mark in self.mark_classes[1:]]
+        return torch.tensor([0.0, *(math.log(weight) if weight else -math.inf for weight in weights)])
 
 
 def at_words(states: torch.Tensor, word_ends: torch.Tensor) -> torch.Tensor:

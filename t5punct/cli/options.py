@@ -41,7 +41,10 @@ class ModelOptions:
 
     model: Annotated[str | None, typer.Option(help="A bundled model (base: the default), folder or hub id.")] = None
     revision: Annotated[str | None, typer.Option(help="A branch, tag or commit of the hub id.")] = None
-    decoder: Annotated[str, typer.Option(help="slots (constrained) or generate (free, then aligned).")] = "slots"
+    decoder: Annotated[
+        str,
+        typer.Option(help="slots (constrained), tagger (fastest, one mark a slot) or generate (free, then aligned)."),
+    ] = "slots"
     style: Annotated[str | None, typer.Option(help="talk, meeting, prose or chat (the model's list counts).")] = None
     beams: Annotated[int, typer.Option(min=1, help="Beam size of `generate`.")] = 1
     min_alignment: Annotated[
@@ -54,7 +57,7 @@ class ModelOptions:
     mark_odds: Annotated[
         str | None,
         typer.Option(
-            help="`slots`: how many times marks count against none, in place of the model's numbers: "
+            help="`slots`, `tagger`: how many times marks count against none, in place of the model's numbers: "
             'more commas, fewer stops: ",=4 .=1.5"; "": all count once.'
         ),
     ] = None

@@ -20,7 +20,7 @@ from ..precision import check_precision
 from ..task import TaskConfig, check_odds
 from ..tokenization import Source, TaskTokenizer
 
-DECODERS = ("slots", "generate")
+DECODERS = ("slots", "generate", "tagger")
 _LONGEST_WORD = 64  # letters; a longer one is a blob that no training text had, and would spoil its neighbours
 _BLOB_LETTERS = 12  # of a blob the model sees so many
 
@@ -35,7 +35,7 @@ class DecodingConfig:
     style: str | None = None  # None takes the model's default
     marks: str | None = None  # of the task's marks, those that may be written; None: all
     max_marks: int | None = None  # the longest label; None: the style's
-    # `slots`: how many times marks count against none, laid over the task's odds; empty: all count once
+    # `slots`, `tagger`: how many times marks count against none, laid over the task's odds; empty: all count once
     mark_odds: dict[str, float] | None = None
     precision: str | None = None  # what is computed in, see `precision`; None: as the model is
     device: str | None = None  # where; None: where the model is, and one that is loaded goes to a GPU if there is one

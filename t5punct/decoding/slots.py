@@ -18,7 +18,6 @@ A model that has a tagger drafts with its marks and case, others without any; th
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate, islice, pairwise
@@ -188,8 +187,10 @@ class SlotDecoder:
         self._model, self._config = model, config or DecodingConfig()
         odds = self._config.odds(model.task)
         self._candidates = candidates or Candidates(model.tokenizer, self._config.alphabet(model.task), odds)
-        classes = (NO_LABEL, *model.task.marks)  # the tagger's
-        self._guess_log_odds = torch.tensor([math.log(odds.get(mark, 1.0)) for mark in classes])
+        tagger = model.tagger
+        self._guess_log_odds = (
+            None if tagger is None else tagger.log_odds(odds, self._config.alphabet(model.task).marks)
+        )
         self._head = CandidateHead(model)
 
     def decode(self, windows: Sequence[WindowInput], n_slots: Sequence[int] | None = None) -> list[Solution]:
@@ -202,6 +203,10 @@ class SlotDecoder:
                 for window, source, n in zip(windows, sources, wanted, strict=True)
             ]
         )
+
+    def votes(self, windows: Sequence[WindowInput], n_slots: Sequence[int] | None = None) -> list[tuple[Vote, ...]]:
+        """The votes of `decode`'s solutions."""
+        return [solution.votes for solution in self.decode(windows, n_slots)]
 
     @torch.inference_mode()
     def write(self, writings: Sequence[Writing]) -> list[Solution]:
@@ -219,7 +224,7 @@ class SlotDecoder:
     def _guesses(self, encoded: torch.Tensor, writings: Sequence[Writing]) -> list[list[Guess]]:
         """The tagger's guess for each slot of each window; encoded: (n_batch, n_source, d_model)."""
         tagger = self._model.tagger
-        if tagger is None:
+        if tagger is None or self._guess_log_odds is None:
             return [[Guess()] * len(one.guessed_at) for one in writings]
         rows = [row for row, one in enumerate(writings) for _ in one.guessed_at]
         places = [place for one in writings for place in one.guessed_at]

@@ -100,11 +100,12 @@ class Streams:
 
     def _check(self) -> None:
         decoder = self._punctuator.config.decoding.decoder
-        unsure = self.config.policy == "entropy" or self.config.decide == "classify"
-        if decoder != "slots" and unsure:
+        if (decoder == "generate" and self.config.policy == "entropy") or (
+            decoder != "slots" and self.config.decide == "classify"
+        ):
             raise ConfigError(
                 f"policy {self.config.policy}, decide {self.config.decide} with the decoder {decoder}",
-                expected="the decoder slots, which knows how sure it is",
+                expected="the decoder slots, which knows how sure it is and answers questions",
                 fix="drop --decoder",
             )
         self._punctuator.window_input([Word("a")] * self.config.window)  # says that it is too long

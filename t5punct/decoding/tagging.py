@@ -1,0 +1,119 @@
+"""Token classification: the tagger decides slots and case by itself, and no decoder is run (Nagy 2021).
+
+In: windows of words.  Out: votes, one a slot, from one pass of the encoder.
+
+It is the fastest way, and the baseline of the others.  A label has one mark at most, and no decision knows of another,
+but for one thing: a capital that only a sentence's beginning explains is taken back where none begins (`within`).
+
+`TagDecoder(model).votes([WindowInput.of(["we", "know"])])` gives the votes of one window, two of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+
+from ..batching import by_length
+from ..combine import written
+from ..errors import ConfigError
+from ..marks import NO_LABEL, Case, case_forms, ends_sentence
+from ..model import Model
+from ..tagger import TAGGED_CASES
+from ..tokenization import Source
+from ..votes import Distribution, Vote
+from .inputs import DecodingConfig, WindowInput, encoder_input, sources_of
+
+_UNMARKED = Distribution.certain(NO_LABEL)
+
+
+@dataclass(frozen=True, slots=True)
+class Tagged:
+    """Probabilities at the tagged slots of a batch, one row each, float32.
+
+    marks (n_slots, n_classes): of the tagger's classes, odds weighed in; ends (n_slots,): that a sentence ends in the
+    slot, without odds; cases (n_slots, n_cases): of the slot's word being written as in `TAGGED_CASES`.
+    """
+
+    marks: list[list[float]]
+    ends: list[float]
+    cases: list[list[float]]
+
+
+class TagDecoder:
+    """A model's encoder and tagger, ready to decode."""
+
+    def __init__(self, model: Model, config: DecodingConfig | None = None) -> None:
+        """Raises ConfigError for a model without a tagger."""
+        if model.tagger is None:
+            raise ConfigError(
+                f"{model.name}, which has no tagger",
+                expected="a model trained with loss.tagger_weight above 0",
+                fix="use --decoder slots",
+            )
+        self._model, self._tagger, self._config = model, model.tagger, config or DecodingConfig()
+        alphabet, odds = self._config.alphabet(model.task), self._config.odds(model.task)
+        self._log_odds = self._tagger.log_odds(odds, alphabet.marks)
+        self._ends = torch.tensor([ends_sentence(mark) for mark in self._tagger.mark_classes])
+
+    @torch.inference_mode()
+    def votes(self, windows: Sequence[WindowInput], n_slots: Sequence[int] | None = None) -> list[tuple[Vote, ...]]:
+        """Votes for each window, in order; `n_slots` limits them to so many of its slots, from the first on."""
+        sources = sources_of(windows, self._model, self._config.style)
+        wanted = [len(window.words) for window in windows] if n_slots is None else n_slots
+        votes: dict[int, tuple[Vote, ...]] = {}
+        for batch in by_length([len(source.ids) for source in sources], self._config.batch_tokens):
+            tagged, begin = self._tagged([sources[index] for index in batch], [wanted[index] for index in batch]), 0
+            for index in batch:
+                votes[index] = tuple(self._vote(windows[index], place, tagged, begin) for place in range(wanted[index]))
+                begin += wanted[index]
+        return [votes[index] for index in range(len(windows))]
+
+    def _tagged(self, sources: Sequence[Source], wanted: Sequence[int]) -> Tagged:
+        """The first slots of each window, so many as are wanted, window after window."""
+        batch = encoder_input(sources, self._model)
+        encoder = self._model.network.get_encoder()
+        states = encoder(input_ids=batch.input_ids, attention_mask=batch.attention_mask).last_hidden_state
+        rows = [row for row, n in enumerate(wanted) for _ in range(n)]
+        places = [place for source, n in zip(sources, wanted, strict=True) for place in source.word_ends[:n]]
+        marks, cases = (logits.float().cpu() for logits in self._tagger(states[rows, places]))  # (n_slots, n_classes)
+        ends = marks.softmax(-1)[:, self._ends].sum(-1)
+        return Tagged((marks + self._log_odds).softmax(-1).tolist(), ends.tolist(), cases.softmax(-1).tolist())
+
+    def _vote(self, window: WindowInput, place: int, tagged: Tagged, begin: int) -> Vote:
+        """The vote on a window's slot; the window's rows begin at `begin`."""
+        row, inside = begin + place, None
+        if place and ends_sentence(written(self._labels(window, place - 1, tagged.marks[row - 1]))):
+            inside = self._case(window, place, within(tagged.cases[row], tagged.ends[row - 1]))
+        return Vote(
+            self._labels(window, place, tagged.marks[row]),
+            self._case(window, place, tagged.cases[row]),
+            left_words=place,
+            right_words=len(window.words) - place - 1,
+            inside=inside,
+        )
+
+    def _labels(self, window: WindowInput, place: int, marks: Sequence[float]) -> Distribution:
+        return Distribution(self._tagger.mark_classes, tuple(marks)) if window.has_slot[place] else _UNMARKED
+
+    def _case(self, window: WindowInput, place: int, cases: Sequence[float]) -> Distribution:
+        """Among the ways in which the word can be written."""
+        forms = case_forms(window.spellings[place]) if self._model.task.cased else {Case.LOWER: window.words[place]}
+        if len(forms) == 1:
+            return Distribution.certain(*(form.value for form in forms))
+        pairs = zip(TAGGED_CASES, cases, strict=True)
+        return Distribution.of({case.value: share for case, share in pairs if case in forms})
+
+
+def within(cases: Sequence[float], begins: float) -> tuple[float, ...]:
+    """The probabilities of `TAGGED_CASES` for a word, given that no sentence begins with it; one does with `begins`.
+
+    A word that begins a sentence has a capital, so by the law of total probability
+    p(capital) = begins + (1 - begins) p(capital | no sentence begins).
+
+    >>> within((0.1, 0.9, 0.0), begins=0.8)
+    (0.1, 0.09999999999999998, 0.0)
+    """
+    lower, capitalised, upper = cases
+    return lower, max(0.0, capitalised - begins), upper
