@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from .errors import ModelError
+from .errors import ConfigError, ModelError
 from .marks import DASH, Case, apply_case
 from .task import CASE_TOKENS, PAUSE, SENTINEL, TaskConfig, inline_case_of, mark_token, style_token
 from .words import split
@@ -100,14 +100,28 @@ class TaskTokenizer:
         return tuple(itertools.takewhile(lambda number: number != self.tokenizer.unk_token_id, found))
 
     @cached_property
-    def deciding_ids(self) -> frozenset[int]:
-        """The tokens that can decide a slot: marks, beginnings of words, the end."""
-        pieces = self.tokenizer.convert_ids_to_tokens(list(range(len(self.tokenizer))))
-        if any(piece.startswith(_CONTINUES) for piece in pieces):  # WordPiece says what goes on, others what begins
-            begins = {number for number, piece in enumerate(pieces) if not piece.startswith(_CONTINUES)}
-        else:
-            begins = {number for number, piece in enumerate(pieces) if piece.startswith(("\u2581", " "))}
-        return frozenset(begins | {self.eos_id} | {number for ids in self.mark_ids.values() for number in ids})
+    def task_ids(self) -> tuple[int, ...]:
+        """The rows that the task has of its own: styles, marks, case, sentinels, as far as the tokenizer has them."""
+        names = (*map(style_token, self.task.styles), *map(mark_token, self.task.marks), *CASE_TOKENS.values())
+        rows = (row for row in map(self._row, names) if row is not None)
+        return tuple(sorted({*rows, *self.sentinel_ids}))
+
+    @cached_property
+    def deciding_ids(self) -> tuple[int, ...]:
+        """The tokens that decide a slot, and a case, against the next word: marks and case tokens, one each.
+
+        Raises ConfigError for a task that writes capitals in words, or marks in several tokens: there no single token
+        decides.
+        """
+        marks = tuple(ids for mark, ids in self.mark_ids.items())
+        if (self.task.cased and not self.task.inline_case) or any(len(ids) > 1 for ids in marks):
+            raise ConfigError(
+                "a text form in which no single token decides a slot",
+                expected="inline casing or no case, and marks of one token",
+                fix="set loss.slot_weight=0",
+            )
+        cases = self.case_ids.values() if self.task.cased else ()
+        return tuple(number for ids in (*marks, *cases) for number in ids)
 
     @cached_property
     def pause_id(self) -> int:
@@ -146,6 +160,19 @@ class TaskTokenizer:
             for mark in label:
                 ids += self.mark_ids[mark]
         return (*ids, self.eos_id)
+
+    def going_on(self, forms: Sequence[str], labels: Sequence[str]) -> tuple[int | None, ...]:
+        """For each token of `target`: what would leave the slot and write the next word in lower case (or the end).
+
+        None where nothing is decided: within a word, and behind a case token.  It is the token itself where that is
+        what the target does.  With one of `deciding_ids` instead, the target has a mark or a capital there.
+        """
+        found: list[int | None] = []
+        for index, form in enumerate(forms):
+            word = self.word_ids(form.lower(), first=index == 0)
+            found += [word[0]] * (1 + len(labels[index - 1]) if index else 1)
+            found += [None] * (len(self.form_ids(form, first=index == 0)) - 1)
+        return (*found, *(self.eos_id,) * (1 + len(labels[-1]) if labels else 1))
 
     def answer(self, label: str) -> tuple[int, ...]:
         """Decoder output of a window with a sentinel: the sentinel, the marks of its slot, end."""
@@ -229,6 +256,4 @@ class TaskTokenizer:
 
     @cached_property
     def _reserved(self) -> frozenset[int]:
-        names = (*map(mark_token, self.task.marks), *map(style_token, self.task.styles), *CASE_TOKENS.values())
-        rows = (row for row in map(self._row, names) if row is not None)
-        return frozenset((*self.tokenizer.all_special_ids, *self.sentinel_ids, *rows))
+        return frozenset((*self.tokenizer.all_special_ids, *self.task_ids))

@@ -59,6 +59,20 @@ def lively_model(tiny_model: models.Model) -> models.Model:
 
 
 @pytest.fixture(scope="session")
+def tagged_model(tiny_model: models.Model) -> models.Model:
+    """The tiny model with a tagger of random weights, so that it knows every decoder."""
+    from dataclasses import replace
+
+    import torch
+
+    from t5punct.tagger import Tagger
+
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(2)
+        return replace(tiny_model, tagger=Tagger(TINY_SHAPE.d_model, tiny_model.task.marks))
+
+
+@pytest.fixture(scope="session")
 def tiny_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A prepared data set of some hundred short windows, made from `tiny_text`."""
     from datasets.utils.logging import disable_progress_bar

@@ -47,16 +47,16 @@ def _words(text: str) -> list[str]:
     return [word.text for word in split(text).words]
 
 
-@pytest.mark.parametrize("decoder", ["slots", "generate"])
+@pytest.mark.parametrize("decoder", ["slots", "tagger", "generate"])
 @SETTINGS
 @given(TEXT, windows(), st.sampled_from(METHODS))
 def test_words_and_spaces_are_never_changed(
-    tiny_model: Model, decoder: str, text: str, plan: WindowConfig, method: str
+    tagged_model: Model, decoder: str, text: str, plan: WindowConfig, method: str
 ) -> None:
     config = PunctuatorConfig(
         plan, CombineConfig(method), DecodingConfig(decoder, batch_tokens=60), RenderConfig(case=False)
     )
-    output = Punctuator(tiny_model, config).punctuate(text)
+    output = Punctuator(tagged_model, config).punctuate(text)
     assert _words(output) == _words(text)
     assert [word.space for word in split(output).words] == [word.space for word in split(text).words]
 
@@ -83,12 +83,12 @@ def test_the_word_check_can_fail() -> None:
     assert _words("we no, right?") != _words("we know right")
 
 
-@pytest.mark.parametrize("decoder", ["slots", "generate"])
-def test_the_size_of_a_batch_changes_nothing(tiny_model: Model, decoder: str) -> None:
+@pytest.mark.parametrize("decoder", ["slots", "tagger", "generate"])
+def test_the_size_of_a_batch_changes_nothing(tagged_model: Model, decoder: str) -> None:
     text = "well we know that right " * 9
     plan = WindowConfig(8, mask_left=2, mask_right=1, overlap=2)
     outputs = {
-        Punctuator(tiny_model, PunctuatorConfig(plan, decoding=DecodingConfig(decoder, batch_tokens=size))).punctuate(
+        Punctuator(tagged_model, PunctuatorConfig(plan, decoding=DecodingConfig(decoder, batch_tokens=size))).punctuate(
             text
         )
         for size in (1, 60, 4096)
@@ -96,15 +96,15 @@ def test_the_size_of_a_batch_changes_nothing(tiny_model: Model, decoder: str) ->
     assert len(outputs) == 1
 
 
-@pytest.mark.parametrize("decoder", ["slots", "generate"])
-def test_a_whole_text_begins_and_ends_with_a_sentence_and_a_fragment_need_not(tiny_model: Model, decoder: str) -> None:
+@pytest.mark.parametrize("decoder", ["slots", "tagger", "generate"])
+def test_a_whole_text_begins_and_ends_with_a_sentence_a_fragment_need_not(tagged_model: Model, decoder: str) -> None:
     plan = WindowConfig(8, mask_left=2, mask_right=1, overlap=2)
     text = "well we know that right " * 4 + "so"
     config = PunctuatorConfig(plan, decoding=DecodingConfig(decoder))
-    annotated = Punctuator(tiny_model, config).annotate(text)
+    annotated = Punctuator(tagged_model, config).annotate(text)
     assert annotated[0].text[0] == "W"
     assert set(annotated[-1].label) & set(".?!")
-    fragment = Punctuator(tiny_model, replace(config, fragment=True)).annotate(text)
+    fragment = Punctuator(tagged_model, replace(config, fragment=True)).annotate(text)
     assert [word.label for word in fragment[:-1]] == [word.label for word in annotated[:-1]]
     assert [word.case for word in fragment[1:]] == [word.case for word in annotated[1:]]
     assert fragment != annotated, "this model begins and ends no sentence by itself"

@@ -99,6 +99,7 @@ class OptimConfig:
     rates: str = "same"  # `matrix`: each matrix's rate in proportion to its weights, as a converted encoder needs
     embedding_lr: float | None = None  # `muon`: the rate of embeddings and other outer parameters
     frozen: list[str] = field(default_factory=list)  # parameters that stay, by parts of their names: [shared, decoder]
+    embeddings: str = "all"  # `task`: of the embeddings only those of styles, marks, case and sentinels learn
     schedule: str = "linear"  # a name of transformers' get_scheduler: linear, cosine, constant_with_warmup ...
     warmup_steps: int = 200
     max_steps: int = 0  # 0: as many as `epochs` need
@@ -112,6 +113,8 @@ class OptimConfig:
     def __post_init__(self) -> None:
         if self.name not in ("adamw", "muon"):
             raise ConfigError(f"optimiser {self.name!r}", expected="adamw or muon", fix="check optim.name")
+        if self.embeddings not in ("all", "task"):
+            raise ConfigError(f"embeddings {self.embeddings!r}", expected="all or task", fix="check optim.embeddings")
         if self.rates not in ("same", "matrix"):
             raise ConfigError(f"rates {self.rates!r}", expected="same or matrix", fix="check optim.rates")
         _at_least(0, self, "optim.", "lr", "embedding_lr", "warmup_steps", "max_steps", "weight_decay", "clip_norm")
@@ -130,16 +133,18 @@ class LossConfig:
     tagger_weight: float = 0.0
     case_weight: float = 0.5  # of the tagger's loss of case, beside that of marks
     sampled_pieces: int | None = None  # pieces drawn at random beside the batch's own; null takes the whole vocabulary
-    slot_weight: float = 1.0  # how many times a token counts in the text loss if it decides a slot; 1: as all others
+    slot_weight: float = 0.0  # of the text loss taken over what slot decoding may write, where that is a choice
 
     def __post_init__(self) -> None:
-        _at_least(0, self, "loss.", "text_weight", "tagger_weight", "case_weight", "sampled_pieces")
+        _at_least(0, self, "loss.", "text_weight", "tagger_weight", "case_weight", "sampled_pieces", "slot_weight")
         if not self.text_weight and not self.tagger_weight:
             raise ConfigError(
                 "no loss", expected="a text_weight or a tagger_weight above 0", fix="set loss.text_weight"
             )
-        if not 0 < self.slot_weight < math.inf:
-            raise ConfigError(f"loss.slot_weight {self.slot_weight}", expected="above 0", fix="set loss.slot_weight")
+        if self.slot_weight and not self.text_weight:
+            raise ConfigError(
+                "a loss of slots without one of text", expected="a text_weight above 0", fix="set loss.text_weight"
+            )
 
 
 @dataclass(frozen=True)

@@ -36,11 +36,13 @@ _SILENCE_KNOWN = 0.5  # of the questions whose last word a silence follows
 @dataclass(frozen=True, slots=True)
 class Example:
     """One encoded example; `marks[i]` is the class of word i's slot (0 none, else 1 + place in the alphabet), and
-    `cases[i]` that of how word i is written (its place in `TAGGED_CASES`).
+    `cases[i]` that of how word i is written (its place in `TAGGED_CASES`).  `going_on[t]` is what target token t would
+    be if its slot got no more marks and the next word no capital; IGNORED where nothing is decided.
     """
 
     source: tuple[int, ...]
     target: tuple[int, ...]
+    going_on: tuple[int, ...]
     word_ends: tuple[int, ...]
     marks: tuple[int, ...]
     cases: tuple[int, ...]
@@ -100,7 +102,8 @@ class ChunkExamples(Dataset[Example]):
         marks = tuple(1 + task.alphabet.marks.index(label[0]) if label else 0 for label in labels)
         forms = self._forms(words)
         cases = tuple(TAGGED_CASES.index(inline_case_of(form)) for form in forms)
-        return Example(source.ids, tokenizer.target(forms, labels), source.word_ends, marks, cases)
+        going_on = tuple(IGNORED if one is None else one for one in tokenizer.going_on(forms, labels))
+        return Example(source.ids, tokenizer.target(forms, labels), going_on, source.word_ends, marks, cases)
 
     def sources(self, indices: Sequence[int]) -> list[str]:
         """The chunks behind some examples, as text without errors and the like."""
@@ -146,9 +149,9 @@ class ChunkExamples(Dataset[Example]):
         tokenizer, nowhere, ignored = self.tokenizer, (0,) * len(words), (IGNORED,) * len(words)
         (*ids, end) = tokenizer.target(self._forms(words), [word.label for word in words])
         if len(ids) < 2:
-            return Example((*ids, end), (*ids, end), nowhere, ignored, ignored)
+            return Example((*ids, end), (*ids, end), (), nowhere, ignored, ignored)
         found = corrupted(ids, self.config.spans, rng, tokenizer.sentinel_ids)
-        return Example((*found.source, end), (*found.target, end), nowhere, ignored, ignored)
+        return Example((*found.source, end), (*found.target, end), (), nowhere, ignored, ignored)
 
     def _forms(self, words: Sequence[Written]) -> list[str]:
         """The words as the task writes them."""
@@ -167,8 +170,9 @@ class ChunkExamples(Dataset[Example]):
         # a silence is known when the next word begins, or when a stream is flushed in it
         pauses = [word.pause and (word is not heard[-1] or rng.random() < _SILENCE_KNOWN) for word in heard]
         source = self.tokenizer.source([word.read for word in heard], style, slot, pauses)
-        ignored = (IGNORED,) * len(source.word_ends)
-        return Example(source.ids, self.tokenizer.answer(words[slot].label), source.word_ends, ignored, ignored)
+        ignored, target = (IGNORED,) * len(source.word_ends), self.tokenizer.answer(words[slot].label)
+        going_on = (IGNORED, *(self.tokenizer.eos_id,) * (len(target) - 1))
+        return Example(source.ids, target, going_on, source.word_ends, ignored, ignored)
 
 
 class _Lengths(Dataset[int]):
@@ -225,4 +229,4 @@ class CopyExamples(Dataset[Example]):
         ids = tuple(rng.randrange(3, 3 + self.n_ids) for _ in range(length))  # 0-2: pad, end, unknown
         whole = (*ids, self.tokenizer.eos_id)
         ignored = (IGNORED,) * length
-        return Example(whole, whole, tuple(range(length)), ignored, ignored)
+        return Example(whole, whole, (), tuple(range(length)), ignored, ignored)

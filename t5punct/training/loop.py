@@ -25,7 +25,7 @@ from .config import TrainConfig
 from .examples import ChunkExamples, CopyExamples
 from .fitting import fitted
 from .objective import Losses, Objective
-from .optimisers import build_optimisers, freeze
+from .optimisers import build_optimisers, freeze, keep_words
 from .progress import Progress
 from .resuming import check_resumed
 from .teacher import Teacher
@@ -114,6 +114,8 @@ def build(config: TrainConfig) -> Run:
         _log.warning("the tagger is left out: untrained (loss.tagger_weight=0), it would not fit the new encoder")
     model = replace(model, tagger=objective.tagger)
     freeze(objective, config.optim.frozen)
+    if config.optim.embeddings == "task":
+        keep_words(model.network.get_input_embeddings(), model.tokenizer.task_ids)
     optimisers = build_optimisers(objective, config.optim)
     state = load_checkpoint(Path(config.output), objective, optimisers) if config.resume else TrainState()
     per_epoch = -(-len(sampler) // (accelerator.num_processes * config.optim.accumulation_steps))

@@ -2,9 +2,13 @@
 
 In: a `Batch`.  Out: `Losses`.
 
-The text loss is T5's cross-entropy over target tokens (Raffel 2020); tokens that decide slots may count more.  With
-`sampled_pieces` it is taken over the pieces of the batch's targets and so many others drawn at random, instead of the
-whole vocabulary (Jean 2015, section 3.3): a wide vocabulary then costs little.
+The text loss is T5's cross-entropy over target tokens (Raffel 2020).  With `sampled_pieces` it is taken over the pieces
+of the batch's targets and so many others drawn at random, instead of the whole vocabulary (Jean 2015, section 3.3): a
+wide vocabulary then costs little.
+
+The loss of slots is the same, normalised as slot decoding does it: among the marks, the case tokens and the next word
+alone, at the tokens where one of them is chosen.  The text loss asks for the right word first, which slot decoding
+knows; this one asks for nothing but marks and case.
 
 The tagger reads each word's slot and case off the encoder state of the word's last token.  It is deep supervision
 (Lee 2015): the encoder learns where marks stand from the first step, while the decoder still learns to copy.  The
@@ -35,11 +39,12 @@ if TYPE_CHECKING:
 class Losses:
     """Scalar tensors; `total`, which is minimised, has the config's weights.
 
-    text, tags, cases: mean cross-entropies in nats; teacher: `Teacher.loss`, its own weights in it.
+    text, slots, tags, cases: mean cross-entropies in nats; teacher: `Teacher.loss`, its own weights in it.
     """
 
     total: torch.Tensor
     text: torch.Tensor
+    slots: torch.Tensor
     tags: torch.Tensor
     cases: torch.Tensor
     teacher: torch.Tensor
@@ -51,9 +56,9 @@ class Objective(nn.Module):
     def __init__(self, model: Model, config: LossConfig, teacher: Teacher | None = None) -> None:
         super().__init__()
         self.network, self.config, self.teacher = model.network, config, teacher
-        self.token_weights: torch.Tensor | None
-        weights = None if config.slot_weight == 1.0 else _token_weights(model, config.slot_weight)
-        self.register_buffer("token_weights", weights, persistent=False)
+        self.deciding_ids: torch.Tensor
+        deciding = model.tokenizer.deciding_ids if config.slot_weight else ()
+        self.register_buffer("deciding_ids", torch.tensor(deciding, dtype=torch.long), persistent=False)
         self.output_scale = output_scale(model)
         if not config.text_weight:  # nothing asks the decoder
             for parameter in self.network.get_decoder().parameters():
@@ -64,37 +69,59 @@ class Objective(nn.Module):
             self.tagger.requires_grad_(True)
 
     def forward(self, batch: Batch) -> Losses:
-        encoder = self.network.get_encoder()
-        states = encoder(input_ids=batch.input_ids, attention_mask=batch.attention_mask).last_hidden_state
-        text = weighted = tags = cases = teacher = states.new_zeros(())
+        states = self._states(batch)
+        text = slots = tags = cases = teacher = states.new_zeros(())
         if self.config.text_weight:
-            text, weighted = self._text_losses(states, batch)
+            text, slots = self._text_losses(states, batch)
         if self.tagger is not None:
             marks, forms = self.tagger(at_words(states, batch.word_ends))  # (n_batch, n_words, n_classes)
             tags, cases = _mean_loss(marks, batch.marks), _mean_loss(forms, batch.cases)
             if self.teacher is not None:
                 teacher = self.teacher.loss(batch, states, marks, forms, batch.marks != IGNORED)
+        written = self.config.text_weight * text + self.config.slot_weight * slots
         tagged = self.config.tagger_weight * (tags + self.config.case_weight * cases)
-        total = self.config.text_weight * weighted + tagged + teacher
-        return Losses(total, text.detach(), tags.detach(), cases.detach(), teacher.detach())
+        total = written + tagged + teacher
+        return Losses(total, text.detach(), slots.detach(), tags.detach(), cases.detach(), teacher.detach())
+
+    def _states(self, batch: Batch) -> torch.Tensor:
+        """The encoder's states (n_batch, n_source, d_model); without gradients where its layers are frozen."""
+        encoder = self.network.get_encoder()
+        learns = any(parameter.requires_grad for parameter in encoder.block.parameters())
+        with torch.set_grad_enabled(learns and torch.is_grad_enabled()):
+            states: torch.Tensor = encoder(
+                input_ids=batch.input_ids, attention_mask=batch.attention_mask
+            ).last_hidden_state
+        return states
 
     def _text_losses(self, states: torch.Tensor, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
-        """Mean cross-entropy of the target's tokens, plain and weighted; states: (n_batch, n_source, d_model)."""
+        """Mean cross-entropies, of the target's tokens and of slots; states: (n_batch, n_source, d_model)."""
         inputs = self.network._shift_right(batch.labels)  # the start, then all but the last
         written = self.network.get_decoder()(
             input_ids=inputs, encoder_hidden_states=states, encoder_attention_mask=batch.attention_mask, use_cache=False
         ).last_hidden_state
         real = batch.labels != IGNORED
         wanted, found = batch.labels[real], written[real] * self.output_scale  # (n_tokens,), (n_tokens, d_model)
+        slots = self._slot_loss(found, wanted, batch.going_on[real]) if self.config.slot_weight else found.new_zeros(())
         rows, pieces = self._pieces(wanted)
         if pieces is not None:
             wanted = torch.searchsorted(pieces, wanted)
-        logits = nn.functional.linear(found, rows).float()
-        plain = cross_entropy(logits, wanted)
-        if self.token_weights is None:
-            return plain, plain
-        weights = self.token_weights if pieces is None else self.token_weights[pieces]
-        return plain, cross_entropy(logits, wanted, weights)
+        return cross_entropy(nn.functional.linear(found, rows).float(), wanted), slots
+
+    def _slot_loss(self, found: torch.Tensor, wanted: torch.Tensor, going_on: torch.Tensor) -> torch.Tensor:
+        """Mean cross-entropy among the deciding tokens and the next word, a scalar; 0 where nothing is decided.
+
+        found: states (n_tokens, d_model); wanted: int64 (n_tokens,), the target; going_on: the same, the next word.
+        """
+        decided = going_on != IGNORED
+        found, wanted, going_on = found[decided], wanted[decided], going_on[decided]
+        rows = self.network.get_output_embeddings().weight
+        deciding = nn.functional.linear(found, rows[self.deciding_ids])  # (n_decided, n_deciding)
+        following = (found * rows[going_on]).sum(-1, keepdim=True)  # (n_decided, 1)
+        # the place of the wanted token among the deciding ones; that of the next word, the last, if it is none of them
+        taken = (wanted[:, None] == self.deciding_ids).int()
+        classes = torch.where(taken.any(-1), taken.argmax(-1), len(self.deciding_ids))
+        summed = cross_entropy(torch.cat([deciding, following], -1).float(), classes, reduction="sum")
+        return summed / max(1, len(classes))
 
     def _pieces(self, wanted: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor | None]:
         """The output layer's rows that the loss is taken over, (n, d_model), and their ids if they are not all."""
@@ -111,10 +138,3 @@ def _mean_loss(logits: torch.Tensor, classes: torch.Tensor) -> torch.Tensor:
     """logits: (n_batch, n_words, n_classes), classes: (n_batch, n_words); 0 where all are IGNORED."""
     summed = cross_entropy(logits.flatten(0, 1).float(), classes.flatten(), ignore_index=IGNORED, reduction="sum")
     return summed / (classes != IGNORED).sum().clamp(min=1)
-
-
-def _token_weights(model: Model, slot_weight: float) -> torch.Tensor:
-    """How much each token counts as a target: float32 (n_vocabulary,)."""
-    weights = torch.ones(model.network.config.vocab_size)
-    weights[sorted(model.tokenizer.deciding_ids)] = slot_weight
-    return weights

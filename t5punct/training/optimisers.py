@@ -52,6 +52,17 @@ def freeze(objective: nn.Module, parts: Sequence[str]) -> None:
             value.requires_grad_(False)
 
 
+def keep_words(embeddings: nn.Embedding, task_ids: Sequence[int]) -> None:
+    """Let only the rows of the task's own tokens learn: what a BERT knows of rare words is soon lost (Adam moves a row
+    by its whole rate whenever its word comes).  Raises ConfigError for a tokenizer without such rows.
+    """
+    if not task_ids:
+        raise ConfigError("a tokenizer without rows of the task's own", expected="some", fix="set optim.embeddings=all")
+    learns = torch.zeros(embeddings.num_embeddings, 1, device=embeddings.weight.device)
+    learns[list(task_ids)] = 1.0
+    embeddings.weight.register_hook(lambda gradient: gradient * learns)  # type: ignore[no-untyped-call]
+
+
 def _adamw(parameters: Mapping[str, nn.Parameter], config: OptimConfig, lr: float) -> torch.optim.AdamW:
     """One group; with `rates: matrix` one for each parameter, at its own rate (see `rate`)."""
     groups: list[dict[str, Any]] = [{"params": list(parameters.values())}]

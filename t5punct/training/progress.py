@@ -3,7 +3,7 @@
 In: losses of each step.  Out: a rich progress bar on a terminal, lines in `OUTPUT.log.jsonl`, beside the
 output, and on the logger.
 
-A line of the log: {"step": 50, "words": 102400, "text_loss": 6.1, "tag_loss": 0.7, "lr": 0.001,
+A line of the log: {"step": 50, "words": 102400, "text_loss": 6.1, "slot_loss": 0.0, "tag_loss": 0.7, "lr": 0.001,
 "words_per_second": 2900.0}.
 """
 
@@ -39,7 +39,7 @@ class Progress:
         self.task = self.bar.add_task("train", total=n_steps, completed=state.step, status="")
         if show:
             _shorten(self.path, state.step)
-        self._sums = [0.0] * 4
+        self._sums = [0.0] * 5
         self._state, self._lr = state, 0.0
         self._n, self._since, self._words = 0, time.perf_counter(), state.words
 
@@ -56,7 +56,7 @@ class Progress:
 
     def update(self, state: TrainState, losses: Losses, lr: float, every: int) -> None:
         """Take in one step; every so often, say how it goes."""
-        for index, loss in enumerate((losses.text, losses.tags, losses.cases, losses.teacher)):
+        for index, loss in enumerate((losses.text, losses.slots, losses.tags, losses.cases, losses.teacher)):
             self._sums[index] += float(loss)
         self._state, self._lr = state, lr
         self._n += 1
@@ -71,13 +71,14 @@ class Progress:
             "step": state.step,
             "words": state.words,
             "text_loss": round(self._sums[0] / self._n, 4),
-            "tag_loss": round(self._sums[1] / self._n, 4),
-            "case_loss": round(self._sums[2] / self._n, 4),
-            "teacher_loss": round(self._sums[3] / self._n, 4),
+            "slot_loss": round(self._sums[1] / self._n, 4),
+            "tag_loss": round(self._sums[2] / self._n, 4),
+            "case_loss": round(self._sums[3] / self._n, 4),
+            "teacher_loss": round(self._sums[4] / self._n, 4),
             "lr": self._lr,
             "words_per_second": round((state.words - self._words) / (now - self._since), 1),
         }
-        self._sums, self._n, self._since, self._words = [0.0] * 4, 0, now, state.words
+        self._sums, self._n, self._since, self._words = [0.0] * 5, 0, now, state.words
         self.record(line)
         status = f"loss {line['text_loss']:.3f} {line['tag_loss']:.3f}  {line['words_per_second']:.0f} words/s"
         self.bar.update(self.task, status=status)

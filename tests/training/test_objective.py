@@ -1,13 +1,20 @@
+import copy
 import math
+from dataclasses import replace
 
 import pytest
 import torch
 
+from t5punct.decoding.candidates import Candidates
+from t5punct.decoding.inputs import WindowInput
+from t5punct.decoding.stepwise import SlotWriter
+from t5punct.errors import ConfigError
 from t5punct.model import Model
 from t5punct.training.batches import Batch, collate
 from t5punct.training.config import LossConfig
 from t5punct.training.examples import IGNORED, ChunkExamples
 from t5punct.training.objective import Objective
+from t5punct.training.optimisers import freeze
 
 ROWS = {
     "source": ["we know right", "stop now"],
@@ -54,24 +61,43 @@ def test_the_text_loss_is_the_mean_over_target_tokens(tiny_model: Model, batch: 
 
 
 @torch.no_grad()
-def test_tokens_that_decide_slots_can_count_more(tiny_model: Model, batch: Batch) -> None:
-    losses = Objective(tiny_model, LossConfig(slot_weight=5.0))(batch)
-    tokenizer, network = tiny_model.tokenizer, tiny_model.network
-    logits = network(input_ids=batch.input_ids, attention_mask=batch.attention_mask, labels=batch.labels).logits
-    summed = total = 0.0
-    for row, pieces in enumerate([["We", "know", ",", "right", "?", "!"], ["Stop", "now", "."]]):
-        place = 0
-        for index, piece in enumerate(pieces):
-            ids = tokenizer.mark_ids.get(piece) or tokenizer.word_ids(piece, first=index == 0)
-            for offset, token in enumerate(ids):
-                weight = 5.0 if offset == 0 else 1.0
-                summed += weight * cross_entropy(logits[row, place].tolist(), token)
-                total, place = total + weight, place + 1
-        summed += 5.0 * cross_entropy(logits[row, place].tolist(), tokenizer.eos_id)
-        total += 5.0
-    assert float(losses.total) == pytest.approx(summed / total, rel=1e-5)
-    assert float(losses.text) == pytest.approx(float(Objective(tiny_model, LossConfig())(batch).text))
-    assert float(losses.text) != pytest.approx(float(losses.total), rel=1e-3)
+def test_the_loss_of_slots_is_normalised_as_slot_decoding_does_it(tiny_model: Model) -> None:
+    """Summed over what step-by-step decoding is offered along the target, where that is a choice; no label is full."""
+    model = tiny_model.with_task(marks=",.?!", cased=False, max_marks=9)
+    examples = ChunkExamples(Rows(ROWS), model.tokenizer)
+    batch = collate(model.tokenizer.pad_id)([examples[0], examples[1]])
+    losses = Objective(model, LossConfig(text_weight=0.5, slot_weight=3.0))(batch)
+    logits = model.network(input_ids=batch.input_ids, attention_mask=batch.attention_mask, labels=batch.labels).logits
+    by_hand = []
+    for row, (source, target) in enumerate(zip(ROWS["source"], batch.labels.tolist(), strict=True)):
+        writer = SlotWriter(WindowInput.of(source.split()), Candidates(model.tokenizer))
+        for place, token in enumerate(token for token in target if token != IGNORED):
+            allowed = list(writer.allowed)
+            if len(allowed) > 1:
+                by_hand.append(cross_entropy(logits[row, place][allowed].tolist(), allowed.index(token)))
+            writer.take(allowed.index(token), [1.0 / len(allowed)] * len(allowed))
+        assert writer.done
+    # before the first word there is no slot: it is a choice of its case alone, and this task has none
+    first = list(model.tokenizer.deciding_ids)
+    for row in range(2):
+        token = int(batch.labels[row, 0])
+        by_hand.append(cross_entropy(logits[row, 0][[*first, token]].tolist(), len(first)))
+    assert float(losses.slots) == pytest.approx(sum(by_hand) / len(by_hand), rel=1e-5)
+    assert float(losses.total) == pytest.approx(0.5 * float(losses.text) + 3.0 * float(losses.slots), rel=1e-5)
+
+
+def test_a_text_form_in_which_no_single_token_decides_has_no_loss_of_slots(tiny_model: Model) -> None:
+    with pytest.raises(ConfigError, match=r"no single token decides.*set loss\.slot_weight=0"):
+        Objective(tiny_model, LossConfig(slot_weight=1.0))
+
+
+def test_a_frozen_encoder_gets_no_gradients_but_the_decoder_does(tiny_model: Model, batch: Batch) -> None:
+    objective = Objective(replace(tiny_model, network=copy.deepcopy(tiny_model.network)), LossConfig())
+    freeze(objective, ["encoder"])
+    objective(batch).total.backward()
+    learned = {name for name, value in objective.named_parameters() if value.grad is not None}
+    assert learned and not [name for name in learned if "encoder" in name]
+    assert any("EncDecAttention.k" in name for name in learned)
 
 
 @torch.no_grad()

@@ -10,7 +10,7 @@ import torch
 from t5punct.errors import ConfigError
 from t5punct.training.config import OptimConfig, TrainConfig
 from t5punct.training.loop import build, train
-from t5punct.training.optimisers import rate
+from t5punct.training.optimisers import keep_words, rate
 
 
 def test_a_matrix_learns_in_proportion_to_its_weights() -> None:
@@ -45,3 +45,30 @@ def test_frozen_parameters_stay(config: TrainConfig) -> None:
 def test_a_frozen_name_that_nothing_has_is_said(config: TrainConfig) -> None:
     with pytest.raises(ConfigError, match=r"frozen 'decoder\.blocks'"):
         build(replace(config, optim=replace(config.optim, frozen=["decoder.blocks"])))
+
+
+def test_of_the_embeddings_only_the_tasks_own_rows_learn(config: TrainConfig) -> None:
+    config = replace(config, optim=replace(config.optim, embeddings="task"))
+    run = build(config)
+    own = list(run.model.tokenizer.task_ids)
+    before = run.model.network.get_input_embeddings().weight.detach().clone()
+    train(config)
+    after = build(replace(config, resume=True)).model.network.get_input_embeddings().weight
+    changed = (before != after).any(-1).nonzero().flatten().tolist()
+    assert set(changed) <= set(own)
+
+
+def test_rows_that_a_tokenizer_lacks_cannot_be_the_only_ones_to_learn() -> None:
+    with pytest.raises(ConfigError, match=r"without rows of the task's own"):
+        keep_words(torch.nn.Embedding(5, 2), ())
+
+
+def test_a_row_of_the_task_learns_and_a_words_does_not() -> None:
+    rows = torch.nn.Embedding(5, 2)
+    keep_words(rows, (3, 4))
+    before = rows.weight.detach().clone()
+    optimiser = torch.optim.AdamW(rows.parameters(), lr=0.1, weight_decay=0.0)
+    for _ in range(3):
+        rows.weight.pow(2).sum().backward()
+        optimiser.step()
+    assert (before != rows.weight).any(-1).tolist() == [False, False, False, True, True]

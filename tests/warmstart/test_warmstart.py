@@ -11,9 +11,10 @@ from transformers import AutoModelForSeq2SeqLM, UMT5ForConditionalGeneration
 
 from t5punct import model as models
 from t5punct.cli import main
+from t5punct.decoding.candidates import Candidates
 from t5punct.decoding.inputs import WindowInput
 from t5punct.decoding.slots import SlotDecoder
-from t5punct.decoding.stepwise import decode_stepwise
+from t5punct.decoding.stepwise import SlotWriter, decode_stepwise
 from t5punct.errors import ModelError
 from t5punct.marks import Case
 from t5punct.task import TaskConfig
@@ -65,6 +66,23 @@ def test_words_of_the_target_are_those_of_the_source_token_for_token(warm: Path)
     assert tuple(token for token in target[:-1] if token not in extra) == source
     assert extra.isdisjoint(source), "a hyphen or an apostrophe in a word is no mark"
     assert len(target) - 1 - len(source) == 4 + 3  # marks, and the cases of We, I, NASA
+
+
+def test_where_training_sees_a_choice_slot_decoding_has_it(warm: Path) -> None:
+    """Along a target, `going_on` and `deciding_ids` are what step-by-step decoding is offered."""
+    tokenizer = models.load(warm).tokenizer
+    words, labels = ["We", "don't", "state-of-the-art", "I", "NASA"], ["", ",", "-", "?!", "."]
+    target, going_on = tokenizer.target(words, labels), tokenizer.going_on(words, labels)
+    assert len(going_on) == len(target)
+    writer = SlotWriter(WindowInput.of([word.lower() for word in words]), Candidates(tokenizer))
+    for token, following in zip(target, going_on, strict=True):
+        allowed = set(writer.allowed)
+        assert (following is not None) == (len(allowed) > 1 or token == tokenizer.eos_id)
+        if following is not None:
+            assert following in allowed and token in allowed
+            assert allowed <= {following, *tokenizer.deciding_ids}
+        writer.take(writer.allowed.index(token), [1.0 / len(allowed)] * len(allowed))
+    assert writer.done
 
 
 def test_what_is_written_is_read_back(warm: Path) -> None:

@@ -1,0 +1,126 @@
+"""The tagger as a decoder equals its heads by hand, whatever shares its batch."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from t5punct.combine import CombineConfig, decide
+from t5punct.decoding.inputs import DecodingConfig, WindowInput
+from t5punct.decoding.tagging import TagDecoder, within
+from t5punct.errors import ConfigError
+from t5punct.model import Model
+from t5punct.punctuator import Punctuator, PunctuatorConfig
+from t5punct.streaming import StreamConfig, Streams
+from t5punct.streaming.state import StreamState
+from t5punct.votes import Vote
+
+WINDOWS = [
+    WindowInput.of(words.split())
+    for words in ("we know that right", "hello", "i saw iPhone users in the U.S. pay 3.5 dollars", "NASA said no no no")
+]
+
+
+def _softmax(logits: list[float]) -> list[float]:
+    weights = [math.exp(one) for one in logits]
+    return [weight / sum(weights) for weight in weights]
+
+
+@torch.inference_mode()
+def _logits(model: Model, window: WindowInput, word: int) -> tuple[list[float], list[float]]:
+    """Both heads' at a word of one window by itself."""
+    source = model.tokenizer.source(window.words)
+    states = model.network.get_encoder()(input_ids=torch.tensor([source.ids])).last_hidden_state
+    marks, cases = model.tagger(states[0, source.word_ends[word]])  # type: ignore[misc]
+    return marks.tolist(), cases.tolist()
+
+
+def test_votes_are_the_heads_probabilities_with_odds(tagged_model: Model) -> None:
+    odds = {",": 3.0, "?": 0.5}
+    found = TagDecoder(tagged_model, DecodingConfig("tagger", mark_odds=odds, batch_tokens=40)).votes(WINDOWS)
+    for window, votes in zip(WINDOWS, found, strict=True):
+        assert len(votes) == len(window.words)
+        for word, vote in enumerate(votes):
+            marks, cases = _logits(tagged_model, window, word)
+            classes = ("", *tagged_model.task.marks)
+            wanted = _softmax([one + math.log(odds.get(mark, 1.0)) for mark, one in zip(classes, marks, strict=True)])
+            assert vote.labels.outcomes == classes
+            assert vote.labels.probabilities == pytest.approx(wanted, abs=1e-4)
+            if window.words[word] == "said":
+                assert vote.cases.probabilities == pytest.approx(_softmax(cases), abs=1e-4)
+            assert (vote.left_words, vote.right_words) == (word, len(votes) - 1 - word)
+
+
+def test_marks_that_may_not_be_written_have_no_probability(tagged_model: Model) -> None:
+    for vote in TagDecoder(tagged_model, DecodingConfig("tagger", marks=",.")).votes(WINDOWS)[2]:
+        shares = dict(zip(vote.labels.outcomes, vote.labels.probabilities, strict=True))
+        assert sum(shares[mark] for mark in "?!:;-") == 0.0
+        assert sum(shares.values()) == pytest.approx(1.0)
+
+
+def test_a_word_without_a_slot_gets_no_mark_and_one_in_mixed_case_stays(tagged_model: Model) -> None:
+    window = WindowInput.of(["so", "iPhone", "now"], [True, False, True])
+    votes = TagDecoder(tagged_model).votes([window])[0]
+    assert votes[1].labels.outcomes == ("",)
+    assert votes[1].cases.outcomes == ("verbatim",)
+
+
+def test_only_the_slots_that_are_asked_for_are_decided(tagged_model: Model) -> None:
+    decoder = TagDecoder(tagged_model)
+    whole, part = decoder.votes(WINDOWS), decoder.votes(WINDOWS, [2, 0, 5, 3])
+    assert [len(votes) for votes in part] == [2, 0, 5, 3]
+    for some, every in zip(part, whole, strict=True):
+        assert [decided(one) for one in some] == [decided(one) for one in every[: len(some)]]
+
+
+def decided(vote: Vote) -> tuple[str, str]:
+    decision = decide([vote], CombineConfig())
+    return decision.label, decision.case.value
+
+
+def test_a_capital_that_a_sentence_end_explains_is_taken_back_without_one(tagged_model: Model) -> None:
+    """Both heads are set by hand: every slot a full stop with 0.8, every word a capital with 0.9."""
+    assert tagged_model.tagger is not None
+    model = replace(tagged_model, tagger=type(tagged_model.tagger)(32, tagged_model.task.marks))
+    marks, cases = model.tagger.marks, model.tagger.cases  # type: ignore[union-attr]
+    with torch.no_grad():
+        for head in (marks, cases):
+            head.weight.zero_()
+            head.bias.fill_(-30.0)
+        marks.bias[[0, 2]] = torch.tensor([math.log(0.2), math.log(0.8)])
+        cases.bias[:2] = torch.tensor([math.log(0.1), math.log(0.9)])
+    first, second = TagDecoder(model).votes([WindowInput.of(["so", "now"])])[0]
+    assert first.inside is None
+    assert second.cases.probabilities == pytest.approx((0.1, 0.9, 0.0), abs=1e-5)
+    assert second.inside is not None and second.inside.probabilities == pytest.approx((0.5, 0.5, 0.0), abs=1e-5)
+
+
+@given(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1))
+def test_within_is_the_other_term_of_the_total_probability(begins: float, capitalised: float, upper: float) -> None:
+    """p(capital) = begins + (1 - begins) p(capital | no sentence begins)."""
+    upper *= (1.0 - begins) / 2
+    capitalised = begins + capitalised * (1.0 - begins - upper)
+    lower = 1.0 - capitalised - upper
+    weights = within((lower, capitalised, upper), begins)
+    assert sum(weights) == pytest.approx(1.0 - begins)
+    assert begins + weights[1] == pytest.approx(capitalised)
+
+
+def test_a_model_without_a_tagger_is_refused_in_one_line(tiny_model: Model) -> None:
+    with pytest.raises(ConfigError, match=r"has no tagger.*--decoder slots"):
+        Punctuator(tiny_model, PunctuatorConfig(decoding=DecodingConfig("tagger")))
+
+
+def test_a_stream_may_be_decided_by_the_tagger_but_it_answers_no_questions(tagged_model: Model) -> None:
+    punctuator = Punctuator(tagged_model, PunctuatorConfig(decoding=DecodingConfig("tagger")))
+    for policy in ("fixed", "entropy"):
+        streams = Streams(punctuator, StreamConfig(policy=policy))
+        state = streams.push([StreamState()], ["we know that right".split()])[0].state
+        assert state.words
+    with pytest.raises(ConfigError, match="decide classify with the decoder tagger"):
+        Streams(punctuator, StreamConfig(decide="classify"))
