@@ -20,13 +20,13 @@ import torch
 from rich.console import Console
 from rich.table import Table
 
-from t5punct.batching import by_length
+from t5punct.decoding.batching import by_length
 from t5punct.decoding.generate import generate_texts
 from t5punct.decoding.inputs import DecodingConfig, WindowInput, encoder_input, sources_of
+from t5punct.decoding.precision import with_precision
 from t5punct.decoding.slots import SlotDecoder
 from t5punct.decoding.stepwise import decode_stepwise
 from t5punct.model import Model, load
-from t5punct.precision import with_precision
 
 LECTURE = Path(__file__).parents[1] / "tests" / "data" / "lecture.txt"
 

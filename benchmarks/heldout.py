@@ -17,15 +17,15 @@ from seen import Seen
 from studies import run
 
 from t5punct import __version__, config
-from t5punct.data.corpora import CorpusConfig, documents
-from t5punct.data.prepare import PrepareConfig
 from t5punct.decoding.inputs import DecodingConfig
 from t5punct.errors import ConfigError
 from t5punct.evaluation.counts import Counts
+from t5punct.evaluation.references import TextReference
 from t5punct.evaluation.scores import scores_of
 from t5punct.punctuator import Punctuator
-from t5punct.references import TextReference
-from t5punct.words import Word, split
+from t5punct.text.words import Word, split
+from t5punct.training.data.corpora import CorpusConfig, documents
+from t5punct.training.data.prepare import PrepareConfig
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def score_corpus(
     alphabet = punctuator.model.task.alphabet
     for words in _references(corpus, data, max_words, seen):
         reference = TextReference(words, alphabet, case=True)
-        annotated = punctuator.annotated(reference.words, punctuator.decisions(reference.words))
+        annotated = punctuator.written(reference.words, punctuator.decisions(reference.words))
         labels = zip((word.label for word in words), (word.label for word in annotated), strict=True)
         total += Found(sum(reference.counts(annotated), Counts()), tuple(labels))
     return total

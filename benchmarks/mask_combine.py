@@ -17,15 +17,15 @@ from rich.console import Console
 from studies import run
 
 from t5punct import __version__
-from t5punct.combine import METHODS, CombineConfig
 from t5punct.decoding.inputs import DecodingConfig
 from t5punct.errors import ConfigError
+from t5punct.evaluation.plots import check_plot, save
 from t5punct.evaluation.significance import paired_test
-from t5punct.plots import check_plot, save
-from t5punct.presets import Preset, preset
+from t5punct.evaluation.tuning import Trial, Trials
 from t5punct.punctuator import Punctuator, PunctuatorConfig
-from t5punct.tuning import Trial, Trials
-from t5punct.windows import WindowConfig
+from t5punct.windows.combine import METHODS, CombineConfig
+from t5punct.windows.plan import WindowConfig
+from t5punct.windows.presets import Preset, preset
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class StudyConfig:
     mask_right: int = 4
     overlaps: list[int] = field(default_factory=lambda: [1, 2, 4])
     predictions: list[int] = field(default_factory=lambda: [1, 2, 4, 8, 16])
-    presets: list[str] = field(default_factory=lambda: ["none", "double-overlap", "overlapped-chunk", "vote"])
+    presets: list[str] = field(default_factory=lambda: ["side-by-side", "double-overlap", "overlapped-chunk", "vote"])
     max_words: int | None = None
     output: str = "docs/results/mask-combine.md"
 

@@ -19,13 +19,13 @@ from studies import p_text
 from t5punct import __version__
 from t5punct.errors import T5PunctError
 from t5punct.evaluation.counts import Counts
+from t5punct.evaluation.references import references
 from t5punct.evaluation.scores import Scores, scores_of
 from t5punct.evaluation.significance import paired_test
-from t5punct.marks import Alphabet
 from t5punct.punctuator import AnnotatedWord, Punctuator
-from t5punct.references import references
+from t5punct.text.marks import Alphabet
+from t5punct.text.words import Word
 from t5punct.training.disfluencies import FILLERS
-from t5punct.words import Word
 
 _SHARE = 0.03  # of the words that something befalls
 
@@ -103,7 +103,7 @@ def score(punctuator: Punctuator, file: Path, name: str, max_words: int | None) 
     for reference in references(file, alphabet, max_words=max_words):
         heard = CHANGES[name](reference.words, random.Random(1))
         words = [word for some in heard for word in some]
-        annotated = iter(punctuator.annotated(words, punctuator.decisions(words)))
+        annotated = iter(punctuator.written(words, punctuator.decisions(words)))
         found = [_folded([next(annotated) for _ in some]) for some in heard]
         counts += reference.counts(
             [_spelled(one, word, alphabet) for one, word in zip(found, reference.words, strict=True)]

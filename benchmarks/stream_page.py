@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from t5punct import __version__
 from t5punct.evaluation.counts import CLASS_MARKS, Counts
+from t5punct.evaluation.plots import save
 from t5punct.evaluation.scores import Scores, scores_of
 from t5punct.evaluation.significance import interval, paired_test
-from t5punct.plots import save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

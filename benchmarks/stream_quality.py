@@ -11,16 +11,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from t5punct.combine import written
 from t5punct.decoding.classify import Question, SlotClassifier
 from t5punct.evaluation.counts import Counts
-from t5punct.punctuator import Cast, Punctuator
-from t5punct.references import Reference, references
+from t5punct.evaluation.references import Reference, references
+from t5punct.punctuator import Punctuator, WindowVotes
 from t5punct.streaming import StreamConfig, Streams, StreamState
 from t5punct.streaming.deciding import Classify
-from t5punct.votes import Distribution, Vote
-from t5punct.windows import View, Window
-from t5punct.words import Word
+from t5punct.text.words import Word
+from t5punct.windows.combine import written
+from t5punct.windows.plan import View, Window
+from t5punct.windows.votes import Distribution, Vote
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Listener:
     def whole(self) -> Listened:
         """The text at once, by the punctuator's own strategy."""
         decided = self._plain.decisions(self._words)
-        counts = self._document.counts(self._plain.annotated(self._words, decided))
+        counts = self._document.counts(self._plain.written(self._words, decided))
         return Listened(tuple(counts), Counter())
 
     def hear(self, config: StreamConfig) -> Listened:
@@ -95,21 +95,21 @@ class _Remembered(Punctuator):
         super().__init__(punctuator.model, punctuator.config)
         self._windows: dict[tuple[int, int, bool], tuple[Vote, ...]] = {}
 
-    def cast(self, views: Iterable[View[Word]], *, whole: bool = False) -> Iterator[Cast]:
+    def window_votes(self, views: Iterable[View[Word]], *, whole: bool = False) -> Iterator[WindowVotes]:
         for view in views:
             key = (view.window.start, view.window.stop, view.is_last)
             if key not in self._windows:
-                (decoded,) = super().cast([view], whole=True)
+                (decoded,) = super().window_votes([view], whole=True)
                 self._windows[key] = decoded.votes
-            yield Cast(view, self._windows[key])
+            yield WindowVotes(view, self._windows[key])
 
     def read(self, views: Sequence[View[Word]], n_newest: int) -> Counter[int]:
         """Remember the newest votes of each window; the others' places are filled with a blank, to save memory."""
         changes: Counter[int] = Counter()
         blank = Vote(Distribution.certain(""), Distribution.certain("verbatim"))
         shown: dict[int, str] = {}
-        for cast in super().cast(views, whole=True):
-            window, votes = cast.view.window, cast.votes
+        for found in super().window_votes(views, whole=True):
+            window, votes = found.view.window, found.votes
             kept = max(0, len(votes) - n_newest)
             self._windows[window.start, window.stop, False] = (blank,) * kept + votes[kept:]
             shows = {window.start + place: written(vote.labels) for place, vote in enumerate(votes)}

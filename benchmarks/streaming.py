@@ -24,11 +24,11 @@ from studies import run
 
 from t5punct.decoding.inputs import DecodingConfig
 from t5punct.errors import ConfigError
-from t5punct.formats.files import read_lines
-from t5punct.plots import check_plot
+from t5punct.evaluation.plots import check_plot
 from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.streaming import StreamConfig
-from t5punct.words import words_of
+from t5punct.text.formats.files import read_lines
+from t5punct.text.words import words_of
 
 
 @dataclass(frozen=True)

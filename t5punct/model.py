@@ -20,16 +20,16 @@ from typing import TYPE_CHECKING, Any
 
 from . import config as settings
 from .errors import ConfigError, ModelError, first_line
-from .hub import locate
-from .task import TaskConfig
-from .tokenization import TaskTokenizer
-from .weights import load_network, without_bars, writing_folder
+from .t5.hub import locate
+from .t5.task import TaskConfig
+from .t5.tokenization import TaskTokenizer
+from .t5.weights import load_network, without_bars, writing_folder
 
 if TYPE_CHECKING:
     import torch
     from transformers import PreTrainedModel
 
-    from .tagger import Tagger
+    from .t5.tagger import Tagger
 
 TASK_FILE, TAGGER_FILE = "t5punct.yaml", "tagger.safetensors"
 BUNDLED = "base"
@@ -136,7 +136,7 @@ def load(source: str | Path | None = None, *, task: TaskConfig | None = None, re
     folder = _located(source, revision)
     if not (folder / "config.json").is_file():
         raise ModelError(f"{folder} holds no config.json", expected="a T5 folder", fix="check --model")
-    from .tagger import load_tagger
+    from .t5.tagger import load_tagger
 
     tokenizer = load_tokenizer(folder, task or read_task(folder))
     network = load_network(folder).eval()

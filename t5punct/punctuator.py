@@ -14,21 +14,21 @@ from dataclasses import astuple, dataclass, field, replace
 from itertools import islice, tee
 from pathlib import Path
 
-from . import align
-from .combine import Ballot, CombineConfig, decide
+from .decoding import align
 from .decoding.generate import generate_texts
 from .decoding.inputs import DecodingConfig, WindowInput
+from .decoding.precision import on_device, with_precision
 from .decoding.slots import SlotDecoder
 from .decoding.tagging import TagDecoder
-from .marks import NO_LABEL, Case
 from .model import Model, load
-from .precision import on_device, with_precision
-from .presets import DEFAULT_PRESET, preset
-from .render import RenderConfig, render_word
-from .sentences import begins_next, placed
-from .votes import Decision, Distribution, Vote, closing
-from .windows import View, WindowConfig, over
-from .words import Word, checked_text, lead_of, readable, words_of
+from .text.marks import NO_LABEL, Case
+from .text.render import Decision, RenderConfig, render_word
+from .text.words import Word, checked_text, lead_of, readable, words_of
+from .windows.combine import CombineConfig, VoteAccumulator, decide
+from .windows.plan import View, WindowConfig, over
+from .windows.presets import DEFAULT_PRESET, preset
+from .windows.sentences import begins_next, placed
+from .windows.votes import Distribution, Vote, closing
 
 _log = logging.getLogger(__name__)
 _POOL_BATCHES = 4  # windows of about this many batches are sorted by length together
@@ -88,21 +88,21 @@ class AlignmentCounts:
 
 
 @dataclass(frozen=True, slots=True)
-class Cast:
+class WindowVotes:
     """A window and its votes, one a word; at least up to the last slot that the window may decide."""
 
     view: View[Word]
     votes: tuple[Vote, ...]
 
 
-def collected(cast: Iterable[Cast]) -> Iterator[list[Vote]]:
+def votes_by_slot(windows: Iterable[WindowVotes]) -> Iterator[list[Vote]]:
     """The windows' votes on each slot, of those that may decide it; memory is bounded by the windows' overlap."""
-    ballot = Ballot()
-    for one in cast:
+    accumulator = VoteAccumulator()
+    for one in windows:
         window = one.view.window
         for slot in range(window.keep_start, window.keep_stop):
-            ballot.cast(slot, one.votes[slot - window.start])
-        yield from ballot.close(one.view.n_settled)
+            accumulator.add(slot, one.votes[slot - window.start])
+        yield from accumulator.pop_settled(one.view.n_settled)
 
 
 class Punctuator:
@@ -151,7 +151,7 @@ class Punctuator:
         Raises InputError as `punctuate` does.
         """
         shown, read = tee(words_of(checked_text(text), self.model.task.alphabet))
-        for word, annotated in zip(shown, self._annotated(read), strict=True):
+        for word, annotated in zip(shown, self._iter_annotate(read), strict=True):
             yield annotated.text + word.space
 
     def annotate(self, text: str) -> tuple[AnnotatedWord, ...]:
@@ -160,17 +160,19 @@ class Punctuator:
 
     def iter_annotate(self, text: str) -> Iterator[AnnotatedWord]:
         """The same one by one, as they are decided; memory does not grow with the text."""
-        return self._annotated(words_of(checked_text(text), self.model.task.alphabet))
+        return self._iter_annotate(words_of(checked_text(text), self.model.task.alphabet))
 
     def decisions(self, words: Iterable[Word]) -> Iterator[Decision]:
         """One decision a word, in order, as soon as no later window can vote on it."""
         shown, read = tee(words)
-        return self.decided(shown, self.cast(over(read, self.config.windows)), self.config.combine)
+        return self.decided(shown, self.window_votes(over(read, self.config.windows)), self.config.combine)
 
-    def decided(self, words: Iterable[Word], cast: Iterable[Cast], combine: CombineConfig) -> Iterator[Decision]:
-        """One decision a word, from what the windows over them cast."""
+    def decided(
+        self, words: Iterable[Word], windows: Iterable[WindowVotes], combine: CombineConfig
+    ) -> Iterator[Decision]:
+        """One decision a word, from the votes of the windows over them."""
         begins = self.begins_text
-        for word, votes in zip(words, collected(cast), strict=True):
+        for word, votes in zip(words, votes_by_slot(windows), strict=True):
             decision, begins = self.decision(word, votes, begins, combine)
             yield decision
 
@@ -187,7 +189,7 @@ class Punctuator:
         label = self._given(word) or found.label
         return found, begins_next(begins, word, label, self.model.task.alphabet)
 
-    def cast(self, views: Iterable[View[Word]], *, whole: bool = False) -> Iterator[Cast]:
+    def window_votes(self, views: Iterable[View[Word]], *, whole: bool = False) -> Iterator[WindowVotes]:
         """What each window says of its slots; lazily, some batches at a time.
 
         Masked slots on its right are left out, which saves time, unless the `whole` window is asked for.
@@ -196,16 +198,16 @@ class Punctuator:
         waiting = iter(views)
         while seen := list(islice(waiting, pool)):
             for view, votes in zip(seen, self._votes(seen, whole), strict=True):
-                yield Cast(view, tuple(self.known(view, place, vote) for place, vote in enumerate(votes)))
+                yield WindowVotes(view, tuple(self.known(view, place, vote) for place, vote in enumerate(votes)))
 
-    def annotated(self, words: Iterable[Word], decided: Iterable[Decision]) -> list[AnnotatedWord]:
+    def written(self, words: Iterable[Word], decided: Iterable[Decision]) -> list[AnnotatedWord]:
         """Words as they are written once they are decided."""
-        return [self.annotate_word(word, decision) for word, decision in zip(words, decided, strict=True)]
+        return [self.written_word(word, decision) for word, decision in zip(words, decided, strict=True)]
 
-    def _annotated(self, words: Iterable[Word]) -> Iterator[AnnotatedWord]:
+    def _iter_annotate(self, words: Iterable[Word]) -> Iterator[AnnotatedWord]:
         shown, read = tee(words)
         for word, decision in zip(shown, self.decisions(read), strict=True):
-            yield self.annotate_word(word, decision)
+            yield self.written_word(word, decision)
 
     def known(self, view: View[Word], place: int, vote: Vote) -> Vote:
         """The vote on a window's slot, given the marks that are kept there, or that the text ends there."""
@@ -219,7 +221,7 @@ class Punctuator:
         """The marks of a word that are kept."""
         return word.given if self.config.render.keep_marks else NO_LABEL
 
-    def annotate_word(self, word: Word, decision: Decision) -> AnnotatedWord:
+    def written_word(self, word: Word, decision: Decision) -> AnnotatedWord:
         """A word as it is written once its slot and case are decided."""
         config = self.config.render if self.model.task.cased else replace(self.config.render, case=False)
         written = render_word(word, decision, config, self.model.task.alphabet)

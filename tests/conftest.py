@@ -15,8 +15,8 @@ os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 from tiny import TINY_SHAPE, tiny_text
 
 from t5punct import model as models
-from t5punct.data.vocabulary import VocabularyConfig, train_tokenizer
-from t5punct.task import TaskConfig
+from t5punct.t5.task import TaskConfig
+from t5punct.training.data.vocabulary import VocabularyConfig, train_tokenizer
 
 settings.register_profile("steady", deadline=None, derandomize=True, database=None)
 settings.load_profile("steady")
@@ -65,7 +65,7 @@ def tagged_model(tiny_model: models.Model) -> models.Model:
 
     import torch
 
-    from t5punct.tagger import Tagger
+    from t5punct.t5.tagger import Tagger
 
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(2)
@@ -77,9 +77,9 @@ def tiny_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A prepared data set of some hundred short windows, made from `tiny_text`."""
     from datasets.utils.logging import disable_progress_bar
 
-    from t5punct.data.chunks import ChunkConfig
-    from t5punct.data.corpora import CorpusConfig
-    from t5punct.data.prepare import PrepareConfig, prepare
+    from t5punct.training.data.chunks import ChunkConfig
+    from t5punct.training.data.corpora import CorpusConfig
+    from t5punct.training.data.prepare import PrepareConfig, prepare
 
     disable_progress_bar()
     folder = tmp_path_factory.mktemp("tiny-data")

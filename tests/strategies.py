@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from t5punct.marks import Alphabet, Case
-from t5punct.votes import Decision
+from t5punct.text.marks import Alphabet, Case
+from t5punct.text.render import Decision
 
 TRICKY_WORDS = (
     "we", "I", "i", "NASA", "iPhone", "McDonald", "don't", "'em", "'Tis", "dogs'", "e-mail", "pre-", "-5", "3.5",

@@ -1,4 +1,4 @@
-"""The floors of DESIGN.md, section 3, and the habits that can be measured; each guard is shown able to fail."""
+"""The floors of docs/design.md, and the habits that can be measured; each guard is shown able to fail."""
 
 from __future__ import annotations
 
@@ -17,43 +17,50 @@ ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "t5punct"
 SOURCES = {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8") for path in sorted(PACKAGE.rglob("*.py"))}
 
-FLOORS = {
-    0: {"errors", "config", "spelling", "marks", "words", "votes", "sentences"},
-    1: {"windows", "align", "combine", "render", "batching", "formats"},
-    2: {"hub", "weights", "task", "tokenization", "tagger", "model", "precision", "presets", "decoding"},
-    3: {"punctuator", "streaming"},
-    4: {
-        "data",
-        "training",
-        "warmstart",
-        "evaluation",
-        "evaluate_files",
-        "references",
-        "tuning",
-        "plots",
-        "report",
-    },  # beside the floors: they may look down, never the reverse
-    5: {"cli", "server", "__main__"},
-}
-FLOOR_OF = {unit: floor for floor, units in FLOORS.items() for unit in units}
-LOW = FLOORS[0] | FLOORS[1]
-INFERENCE = LOW | FLOORS[2] | FLOORS[3]
+FLOORS = [  # a room, or a file beside the rooms, imports from lower floors only
+    {"errors"},
+    {"config"},
+    {"text"},
+    {"windows"},
+    {"t5"},
+    {"model"},
+    {"decoding"},
+    {"punctuator"},
+    {"streaming"},
+    {"evaluation"},
+    {"training", "warmstart"},
+    {"cli"},
+    {"__main__"},
+]
+FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 HEAVY = {"torch", "transformers", "accelerate", "numpy", "datasets"}
-MODELS = {"torch", "transformers", "model", "tokenization", "decoding", "punctuator", "streaming"}
-FORBIDDEN = {
-    **dict.fromkeys(LOW, HEAVY),
-    "evaluation": MODELS,
-    "decoding": {"align", "combine", "windows"},
+LIGHT = {"errors", "config", "text", "windows", "decoding.align", "decoding.batching"}
+COUNTING = {f"evaluation.{name}" for name in ("counts", "scores", "significance", "text")}
+FORBIDDEN = {  # by the beginnings of names, beside what the floors forbid
+    **dict.fromkeys(LIGHT, HEAVY),
+    **{name: {"torch", "transformers", "t5", "model", "decoding", "punctuator", "streaming"} for name in COUNTING},
+    "decoding": {"windows.plan", "windows.combine", "windows.presets"},  # a decoder sees one window
+    "t5": {"windows"},
 }
 
 
-def unit_of(path: str) -> str:
-    """`t5punct/formats/files.py` -> `formats`: the part of the package that a floor is given to."""
+def room_of(path: str) -> str:
+    """`t5punct/text/formats/files.py` -> `text`: the part of the package that a floor is given to."""
     return path.split("/")[1].removesuffix(".py")
 
 
+def module_of(path: str) -> str:
+    """`t5punct/text/words.py` -> `text.words`."""
+    return path.removeprefix("t5punct/").removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
+
+def begins(name: str, *others: str) -> bool:
+    """Whether a dotted name is one of some others, or lies in it."""
+    return any(f"{name}.".startswith(f"{other}.") for other in others)
+
+
 def imports(path: str, source: str) -> set[str]:
-    """The units of the package, and the other packages, that a file imports anywhere, in functions too."""
+    """The modules of the package (without its name), and the other packages, that a file imports anywhere."""
     package = path.split("/")[:-1]
     found = set()
     for node in ast.walk(ast.parse(source)):
@@ -67,7 +74,7 @@ def imports(path: str, source: str) -> set[str]:
             continue
         for name in names:
             top, _, rest = name.partition(".")
-            found.add(rest.partition(".")[0] if top == "t5punct" and rest else top)
+            found.add(rest if top == "t5punct" and rest else top)
     return found
 
 
@@ -75,27 +82,31 @@ def import_faults(sources: dict[str, str]) -> list[str]:
     """Every import that the floors or the rules forbid."""
     faults = []
     for path, source in sources.items():
-        unit = unit_of(path)
-        if unit == "__init__":
+        module, room = module_of(path), room_of(path)
+        if room == "__init__":
             continue
-        for other in sorted(imports(path, source) - {unit}):
-            upwards = other in FLOOR_OF and FLOOR_OF[other] > FLOOR_OF[unit]
-            siblings = unit in FLOORS[1] and other in FLOORS[1]
-            if upwards or siblings or other in FORBIDDEN.get(unit, set()):
+        forbidden = [name for part, names in FORBIDDEN.items() if begins(module, part) for name in names]
+        for other in sorted(imports(path, source)):
+            floor = FLOOR_OF.get(other.split(".")[0])
+            sideways = other.split(".")[0] != room and floor is not None and floor >= FLOOR_OF[room]
+            if sideways or begins(other, *forbidden):
                 faults.append(f"{path} imports {other}")
     return faults
 
 
 def cycles(sources: dict[str, str]) -> list[str]:
-    """Units that import each other, however long the way round."""
-    edges = {unit: set[str]() for unit in FLOOR_OF}
+    """Modules that import each other, however long the way round."""
+    modules = {module_of(path) for path in sources} - {""}
+    edges = {}
     for path, source in sources.items():
-        if unit_of(path) in edges:
-            edges[unit_of(path)] |= (imports(path, source) & FLOOR_OF.keys()) - {unit_of(path)}
-    reach = {unit: set(others) for unit, others in edges.items()}
-    for _ in edges:
-        reach = {unit: found.union(*(reach[other] for other in found)) for unit, found in reach.items()}
-    return sorted(unit for unit, found in reach.items() if unit in found)
+        # `from .words import split` names `text.words.split`: the module is the longest beginning that is one
+        named = {".".join(name.split(".")[:n]) for name in imports(path, source) for n in range(1, name.count(".") + 2)}
+        edges[module_of(path)] = {other for other in named & modules if not begins(module_of(path), other)}
+    edges.pop("", None)
+    reach = {module: set(others) for module, others in edges.items()}
+    for _ in range(len(edges).bit_length()):
+        reach = {module: found.union(*(reach[other] for other in found)) for module, found in reach.items()}
+    return sorted(module for module, found in reach.items() if module in found)
 
 
 def functions(sources: dict[str, str]) -> dict[str, int]:
@@ -127,7 +138,7 @@ def print_faults(sources: dict[str, str]) -> list[str]:
         if isinstance(node, ast.Call)
         and isinstance(node.func, ast.Name)
         and node.func.id == "print"
-        and unit_of(path) != "cli"
+        and room_of(path) != "cli"
     ]
 
 
@@ -146,7 +157,7 @@ def planted(path: str, line: str) -> dict[str, str]:
 
 
 def test_every_part_of_the_package_has_a_floor() -> None:
-    assert {unit_of(path) for path in SOURCES} - {"__init__"} <= FLOOR_OF.keys()
+    assert {room_of(path) for path in SOURCES} - {"__init__"} <= FLOOR_OF.keys()
 
 
 def test_imports_run_downwards_only() -> None:
@@ -156,62 +167,55 @@ def test_imports_run_downwards_only() -> None:
 @pytest.mark.parametrize(
     ("path", "line", "other"),
     [
-        ("t5punct/words.py", "import numpy as np", "numpy"),
-        ("t5punct/render.py", "def f() -> None:\n    from torch import nn", "torch"),
+        ("t5punct/text/words.py", "import numpy as np", "numpy"),
+        ("t5punct/text/render.py", "def f() -> None:\n    from torch import nn", "torch"),
         ("t5punct/config.py", "from transformers.models import t5", "transformers"),
-        ("t5punct/formats/files.py", "from accelerate import Accelerator", "accelerate"),
-        ("t5punct/marks.py", "from .windows import plan", "windows"),
-        ("t5punct/render.py", "from . import combine", "combine"),
-        ("t5punct/formats/files.py", "from ..render import render", "render"),
-        ("t5punct/decoding/slots.py", "from .. import align", "align"),
-        ("t5punct/decoding/inputs.py", "from t5punct.windows import plan", "windows"),
-        ("t5punct/decoding/generate.py", "import t5punct.combine", "combine"),
-        ("t5punct/model.py", "from .punctuator import Punctuator", "punctuator"),
-        ("t5punct/punctuator.py", "from .evaluation.counts import Counts", "evaluation"),
-        ("t5punct/punctuator.py", "from .data import chunks", "data"),
-        ("t5punct/streaming/streams.py", "from ..training.config import TrainConfig", "training"),
-        ("t5punct/evaluation/scores.py", "from ..model import load", "model"),
-        ("t5punct/evaluation/deep/scores.py", "from ...punctuator import Punctuator", "punctuator"),
+        ("t5punct/text/formats/files.py", "from accelerate import Accelerator", "accelerate"),
+        ("t5punct/text/marks.py", "from ..windows import plan", "windows.plan"),
+        ("t5punct/text/render.py", "from ..windows.votes import Vote", "windows.votes.Vote"),
+        ("t5punct/windows/combine.py", "import torch", "torch"),
+        ("t5punct/decoding/align.py", "import numpy", "numpy"),
+        ("t5punct/decoding/inputs.py", "from t5punct.windows import plan", "windows.plan"),
+        ("t5punct/decoding/generate.py", "import t5punct.windows.combine", "windows.combine"),
+        ("t5punct/t5/tagger.py", "from ..model import Model", "model.Model"),
+        ("t5punct/model.py", "from .punctuator import Punctuator", "punctuator.Punctuator"),
+        ("t5punct/punctuator.py", "from .evaluation.counts import Counts", "evaluation.counts.Counts"),
+        ("t5punct/streaming/streams.py", "from ..training.config import TrainConfig", "training.config.TrainConfig"),
+        ("t5punct/evaluation/scores.py", "from ..model import load", "model.load"),
         ("t5punct/evaluation/text.py", "import torch.nn", "torch"),
-        ("t5punct/training/loop.py", "from ..cli import main", "cli"),
+        ("t5punct/evaluation/report.py", "from ..training import loop", "training.loop"),
+        ("t5punct/training/loop.py", "from ..cli import main", "cli.main"),
     ],
 )
 def test_an_import_that_is_forbidden_is_found(path: str, line: str, other: str) -> None:
     assert import_faults(planted(path, line)) == [f"{path} imports {other}"]
 
 
-def test_no_two_parts_import_each_other() -> None:
+def test_no_two_modules_import_each_other() -> None:
     assert cycles(SOURCES) == []
 
 
 def test_a_cycle_is_found() -> None:
-    assert cycles(planted("t5punct/tokenization.py", "from .decoding import inputs")) == [
-        "decoding",
-        "model",
-        "precision",
-        "tokenization",
-    ]
+    assert cycles(planted("t5punct/text/marks.py", "from .words import split")) == ["text.marks", "text.words"]
 
 
-def loaded_by_the_low_floors(root: Path) -> str:
-    """The heavy packages in memory after importing floors 0 and 1 from a folder, in a fresh interpreter."""
-    modules = [
-        path.removesuffix(".py").replace("/", ".").removesuffix(".__init__") for path in SOURCES if unit_of(path) in LOW
-    ]
+def loaded_by_the_light_modules(root: Path) -> str:
+    """The heavy packages in memory after importing what must not need them, from a folder, in a fresh interpreter."""
+    modules = [f"t5punct.{module_of(path)}" for path in SOURCES if begins(module_of(path), *LIGHT)]
     code = f"import sys, {', '.join(modules)}; print(*sorted({HEAVY!r} & sys.modules.keys()))"
     command = [sys.executable, "-c", code]
     return subprocess.run(command, cwd=root, capture_output=True, text=True, check=True).stdout.strip()
 
 
-def test_the_low_floors_load_no_heavy_package() -> None:
-    assert loaded_by_the_low_floors(ROOT) == ""
+def test_the_light_modules_load_no_heavy_package() -> None:
+    assert loaded_by_the_light_modules(ROOT) == ""
 
 
-def test_a_heavy_package_loaded_by_a_low_floor_is_found(tmp_path: Path) -> None:
-    shutil.copytree(PACKAGE, tmp_path / "t5punct", ignore=shutil.ignore_patterns("__pycache__", "bundled*"))
-    with (tmp_path / "t5punct" / "windows.py").open("a") as handle:
+def test_a_heavy_package_loaded_by_a_light_module_is_found(tmp_path: Path) -> None:
+    shutil.copytree(PACKAGE, tmp_path / "t5punct", ignore=shutil.ignore_patterns("__pycache__", "models"))
+    with (tmp_path / "t5punct" / "windows" / "plan.py").open("a") as handle:
         handle.write("__import__('importlib').import_module('numpy')\n")
-    assert loaded_by_the_low_floors(tmp_path) == "numpy"
+    assert loaded_by_the_light_modules(tmp_path) == "numpy"
 
 
 def test_files_and_functions_are_short() -> None:

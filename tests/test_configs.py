@@ -12,10 +12,10 @@ import pytest
 
 from t5punct import config
 from t5punct import model as models
-from t5punct.data.prepare import PrepareConfig
 from t5punct.errors import ConfigError
-from t5punct.task import TaskConfig
+from t5punct.t5.task import TaskConfig
 from t5punct.training.config import TrainConfig
+from t5punct.training.data.prepare import PrepareConfig
 
 ROOT = Path(__file__).parents[1]
 EXPORT = "t5punct export FOLDER -o FOLDER"

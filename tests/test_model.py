@@ -17,16 +17,16 @@ from transformers.utils import logging as transformers_logging
 
 from t5punct import __version__
 from t5punct import model as models
-from t5punct.data.vocabulary import VocabularyConfig, train_tokenizer
 from t5punct.decoding.inputs import WindowInput
 from t5punct.decoding.slots import SlotDecoder
 from t5punct.decoding.stepwise import decode_stepwise
 from t5punct.errors import ConfigError, ModelError, OutputError
 from t5punct.model import Model
 from t5punct.punctuator import Punctuator
-from t5punct.tagger import Tagger
-from t5punct.task import TaskConfig
-from t5punct.tokenization import TaskTokenizer
+from t5punct.t5.tagger import Tagger
+from t5punct.t5.task import TaskConfig
+from t5punct.t5.tokenization import TaskTokenizer
+from t5punct.training.data.vocabulary import VocabularyConfig, train_tokenizer
 
 WINDOW = WindowInput.of("we know what this is don't we 🙂".split())
 

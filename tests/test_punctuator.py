@@ -10,16 +10,16 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from t5punct.combine import METHODS, CombineConfig
 from t5punct.decoding.inputs import DecodingConfig
 from t5punct.errors import ConfigError, InputError
-from t5punct.marks import case_of
 from t5punct.model import Model
-from t5punct.punctuator import Cast, Punctuator, PunctuatorConfig
-from t5punct.render import RenderConfig
-from t5punct.votes import Distribution, Vote
-from t5punct.windows import WindowConfig, over
-from t5punct.words import Word, split
+from t5punct.punctuator import Punctuator, PunctuatorConfig, WindowVotes
+from t5punct.text.marks import case_of
+from t5punct.text.render import RenderConfig
+from t5punct.text.words import Word, split
+from t5punct.windows.combine import METHODS, CombineConfig
+from t5punct.windows.plan import WindowConfig, over
+from t5punct.windows.votes import Distribution, Vote
 
 ODD_WORDS = ["3.5", "10,000", "U.S.", "e-mail", "don't", "4:30", "http://a.b/c?d=e", "name@host.org", "C++", "'em"]
 WORD = st.one_of(
@@ -166,7 +166,9 @@ def test_masked_slots_on_the_right_are_not_written_unless_asked_for(lively_model
     plan = WindowConfig(8, mask_left=2, mask_right=3)
     punctuator = Punctuator(lively_model, PunctuatorConfig(plan))
     views = list(over([Word(f"w{number}") for number in range(20)], plan))
-    for view, one, whole in zip(views, punctuator.cast(views), punctuator.cast(views, whole=True), strict=True):
+    for view, one, whole in zip(
+        views, punctuator.window_votes(views), punctuator.window_votes(views, whole=True), strict=True
+    ):
         assert len(whole.votes) == len(view.words)
         assert len(one.votes) == view.window.keep_stop - view.window.start
         assert len(one.votes) == len(view.words) - (0 if view.is_last else 3)
@@ -226,8 +228,8 @@ def _told(words: str, cases: str, labels: dict[str, str], config: PunctuatorConf
     ]
     (view,) = over(transcript, WindowConfig(window=len(transcript)))
     known = tuple(punctuator.known(view, place, vote) for place, vote in enumerate(found))
-    decided = punctuator.decided(transcript, [Cast(view, known)], config.combine)
-    return " ".join(word.text for word in punctuator.annotated(transcript, decided))
+    decided = punctuator.decided(transcript, [WindowVotes(view, known)], config.combine)
+    return " ".join(word.text for word in punctuator.written(transcript, decided))
 
 
 @pytest.mark.parametrize(
@@ -264,8 +266,10 @@ def test_windows_that_disagree_about_a_sentence_end_leave_no_capital(tiny_model:
     plain = Vote(Distribution.certain(""), Distribution.certain("lower"))
     capital = Vote(plain.labels, Distribution.certain("capitalised"), inside=plain.cases)
     punctuator = Punctuator(tiny_model, PunctuatorConfig(plan))
-    decided = punctuator.decided(words, [Cast(one, (plain, plain)), Cast(other, (capital, plain))], CombineConfig())
-    assert [word.text for word in punctuator.annotated(words, decided)] == ["What", "is", "how", "much"]
+    decided = punctuator.decided(
+        words, [WindowVotes(one, (plain, plain)), WindowVotes(other, (capital, plain))], CombineConfig()
+    )
+    assert [word.text for word in punctuator.written(words, decided)] == ["What", "is", "how", "much"]
 
 
 def test_kept_marks_are_decoded_as_they_are_given(lively_model: Model) -> None:
@@ -273,8 +277,8 @@ def test_kept_marks_are_decoded_as_they_are_given(lively_model: Model) -> None:
     words = split("so; that (is) etc. we?!").words
     assert keeping.window_input(words).given == (";", "", "", "", "?!")
     assert Punctuator(lively_model).window_input(words).given == ()
-    (cast,) = keeping.cast(over(words, WindowConfig()))
-    assert [vote.labels.best for vote in cast.votes][0::4] == [";", "?!"]
+    (found,) = keeping.window_votes(over(words, WindowConfig()))
+    assert [vote.labels.best for vote in found.votes][0::4] == [";", "?!"]
 
 
 @SETTINGS

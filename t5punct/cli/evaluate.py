@@ -24,11 +24,11 @@ def evaluate(
     """Score a model: take a text's marks off, put them on anew, compare."""
     import json
 
-    from ..formats.files import check_source
+    from ..text.formats.files import check_source
 
     check_source(data)
-    from ..evaluate_files import evaluate_file
-    from ..report import as_json as report_json
+    from ..evaluation.files import evaluate_file
+    from ..evaluation.report import as_json as report_json
 
     report = evaluate_file(data, options.punctuator(), max_words=max_words)
     if as_json:
@@ -36,6 +36,6 @@ def evaluate(
     else:
         from rich.console import Console
 
-        from ..report import table
+        from ..evaluation.report import table
 
         Console().print(table(report))

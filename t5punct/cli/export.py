@@ -40,7 +40,7 @@ def export(
     from ..errors import ConfigError
     from ..model import load as load_model
     from ..model import save
-    from ..task import TaskConfig
+    from ..t5.task import TaskConfig
 
     if output.resolve() == Path(source).resolve():
         raise ConfigError(f"output {output} is the source as well", expected="another folder", fix="choose another")

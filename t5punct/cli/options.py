@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from ..presets import DEFAULT_PRESET
+from ..windows.presets import DEFAULT_PRESET
 from .process import keep_freed_memory, keep_objects
 from .threads import use_threads, wait_asleep
 
 if TYPE_CHECKING:
-    from ..presets import Preset
     from ..punctuator import Punctuator, PunctuatorConfig
+    from ..windows.presets import Preset
 
 Json = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
 Config = Annotated[Path | None, typer.Option(help="A YAML file of settings.")]
@@ -75,13 +75,13 @@ class ModelOptions:
 
     def strategy(self) -> Preset:
         """How a document is cut into windows: the default."""
-        from ..presets import preset
+        from ..windows.presets import preset
 
         return preset(DEFAULT_PRESET)
 
     def config(self) -> PunctuatorConfig:
         """What they ask for; every value is checked before a model is loaded."""
-        from ..align import AlignConfig
+        from ..decoding.align import AlignConfig
         from ..decoding.inputs import DecodingConfig
         from ..punctuator import PunctuatorConfig
 
@@ -130,7 +130,7 @@ class StrategyOptions(ModelOptions):
 
     def strategy(self) -> Preset:
         """The preset, with single values changed."""
-        from ..presets import Preset, preset
+        from ..windows.presets import Preset, preset
 
         chosen, names = preset(self.preset), ("window", "stride", "mask_left", "mask_right", "lead_in")
         windows = replace(

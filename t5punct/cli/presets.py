@@ -17,7 +17,7 @@ def presets(
 ) -> None:
     """List the window strategies with their values, in words."""
     from ..config import as_yaml
-    from ..presets import FAMILIES, listed, preset
+    from ..windows.presets import FAMILIES, listed, preset
 
     if name is not None:
         typer.echo(as_yaml(preset(name)), nl=False)

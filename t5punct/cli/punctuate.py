@@ -36,10 +36,10 @@ def punctuate(
 
     White space stays as it is; where several texts share an output, each begins on a line of its own.
     """
-    from ..formats.files import source_text
-    from ..formats.outputs import targets, write
-    from ..render import RenderConfig
-    from ..words import lead_of
+    from ..text.formats.files import source_text
+    from ..text.formats.outputs import targets, write
+    from ..text.render import RenderConfig
+    from ..text.words import lead_of
 
     sources = inputs or ["-"]
     places = targets(sources, output=output, output_dir=output_dir, suffix=".json" if as_json else "")

@@ -20,9 +20,9 @@ import typer
 from .options import Json, KeepMarks, NoCase, StreamOptions, with_model_options
 
 if TYPE_CHECKING:
-    from ..formats.live import Arrival
     from ..punctuator import AnnotatedWord
     from ..streaming import Committed, StreamingPunctuator
+    from ..text.formats.live import Arrival
 
 
 @with_model_options
@@ -54,9 +54,9 @@ def stream(
 ) -> None:
     """Punctuate words from standard input as they arrive; what is printed never changes."""
     from ..errors import ConfigError, InputError
-    from ..formats.live import arrivals
-    from ..render import RenderConfig
     from ..streaming import StreamConfig, StreamingPunctuator
+    from ..text.formats.live import arrivals
+    from ..text.render import RenderConfig
 
     if provisional and not as_json:
         raise ConfigError("--provisional alone", expected="--provisional --json", fix="add --json")
@@ -127,7 +127,7 @@ class _Printer:
     """Writes what is final, flushed at once."""
 
     def __init__(self, as_json: bool) -> None:
-        from ..formats.outputs import standard_output
+        from ..text.formats.outputs import standard_output
 
         # bytes that are no UTF-8 come out as they came in; json names them, \udcff for the byte ff
         errors = "backslashreplace" if as_json else "surrogateescape"

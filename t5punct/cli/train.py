@@ -19,8 +19,8 @@ def prepare(config: Config = None, overrides: Overrides = None) -> None:
     from datasets.utils.logging import disable_progress_bar
 
     from ..config import load
-    from ..data.prepare import PrepareConfig
-    from ..data.prepare import prepare as run
+    from ..training.data.prepare import PrepareConfig
+    from ..training.data.prepare import prepare as run
 
     settings = load(PrepareConfig, config, overrides or ())
     disable_progress_bar()

@@ -18,7 +18,7 @@ from .options import Config, Json, ModelOptions, Overrides, with_model_options
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from ..tuning import Trial
+    from ..evaluation.tuning import Trial
 
 
 @with_model_options
@@ -40,17 +40,17 @@ def tune(
     from rich.console import Console
 
     from ..config import as_yaml, load
-    from ..evaluate_files import signature
-    from ..formats.files import check_source
-    from ..formats.outputs import targets, write
-    from ..tuning import TuneConfig, frontier
-    from ..tuning import tune as run
+    from ..evaluation.files import signature
+    from ..evaluation.tuning import TuneConfig, frontier
+    from ..evaluation.tuning import tune as run
+    from ..text.formats.files import check_source
+    from ..text.formats.outputs import targets, write
 
     settings = load(TuneConfig, config, overrides or ())
     check_source(data)
     places = targets([data], output=output)
     if plot is not None:
-        from ..plots import check_plot
+        from ..evaluation.plots import check_plot
 
         targets([data], output=plot)  # raises InputError where it cannot be written
         check_plot(plot)
@@ -66,7 +66,7 @@ def tune(
     if output is not None:
         write(places, [[as_yaml(best[-1].strategy)]])
     if plot is not None:
-        from ..plots import draw_frontier
+        from ..evaluation.plots import draw_frontier
 
         draw_frontier(trials, best, plot)
 

@@ -34,7 +34,7 @@ def warmstart(
     from ..config import load
     from ..errors import ConfigError
     from ..model import save
-    from ..task import TaskConfig
+    from ..t5.task import TaskConfig
     from ..warmstart.warmstart import TASK, WarmStartConfig, warm_start
 
     if output.exists() and (not output.is_dir() or any(output.iterdir())):

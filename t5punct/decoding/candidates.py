@@ -6,7 +6,7 @@ A slot whose marks are given has them, and no others: there only the form of the
 
 Between two known words only three things can be written: a mark, the next word in one of its case forms, or, after
 the last word, the end.  Each is a sequence of tokens (an `Option`); options that begin with the same tokens share a
-way through the trie, whose nodes (`Fork`s) are the only steps at which a network is asked.  There the probabilities
+way through the trie, whose nodes (`TrieNode`s) are the only steps at which a network is asked.  There the probabilities
 of the offered tokens are normalised among themselves and the best is taken (greedy).
 
 A slot's first mark may count more, or less, than the words beside it (its odds): F1 is highest where a mark need not
@@ -14,7 +14,7 @@ be likelier than no mark, only likelier than F1 / 2 (Lipton 2014).  Odds are wei
 from those of words, and from each other's.
 
 >>> choice = Choice.of([Option((7,), mark=","), Option((5, 1)), Option((5, 2))])
->>> choice.root.tokens, choice.paths[2].tokens, [turn.fork.tokens for turn in choice.paths[2].turns]
+>>> choice.root.tokens, choice.paths[2].tokens, [branch.node.tokens for branch in choice.paths[2].branches]
 ((7, 5), (5, 2), [(7, 5), (1, 2)])
 >>> [round(mass, 3) for mass in choice.paths[2].masses([[0.2, 0.8], [0.25, 0.75]])]
 [0.2, 0.2, 0.6]
@@ -27,8 +27,8 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from ..marks import NO_LABEL, Alphabet, Case, case_forms
-from ..tokenization import TaskTokenizer
+from ..t5.tokenization import TaskTokenizer
+from ..text.marks import NO_LABEL, Alphabet, Case, case_forms
 from .inputs import WindowInput
 
 Tokens = tuple[int, ...]
@@ -46,21 +46,21 @@ class Option:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Fork:
-    """A node of the trie.  Each token leads to another fork, or to an option (its index) that is thereby written."""
+class TrieNode:
+    """A node of the trie.  Each token leads to another node, or to an option (its index) that is thereby written."""
 
     tokens: Tokens
-    nexts: tuple[Fork | int, ...]
-    heirs: tuple[int, ...]  # of each token, the first option that goes on with it
+    children: tuple[TrieNode | int, ...]
+    first_options: tuple[int, ...]  # of each token, the first option that goes on with it
     log_odds: tuple[float, ...] = ()  # of each token, added to its logit; empty: nothing is
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class Branch:
     """A step of a path where more than one token was offered: `offset` tokens into the path, child `taken`."""
 
     offset: int
-    fork: Fork
+    node: TrieNode
     taken: int
 
 
@@ -71,27 +71,27 @@ class Path:
     choice: Choice
     index: int
     option: Option
-    turns: tuple[Turn, ...]
+    branches: tuple[Branch, ...]
 
     @property
     def tokens(self) -> Tokens:
         return self.option.tokens
 
     def masses(self, rows: Sequence[Sequence[float]]) -> list[float]:
-        """The probability of each option, given those of the tokens at each turn; they sum to 1.
+        """The probability of each option, given those of the tokens at each branch; they sum to 1.
 
         Chain-rule products along the path.  What follows a token that was not taken is not known; its mass rests
         with the first option that goes on with it.
         """
         n_options = len(self.choice.options)
-        if len(self.turns) == 1 and len(self.choice.root.tokens) == n_options:
+        if len(self.branches) == 1 and len(self.choice.root.tokens) == n_options:
             return list(rows[0][:n_options])  # no two options share a token: all is decided at the root
         masses, mass = [0.0] * n_options, 1.0
-        for turn, row in zip(self.turns, rows, strict=True):
-            for child, heir in enumerate(turn.fork.heirs):
-                if child != turn.taken:
-                    masses[heir] += mass * row[child]
-            mass *= row[turn.taken]
+        for branch, row in zip(self.branches, rows, strict=True):
+            for child, first_option in enumerate(branch.node.first_options):
+                if child != branch.taken:
+                    masses[first_option] += mass * row[child]
+            mass *= row[branch.taken]
         masses[self.index] += mass
         return masses
 
@@ -101,7 +101,7 @@ class Choice:
     """Everything that may be written at one place."""
 
     options: tuple[Option, ...]
-    root: Fork
+    root: TrieNode
     paths: tuple[Path, ...] = ()  # one for each option
     marks: dict[str, Path] = field(default_factory=dict)  # those that write a mark
     forms: dict[Case | None, Path] = field(default_factory=dict)  # those that write the next word, or (None) the end
@@ -118,7 +118,7 @@ class Choice:
             if not any(_begins(option.tokens, other.tokens) for other in others):
                 others.append(option)
                 distinct.append(option)
-        choice = cls(tuple(distinct), _fork(distinct, range(len(distinct)), 0))
+        choice = cls(tuple(distinct), _node(distinct, range(len(distinct)), 0))
         choice.paths = tuple(_path(choice, index) for index in range(len(distinct)))
         for path in choice.paths:
             if path.option.mark is not None:
@@ -192,22 +192,22 @@ def _begins(one: Tokens, other: Tokens) -> bool:
     return one[:shorter] == other[:shorter]
 
 
-def _fork(options: Sequence[Option], live: Sequence[int], depth: int) -> Fork:
+def _node(options: Sequence[Option], live: Sequence[int], depth: int) -> TrieNode:
     """The node that the live options' first `depth` tokens lead to."""
     groups: dict[int, list[int]] = {}  # by the next token
     for index in live:
         groups.setdefault(options[index].tokens[depth], []).append(index)
-    nexts: list[Fork | int] = []
-    heirs = []
+    children: list[TrieNode | int] = []
+    first_options = []
     for going_on in groups.values():
-        heirs.append(going_on[0])
+        first_options.append(going_on[0])
         written = len(options[going_on[0]].tokens) == depth + 1  # then it is the only one: none begins another
-        nexts.append(going_on[0] if written else _fork(options, going_on, depth + 1))
+        children.append(going_on[0] if written else _node(options, going_on, depth + 1))
     log_odds: tuple[float, ...] = ()
     if any(options[index].odds != 1.0 for index in live):
         odds = [_odds(options, group) / _odds(options, live) for group in groups.values()]
         log_odds = () if set(odds) == {1.0} else tuple(math.log(one) for one in odds)
-    return Fork(tuple(groups), tuple(nexts), tuple(heirs), log_odds)
+    return TrieNode(tuple(groups), tuple(children), tuple(first_options), log_odds)
 
 
 def _odds(options: Sequence[Option], group: Sequence[int]) -> float:
@@ -216,12 +216,12 @@ def _odds(options: Sequence[Option], group: Sequence[int]) -> float:
 
 
 def _path(choice: Choice, index: int) -> Path:
-    option, turns = choice.options[index], []
-    fork: Fork | int = choice.root
+    option, branches = choice.options[index], []
+    node: TrieNode | int = choice.root
     for offset, token in enumerate(option.tokens):
-        assert isinstance(fork, Fork)  # noqa: S101  (a path ends where its tokens do)
-        child = fork.tokens.index(token)
-        if len(fork.tokens) > 1:
-            turns.append(Turn(offset, fork, child))
-        fork = fork.nexts[child]
-    return Path(choice, index, option, tuple(turns))
+        assert isinstance(node, TrieNode)  # noqa: S101  (a path ends where its tokens do)
+        child = node.tokens.index(token)
+        if len(node.tokens) > 1:
+            branches.append(Branch(offset, node, child))
+        node = node.children[child]
+    return Path(choice, index, option, tuple(branches))

@@ -18,14 +18,14 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from ..errors import ConfigError
-from ..marks import NO_LABEL, Alphabet, Case
 from ..model import Model
-from ..task import SENTINEL
-from ..tokenization import TaskTokenizer
-from ..votes import Distribution
+from ..t5.task import SENTINEL
+from ..t5.tokenization import TaskTokenizer
+from ..text.marks import NO_LABEL, Alphabet, Case
+from ..windows.votes import Distribution
 from .candidates import Candidates, Option
 from .inputs import DecodingConfig, WindowInput
-from .slots import SlotDecoder, Writing
+from .slots import SlotDecoder, SlotRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class SlotClassifier:
 
     def decode(self, questions: Sequence[Question]) -> list[Distribution]:
         """The distribution over labels of each question's slot, in order."""
-        solutions = self._decoder.write([self._writing(one) for one in questions])
+        solutions = self._decoder.solve([self._request(one) for one in questions])
         return [self._as_frequent(solution.votes[0].labels) for solution in solutions]
 
     def _as_frequent(self, labels: Distribution) -> Distribution:
@@ -69,10 +69,10 @@ class SlotClassifier:
         pairs = zip(labels.outcomes, labels.probabilities, strict=True)
         return Distribution.of({label: odds * share if label == NO_LABEL else share for label, share in pairs})
 
-    def _writing(self, question: Question) -> Writing:
+    def _request(self, question: Question) -> SlotRequest:
         source = question.window.source(self._model.tokenizer, self._config.style, asked=question.slot)
         has_slot = (question.window.has_slot[question.slot],)
-        return Writing(WindowInput((SENTINEL,), (SENTINEL,), has_slot), source, (source.word_ends[question.slot],))
+        return SlotRequest(WindowInput((SENTINEL,), (SENTINEL,), has_slot), source, (source.word_ends[question.slot],))
 
 
 class _Answers(Candidates):

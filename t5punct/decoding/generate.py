@@ -12,9 +12,9 @@ from typing import Any
 
 import torch
 
-from ..batching import by_length
 from ..model import Model
-from ..tokenization import Source
+from ..t5.tokenization import Source
+from .batching import by_length
 from .inputs import DecodingConfig, WindowInput, encoder_input, sources_of
 
 _ROOM = 1.5  # how much longer than its source a target may grow; marks and capitals cost tokens

@@ -14,11 +14,11 @@ from dataclasses import dataclass, replace
 import torch
 
 from ..errors import ConfigError
-from ..marks import Alphabet
 from ..model import Model
-from ..precision import check_precision
-from ..task import TaskConfig, check_odds
-from ..tokenization import Source, TaskTokenizer
+from ..t5.task import TaskConfig, check_odds
+from ..t5.tokenization import Source, TaskTokenizer
+from ..text.marks import Alphabet
+from .precision import check_precision
 
 DECODERS = ("slots", "generate", "tagger")
 _LONGEST_WORD = 64  # letters; a longer one is a blob that no training text had, and would spoil its neighbours

@@ -2,11 +2,11 @@
 
 In: windows of words.  Out: a `Solution` for each, with votes equal to those of `stepwise`.
 
-The words are known, so a draft of the whole output can be scored in one decoder pass: at each `Turn` of the draft the
+The words are known, so a draft of the whole output can be scored in one decoder pass: at each `Branch` of the draft the
 network says which token it would have taken there.  Where it disagrees the draft is rewritten, and passes are repeated
 until nothing changes (DESIGN, section 5; Jacobi decoding, Santilli 2023, with a draft that is nearly the answer).
 What comes before the first disagreement is exactly what step-by-step decoding writes, and so is the token that the
-network wants there; thus every pass settles at least one more turn, and a draft without disagreements is the answer.
+network wants there; thus every pass settles at least one more branch, and a draft without disagreements is the answer.
 What is settled is not computed again, and a window whose draft is confirmed leaves the batch.
 
 Nothing depends on what is written later, so a window whose last slots are masked is written only up to them.
@@ -25,17 +25,17 @@ from itertools import accumulate, islice, pairwise
 import numpy as np
 import torch
 
-from ..batching import by_length
-from ..marks import ENDS_SENTENCE, NO_LABEL, Case
 from ..model import Model
-from ..tagger import TAGGED_CASES
-from ..tokenization import Source
-from ..votes import Vote
-from .candidates import Candidates, Path, Turn
-from .decoder_passes import DecoderPasses
+from ..t5.tagger import TAGGED_CASES
+from ..t5.tokenization import Source
+from ..text.marks import ENDS_SENTENCE, NO_LABEL, Case
+from ..windows.votes import Vote
+from .accumulator import ChoiceAccumulator
+from .batching import by_length
+from .cached_decoder import CachedDecoder
+from .candidates import Branch, Candidates, Path
 from .head import NO_TOKEN, CandidateHead
 from .inputs import DecodingConfig, WindowInput, encoder_input, sources_of
-from .tally import Tally
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +48,12 @@ class Solution:
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """Where in a draft a turn stands: path `step` of place `place`, predicted by decoder position `position`."""
+    """Where in a draft a branch stands: path `step` of place `place`, predicted by decoder position `position`."""
 
     place: int
     step: int
     position: int
-    turn: Turn
+    branch: Branch
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ class Draft:
 
     @property
     def open_sites(self) -> list[Site]:
-        """The turns that no pass has confirmed yet."""
+        """The branches that no pass has confirmed yet."""
         return self._sites[len(self._rows) :]
 
     @property
@@ -105,7 +105,7 @@ class Draft:
         wrong = [
             (index, site, child)
             for index, (site, child) in enumerate(zip(self.open_sites, scores.best, strict=True))
-            if child != site.turn.taken
+            if child != site.branch.taken
         ]
         if not wrong:
             self._rows += scores.rows
@@ -117,18 +117,18 @@ class Draft:
         for _, site, child in wrong:
             if site.place not in changed:
                 changed.add(site.place)
-                self._turn_off(site, child)
+                self._follow(site, child)
         self._lay_out()
 
     def solution(self) -> Solution:
         """The votes, when no site is open."""
-        tally, next_row = Tally(len(self._window.words)), 0
+        accumulator, next_row = ChoiceAccumulator(len(self._window.words)), 0
         for paths in self._places:
             for path in paths:
-                end = next_row + len(path.turns)
-                tally.count(path, path.masses(self._rows[next_row:end]))
+                end = next_row + len(path.branches)
+                accumulator.count(path, path.masses(self._rows[next_row:end]))
                 next_row = end
-        return Solution(tally.votes(), self._n_passes)
+        return Solution(accumulator.votes(), self._n_passes)
 
     def _drafted(self, place: int, mark: str, case: Case | None) -> list[Path]:
         choice = self._candidates.choice(self._window, place, 0)
@@ -144,10 +144,10 @@ class Draft:
         begins = mark in ENDS_SENTENCE and case is not Case.UPPER
         return self._candidates.choice(self._window, place, n_marks).form(Case.CAPITALISED if begins else case)
 
-    def _turn_off(self, site: Site, child: int) -> None:
+    def _follow(self, site: Site, child: int) -> None:
         """Leave the draft at a site.  How the place goes on from there is a guess, for the next pass to judge."""
         paths = self._places[site.place]
-        following = paths[site.step].choice.paths[site.turn.fork.heirs[child]]
+        following = paths[site.step].choice.paths[site.branch.node.first_options[child]]
         mark = following.option.mark
         if mark is None:
             self._places[site.place] = [*paths[: site.step], following]
@@ -161,13 +161,13 @@ class Draft:
         self._sites: list[Site] = []
         for place, paths in enumerate(self._places):
             for step, path in enumerate(paths):
-                for turn in path.turns:
-                    self._sites.append(Site(place, step, len(self._tokens) + turn.offset, turn))
+                for branch in path.branches:
+                    self._sites.append(Site(place, step, len(self._tokens) + branch.offset, branch))
                 self._tokens += path.tokens
 
 
 @dataclass(frozen=True, slots=True)
-class Writing:
+class SlotRequest:
     """What is to be written, for which source, and from which of the source's tokens the tagger guesses each slot.
 
     Slots beyond those guessed at are not written.
@@ -197,9 +197,9 @@ class SlotDecoder:
         """A solution for each window, in order; with `n_slots`, for so many of its slots, from the first on."""
         sources = sources_of(windows, self._model, self._config.style)
         wanted = [len(window.words) for window in windows] if n_slots is None else n_slots
-        return self.write(
+        return self.solve(
             [
-                Writing(window, source, source.word_ends[:n])
+                SlotRequest(window, source, source.word_ends[:n])
                 for window, source, n in zip(windows, sources, wanted, strict=True)
             ]
         )
@@ -209,25 +209,25 @@ class SlotDecoder:
         return [solution.votes for solution in self.decode(windows, n_slots)]
 
     @torch.inference_mode()
-    def write(self, writings: Sequence[Writing]) -> list[Solution]:
+    def solve(self, requests: Sequence[SlotRequest]) -> list[Solution]:
         """A solution for each, in order; batched by length under the config's budget of tokens."""
         solutions: dict[int, Solution] = {}
-        for batch in by_length([len(one.source.ids) for one in writings], self._config.batch_tokens):
-            chosen = [writings[index] for index in batch]
-            passes = DecoderPasses(self._model, encoder_input([one.source for one in chosen], self._model))
+        for batch in by_length([len(one.source.ids) for one in requests], self._config.batch_tokens):
+            chosen = [requests[index] for index in batch]
+            passes = CachedDecoder(self._model, encoder_input([one.source for one in chosen], self._model))
             guesses = self._guesses(passes.encoded, chosen)
             drafts = [Draft(one.window, self._candidates, found) for one, found in zip(chosen, guesses, strict=True)]
             self._settle(passes, drafts)
             solutions |= zip(batch, (draft.solution() for draft in drafts), strict=True)
-        return [solutions[index] for index in range(len(writings))]
+        return [solutions[index] for index in range(len(requests))]
 
-    def _guesses(self, encoded: torch.Tensor, writings: Sequence[Writing]) -> list[list[Guess]]:
+    def _guesses(self, encoded: torch.Tensor, requests: Sequence[SlotRequest]) -> list[list[Guess]]:
         """The tagger's guess for each slot of each window; encoded: (n_batch, n_source, d_model)."""
         tagger = self._model.tagger
         if tagger is None or self._guess_log_odds is None:
-            return [[Guess()] * len(one.guessed_at) for one in writings]
-        rows = [row for row, one in enumerate(writings) for _ in one.guessed_at]
-        places = [place for one in writings for place in one.guessed_at]
+            return [[Guess()] * len(one.guessed_at) for one in requests]
+        rows = [row for row, one in enumerate(requests) for _ in one.guessed_at]
+        places = [place for one in requests for place in one.guessed_at]
         marks, cases = tagger(encoded[rows, places])  # (n_slots, n_classes)
         best_marks = (marks + self._guess_log_odds.to(encoded.device)).argmax(-1).tolist()
         guesses = iter(
@@ -236,9 +236,9 @@ class SlotDecoder:
                 for mark, case in zip(best_marks, cases.argmax(-1).tolist(), strict=True)
             ]
         )
-        return [list(islice(guesses, len(one.guessed_at))) for one in writings]
+        return [list(islice(guesses, len(one.guessed_at))) for one in requests]
 
-    def _settle(self, passes: DecoderPasses, drafts: Sequence[Draft]) -> None:
+    def _settle(self, passes: CachedDecoder, drafts: Sequence[Draft]) -> None:
         """Pass after pass over the drafts that are not confirmed yet."""
         active = list(drafts)
         while True:
@@ -251,7 +251,7 @@ class SlotDecoder:
             for draft, scores in zip(active, self._score(passes, active), strict=True):
                 draft.rewrite(scores)
 
-    def _score(self, passes: DecoderPasses, drafts: Sequence[Draft]) -> list[Scores]:
+    def _score(self, passes: CachedDecoder, drafts: Sequence[Draft]) -> list[Scores]:
         """One decoder pass over the open part of all drafts."""
         sites = [draft.open_sites for draft in drafts]
         states = passes.states(
@@ -259,11 +259,11 @@ class SlotDecoder:
             [draft.n_settled for draft in drafts],
             [[site.position for site in found] for found in sites],
         )  # (n_sites, d_model)
-        forks = [site.turn.fork for found in sites for site in found]
-        ids = _table([fork.tokens for fork in forks], NO_TOKEN).to(states.device)
+        nodes = [site.branch.node for found in sites for site in found]
+        ids = _table([node.tokens for node in nodes], NO_TOKEN).to(states.device)
         logits = self._head.logits(states, ids)
-        if any(fork.log_odds for fork in forks):
-            weights = [fork.log_odds or (0.0,) * len(fork.tokens) for fork in forks]
+        if any(node.log_odds for node in nodes):
+            weights = [node.log_odds or (0.0,) * len(node.tokens) for node in nodes]
             logits = logits + _table(weights, 0.0).to(states.device)
         probabilities = logits.softmax(-1)
         best, values = probabilities.argmax(-1).tolist(), probabilities.tolist()

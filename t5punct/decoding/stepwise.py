@@ -15,10 +15,10 @@ from typing import Any
 import torch
 
 from ..model import Model
-from ..votes import Vote
-from .candidates import Candidates, Fork
+from ..windows.votes import Vote
+from .accumulator import ChoiceAccumulator
+from .candidates import Candidates, TrieNode
 from .inputs import DecodingConfig, WindowInput, encoder_input, sources_of
-from .tally import Tally
 
 
 class SlotWriter:
@@ -26,46 +26,46 @@ class SlotWriter:
 
     def __init__(self, window: WindowInput, candidates: Candidates) -> None:
         self._window, self._candidates = window, candidates
-        self._tally = Tally(len(window.words))
+        self._accumulator = ChoiceAccumulator(len(window.words))
         self._rows: list[Sequence[float]] = []
-        self._fork: Fork
+        self._node: TrieNode
         if not self.done:
             self._offer()
 
     @property
     def done(self) -> bool:
-        return self._tally.done
+        return self._accumulator.done
 
     @property
     def allowed(self) -> tuple[int, ...]:
         """The tokens that may be written now; a single one is forced."""
-        return self._fork.tokens
+        return self._node.tokens
 
     @property
     def log_odds(self) -> tuple[float, ...]:
         """What is added to their logits."""
-        return self._fork.log_odds or (0.0,) * len(self._fork.tokens)
+        return self._node.log_odds or (0.0,) * len(self._node.tokens)
 
     def take(self, child: int, probabilities: Sequence[float]) -> None:
         """Write a token, by its place in `allowed`; the probabilities are theirs, and sum to 1."""
         if len(self.allowed) > 1:
             self._rows.append(probabilities)
-        following = self._fork.nexts[child]
-        if isinstance(following, Fork):
-            self._fork = following
+        following = self._node.children[child]
+        if isinstance(following, TrieNode):
+            self._node = following
             return
         path = self._choice.paths[following]
-        self._tally.count(path, path.masses(self._rows))
+        self._accumulator.count(path, path.masses(self._rows))
         if not self.done:
             self._offer()
 
     def votes(self) -> tuple[Vote, ...]:
         """One vote a word, when done."""
-        return self._tally.votes()
+        return self._accumulator.votes()
 
     def _offer(self) -> None:
-        self._choice = self._candidates.choice(self._window, self._tally.place, self._tally.n_marks)
-        self._fork, self._rows = self._choice.root, []
+        self._choice = self._candidates.choice(self._window, self._accumulator.place, self._accumulator.n_marks)
+        self._node, self._rows = self._choice.root, []
 
 
 @torch.inference_mode()

@@ -15,13 +15,13 @@ from dataclasses import dataclass
 
 import torch
 
-from ..batching import by_length
 from ..errors import ConfigError
-from ..marks import NO_LABEL, Case, case_forms, ends_sentence
 from ..model import Model
-from ..tagger import TAGGED_CASES
-from ..tokenization import Source
-from ..votes import Distribution, Vote
+from ..t5.tagger import TAGGED_CASES
+from ..t5.tokenization import Source
+from ..text.marks import NO_LABEL, Case, case_forms, ends_sentence
+from ..windows.votes import Distribution, Vote
+from .batching import by_length
 from .inputs import DecodingConfig, WindowInput, encoder_input, sources_of
 
 _UNMARKED = Distribution.certain(NO_LABEL)

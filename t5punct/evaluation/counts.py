@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from ..errors import InputError
-from ..marks import ends_sentence
+from ..text.marks import ends_sentence
 
 # the marks of each class of the IWSLT benchmark (DESIGN, section 8); the first mark that maps decides
 CLASS_MARKS: Mapping[str, str] = {"COMMA": ",:-", "PERIOD": ".!;", "QUESTION": "?"}

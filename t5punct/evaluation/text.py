@@ -14,8 +14,8 @@ from dataclasses import replace
 
 from rapidfuzz.distance import Levenshtein
 
-from ..marks import Alphabet
-from ..words import Word, split
+from ..text.marks import Alphabet
+from ..text.words import Word, split
 from .counts import Counts, Slot, count
 
 

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from ..decoding.classify import Classifier, Question, SlotClassifier
-from ..marks import Case
 from ..punctuator import Punctuator
-from ..spelling import is_first_person
-from ..votes import Distribution, Vote
-from ..windows import View
-from ..words import Word
+from ..text.marks import Case
+from ..text.spelling import is_first_person
+from ..text.words import Word
+from ..windows.plan import View
+from ..windows.votes import Distribution, Vote
 from .state import StreamState
 
 
@@ -49,8 +49,8 @@ class Seq2Seq:
         self._punctuator = punctuator
 
     def votes(self, looks: Sequence[Look]) -> list[tuple[Vote, ...]]:
-        casts = self._punctuator.cast([look.view for look in looks])
-        return [cast.votes[look.slots.start : look.slots.stop] for look, cast in zip(looks, casts, strict=True)]
+        windows = self._punctuator.window_votes([look.view for look in looks])
+        return [found.votes[look.slots.start : look.slots.stop] for look, found in zip(looks, windows, strict=True)]
 
 
 class Classify:

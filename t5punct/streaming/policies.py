@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from ..combine import written
 from ..errors import ConfigError
-from ..marks import ends_sentence
-from ..votes import Vote
+from ..text.marks import ends_sentence
+from ..windows.combine import written
+from ..windows.votes import Vote
 from .state import StreamState
 
 POLICIES = ("fixed", "entropy", "sentence")

@@ -15,7 +15,7 @@ import json
 from dataclasses import asdict, dataclass, replace
 
 from ..errors import InputError
-from ..words import Word
+from ..text.words import Word
 
 
 @dataclass(frozen=True, slots=True)

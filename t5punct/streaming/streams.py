@@ -15,11 +15,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ..errors import ConfigError, InputError
-from ..formats.live import TimedWord
 from ..punctuator import AnnotatedWord, Punctuator
-from ..votes import Vote
-from ..windows import View, Window
-from ..words import Word, checked_text, words_of
+from ..text.formats.live import TimedWord
+from ..text.words import Word, checked_text, words_of
+from ..windows.plan import View, Window
+from ..windows.votes import Vote
 from .deciding import Decider, Look, decider_of
 from .policies import StreamConfig, policy_of
 from .state import StreamState
@@ -160,7 +160,7 @@ class Streams:
         for place, vote in enumerate(votes, start=state.n_committed):
             word = state.words[place - state.start]
             decision, begins = self._punctuator.decision(word, [vote], begins)
-            committed.append(Committed(self._punctuator.annotate_word(word, decision), state.n_seen - place - 1))
+            committed.append(Committed(self._punctuator.written_word(word, decision), state.n_seen - place - 1))
             sentence_start = place + 1 if begins else sentence_start
         n_committed = state.n_committed + len(committed)
         return replace(state, n_committed=n_committed, sentence_start=sentence_start), tuple(committed)

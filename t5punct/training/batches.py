@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch.utils.data import Sampler
 
-from ..batching import by_length
+from ..decoding.batching import by_length
 from ..errors import ConfigError
 from .examples import IGNORED, Example
 

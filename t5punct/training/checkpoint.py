@@ -20,7 +20,7 @@ from safetensors.torch import load_file, save_file
 from .. import config as settings
 from .. import model as models
 from ..errors import ConfigError, ModelError, OutputError
-from ..weights import broken_weights, writing_folder
+from ..t5.weights import broken_weights, writing_folder
 
 if TYPE_CHECKING:
     from .config import TrainConfig

@@ -13,8 +13,8 @@ from typing import Any
 
 from ..errors import ConfigError
 from ..model import FreshModelConfig
-from ..presets import preset
-from ..task import TaskConfig
+from ..t5.task import TaskConfig
+from ..windows.presets import preset
 from .disfluencies import DisfluencyConfig
 from .noise import NoiseConfig
 from .spans import SpanConfig

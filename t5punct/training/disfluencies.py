@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ..errors import ConfigError
-from ..marks import ends_sentence
+from ..text.marks import ends_sentence
 from .noise import Written
 
 FILLERS = (("um",), ("uh",), ("er",), ("like",), ("you", "know"), ("i", "mean"))

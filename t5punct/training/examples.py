@@ -19,11 +19,11 @@ import torch
 from torch.utils.data import DataLoader, Dataset
 
 from ..errors import ConfigError
-from ..marks import NO_LABEL, ends_sentence
-from ..tagger import TAGGED_CASES
-from ..task import PAUSE, inline_case_of
-from ..tokenization import TaskTokenizer
-from ..words import split
+from ..t5.tagger import TAGGED_CASES
+from ..t5.task import PAUSE, inline_case_of
+from ..t5.tokenization import TaskTokenizer
+from ..text.marks import NO_LABEL, ends_sentence
+from ..text.words import split
 from .config import DataConfig
 from .disfluencies import disfluent
 from .noise import Written, noised

@@ -15,9 +15,9 @@ from typing import Any
 import torch
 from torch.nn.functional import cross_entropy
 
-from ..batching import by_length
+from ..decoding.batching import by_length
 from ..model import Model
-from ..tagger import Tagger, at_words
+from ..t5.tagger import Tagger, at_words
 from .batches import collate
 from .config import FitConfig
 from .copier import fit_copier

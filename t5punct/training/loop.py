@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 
 from .. import config as settings
 from .. import model as models
-from ..data.prepare import PrepareConfig
 from ..errors import ConfigError, InputError
-from ..task import TaskConfig
+from ..t5.task import TaskConfig
 from .batches import BatchSampler, collate
 from .checkpoint import TrainState, check_output, find_checkpoint, load_checkpoint, save_checkpoint
 from .config import TrainConfig
+from .data.prepare import PrepareConfig
 from .examples import ChunkExamples, CopyExamples
 from .fitting import fitted
 from .objective import Losses, Objective

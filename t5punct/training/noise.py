@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from ..errors import ConfigError
-from ..marks import capitalise, ends_sentence
+from ..text.marks import capitalise, ends_sentence
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from torch import nn
 from torch.nn.functional import cross_entropy
 
 from ..decoding.head import output_scale
-from ..tagger import Tagger, at_words
+from ..t5.tagger import Tagger, at_words
 from .batches import Batch
 from .config import LossConfig
 from .examples import IGNORED

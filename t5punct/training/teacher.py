@@ -17,7 +17,7 @@ from torch.nn.functional import cosine_similarity, kl_div
 from .. import model as models
 from ..errors import ConfigError
 from ..model import Model
-from ..tagger import at_words
+from ..t5.tagger import at_words
 from .batches import Batch
 from .config import TeacherConfig
 

@@ -12,13 +12,13 @@ from typing import Any
 
 import torch
 
-from ..batching import by_length
+from ..decoding.batching import by_length
 from ..errors import ConfigError, InputError
-from ..evaluate_files import evaluate_file
-from ..formats.files import read_lines
-from ..formats.iwslt import is_iwslt, read_rows
+from ..evaluation.files import evaluate_file
 from ..model import Model
 from ..punctuator import Punctuator, PunctuatorConfig
+from ..text.formats.files import read_lines
+from ..text.formats.iwslt import is_iwslt, read_rows
 from .batches import collate
 from .config import LossConfig, ValidationConfig
 from .examples import IGNORED, ChunkExamples

@@ -17,7 +17,7 @@ import torch
 from torch.nn.functional import gelu, layer_norm
 
 from ..errors import ConfigError, ModelError, first_line
-from ..hub import locate
+from ..t5.hub import locate
 
 _EXPECTED = "a BERT (model_type bert, absolute positions, gelu) such as bert-base-uncased or MiniLM"
 

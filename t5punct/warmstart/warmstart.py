@@ -15,22 +15,15 @@ from typing import Any
 import torch
 
 from ..errors import ConfigError, InputError
-from ..formats.files import read_lines
-from ..hub import locate
 from ..model import Model
-from ..task import TaskConfig
-from ..tokenization import TaskTokenizer
-from ..words import split
+from ..t5.hub import locate
+from ..t5.task import TaskConfig
+from ..t5.tokenization import TaskTokenizer
+from ..text.formats.files import read_lines
+from ..text.words import split
 from .bert import Bert
 from .calibration import relative_biases, scales
-from .conversion import (
-    StreamConfig,
-    convert_attention,
-    convert_feed_forward,
-    d_ff,
-    start_level,
-    stream,
-)
+from .conversion import StreamConfig, convert_attention, convert_feed_forward, d_ff, start_level, stream
 from .vocabulary import TaskRow, t5_tokenizer
 
 # the text form of a model that starts from a BERT: rows of its own for styles, marks and case

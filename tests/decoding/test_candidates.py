@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from t5punct.decoding.candidates import Candidates, Choice, Fork, Option
+from t5punct.decoding.candidates import Candidates, Choice, Option, TrieNode
 from t5punct.decoding.inputs import WindowInput
 from t5punct.decoding.stepwise import SlotWriter
-from t5punct.marks import Alphabet, Case
 from t5punct.model import Model
+from t5punct.text.marks import Alphabet, Case
 
 
 def _prefix_free(rng: random.Random) -> list[tuple[int, ...]]:
@@ -33,13 +33,13 @@ def _brute_force(options: list[tuple[int, ...]], scores: dict[tuple[int, ...], f
     masses = [0.0] * len(options)
     mass = 1.0
     while path not in options:
-        nexts = sorted({option[len(path)] for option in options if option[: len(path)] == path})
-        total = sum(scores[(*path, token)] for token in nexts)
-        best = max(nexts, key=lambda token: scores[(*path, token)])
-        for token in nexts:
+        children = sorted({option[len(path)] for option in options if option[: len(path)] == path})
+        total = sum(scores[(*path, token)] for token in children)
+        best = max(children, key=lambda token: scores[(*path, token)])
+        for token in children:
             if token != best:
-                heir = next(i for i, option in enumerate(options) if option[: len(path) + 1] == (*path, token))
-                masses[heir] += mass * scores[(*path, token)] / total
+                first_option = next(i for i, option in enumerate(options) if option[: len(path) + 1] == (*path, token))
+                masses[first_option] += mass * scores[(*path, token)] / total
         mass *= scores[(*path, best)] / total
         path = (*path, best)
     index = options.index(path)
@@ -58,9 +58,9 @@ def test_a_path_gives_the_masses_of_brute_force_and_they_sum_to_one(seed: int) -
     path = choice.paths[index]
     assert path.tokens == options[index]
     rows = []
-    for turn in path.turns:
-        values = [scores[(*path.tokens[: turn.offset], token)] for token in turn.fork.tokens]
-        assert turn.taken == values.index(max(values))
+    for branch in path.branches:
+        values = [scores[(*path.tokens[: branch.offset], token)] for token in branch.node.tokens]
+        assert branch.taken == values.index(max(values))
         rows.append([value / sum(values) for value in values])
     assert path.masses(rows) == pytest.approx(masses)
     assert sum(path.masses(rows)) == pytest.approx(1.0)
@@ -149,17 +149,17 @@ def test_odds_are_weighed_in_once_where_marks_part_from_words() -> None:
     options = [Option((5, 1)), Option((7,), mark=",", odds=3.0), Option((5, 2), mark="-", odds=2.0)]
     root = Choice.of(options).root
     assert (root.tokens, root.log_odds) == ((5, 7), pytest.approx((0.0, math.log(3))))
-    shared = root.nexts[0]
-    assert isinstance(shared, Fork)
+    shared = root.children[0]
+    assert isinstance(shared, TrieNode)
     assert (shared.tokens, shared.log_odds) == ((1, 2), pytest.approx((0.0, math.log(2))))
     twice = [Option((5,)), Option((7, 1), mark=",", odds=3.0), Option((7, 2), mark="-", odds=6.0)]
     root = Choice.of(twice).root
-    marks = root.nexts[1]
-    assert isinstance(marks, Fork)
+    marks = root.children[1]
+    assert isinstance(marks, TrieNode)
     assert root.log_odds == pytest.approx((0.0, math.log(3))), "as the first of them, until they part"
     assert marks.log_odds == pytest.approx((0.0, math.log(2)))
     alike = [Option((5,)), Option((7, 1), mark=",", odds=3.0), Option((7, 2), mark="-", odds=3.0)]
-    assert [fork.log_odds for fork in Choice.of(alike).root.nexts if isinstance(fork, Fork)] == [()]
+    assert [node.log_odds for node in Choice.of(alike).root.children if isinstance(node, TrieNode)] == [()]
 
 
 def test_only_the_first_mark_of_a_slot_has_odds(tiny_model: Model) -> None:

@@ -12,7 +12,7 @@ from strategies import any_word
 from t5punct.decoding.inputs import WindowInput
 from t5punct.errors import ConfigError
 from t5punct.model import Model
-from t5punct.tokenization import TaskTokenizer
+from t5punct.t5.tokenization import TaskTokenizer
 
 long_words = any_word | st.text("abcdefgh🙂", min_size=1, max_size=200)
 

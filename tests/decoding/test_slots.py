@@ -26,16 +26,16 @@ from transformers import (
 )
 
 from t5punct import model as models
+from t5punct.decoding.cached_decoder import CachedDecoder
 from t5punct.decoding.candidates import Candidates
-from t5punct.decoding.decoder_passes import DecoderPasses
 from t5punct.decoding.inputs import DecodingConfig, WindowInput, encoder_input, sources_of
 from t5punct.decoding.slots import Draft, Guess, SlotDecoder
 from t5punct.decoding.stepwise import SlotWriter, decode_stepwise
 from t5punct.errors import ConfigError
-from t5punct.marks import Case
 from t5punct.model import Model
-from t5punct.tagger import Tagger
-from t5punct.votes import Vote
+from t5punct.t5.tagger import Tagger
+from t5punct.text.marks import Case
+from t5punct.windows.votes import Vote
 
 WINDOWS = [
     WindowInput.of(words.split())
@@ -133,7 +133,7 @@ def test_parallel_equals_step_by_step_for_every_shape_of_t5(tiny_model: Model, s
 
 def test_windows_that_outgrow_the_cache_are_given_room(tiny_model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
     """Drafts without any mark, of windows that get many."""
-    monkeypatch.setattr("t5punct.decoding.decoder_passes._SPARE_TOKENS", 0)
+    monkeypatch.setattr("t5punct.decoding.cached_decoder._SPARE_TOKENS", 0)
     for seed in range(3):
         model = _shaped(tiny_model, seed, num_decoder_layers=1 + seed)
         _assert_all_same(_parallel(model, WINDOWS), decode_stepwise(model, WINDOWS))
@@ -143,7 +143,7 @@ def test_keys_left_where_an_older_draft_had_them_would_be_found(
     tiny_model: Model, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Every pass must overwrite what a longer or other draft wrote at its places."""
-    from t5punct.decoding.decoder_passes import KeysValues, Ragged
+    from t5punct.decoding.cached_decoder import KeysValues, Ragged
 
     def write_once(cache: KeysValues, attention: Any, normed: torch.Tensor, tokens: Ragged) -> None:
         fresh = cache.keys[tokens.rows, tokens.positions].abs().sum(-1) == 0
@@ -153,7 +153,7 @@ def test_keys_left_where_an_older_draft_had_them_would_be_found(
             attention.v(normed)[fresh],
         )
 
-    monkeypatch.setattr(KeysValues, "write", write_once)
+    monkeypatch.setattr(KeysValues, "store", write_once)
     model = _shaped(tiny_model, 1)
     with pytest.raises(AssertionError):
         _assert_all_same(_parallel(model, WINDOWS), decode_stepwise(model, WINDOWS))
@@ -189,7 +189,7 @@ def test_a_draft_that_is_the_answer_needs_one_pass(tiny_model: Model) -> None:
     draft = Draft(WINDOWS[0], decoder._candidates, guesses)
     source = encoder_input(sources_of(WINDOWS[:1], model), model)
     with torch.inference_mode():
-        decoder._settle(DecoderPasses(model, source), [draft])
+        decoder._settle(CachedDecoder(model, source), [draft])
     assert draft.solution().n_passes == 1
     _assert_same(draft.solution().votes, solution.votes)
 

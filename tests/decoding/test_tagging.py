@@ -10,7 +10,6 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from t5punct.combine import CombineConfig, decide
 from t5punct.decoding.inputs import DecodingConfig, WindowInput
 from t5punct.decoding.tagging import TagDecoder, within
 from t5punct.errors import ConfigError
@@ -18,7 +17,8 @@ from t5punct.model import Model
 from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.streaming import StreamConfig, Streams
 from t5punct.streaming.state import StreamState
-from t5punct.votes import Vote
+from t5punct.windows.combine import CombineConfig, decide
+from t5punct.windows.votes import Vote
 
 WINDOWS = [
     WindowInput.of(words.split())

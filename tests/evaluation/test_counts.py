@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from t5punct.errors import InputError
 from t5punct.evaluation.counts import ClassCounts, Counts, Slot, class_of, count
-from t5punct.marks import ends_sentence
+from t5punct.text.marks import ends_sentence
 
 LABELS = st.text(",.?!:;-", max_size=3)
 SLOTS = st.builds(Slot, LABELS, st.sampled_from(["we", "We", "NASA", None]))

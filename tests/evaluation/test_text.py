@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from t5punct.evaluation.counts import ClassCounts, Counts
 from t5punct.evaluation.text import compare
-from t5punct.marks import Alphabet
+from t5punct.text.marks import Alphabet
 
 DATA = Path(__file__).parents[1] / "data"
 WORDS = st.lists(st.sampled_from(["we", "know", "that", "Now", "go"]), max_size=8)

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from t5punct.errors import InputError
 from t5punct.model import Model
 from t5punct.punctuator import Punctuator, PunctuatorConfig
-from t5punct.render import RenderConfig
 from t5punct.streaming import StreamConfig, StreamingPunctuator, Streams, StreamState, TimedWord
 from t5punct.streaming.deciding import Look
-from t5punct.votes import Distribution, Vote
+from t5punct.text.render import RenderConfig
+from t5punct.windows.votes import Distribution, Vote
 
 POLICIES = [
     StreamConfig(window=5, lookahead=2),

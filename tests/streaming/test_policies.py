@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from t5punct.errors import ConfigError
 from t5punct.streaming.policies import Entropy, Fixed, Policy, Sentence, StreamConfig, policy_of
 from t5punct.streaming.state import StreamState
-from t5punct.votes import Distribution, Vote
-from t5punct.words import Word
+from t5punct.text.words import Word
+from t5punct.windows.votes import Distribution, Vote
 
 
 def _vote(**weights: float) -> Vote:

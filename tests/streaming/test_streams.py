@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from t5punct.decoding.inputs import DecodingConfig
 from t5punct.errors import ConfigError, InputError
 from t5punct.model import Model
-from t5punct.presets import preset
 from t5punct.punctuator import Punctuator, PunctuatorConfig
-from t5punct.render import RenderConfig
 from t5punct.streaming import Committed, StreamConfig, StreamingPunctuator, Streams, StreamState, TimedWord
-from t5punct.windows import WindowConfig
+from t5punct.text.render import RenderConfig
+from t5punct.windows.plan import WindowConfig
+from t5punct.windows.presets import preset
 
 PIECES = ["we", "know", "that", "iPhone", "3.5", "U.S.", "🙂", "no", "I", "how", "-", "right?"]
 WORDS = st.lists(st.sampled_from(PIECES), min_size=1, max_size=14)

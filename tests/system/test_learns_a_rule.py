@@ -16,18 +16,18 @@ from pathlib import Path
 
 import pytest
 
-from t5punct.data.chunks import ChunkConfig
-from t5punct.data.corpora import CorpusConfig
-from t5punct.data.prepare import PrepareConfig, prepare
-from t5punct.data.vocabulary import VocabularyConfig
 from t5punct.decoding.inputs import DecodingConfig
-from t5punct.evaluate_files import Report, evaluate_file
+from t5punct.evaluation.files import Report, evaluate_file
 from t5punct.model import FreshModelConfig
 from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.streaming import StreamConfig, StreamingPunctuator, TimedWord
 from t5punct.training.config import DataConfig, OptimConfig, QuestionConfig, TrainConfig
+from t5punct.training.data.chunks import ChunkConfig
+from t5punct.training.data.corpora import CorpusConfig
+from t5punct.training.data.prepare import PrepareConfig, prepare
+from t5punct.training.data.vocabulary import VocabularyConfig
 from t5punct.training.loop import train
-from t5punct.windows import WindowConfig
+from t5punct.windows.plan import WindowConfig
 
 SHAPE = FreshModelConfig(d_model=64, d_kv=16, num_heads=4, d_ff=128, num_layers=2, num_decoder_layers=1)
 PLAN = WindowConfig(window=16, mask_left=2, mask_right=2)

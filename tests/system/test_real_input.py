@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from t5punct.punctuator import Punctuator
-from t5punct.render import RenderConfig
-from t5punct.words import split
+from t5punct.text.render import RenderConfig
+from t5punct.text.words import split
 
 LECTURE = (Path(__file__).parents[1] / "data" / "lecture.txt").read_text(encoding="utf-8")
 

@@ -16,7 +16,7 @@ from t5punct import __version__
 from t5punct import config as settings
 from t5punct import model as models
 from t5punct.errors import ConfigError, ModelError
-from t5punct.task import TaskConfig
+from t5punct.t5.task import TaskConfig
 from t5punct.training import loop
 from t5punct.training.checkpoint import TrainState
 from t5punct.training.config import DataConfig, LossConfig, OptimConfig, TrainConfig

@@ -7,8 +7,8 @@ from datasets import Dataset, load_from_disk
 
 from t5punct.errors import ConfigError
 from t5punct.model import Model, load_tokenizer
-from t5punct.task import TaskConfig
-from t5punct.tokenization import TaskTokenizer
+from t5punct.t5.task import TaskConfig
+from t5punct.t5.tokenization import TaskTokenizer
 from t5punct.training.config import DataConfig, QuestionConfig
 from t5punct.training.disfluencies import DisfluencyConfig
 from t5punct.training.examples import IGNORED, ChunkExamples, CopyExamples

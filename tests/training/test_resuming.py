@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from t5punct.errors import ConfigError
-from t5punct.task import TaskConfig
+from t5punct.t5.task import TaskConfig
 from t5punct.training.config import FitConfig, LossConfig, TrainConfig, ValidationConfig
 from t5punct.training.loop import build, train
 from t5punct.training.noise import NoiseConfig

@@ -13,7 +13,7 @@ from datasets import load_from_disk
 from t5punct import model as models
 from t5punct.errors import ConfigError
 from t5punct.model import Model
-from t5punct.tagger import Tagger
+from t5punct.t5.tagger import Tagger
 from t5punct.training.batches import Batch, collate
 from t5punct.training.config import LossConfig, TeacherConfig, TrainConfig
 from t5punct.training.examples import ChunkExamples

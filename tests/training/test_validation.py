@@ -7,12 +7,12 @@ import torch
 from datasets import concatenate_datasets, load_from_disk
 from tiny import TINY_SHAPE, tiny_text
 
-from t5punct.data.chunks import ChunkConfig
-from t5punct.data.corpora import CorpusConfig
-from t5punct.data.prepare import PrepareConfig, prepare
 from t5punct.errors import ConfigError, InputError
 from t5punct.training.batches import collate
 from t5punct.training.config import DataConfig, TrainConfig, ValidationConfig
+from t5punct.training.data.chunks import ChunkConfig
+from t5punct.training.data.corpora import CorpusConfig
+from t5punct.training.data.prepare import PrepareConfig, prepare
 from t5punct.training.examples import ChunkExamples
 from t5punct.training.loop import build, train
 from t5punct.training.validation import Validator

@@ -16,8 +16,8 @@ from t5punct.decoding.inputs import WindowInput
 from t5punct.decoding.slots import SlotDecoder
 from t5punct.decoding.stepwise import SlotWriter, decode_stepwise
 from t5punct.errors import ModelError
-from t5punct.marks import Case
-from t5punct.task import TaskConfig
+from t5punct.t5.task import TaskConfig
+from t5punct.text.marks import Case
 from t5punct.warmstart.bert import Bert
 
 WORDS = "we know that this is right how are you today go not now she said the big house"

@@ -1,0 +1,214 @@
+"""Generated text x input words -> votes: marks and case of free generation, projected onto the input.
+
+In: the words of a window and the text a model wrote for it.  Out: an `Alignment` (a value one can look at) and votes.
+Words always come from the input; the model's are only used to find where its marks belong.
+
+>>> alignment = align(["we", "know", "that", "right"], "We know, right?")
+>>> [(vote.labels.best, vote.cases.best, vote.weight) for vote in votes(alignment)]
+[('', 'capitalised', 1.0), (',', 'lower', 1.0), ('', 'verbatim', 0.0), ('?', 'lower', 1.0)]
+>>> alignment.n_dropped, alignment.quality
+(1, 0.7333333333333334)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+from rapidfuzz.distance import Levenshtein
+
+from ..errors import ConfigError
+from ..text.marks import NO_LABEL, Alphabet, Case, case_of, ends_sentence
+from ..text.spelling import is_first_person
+from ..text.words import Word, split
+from ..windows.votes import Distribution, Vote
+
+_DOUBTFUL = 0.5  # weight of a mark that stood after a re-spelled, merged, split or inserted word
+_PIECES = range(2, 7)  # words that may be merged into one, or that one may be split into
+_ALIKE = 0.8  # of merged or split words, how similar the letters must be
+_MAX_CELLS = 2_500  # of a stretch without a word in common; a longer one is garbage, and paired in order
+# input and generated words of one move: a pair, several merged, one split, one dropped, one inserted
+_MOVES = ((1, 1), *((n, 1) for n in _PIECES), *((1, n) for n in _PIECES), (1, 0), (0, 1))
+Cell = tuple[int, int]  # input and generated words dealt with
+
+
+@dataclass(frozen=True)
+class AlignConfig:
+    """When a window is trusted."""
+
+    min_quality: float = 0.5  # a window that aligned worse has no vote where others have one
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.min_quality <= 1.0:
+            raise ConfigError(f"min_quality {self.min_quality}", expected="0 to 1", fix="check --min-alignment")
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """Input word `input_index` and its counterpart in the generated text, if it has one."""
+
+    input_index: int
+    case_index: int | None = None  # the generated word that begins it and shows its case
+    label_index: int | None = None  # the generated word that bears its marks
+    exact: bool = False  # both are the word itself
+
+
+@dataclass(frozen=True, slots=True)
+class Alignment:
+    """How a generated text lies on the input words; one link for each input word, in order."""
+
+    words: tuple[str, ...]
+    generated: tuple[Word, ...]
+    links: tuple[Link, ...]
+    n_inserted: int  # generated words with no counterpart
+    n_dropped: int  # input words with no counterpart
+    n_changed: int  # counterparts spelled otherwise
+
+    @property
+    def quality(self) -> float:
+        """How alike the letters of both are, spaces and marks left out: 1 for the same, 0 for nothing in common."""
+        generated = "".join(word.normal for word in self.generated)
+        return Levenshtein.normalized_similarity("".join(self.words), generated)
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Words `start:stop` of the input and words `begin:end` of the generated text, which stand for each other."""
+
+    start: int
+    stop: int
+    begin: int
+    end: int
+    exact: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """The cheapest way to a cell: its cost, and the cell it comes from."""
+
+    cost: float
+    before: Cell | None = None
+
+
+def align(words: Sequence[str], text: str, alphabet: Alphabet | None = None) -> Alignment:
+    """Align by edit distance over words (Levenshtein 1966), and where they differ over letters.
+
+    Between the words that both have, words were dropped, inserted, re-spelled, merged (`can not`, `cannot`) or split,
+    whichever changes fewest letters.  Of a split word the first piece shows the capital and the last bears the marks;
+    of merged words the first gets the capital and the last the marks.
+    """
+    generated = split(text, alphabet).words
+    pairs = list(_pairs(words, [word.normal for word in generated]))
+    cases = {pair.start: pair.begin for pair in pairs}
+    labels = {pair.stop - 1: pair.end - 1 for pair in pairs}
+    exact = {pair.start for pair in pairs if pair.exact}
+    n_shared, n_exact = sum(min(pair.stop - pair.start, pair.end - pair.begin) for pair in pairs), len(exact)
+    strays = _strays(pairs, generated)
+    labels |= strays
+    exact -= strays.keys()
+    return Alignment(
+        tuple(words),
+        generated,
+        tuple(Link(index, cases.get(index), labels.get(index), index in exact) for index in range(len(words))),
+        n_inserted=len(generated) - n_shared,
+        n_dropped=len(words) - n_shared,
+        n_changed=n_shared - n_exact,
+    )
+
+
+def votes(
+    alignment: Alignment, alphabet: Alphabet | None = None, config: AlignConfig | None = None
+) -> tuple[Vote, ...]:
+    """One vote a slot: certain of the label found, weighed by how well its word was found.
+
+    With an alphabet, marks outside it are left out.  A word that was not found keeps the case that the input has.
+    Where the whole window aligned worse than the config asks, all weights are 0.
+    """
+    n_words, trusted = len(alignment.words), alignment.quality >= (config or AlignConfig()).min_quality
+    found = []
+    for link in alignment.links:
+        label, case, weight, inside = NO_LABEL, Case.VERBATIM, 0.0, None
+        if link.label_index is not None:
+            label, weight = alignment.generated[link.label_index].label, _DOUBTFUL
+        if link.case_index is not None:
+            case, weight = case_of(alignment.generated[link.case_index].core), _DOUBTFUL
+            if link.case_index and ends_sentence(alignment.generated[link.case_index - 1].label):
+                inside = _inside(alignment.words[link.input_index], case)
+        found.append(
+            Vote(
+                Distribution.certain(alphabet.label(label) if alphabet else label),
+                Distribution.certain(case.value),
+                (1.0 if link.exact else weight) * trusted,
+                left_words=link.input_index,
+                right_words=n_words - link.input_index - 1,
+                inside=inside,
+            )
+        )
+    return tuple(found)
+
+
+def _inside(word: str, case: Case) -> Distribution:
+    """The case of a word that was generated after a sentence end, had none stood there: a capital says nothing then."""
+    is_plain = case is Case.CAPITALISED and not is_first_person(word)
+    return Distribution.certain((Case.LOWER if is_plain else case).value)
+
+
+def _strays(pairs: Sequence[Pair], generated: Sequence[Word]) -> dict[int, int]:
+    """Marks behind inserted words, by the input word before them: `know um, right` has one for `know`.
+
+    No such mark counts where the word bears one itself, nor one behind a repetition of the word that follows.
+    """
+    found = {}
+    stops = [*(pair.begin for pair in pairs[1:]), len(generated)]
+    for pair, stop in zip(pairs, stops, strict=False):  # no pair, one stop
+        repeated = generated[stop].normal if stop < len(generated) else None
+        for index in range(pair.end, stop):
+            if generated[index].label and generated[index].normal != repeated and not generated[pair.end - 1].label:
+                found[pair.stop - 1] = index
+    return found
+
+
+def _pairs(words: Sequence[str], normals: Sequence[str]) -> Iterator[Pair]:
+    """What stands for what, in order: the words that both have, and pairs in the gaps between them."""
+    start = begin = 0
+    for code in Levenshtein.opcodes(list(words), list(normals)):
+        if code.tag == "equal":
+            yield from _gap_pairs(words, normals, range(start, code.src_start), range(begin, code.dest_start))
+            shared = zip(range(code.src_start, code.src_end), range(code.dest_start, code.dest_end), strict=True)
+            yield from (Pair(i, i + 1, j, j + 1, exact=True) for i, j in shared)
+            start, begin = code.src_end, code.dest_end
+    yield from _gap_pairs(words, normals, range(start, len(words)), range(begin, len(normals)))
+
+
+def _gap_pairs(words: Sequence[str], normals: Sequence[str], sources: range, targets: range) -> list[Pair]:
+    """The cheapest pairs in a gap: dynamic programming over dropping, inserting and pairing words."""
+    if len(sources) * len(targets) > _MAX_CELLS:
+        return [Pair(i, i + 1, j, j + 1) for i, j in zip(sources, targets, strict=False)]
+    best: dict[Cell, Step] = {(sources.start, targets.start): Step(0.0)}
+    for i, j in product(range(sources.start, sources.stop + 1), range(targets.start, targets.stop + 1)):
+        for n_words, n_generated in _MOVES:
+            cell = i + n_words, j + n_generated
+            if cell[0] > sources.stop or cell[1] > targets.stop:
+                continue
+            cost = best[i, j].cost + _price(words[i : cell[0]], normals[j : cell[1]])
+            if cell not in best or cost < best[cell].cost:
+                best[cell] = Step(cost, (i, j))
+    pairs, cell = [], (sources.stop, targets.stop)
+    while before := best[cell].before:
+        if before[0] < cell[0] and before[1] < cell[1]:
+            pairs.append(Pair(before[0], cell[0], before[1], cell[1]))
+        cell = before
+    return pairs[::-1]
+
+
+def _price(words: Sequence[str], generated: Sequence[str]) -> float:
+    """What it costs to let words stand for each other: less than dropping and inserting them, and less if alike."""
+    if not words or not generated:
+        return 1.0
+    joined = len(words) > 1 or len(generated) > 1
+    alike = Levenshtein.normalized_similarity("".join(words), "".join(generated), score_cutoff=_ALIKE * joined)
+    if joined:
+        return 0.5 + 1.5 * (1.0 - alike) if alike else math.inf
+    return 0.4 + 1.5 * (1.0 - alike)

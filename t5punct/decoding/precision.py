@@ -1,0 +1,110 @@
+"""Where a model computes, and how precisely: fp32 as it was saved, or faster.
+
+In: a `Model`, the name of a device or of a precision.  Out: the model there or so; the given one does not change.
+
+`bf16` halves the weights and is fast where the hardware multiplies bfloat16 (AVX512-BF16, AMX, any recent GPU);
+elsewhere it is slower than fp32, so `auto` takes it only there, and asking for it gives a warning.  `int8` quantises
+the linear layers' weights, and their inputs on the fly (torch's dynamic quantisation); it needs a CPU.  T5 overflows in
+fp16, so that is not offered.
+"""
+
+from __future__ import annotations
+
+import copy
+import logging
+import warnings
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from ..errors import ConfigError
+from ..model import Model
+
+if TYPE_CHECKING:
+    import torch
+
+_log = logging.getLogger(__name__)
+
+PRECISIONS = ("fp32", "bf16", "int8", "auto")
+
+
+def check_precision(name: str) -> None:
+    """Raises ConfigError for a name that is none of `PRECISIONS`."""
+    if name not in PRECISIONS:
+        raise ConfigError(f"precision {name!r}", expected=f"one of {', '.join(PRECISIONS)}", fix="check --precision")
+
+
+def on_device(model: Model, name: str) -> Model:
+    """A model on a device of torch's, the given one left where it is; `auto` takes a GPU if there is one.
+
+    Raises ConfigError if there is no such device.
+    """
+    import torch
+
+    if name == "auto":
+        name = "cuda" if torch.cuda.is_available() else "cpu"
+    expected, fix = "cpu, or a GPU that torch sees", "check --device"
+    if name.startswith("meta"):  # torch's own device without memory
+        raise ConfigError(f"device {name!r}", expected=expected, fix=fix)
+    try:
+        wanted = torch.device(name)
+        if wanted.type == model.device.type and wanted.index in (None, model.device.index):
+            return model
+        network: Any = copy.deepcopy(model.network).to(wanted)
+        tagger = model.tagger and copy.deepcopy(model.tagger).to(wanted)
+    except (RuntimeError, AssertionError) as error:  # an unknown name, or a device that this torch cannot reach
+        raise ConfigError(f"device {name!r}", expected=expected, fix=fix) from error
+    return replace(model, network=network, tagger=tagger)
+
+
+def with_precision(model: Model, name: str) -> Model:
+    """A model that computes in another precision; the given one stays as it is.
+
+    Raises ConfigError for a model that was converted before to another precision: what it lost does not come back.
+    """
+    check_precision(name)
+    if name in ("auto", model.precision) and model.precision != "fp32":
+        return model
+    if model.precision != "fp32":
+        raise ConfigError(f"{name} of a model in {model.precision}", expected="a model in fp32", fix="load it anew")
+    if name == "bf16" and not multiplies_bf16(model.device):
+        _log.warning("bf16 is slow on this %s, which has no instructions for it; use --precision auto", model.device)
+    if name == "bf16" or (name == "auto" and multiplies_bf16(model.device)):
+        return _in_bf16(model)
+    return _in_int8(model) if name == "int8" else model
+
+
+def _in_bf16(model: Model) -> Model:
+    import torch
+
+    network: Any = copy.deepcopy(model.network).to(torch.bfloat16)
+    tagger = model.tagger and copy.deepcopy(model.tagger).to(torch.bfloat16)
+    return replace(model, network=network, tagger=tagger, precision="bf16")
+
+
+def _in_int8(model: Model) -> Model:
+    if model.device.type != "cpu":
+        raise ConfigError(f"int8 on {model.device}", expected="a CPU", fix="use --precision bf16 or --device cpu")
+    network = copy.deepcopy(model.network)
+    network.encoder, network.decoder = _quantised(network.encoder), _quantised(network.decoder)
+    return replace(model, network=network, precision="int8")
+
+
+def multiplies_bf16(device: torch.device) -> bool:
+    """Whether a device has instructions for bfloat16 (not just a way to do it in software)."""
+    import torch
+
+    if device.type == "cuda":
+        return bool(torch.cuda.is_bf16_supported(including_emulation=False))
+    known: dict[str, object] = getattr(torch.cpu, "get_capabilities", dict)()  # older torch does not say
+    return device.type == "cpu" and any(known.get(name) for name in ("avx512_bf16", "amx_bf16", "bf16"))
+
+
+def _quantised(stack: Any) -> Any:
+    """Linear layers in int8; embeddings and the output layer, which slots read row by row, stay as they are."""
+    import torch
+    from torch.ao.quantization import quantize_dynamic
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # torch moves this function to torchao; it is in every torch we allow
+        kinds = {torch.nn.Linear}
+        return quantize_dynamic(stack, kinds, dtype=torch.qint8, inplace=True)  # type: ignore[no-untyped-call]

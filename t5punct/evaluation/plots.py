@@ -1,0 +1,53 @@
+"""Plots of results, with matplotlib (the extra `report`).
+
+In: trials and points.  Out: a picture file.
+
+`draw_frontier(trials, frontier(trials), Path("tune.png"))` draws every trial, and a line through the best.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..errors import ConfigError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from .tuning import Trial
+
+FORMATS = (".png", ".svg", ".pdf")
+
+
+def check_plot(path: Path) -> None:
+    """Raises ConfigError where a plot could not be drawn, before the work that it is to show."""
+    if path.suffix not in FORMATS:
+        raise ConfigError(f"plot {path}", expected=f"a name in {', '.join(FORMATS)}", fix="check --plot")
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError as error:
+        raise ConfigError("no matplotlib", expected="the extra `report`", fix="pip install t5punct[report]") from error
+
+
+def draw_frontier(trials: Sequence[Trial], best: Sequence[Trial], path: Path) -> None:
+    """F1 against reads a word: a dot a trial, a line through the frontier."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8, 4.5))
+    axes = figure.add_subplot()
+    for window in sorted({trial.strategy.windows.window for trial in trials}):
+        some = [trial for trial in trials if trial.strategy.windows.window == window]
+        axes.plot([t.reads for t in some], [t.micro_f1 for t in some], ".", label=f"windows of {window} words")
+    axes.plot([t.reads for t in best], [t.micro_f1 for t in best], "k-", linewidth=1, label="the best for each cost")
+    axes.set(xlabel="how often a word is read (w / s)", ylabel="micro F1, %")
+    axes.legend()
+    save(figure, path)
+
+
+def save(figure: Figure, path: Path) -> None:
+    """Write a figure, its folder made where needed."""
+    figure.tight_layout()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=110)

@@ -1,0 +1,127 @@
+"""Files of punctuated text -> references: words to punctuate anew, and how to count what became of them.
+
+In: IWSLT rows, or punctuated text with one document a line.  Out: `Reference`s, lazily.
+
+The line `We know. Right?` is a reference whose words are `we`, `know`, `right`; what a system decides of them is
+counted against the labels and capitals that the line has.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Protocol
+
+from ..errors import InputError
+from ..punctuator import AnnotatedWord
+from ..text.formats.files import source_lines
+from ..text.formats.iwslt import LABEL_OF_CLASS, JoinedWords, Row, is_named_iwslt, is_row, join_clitics, rows_of
+from ..text.marks import Alphabet
+from ..text.words import Word, split
+from .counts import Counts, Slot, count
+from .text import compare_words
+
+_STRETCH_WORDS = 500  # an IWSLT file marks no talks; stretches of this length are drawn for intervals
+
+
+class Reference(Protocol):
+    """A document, or a file of IWSLT rows."""
+
+    @property
+    def units(self) -> str:
+        """What is scored, for signatures."""
+
+    @property
+    def words(self) -> Sequence[Word]:
+        """What a system is given: no marks, no capitals."""
+
+    def counts(self, annotated: Sequence[AnnotatedWord]) -> list[Counts]:
+        """Count the words as a system writes them."""
+
+
+@dataclass(frozen=True)
+class RowsReference:
+    """IWSLT rows; the file's own words are scored, and the slot inside a joined word is O."""
+
+    rows: tuple[Row, ...]
+    alphabet: Alphabet
+    units: str = "iwslt-rows"
+
+    @cached_property
+    def words(self) -> Sequence[Word]:
+        return [Word(word) for word in self._joined.words]
+
+    @cached_property
+    def _joined(self) -> JoinedWords:
+        return join_clitics(self.rows)
+
+    def counts(self, annotated: Sequence[AnnotatedWord]) -> list[Counts]:
+        """One for each stretch; words that changed are counted for the whole file, and borne by its first stretch."""
+        labels = [""] * len(self.rows)
+        for last, word in zip(self._joined.last_rows, annotated, strict=True):
+            labels[last] = word.label
+        slots = [Slot(LABEL_OF_CLASS[row.label_class]) for row in self.rows], [Slot(label) for label in labels]
+        stretches = (slice(start, start + _STRETCH_WORDS) for start in range(0, len(self.rows), _STRETCH_WORDS))
+        found = [count(slots[0][one], slots[1][one]) + Counts(words=len(slots[0][one])) for one in stretches]
+        found[0] += self._changes([word.text for word in annotated])
+        return found
+
+    def _changes(self, written: Sequence[str]) -> Counts:
+        """How the words differ in the text that the product would write."""
+        before = split(" ".join(word.text for word in self.words), self.alphabet).words
+        kept = compare_words(before, split(" ".join(written), self.alphabet).words, case=False)
+        return Counts(
+            words_changed=kept.words_changed, words_inserted=kept.words_inserted, words_dropped=kept.words_dropped
+        )
+
+
+@dataclass(frozen=True)
+class TextReference:
+    """One document of punctuated text; quotes and brackets are taken off as well."""
+
+    reference: tuple[Word, ...]
+    alphabet: Alphabet
+    case: bool  # whether capitals are scored
+    units: str = "text"
+
+    @cached_property
+    def words(self) -> Sequence[Word]:
+        return split(" ".join(word.text.lower() for word in self.reference), self.alphabet).words
+
+    def counts(self, annotated: Sequence[AnnotatedWord]) -> list[Counts]:
+        output = split(" ".join(word.text for word in annotated), self.alphabet).words
+        return [compare_words(self.reference, output, case=self.case)]
+
+
+def references(
+    path: str | Path, alphabet: Alphabet, *, case: bool = True, max_words: int | None = None
+) -> Iterator[Reference]:
+    """The references of a file; a pipe will do, and `-` is standard input.  Raises InputError if it holds no words."""
+    lines = source_lines(path)
+    first = next(lines, "")
+    lines = itertools.chain((first,), lines)  # a pipe is read once
+    found: Iterator[Reference]
+    if is_named_iwslt(path) or is_row(first):
+        rows = rows_of(lines, str(path))[:max_words]
+        found = iter([RowsReference(rows, alphabet)] if rows else [])
+    else:
+        found = _texts(lines, alphabet, case, max_words)
+    nearest = next(found, None)
+    if nearest is None:
+        raise InputError(f"{path} holds no words", expected="punctuated text", fix="check the file")
+    yield from itertools.chain((nearest,), found)
+
+
+def _texts(lines: Iterable[str], alphabet: Alphabet, case: bool, max_words: int | None) -> Iterator[TextReference]:
+    left = max_words
+    for line in lines:
+        words = tuple(Word(word.core, word.label) for word in split(line, alphabet).words[:left])
+        if words:
+            yield TextReference(words, alphabet, case)
+        if left is not None:
+            left -= len(words)
+            if left <= 0:
+                return

@@ -1,0 +1,96 @@
+"""A `Report` of scores, for people and for programs.
+
+In: a `Report`.  Out: a rich table; json under the published keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from .files import Report
+from .scores import ClassScores
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+
+def as_json(report: Report) -> dict[str, Any]:
+    """The report under its published keys."""
+    scores = report.scores
+    generated, interval = report.generated, report.micro_interval
+    return {
+        "data": report.data,
+        "micro_f1": scores.micro.f1,
+        "micro_precision": scores.micro.precision,
+        "micro_recall": scores.micro.recall,
+        "micro_f1_interval": None if interval is None else [interval.low, interval.high],
+        "macro_f1": scores.macro_f1,
+        "per_class": {name: _class_json(found) for name, found in scores.per_class.items()},
+        "slot_error_rate": scores.slot_error_rate,
+        "boundary_f1": scores.boundary.f1,
+        "multiple_exact": scores.multiple_exact,
+        "case_accuracy": scores.case_accuracy,
+        "cased_accuracy": scores.cased_accuracy,
+        "words": scores.words,
+        "words_changed": scores.words_changed + scores.words_inserted + scores.words_dropped,
+        "generated_words": None
+        if generated is None
+        else {
+            "windows": generated.windows,
+            "distrusted_windows": generated.distrusted,
+            "words": generated.words,
+            "inserted": generated.inserted,
+            "dropped": generated.dropped,
+            "changed": generated.changed,
+        },
+        "seconds": round(report.seconds, 3),
+        "signature": report.signature,
+    }
+
+
+def _class_json(scores: ClassScores) -> Mapping[str, float | int | None]:
+    return {
+        "precision": scores.precision,
+        "recall": scores.recall,
+        "f1": scores.f1,
+        "reference": scores.reference,
+    }
+
+
+def table(report: Report) -> RenderableType:
+    """Scores a class, then the single figures, then the signature."""
+    from rich.console import Group
+    from rich.table import Table
+    from rich.text import Text
+
+    scores = report.scores
+    classes = Table("class", "precision", "recall", "F1", "reference", title=report.data)
+    rows: list[tuple[str, Any]] = [*scores.per_class.items(), ("micro", scores.micro), ("boundary", scores.boundary)]
+    for name, found in rows:
+        values = (found.precision, found.recall, found.f1)
+        classes.add_row(name, *(_number(value) for value in values), str(found.reference))
+    figures = Text("\n".join(f"{name:<26}{text}" for name, text in _figures(report)))
+    return Group(classes, figures, Text(report.signature, style="dim", overflow="fold"))
+
+
+def _figures(report: Report) -> Iterator[tuple[str, str]]:
+    scores, interval = report.scores, report.micro_interval
+    yield "micro F1, 95 % interval", "-" if interval is None else f"{interval.low:.1f} to {interval.high:.1f}"
+    yield "macro F1", _number(scores.macro_f1)
+    yield "slot error rate", _number(scores.slot_error_rate)
+    yield "labels of 2+ marks exact", _number(scores.multiple_exact)
+    yield "case right, all words", _number(scores.case_accuracy)
+    yield "case right, capitals", _number(scores.cased_accuracy)
+    yield "words", str(scores.words)
+    yield "words changed", str(scores.words_changed + scores.words_inserted + scores.words_dropped)
+    yield "seconds", f"{report.seconds:.1f}"
+    made = report.generated
+    if made is not None:
+        counts = f"{made.changed} changed, {made.dropped} dropped, {made.inserted} inserted of {made.words}"
+        yield "generated, before aligning", counts
+        yield "windows that aligned badly", f"{made.distrusted} of {made.windows}"
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.1f}"

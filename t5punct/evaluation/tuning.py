@@ -1,0 +1,152 @@
+"""`t5punct tune`: window, stride, masks and combination, chosen on a development file.
+
+In: a file of punctuated text, a punctuator, a grid.  Out: `Trial`s, and the frontier of F1 against cost.
+
+Decoding is what costs, and a window's votes are the same whichever strategy asks for them: each window is decoded
+once, and every strategy that is made of such windows is scored from what they said.
+
+A grid of windows of 64 words with grain 8 has strides and masks of 8, 16, 24 ... words; with a budget of 4, strides
+of 16 and more, so that no word is read more than four times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from pathlib import Path
+
+from ..errors import ConfigError
+from ..punctuator import Punctuator, WindowVotes
+from ..text.render import Decision
+from ..text.words import Word
+from ..windows.combine import CombineConfig
+from ..windows.plan import WindowConfig, over
+from ..windows.presets import Preset
+from ..windows.votes import Vote
+from .counts import Counts
+from .references import Reference, references
+from .scores import scores_of
+from .significance import Interval, interval
+
+
+@dataclass(frozen=True)
+class TuneConfig:
+    """The grid, and what may be spent."""
+
+    budget: float = 4.0  # how often a word may be read: w / s, the votes that a slot has without masks
+    windows: list[int] = field(default_factory=lambda: [32, 64, 96])  # w, words
+    grain: int = 8  # strides and masks are multiples of w / grain
+    largest_mask: float = 0.25  # of a window, on either side
+    methods: list[str] = field(default_factory=lambda: ["mean", "entropy", "hamming"])
+    max_words: int | None = None  # of the development file
+
+    def __post_init__(self) -> None:
+        for method in self.methods:
+            CombineConfig(method)  # raises ConfigError for an unknown one
+        if not self.windows or not self.methods:
+            raise ConfigError("an empty grid", expected="a window and a method", fix="set windows and methods")
+        if not self.budget >= 1.0:
+            raise ConfigError(f"a budget of {self.budget}", expected="1 or more", fix="set budget")
+        if not 0.0 <= self.largest_mask < 1.0:
+            raise ConfigError(f"largest_mask {self.largest_mask}", expected="0 to below 1", fix="set largest_mask")
+        if self.max_words is not None and self.max_words < 1:
+            raise ConfigError(f"max_words {self.max_words}", expected="1 or more, or null", fix="set max_words")
+        for window in self.windows:
+            if self.grain < 1 or window < 1 or window % self.grain:
+                raise ConfigError(
+                    f"windows of {window} words with grain {self.grain}",
+                    expected="windows that the grain divides",
+                    fix="set windows or grain",
+                )
+
+    def strategies(self, window: int) -> Iterator[Preset]:
+        """All that the grid has for one window size and the budget pays for; a single vote needs no method."""
+        unit = window // self.grain
+        masks = range(0, int(self.largest_mask * window) + 1, unit)
+        for left, right, stride in product(masks, masks, range(unit, window + 1, unit)):
+            if stride > window - left - right or window / stride > self.budget:
+                continue
+            windows = WindowConfig(window, stride, left, right)
+            methods = self.methods if stride < window - left - right else self.methods[:1]
+            yield from (Preset(windows, CombineConfig(method)) for method in methods)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One strategy and what it scored."""
+
+    strategy: Preset
+    counts: tuple[Counts, ...]  # one for each document or stretch
+    units: str = "text"  # what was scored, for signatures
+
+    @property
+    def reads(self) -> float:
+        """How often a word is read: the cost, in passes over the document."""
+        return self.strategy.windows.window / self.strategy.windows.stride_words
+
+    @property
+    def micro_f1(self) -> float:
+        return scores_of(sum(self.counts, Counts())).micro.f1 or 0.0
+
+    def spread(self) -> Interval | None:
+        """The bootstrap interval of micro F1."""
+        return interval(self.counts)
+
+
+class VoteCache:
+    """The votes of a document's windows, each decoded once."""
+
+    def __init__(self, punctuator: Punctuator, words: Sequence[Word]) -> None:
+        self._punctuator, self._words = punctuator, words
+        self._votes: dict[tuple[int, int], tuple[Vote, ...]] = {}
+
+    def decisions(self, strategy: Preset) -> list[Decision]:
+        """What the punctuator would decide with another strategy."""
+        views = list(over(self._words, strategy.windows))
+        missing = [view for view in views if (view.window.start, view.window.stop) not in self._votes]
+        for found in self._punctuator.window_votes(missing, whole=True):
+            self._votes[found.view.window.start, found.view.window.stop] = found.votes
+        windows = (WindowVotes(view, self._votes[view.window.start, view.window.stop]) for view in views)
+        return list(self._punctuator.decided(self._words, windows, strategy.combine))
+
+
+class Trials:
+    """A development file, on which one strategy after the other is tried."""
+
+    def __init__(self, punctuator: Punctuator, documents: Iterable[Reference]) -> None:
+        self._punctuator = punctuator
+        self._documents = [(document, VoteCache(punctuator, document.words)) for document in documents]
+
+    @classmethod
+    def on_file(cls, path: str | Path, punctuator: Punctuator, max_words: int | None = None) -> Trials:
+        alphabet, case = punctuator.model.task.alphabet, punctuator.config.render.case
+        return cls(punctuator, references(path, alphabet, case=case, max_words=max_words))
+
+    def forget(self) -> None:
+        """Drop all votes, when no later strategy has windows of the same size: they take memory."""
+        self._documents = [(document, VoteCache(self._punctuator, document.words)) for document, _ in self._documents]
+
+    def trial(self, strategy: Preset) -> Trial:
+        counts: list[Counts] = []
+        for document, votes in self._documents:
+            counts += document.counts(self._punctuator.written(document.words, votes.decisions(strategy)))
+        return Trial(strategy, tuple(counts), self._documents[0][0].units)
+
+
+def tune(path: str | Path, punctuator: Punctuator, config: TuneConfig) -> Iterator[Trial]:
+    """A trial of every strategy of the grid."""
+    trials = Trials.on_file(path, punctuator, config.max_words)
+    for window in config.windows:
+        for strategy in config.strategies(window):
+            yield trials.trial(strategy)
+        trials.forget()
+
+
+def frontier(trials: Iterable[Trial]) -> list[Trial]:
+    """The trials that none beats for the same cost or less, the cheapest first; of equals, the one tried first."""
+    best: list[Trial] = []
+    for trial in sorted(trials, key=lambda one: (one.reads, -one.micro_f1)):
+        if not best or trial.micro_f1 > best[-1].micro_f1:
+            best.append(trial)
+    return best

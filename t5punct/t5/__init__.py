@@ -1,0 +1,1 @@
+"""The network and its text form: files, tokens, task, tagger."""

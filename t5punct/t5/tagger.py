@@ -1,0 +1,61 @@
+"""The tagger: linear heads on the encoder's states, one for a slot's first mark and one for a word's case.
+
+In: the encoder's state of each word's last token.  Out: logits of marks and of case.
+
+It teaches the encoder directly, drafts what `slots` then decides (a matter of speed, never of the result), and as the
+decoder `tagger` it decides alone.  `Tagger(d_model=392, marks=",.?!:;-")` has 8 classes of marks (0: none; k: the
+task's mark k - 1) and 3 of case (`TAGGED_CASES`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+
+import torch
+from safetensors.torch import load_file
+from torch import nn
+
+from ..text.marks import NO_LABEL, Case
+
+TAGGED_CASES = (Case.LOWER, Case.CAPITALISED, Case.UPPER)
+
+
+class Tagger(nn.Module):
+    """Two linear layers side by side."""
+
+    def __init__(self, d_model: int, marks: str) -> None:
+        super().__init__()
+        self.mark_classes = (NO_LABEL, *marks)
+        self.marks = nn.Linear(d_model, len(self.mark_classes))
+        self.cases = nn.Linear(d_model, len(TAGGED_CASES))
+
+    def forward(self, states: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """states: (.., d_model).  Gives logits (.., 1 + n_marks) and (.., n_cases)."""
+        return self.marks(states), self.cases(states)
+
+    def log_odds(self, odds: Mapping[str, float], marks: str) -> torch.Tensor:
+        """What is added to the logits of marks, (n_classes,); minus infinity for marks that may not be written."""
+        weights = [odds.get(mark, 1.0) if mark in marks else 0.0 for mark in self.mark_classes[1:]]
+        return torch.tensor([0.0, *(math.log(weight) if weight else -math.inf for weight in weights)])
+
+
+def at_words(states: torch.Tensor, word_ends: torch.Tensor) -> torch.Tensor:
+    """The states of each word's last token, which the heads read.
+
+    states: (n_batch, n_source, d_model); word_ends: int64 (n_batch, n_words).  Gives (n_batch, n_words, d_model).
+    """
+    return states.gather(1, word_ends.unsqueeze(-1).expand(-1, -1, states.shape[-1]))
+
+
+def load_tagger(file: Path, d_model: int, marks: str) -> Tagger | None:
+    """The tagger of a file; none where there is none, or where it learned other marks."""
+    if not file.is_file():
+        return None
+    tagger = Tagger(d_model, marks)
+    try:
+        tagger.load_state_dict(load_file(file))
+    except Exception:  # it is a help, not a part of the result
+        return None
+    return tagger.requires_grad_(False)

@@ -1,0 +1,125 @@
+"""The text form of the task: marks, styles, case, and the rows that a tokenizer may have of its own for them.
+
+In: YAML and dotted overrides, or a model's `t5punct.yaml`.  Out: a `TaskConfig`, saved with every model, which must be
+used with the form it learned.
+
+>>> TaskConfig().prefix_for("chat"), TaskConfig(prefix="<{style}>").prefix_for(None), mark_token(",")
+('chat: ', '<talk>', '<,>')
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from ..errors import ConfigError
+from ..text.marks import Alphabet, Case, capitalise, case_of
+
+SENTINEL = "<extra_id_0>"  # marks the slot that is asked about
+PAUSE = "<extra_id_1>"  # stands behind a word that a silence follows
+# what stands before a word's lower-case tokens in a text form with inline casing; a lower-case word has none
+CASE_TOKENS = {Case.CAPITALISED: "<^>", Case.UPPER: "<^^>"}
+
+
+@dataclass(frozen=True)
+class TaskConfig:
+    """The text form of the task; saved with every model, which must be used with the form it learned."""
+
+    marks: str = ",.?!:;-"
+    max_marks: int = 3
+    # by style, the longest label that is written where it is not `max_marks`: in lectures nobody wants `...`
+    style_max_marks: dict[str, int] = field(default_factory=dict)
+    max_tokens: int = 512  # of a window's source, end included: what T5 was pre-trained with; long words are cut for it
+    classifies: bool = False  # knows the sentinel task, one slot asked about at a time
+    # how many times a slot's first mark counts against no mark; 1 where none are given.  See decoding/candidates.py
+    mark_odds: dict[str, float] = field(default_factory=dict)
+    unmarked_odds: float = 1.0  # how many times likelier a slot has no mark than in the questions of training
+    pause_ms: int | None = None  # a silence of this length is a pause token (280 in the thesis); None: it knows none
+    cased: bool = True  # targets in true case; False writes everything in lower case (Melamud 2021)
+    inline_case: bool = False  # a case token before the word's lower-case tokens; the tokenizer must have `CASE_TOKENS`
+    styles: list[str] = field(default_factory=lambda: ["talk", "meeting", "prose", "chat"])
+    default_style: str = "talk"
+    prefix: str = "{style}: "  # the source's opening; `{style}` is the corpus tag the user picks by --style
+
+    def __post_init__(self) -> None:
+        Alphabet(self.marks, self.max_marks)  # says what is wrong with them
+        if self.max_tokens < 1:
+            raise ConfigError(f"max_tokens {self.max_tokens}", expected="1 or more", fix="set max_tokens")
+        check_odds(self.mark_odds, self.marks)
+        if not 0.0 < self.unmarked_odds < math.inf:
+            raise ConfigError(f"unmarked_odds {self.unmarked_odds}", expected="above 0", fix="set unmarked_odds")
+        if self.pause_ms is not None and self.pause_ms < 1:
+            raise ConfigError(f"pause_ms {self.pause_ms}", expected="1 or more, or null", fix="set pause_ms")
+        if self.default_style not in self.styles:
+            raise ConfigError(
+                f"default_style {self.default_style!r}",
+                expected=f"one of the styles, {', '.join(self.styles) or 'of which there are none'}",
+                fix="set styles and default_style",
+            )
+        for style, longest in self.style_max_marks.items():
+            if style not in self.styles or not 1 <= longest <= self.max_marks:
+                raise ConfigError(
+                    f"style_max_marks {style}: {longest}",
+                    expected=f"some of {', '.join(self.styles)}, each with 1 to {self.max_marks}",
+                    fix="check style_max_marks",
+                )
+        try:
+            self.prefix.format(style=self.default_style)
+        except (LookupError, ValueError, AttributeError, TypeError) as error:  # {foo}, a lone brace, {style.foo}
+            raise ConfigError(
+                f"prefix {self.prefix!r}", expected="text with {style} in it, or plain", fix="mend the prefix"
+            ) from error
+
+    @cached_property
+    def alphabet(self) -> Alphabet:
+        return Alphabet(self.marks, self.max_marks)
+
+    def style_or_default(self, style: str | None) -> str:
+        """A style; None takes the default.  Raises ConfigError for an unknown one."""
+        style = style or self.default_style
+        if style not in self.styles:
+            raise ConfigError(f"style {style!r}", expected=f"one of {', '.join(self.styles)}", fix="check --style")
+        return style
+
+    def prefix_for(self, style: str | None) -> str:
+        """The source prefix of a style; None takes the default.  Raises ConfigError for an unknown style."""
+        return self.prefix.format(style=self.style_or_default(style))
+
+    def longest_label(self, style: str | None) -> int:
+        """How many marks a slot may get in a style; None takes the default.  Raises ConfigError for an unknown one."""
+        return self.style_max_marks.get(self.style_or_default(style), self.max_marks)
+
+
+def mark_token(mark: str) -> str:
+    """The name of a mark's own row in a tokenizer that has one: `<,>`."""
+    return f"<{mark}>"
+
+
+def style_token(style: str) -> str:
+    """The name of a style's own row in a tokenizer that has one: `<talk>`; a prefix of `<{style}>` uses it."""
+    return f"<{style}>"
+
+
+def inline_case_of(form: str) -> Case:
+    """The case that a written form has in a text form with inline casing, which knows three.
+
+    >>> [inline_case_of(form).value for form in ("I", "NASA", "McDonald", "iPhone", "42")]
+    ['capitalised', 'upper', 'capitalised', 'lower', 'lower']
+    """
+    case = case_of(form)
+    if case is not Case.VERBATIM:
+        return case
+    return Case.CAPITALISED if capitalise(form) == form else Case.LOWER
+
+
+def check_odds(odds: Mapping[str, float], marks: str | None = None) -> None:
+    """Raise ConfigError for odds that are no positive numbers, or of what is none of the marks."""
+    for mark, value in odds.items():
+        if not 0.0 < value < math.inf or (marks is not None and mark not in set(marks)):
+            raise ConfigError(
+                f"mark odds {mark!r}: {value}",
+                expected=f"{f'marks of {marks!r}' if marks else 'marks'}, each with a number above 0",
+                fix="check the mark odds",
+            )

@@ -1,0 +1,259 @@
+"""Words and marks <-> the tokens of a T5, one canonical way for training and decoding.
+
+In: normalised words, word forms, labels.  Out: token ids, with the places of words in them.
+Each word and each mark is tokenised by itself, so the tokens of a text are the tokens of its parts in a row,
+and slot decoding meets exactly the sequences that training showed.
+
+There are two text forms.  In the one, capitals are written: `talk: we know</s>` becomes `We know?!</s>`.  In the other
+(`inline_case`; Bérard 2019, Etchegoyhen 2020), a case token stands before the word's own lower-case tokens, so that
+the words of the target are those of the source, token for token: `<talk> we know [SEP]` becomes
+`<^> we know <?> <!> [SEP]` with the bundled model, whose tokenizer has rows of their own for styles, marks and case.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from ..errors import ConfigError, ModelError
+from ..text.marks import DASH, Case, apply_case
+from ..text.words import split
+from .task import CASE_TOKENS, PAUSE, SENTINEL, TaskConfig, inline_case_of, mark_token, style_token
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
+
+_KEPT_WORDS = 200_000  # a bound on memory, far above any document's vocabulary
+_CONTINUES = "##"  # what WordPiece writes before a piece that does not begin a word
+_GLUE = "'’-./"  # inside words in a tokenizer that splits there
+_CARRIER = "a"  # a word that marks are attached to when we ask for their tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """An encoder input.  `word_ends[i]` is the index in `ids` of word i's last token."""
+
+    ids: tuple[int, ...]
+    word_ends: tuple[int, ...]
+
+
+class TaskTokenizer:
+    """A T5 tokenizer seen through the task: words, marks, styles."""
+
+    def __init__(self, tokenizer: PreTrainedTokenizerBase, task: TaskConfig) -> None:
+        self.tokenizer = tokenizer
+        self.task = task
+        pad_id, eos_id = tokenizer.pad_token_id, tokenizer.eos_token_id
+        if pad_id is None or eos_id is None:
+            raise ModelError("a tokenizer without pad or end token", expected="a T5 tokenizer", fix="pick a T5 folder")
+        self.pad_id, self.eos_id = int(pad_id), int(eos_id)
+        self._words: dict[str, tuple[int, ...]] = {}
+
+    @cached_property
+    def mark_ids(self) -> dict[str, tuple[int, ...]]:
+        """The tokens of each mark where it stands behind a word; the dash brings its space along."""
+        marks: dict[str, tuple[int, ...]] = {}
+        for mark in self.task.marks:
+            row = self._row(mark_token(mark))
+            if row is not None:
+                marks[mark] = (row,)
+                continue
+            written = f"{_CARRIER} {DASH}" if mark == DASH else _CARRIER + mark
+            marks[mark] = self._behind_carrier(written)
+        return marks
+
+    def word_ids(self, word: str, first: bool = False) -> tuple[int, ...]:
+        """The tokens of one word or word form; never empty.  The first of a text has no space before it."""
+        key = word if first else " " + word
+        ids = self._words.get(key)
+        if ids is None:
+            ids = self._known(self._encode(word) if first else self._behind_carrier(_CARRIER + key))
+            if len(self._words) >= _KEPT_WORDS:
+                self._words.clear()
+            self._words[key] = ids
+        return ids
+
+    @cached_property
+    def case_ids(self) -> dict[Case, tuple[int, ...]]:
+        """What stands before a word in each case, with inline casing.  Raises ModelError for a tokenizer without it."""
+        return {Case.LOWER: ()} | {case: (self._special(token),) for case, token in CASE_TOKENS.items()}
+
+    def form_ids(self, form: str, first: bool = False) -> tuple[int, ...]:
+        """The tokens that write a word form."""
+        if not self.task.inline_case:
+            return self.word_ids(form, first)
+        return self.case_ids[inline_case_of(form)] + self.word_ids(form.lower(), first)
+
+    @cached_property
+    def sentinel_id(self) -> int:
+        """The token of `SENTINEL`.  Raises ModelError if there is none."""
+        return self._special(SENTINEL)
+
+    @cached_property
+    def sentinel_ids(self) -> tuple[int, ...]:
+        """T5's sentinels, from the first on, as far as the tokenizer has them."""
+        names = (f"<extra_id_{number}>" for number in range(100))
+        found = (int(self.tokenizer.convert_tokens_to_ids(name)) for name in names)
+        return tuple(itertools.takewhile(lambda number: number != self.tokenizer.unk_token_id, found))
+
+    @cached_property
+    def task_ids(self) -> tuple[int, ...]:
+        """The rows that the task has of its own: styles, marks, case, sentinels, as far as the tokenizer has them."""
+        names = (*map(style_token, self.task.styles), *map(mark_token, self.task.marks), *CASE_TOKENS.values())
+        rows = (row for row in map(self._row, names) if row is not None)
+        return tuple(sorted({*rows, *self.sentinel_ids}))
+
+    @cached_property
+    def deciding_ids(self) -> tuple[int, ...]:
+        """The tokens that decide a slot, and a case, against the next word: marks and case tokens, one each.
+
+        Raises ConfigError for a task that writes capitals in words, or marks in several tokens: there no single token
+        decides.
+        """
+        marks = tuple(ids for mark, ids in self.mark_ids.items())
+        if (self.task.cased and not self.task.inline_case) or any(len(ids) > 1 for ids in marks):
+            raise ConfigError(
+                "a text form in which no single token decides a slot",
+                expected="inline casing or no case, and marks of one token",
+                fix="set loss.slot_weight=0",
+            )
+        cases = self.case_ids.values() if self.task.cased else ()
+        return tuple(number for ids in (*marks, *cases) for number in ids)
+
+    @cached_property
+    def pause_id(self) -> int:
+        """The token of `PAUSE`.  Raises ModelError if there is none."""
+        return self._special(PAUSE)
+
+    def source(
+        self,
+        words: Sequence[str],
+        style: str | None = None,
+        asked: int | None = None,
+        pauses: Sequence[bool] = (),
+    ) -> Source:
+        """Encoder input of a window: prefix, words, end.
+
+        Behind word `asked`, if one is, stands the sentinel; behind each word i with `pauses[i]` the pause token, if the
+        task has one.
+        """
+        pauses = pauses if self.task.pause_ms else ()
+        ids = self._encode(self.task.prefix_for(style).strip())
+        ends = []
+        for index, word in enumerate(words):
+            ids += self.word_ids(word, first=not ids)
+            ends.append(len(ids) - 1)
+            if index == asked:
+                ids.append(self.sentinel_id)
+            if pauses and pauses[index]:
+                ids.append(self.pause_id)
+        return Source((*ids, self.eos_id), tuple(ends))
+
+    def target(self, forms: Sequence[str], labels: Sequence[str]) -> tuple[int, ...]:
+        """Decoder output of a window: each word form followed by its label's marks, then end."""
+        ids: list[int] = []
+        for index, (form, label) in enumerate(zip(forms, labels, strict=True)):
+            ids += self.form_ids(form, first=index == 0)
+            for mark in label:
+                ids += self.mark_ids[mark]
+        return (*ids, self.eos_id)
+
+    def going_on(self, forms: Sequence[str], labels: Sequence[str]) -> tuple[int | None, ...]:
+        """For each token of `target`: what would leave the slot and write the next word in lower case (or the end).
+
+        None where nothing is decided: within a word, and behind a case token.  It is the token itself where that is
+        what the target does.  With one of `deciding_ids` instead, the target has a mark or a capital there.
+        """
+        found: list[int | None] = []
+        for index, form in enumerate(forms):
+            word = self.word_ids(form.lower(), first=index == 0)
+            found += [word[0]] * (1 + len(labels[index - 1]) if index else 1)
+            found += [None] * (len(self.form_ids(form, first=index == 0)) - 1)
+        return (*found, *(self.eos_id,) * (1 + len(labels[-1]) if labels else 1))
+
+    def answer(self, label: str) -> tuple[int, ...]:
+        """Decoder output of a window with a sentinel: the sentinel, the marks of its slot, end."""
+        return (self.sentinel_id, *(token for mark in label for token in self.mark_ids[mark]), self.eos_id)
+
+    def encode_target(self, text: str) -> tuple[int, ...]:
+        """Decoder output of a canonical target text, such as a data set holds."""
+        words = split(text, self.task.alphabet).words
+        forms = [word.text for word in words]
+        return self.target(forms, [word.label for word in words])
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """The text of generated ids, special tokens left out."""
+        if self._row(mark_token(self.task.marks[0])) is None:
+            return str(self.tokenizer.decode(ids, skip_special_tokens=True, clean_up_tokenization_spaces=False))
+        return self._spell(ids)
+
+    def _spell(self, ids: Sequence[int]) -> str:
+        """The text of ids where marks and case have rows of their own: pieces put together, cased, marked."""
+        marks = {row[0]: mark for mark, row in self.mark_ids.items()}
+        cases = {row[0]: case for case, row in self.case_ids.items() if row} if self.task.inline_case else {}
+        special = set(self.tokenizer.all_special_ids)
+        words: list[str] = []
+        written: list[Case] = []
+        labels: list[str] = []
+        case, glued = Case.LOWER, False
+        for number, piece in zip(ids, self.tokenizer.convert_ids_to_tokens(list(ids)), strict=True):
+            if number in special:
+                continue
+            if number in marks:
+                labels[-1:] = [label + marks[number] for label in labels[-1:]]
+            elif number in cases:
+                case = cases[number]
+            elif words and not labels[-1] and (glued or piece.startswith(_CONTINUES) or piece in _GLUE):
+                words[-1] += piece.removeprefix(_CONTINUES)
+                glued = piece in _GLUE
+            else:
+                words.append(piece)
+                written.append(case)
+                labels.append("")
+                case, glued = Case.LOWER, False
+        forms = (apply_case(word, case) for word, case in zip(words, written, strict=True))
+        return " ".join(self.task.alphabet.spell(form, label) for form, label in zip(forms, labels, strict=True))
+
+    def _row(self, token: str) -> int | None:
+        """The id of a token, if the tokenizer has it."""
+        number = self.tokenizer.convert_tokens_to_ids(token)
+        return None if number is None or number == self.tokenizer.unk_token_id else int(number)
+
+    def _special(self, token: str) -> int:
+        number = self._row(token)
+        if number is None:
+            raise ModelError(f"a tokenizer without {token}", expected="a T5 tokenizer", fix="pick a T5 folder")
+        return number
+
+    def _encode(self, text: str) -> list[int]:
+        return list(self.tokenizer.encode(text, add_special_tokens=False))
+
+    def _behind_carrier(self, written: str) -> tuple[int, ...]:
+        """Tokens of what follows the carrier word in a text.
+
+        Raises ModelError if the tokenizer glues it to the carrier.
+        """
+        ids = self._encode(written)
+        if ids[: len(self._carrier)] != self._carrier:
+            raise ModelError(
+                f"a tokenizer that writes {written!r} as one piece",
+                expected="words and marks in pieces of their own",
+                fix="use a T5, mT5, umT5 or byT5 tokenizer",
+            )
+        return tuple(ids[len(self._carrier) :])
+
+    @cached_property
+    def _carrier(self) -> list[int]:
+        return self._encode(_CARRIER)
+
+    def _known(self, ids: Sequence[int]) -> tuple[int, ...]:
+        """The tokens of a word: the unknown one for what the tokenizer drops, or takes for the end or a sentinel."""
+        unknown = self.eos_id if self.tokenizer.unk_token_id is None else int(self.tokenizer.unk_token_id)
+        return tuple(unknown if one in self._reserved else one for one in ids) or (unknown,)
+
+    @cached_property
+    def _reserved(self) -> frozenset[int]:
+        return frozenset((*self.tokenizer.all_special_ids, *self.task_ids))

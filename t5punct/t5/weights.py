@@ -1,0 +1,97 @@
+"""A T5's weights on disk: read and checked, or written.
+
+In: a folder.  Out: a network whose weights fit its config and are numbers; files that others may read.
+
+Weights are read from safetensors only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import ModelError, OutputError, first_line, refused_by_system
+from ..text.formats.files import new_file_mode
+
+if TYPE_CHECKING:
+    from torch import nn
+
+_EXPECTED = "a T5 with model.safetensors"
+
+
+def load_network(folder: Path) -> Any:
+    """The folder's T5 in float32.  Raises ModelError if its weights are missing, do not fit or are no numbers."""
+    import torch
+    from transformers import AutoModelForSeq2SeqLM
+
+    try:
+        with without_bars():
+            network, found = AutoModelForSeq2SeqLM.from_pretrained(
+                str(folder),
+                use_safetensors=True,
+                dtype=torch.float32,
+                output_loading_info=True,
+                ignore_mismatched_sizes=True,  # they are in `found`, by name
+            )
+    except Exception as error:  # what a damaged file raises has no common base
+        raise ModelError(
+            f"{folder} cannot be loaded ({first_line(error)})", expected=_EXPECTED, fix="check --model"
+        ) from error
+    wrong = [*found["missing_keys"], *(name for name, *_ in found["mismatched_keys"])]
+    wrong += [name for name in found["unexpected_keys"] if ".block." in name]  # layers that would be left out
+    if wrong:
+        raise ModelError(
+            f"the weights of {folder} do not fit its config.json ({len(wrong)} of them, such as {min(wrong)})",
+            expected=_EXPECTED,
+            fix="copy the folder anew",
+        )
+    broken = broken_weights(network)
+    if broken:
+        raise ModelError(
+            f"weights of {folder} that are no numbers ({len(broken)} of them, such as {min(broken)})",
+            expected="finite weights",
+            fix="take an earlier checkpoint",
+        )
+    return network
+
+
+def broken_weights(network: nn.Module) -> list[str]:
+    """The names of the weights that hold NaN or infinity."""
+    # one of them makes the sum so, which costs less memory than looking at each
+    return [name for name, weight in network.named_parameters() if not weight.detach().float().sum().isfinite()]
+
+
+@contextmanager
+def writing_folder(folder: Path) -> Iterator[None]:
+    """For writing a model's folder: raises OutputError where there is no room; at the end others may read the weights.
+
+    Safetensors gives no permission to anyone but the owner.
+    """
+    try:
+        yield
+        for path in folder.glob("*.safetensors"):
+            path.chmod(new_file_mode())
+    except Exception as error:
+        if not refused_by_system(error):
+            raise
+        raise OutputError(
+            f"{folder} cannot be written ({first_line(error)})",
+            expected="a folder with room for a model",
+            fix="free some space or choose another output",
+        ) from error
+
+
+@contextmanager
+def without_bars() -> Iterator[None]:
+    """No progress bars of transformers' for a moment: a library draws none on its user's terminal."""
+    from transformers.utils import logging
+
+    shown = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if shown:
+            logging.enable_progress_bar()

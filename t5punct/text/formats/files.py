@@ -1,0 +1,146 @@
+"""Reading text safely, and writing files whole or not at all.
+
+In: a path (plain, .gz or .xz), a pipe, or `-` for standard input.  Out: decoded text, whole or line by line.
+
+>>> with writing("out.txt") as handle:  # doctest: +SKIP
+...     handle.write("appears only if the block ends well")
+"""
+
+from __future__ import annotations
+
+import gzip
+import lzma
+import os
+import stat
+import sys
+import tempfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, TextIO, cast
+
+from ...errors import InputError
+
+STANDARD = "-"  # standard input or output, in the place of a path
+
+
+def read_lines(path: str | Path) -> Iterator[str]:
+    """Lines of a UTF-8 text file without their ends.  Raises InputError if it is missing or not text."""
+    if _is_special(Path(path)):
+        raise InputError(f"{path} is a pipe", expected="a file, which can be read again", fix="save it to one first")
+    yield from source_lines(path)
+
+
+def source_lines(source: str | Path) -> Iterator[str]:
+    """Lines, without their ends, of whatever can be read once: a file, a pipe, or `-` for standard input."""
+    for line in _source(source):
+        yield line.removesuffix("\n")
+
+
+def source_text(source: str | Path) -> str:
+    """All of a file, a pipe, or `-` for standard input, its last line's end included."""
+    return "".join(_source(source))
+
+
+def check_source(source: str | Path) -> None:
+    """Raise InputError where there is nothing to read, before a model is loaded in vain."""
+    path = Path(source)
+    if str(source) == STANDARD:
+        return
+    if path.is_dir():
+        raise InputError(f"{path} is a folder", expected="a text file", fix="name the files in it")
+    if not path.exists():
+        raise InputError(f"no file {path}", expected="an existing text file", fix="check the path")
+
+
+def decode(handle: IO[bytes], name: str) -> Iterator[str]:
+    """Lines of a binary stream as UTF-8 text.  Raises InputError at bytes that are not UTF-8 text."""
+    number = 0
+    try:
+        for number, line in enumerate(handle, start=1):
+            text = line.decode("utf-8-sig" if number == 1 else "utf-8")
+            if "\0" in text:
+                raise InputError(f"{name} holds zero bytes", expected="a text file", fix="it seems binary")
+            yield text
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{name} line {number} is not UTF-8 ({error.reason})",
+            expected="UTF-8 text",
+            fix="convert it, e.g. with iconv -f latin1 -t utf-8",
+        ) from error
+    except (lzma.LZMAError, EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise InputError(f"{name} cannot be unpacked ({error})", expected="whole data", fix="copy anew") from error
+
+
+def unpacked_name(path: str | Path) -> str:
+    """A file's name without the .gz or .xz that its text is read out of."""
+    path = Path(path)
+    return path.stem if path.suffix in (".xz", ".gz") else path.name
+
+
+def writable(path: str | Path) -> Path:
+    """The file that a path leads to, links followed.  Raises InputError if none can be written there."""
+    path = Path(path)
+    if path.is_dir():
+        raise InputError(f"{path} is a folder", expected="a file to write", fix="name a file in it")
+    if _is_special(path):
+        return path
+    path = Path(os.path.realpath(path))
+    if not path.parent.is_dir():
+        raise InputError(f"no folder {path.parent}", expected="an existing folder", fix="create it first")
+    if not os.access(path.parent, os.W_OK):
+        raise InputError(f"folder {path.parent} is read-only", expected="one to write in", fix="name another folder")
+    return path
+
+
+@contextmanager
+def writing(path: str | Path) -> Iterator[TextIO]:
+    """A handle whose file appears under `path` when the block ends well, and not at all otherwise."""
+    path = writable(path)
+    if _is_special(path):  # /dev/null, a pipe: written to, never replaced
+        with path.open("w", encoding="utf-8", newline="") as handle:
+            yield handle
+        return
+    mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else new_file_mode()
+    descriptor, partial = tempfile.mkstemp(dir=path.parent, prefix=".t5punct-")
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as handle:
+            yield handle
+        Path(partial).chmod(mode)
+        Path(partial).replace(path)
+    except BaseException:
+        Path(partial).unlink()
+        raise
+
+
+def new_file_mode() -> int:
+    """The permissions of a new file, as the user's umask leaves them."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
+
+
+def _is_special(path: Path) -> bool:
+    """Whether a path is a device or a pipe."""
+    return path.exists() and not path.is_file() and not path.is_dir()
+
+
+def _source(source: str | Path) -> Iterator[str]:
+    """The lines of a file, a pipe, or standard input, with their ends."""
+    if str(source) == STANDARD:
+        if sys.stdin is None:
+            raise InputError("standard input is closed", expected="text on it", fix="name a file")
+        yield from decode(sys.stdin.buffer, "standard input")
+        return
+    check_source(source)
+    with _open_binary(Path(source)) as handle:
+        yield from decode(handle, str(source))
+
+
+def _open_binary(path: Path) -> IO[bytes]:
+    if path.suffix == ".xz":
+        return cast(IO[bytes], lzma.open(path, "rb"))
+    if path.suffix == ".gz":
+        return cast(IO[bytes], gzip.open(path, "rb"))
+    return path.open("rb")

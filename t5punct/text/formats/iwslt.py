@@ -1,0 +1,90 @@
+"""IWSLT punctuation files: one `word TAB label` a line, clitics as words of their own.
+
+In: a file such as test2011.tsv.  Out: rows, and the words a model should see (`i` + `'m` -> `i'm`).
+
+>>> joined = join_clitics((Row("do", "O"), Row("n't", "O"), Row("go", "PERIOD")))
+>>> joined.words, joined.last_rows
+(("don't", 'go'), (1, 2))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ...errors import InputError
+from .files import read_lines, unpacked_name
+
+CLASSES = ("O", "COMMA", "PERIOD", "QUESTION")
+LABEL_OF_CLASS = {"O": "", "COMMA": ",", "PERIOD": ".", "QUESTION": "?"}
+# a closed list: `'em` and a quoted `'the` begin with an apostrophe too, and are words
+_CLITICS = frozenset(("n't", "'s", "'m", "'re", "'ve", "'ll", "'d"))
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A word of the file and the class of its slot."""
+
+    word: str
+    label_class: str
+
+
+@dataclass(frozen=True, slots=True)
+class JoinedWords:
+    """The rows with clitics joined to the word before; `last_rows[i]` is the row that ends word i."""
+
+    words: tuple[str, ...]
+    last_rows: tuple[int, ...]
+
+
+def is_iwslt(path: str | Path) -> bool:
+    """Whether a file is one by its name or by its first line."""
+    return is_named_iwslt(path) or is_row(next(read_lines(path), ""))
+
+
+def is_named_iwslt(path: str | Path) -> bool:
+    """Whether a file says by its name, .tsv, that it holds rows: then a line that is none is a mistake, not text."""
+    return unpacked_name(path).endswith(".tsv")
+
+
+def is_row(line: str) -> bool:
+    """Whether a line reads `word TAB CLASS`."""
+    _, tab, label = line.rstrip("\r").rpartition("\t")
+    return bool(tab) and label in CLASSES
+
+
+def read_rows(path: str | Path) -> tuple[Row, ...]:
+    """All rows of a file.  Raises InputError with the line number where a line is not `word TAB CLASS`."""
+    return rows_of(read_lines(path), str(path))
+
+
+def rows_of(lines: Iterable[str], name: str) -> tuple[Row, ...]:
+    """All rows of the lines that a source of this name gave."""
+    rows = []
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        if not is_row(line):
+            raise InputError(
+                f"{name} line {number}: {line[:40]!r}",
+                expected=f"word TAB one of {', '.join(CLASSES)}",
+                fix="mend the line",
+            )
+        word, _, label = line.rstrip("\r").rpartition("\t")
+        rows.append(Row(word.strip(), label))
+    return tuple(rows)
+
+
+def join_clitics(rows: Sequence[Row]) -> JoinedWords:
+    """Join `'m`, `n't` and empty words to the word before, as people write and recognisers spell them."""
+    words: list[str] = []
+    last_rows: list[int] = []
+    for index, row in enumerate(rows):
+        if words and (not row.word or row.word.lower().replace("’", "'") in _CLITICS):
+            words[-1] += row.word
+            last_rows[-1] = index
+        else:
+            words.append(row.word or "?")
+            last_rows.append(index)
+    return JoinedWords(tuple(words), tuple(last_rows))

@@ -1,0 +1,129 @@
+"""Marks, labels and case: the one definition that training, inference and scoring share.
+
+In: the characters that stand after a word, and how a word is written.
+Out: a label (the string of marks in the word's slot) and a `Case`.
+
+>>> Alphabet().label("?!"), Alphabet().label("…"), Alphabet().label(' —"')
+('?!', '...', '-')
+>>> Alphabet().spell("yes", "-"), Alphabet().spell("what", "?!")
+('yes -', 'what?!')
+>>> case_of("McDonald"), apply_case("nasa", Case.UPPER)
+(<Case.VERBATIM: 'verbatim'>, 'NASA')
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+
+from ..errors import ConfigError
+from .spelling import keeps_letters
+
+DASH = "-"  # a dash standing between words; a hyphen inside a word is part of the word
+_KNOWN_MARKS = ",.?!:;" + DASH
+_DASHES, _ELLIPSIS = "–—―", "…"  # other spellings of the dash and of three full stops
+_DASH_RUN = re.compile(f"[{DASH}{_DASHES}]+")
+NO_LABEL = ""
+ENDS_SENTENCE = ".?!"
+
+
+def ends_sentence(label: str) -> bool:
+    """Whether a label ends a sentence: it holds `.`, `?` or `!`."""
+    return any(mark in ENDS_SENTENCE for mark in label)
+
+
+@dataclass(frozen=True)
+class Alphabet:
+    """The marks that labels are made of, and the longest label."""
+
+    marks: str = _KNOWN_MARKS
+    max_marks: int = 3  # "..." and "!!!" are the longest labels people write on purpose
+
+    def __post_init__(self) -> None:
+        unknown = [mark for mark in self.marks if mark.isalnum() or mark.isspace() or mark in _DASHES + _ELLIPSIS]
+        if unknown or not self.marks or len(set(self.marks)) != len(self.marks):
+            raise ConfigError(
+                f"marks {self.marks!r}",
+                expected="distinct symbols, neither letters, digits nor spaces, the dash as -",
+                fix=f"use some of {_KNOWN_MARKS!r}",
+            )
+        if self.max_marks < 1:
+            raise ConfigError(f"max_marks {self.max_marks}", expected="1 or more", fix="use 3")
+
+    @cached_property
+    def characters(self) -> str:
+        """The marks and their other spellings: all that a text may write them with."""
+        dashes = _DASHES if DASH in self.marks else ""
+        return self.marks + dashes + (_ELLIPSIS if "." in self.marks else "")
+
+    def label(self, raw: str) -> str:
+        """The label spelled by raw characters; characters outside the alphabet are left out."""
+        plain = _DASH_RUN.sub(DASH, raw.replace(_ELLIPSIS, "..."))
+        return "".join(char for char in plain if char in self.marks)[: self.max_marks]
+
+    def spell(self, word: str, label: str) -> str:
+        """The word with its label as people write it: marks touch the word, a dash stands apart.
+
+        A full stop that the word already ends with is not written twice (`U.S.` + `.` is `U.S.`).
+        """
+        if word.endswith(".") and label.startswith("."):
+            label = label[1:]
+        return word + "".join(" -" if mark == DASH else mark for mark in label)
+
+
+class Case(StrEnum):
+    """How a word is written."""
+
+    LOWER = "lower"
+    CAPITALISED = "capitalised"
+    UPPER = "upper"
+    VERBATIM = "verbatim"  # mixed, as in iPhone: kept as the input has it
+
+
+def capitalise(word: str) -> str:
+    """Upper-case the first letter that has a case: `'em` -> `'Em`."""
+    for index, char in enumerate(word):
+        if char.isupper() or char.islower():
+            return word[:index] + char.upper() + word[index + 1 :]
+    return word
+
+
+def case_of(word: str) -> Case:
+    """The case a word is written in; a word without cased letters is LOWER, `I` is CAPITALISED."""
+    lower = word.lower()
+    if word == lower:
+        return Case.LOWER
+    if word == capitalise(lower):
+        return Case.CAPITALISED
+    return Case.UPPER if word == word.upper() else Case.VERBATIM
+
+
+def apply_case(word: str, case: Case) -> str:
+    """The word in another case, or unchanged where that could not be undone (`ß` has no capital, `iPhone` is mixed)."""
+    if case is Case.VERBATIM:
+        return word
+    lower = word.lower()
+    form = lower if case is Case.LOWER else capitalise(lower) if case is Case.CAPITALISED else lower.upper()
+    known = word == lower or word in (capitalise(lower), lower.upper())
+    return form if known and len(form) == len(word) and form.lower() == lower else word
+
+
+def case_forms(word: str) -> dict[Case, str]:
+    """The distinct ways to write a word, by case; the first case that gives a form names it.
+
+    A word that the input spells in mixed case keeps its spelling: nobody writes `iPhone` by chance.  So do addresses,
+    paths and code.
+
+    >>> case_forms("i"), case_forms("foo.com")
+    ({<Case.LOWER: 'lower'>: 'i', <Case.CAPITALISED: 'capitalised'>: 'I'}, {<Case.VERBATIM: 'verbatim'>: 'foo.com'})
+    """
+    if case_of(word) is Case.VERBATIM or keeps_letters(word):
+        return {Case.VERBATIM: word}
+    forms: dict[Case, str] = {}
+    for case in (Case.LOWER, Case.CAPITALISED, Case.UPPER):
+        form = apply_case(word, case)
+        if form not in forms.values():
+            forms[case] = form
+    return forms

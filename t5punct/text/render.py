@@ -1,0 +1,59 @@
+"""A word and a decision -> the word as it is written.
+
+In: a word of the input, and what was decided of it.  Out: the same word with case and marks on it.
+
+>>> from .words import split
+>>> (word,) = split("right").words
+>>> render_word(word, Decision("?", Case.CAPITALISED, 1.0, 1.0), RenderConfig(), Alphabet()).text
+'Right?'
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .marks import NO_LABEL, Alphabet, Case
+from .spelling import keeps_letters
+from .words import Word
+
+
+@dataclass(frozen=True)
+class RenderConfig:
+    """What is written."""
+
+    case: bool = True  # False leaves every letter as the input has it
+    keep_marks: bool = False  # True keeps the marks that the input brought, and adds others in empty slots
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """The label of a slot and the case of its word, with the probability given to each."""
+
+    label: str
+    case: Case
+    label_confidence: float
+    case_confidence: float
+    n_votes: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class RenderedWord:
+    """A word as it is written, with the label and case that stand in the output."""
+
+    text: str
+    label: str
+    case: Case
+
+
+def render_word(word: Word, decision: Decision, config: RenderConfig, alphabet: Alphabet) -> RenderedWord:
+    """One word with its marks, without the space behind it."""
+    case = decision.case if config.case and not keeps_letters(word.core) else Case.VERBATIM
+    if config.keep_marks and word.given:
+        cut = len(word.text) - word.n_closers  # what stands before the marks
+        return RenderedWord(word.written(NO_LABEL, case)[:cut] + word.raw[cut:], word.given, case)
+    label = decision.label if word.has_slot else NO_LABEL
+    if not label:
+        return RenderedWord(word.written(NO_LABEL, case), NO_LABEL, case)
+    text = word.written(label, case, alphabet)
+    is_shown = text != word.written(NO_LABEL, case) or (word.dotted and label.startswith("."))
+    return RenderedWord(text, label if is_shown else NO_LABEL, case)

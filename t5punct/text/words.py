@@ -1,0 +1,238 @@
+"""Text <-> words: which characters are words, which are marks, which are the spaces between.
+
+In: any text.  Out: a `Transcript` of `Word`s whose spellings are never changed, and back to text.
+
+>>> transcript = split('We know "that", right?!')
+>>> [(word.text, word.label) for word in transcript.words]
+[('We', ''), ('know', ''), ('"that"', ','), ('right', '?!')]
+>>> transcript.written()
+'We know "that", right?!'
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from ..errors import InputError
+from .marks import DASH, NO_LABEL, Alphabet, Case, apply_case, ends_sentence
+from .spelling import owns_full_stop
+
+_APOSTROPHES = "'’"
+_OPENERS = '"“„«‘([{¿¡'
+_CLOSERS = '"”“»)]}' + _APOSTROPHES
+# U.S. and e.g. are words: their last full stop is theirs and marks no slot
+_INITIALISM = re.compile(r"(?:[^\W\d_]\.){2,}$")
+_PUNCTUATION = ",.?!:;-…–—―" + _OPENERS + _CLOSERS
+_ALL_MARKS = Alphabet()
+_PIECE = re.compile(r"(\S+)(\s*)")
+_ASCII_WORD = re.compile(r"[A-Za-z0-9]+(?:['-][A-Za-z0-9]+)*")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_NO_BYTE = re.compile("[\ud800-\udc7f\udd00-\udfff]")  # the others stand for bytes that are no UTF-8 (PEP 383)
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One word of the input and the slot behind it."""
+
+    text: str  # the spelling, never changed; existing marks are taken out
+    label: str = NO_LABEL  # the marks that stood in the slot
+    n_closers: int = 0  # how many closing quotes or brackets of `text` stand behind the marks
+    raw: str = ""  # word and marks exactly as the input wrote them
+    space: str = " "  # the white space that follows
+    pause: bool = False  # whether a silence follows, as far as the times of the words tell
+    dotted: bool = False  # whether the first full stop of `label` is the word's own: `vs.`, or `1.` that opens a line
+
+    @property
+    def core(self) -> str:
+        """The spelling without quotes, brackets and leading dots; a piece of pure punctuation is left as it is."""
+        if _ASCII_WORD.fullmatch(self.text) or not self.has_slot:
+            return self.text
+        text = self.text[: len(self.text) - self.n_closers].lstrip(_OPENERS)
+        if text.startswith(("...", "…")):
+            text = text.lstrip(".…")
+        if text[:1] in _APOSTROPHES and (text[1:2].isupper() or text[-1:] in _APOSTROPHES):
+            text = text.strip(_APOSTROPHES)
+        closers = _CLOSERS.replace("'", "").replace("’", "")
+        return text.rstrip(closers) or self.text
+
+    @property
+    def normal(self) -> str:
+        """What the model reads: the core in lower case."""
+        return self.core.lower()
+
+    @property
+    def given(self) -> str:
+        """The marks that stood in the slot; a full stop that is the word's own is none of them."""
+        return self.label[1:] if self.dotted and not self.label.startswith("..") else self.label
+
+    @property
+    def has_slot(self) -> bool:
+        """False for a piece of pure punctuation such as `:)` or a leading dash: no mark follows it."""
+        return not _is_punctuation(self.text)
+
+    def written(self, label: str, case: Case = Case.VERBATIM, alphabet: Alphabet | None = None) -> str:
+        """The word in the given case with the given label, marks inside closing quotes where they stood."""
+        text = self.text
+        if case is not Case.VERBATIM:
+            core = self.core
+            start = text.find(core)
+            text = text[:start] + apply_case(core, case) + text[start + len(core) :]
+        cut = len(text) - self.n_closers
+        stem, closers = text[:cut] + "." * self.dotted, text[cut:]
+        if not label or not self.has_slot:
+            return stem + closers
+        alphabet = alphabet or _ALL_MARKS
+        inside, dash, behind = label.partition(DASH)  # a dash stands apart, so never inside quotes
+        result = alphabet.spell(alphabet.spell(stem, inside) + closers, dash + behind)
+        return stem + closers if _swallows(result, text, alphabet) else result
+
+    def ends_sentence(self, label: str, alphabet: Alphabet | None = None) -> bool:
+        """Whether a reader of the word and its label sees a sentence end.
+
+        `U.S.` shows the full stop that it shares; a mark that cannot be written ends nothing.
+        """
+        if not ends_sentence(label):
+            return False
+        shares = label.startswith(".") and (self.dotted or self.text[: len(self.text) - self.n_closers].endswith("."))
+        return shares or self.written(label, alphabet=alphabet) != self.written(NO_LABEL)
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """A text as words; `lead` is the white space before the first."""
+
+    words: tuple[Word, ...]
+    lead: str = ""
+
+    def written(self, alphabet: Alphabet | None = None) -> str:
+        """The text with its own labels in canonical form."""
+        pieces = (word.written(word.label, alphabet=alphabet) + word.space for word in self.words)
+        return self.lead + "".join(pieces)
+
+
+def split(text: str, alphabet: Alphabet | None = None) -> Transcript:
+    """Split a text into words, each with the marks that follow it.
+
+    White space is kept.  A piece made of marks alone (` - `, ` ...`) belongs to the word before it
+    on the same line; where there is none it is a word of its own, so that nothing is ever lost.
+    """
+    return Transcript(tuple(words_of(text, alphabet)), lead_of(text))
+
+
+def lead_of(text: str) -> str:
+    """The white space before the first word."""
+    return text[: len(text) - len(text.lstrip())]
+
+
+def words_of(text: str, alphabet: Alphabet | None = None, *, opens_line: bool = True) -> Iterator[Word]:
+    """The words of `split`, one by one: a long text never stands in memory as words.
+
+    `opens_line`: whether the text begins a line, where a number with a full stop is an item of a list.
+    """
+    alphabet = alphabet or _ALL_MARKS
+    word: Word | None = None
+    start = stop = 0  # of what the input wrote for the word
+    takes_marks = False
+    for match in _PIECE.finditer(text, len(lead_of(text))):
+        piece, space = match.group(1), match.group(2)
+        if word and takes_marks and "\n" not in word.space and _is_marks(piece, alphabet):
+            label = alphabet.label(word.label + piece)
+            word = replace(word, label=label, space=space, dotted=word.dotted and len(label) > 1)
+            stop = match.end(1)
+            continue
+        if word:
+            yield word if len(word.raw) == stop - start else replace(word, raw=text[start:stop])
+            opens_line = "\n" in word.space
+        start, stop = match.span(1)
+        word = _word(piece, space, alphabet, opens_line)
+        takes_marks = word.has_slot
+    if word:
+        yield word if len(word.raw) == stop - start else replace(word, raw=text[start:stop])
+
+
+def checked_text(text: object, *, may_hold_bytes: bool = False) -> str:
+    """A text that can be read.  Raises InputError for anything but a string, and for one with lone surrogates.
+
+    `may_hold_bytes`: surrogates that stand for bytes, as in text decoded with `surrogateescape`, are let through.
+    """
+    if not isinstance(text, str):
+        raise InputError(f"a text of type {type(text).__name__}", expected="a str", fix="decode or join it first")
+    found = None if text.isascii() else (_NO_BYTE if may_hold_bytes else _SURROGATE).search(text)
+    if found:
+        raise InputError(
+            f"a lone surrogate, {found[0]!a}, at character {found.start()}",
+            expected="text that has a UTF-8 form",
+            fix="decode the text with errors='replace'",
+        )
+    return text
+
+
+def readable(text: str) -> str:
+    """A text as a model can read it: what stands for a byte that is no UTF-8 becomes the sign for such."""
+    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
+
+
+def _word(piece: str, space: str, alphabet: Alphabet, opens_line: bool) -> Word:
+    """Take the marks off the end of a piece: `right?"` -> text `right"`, label `?`, one closer."""
+    if _ASCII_WORD.fullmatch(piece):
+        return Word(piece, NO_LABEL, 0, piece, space)
+    mark, cut = _mark_pattern(alphabet), _tail_start(piece, alphabet)
+    first = mark.search(piece, cut)
+    shared = ""
+    if first and first[0] == "." and _INITIALISM.fullmatch(piece[: first.end()].lstrip(_OPENERS)):
+        shared = "." * piece.startswith(".", first.end())  # `U.S...` is `U.S.` and `...`, as `Alphabet.write` has it
+        first = mark.search(piece, first.end())
+    if first is None or _is_punctuation(piece[: first.start()]):
+        return Word(piece, NO_LABEL, 0, piece, space)
+    stem, marks = piece[: first.start()], piece[first.start() :]
+    closers = mark.sub("", marks)
+    label = alphabet.label(shared + marks)
+    dotted = first[0] == "." and owns_full_stop(stem.lstrip(_OPENERS), opens_line=opens_line)
+    is_whole = len(label) > 1 or len(marks) == len(closers) + 1  # or marks behind its full stop would be forgotten
+    return Word(stem + closers, label, len(closers), piece, space, dotted=dotted and is_whole)
+
+
+@lru_cache(maxsize=32)
+def _mark_pattern(alphabet: Alphabet) -> re.Pattern[str]:
+    """One mark.  A hyphen that touches the word (`pre-`) belongs to it; two hyphens are a dash."""
+    dash = "--+|" if DASH in alphabet.marks else ""
+    return re.compile(rf"{dash}[{re.escape(alphabet.characters.replace(DASH, ''))}]")
+
+
+def _tail_start(piece: str, alphabet: Alphabet) -> int:
+    """Where the run of marks and closing quotes begins that ends a piece.
+
+    A search for a pattern that ends the piece would begin anew at every mark; this walks once, from the end.
+    """
+    characters = alphabet.characters.replace(DASH, "") + _CLOSERS
+    place = len(piece)
+    while place:
+        if piece[place - 1] in characters:
+            place -= 1
+            continue
+        bare = place
+        while bare and piece[bare - 1] == DASH:
+            bare -= 1
+        if place - bare < 2 or DASH not in alphabet.marks:
+            break
+        place = bare
+    return place
+
+
+def _is_marks(piece: str, alphabet: Alphabet) -> bool:
+    return not piece.strip(alphabet.characters)
+
+
+def _is_punctuation(piece: str) -> bool:
+    """Whether a piece is nothing but marks, quotes and brackets."""
+    return not piece.strip(_PUNCTUATION)
+
+
+def _swallows(result: str, text: str, alphabet: Alphabet) -> bool:
+    """Whether marks would become part of the word: `U.S` + `.` reads as the word `U.S.`."""
+    if _ASCII_WORD.fullmatch(text):
+        return False
+    return [word.text for word in split(result, alphabet).words] != [text]

@@ -1,0 +1,100 @@
+"""Documents -> training chunks: (source, target) pairs of words in random windows.
+
+In: a punctuated document.  Out: `Chunk`s whose source is what the model reads and whose target is what it writes.
+
+>>> chunk_of(split('He said: "Go!"').words, style="prose", cased=True)
+Chunk(source='he said go', target='He said: Go!', style='prose', n_words=3)
+
+A silence is a piece of its own in a document, `He said: <extra_id_1> Go!`, and in a source.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from ...errors import ConfigError
+from ...t5.task import PAUSE
+from ...text.words import Word, split
+
+
+@dataclass(frozen=True)
+class ChunkConfig:
+    """How long the windows of a data set are."""
+
+    min_words: int = 8
+    max_words: int = 64
+    max_tokens: int = 512  # of the longer side; windows are made shorter to keep it, never cut silently
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.min_words <= self.max_words:
+            raise ConfigError(
+                f"windows of {self.min_words} to {self.max_words} words",
+                expected="1 <= min_words <= max_words",
+                fix="set chunks.min_words and chunks.max_words",
+            )
+        if self.max_tokens < 1:
+            raise ConfigError(f"max_tokens {self.max_tokens}", expected="1 or more", fix="set chunks.max_tokens")
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """One training example as text; `n_words` counts no pauses."""
+
+    source: str
+    target: str
+    style: str
+    n_words: int
+
+
+def chunk_of(words: Sequence[Word], *, style: str, cased: bool) -> Chunk:
+    """The example of a run of words: quotes and brackets left out, every label kept."""
+    cores = [word.core if cased else word.normal for word in words]
+    target = " ".join(
+        Word(core).written(word.label) if word.has_slot else core for core, word in zip(cores, words, strict=True)
+    )
+    source = " ".join(f"{word.normal} {PAUSE}" if word.pause else word.normal for word in words)
+    return Chunk(source, target, style, len(words))
+
+
+def chunks(
+    document: str,
+    config: ChunkConfig,
+    rng: random.Random,
+    *,
+    style: str,
+    cased: bool = True,
+    n_tokens: Callable[[Chunk], int] | None = None,
+) -> Iterator[Chunk]:
+    """Cut a document into windows of random length, the first starting anywhere in its first `max_words`.
+
+    Every word is used once, but for those before the start and a rest shorter than `min_words` at the end.  A window
+    that has more than `max_tokens` tokens is halved until it fits; the words left over start the next one.
+    """
+    words = _words(document)
+    start = rng.randrange(max(1, min(config.max_words, len(words) - config.max_words)))
+    while len(words) - start >= config.min_words:
+        length = rng.randint(config.min_words, config.max_words)
+        chunk = chunk_of(words[start : start + length], style=style, cased=cased)
+        while n_tokens and n_tokens(chunk) > config.max_tokens:
+            if chunk.n_words == 1:
+                raise ConfigError(
+                    f"the word {chunk.source[:40]!r} alone has more than {config.max_tokens} tokens",
+                    expected="max_tokens above every word's tokens",
+                    fix="raise chunks.max_tokens or clean the text",
+                )
+            chunk = chunk_of(words[start : start + chunk.n_words // 2], style=style, cased=cased)
+        yield chunk
+        start += chunk.n_words
+
+
+def _words(document: str) -> list[Word]:
+    """The words that have a slot, each knowing whether a silence follows."""
+    words: list[Word] = []
+    for word in split(document).words:
+        if word.text == PAUSE:
+            words[-1:] = [replace(last, pause=True) for last in words[-1:]]
+        elif word.has_slot:
+            words.append(word)
+    return words

@@ -1,0 +1,156 @@
+"""Votes -> decisions: several windows' opinions of one slot become one.
+
+In: the votes of a slot.  Out: a `Decision`.
+
+>>> yes, no = Distribution.of({",": 0.8, "": 0.2}), Distribution.of({"": 0.6, ",": 0.4})
+>>> lower = Distribution.certain("lower")
+>>> decide([Vote(yes, lower), Vote(no, lower)], CombineConfig("mean")).label
+','
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ..errors import ConfigError
+from ..text.marks import NO_LABEL, Case
+from ..text.render import Decision
+from .votes import Distribution, Vote
+
+METHODS = ("mean", "entropy", "hamming", "vote")
+
+
+@dataclass(frozen=True)
+class CombineConfig:
+    """How votes are weighed."""
+
+    method: str = "mean"
+    threshold: float = 0.5  # `vote`: the share of votes that a label must exceed (Cho 2012)
+
+    def __post_init__(self) -> None:
+        if self.method not in METHODS:
+            raise ConfigError(
+                f"combination {self.method!r}", expected=f"one of {', '.join(METHODS)}", fix="check --combine"
+            )
+        if not 0.0 <= self.threshold < 1.0:
+            raise ConfigError(f"threshold {self.threshold}", expected="0 <= threshold < 1", fix="use 0.5")
+
+
+def decide(votes: Sequence[Vote], config: CombineConfig) -> Decision:
+    """Combine all votes of one slot.
+
+    `mean`, `entropy`, `hamming`: the weighted mean of the distributions, then its best label (Minixhofer 2021,
+    section 3).  `vote`: the marks that most windows chose, if their share exceeds the threshold, else none (Cho 2012).
+    Of equal marks, the one that an earlier window mentions first wins.
+    """
+    if len(votes) == 1:
+        return _alone(votes[0], config)
+    weights = [_weight(vote, config.method) for vote in votes]
+    if sum(weights) <= 0.0:
+        weights = [1.0] * len(votes)
+    labels, cases = [vote.labels for vote in votes], [vote.cases for vote in votes]
+    if config.method == "vote":
+        labels = [Distribution.certain(written(one)) for one in labels]
+        cases = [Distribution.certain(one.best) for one in cases]
+    label, confidence = _label(labels, weights, config.threshold if config.method == "vote" else None)
+    case = _mean(cases, weights)
+    return Decision(label, Case(case.best), confidence, case.probability(case.best), len(votes))
+
+
+def _alone(vote: Vote, config: CombineConfig) -> Decision:
+    """The decision where a slot has one vote, which no weight changes."""
+    (label, confidence), case = _sole_label(vote.labels), vote.cases.best
+    if config.method == "vote":
+        return Decision(label, Case(case), 1.0, 1.0)
+    return Decision(label, Case(case), confidence, vote.cases.probability(case) / sum(vote.cases.probabilities))
+
+
+def _sole_label(labels: Distribution) -> tuple[str, float]:
+    """`_label` of a single distribution; nearly always its slot stays empty, as no marks together are as likely."""
+    empty, total = labels.probability(NO_LABEL), sum(labels.probabilities)
+    return (NO_LABEL, empty / total) if 2.0 * empty > total else _label([labels], [1.0], None)
+
+
+def written(labels: Distribution) -> str:
+    """The label that one window votes for: its marks chosen one by one, the best each time.
+
+    That is nearly always what its decoder wrote; the decoder weighs a mark against each form of the next word, a vote
+    against all of them together.
+    """
+    return _sole_label(labels)[0]
+
+
+class VoteAccumulator:
+    """The slots of a document that still collect votes; memory is bounded by the windows' overlap."""
+
+    def __init__(self) -> None:
+        self._open: dict[int, list[Vote]] = {}
+        self._next = 0
+
+    def add(self, slot: int, vote: Vote) -> None:
+        """Add one vote for a slot; slots are numbered from the document's start."""
+        self._open.setdefault(slot, []).append(vote)
+
+    def pop_settled(self, before: int) -> Iterator[list[Vote]]:
+        """The votes of each slot below `before`, in order; no more may come for them."""
+        while self._next < before:
+            yield self._open.pop(self._next)
+            self._next += 1
+
+
+def _weight(vote: Vote, method: str) -> float:
+    if method == "entropy":
+        # confidence falls with entropy (Tornetta 2021); normalised by the largest the outcomes allow
+        most = math.log(max(2, len(vote.labels.outcomes)))
+        return vote.weight * max(1e-6, 1.0 - vote.labels.entropy / most)
+    if method == "hamming":
+        # Hamming window over the words of the model's window (Harris 1978, equation 33)
+        n_words = vote.left_words + vote.right_words + 1
+        place = (vote.left_words + 0.5) / n_words
+        return vote.weight * (0.54 - 0.46 * math.cos(2.0 * math.pi * place))
+    return vote.weight
+
+
+def _label(labels: Sequence[Distribution], weights: Sequence[float], threshold: float | None) -> tuple[str, float]:
+    """A label and its probability, mark by mark: greedy decoding with the windows' mean, as an ensemble decodes.
+
+    After `!` only the windows that wrote `!` themselves have a say: in the others' `!` is all that begins with it.
+    With a threshold, the best mark is taken if its share exceeds it, and else nothing.
+    """
+    voters, total = list(zip(labels, weights, strict=True)), sum(weights)
+    label, confidence = NO_LABEL, 1.0
+    while shares := _shares(voters, label):
+        if threshold is None:
+            best = max(shares, key=shares.__getitem__)
+        else:
+            best = max((mark for mark in shares if mark), key=shares.__getitem__, default=NO_LABEL)
+            best = best if shares.get(best, 0.0) > threshold * total else NO_LABEL
+        confidence *= shares.get(best, 0.0) / sum(shares.values())
+        if not best:
+            break
+        label += best
+        if len(voters) > 1:  # a single one wrote what it found best
+            voters = [(one, weight) for one, weight in voters if written(one).startswith(label)]
+    return label, confidence
+
+
+def _shares(voters: Sequence[tuple[Distribution, float]], label: str) -> dict[str, float]:
+    """The weight of each mark that may follow a label's beginning, and of nothing; empty where all have none."""
+    shares: dict[str, float] = {}
+    for distribution, weight in voters:
+        for outcome, probability in zip(distribution.outcomes, distribution.probabilities, strict=True):
+            if outcome.startswith(label):
+                mark = outcome[len(label) : len(label) + 1]
+                shares[mark] = shares.get(mark, 0.0) + weight * probability
+    return shares if any(shares.values()) else {}
+
+
+def _mean(distributions: Sequence[Distribution], weights: Sequence[float]) -> Distribution:
+    """The weighted mean."""
+    sums: dict[str, float] = {}
+    for distribution, weight in zip(distributions, weights, strict=True):
+        for outcome, probability in zip(distribution.outcomes, distribution.probabilities, strict=True):
+            sums[outcome] = sums.get(outcome, 0.0) + weight * probability
+    return Distribution.of(sums)

@@ -1,0 +1,122 @@
+"""Windows over a document: which words the model sees at once, and which of their slots it may decide.
+
+In: the number of words and a `WindowConfig`.  Out: `Window`s, lazily, in order.
+
+Mask-combine decoding (Minixhofer 2021, section 3): windows of w words every s words; the first m_l and the last m_r
+words of a window are seen but their slots are masked, except at the document's edges.
+
+>>> [(w.start, w.stop, w.keep_start, w.keep_stop) for w in plan(20, WindowConfig(window=10, mask_left=2, mask_right=3))]
+[(0, 10, 0, 7), (5, 15, 7, 12), (10, 20, 12, 20)]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Generic, TypeVar
+
+from ..errors import ConfigError
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class WindowConfig:
+    """The shape of a plan, in words."""
+
+    window: int = 64  # w
+    stride: int | None = None  # s; None: what `overlap` gives
+    mask_left: int = 0  # m_l
+    mask_right: int = 0  # m_r
+    overlap: int = 1  # n, votes a slot gets, where no stride is given; s_n = floor((w - (m_l + m_r)) / n)
+    lead_in: int = 0  # words before the document where the first window begins (Nagy 2021); 0: it keeps its left edge
+
+    def __post_init__(self) -> None:
+        free = self.window - (self.mask_left + self.mask_right)
+        if min(self.mask_left, self.mask_right) < 0 or free < 1:
+            raise ConfigError(
+                f"a window of {self.window} words with masks of {self.mask_left} and {self.mask_right}",
+                expected="masks of 0 or more that leave at least one word of the window",
+                fix="raise --window or lower --mask-left and --mask-right",
+            )
+        if self.stride is None and not 1 <= self.overlap <= free:
+            raise ConfigError(
+                f"{self.overlap} votes a slot",
+                expected=f"1 to {free}, the unmasked words",
+                fix="raise --window, set --stride or take another --preset",
+            )
+        if not 1 <= self.stride_words <= free:
+            raise ConfigError(
+                f"a stride of {self.stride} words",
+                expected=f"1 to {free}, so that no slot is left without a vote",
+                fix="lower --stride or the masks",
+            )
+
+        least, most = self.mask_left, self.window - self.mask_right - 1
+        if self.lead_in and not least <= self.lead_in <= most:
+            raise ConfigError(
+                f"a lead-in of {self.lead_in} words",
+                expected=f"0, or {max(1, least)} to {most}, so that the first window decides the first slot",
+                fix="change lead_in, the window or the masks",
+            )
+
+    @property
+    def stride_words(self) -> int:
+        """s: the given stride, or the paper's floor formula."""
+        if self.stride is not None:
+            return self.stride
+        return (self.window - (self.mask_left + self.mask_right)) // self.overlap
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Words `start:stop` of the document are seen; slots `keep_start:keep_stop` are decided."""
+
+    start: int
+    stop: int
+    keep_start: int
+    keep_stop: int
+
+
+@dataclass(frozen=True, slots=True)
+class View(Generic[T]):
+    """A window and the words in it; `is_last` if the document ends with it.
+
+    No later window decides slots below `n_settled`.
+    """
+
+    window: Window
+    words: tuple[T, ...]
+    is_last: bool
+    n_settled: int
+
+
+def over(words: Iterable[T], config: WindowConfig) -> Iterator[View[T]]:
+    """The windows over a document's words, of which no more than a window and one are held at a time.
+
+    The first window keeps its left edge, the last (it ends the document) its right.
+    """
+    source, held = iter(words), list[T]()
+    start = -config.lead_in
+    while True:
+        n_seen = config.window + min(start, 0)
+        held += islice(source, n_seen + 1 - len(held))  # the one more tells whether the document goes on
+        if not held:
+            return
+        is_last, seen = len(held) <= n_seen, tuple(held[:n_seen])
+        stop = max(start, 0) + len(seen)
+        keep_start = max(start + config.mask_left, 0) if start or config.lead_in else 0
+        keep_stop = stop if is_last else stop - config.mask_right
+        n_settled = stop if is_last else max(start + config.stride_words + config.mask_left, 0)
+        yield View(Window(max(start, 0), stop, keep_start, keep_stop), seen, is_last, n_settled)
+        if is_last:
+            return
+        following = start + config.stride_words
+        del held[: max(following, 0) - max(start, 0)]
+        start = following
+
+
+def plan(n_words: int, config: WindowConfig) -> Iterator[Window]:
+    """The windows of a document of `n_words` words, lazily."""
+    return (view.window for view in over(range(n_words), config))

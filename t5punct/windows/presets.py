@@ -1,0 +1,99 @@
+"""Named decoding strategies, each a plain set of values.
+
+In: a name, or a YAML file of values.  Out: a `Preset`, whose values can be copied and changed.
+
+Every published strategy is a point in one space (Minixhofer 2021, section 3): window, stride, masks, combination.
+
+>>> preset("double-overlap").windows.stride_words
+44
+>>> preset("realtime-2").windows
+WindowConfig(window=32, stride=1, mask_left=29, mask_right=2, overlap=1, lead_in=29)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from .. import config as settings
+from ..errors import ConfigError
+from .combine import CombineConfig
+from .plan import WindowConfig
+
+
+@dataclass(frozen=True)
+class Preset:
+    """How a document is cut into windows, and how the windows' votes are combined."""
+
+    windows: WindowConfig = field(default_factory=WindowConfig)
+    combine: CombineConfig = field(default_factory=CombineConfig)
+
+
+DEFAULT_PRESET = "double-overlap"
+_WORDS = 64  # w, where the papers' own would be too long for us: they count in BERT's 512 tokens
+_STREAM_WORDS = 32
+
+
+def _mask_combine(n: int) -> Preset:
+    return Preset(WindowConfig(_WORDS, mask_left=12, mask_right=8, overlap=n))
+
+
+def _unmasked(n: int) -> Preset:
+    return Preset(WindowConfig(_WORDS, overlap=n))
+
+
+def _multi_prediction(k: int) -> Preset:
+    windows = WindowConfig(_WORDS, overlap=k)
+    return Preset(WindowConfig(_WORDS, overlap=k, lead_in=_WORDS - windows.stride_words))
+
+
+def _realtime(lookahead: int) -> Preset:
+    left = _STREAM_WORDS - lookahead - 1
+    return Preset(WindowConfig(_STREAM_WORDS, stride=1, mask_left=left, mask_right=lookahead, lead_in=left))
+
+
+PRESETS: Mapping[str, Preset] = {
+    # the baseline: windows side by side
+    "side-by-side": Preset(WindowConfig(_WORDS)),
+    # Chen 2021: windows overlap by their masks, one vote a slot
+    "double-overlap": Preset(WindowConfig(_WORDS, mask_left=12, mask_right=8)),
+    # Nguyen 2019: chunks of 30 words that overlap by 15, of which the earlier chunk loses its last 10
+    "overlapped-chunk": Preset(WindowConfig(30, stride=15, mask_left=5, mask_right=10)),
+    # Cho 2012: a mark is set when more than half of the windows set it
+    "vote": Preset(WindowConfig(_WORDS, overlap=4), CombineConfig("vote", threshold=0.5)),
+}
+
+# name-NUMBER, with the numbers that a listing shows
+FAMILIES: Mapping[str, tuple[Callable[[int], Preset], tuple[int, ...]]] = {
+    # Minixhofer 2021: n votes a slot, mean of the distributions
+    "mask-combine": (_mask_combine, (2, 4)),
+    # the same without masks
+    "unmasked": (_unmasked, (2, 4)),
+    # Courtland 2020, Nagy 2021: k votes a slot, at the document's beginning too (at its end there are fewer)
+    "multi-prediction": (_multi_prediction, (4, 8)),
+    # Minixhofer 2021: each slot decided with exactly l words of right context
+    "realtime": (_realtime, (0, 4)),
+}
+
+
+def listed() -> dict[str, Preset]:
+    """All presets that have a name of their own, and of each family those with the usual numbers."""
+    numbered = {f"{family}-{n}": make(n) for family, (make, numbers) in FAMILIES.items() for n in numbers}
+    return {**PRESETS, **numbered}
+
+
+def preset(name: str) -> Preset:
+    """A preset by name, or from a YAML file such as `t5punct presets NAME` prints.
+
+    Raises ConfigError for an unknown name, or values that do not fit.
+    """
+    if name in PRESETS:
+        return PRESETS[name]
+    if name.endswith((".yaml", ".yml")):
+        return settings.load(Preset, name)
+    match = re.fullmatch(r"(.+)-(\d{1,4})", name)
+    if match and match[1] in FAMILIES:
+        return FAMILIES[match[1]][0](int(match[2]))
+    names = [*PRESETS, *(f"{family}-NUMBER" for family in FAMILIES), "a YAML file"]
+    raise ConfigError(f"preset {name!r}", expected=f"one of {', '.join(names)}", fix="see `t5punct presets`")

@@ -1,0 +1,40 @@
+"""Where sentences begin, and what that says of a word: one rule for whole texts and for streams.
+
+In: the votes on a word, and whether a sentence begins with it.  Out: votes that know it.
+
+A word that begins a sentence has a capital; one that does not has none that only a sentence's beginning would explain.
+A dash or an emoji begins nothing: the capital is for the word after it, and no second full stop follows it.
+
+>>> dash, hello = Word("-"), Word("hello")
+>>> begins_next(True, dash, ""), begins_next(True, hello, ""), begins_next(False, hello, "?!")
+(True, False, True)
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ..text.marks import NO_LABEL, Alphabet, Case, case_of, ends_sentence
+from ..text.spelling import can_be_acronym, is_spoken, takes_capital
+from ..text.words import Word
+from .votes import Vote, going_on, opening
+
+
+def placed(vote: Vote, word: Word, begins: bool | None) -> Vote:
+    """The vote, given whether a sentence begins with the word; None: that is not known, as where a fragment begins."""
+    if begins is None:
+        return vote
+    if not begins:
+        return going_on(vote)
+    if not is_spoken(word.text):
+        return replace(vote, labels=vote.labels.among(lambda label: not ends_sentence(label), NO_LABEL))
+    if not takes_capital(word.core) or case_of(word.core) is Case.VERBATIM:
+        return vote
+    return opening(vote, may_be_upper=can_be_acronym(word.core))
+
+
+def begins_next(begins: bool | None, word: Word, label: str, alphabet: Alphabet | None = None) -> bool:
+    """Whether a sentence begins with the next word, once this one is written with a label."""
+    if word.ends_sentence(label, alphabet):
+        return True
+    return bool(begins) and not is_spoken(word.text)

@@ -1,0 +1,89 @@
+"""What one window says of one slot.
+
+In: a decoder's or the aligner's findings.  Out: `Vote`s, which `combine` turns into `Decision`s.
+
+>>> vote = Vote(Distribution.certain(","), Distribution.certain("lower"))
+>>> vote.labels.best, vote.labels.entropy
+(',', 0.0)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from ..text.marks import ENDS_SENTENCE, Case
+
+
+@dataclass(frozen=True, slots=True)
+class Distribution:
+    """Probabilities of outcomes (labels, or case names), in order of first mention; they sum to 1."""
+
+    outcomes: tuple[str, ...]
+    probabilities: tuple[float, ...]
+
+    @classmethod
+    def certain(cls, outcome: str) -> Distribution:
+        return cls((outcome,), (1.0,))
+
+    @classmethod
+    def of(cls, weights: Mapping[str, float]) -> Distribution:
+        """Normalise non-negative weights; all zero weights give equal shares."""
+        total = sum(weights.values())
+        if total <= 0.0:
+            return cls(tuple(weights), (1.0 / len(weights),) * len(weights))
+        return cls(tuple(weights), tuple(weight / total for weight in weights.values()))
+
+    def among(self, allowed: Callable[[str], bool], default: str) -> Distribution:
+        """The distribution given that an allowed outcome is the case; `default` where none has any probability."""
+        left = {o: p for o, p in zip(self.outcomes, self.probabilities, strict=True) if allowed(o) and p > 0.0}
+        return Distribution.of(left) if left else Distribution.certain(default)
+
+    @property
+    def best(self) -> str:
+        """The most probable outcome; of equals, the one mentioned first."""
+        return self.outcomes[self.probabilities.index(max(self.probabilities))]
+
+    @property
+    def entropy(self) -> float:
+        """Shannon entropy in nats."""
+        return -sum(p * math.log(p) for p in self.probabilities if p > 0.0) or 0.0
+
+    def probability(self, outcome: str) -> float:
+        return self.probabilities[self.outcomes.index(outcome)] if outcome in self.outcomes else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Vote:
+    """One window's distributions over the label of a slot and the case of the word before it."""
+
+    labels: Distribution
+    cases: Distribution  # outcomes are `Case` values
+    weight: float = 1.0  # how far the vote is to be trusted; 0 where an alignment failed
+    left_words: int = 0  # words of the window before this slot's word
+    right_words: int = 0  # words of the window after it: the lookahead the vote was made with
+    # where the window wrote a sentence end before the word: the case, given that none stands there
+    inside: Distribution | None = None
+
+
+def opening(vote: Vote, *, may_be_upper: bool = True) -> Vote:
+    """The vote on a word that can have a capital, given that a sentence begins with it.
+
+    What would be lower case elsewhere is capitalised there; all letters are capitals only where the model wanted that.
+    """
+    upper = vote.cases.probability(Case.UPPER) if may_be_upper else 0.0
+    return replace(vote, cases=Distribution.of({Case.CAPITALISED.value: 1.0 - upper, Case.UPPER.value: upper}))
+
+
+def going_on(vote: Vote) -> Vote:
+    """The vote on a word, given that no sentence begins with it."""
+    return vote if vote.inside is None else replace(vote, cases=vote.inside)
+
+
+def closing(vote: Vote, marks: str) -> Vote:
+    """The vote on a slot, given that a sentence ends there, in a text written with `marks`."""
+    ends = [mark for mark in ENDS_SENTENCE if mark in marks]
+    if not ends:
+        return vote
+    return replace(vote, labels=vote.labels.among(lambda label: any(mark in label for mark in ends), ends[0]))

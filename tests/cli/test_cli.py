@@ -1,0 +1,387 @@
+"""The command line as scripts use it: names, exit codes, one-line errors, files whole or not at all."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+import tracemalloc
+from pathlib import Path
+
+import pytest
+
+from t5punct import __version__, model
+from t5punct.cli import main
+from t5punct.model import Model
+from t5punct.punctuator import Punctuator
+from t5punct.text.marks import Case
+from t5punct.text.render import Decision
+from t5punct.text.words import split
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def folder(tiny_model: Model, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A saved model that knows nothing."""
+    path = tmp_path_factory.mktemp("model")
+    model.save(tiny_model, path)
+    return str(path)
+
+
+@pytest.fixture
+def text(tmp_path: Path) -> Path:
+    path = tmp_path / "talk.txt"
+    path.write_text("we know that right\nand you\n", encoding="utf-8")
+    return path
+
+
+def _run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as stopped:
+        main([str(argument) for argument in arguments])
+    captured = capsys.readouterr()
+    return int(stopped.value.code or 0), captured.out, captured.err
+
+
+def _shell(*arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    command = [sys.executable, "-m", "t5punct", *arguments]
+    return subprocess.run(command, input=stdin, capture_output=True, cwd=ROOT, check=False)
+
+
+def test_a_file_is_punctuated_to_standard_output(capsys: pytest.CaptureFixture[str], folder: str, text: Path) -> None:
+    code, out, _ = _run(capsys, "punctuate", text, "--model", folder)
+    assert code == 0
+    assert [word.text.lower() for word in split(out).words] == text.read_text().split()
+    assert out.count("\n") == 2, "the line breaks of the input"
+
+
+def test_standard_input_is_read_without_inputs_and_for_a_dash(folder: str) -> None:
+    bare = _shell("punctuate", "--model", folder, "--no-case", stdin="we know 🙂\n".encode())
+    dash = _shell("punctuate", "-", "--model", folder, "--no-case", stdin="we know 🙂\n".encode())
+    assert bare.returncode == 0
+    assert bare.stdout == dash.stdout
+    assert [word.text for word in split(bare.stdout.decode()).words] == ["we", "know", "🙂"]
+
+
+def test_a_file_or_a_folder_of_outputs_is_written(
+    capsys: pytest.CaptureFixture[str], folder: str, text: Path, tmp_path: Path
+) -> None:
+    target, folder_out, other = tmp_path / "out.txt", tmp_path / "outs", tmp_path / "other.txt.gz"
+    folder_out.mkdir()
+    other.write_bytes(gzip.compress(text.read_bytes()))
+    assert _run(capsys, "punctuate", text, "-o", target, "--model", folder)[0] == 0
+    assert _run(capsys, "punctuate", text, other, "--output-dir", folder_out, "--model", folder)[0] == 0
+    assert sorted(path.name for path in folder_out.iterdir()) == ["other.txt", "talk.txt"]
+    assert all(path.read_text() == target.read_text() for path in folder_out.iterdir())
+
+
+def test_white_space_stays_as_it_was_up_to_the_last_line_end(
+    capsys: pytest.CaptureFixture[str], folder: str, text: Path, tmp_path: Path
+) -> None:
+    target = tmp_path / "out.txt"
+    for content in ("", "\n", "we\tknow", "  we  know\u00a0that\r\n\r\nand \n\n", " \n"):
+        text.write_text(content, newline="")
+        arguments = ("punctuate", text, "--model", folder, "--no-case", "--keep-marks", "--marks", ",")
+        assert _run(capsys, *arguments, "-o", target)[0] == 0
+        assert target.read_bytes().decode().replace(",", "") == content
+        assert _run(capsys, *arguments, "-o", "-")[1] == target.read_bytes().decode()
+
+
+def test_a_pipe_is_read(capsys: pytest.CaptureFixture[str], folder: str) -> None:
+    for command in ("punctuate", "evaluate"):
+        read_end, write_end = os.pipe()
+        os.write(write_end, b"we know, that.\n")
+        os.close(write_end)
+        code, _, err = _run(capsys, command, f"/dev/fd/{read_end}", "--model", folder)
+        os.close(read_end)
+        assert (code, err) == (0, "")
+
+
+def test_evaluate_reads_standard_input(folder: str) -> None:
+    done = _shell("evaluate", "-", "--model", folder, "--json", stdin=b"We know. You?\n")
+    assert json.loads(done.stdout)["words"] == 3
+
+
+def test_json_gives_words_with_label_case_and_confidence(
+    capsys: pytest.CaptureFixture[str], folder: str, text: Path
+) -> None:
+    code, out, _ = _run(capsys, "punctuate", text, text, "--model", folder, "--json")
+    found, again = (json.loads(line) for line in out.splitlines())
+    words = found["words"]
+    assert (code, found) == (0, again)
+    assert found["source"] == str(text)
+    assert [word["word"] for word in words] == text.read_text().split()
+    assert set(words[0]) == {"word", "text", "label", "case", "confidence", "case_confidence"}
+
+
+@pytest.mark.parametrize("decoder", ["slots", "generate"])
+def test_evaluate_gives_the_promised_keys(
+    capsys: pytest.CaptureFixture[str], folder: str, tmp_path: Path, decoder: str
+) -> None:
+    data = tmp_path / "test.tsv"
+    data.write_text("do\tO\nn't\tCOMMA\ngo\tPERIOD\nwhy\tQUESTION\n", encoding="utf-8")
+    code, out, _ = _run(capsys, "evaluate", data, "--model", folder, "--decoder", decoder, "--json")
+    report = json.loads(out)
+    assert code == 0
+    promised = {"micro_f1", "macro_f1", "per_class", "slot_error_rate", "words_changed", "words", "seconds"}
+    assert promised <= set(report)
+    assert (report["words"], report["words_changed"]) == (4, 0)
+    assert [found["reference"] for found in report["per_class"].values()] == [1, 1, 1]
+    assert (report["generated_words"] is None) == (decoder == "slots")
+
+
+def test_evaluate_prints_a_table(capsys: pytest.CaptureFixture[str], folder: str, tmp_path: Path) -> None:
+    data = tmp_path / "text.txt"
+    data.write_text("We know. Do you? Yes!\n", encoding="utf-8")
+    code, out, _ = _run(capsys, "evaluate", data, "--model", folder)
+    assert code == 0
+    for part in ("COMMA", "QUESTION", "micro", "macro F1", "words changed", "decoder:slots"):
+        assert part in out
+
+
+def test_a_window_can_be_set_value_by_value(capsys: pytest.CaptureFixture[str], folder: str, text: Path) -> None:
+    shape = ("--window", 4, "--stride", 1, "--mask-left", 1, "--mask-right", 1, "--combine", "vote")
+    assert _run(capsys, "punctuate", text, "--model", folder, *shape)[0] == 0
+
+
+MISTAKES = {
+    "missing file": (["punctuate", "nowhere.txt"], "no file nowhere.txt; expected an existing text file"),
+    "binary file": (["punctuate", "{binary}"], "expected a text file"),
+    "bad encoding": (["punctuate", "{latin}"], "is not UTF-8"),
+    "a folder": (["punctuate", "{tmp}"], "is a folder"),
+    "unknown preset": (["punctuate", "{text}", "--preset", "best"], "preset 'best'; expected one of none"),
+    "unknown decoder": (["punctuate", "{text}", "--decoder", "magic"], "expected one of slots, generate"),
+    "unknown combination": (["punctuate", "{text}", "--combine", "sum"], "expected one of mean"),
+    "unknown style": (["punctuate", "{text}", "--style", "poem", "--model", "{model}"], "expected one of talk"),
+    "window below masks": (["punctuate", "{text}", "--window", "9"], "a window of 9 words with masks of 12 and 8"),
+    "more votes than words": (
+        ["punctuate", "{text}", "--window", "3", "--preset", "vote"],
+        "4 votes a slot; expected 1 to 3, the unmasked words; raise --window, set --stride or take another --preset",
+    ),
+    "two inputs of one name": (["punctuate", "-", "-", "--output-dir", "{tmp}"], "two inputs for {tmp}/stdin.txt"),
+    "over an input": (["punctuate", "{text}", "--output-dir", "{tmp}"], "talk.txt is an input"),
+    "no folder for -o": (["punctuate", "{text}", "-o", "{tmp}/none/x", "--model", "nowhere"], "no folder {tmp}/none"),
+    "a folder for -o": (["punctuate", "{text}", "-o", "{tmp}", "--model", "nowhere"], "{tmp} is a folder"),
+    "a name too long": (["punctuate", "x" * 300], "xxx: File name too long"),
+    "a full disk": (["punctuate", "{text}", "-o", "/dev/full", "--model", "{model}"], "/dev/full: No space left"),
+    "no threads": (["punctuate", "{text}", "--threads", "0"], "Invalid value for '--threads'"),
+    "no beams": (["punctuate", "{text}", "--beams", "0"], "Invalid value for '--beams'"),
+    "no batch": (["punctuate", "{text}", "--batch-tokens", "0"], "Invalid value for '--batch-tokens'"),
+    "no window": (["punctuate", "{text}", "--window", "0"], "Invalid value for '--window'"),
+    "no stride": (["punctuate", "{text}", "--stride", "0"], "Invalid value for '--stride'"),
+    "no marks in a slot": (["punctuate", "{text}", "--max-marks", "0"], "Invalid value for '--max-marks'"),
+    "no words to score": (["evaluate", "{text}", "--max-words", "0"], "Invalid value for '--max-words'"),
+    "nothing to score": (["evaluate", "nowhere.txt", "--model", "{tmp}/none"], "no file nowhere.txt; expected an"),
+    "nothing to tune on": (["tune", "nowhere.txt", "--model", "{tmp}/none"], "no file nowhere.txt; expected an"),
+    "a folder to score": (["evaluate", "{tmp}", "--model", "{tmp}/none"], "{tmp} is a folder; expected a text file"),
+    "header of a tsv": (["evaluate", "{tmp}/header.tsv", "--model", "{model}"], "header.tsv line 1: 'Word\\tLabel'"),
+    "wrong model folder": (["punctuate", "{text}", "--model", "{tmp}"], "holds no config.json"),
+    "no model folder": (["punctuate", "{text}", "--model", "{tmp}/none"], "no model folder"),
+    "two outputs": (["punctuate", "{text}", "-o", "x", "--output-dir", "{tmp}"], "both -o and --output-dir"),
+    "no output folder": (["punctuate", "{text}", "--output-dir", "{tmp}/none"], "expected an existing folder"),
+    "unknown option": (["punctuate", "{text}", "--loud"], "--loud"),
+    "unknown config key": (["train", "optim.lrr=1"], "unknown setting 'optim.lrr'; expected one of output"),
+    "no config file": (["train", "--config", "none.yaml"], "no config file none.yaml"),
+    "nothing to train on": (["train", "init_from=x"], "no training data; expected data.path=FOLDER"),
+    "nothing to prepare": (["prepare"], "no corpora"),
+    "nothing to evaluate": (["evaluate", "{empty}", "--model", "{model}"], "holds no words"),
+    "not an iwslt line": (["evaluate", "{broken}", "--model", "{model}"], "line 2"),
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_mistake_is_one_clear_line_and_exit_code_2(
+    name: str, capsys: pytest.CaptureFixture[str], folder: str, text: Path, tmp_path: Path
+) -> None:
+    places = {"text": text, "tmp": tmp_path, "model": folder}
+    for key, content in {
+        "binary": b"\x7fELF\0\0\1", "latin": "caf\xe9".encode("latin1"), "empty": b"\n", "broken": b"a\tO\nb\tDOT\n",
+        "header.tsv": b"Word\tLabel\na\tO\n",
+    }.items():  # fmt: skip
+        places[key] = tmp_path / key
+        (tmp_path / key).write_bytes(content)
+    arguments, message = MISTAKES[name]
+    code, out, err = _run(capsys, *(argument.format_map(places) for argument in arguments))
+    assert code == 2
+    assert out == ""
+    assert message.format_map(places) in err
+    assert err.count("\n") == 1
+    assert err.startswith("t5punct: ")
+
+
+def test_a_failure_leaves_no_output_file(
+    capsys: pytest.CaptureFixture[str], folder: str, text: Path, tmp_path: Path
+) -> None:
+    target = tmp_path / "out.txt"
+    before = sorted(tmp_path.iterdir())
+    assert _run(capsys, "punctuate", text, "nowhere.txt", "-o", target, "--model", folder)[0] == 2
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_what_the_shell_hands_over_may_be_closed_or_full(folder: str, text: Path) -> None:
+    command = f"{sys.executable} -m t5punct punctuate --model {folder}"
+    for rest, message in (
+        ("<&-", b"t5punct: standard input is closed; expected text on it; name a file\n"),
+        (f"{text} >&-", b"t5punct: standard output is closed; expected an open one; name a file with -o\n"),
+        (f"{text} > /dev/full", b"t5punct: standard output: No space left on device\n"),
+    ):
+        done = subprocess.run(f"{command} {rest}", shell=True, stderr=subprocess.PIPE, cwd=ROOT, check=False)
+        assert (done.returncode, done.stderr) == (2, message)
+
+
+def test_without_a_command_the_help_is_shown_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = _run(capsys)
+    assert (code, err) == (2, "")
+    assert out == _run(capsys, "--help")[1]
+    assert out.count("\n") > 5
+
+
+def test_version_and_help() -> None:
+    assert _shell("--version").stdout.decode().strip() == f"t5punct {__version__}"
+    shown = _shell("--help").stdout.decode()
+    assert all(command in shown for command in ("punctuate", "evaluate", "prepare", "train"))
+
+
+def test_help_imports_nothing_heavy() -> None:
+    """The start is instant because of this; the time itself is measured by `make bench`, not by a test."""
+    code = (
+        "import sys\nfrom t5punct.cli import main\n"
+        "try:\n    main(['--help'])\nexcept SystemExit:\n    pass\n"
+        "heavy = {'torch', 'transformers', 'datasets', 'numpy', 'accelerate'} & set(sys.modules)\n"
+        "sys.exit(f'imported {heavy}' if heavy else 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, cwd=ROOT, check=False)
+    assert done.returncode == 0, done.stderr.decode()
+
+
+def test_a_reader_that_goes_away_is_no_error(folder: str) -> None:
+    command = [sys.executable, "-m", "t5punct", "punctuate", "--model", folder]
+    read_end, write_end = os.pipe()
+    os.close(read_end)
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=write_end, stderr=subprocess.PIPE, cwd=ROOT
+    ) as process:
+        os.close(write_end)
+        _, err = process.communicate(b"we know that")
+    assert b"Traceback" not in err
+    assert process.returncode == 1
+
+
+@pytest.mark.parametrize("script", ["infer.py", "train.py"])
+def test_the_doors_lead_to_the_command_line(script: str) -> None:
+    done = subprocess.run([sys.executable, script, "--nonsense"], capture_output=True, cwd=ROOT, check=False)
+    assert done.returncode == 2
+    assert done.stderr.decode().startswith("t5punct: ")
+
+
+def test_a_fragment_may_begin_and_end_inside_a_sentence(
+    capsys: pytest.CaptureFixture[str], folder: str, text: Path
+) -> None:
+    _, whole, _ = _run(capsys, "punctuate", text, "--model", folder)
+    _, part, _ = _run(capsys, "punctuate", text, "--model", folder, "--fragment")
+    assert whole[0].isupper() and whole.rstrip()[-1] in ".?!"
+    assert part != whole
+
+
+@pytest.mark.parametrize("precision", ["bf16", "int8"])
+def test_a_lower_precision_changes_no_word(
+    capsys: pytest.CaptureFixture[str], folder: str, text: Path, precision: str
+) -> None:
+    code, out, _ = _run(capsys, "punctuate", text, "--model", folder, "--precision", precision, "--no-case")
+    assert code == 0
+    assert [word.text for word in split(out).words] == [word.text for word in split(text.read_text()).words]
+
+
+def test_marks_can_be_restricted(capsys: pytest.CaptureFixture[str], folder: str, text: Path) -> None:
+    _, out, _ = _run(capsys, "punctuate", text, "--model", folder, "--marks", ".", "--max-marks", 1, "--json")
+    assert {word["label"] for word in json.loads(out)["words"]} <= {"", "."}
+    assert _run(capsys, "punctuate", text, "--model", folder, "--marks", "*")[0] == 2
+    assert _run(capsys, "punctuate", text, "--model", folder, "--precision", "fp8")[0] == 2
+
+
+def test_marks_can_be_made_likelier(capsys: pytest.CaptureFixture[str], folder: str, text: Path) -> None:
+    def n_commas(odds: str) -> int:
+        return _run(capsys, "punctuate", text, "--model", folder, "--mark-odds", odds)[1].count(",")
+
+    n_words = len(text.read_text(encoding="utf-8").split())
+    assert n_commas(",=1e-9") == 0 < n_words // 2 < n_commas(",=1e9 .=1")
+    code, _, err = _run(capsys, "punctuate", text, "--model", folder, "--mark-odds", "comma=2")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "mark odds 'comma=2'; expected a number for each mark" in err
+    for odds in (",=2 ,=3", ",=nan", ",=-1", ","):
+        _, _, err = _run(capsys, "punctuate", text, "--model", "no/where", "--mark-odds", odds)
+        assert err.startswith("t5punct: mark odds"), "before the model is looked for"
+
+
+def test_presets_are_listed_and_one_is_printed_to_be_copied(
+    capsys: pytest.CaptureFixture[str], folder: str, text: Path, tmp_path: Path
+) -> None:
+    code, out, _ = _run(capsys, "presets")
+    assert code == 0
+    assert all(name in out for name in ("side-by-side", "overlapped-chunk", "mask-combine-4", "realtime-4"))
+    code, out, _ = _run(capsys, "presets", "mask-combine-3")
+    copied = tmp_path / "mine.yaml"
+    copied.write_text(out.replace("window: 64", "window: 16"), encoding="utf-8")
+    assert "overlap: 3" in out
+    code, _, err = _run(capsys, "punctuate", text, "--model", folder, "--preset", copied)
+    assert (code, err) == (2, err)
+    assert "masks of 12 and 8" in err, "a copy with values that do not fit is refused"
+    copied.write_text(out, encoding="utf-8")
+    by_name = _run(capsys, "punctuate", text, "--model", folder, "--preset", "mask-combine-3")
+    assert _run(capsys, "punctuate", text, "--model", folder, "--preset", copied) == by_name
+
+
+def test_tuning_writes_a_preset_that_punctuate_takes(
+    capsys: pytest.CaptureFixture[str], folder: str, text: Path, tmp_path: Path
+) -> None:
+    data = ROOT / "tests" / "data" / "hand-counted.tsv"
+    best, plot = tmp_path / "best.yaml", tmp_path / "tune.png"
+    settings = ("windows=[4,8]", "grain=4", "budget=2")
+    code, out, _ = _run(capsys, "tune", data, *settings, "--model", folder, "--json", "-o", best, "--plot", plot)
+    assert code == 0
+    report = json.loads(out)
+    trials = report["frontier"]
+    assert "style:talk" in report["signature"]
+    assert [trial["reads"] for trial in trials] == sorted(trial["reads"] for trial in trials)
+    assert all(trial["reads"] <= 2 for trial in trials)
+    assert plot.read_bytes().startswith(b"\x89PNG")
+    assert _run(capsys, "punctuate", text, "--model", folder, "--preset", best)[0] == 0
+    code, _, err = _run(capsys, "tune", data, "budgett=2", "--model", folder)
+    assert code == 2
+    assert "unknown setting 'budgett'" in err
+    code, _, err = _run(capsys, "tune", data, "--model", folder, "--plot", "tune.bmp")
+    assert (code, err.count("\n")) == (2, 1)
+    for wrong in ("largest_mask=-1", "budget=nan", "max_words=0", "windows=[]"):
+        code, out, err = _run(capsys, "tune", data, wrong, "--model", folder)
+        assert (code, out, err.count("\n")) == (2, "", 1), wrong
+    code, out, err = _run(capsys, "tune", data, *settings, "--model", folder, "-o", "-")
+    assert code == 0
+    assert out.startswith("windows:"), "standard output holds the strategy alone"
+    assert "micro F1" in err
+    code, _, err = _run(capsys, "tune", data, *settings, "--model", folder, "--plot", tmp_path / "none" / "x.png")
+    assert code == 2
+
+
+def test_json_is_written_as_it_is_made(
+    folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A long text's words are never held all at once; here they are decided without a model, to be quick."""
+    n_words, target = 20_000, tmp_path / "out.json"
+    (tmp_path / "long.txt").write_text("word " * n_words, encoding="utf-8")
+    certain = Decision("", Case.LOWER, 1.0, 1.0)
+    monkeypatch.setattr(Punctuator, "decisions", lambda self, words: (certain for _ in words))
+    _run(capsys, "punctuate", ROOT / "tests/data/lecture.txt", "--json", "-o", target, "--model", folder)  # loads all
+    tracemalloc.start()
+    try:
+        arguments = ("punctuate", tmp_path / "long.txt", "--json", "-o", target, "--model", folder)
+        assert _run(capsys, *arguments)[0] == 0
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    text = target.read_text(encoding="utf-8")
+    assert len(json.loads(text)["words"]) == n_words
+    assert text == json.dumps(json.loads(text)) + "\n"
+    assert peak < 3 * len(text), "as Python objects the words take seven times as much"
+    assert _run(capsys, *arguments[:3], "--model", folder)[1] == text

@@ -1,0 +1,62 @@
+"""`t5punct export`: a trained folder in, the folder that is shared out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from t5punct import model as models
+from t5punct.cli import main
+from t5punct.model import Model
+from t5punct.t5.tagger import Tagger
+
+
+@pytest.fixture(scope="module")
+def run_folder(tiny_model: Model, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model with a tagger, and a file that only training needs."""
+    folder = tmp_path_factory.mktemp("run")
+    tagger = Tagger(tiny_model.network.config.d_model, tiny_model.task.marks)
+    models.save(replace(tiny_model, tagger=tagger).with_task(max_marks=2), folder)
+    (folder / "optimiser.safetensors").write_bytes(b"moments")
+    return folder
+
+
+def export(*arguments: object) -> int:
+    with pytest.raises(SystemExit) as stopped:
+        main(["export", *map(str, arguments)])
+    assert isinstance(stopped.value.code, int)
+    return stopped.value.code
+
+
+def test_weights_are_halved_and_the_task_is_changed_where_asked(run_folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "task.yaml").write_text('mark_odds: {",": 2.5}\ndefault_style: meeting\n')
+    output = tmp_path / "made"
+    assert export(run_folder, "-o", output, "--task", tmp_path / "task.yaml", "default_style=chat") == 0
+    made, trained = models.load(output), models.load(run_folder)
+    assert made.task == replace(trained.task, mark_odds={",": 2.5}, default_style="chat")
+    assert made.task.max_marks == 2, "what the model was trained with stays"
+    assert {tensor.dtype for tensor in load_file(output / "model.safetensors").values()} == {torch.bfloat16}
+    assert made.tagger is not None
+    assert not (output / "optimiser.safetensors").exists()
+
+
+def test_weights_can_stay_as_they_are(run_folder: Path, tmp_path: Path) -> None:
+    assert export(run_folder, "-o", tmp_path / "made", "--dtype", "float32") == 0
+    made, trained = models.load(tmp_path / "made"), models.load(run_folder)
+    for name, value in trained.network.state_dict().items():
+        assert torch.equal(made.network.state_dict()[name], value)
+
+
+def test_a_folder_is_not_exported_over_itself(run_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert export(run_folder, "-o", run_folder) == 2
+    assert "is the source as well" in capsys.readouterr().err
+
+
+def test_an_unknown_setting_is_said(run_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert export(run_folder, "-o", tmp_path / "made", "mark_ods={}") == 2
+    assert "unknown setting 'mark_ods'" in capsys.readouterr().err
+    assert not (tmp_path / "made").exists()

@@ -1,0 +1,200 @@
+"""`t5punct stream` in a pipe: words out as soon as they are final, whatever happens at the ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from t5punct import model as models
+from t5punct.cli import main
+from t5punct.model import Model
+
+ROOT = Path(__file__).parents[2]
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture(scope="module")
+def folder(lively_model: Model, tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("model")
+    models.save(lively_model, path)
+    return str(path)
+
+
+def _open(folder: str, *arguments: str) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "t5punct", "stream", "--model", folder, *arguments]
+    pipe = subprocess.PIPE
+    # the tests may run under nohup, which has SIGHUP ignored by all that it starts
+    return subprocess.Popen(
+        command,
+        stdin=pipe,
+        stdout=pipe,
+        stderr=pipe,
+        cwd=ROOT,
+        bufsize=0,
+        preexec_fn=_heed_hangups,  # noqa: PLW1509
+    )
+
+
+def _heed_hangups() -> None:
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
+@pytest.fixture
+def run(folder: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
+    """The command in this process, with a pipe that holds all of a text."""
+
+    def run(text: str, *arguments: str) -> tuple[int, str, str]:
+        reader, writer = os.pipe()
+        os.write(writer, text.encode())
+        os.close(writer)
+        with open(reader) as pipe, monkeypatch.context() as patch:  # noqa: PTH123  (a descriptor, not a path)
+            patch.setattr(sys, "stdin", pipe)
+            with pytest.raises(SystemExit) as stopped:
+                main(["stream", "--model", folder, *arguments])
+        sys.stdout.flush()
+        captured = capfd.readouterr()
+        return int(stopped.value.code or 0), captured.out, captured.err
+
+    return run
+
+
+def test_committed_words_come_out_while_the_input_is_open(folder: str) -> None:
+    process = _open(folder, "--lookahead", "2", "--json")
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(b"how are you ")
+    first = json.loads(process.stdout.readline())
+    assert (first["word"], first["delay_words"]) == ("how", 2)
+    assert {"text", "label", "case", "confidence", "decision_ms"} <= first.keys()
+    out, _ = process.communicate(b"today")
+    assert [json.loads(line)["word"] for line in out.decode().splitlines()] == ["are", "you", "today"]
+    assert process.returncode == 0
+
+
+@pytest.mark.parametrize("policy", ["fixed", "entropy", "sentence"])
+def test_the_words_are_kept_and_the_line_is_ended(run: Run, policy: str) -> None:
+    code, out, _ = run("how are you today my name is maria\n" * 3, "--policy", policy)
+    assert code == 0
+    kept = "".join(char for char in out.lower() if char.isalpha() or char == " ").split()
+    assert kept == "how are you today my name is maria".split() * 3
+    assert out.endswith("\n")
+    assert out.count("\n") == 1
+    assert run("", "--policy", policy) == (0, "", "")
+
+
+def test_the_provisional_tail_is_told_on_request(run: Run) -> None:
+    _, out, _ = run("how are you", "--lookahead", "4", "--json", "--provisional")
+    tails = [event["provisional"] for event in map(json.loads, out.splitlines()) if "provisional" in event]
+    assert len(tails[0]) == 2, "the last word may go on"
+
+
+def test_an_interrupt_commits_what_was_heard(folder: str) -> None:
+    process = _open(folder, "--lookahead", "1", "--no-case", "--marks", "?")
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(b"how are you today")
+    heard = process.stdout.read(3)  # until the model is at work
+    process.send_signal(signal.SIGINT)
+    rest, err = process.communicate()
+    assert process.returncode == 130
+    assert (heard + rest).replace(b"?", b"").split() == b"how are you today".split()
+    assert err == b""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_being_told_to_end_commits_what_was_heard(folder: str, number: signal.Signals) -> None:
+    process = _open(folder, "--lookahead", "1", "--no-case", "--marks", "?")
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(b"how are you caf\xe9")
+    heard = process.stdout.read(3)
+    process.send_signal(number)
+    rest, err = process.communicate()
+    assert (process.returncode, err) == (128 + number, b"")
+    assert (heard + rest).replace(b"?", b"").split() == [b"how", b"are", b"you", b"caf\xe9"]
+
+
+def test_a_second_interrupt_ends_everything(folder: str) -> None:
+    process = _open(folder, "--lookahead", "1")
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(b"how are you today " * 2000)  # minutes of work
+    process.stdout.read(3)
+    process.send_signal(signal.SIGINT)
+    time.sleep(1)  # two at once would be one
+    process.send_signal(signal.SIGINT)
+    rest, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert len(rest.split()) < 4000
+    assert b"Traceback" not in err
+
+
+def test_a_silence_in_a_pipe_of_events_commits_everything(folder: str) -> None:
+    process = _open(folder, "--timed", "--max-delay-ms", "300", "--json")
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(b'{"word": "how", "start": 0, "end": 0.2}\n{"word": "are", "start": 0.2, "end": 0.4}\n')
+    events = [json.loads(process.stdout.readline()) for _ in range(2)]  # while the pipe is open
+    assert [(event["word"], event["delay_words"]) for event in events] == [("how", 1), ("are", 0)]
+    process.communicate(b"")
+    assert process.returncode == 0
+
+
+def test_a_reader_that_goes_away_ends_the_stream_quietly(folder: str) -> None:
+    process = _open(folder, "--lookahead", "0")
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(b"how ")
+    process.stdout.read(1)
+    process.stdout.close()
+    try:
+        process.stdin.write(b"are you today " * 20)
+        process.stdin.close()
+    except BrokenPipeError:
+        pass
+    assert process.wait(60) != 0
+    assert process.stderr is not None
+    assert b"Traceback" not in process.stderr.read()
+
+
+def test_a_bad_event_is_told_and_the_stream_goes_on(run: Run) -> None:
+    code, out, err = run('{"word": "how"}\n{"partial": "are"}\n{"word": "you"}\n', "--timed", "--json")
+    assert code == 0
+    assert [json.loads(line)["word"] for line in out.splitlines()] == ["how", "you"]
+    assert err.count("\n") == 1
+    assert 't5punct: an event that reads \'{"partial"' in err
+
+
+def test_a_silence_in_the_times_commits_everything(run: Run) -> None:
+    events = [("we", 0.0, 0.2), ("know", 0.2, 0.4), ("that", 2.0, 2.2)]
+    lines = "".join(json.dumps({"word": word, "start": start, "end": end}) + "\n" for word, start, end in events)
+    code, out, _ = run(lines, "--timed", "--max-delay-ms", "1000", "--json")
+    assert code == 0
+    assert [json.loads(line)["delay_words"] for line in out.splitlines()] == [1, 0, 0]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--policy", "eager"),
+        ("--lookahead", "40"),
+        ("--threshold", "low"),
+        ("--provisional",),
+        ("--policy", "entropy", "--threshold", "0.1,0.2"),
+    ],
+)
+def test_mistakes_are_one_line(run: Run, arguments: tuple[str, ...]) -> None:
+    code, out, err = run("we know", *arguments)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert err.startswith("t5punct: ")
+    code, _, err = run("we know", "--timed")
+    assert code == 2
+    assert "an event that reads 'we know'" in err

@@ -1,0 +1,150 @@
+"""The aligner against a brute-force edit distance, and against everything a generator may do to the words."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import any_word, texts
+
+from t5punct.decoding.align import Alignment, align, votes
+from t5punct.text.marks import Alphabet
+from t5punct.text.words import split
+
+quick = settings(max_examples=200, deadline=None)
+short_words = st.lists(st.sampled_from(["a", "b", "ab", "ba", "aab"]), max_size=6)
+
+
+def distance(source: tuple[str, ...], target: tuple[str, ...]) -> int:
+    """The edit distance by its definition."""
+
+    @cache
+    def rest(i: int, j: int) -> int:
+        if i == len(source) or j == len(target):
+            return len(source) - i + len(target) - j
+        same = source[i] == target[j]
+        return min(rest(i + 1, j) + 1, rest(i, j + 1) + 1, rest(i + 1, j + 1) + (not same))
+
+    return rest(0, 0)
+
+
+def marked(alignment: Alignment) -> str:
+    """The input words with the labels they were voted, for reading."""
+    pairs = zip(alignment.words, votes(alignment), strict=True)
+    return " ".join(Alphabet().spell(word, vote.labels.best) for word, vote in pairs)
+
+
+def cases(alignment: Alignment) -> list[str]:
+    return [vote.cases.best for vote in votes(alignment)]
+
+
+@quick
+@given(short_words, short_words)
+def test_inserted_dropped_and_changed_words_account_for_both_sides(words: list[str], other: list[str]) -> None:
+    alignment = align(words, " ".join(other))
+    total = alignment.n_inserted + alignment.n_dropped + alignment.n_changed
+    assert total >= distance(tuple(words), tuple(other))
+    assert len(other) - len(words) == alignment.n_inserted - alignment.n_dropped
+    n_exact = sum(link.exact for link in alignment.links)
+    assert n_exact + alignment.n_changed + alignment.n_dropped == len(words)
+
+
+@quick
+@given(short_words, short_words)
+def test_the_quality_is_the_likeness_of_the_letters(words: list[str], other: list[str]) -> None:
+    one, two = "".join(words), "".join(other)
+    longer = max(len(one), len(two))
+    assert align(words, " ".join(other)).quality == pytest.approx(
+        1 - distance(tuple(one), tuple(two)) / longer if longer else 1.0
+    )
+
+
+@quick
+@given(st.lists(any_word.map(str.lower), max_size=8) | short_words, texts | short_words.map(" ".join))
+def test_every_input_word_gets_exactly_one_vote_whatever_was_generated(words: list[str], text: str) -> None:
+    alignment = align(words, text)
+    assert [link.input_index for link in alignment.links] == list(range(len(words)))
+    found = votes(alignment)
+    assert len(found) == len(words)
+    assert [(vote.left_words, vote.right_words) for vote in found] == [
+        (place, len(words) - place - 1) for place in range(len(words))
+    ]
+    assert all(vote.weight in (0.0, 0.5, 1.0) for vote in found)
+
+
+@quick
+@given(short_words, short_words)
+def test_links_never_cross(words: list[str], other: list[str]) -> None:
+    ends = [link.label_index for link in align(words, " ".join(other)).links if link.label_index is not None]
+    assert ends == sorted(ends)
+
+
+@quick
+@given(texts)
+def test_a_faithful_text_gives_back_its_own_labels_with_full_weight(text: str) -> None:
+    words = split(text).words
+    alignment = align([word.normal for word in words], text)
+    found = votes(alignment)
+    assert [vote.labels.best for vote in found] == [word.label for word in words]
+    assert [vote.weight for vote in found] == [1.0] * len(words)
+    assert alignment.quality == 1.0
+
+
+@pytest.mark.parametrize(
+    ("words", "text", "expected"),
+    [
+        pytest.param("we know that right", "We know that, right?", "we know that, right?", id="faithful"),
+        pytest.param("we know that right", "We know, right?", "we know, that right?", id="dropped"),
+        pytest.param("we know right", "Well, we know now, right?", "we know, right?", id="inserted"),
+        pytest.param("we know right", "We we we know, know, right?", "we know, right?", id="repeated"),
+        pytest.param("i went to colour town", "I went to color, town.", "i went to colour, town.", id="re-spelled"),
+        pytest.param("we can not go", "We cannot, go.", "we can not, go.", id="merged"),
+        pytest.param("in new york city we", "In newyorkcity, we", "in new york city, we", id="three merged"),
+        pytest.param("we cannot go", "We can not, go.", "we cannot, go.", id="split"),
+        pytest.param("so everybodyelse knows", "So every body else, knows!", "so everybodyelse, knows!", id="in three"),
+        pytest.param("we know that right", "We know,", "we know, that right", id="cut off"),
+        pytest.param("we know that right", "", "we know that right", id="empty"),
+        pytest.param("we know", "zzz! qqq? xxx. yyy, www", "we know", id="garbage"),
+        pytest.param("", "Hello.", "", id="no words"),
+    ],
+)  # fmt: skip
+def test_marks_find_their_place_whatever_the_generator_did_to_the_words(words: str, text: str, expected: str) -> None:
+    alignment = align(words.split(), text)
+    if expected == words:  # nothing can be trusted, but nothing is lost either
+        assert [vote.weight < 1.0 for vote in votes(alignment)] == [True] * len(words.split())
+        return
+    assert marked(alignment) == expected
+
+
+def test_of_a_merged_word_the_first_piece_gets_the_capital_and_the_last_the_mark() -> None:
+    alignment = align(["can", "not", "go"], "Cannot, go.")
+    assert cases(alignment) == ["capitalised", "verbatim", "lower"]
+    assert [vote.weight for vote in votes(alignment)] == [0.5, 0.5, 1.0]
+
+
+def test_of_a_split_word_the_first_piece_shows_the_capital_and_the_last_the_mark() -> None:
+    assert cases(align(["cannot", "go"], "Can not, go.")) == ["capitalised", "lower"]
+
+
+def test_a_word_the_generator_lost_keeps_the_case_and_gets_no_mark() -> None:
+    lost = votes(align(["we", "know", "nasa"], "We know."))[2]
+    assert (lost.labels.best, lost.cases.best, lost.weight) == ("", "verbatim", 0.0)
+
+
+def test_alignment_reads_marks_of_the_given_alphabet() -> None:
+    alignment = align(["yes", "no"], "yes~ no!", Alphabet("~!"))
+    assert [vote.labels.best for vote in votes(alignment)] == ["~", "!"]
+
+
+def test_a_long_repetition_is_aligned_in_time() -> None:
+    words = ["we", "know"] * 100
+    assert len(votes(align(words, "we know " * 1000))) == 200
+    assert len(votes(align(["x" * 64], "y " * 5000))) == 1
+
+
+def test_a_capital_after_a_generated_sentence_end_says_nothing_of_a_word_inside_a_sentence() -> None:
+    found = votes(align("so we know i know nasa".split(), "So. We know. I know. NASA"))
+    insides = [vote.inside.best if vote.inside else None for vote in found]
+    assert insides == [None, "lower", None, "capitalised", None, "upper"]

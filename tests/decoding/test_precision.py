@@ -1,0 +1,114 @@
+"""Precisions and devices: what is converted, what is refused, what the hardware is asked."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+
+import pytest
+import torch
+
+from t5punct.decoding import precision
+from t5punct.decoding.precision import PRECISIONS, multiplies_bf16, on_device, with_precision
+from t5punct.errors import ConfigError
+from t5punct.model import Model
+from t5punct.t5.tagger import Tagger
+
+
+def test_bf16_converts_network_and_tagger(tiny_model: Model) -> None:
+    made = with_precision(replace(tiny_model, tagger=Tagger(32, ",.?!:;-")), "bf16")
+    assert {parameter.dtype for parameter in made.network.parameters()} == {torch.bfloat16}
+    assert made.tagger is not None
+    assert made.tagger.marks.weight.dtype is torch.bfloat16
+    assert made.precision == "bf16"
+
+
+def test_int8_quantises_the_linear_layers_and_leaves_the_output_layer(tiny_model: Model) -> None:
+    made = with_precision(tiny_model, "int8")
+    kinds = {type(module).__module__ for module in made.network.decoder.modules() if type(module).__name__ == "Linear"}
+    assert kinds == {"torch.ao.nn.quantized.dynamic.modules.linear"}
+    assert isinstance(made.network.get_output_embeddings(), torch.nn.Linear)
+    assert type(made.network.get_output_embeddings()).__module__ == "torch.nn.modules.linear"
+
+
+@pytest.mark.parametrize(("fast", "dtype"), [(True, torch.bfloat16), (False, torch.float32)])
+def test_auto_takes_bf16_only_where_the_hardware_multiplies_it(
+    tiny_model: Model, monkeypatch: pytest.MonkeyPatch, fast: bool, dtype: torch.dtype
+) -> None:
+    monkeypatch.setattr(precision, "multiplies_bf16", lambda device: fast)
+    made = with_precision(tiny_model, "auto")
+    assert next(made.network.parameters()).dtype is dtype
+    assert made.precision == ("bf16" if fast else "fp32"), "what a score is signed with"
+
+
+@pytest.mark.parametrize(
+    ("capabilities", "expected"),
+    [
+        ({"avx512_bf16": True}, True),
+        ({"amx_bf16": True}, True),
+        ({"avx512_bf16": False, "avx2": True}, False),
+        ({}, False),
+    ],
+)
+def test_a_processor_is_asked_what_it_can(
+    monkeypatch: pytest.MonkeyPatch, capabilities: dict[str, bool], expected: bool
+) -> None:
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: capabilities, raising=False)
+    assert multiplies_bf16(torch.device("cpu")) is expected
+    monkeypatch.delattr(torch.cpu, "get_capabilities")
+    assert multiplies_bf16(torch.device("cpu")) is False
+
+
+def test_a_model_goes_to_the_device_that_is_named(tiny_model: Model) -> None:
+    assert on_device(tiny_model, "cpu").device.type == "cpu"
+    expected = "cuda" if torch.cuda.is_available() else "cpu"
+    assert on_device(tiny_model, "auto").device.type == expected
+
+
+@pytest.mark.parametrize("name", ["tpu9", "", "meta", *([] if torch.cuda.is_available() else ["cuda"])])
+def test_a_device_that_is_not_there_is_refused(tiny_model: Model, name: str) -> None:
+    with pytest.raises(ConfigError, match=r"device .*; expected cpu, or a GPU that torch sees; check --device"):
+        on_device(tiny_model, name)
+
+
+def test_an_unknown_precision_is_refused(tiny_model: Model) -> None:
+    with pytest.raises(ConfigError, match=f"precision 'fp16'; expected one of {', '.join(PRECISIONS)}"):
+        with_precision(tiny_model, "fp16")
+
+
+@pytest.mark.parametrize("name", ["bf16", "int8"])
+def test_a_conversion_leaves_the_given_model_as_it_is(tiny_model: Model, name: str) -> None:
+    tagger = torch.nn.Linear(32, 8)
+    before = {key: value.clone() for key, value in tiny_model.network.state_dict().items()}
+    made = with_precision(replace(tiny_model, tagger=tagger), name)
+    assert made.network is not tiny_model.network
+    after = tiny_model.network.state_dict()
+    assert after.keys() == before.keys()
+    assert all(torch.equal(after[key], value) and after[key].dtype is value.dtype for key, value in before.items())
+    assert tagger.weight.dtype is torch.float32
+
+
+def test_a_converted_model_is_not_converted_again(tiny_model: Model) -> None:
+    made = with_precision(tiny_model, "int8")
+    assert with_precision(made, "int8") is made
+    assert with_precision(made, "auto") is made
+    for name in ("fp32", "bf16"):
+        with pytest.raises(ConfigError, match=f"{name} of a model in int8; expected a model in fp32; load it anew"):
+            with_precision(made, name)
+
+
+@pytest.mark.parametrize(("name", "fast", "n_warnings"), [("bf16", False, 1), ("bf16", True, 0), ("auto", False, 0)])
+def test_bf16_gives_one_warning_where_it_is_slow(
+    tiny_model: Model,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    name: str,
+    fast: bool,
+    n_warnings: int,
+) -> None:
+    monkeypatch.setattr(precision, "multiplies_bf16", lambda device: fast)
+    made = with_precision(tiny_model, name)
+    with_precision(made, name)  # as a punctuator with other settings does
+    found = [record for record in caplog.records if record.levelno == logging.WARNING]
+    assert len(found) == n_warnings
+    assert all("--precision auto" in record.getMessage() for record in found)

@@ -1,0 +1,259 @@
+import os
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from t5punct.decoding.inputs import DecodingConfig
+from t5punct.errors import InputError
+from t5punct.evaluation.counts import ClassCounts, Counts
+from t5punct.evaluation.files import Report, evaluate_file
+from t5punct.evaluation.report import as_json, table
+from t5punct.model import Model
+from t5punct.punctuator import AnnotatedWord, Punctuator, PunctuatorConfig
+from t5punct.text.marks import case_of
+from t5punct.text.render import Decision, RenderConfig
+from t5punct.text.words import Word, split
+from t5punct.windows.combine import CombineConfig
+
+DATA = Path(__file__).parents[1] / "data"
+CLITICS = DATA / "hand-counted.tsv"
+
+
+class Scripted(Punctuator):
+    """Decides what it was told to, word after word; `heard` are the words it was asked about."""
+
+    def __init__(self, model: Model, output: str, config: PunctuatorConfig | None = None) -> None:
+        super().__init__(model, config)
+        self.script = list(split(output).words)
+        self.heard: list[str] = []
+
+    def decisions(self, words: Sequence[Word]) -> Iterator[Decision]:
+        for word in words:
+            self.heard.append(word.text)
+            told = self.script.pop(0)
+            yield Decision(told.label, case_of(told.text), 1.0, 1.0)
+
+
+class Careless(Punctuator):
+    """Says something else, as a free generator might."""
+
+    def written_word(self, word: Word, decision: Decision) -> AnnotatedWord:
+        found = super().written_word(word, decision)
+        return replace(found, text=found.text.lower().replace("know", "now").replace("three", "three four"))
+
+
+def test_an_iwslt_file_is_scored_by_its_own_rows(tiny_model: Model) -> None:
+    # row        i  'm  well  do  n't  stop  what  is  it  we  know  right
+    # reference     ,                  .               ?   ,         .
+    # output            ,              .               !   ,   :     ?
+    system = Scripted(tiny_model, "i'm well, don't stop. what is it! we, know: right?")
+    report = evaluate_file(CLITICS, system)
+    assert system.heard == ["i'm", "well", "don't", "stop", "what", "is", "it", "we", "know", "right"]
+    assert report.counts == (
+        Counts(
+            slots=12,
+            classes={
+                "COMMA": ClassCounts(correct=1, predicted=3, reference=2),  # we; well we know; 'm we
+                "PERIOD": ClassCounts(correct=1, predicted=2, reference=2),  # stop; stop it; stop right
+                "QUESTION": ClassCounts(correct=0, predicted=1, reference=1),  # right; it
+            },
+            substitutions=2,  # it right
+            insertions=2,  # well know
+            deletions=1,  # 'm
+            boundaries=ClassCounts(correct=3, predicted=3, reference=3),  # stop it right
+            words=12,
+        ),
+    )
+    assert report.scores.micro.f1 == pytest.approx(100 * 2 * 2 / (6 + 5))
+    assert report.scores.slot_error_rate == 100.0
+    assert report.scores.case_accuracy is None  # the file has no capitals
+    assert report.micro_interval is None  # one document tells no spread
+
+
+def test_the_label_of_a_joined_word_is_that_of_its_last_row(tiny_model: Model) -> None:
+    report = evaluate_file(CLITICS, Scripted(tiny_model, "i'm, well don't stop. what is it? we, know right."))
+    assert report.scores.micro.f1 == report.scores.macro_f1 == 100.0
+    assert report.scores.slot_error_rate == 0.0
+
+
+def test_rows_with_marks_of_their_own_are_not_called_changed(tiny_model: Model, tmp_path: Path) -> None:
+    path = tmp_path / "odd.tsv"
+    path.write_text("dr.\tO\nwho\tPERIOD\n--\tO\nand\tO\ndaughter,\tCOMMA\nu.s.\tPERIOD\n")
+    scores = evaluate_file(path, Scripted(tiny_model, "dr, who. x and daughter, us.")).scores
+    assert (scores.words, scores.words_changed, scores.words_inserted, scores.words_dropped) == (6, 0, 0, 0)
+
+
+def test_a_long_iwslt_file_gives_stretches_and_no_empty_document(tiny_model: Model, tmp_path: Path) -> None:
+    path = tmp_path / "long.tsv"
+    path.write_text("so\tO\nstop\tPERIOD\n" * 600)
+    report = evaluate_file(path, Scripted(tiny_model, "so stop. " * 600))
+    assert [counts.slots for counts in report.counts] == [500, 500, 200]
+    assert report.micro_interval
+    assert report.micro_interval.low == report.micro_interval.high == 100.0
+
+
+def test_a_text_is_scored_line_by_line(tiny_model: Model) -> None:
+    system = Scripted(tiny_model, (DATA / "hand-counted-output.txt").read_text())
+    report = evaluate_file(DATA / "hand-counted.txt", system)
+    # without marks and capitals
+    assert system.heard == ["well", "we", "know", "nasa", "went", "really", "stop", "one", "two", "three"]
+    assert [counts.slots for counts in report.counts] == [7, 3]  # counted by hand in evaluation/test_text.py
+    total = sum(report.counts, Counts())
+    assert total.classes == {
+        "COMMA": ClassCounts(1, 2, 4),
+        "PERIOD": ClassCounts(2, 3, 3),
+        "QUESTION": ClassCounts(1, 1, 1),
+    }
+    assert (total.substitutions, total.insertions, total.deletions) == (1, 1, 3)
+    assert (total.case_words, total.case_correct, total.cased_words, total.cased_correct) == (10, 7, 4, 2)
+    assert report.micro_interval
+    assert report.micro_interval.low <= report.scores.micro.f1 <= report.micro_interval.high  # type: ignore[operator]
+
+
+def test_case_is_not_scored_where_it_is_not_written(tiny_model: Model) -> None:
+    config = PunctuatorConfig(render=RenderConfig(case=False))
+    system = Scripted(tiny_model, (DATA / "hand-counted-output.txt").read_text(), config)
+    assert evaluate_file(DATA / "hand-counted.txt", system).scores.case_accuracy is None
+
+
+def test_changed_words_come_to_light(tiny_model: Model) -> None:
+    report = evaluate_file(DATA / "hand-counted.txt", Careless(tiny_model))
+    assert (report.scores.words_changed, report.scores.words_inserted, report.scores.words_dropped) == (1, 1, 0)
+    assert as_json(report)["words_changed"] == 2
+
+
+def test_smileys_and_odd_quotes_are_no_changed_words(tiny_model: Model, tmp_path: Path) -> None:
+    path = tmp_path / "text.txt"
+    path.write_text('Well done :) I agree. Really (?) now ;-) so …(3 "\'Tis"!\n')
+    report = evaluate_file(path, Scripted(tiny_model, "Well done x I agree. Really x now x so 3 Tis!"))
+    scores = report.scores
+    assert (scores.words, scores.words_changed, scores.words_inserted, scores.words_dropped) == (12, 0, 0, 0)
+    assert scores.micro.f1 == 100.0
+
+
+def test_an_iwslt_file_is_read_through_the_products_own_rendering(
+    tiny_model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("t5punct.text.words.apply_case", lambda word, case: word + "x" if word == "stop" else word)
+    scores = evaluate_file(CLITICS, Punctuator(tiny_model)).scores
+    assert scores.words_changed == 1
+
+
+def test_a_pipe_of_either_kind_is_scored(tiny_model: Model) -> None:
+    for content, words in ((b"i\tO\n'm\tCOMMA\nhere\tPERIOD\n", 3), (b"I'm here. Yes!\nNo.\n", 4)):
+        read_end, write_end = os.pipe()
+        os.write(write_end, content)
+        os.close(write_end)
+        assert evaluate_file(f"/dev/fd/{read_end}", Punctuator(tiny_model)).scores.words == words
+        os.close(read_end)
+
+
+def test_no_interval_is_given_where_there_is_no_score(tiny_model: Model, tmp_path: Path) -> None:
+    path = tmp_path / "bare.txt"
+    path.write_text("we know\nthat\n")
+    report = evaluate_file(path, Scripted(tiny_model, "we know that"))
+    assert len(report.counts) == 2
+    assert report.scores.micro.f1 is report.micro_interval is as_json(report)["micro_f1_interval"] is None
+    assert "micro F1, 95 % interval   -" in _printed(report)
+
+
+def test_a_narrow_table_shows_the_whole_signature(tiny_model: Model) -> None:
+    report = evaluate_file(CLITICS, Punctuator(tiny_model))
+    assert report.signature in _printed(report, width=50).replace("\n", "")
+
+
+def test_the_bootstrap_is_not_in_the_seconds(tiny_model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("t5punct.evaluation.files.interval", lambda documents: time.sleep(1.5))
+    assert evaluate_file(CLITICS, Scripted(tiny_model, "word " * 10)).seconds < 1.0
+
+
+def test_max_words_cuts_both_kinds_of_file(tiny_model: Model) -> None:
+    rows = evaluate_file(CLITICS, Punctuator(tiny_model), max_words=5)
+    text = evaluate_file(DATA / "hand-counted.txt", Punctuator(tiny_model), max_words=8)
+    assert (rows.scores.words, text.scores.words) == (5, 8)
+    assert [counts.words for counts in text.counts] == [7, 1]
+
+
+def test_the_report_carries_its_settings(tiny_model: Model) -> None:
+    slots = evaluate_file(CLITICS, Punctuator(tiny_model))
+    config = PunctuatorConfig(decoding=DecodingConfig("generate", beams=2, style="chat"))
+    generated = evaluate_file(CLITICS, Punctuator(tiny_model, config))
+    for part in ("classes:COMMA=,:-;PERIOD=.!;;QUESTION=?", "words:iwslt-rows", "decoder:slots", "style:talk"):
+        assert part in slots.signature
+    for part in ("decoder:generate2", "style:chat", "w:64|s:44|ml:12|mr:8", "combine:mean", "model:fresh"):
+        assert part in generated.signature
+    for part in ("max-words", "marks:", "mark-odds", "precision", "fragment"):
+        assert part not in slots.signature
+    model = replace(tiny_model, name="runs/short", precision="bf16")
+    decoding = DecodingConfig(marks=",.", max_marks=1, mark_odds={",": 2.5, ".": 1e-9}, precision="auto")
+    config = PunctuatorConfig(combine=CombineConfig("vote", 0.4), decoding=decoding, fragment=True)
+    narrow = evaluate_file(CLITICS, Punctuator(model, config), max_words=9)
+    settings = (
+        "max-words:9|",
+        "|marks:,.|max-marks:1|mark-odds:,=2.5 .=1e-09|precision:bf16|fragment|",
+        "|w:64|",
+        "|combine:vote>0.4",
+    )
+    for part in (*settings, "|model:runs/short|"):
+        assert part in narrow.signature
+    assert slots.generated is None
+    assert generated.generated is not None
+    assert generated.generated.words == 10  # joined words
+    assert as_json(slots)["generated_words"] is None
+    assert as_json(generated)["generated_words"]["words"] == 10
+
+
+def test_json_has_the_published_keys(tiny_model: Model) -> None:
+    report = evaluate_file(CLITICS, Scripted(tiny_model, "i'm well, don't stop. what is it! we, know: right?"))
+    found = as_json(report)
+    assert list(found) == [
+        "data", "micro_f1", "micro_precision", "micro_recall", "micro_f1_interval", "macro_f1", "per_class",
+        "slot_error_rate", "boundary_f1", "multiple_exact", "case_accuracy", "cased_accuracy", "words",
+        "words_changed", "generated_words", "seconds", "signature",
+    ]  # fmt: skip
+    assert found["per_class"]["COMMA"] == {"precision": pytest.approx(100 / 3), "recall": 50.0, "f1": 40.0,
+                                           "reference": 2}  # fmt: skip
+    assert (found["micro_precision"], found["micro_recall"]) == (pytest.approx(100 / 3), 40.0)
+    assert found["boundary_f1"] == 100.0
+    assert found["multiple_exact"] is None
+
+
+@pytest.mark.parametrize("content", ["", "\n\n"])
+def test_a_file_without_words_is_refused(tiny_model: Model, tmp_path: Path, content: str) -> None:
+    path = tmp_path / "empty.txt"
+    path.write_text(content)
+    with pytest.raises(InputError, match=r"empty.txt holds no words; expected punctuated text"):
+        evaluate_file(path, Punctuator(tiny_model))
+    with pytest.raises(InputError, match="no file"):
+        evaluate_file(tmp_path / "missing.txt", Punctuator(tiny_model))
+
+
+def test_no_words_of_an_iwslt_file_are_refused_as_well(tiny_model: Model) -> None:
+    with pytest.raises(InputError, match="holds no words"):
+        evaluate_file(CLITICS, Punctuator(tiny_model), max_words=0)
+
+
+def _printed(report: Report, width: int = 120) -> str:
+    console = Console(width=width)
+    with console.capture() as captured:
+        console.print(table(report))
+    return captured.get()
+
+
+def test_a_line_that_is_no_row_is_named(tiny_model: Model, tmp_path: Path) -> None:
+    path = tmp_path / "bad.tsv"
+    for content, line in (("we\tO\nknow\tDOT\n", 2), ("Word\tLabel\nwe\tO\n", 1), ("we O\nknow PERIOD\n", 1)):
+        path.write_text(content)
+        with pytest.raises(InputError, match=rf"bad.tsv line {line}: .*expected word TAB one of O, COMMA"):
+            evaluate_file(path, Punctuator(tiny_model))
+
+
+def test_marks_that_the_product_would_not_write_are_not_scored(tiny_model: Model, tmp_path: Path) -> None:
+    path = tmp_path / "rows.tsv"
+    path.write_text("hello\tO\nthere\tO\n--\tPERIOD\n")
+    system = Scripted(tiny_model, "hello there x.")
+    assert evaluate_file(path, system).counts[0].classes["PERIOD"].predicted == 0

@@ -1,0 +1,126 @@
+"""Trials from votes that are cast once equal decoding anew; the frontier is what brute force finds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from t5punct.decoding.inputs import DecodingConfig
+from t5punct.errors import ConfigError
+from t5punct.evaluation.counts import ClassCounts, Counts
+from t5punct.evaluation.files import evaluate_file
+from t5punct.evaluation.tuning import Trial, Trials, TuneConfig, VoteCache, frontier, tune
+from t5punct.model import Model
+from t5punct.punctuator import Punctuator, PunctuatorConfig
+from t5punct.text.words import Word
+from t5punct.windows.combine import CombineConfig
+from t5punct.windows.plan import WindowConfig, over
+from t5punct.windows.presets import Preset, listed, preset
+
+CLITICS = Path(__file__).parents[1] / "data" / "hand-counted.tsv"
+WORDS = [Word(word) for word in "we know that this is right what how are you today well i think it is".split()]
+
+
+class Counting(Punctuator):
+    """Counts the windows that it decodes."""
+
+    n_windows = 0
+
+    def _votes(self, views, whole):  # type: ignore[no-untyped-def]
+        self.n_windows += len(views)
+        return super()._votes(views, whole)
+
+
+@pytest.mark.parametrize("decoder", ["slots", "generate"])
+@pytest.mark.parametrize("name", [*listed(), "small"])
+def test_cached_votes_decide_as_the_punctuator_does(tiny_model: Model, decoder: str, name: str) -> None:
+    small = Preset(WindowConfig(6, 2, 1, 1), CombineConfig("hamming"))
+    strategy = small if name == "small" else preset(name)
+    config = PunctuatorConfig(strategy.windows, strategy.combine, DecodingConfig(decoder))
+    cache = VoteCache(Punctuator(tiny_model, replace(config, windows=WindowConfig(8))), WORDS)
+    cached, anew = cache.decisions(strategy), list(Punctuator(tiny_model, config).decisions(WORDS))
+    assert [(one.label, one.case) for one in cached] == [(one.label, one.case) for one in anew]
+    # masked slots are not written where no strategy asks for them, which rounds differently
+    assert [one.label_confidence for one in cached] == pytest.approx([one.label_confidence for one in anew], abs=1e-5)
+
+
+def test_a_window_is_decoded_once_for_all_strategies(tiny_model: Model) -> None:
+    punctuator = Counting(tiny_model)
+    cache = VoteCache(punctuator, WORDS)
+    strategies = [Preset(WindowConfig(8, stride, mask)) for stride, mask in product((2, 4, 6), (0, 2))]
+    distinct = {(v.window.start, v.window.stop) for one in strategies for v in over(WORDS, one.windows)}
+    for strategy in [*strategies, *strategies]:
+        cache.decisions(strategy)
+    assert punctuator.n_windows == len(distinct)
+
+
+def test_a_trial_counts_what_an_evaluation_counts(tiny_model: Model) -> None:
+    strategy = Preset(WindowConfig(4, 2))
+    trial = Trials.on_file(CLITICS, Punctuator(tiny_model)).trial(strategy)
+    report = evaluate_file(CLITICS, Punctuator(tiny_model, PunctuatorConfig(strategy.windows, strategy.combine)))
+    assert trial.counts == report.counts
+    assert trial.micro_f1 == report.scores.micro.f1
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.sampled_from([8, 16, 24]), st.sampled_from([2, 4, 8]), st.floats(1, 9), st.sampled_from([0.0, 0.25, 0.4]))
+def test_the_grid_holds_every_strategy_that_the_budget_pays_for(
+    window: int, grain: int, budget: float, largest_mask: float
+) -> None:
+    config = TuneConfig(budget, [window], grain, largest_mask, ["mean", "vote"])
+    found = list(config.strategies(window))
+    wanted = {
+        (stride, left, right, method)
+        for stride, left, right, method in product(range(1, window + 1), range(window), range(window), ("mean", "vote"))
+        if all(number % (window // grain) == 0 for number in (stride, left, right))
+        and max(left, right) <= largest_mask * window
+        and stride <= window - left - right
+        and window / stride <= budget
+        and (method == "mean" or stride < window - left - right)
+    }
+    keys = [(s.windows.stride_words, s.windows.mask_left, s.windows.mask_right, s.combine.method) for s in found]
+    assert len(keys) == len(set(keys))
+    assert set(keys) == wanted
+
+
+def _trial(stride: int, correct: int) -> Trial:
+    classes = {"COMMA": ClassCounts(correct, 10, 10), "PERIOD": ClassCounts(), "QUESTION": ClassCounts()}
+    return Trial(Preset(WindowConfig(12, stride)), (Counts(classes=classes),))
+
+
+@given(st.lists(st.tuples(st.sampled_from([1, 2, 3, 4, 6, 12]), st.integers(0, 10)), min_size=1, max_size=12))
+def test_the_frontier_is_what_nothing_as_cheap_beats(points: list[tuple[int, int]]) -> None:
+    trials = [_trial(stride, correct) for stride, correct in points]
+    best = frontier(trials)
+    assert [trial.reads for trial in best] == sorted({trial.reads for trial in best})
+    for trial in trials:
+        rivals = [other.micro_f1 for other in trials if other.reads <= trial.reads]
+        on_it = any(one.reads <= trial.reads and one.micro_f1 == max(rivals) for one in best)
+        assert on_it
+    for one in best:
+        assert all(other.micro_f1 < one.micro_f1 for other in trials if other.reads < one.reads)
+
+
+def test_tuning_tries_the_whole_grid(tiny_model: Model) -> None:
+    config = TuneConfig(2.0, [4, 8], 4, 0.25, ["mean"])
+    trials = list(tune(CLITICS, Punctuator(tiny_model), config))
+    assert [one.strategy for one in trials] == [*config.strategies(4), *config.strategies(8)]
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"budget": 0.5}, "a budget of 0.5; expected 1 or more"),
+        ({"windows": [30]}, "windows of 30 words with grain 8; expected windows that the grain divides"),
+        ({"windows": []}, "an empty grid"),
+        ({"methods": ["median"]}, "combination 'median'"),
+    ],
+)
+def test_an_impossible_grid_is_refused(values: dict[str, object], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        TuneConfig(**values)  # type: ignore[arg-type]

@@ -1,0 +1,148 @@
+"""Models of the hub, in a cache that the test fills: all of a model's files count, and nothing goes over a network."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import huggingface_hub
+import pytest
+from huggingface_hub import constants
+
+from t5punct import model as models
+from t5punct.cli import main
+from t5punct.errors import ConfigError, ModelError
+from t5punct.model import Model
+from t5punct.punctuator import Punctuator
+from t5punct.t5.hub import locate
+from t5punct.t5.tagger import Tagger
+from t5punct.t5.task import TaskConfig
+from t5punct.training.data.corpora import CorpusConfig
+from t5punct.training.data.prepare import PrepareConfig, prepare
+
+HUB_ID, OLD, NEW = "someone/punct", "0" * 40, "1" * 40
+TASK = TaskConfig(marks=",.", styles=["song"], default_style="song", mark_odds={",": 3.0})
+
+
+@pytest.fixture
+def cache(tiny_model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache with a tuned model: commit `OLD`, tagged `v1`, knows one mark less than `NEW`, which is `main`."""
+    cache = tmp_path / "cache"
+    repository = cache / "models--someone--punct"
+    for commit, name, task in ((OLD, "v1", replace(TASK, marks=",", mark_odds={})), (NEW, "main", TASK)):
+        tuned = tiny_model.with_task(**vars(task))
+        tagger = Tagger(tiny_model.network.config.d_model, task.marks)
+        models.save(replace(tuned, tagger=tagger), repository / "snapshots" / commit)
+        (repository / "refs").mkdir(exist_ok=True)
+        (repository / "refs" / name).write_text(commit)
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(cache))
+    monkeypatch.chdir(tmp_path)
+    return cache
+
+
+@pytest.mark.usefixtures("cache")
+def test_a_model_of_the_hub_keeps_its_task_odds_and_tagger() -> None:
+    model = models.load(HUB_ID)
+    assert model.task == TASK
+    assert model.tagger is not None and model.tagger.marks.out_features == 3
+    assert (model.name, model.tuned) == (HUB_ID, True)
+
+
+@pytest.mark.usefixtures("cache")
+@pytest.mark.parametrize("revision", ["v1", OLD])
+def test_a_revision_is_taken(revision: str) -> None:
+    punctuator = Punctuator.from_pretrained(HUB_ID, revision=revision)
+    assert punctuator.model.task.marks == ","
+    assert punctuator.model.name == f"{HUB_ID}@{revision}", "what a score is signed with"
+
+
+@pytest.mark.usefixtures("cache")
+def test_the_command_line_takes_a_revision(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "talk.txt").write_text("we know that")
+
+    def run(*options: str) -> tuple[object, str]:
+        with pytest.raises(SystemExit) as stopped:
+            main(["punctuate", "talk.txt", "--model", HUB_ID, "--style", "song", "--marks", ".", *options])
+        return stopped.value.code, capsys.readouterr().err
+
+    assert run() == (0, "")
+    assert run("--revision", "v1") == (2, "t5punct: marks '.'; expected some of ','; check --marks\n")
+    code, error = run("--revision", "v9")
+    assert (code, error.count("\n")) == (2, 1)
+    assert error.startswith(f"t5punct: no model {HUB_ID} in revision v9 on the hub (")
+
+
+def test_a_revision_of_a_folder_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match=r"revision v1 of the folder .*; expected a hub id; drop --revision"):
+        models.load(tmp_path, revision="v1")
+    with pytest.raises(ModelError, match="revision v1 of the folder"):
+        models.load(revision="v1")
+
+
+@pytest.mark.usefixtures("cache")
+def test_a_data_set_has_the_styles_of_a_tokenizers_model_on_the_hub(tmp_path: Path) -> None:
+    config = PrepareConfig(str(tmp_path / "out"), corpora=[CorpusConfig("talks.txt", "talk")], tokenizer=HUB_ID)
+    with pytest.raises(ConfigError, match="style 'talk'; expected one of song"):
+        prepare(config)
+
+
+def test_a_t5_that_was_never_tuned_is_used_with_a_warning(cache: Path, caplog: pytest.LogCaptureFixture) -> None:
+    Punctuator.from_pretrained(HUB_ID)
+    assert not caplog.records
+    for task in cache.rglob(models.TASK_FILE):
+        task.unlink()
+    models.load(HUB_ID)  # to be trained on, say
+    assert not caplog.records
+    Punctuator.from_pretrained(HUB_ID)
+    (record,) = caplog.records
+    assert record.levelno == logging.WARNING
+    assert record.getMessage().startswith(f"{HUB_ID} has no t5punct.yaml")
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names that the hub is asked for; it finds nothing."""
+    asked: list[str] = []
+
+    def nothing(hub_id: str, **_: object) -> None:
+        asked.append(hub_id)
+        raise OSError("nothing of that name")
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", nothing)
+    return asked
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["runs/nomodel", "./nomodel", "../nomodel", "~/nomodel", "~nobody/nomodel", "/nomodel", "a/b/c", "file"],
+)
+def test_what_looks_like_a_path_is_not_asked_of_the_hub(
+    source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: list[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "file").write_text("no model")
+    with pytest.raises(ModelError, match=r"no tokenizer folder .*; expected a T5 folder or hub id; check the name"):
+        models.load_tokenizer(source, TaskConfig())
+    with pytest.raises(ModelError, match=r"no model folder"):
+        models.load(source)
+    assert asked == []
+
+
+@pytest.mark.parametrize("source", ["t5-small", "google/flan-t5-small"])
+def test_a_hub_id_is_asked_of_the_hub(
+    source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: list[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ModelError, match=f"no model {source} on the hub .nothing of that name.; .* and the network"):
+        models.load(source)
+    assert asked == [source]
+
+
+def test_a_folder_of_a_hub_ids_name_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
+    shutil.copytree(cache / "models--someone--punct/snapshots" / OLD, tmp_path / HUB_ID)
+    monkeypatch.chdir(tmp_path)
+    assert locate(HUB_ID, "model") == Path(HUB_ID)
+    assert models.load(HUB_ID).task.marks == ","

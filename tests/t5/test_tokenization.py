@@ -1,0 +1,184 @@
+"""One canonical tokenisation: the tokens of a text are the tokens of its parts in a row."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import any_word, labels, tricky_words
+from transformers import ByT5Tokenizer
+
+from t5punct.errors import ConfigError, ModelError
+from t5punct.model import Model
+from t5punct.t5.task import TaskConfig
+from t5punct.t5.tokenization import TaskTokenizer
+from t5punct.text.marks import Alphabet
+
+ALPHABET = TaskConfig().alphabet
+
+
+@given(st.lists(st.tuples(any_word, labels(ALPHABET)), max_size=6))
+def test_a_target_is_its_words_and_marks_in_a_row(tiny_model: Model, parts: list[tuple[str, str]]) -> None:
+    tokenizer = tiny_model.tokenizer
+    wanted: list[int] = []
+    for index, (word, label) in enumerate(parts):
+        wanted += tokenizer.word_ids(word, first=index == 0)
+        for mark in label:
+            wanted += tokenizer.mark_ids[mark]
+    found = tokenizer.target([word for word, _ in parts], [label for _, label in parts])
+    assert found == (*wanted, tokenizer.eos_id)
+
+
+@given(any_word | tricky_words)
+def test_no_word_is_without_tokens_and_none_holds_the_end(tiny_model: Model, word: str) -> None:
+    for first in (True, False):
+        ids = tiny_model.tokenizer.word_ids(word, first=first)
+        assert ids and tiny_model.tokenizer.eos_id not in ids
+
+
+def test_words_are_forgotten_when_there_are_too_many(tiny_model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("t5punct.t5.tokenization._KEPT_WORDS", 4)
+    tokenizer = TaskTokenizer(tiny_model.tokenizer.tokenizer, TaskConfig())
+    words = [f"word{number}" for number in range(9)]
+    assert [tokenizer.word_ids(word) for word in words] == [tiny_model.tokenizer.word_ids(word) for word in words]
+    assert len(tokenizer._words) <= 4
+
+
+def test_a_data_set_text_gives_the_tokens_that_decoding_offers(tiny_model: Model) -> None:
+    tokenizer = tiny_model.tokenizer
+    found = tokenizer.encode_target("Well, what?! I know - right...")
+    assert found == tokenizer.target(["Well", "what", "I", "know", "right"], [",", "?!", "", "-", "..."])
+
+
+def test_written_tokens_read_back_as_the_text(tiny_model: Model) -> None:
+    text = "Well, what?! I know - right..."
+    assert tiny_model.tokenizer.decode(tiny_model.tokenizer.encode_target(text)) == text
+
+
+def test_the_source_says_where_each_word_ends(tiny_model: Model) -> None:
+    tokenizer = tiny_model.tokenizer
+    source = tokenizer.source(["well", "know", "xylophone"], "talk")
+    start = len(tokenizer.word_ids("talk:", first=True))
+    for word, end in zip(["well", "know", "xylophone"], source.word_ends, strict=True):
+        assert source.ids[start : end + 1] == tokenizer.word_ids(word)
+        start = end + 1
+    assert source.ids[start:] == (tokenizer.eos_id,)
+
+
+def test_without_a_prefix_the_first_word_opens_the_source(tiny_model: Model) -> None:
+    tokenizer = TaskTokenizer(tiny_model.tokenizer.tokenizer, TaskConfig(prefix=""))
+    assert tokenizer.source(["know"]).ids == (*tokenizer.word_ids("know", first=True), tokenizer.eos_id)
+
+
+def test_an_unknown_style_lists_the_known(tiny_model: Model) -> None:
+    with pytest.raises(ConfigError, match="style 'opera'; expected one of talk, meeting, prose, chat"):
+        tiny_model.tokenizer.source(["know"], "opera")
+
+
+class _Gluing:
+    """A tokenizer that makes one piece of every text, as some BPE vocabularies do with `a,`."""
+
+    pad_token_id, eos_token_id, unk_token_id = 0, 1, None
+
+    all_special_ids: tuple[int, ...] = ()
+
+    def convert_tokens_to_ids(self, token: str) -> None:
+        return None
+
+    def encode(self, text: str, **_: Any) -> list[int]:
+        return [] if text == "lost" else [hash(text) % 1000 + 2]
+
+
+def test_a_tokenizer_that_glues_marks_to_words_is_refused() -> None:
+    glued: Any = _Gluing()
+    with pytest.raises(ModelError, match="as one piece"):
+        _ = TaskTokenizer(glued, TaskConfig()).mark_ids
+
+
+def test_a_word_that_the_tokenizer_drops_still_has_a_token() -> None:
+    dropping: Any = _Gluing()
+    assert TaskTokenizer(dropping, TaskConfig()).word_ids("lost", first=True) == (1,)
+
+
+def test_a_tokenizer_without_an_end_is_refused() -> None:
+    endless: Any = _Gluing()
+    endless.eos_token_id = None
+    with pytest.raises(ModelError, match="without pad or end token"):
+        TaskTokenizer(endless, TaskConfig())
+
+
+def test_the_task_knows_its_alphabet() -> None:
+    assert TaskConfig(marks=",.", max_marks=1).alphabet == Alphabet(",.", 1)
+
+
+def test_a_style_may_have_shorter_labels_than_the_task() -> None:
+    task = TaskConfig(style_max_marks={"talk": 1, "prose": 2})
+    assert [task.longest_label(style) for style in ("talk", "prose", "chat", None)] == [1, 2, 3, 1]
+    with pytest.raises(ConfigError, match="style 'opera'"):
+        task.longest_label("opera")
+
+
+@pytest.mark.parametrize(
+    ("values", "found"),
+    [
+        ({"prefix": "{foo}: "}, r"prefix '{foo}: '; expected text with {style} in it, or plain; mend the prefix"),
+        ({"prefix": "{0}"}, "prefix '{0}'"),
+        ({"prefix": "{style"}, "prefix '{style'"),
+        ({"prefix": "{style.foo}"}, "prefix '{style.foo}'"),
+        ({"default_style": "opera"}, r"default_style 'opera'; expected one of the styles, talk, meeting, prose, chat"),
+        ({"styles": []}, "default_style 'talk'; expected one of the styles, of which there are none"),
+        ({"marks": "ab"}, "marks 'ab'; expected distinct symbols"),
+        ({"max_marks": 0}, "max_marks 0; expected 1 or more"),
+        ({"style_max_marks": {"opera": 1}}, "style_max_marks opera: 1; expected some of talk, .*, each with 1 to 3"),
+        ({"style_max_marks": {"talk": 4}}, "style_max_marks talk: 4"),
+        ({"style_max_marks": {"talk": 0}}, "style_max_marks talk: 0"),
+    ],
+)
+def test_a_task_that_cannot_be_written_is_refused(values: dict[str, Any], found: str) -> None:
+    with pytest.raises(ConfigError, match=found):
+        TaskConfig(**values)
+
+
+@pytest.fixture(scope="module")
+def bytes_tokenizer() -> TaskTokenizer:
+    """Another family: one token a byte, and the space before a word is one of them."""
+    return TaskTokenizer(ByT5Tokenizer(), TaskConfig())
+
+
+def byte_ids(text: str) -> tuple[int, ...]:
+    return tuple(3 + byte for byte in text.encode())  # after pad, end and unknown (Xue 2022)
+
+
+def test_bytes_are_tokens_as_well(bytes_tokenizer: TaskTokenizer) -> None:
+    text = "Well, naïve?! I know - right..."
+    assert bytes_tokenizer.encode_target(text) == (*byte_ids(text), 1)
+    assert bytes_tokenizer.decode(bytes_tokenizer.encode_target(text)) == text
+    source = bytes_tokenizer.source(["naïve", "iphone"], "chat")
+    assert source.ids == (*byte_ids("chat: naïve iphone"), 1)
+    assert source.word_ends == (len("chat: nai¨ve") - 1, len(source.ids) - 2)
+
+
+@given(any_word | tricky_words)
+def test_no_word_is_without_bytes(bytes_tokenizer: TaskTokenizer, word: str) -> None:
+    for first in (True, False):
+        ids = bytes_tokenizer.word_ids(word, first=first)
+        assert ids and bytes_tokenizer.eos_id not in ids
+
+
+def test_a_silence_is_a_token_behind_its_word_where_the_task_has_one(tiny_model: Model) -> None:
+    words, silent = ["we", "know", "that"], [False, True, False]
+    plain = tiny_model.tokenizer
+    assert plain.source(words, pauses=silent) == plain.source(words)
+    hearing = TaskTokenizer(plain.tokenizer, TaskConfig(pause_ms=280))
+    assert hearing.source(words) == plain.source(words)
+    found, without = hearing.source(words, pauses=silent), plain.source(words)
+    place = without.word_ends[1] + 1
+    assert found.ids == (*without.ids[:place], hearing.pause_id, *without.ids[place:])
+    assert found.word_ends == (*without.word_ends[:2], without.word_ends[2] + 1)
+    asked = hearing.source(words, asked=1, pauses=silent).ids
+    assert asked == (*without.ids[:place], hearing.sentinel_id, hearing.pause_id, *without.ids[place:])
+    assert hearing.pause_id != hearing.sentinel_id
+    with pytest.raises(ConfigError, match="pause_ms 0"):
+        TaskConfig(pause_ms=0)

@@ -1,0 +1,197 @@
+"""Files are read whatever they are wrapped in, refused in one line if they are not text, and written whole or not."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import lzma
+import os
+import stat
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from t5punct.errors import InputError
+from t5punct.text.formats.files import decode, read_lines, source_lines, source_text, unpacked_name, writable, writing
+
+TEXT = "We know\n\nthat, ünï 😀\u2028right"
+
+
+def plain(path: Path, data: bytes) -> None:
+    path.write_bytes(data)
+
+
+def gz(path: Path, data: bytes) -> None:
+    path.write_bytes(gzip.compress(data))
+
+
+def xz(path: Path, data: bytes) -> None:
+    path.write_bytes(lzma.compress(data))
+
+
+@pytest.mark.parametrize(("name", "write"), [("a.txt", plain), ("a.txt.gz", gz), ("a.txt.xz", xz)])
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+def test_text_is_read_whatever_it_is_packed_in(
+    tmp_path: Path, name: str, write: Callable[[Path, bytes], None], mark: bytes
+) -> None:
+    write(tmp_path / name, mark + TEXT.encode() + b"\n")
+    assert list(read_lines(tmp_path / name)) == TEXT.split("\n")
+    assert source_text(str(tmp_path / name)) == TEXT + "\n"
+
+
+def test_windows_line_ends_come_back_as_they_were(tmp_path: Path) -> None:
+    (tmp_path / "crlf.txt").write_bytes(b"we know\r\nthat\r\n")
+    assert source_text(tmp_path / "crlf.txt") == "we know\r\nthat\r\n"
+
+
+def test_a_byte_order_mark_counts_only_at_the_very_start() -> None:
+    assert list(decode(io.BytesIO("\ufeffa\n\ufeffb".encode()), "here")) == ["a\n", "\ufeffb"]
+
+
+def test_an_empty_file_has_no_lines(tmp_path: Path) -> None:
+    (tmp_path / "empty").write_bytes(b"")
+    assert source_text(tmp_path / "empty") == ""
+
+
+def test_lines_are_read_one_by_one(tmp_path: Path) -> None:
+    (tmp_path / "late.txt").write_bytes(b"good\n\xff\n")
+    lines = read_lines(tmp_path / "late.txt")
+    assert next(lines) == "good"
+    with pytest.raises(InputError, match="line 2 is not UTF-8"):
+        next(lines)
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "message"),
+    [
+        ("latin1.txt", b"ok\ncaf\xe9\n", "line 2 is not UTF-8 .*; expected UTF-8 text; convert it"),
+        ("utf16.txt", "hello".encode("utf-16"), "line 1 is not UTF-8"),
+        ("zero.bin", b"ab\0cd", "zero.bin holds zero bytes; expected a text file"),
+        ("utf16le.txt", "hello".encode("utf-16-le"), "holds zero bytes"),
+        ("not.gz", b"plain text", "not.gz cannot be unpacked"),
+        ("not.xz", b"plain text", "not.xz cannot be unpacked"),
+        ("cut.gz", gzip.compress("".join(map(chr, range(33, 127))).encode() * 2)[:60], "cut.gz cannot be unpacked"),
+        ("cut.xz", lzma.compress(b"word " * 99)[:-20], "cut.xz cannot be unpacked"),
+        ("broken.gz", gzip.compress(b"word " * 99)[:10] + b"\xff" * 40, "broken.gz cannot be unpacked"),
+        ("sum.gz", gzip.compress(b"word")[:-8] + b"\0" * 8, "sum.gz cannot be unpacked"),
+    ],
+)
+def test_what_is_not_text_is_refused_in_one_line(tmp_path: Path, name: str, data: bytes, message: str) -> None:
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(InputError, match=message) as caught:
+        source_text(tmp_path / name)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_missing_file_or_a_folder_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"no file .*none\.txt; expected an existing text file"):
+        source_text(tmp_path / "none.txt")
+    with pytest.raises(InputError, match="is a folder; expected a text file"):
+        source_text(tmp_path)
+
+
+def test_a_file_appears_whole_when_the_block_ends_well(tmp_path: Path) -> None:
+    path = tmp_path / "out.txt"
+    path.write_text("old")
+    with writing(path) as handle:
+        handle.write("new\r\n")
+        handle.write("ünï\n")
+        handle.flush()
+        assert path.read_text() == "old"
+    assert path.read_bytes() == "new\r\nünï\n".encode()
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_pipe_is_read_once_and_refused_where_it_would_be_read_again(tmp_path: Path) -> None:
+    ends = os.pipe()
+    os.write(ends[1], b"we\nknow")
+    os.close(ends[1])
+    pipe = f"/dev/fd/{ends[0]}"
+    with pytest.raises(InputError, match="is a pipe; expected a file, which can be read again"):
+        next(read_lines(pipe))
+    assert list(source_lines(pipe)) == ["we", "know"]
+    os.close(ends[0])
+
+
+def test_a_dash_is_standard_input_which_may_be_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"we\nknow\n")))
+    assert source_text("-") == "we\nknow\n"
+    monkeypatch.setattr(sys, "stdin", None)
+    with pytest.raises(InputError, match="standard input is closed; expected text on it; name a file"):
+        source_text("-")
+
+
+@pytest.mark.parametrize(
+    ("path", "name"), [("d/a.txt", "a.txt"), ("a.txt.gz", "a.txt"), ("a.xz", "a"), (".gz", ".gz"), ("gz", "gz")]
+)
+def test_the_name_of_packed_text_without_its_packing(path: str, name: str) -> None:
+    assert unpacked_name(path) == name
+
+
+def test_a_link_stays_a_link_and_a_file_keeps_its_mode(tmp_path: Path) -> None:
+    path, link, loose = tmp_path / "out.txt", tmp_path / "link", tmp_path / "loose"
+    path.touch()
+    path.chmod(0o640)
+    link.symlink_to(path)
+    loose.symlink_to("new.txt")
+    for target in (link, loose):
+        with writing(target) as handle:
+            handle.write("new")
+        assert target.is_symlink()
+    assert path.read_text() == (tmp_path / "new.txt").read_text() == "new"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+
+
+def test_the_longest_name_that_a_file_can_have_is_written(tmp_path: Path) -> None:
+    path = tmp_path / ("x" * 255)
+    with writing(path) as handle:
+        handle.write("new")
+    assert path.read_text() == "new"
+
+
+def test_a_folder_without_leave_to_write_is_refused_beforehand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "access", lambda path, mode: False)  # the tests may run as root, who may write anywhere
+    with pytest.raises(InputError, match="is read-only; expected one to write in"):
+        writable(tmp_path / "out.txt")
+
+
+def test_a_new_file_has_the_permissions_of_any_other(tmp_path: Path) -> None:
+    (tmp_path / "usual").touch()
+    with writing(tmp_path / "ours") as handle:
+        handle.write("x")
+    assert (tmp_path / "ours").stat().st_mode == (tmp_path / "usual").stat().st_mode
+
+
+@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
+def test_an_error_leaves_nothing_behind_and_the_old_file_alone(tmp_path: Path, error: type[BaseException]) -> None:
+    path = tmp_path / "out.txt"
+    path.write_text("old")
+    with pytest.raises(error), writing(path) as handle:
+        handle.write("half")
+        raise error
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_writing_into_no_folder_or_onto_a_folder_is_refused(tmp_path: Path) -> None:
+    with (
+        pytest.raises(InputError, match=r"no folder .*; expected an existing folder; create it first"),
+        writing(tmp_path / "none" / "out.txt"),
+    ):
+        pass
+    with pytest.raises(InputError, match="is a folder; expected a file to write"), writing(tmp_path):
+        pass
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_device_or_pipe_is_written_to_and_never_replaced(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    with writing(pipe) as handle:
+        handle.write("through")
+    assert os.read(reader, 100) == b"through"
+    os.close(reader)
+    assert stat.S_ISFIFO(pipe.stat().st_mode)

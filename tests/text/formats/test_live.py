@@ -1,0 +1,144 @@
+"""Words as they arrive through a pipe, cut anywhere, in the middle of a letter's bytes too."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import re
+import threading
+import time
+from collections.abc import Iterator, Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from t5punct.text.formats.live import Arrival, TimedWord, arrivals
+
+
+def _piped(chunks: Sequence[bytes], pause_s: float = 0.0) -> Iterator[int]:
+    """The reading end of a pipe into which chunks are written one after the other."""
+    reading, writing = os.pipe()
+
+    def write() -> None:
+        for chunk in chunks:
+            os.write(writing, chunk)
+            time.sleep(pause_s)
+        os.close(writing)
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    try:
+        yield reading
+    finally:
+        thread.join()
+        os.close(reading)
+
+
+def _words(chunks: Sequence[bytes], **options: bool) -> list[TimedWord]:
+    for descriptor in _piped(chunks):
+        return [word for arrival in arrivals(descriptor, **options) for word in arrival.words]  # type: ignore[arg-type]
+    raise AssertionError
+
+
+@given(st.lists(st.sampled_from(["we", "naïve", "🙂", "U.S.", "日本"]), max_size=12), st.lists(st.integers(0, 60)))
+def test_words_are_whole_however_their_bytes_arrive(words: list[str], cuts: list[int]) -> None:
+    data = (" ".join(words) + "\n").encode()
+    places = [0, *sorted(cut for cut in cuts if cut < len(data)), len(data)]
+    chunks = [data[start:stop] for start, stop in itertools.pairwise(places) if stop > start]
+    assert [one.word for one in _words(chunks)] == words
+
+
+def test_a_word_arrives_before_its_line_ends() -> None:
+    for descriptor in _piped([b"how ar", b"e you", b" "], pause_s=0.05):
+        found = [tuple(one.word for one in arrival.words) for arrival in arrivals(descriptor)]
+        assert found == [("how",), ("are",), ("you",)]
+
+
+def test_the_last_word_needs_no_space_and_bad_bytes_end_nothing() -> None:
+    assert [one.word.encode("utf-8", "surrogateescape") for one in _words([b"we kn\xff", b"ow"])] == [
+        b"we",
+        b"kn\xffow",
+    ]
+    assert _words([]) == []
+
+
+def test_events_have_times_in_milliseconds() -> None:
+    events = b'{"word": "we", "start": 1.2, "end": 1.5}\n\n{"word": "kn', b'ow", "end": 2}\n{"word": "x"}'
+    assert _words(['{"word": "a\u2028"}'.encode()], timed=True) == [TimedWord("a\u2028")], "no end of a line in json"
+    assert _words(events, timed=True) == [TimedWord("we", 1200, 1500), TimedWord("know", None, 2000), TimedWord("x")]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"we know\n",
+        b"[1]\n",
+        b'{"text": "we"}\n',
+        b'{"word": "we", "end": "soon"}\n',
+        b'{"word": null}\n',
+        b'{"word": "we", "start": 1e400}\n',
+        b'{"word": "\\ud800"}\n',
+        b"[" * 60_000 + b"\n",
+    ],
+)
+def test_a_line_that_is_no_event_is_told_and_ends_nothing(line: bytes) -> None:
+    event = b'{"word": "we"}\n'
+    for descriptor in _piped([event + line + event]):
+        found = list(arrivals(descriptor, timed=True))
+    assert [one.problem is None for one in found] == [True, False, True]
+    assert "an event that reads" in str(found[1].problem)
+    assert [one.word for arrival in found for one in arrival.words] == ["we", "we"]
+
+
+def test_a_silence_is_told_once() -> None:
+    for descriptor in _piped([b"we know ", b"that "], pause_s=0.25):
+        found = list(arrivals(descriptor, silence_ms=50))
+    texts = [[one.word for one in arrival.words] for arrival in found]
+    assert texts == [["we", "know"], [], ["that"], []]
+    assert found[1] == Arrival()
+
+
+def test_a_silence_makes_the_word_before_it_whole() -> None:
+    for descriptor in _piped([b"how are", b"you"], pause_s=0.4):
+        found = [tuple(one.word for one in arrival.words) for arrival in arrivals(descriptor, silence_ms=100)]
+        assert found == [("how",), ("are",), (), ("you",), ()]
+
+
+def test_when_told_to_stop_what_was_read_arrives_whole() -> None:
+    told, tell = os.pipe()
+    reading, writing = os.pipe()
+    os.write(writing, b"how are yo")
+    source = arrivals(reading, stop=told)
+    assert [one.word for one in next(source).words] == ["how", "are"]
+    os.write(tell, b"!")
+    assert [[one.word for one in arrival.words] for arrival in source] == [["yo"]]
+    for descriptor in (told, tell, reading, writing):
+        os.close(descriptor)
+
+
+def test_when_told_to_stop_an_event_that_is_not_whole_is_no_mistake() -> None:
+    told, tell = os.pipe()
+    reading, writing = os.pipe()
+    os.write(writing, b'{"word": "how"}\n{"word": "a')
+    source = arrivals(reading, timed=True, stop=told)
+    assert [one.word for one in next(source).words] == ["how"]
+    os.write(tell, b"!")
+    assert list(source) == []
+    for descriptor in (told, tell, reading, writing):
+        os.close(descriptor)
+
+
+def test_a_word_that_comes_in_many_pieces_is_not_searched_anew_at_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    searched = 0
+
+    class Counting:
+        def finditer(self, text: str, start: int) -> Iterator[re.Match[str]]:
+            nonlocal searched
+            searched += len(text) - start
+            return re.finditer(r"\s", text[start:])
+
+    monkeypatch.setattr("t5punct.text.formats.live._SPACE", Counting())
+    monkeypatch.setattr("t5punct.text.formats.live._READ_BYTES", 10)
+    assert [one.word for one in _words([b"x" * 5_000])] == ["x" * 5_000]
+    assert searched <= 5_000

@@ -1,0 +1,125 @@
+"""Labels and case round trip, with default and other alphabets."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import alphabets, any_word, cases, labels
+
+from t5punct.errors import ConfigError
+from t5punct.text.marks import Alphabet, Case, apply_case, capitalise, case_forms, case_of
+from t5punct.text.words import split
+
+quick = settings(max_examples=150, deadline=None)
+
+
+@quick
+@given(st.data())
+def test_a_label_put_on_a_word_is_taken_off_again_with_any_alphabet(data: st.DataObject) -> None:
+    alphabet = data.draw(alphabets)
+    label = alphabet.label(data.draw(labels(alphabet)))
+    (word,) = split(alphabet.spell("word", label), alphabet).words
+    assert (word.text, word.label) == ("word", label)
+
+
+@quick
+@given(alphabets, st.text())
+def test_a_label_is_canonical_and_holds_only_marks_of_the_alphabet(alphabet: Alphabet, raw: str) -> None:
+    label = alphabet.label(raw)
+    assert alphabet.label(label) == label
+    assert set(label) <= set(alphabet.marks)
+    assert len(label) <= alphabet.max_marks
+
+
+@pytest.mark.parametrize(
+    ("raw", "label"),
+    [
+        ("", ""),
+        ("…", "..."),
+        ("....", "..."),
+        ("—", "-"),
+        ("--", "-"),
+        ("–-", "-"),
+        ('?"', "?"),
+        (" , ", ","),
+        ("?!", "?!"),
+    ],
+)
+def test_every_spelling_of_a_mark_gives_one_label(raw: str, label: str) -> None:
+    assert Alphabet().label(raw) == label
+
+
+def test_marks_outside_the_alphabet_are_left_out_of_labels() -> None:
+    assert Alphabet(",?").label("?!,—…") == "?,"
+
+
+@pytest.mark.parametrize(
+    ("word", "label", "written"),
+    [("yes", "-", "yes -"), ("yes", "?-", "yes? -"), ("U.S.", ".", "U.S."), ("U.S.", "...", "U.S..."), ("a", "", "a")],
+)
+def test_marks_touch_the_word_and_a_dash_stands_apart(word: str, label: str, written: str) -> None:
+    assert Alphabet().spell(word, label) == written
+
+
+@pytest.mark.parametrize("marks", ["", "a", "1", ", ", ",,", "…", "–"])
+def test_an_impossible_alphabet_is_refused(marks: str) -> None:
+    with pytest.raises(ConfigError, match="expected distinct symbols"):
+        Alphabet(marks)
+
+
+def test_a_label_length_below_one_is_refused() -> None:
+    with pytest.raises(ConfigError, match="max_marks 0; expected 1 or more"):
+        Alphabet(max_marks=0)
+
+
+@pytest.mark.parametrize(
+    ("word", "case"),
+    [
+        ("word", Case.LOWER), ("3.5", Case.LOWER), ("😀", Case.LOWER), ("Word", Case.CAPITALISED),
+
+        ("I", Case.CAPITALISED), ("'Em", Case.CAPITALISED), ("NASA", Case.UPPER), ("O'CLOCK", Case.UPPER),
+        ("iPhone", Case.VERBATIM),
+    ],
+)  # fmt: skip
+def test_the_case_of_a_word_is_named_as_people_would(word: str, case: Case) -> None:
+    assert case_of(word) is case
+
+
+@quick
+@given(any_word, cases)
+def test_case_can_be_undone_for_every_word(word: str, case: Case) -> None:
+    there = apply_case(word, case)
+    assert apply_case(there, case_of(word)) == word
+    assert there.lower() == word.lower()
+    assert len(there) == len(word)
+
+
+@quick
+@given(any_word, cases)
+def test_applying_a_case_twice_changes_nothing_more(word: str, case: Case) -> None:
+    once = apply_case(word, case)
+    assert apply_case(once, case) == once
+
+
+@pytest.mark.parametrize("word", ["ß", "ﬁn", "iPhone", "McDonald", "\u212a", "İ"])
+def test_a_case_that_could_not_be_undone_leaves_the_word_alone(word: str) -> None:
+    assert apply_case(word, Case.UPPER) == word
+
+
+@quick
+@given(any_word)
+def test_case_forms_are_distinct_hold_the_word_itself_and_differ_in_case_alone(word: str) -> None:
+    forms = list(case_forms(word).values())
+    assert word in forms
+    assert len(set(forms)) == len(forms)
+    assert all(form.lower() == word.lower() for form in forms)
+
+
+def test_a_word_in_mixed_case_has_one_form() -> None:
+    assert case_forms("iPhone") == {Case.VERBATIM: "iPhone"}
+    assert case_forms("nasa") == {Case.LOWER: "nasa", Case.CAPITALISED: "Nasa", Case.UPPER: "NASA"}
+
+
+def test_a_capital_goes_to_the_first_letter_that_has_a_case() -> None:
+    assert (capitalise("'em"), capitalise("中文"), capitalise("")) == ("'Em", "中文", "")

@@ -1,0 +1,298 @@
+"""The first promise: words are never changed, lost or invented, whatever stands between them."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from strategies import TRICKY_WORDS, alphabets, cases, decisions, spaced_texts, texts
+
+from t5punct.errors import InputError
+from t5punct.text.marks import Alphabet, Case
+from t5punct.text.render import RenderConfig, render_word
+from t5punct.text.words import Word, checked_text, readable, split
+
+thorough = settings(max_examples=400, deadline=None)
+
+
+def bare(text: str, alphabet: Alphabet) -> str:
+    """The characters of a text that are neither marks nor white space."""
+    return "".join(char for char in text if char not in alphabet.characters and not char.isspace())
+
+
+@thorough
+@given(texts, alphabets | st.just(Alphabet()))
+def test_splitting_keeps_every_character_and_all_white_space(text: str, alphabet: Alphabet) -> None:
+    transcript = split(text, alphabet)
+    assert transcript.lead + "".join(word.raw + word.space for word in transcript.words) == text
+    assert bare("".join(word.text for word in transcript.words), alphabet) == bare(text, alphabet)
+    assert bare(transcript.written(alphabet), alphabet) == bare(text, alphabet)
+
+
+@thorough
+@example("U.S...", Alphabet())
+@example("a –- b", Alphabet())
+@example('say "what?" - yes', Alphabet())
+@example("♪ !", Alphabet("!♪"))
+@given(texts, alphabets | st.just(Alphabet()))
+def test_writing_a_split_text_is_a_fixed_point(text: str, alphabet: Alphabet) -> None:
+    once = split(text, alphabet).written(alphabet)
+    assert split(once, alphabet).written(alphabet) == once
+
+
+@thorough
+@given(texts, alphabets | st.just(Alphabet()))
+def test_a_text_without_marks_comes_back_byte_for_byte(text: str, alphabet: Alphabet) -> None:
+    plain = "".join(char for char in text if char not in alphabet.characters)
+    transcript = split(plain, alphabet)
+    assert transcript.written(alphabet) == plain
+    assert [word.text for word in transcript.words] == plain.split()
+
+
+@thorough
+@example("U.S they")
+@example("")
+@example("\n\t ")
+@given(spaced_texts() | texts)
+def test_words_and_white_space_survive_any_labels_and_cases(text: str) -> None:
+    _assert_words_kept(text, Alphabet(), seed=len(text))
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data(), spaced_texts() | texts, alphabets)
+def test_words_survive_any_labels_of_any_alphabet(data: st.DataObject, text: str, alphabet: Alphabet) -> None:
+    before = split(text, alphabet)
+    chosen = [data.draw(decisions(alphabet)) for _ in before.words]
+    pairs = zip(before.words, chosen, strict=True)
+    written = [render_word(word, choice, RenderConfig(), alphabet).text + word.space for word, choice in pairs]
+    after = split(before.lead + "".join(written), alphabet)
+    assert [word.text.lower() for word in after.words] == [word.text.lower() for word in before.words]
+    assert [len(word.text) for word in after.words] == [len(word.text) for word in before.words]
+    assert [word.space for word in after.words] == [word.space for word in before.words]
+    assert after.lead == before.lead
+
+
+def _assert_words_kept(text: str, alphabet: Alphabet, seed: int) -> None:
+    """Every mark and every case in turn behind every word."""
+    before = split(text, alphabet)
+    options = ["", *alphabet.marks, "...", "?!", "?-", "-,", "--"]
+    for shift in range(len(options)):
+        labels = [options[(seed + shift + place) % len(options)] for place in range(len(before.words))]
+        chosen = [list(Case)[(seed + shift + place) % 4] for place in range(len(before.words))]
+        pieces = (w.written(lab, case) + w.space for w, lab, case in zip(before.words, labels, chosen, strict=True))
+        after = split(before.lead + "".join(pieces))
+        assert [word.text.lower() for word in after.words] == [word.text.lower() for word in before.words]
+        assert [word.space for word in after.words] == [word.space for word in before.words]
+
+
+@pytest.mark.parametrize("text", [word for word in TRICKY_WORDS if len(split(word).written()) == len(word)])
+def test_a_tricky_word_alone_keeps_its_spelling_under_every_mark_and_case(text: str) -> None:
+    _assert_words_kept(text, Alphabet(), seed=0)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.sampled_from(["we", "right", "don't", "e-mail", "10,000", "4:30", "C++", "😀", '"that"', "http://a.b/c?d=e"]),
+    cases,
+)
+def test_a_label_that_is_written_is_read_back(text: str, case: Case) -> None:
+    word = split(text).words[0]
+    for raw in (",", ".", "?!", "...", "-", "?-", "!!!"):
+        (again,) = split(word.written(raw, case)).words
+        assert again.label == raw
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("3.5 10,000 4:30", [("3.5", ""), ("10,000", ""), ("4:30", "")]),
+        ("http://a.b/c?d=e. name@host.org, C++!", [("http://a.b/c?d=e", "."), ("name@host.org", ","), ("C++", "!")]),
+        ("U.S. e.g., U.S... (U.S.).", [("U.S.", ""), ("e.g.", ","), ("U.S.", "..."), ("(U.S.)", ".")]),
+        ("well - yes -- no—maybe — so", [("well", "-"), ("yes", "-"), ("no—maybe", "-"), ("so", "")]),
+        ('"go!" (now.) \'em', [('"go"', "!"), ("(now)", "."), ("'em", "")]),
+        ("wait … what ?!", [("wait", "..."), ("what", "?!")]),
+        ("pre- and e-mail", [("pre-", ""), ("and", ""), ("e-mail", "")]),
+        ("... and", [("...", ""), ("and", "")]),
+        ("", []),
+        (" \t\n", []),
+    ],
+)
+def test_marks_are_told_from_spelling_as_people_would(text: str, found: list[tuple[str, str]]) -> None:
+    assert [(word.text, word.label) for word in split(text).words] == found
+
+
+def test_a_dash_that_opens_a_line_belongs_to_that_line() -> None:
+    assert [(word.text, word.label) for word in split("- hi\n- you").words] == [
+        ("-", ""),
+        ("hi", ""),
+        ("-", ""),
+        ("you", ""),
+    ]
+
+
+def test_a_mark_outside_the_alphabet_is_spelling_and_stays() -> None:
+    text = "wow! no — yes… a--"
+    assert split(text, Alphabet(",?")).written(Alphabet(",?")) == text
+
+
+def test_pure_punctuation_has_no_slot_and_takes_no_mark() -> None:
+    for text in (":)", "-", "...", '"'):
+        (word,) = split(text).words
+        assert not word.has_slot
+        assert word.written("?") == text
+
+
+def test_a_mark_that_the_word_would_swallow_is_not_written() -> None:
+    assert Word("U.S").written(".") == "U.S"
+    assert Word("U.S").written("?") == "U.S?"
+    assert Word("end.").written("!", alphabet=Alphabet("!")) == "end.!"
+
+
+@pytest.mark.parametrize(
+    ("text", "core"),
+    [
+        ('"that"', "that"), ("(right)", "right"), ("'em", "'em"), ("'Tis", "Tis"), ("dogs'", "dogs'"), ("'yes'", "yes"),
+        ("...and", "and"), ("U.S.", "U.S."), (":)", ":)"), ("(?)", "(?)"), ("'", "'"), ("C++", "C++"),
+    ],
+)  # fmt: skip
+def test_the_model_reads_words_without_quotes_and_brackets(text: str, core: str) -> None:
+    assert split(text).words[0].core == core
+
+
+@thorough
+@given(texts)
+def test_what_the_model_reads_is_never_empty_and_stands_in_the_word(text: str) -> None:
+    for word in split(text).words:
+        assert word.core
+        assert word.core in word.text
+        assert word.normal == word.core.lower()
+
+
+@thorough
+@given(texts.map(lambda text: text.replace("\n", " ")))
+def test_bare_words_are_split_as_they_are(text: str) -> None:
+    """Or a score would count words as changed that nobody touched."""
+    words = [Word(word.core) for word in split(text).words]
+    again = split(" ".join(word.text.lower() for word in words)).words
+    assert [word.normal for word in again] == [word.normal for word in words]
+
+
+def test_marks_stand_inside_closing_quotes_where_they_stood_and_dashes_outside() -> None:
+    word = split('"what?"').words[0]
+    assert word.written("!") == '"what!"'
+    assert word.written("?-") == '"what?" -'
+    assert split('"what"').words[0].written("!") == '"what"!'
+
+
+@contextmanager
+def within(seconds: int) -> Iterator[None]:
+    """Fail instead of hanging where a pattern is exponential."""
+
+    def stop(*_: object) -> None:
+        raise AssertionError(f"not done within {seconds} s")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def seconds_of_splitting(text: str) -> float:
+    """Processor time of splitting a text and writing its words, the best of three."""
+    times = []
+    for _ in range(3):
+        started = time.process_time()
+        for word in split(text).words:
+            word.written("?", Case.UPPER)
+        times.append(time.process_time() - started)
+    return min(times)
+
+
+RUNS = [
+    "-",
+    ".",
+    ",",
+    "…",
+    "—",
+    "'",
+    '"',
+    ")",
+    "(",
+    "[",
+    "|",
+    "--.",
+    "-.",
+    ".-",
+    "'-",
+    "a.",
+    "a-",
+    "a'",
+    "/",
+    "a ",
+    " .",
+    " -",
+]
+
+
+@pytest.mark.parametrize("run", RUNS)
+@pytest.mark.parametrize("end", ["", "a", "a.", "-", '"'])
+def test_long_runs_of_marks_take_time_in_proportion_to_their_length(run: str, end: str) -> None:
+    short, long = (run * (size // len(run)) + end for size in (2_000, 16_000))
+    with within(60):
+        before = seconds_of_splitting(short)
+        assert seconds_of_splitting(long) < 25 * before + 0.02, "eight times as long; squared it would be 64"
+
+
+@given(st.lists(st.tuples(st.sampled_from("-.,?!:;…—'\"”)(|*_=#a1 "), st.integers(1, 60)), max_size=6))
+@example([("-", 60), ("a", 1)])
+def test_runs_of_any_marks_are_split_in_an_instant_and_come_back(runs: list[tuple[str, int]]) -> None:
+    text = "".join(char * times for char, times in runs)
+    with within(20):
+        transcript = split(text)
+        assert transcript.lead + "".join(word.raw + word.space for word in transcript.words) == text
+
+
+def test_a_number_with_a_full_stop_is_an_item_of_a_list_where_a_line_begins() -> None:
+    dotted = [word.text for word in split("1. we had 12. and\n2. they\n 3. it was 1953.").words if word.dotted]
+    assert dotted == ["1", "2", "3"]
+
+
+def test_the_marks_that_are_given_leave_out_the_full_stop_of_the_word() -> None:
+    given_marks = {word.raw: word.given for word in split("etc. etc., vs? etc... so. etc. - (vs.)").words}
+    assert given_marks == {
+        "etc.": "",
+        "etc.,": ",",
+        "vs?": "?",
+        "etc...": "...",
+        "so.": ".",
+        "etc. -": "-",
+        "(vs.)": "",
+    }
+
+
+def test_a_sentence_ends_where_a_reader_sees_it_end() -> None:
+    ends = {raw: split(raw).words[0].ends_sentence(".") for raw in ("so", "etc.", "U.S.", "U.S", ":)", '"so"')}
+    assert ends == {"so": True, "etc.": True, "U.S.": True, "U.S": False, ":)": False, '"so"': True}
+    assert not split("so").words[0].ends_sentence(",")
+
+
+@pytest.mark.parametrize("text", [None, ["we", "know"], b"we know", 5, "we \ud800 know", "\udcff"])
+def test_what_is_no_text_is_refused(text: object) -> None:
+    with pytest.raises(InputError, match="expected"):
+        checked_text(text)
+
+
+def test_bytes_that_are_no_utf_8_may_be_let_through_and_are_readable() -> None:
+    text = b"caf\xe9".decode("utf-8", "surrogateescape")
+    assert checked_text(text, may_hold_bytes=True) == text
+    assert readable(text) == "caf\ufffd"
+    with pytest.raises(InputError, match="lone surrogate"):
+        checked_text("\ud800", may_hold_bytes=True)

@@ -1,0 +1,214 @@
+import json
+import random
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from datasets import load_from_disk
+from datasets.utils.logging import disable_progress_bar
+from tiny import tiny_text
+
+from t5punct import config as settings
+from t5punct.errors import ConfigError, InputError
+from t5punct.model import Model, load_tokenizer, save
+from t5punct.t5.task import TaskConfig
+from t5punct.t5.tokenization import TaskTokenizer
+from t5punct.text.words import split
+from t5punct.training.data.chunks import ChunkConfig
+from t5punct.training.data.corpora import CorpusConfig
+from t5punct.training.data.prepare import PrepareConfig, all_chunks, prepare
+from t5punct.training.data.vocabulary import VocabularyConfig
+
+disable_progress_bar()
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> PrepareConfig:
+    """Two corpora: talks of ten sentences with a number of their own in every sentence, and chats."""
+    rng = random.Random(1)
+    talks = [
+        " ".join(f"doc{talk}x {sentence}" for sentence in tiny_text(10, seed=rng.randrange(10**6)))
+        for talk in range(20)
+    ]
+    (tmp_path / "talks.txt").write_text("\n".join(talks))
+    chats = [json.dumps({"text": " ".join(tiny_text(5, seed))}) for seed in range(10)]
+    (tmp_path / "chats.jsonl").write_text("\n".join(chats))
+    return PrepareConfig(
+        output=str(tmp_path / "made"),
+        root=str(tmp_path),
+        corpora=[CorpusConfig("talks.txt", "talk"), CorpusConfig("chats.jsonl", "chat", words=150)],
+        chunks=ChunkConfig(4, 12, max_tokens=24),
+        holdout_percent=10.0,
+        seed=3,
+        tokenizer="train",
+        vocabulary=VocabularyConfig(size=460, sample_words=10_000),
+    )
+
+
+def test_a_data_set_from_end_to_end(config: PrepareConfig) -> None:
+    report = prepare(config)
+    made = Path(config.output)
+    data = load_from_disk(str(made))
+    assert set(data) == {"train", "validation"}
+    assert report.train_chunks == len(data["train"]) > report.validation_chunks == len(data["validation"]) > 0
+    assert report.train_words == sum(data["train"]["n_words"])
+    assert set(data["train"].column_names) == {"source", "target", "style", "n_words"}
+    assert set(data["train"]["style"]) == {"talk", "chat"}
+    assert not list(made.glob(".cache*"))
+    assert settings.load(PrepareConfig, made / "prepare.yaml") == config
+    tokenizer = load_tokenizer(made / "tokenizer", TaskConfig())
+    for row in data["train"]:
+        words = split(row["target"]).words
+        assert row["source"].split() == [word.normal for word in words]
+        assert row["n_words"] == len(words)
+        assert len(tokenizer.source(row["source"].split(), row["style"]).ids) <= 24
+        assert len(tokenizer.encode_target(row["target"])) <= 24
+    targets = " ".join(data["train"]["target"][:])
+    assert {",", ".", "?", "!", "...", "-"} <= {word.label for word in split(targets).words}
+    assert targets != targets.lower()
+
+
+def test_train_and_validation_share_no_document(config: PrepareConfig) -> None:
+    found = {}
+    for name in ("train", "validation"):
+        sources = [chunk.source for chunk in all_chunks(config, name, check_tokens=False)]
+        found[name] = {word for source in sources for word in source.split() if word.startswith("doc")}
+    assert found["train"] == {f"doc{talk}x" for talk in range(18)}
+    assert found["validation"] == {"doc18x", "doc19x"}
+
+
+def test_the_same_seed_gives_the_same_data_and_another_gives_other(config: PrepareConfig, tmp_path: Path) -> None:
+    plain = replace(config, tokenizer=None)
+    made = []
+    for name, seed in (("one", 3), ("two", 3), ("three", 4)):
+        prepare(replace(plain, output=str(tmp_path / name), seed=seed))
+        made.append(load_from_disk(str(tmp_path / name))["train"]["target"][:])
+    assert made[0] == made[1] != made[2]
+
+
+def test_more_workers_make_the_same_chunks(config: PrepareConfig, tmp_path: Path) -> None:
+    def made(workers: int) -> list[str]:
+        several = replace(config, workers=workers, output=str(tmp_path / f"by-{workers}"))
+        prepare(several)
+        data = load_from_disk(several.output)
+        return sorted(f"{row}" for name in data for row in data[name])
+
+    assert made(1) == made(3) == made(50), "of 20 and 10 documents"
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_mistake_is_one_clear_line_however_many_workers(config: PrepareConfig, workers: int) -> None:
+    corpora = [*config.corpora, CorpusConfig("missing.txt")]
+    with pytest.raises(InputError, match=r"no file .*missing\.txt"):
+        prepare(replace(config, corpora=corpora, tokenizer=None, workers=workers))
+    assert not Path(config.output).exists()
+
+
+@pytest.mark.parametrize("lost", [[], ["dataset_dict.json"], ["dataset_dict.json", "prepare.yaml", "train"]])
+def test_a_data_set_is_never_overwritten(config: PrepareConfig, lost: list[str]) -> None:
+    plain = replace(config, tokenizer=None)
+    output = Path(prepare(plain).output)
+    for name in lost:  # as a run that was killed leaves it
+        shutil.rmtree(output / name) if (output / name).is_dir() else (output / name).unlink()
+    before = {path: path.read_bytes() for path in output.rglob("*") if path.is_file()}
+    with pytest.raises(ConfigError, match=r"output .* holds .* already; expected a folder without a data set; remove"):
+        prepare(replace(plain, corpora=config.corpora[1:]))
+    assert before == {path: path.read_bytes() for path in output.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("mine", [False, True])
+def test_a_full_disk_is_one_clear_line_and_leaves_nothing(config: PrepareConfig, workers: int, mine: bool) -> None:
+    output = Path(config.output)
+    if mine:
+        output.mkdir()
+        (output / "notes.txt").write_text("mine")
+    settings.save(replace(config, workers=workers, tokenizer=None), output.with_name("prepare.yaml"))
+    code = (
+        "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))\n"  # no file may be larger
+        f"from t5punct.cli import main; main(['prepare', '--config', {str(output.with_name('prepare.yaml'))!r}])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert re.fullmatch(
+        r"t5punct: .* cannot be written \(.*File too large.*\); expected a folder with .*\n", done.stderr
+    )
+    assert [path.name for path in output.glob("*")] == ["notes.txt"] * mine
+
+
+def test_uncased_targets(config: PrepareConfig) -> None:
+    prepare(replace(config, cased=False, tokenizer=None))
+    targets = load_from_disk(config.output)["train"]["target"][:]
+    assert all(target == target.lower() for target in targets)
+    assert any("?" in target for target in targets)
+
+
+def test_a_named_tokenizer_checks_the_limit(config: PrepareConfig, tiny_tokenizer_folder: Path) -> None:
+    limited = replace(config, tokenizer=str(tiny_tokenizer_folder), chunks=ChunkConfig(4, 12, max_tokens=16))
+    tokenizer = load_tokenizer(tiny_tokenizer_folder, TaskConfig())
+    for chunk in all_chunks(limited, "train"):
+        assert len(tokenizer.encode_target(chunk.target)) <= 16
+
+
+def test_one_document_leaves_validation_empty(config: PrepareConfig, tmp_path: Path) -> None:
+    (tmp_path / "one.txt").write_text(" ".join(tiny_text(10, seed=1)))
+    report = prepare(replace(config, corpora=[CorpusConfig("one.txt")], tokenizer=None))
+    assert (report.train_chunks > 0, report.validation_chunks) == (True, 0)
+
+
+def test_nothing_to_make_it_of_is_refused(config: PrepareConfig, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"no corpora; expected corpora: \[{path: FILE, style: talk}\]"):
+        prepare(replace(config, corpora=[]))
+    with pytest.raises(InputError, match=r"no file .*missing.txt"):
+        prepare(replace(config, corpora=[CorpusConfig("missing.txt")]))
+    with pytest.raises(ConfigError, match="style 'song'; expected one of talk, meeting, prose, chat"):
+        prepare(replace(config, corpora=[CorpusConfig("talks.txt", "song")]))
+    (tmp_path / "short.txt").write_text("Too short.\n")
+    with pytest.raises(
+        ConfigError, match=r"no chunk to train on; expected documents of 4 words and more; lower chunks.min_words"
+    ):
+        prepare(replace(config, corpora=[CorpusConfig("short.txt")], tokenizer=None))
+
+
+@pytest.mark.parametrize(
+    "override", ["holdout_percent=300", "holdout_percent=-1", "vocabulary.sample_words=0", "chunks.max_tokens=0"]
+)
+def test_an_impossible_value_is_one_clear_line(override: str) -> None:
+    name = override.split("=", maxsplit=1)[0].rsplit(".", maxsplit=1)[-1]
+    with pytest.raises(ConfigError, match=rf"^{name} -?\d.*; expected .*; set "):
+        settings.load(PrepareConfig, overrides=[override])
+    with pytest.raises(ConfigError, match=r"^-1 words of a.txt; expected 0 \(all\) or more"):
+        CorpusConfig("a.txt", words=-1)
+
+
+def test_styles_are_those_of_the_tokenizers_model(config: PrepareConfig, tiny_model: Model, tmp_path: Path) -> None:
+    song = replace(config, corpora=[CorpusConfig("talks.txt", "song")])
+    with pytest.raises(ConfigError, match="style 'song'; expected one of talk, meeting, prose, chat"):
+        prepare(replace(song, tokenizer=None))
+    task = TaskConfig(styles=["song"], default_style="song")
+    save(Model(tiny_model.network, TaskTokenizer(tiny_model.tokenizer.tokenizer, task), "singer"), tmp_path / "singer")
+    assert prepare(replace(song, tokenizer=str(tmp_path / "singer"))).train_chunks > 0
+
+
+def test_a_failure_leaves_no_folder_of_ours_and_keeps_yours(config: PrepareConfig) -> None:
+    made = Path(config.output)
+    failing = [
+        replace(config, corpora=[CorpusConfig("missing.txt")], tokenizer=None),
+        replace(config, vocabulary=VocabularyConfig(size=100)),
+        replace(config, chunks=ChunkConfig(5000, 6000)),
+    ]
+    for wrong in failing:
+        with pytest.raises((ConfigError, InputError)):
+            prepare(wrong)
+        assert not made.exists()
+    made.mkdir()
+    (made / "notes.txt").write_text("mine")
+    with pytest.raises(InputError, match="no file"):
+        prepare(failing[0])
+    assert [path.name for path in made.iterdir()] == ["notes.txt"]
+    with pytest.raises(ConfigError, match=r"output .*notes.txt is a file; expected a folder; choose another output"):
+        prepare(replace(config, output=str(made / "notes.txt")))

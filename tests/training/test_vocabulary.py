@@ -1,0 +1,82 @@
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from transformers import AutoTokenizer
+
+from t5punct.errors import InputError
+from t5punct.t5.task import TaskConfig
+from t5punct.t5.tokenization import TaskTokenizer
+from t5punct.training.data.vocabulary import VocabularyConfig, train_tokenizer
+
+MARKS = ",.?!:;-"
+
+
+@pytest.fixture(scope="module")
+def tokenizer(tiny_tokenizer_folder: Path) -> Any:
+    return AutoTokenizer.from_pretrained(str(tiny_tokenizer_folder))
+
+
+def test_the_folder_is_a_t5_tokenizer(tokenizer: Any) -> None:
+    assert (tokenizer.pad_token_id, tokenizer.eos_token_id, tokenizer.unk_token_id) == (0, 1, 2)
+    assert tokenizer("we know").input_ids[-1] == 1
+    assert len(tokenizer) <= 500
+
+
+def test_all_sentinels_exist_as_single_tokens_at_the_end(tokenizer: Any) -> None:
+    sentinels = [f"<extra_id_{index}>" for index in range(100)]
+    ids = tokenizer.convert_tokens_to_ids(sentinels)
+    assert ids == list(range(len(tokenizer) - 1, len(tokenizer) - 101, -1))  # <extra_id_0> is the last, as in T5
+    assert tokenizer.encode("we <extra_id_7> know", add_special_tokens=False).count(ids[7]) == 1
+    assert tokenizer.decode(tokenizer.encode("we <extra_id_7> know"), skip_special_tokens=True).split() == [
+        "we",
+        "know",
+    ]
+
+
+@given(st.text(st.characters(exclude_categories=("Cs", "Cc", "Zs", "Zl", "Zp", "Cn", "Co", "Cf")), min_size=1))
+def test_byte_fallback_round_trips_any_text(tokenizer: Any, text: str) -> None:
+    ids = tokenizer.encode(text, add_special_tokens=False)
+    normal = tokenizer.backend_tokenizer.normalizer.normalize_str(text)  # NFKC, as T5 has it
+    assert tokenizer.unk_token_id not in ids
+    assert tokenizer.decode(ids, clean_up_tokenization_spaces=False).split() == normal.split()
+
+
+@pytest.mark.parametrize("text", ["naïve 🙂", "日本語", "Ærøskøbing", "a‍b", "don't - wait...", "Ελλάδα ½"])
+def test_byte_fallback_on_texts_the_vocabulary_has_not_seen(tokenizer: Any, text: str) -> None:
+    normal = tokenizer.backend_tokenizer.normalizer.normalize_str(text)
+    assert tokenizer.decode(tokenizer.encode(text), skip_special_tokens=True) == normal
+
+
+def test_marks_are_pieces_of_their_own_and_mean_one_thing(tokenizer: Any) -> None:
+    marks = TaskTokenizer(tokenizer, TaskConfig()).mark_ids
+    assert list(marks) == list(MARKS)
+    assert len(set(marks.values())) == len(MARKS)
+    pieces = {mark: tokenizer.convert_ids_to_tokens(list(ids)) for mark, ids in marks.items()}
+    for mark in MARKS.replace("-", ""):
+        assert pieces[mark] == [mark]
+    assert "".join(pieces["-"]) == "▁-"
+    assert not any(piece.startswith("<0x") for found in pieces.values() for piece in found)
+
+
+def test_training_again_gives_the_same_vocabulary(tmp_path: Path) -> None:
+    lines = ["we know that this is right", "how are you today?", "well, stop now."] * 20
+    for name in ("one", "two"):
+        train_tokenizer(lines, tmp_path / name, VocabularyConfig(size=420))
+    one, two = ((tmp_path / name / "tokenizer.json").read_bytes() for name in ("one", "two"))
+    assert one == two
+
+
+def test_marks_are_in_the_vocabulary_even_if_the_text_has_none(tmp_path: Path) -> None:
+    train_tokenizer(["we know that this is right"] * 20, tmp_path / "bare", VocabularyConfig(size=420))
+    tokenizer = AutoTokenizer.from_pretrained(str(tmp_path / "bare"))
+    marks = TaskTokenizer(tokenizer, TaskConfig()).mark_ids
+    assert all(len(ids) == 1 for mark, ids in marks.items() if mark != "-")
+
+
+@pytest.mark.parametrize(("lines", "size"), [([], 420), (["we know"] * 20, 150), (["we know"] * 20, 100)])
+def test_too_little_text_and_too_small_a_size_are_refused(tmp_path: Path, lines: list[str], size: int) -> None:
+    with pytest.raises(InputError, match=rf"a vocabulary of {size} pieces cannot be learned .*vocabulary.size"):
+        train_tokenizer(lines, tmp_path, VocabularyConfig(size=size))

@@ -1,0 +1,220 @@
+"""Combination against sums written out by hand; ties and order of closing decide nothing by chance."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from t5punct.decoding.accumulator import ChoiceAccumulator
+from t5punct.decoding.candidates import Choice, Option
+from t5punct.errors import ConfigError
+from t5punct.model import Model
+from t5punct.text.marks import Case
+from t5punct.windows.combine import METHODS, CombineConfig, VoteAccumulator, decide, written
+from t5punct.windows.votes import Distribution, Vote
+
+quick = settings(max_examples=150, deadline=None)
+LABELS = ["", ",", ".", "?", "?!", "?!!", "!"]
+FIRST = ["", ",", ".", "?", "!"]
+
+# quarters and small weights add without rounding, so that ties are ties
+distributions = st.dictionaries(st.sampled_from(LABELS), st.integers(0, 4).map(float), min_size=1).map(Distribution.of)
+case_distributions = st.dictionaries(
+    st.sampled_from([case.value for case in Case]), st.integers(1, 4).map(float), min_size=1
+).map(Distribution.of)
+votes = st.builds(
+    Vote,
+    distributions,
+    case_distributions,
+    st.sampled_from([0.0, 0.5, 1.0]),
+    st.integers(0, 20),
+    st.integers(0, 20),
+)
+slots = st.lists(votes, min_size=1, max_size=6)
+
+
+def certain(label: str, weight: float = 1.0, left_words: int = 0, right_words: int = 0) -> Vote:
+    return Vote(Distribution.certain(label), Distribution.certain("lower"), weight, left_words, right_words)
+
+
+def _chances(labels: Distribution, prefix: str) -> dict[str, float]:
+    """What may follow a prefix, by the definition of a distribution over labels."""
+    return {
+        mark: sum(
+            labels.probability(label)
+            for label in LABELS
+            if (label == prefix if not mark else label.startswith(prefix + mark))
+        )
+        for mark in ("", *",.?!")
+    }
+
+
+def _alone(labels: Distribution) -> list[str]:
+    """The prefixes of what a window wrote: the first of the best marks, one after the other."""
+    prefixes = [""]
+    while True:
+        chances = _chances(labels, prefixes[-1])
+        first = min(
+            (outcome for outcome in labels.outcomes if outcome.startswith(prefixes[-1])),
+            key=lambda o: (-chances[o[len(prefixes[-1]) :][:1]], labels.outcomes.index(o)),
+        )
+        if first == prefixes[-1] or not chances[first[len(prefixes[-1])]]:
+            return prefixes
+        prefixes.append(first[: len(prefixes[-1]) + 1])
+
+
+@quick
+@given(slots)
+def test_the_mean_decodes_mark_by_mark_as_an_ensemble_does(slot: list[Vote]) -> None:
+    weights = [vote.weight for vote in slot] if any(vote.weight for vote in slot) else [1.0] * len(slot)
+    decision, prefix, confidence = decide(slot, CombineConfig("mean")), "", 1.0
+    while True:
+        voters = [(w, vote.labels) for w, vote in zip(weights, slot, strict=True) if prefix in _alone(vote.labels)]
+        shares = {mark: sum(w * _chances(labels, prefix)[mark] for w, labels in voters) for mark in ("", *",.?!")}
+        if not any(shares.values()):
+            break
+        mark = decision.label[len(prefix) :][:1]
+        assert shares[mark] == pytest.approx(max(shares.values()))
+        confidence *= shares[mark] / sum(shares.values())
+        if not mark:
+            break
+        prefix += mark
+    assert prefix == decision.label
+    assert decision.label_confidence == pytest.approx(confidence)
+    assert decision.n_votes == len(slot)
+
+
+def _labels(**probabilities: float) -> Vote:
+    names = {"none": "", "stop": ".", "bang": "!", "bangs": "!!", "more": "!!!"}
+    weights = {names[name]: value for name, value in probabilities.items()}
+    return Vote(Distribution.of(weights), Distribution.certain("lower"))
+
+
+def test_labels_that_begin_alike_stand_together_against_the_others() -> None:
+    assert decide([_labels(none=0.4, bangs=0.35, bang=0.25)], CombineConfig()).label == "!!"
+    split = [_labels(stop=0.4, bangs=0.35, more=0.25), _labels(stop=0.55, bang=0.45)]
+    assert decide(split, CombineConfig()).label == "!!", (
+        "the second window wrote a stop: it cannot say what follows `!`"
+    )
+    assert decide(split, CombineConfig()).label_confidence == pytest.approx((0.6 + 0.45) / 2 * 0.35 / 0.6)
+
+
+def test_of_equal_marks_a_tally_s_vote_goes_to_the_one_that_was_taken(tiny_model: Model) -> None:
+    """bf16 ties often; what was decided must be what the decoder went on from."""
+    tokenizer = tiny_model.tokenizer
+    choice = Choice.of([Option((5,), case=Case.LOWER), *(Option(tokenizer.mark_ids[m], mark=m) for m in ",.?")])
+    end = Choice.of([Option((1,))])
+    for taken, masses in ((",", [0.2, 0.4, 0.4, 0.0]), (".", [0.2, 0.4, 0.4, 0.0]), (None, [0.4, 0.2, 0.4, 0.0])):
+        accumulator = ChoiceAccumulator(1)
+        accumulator.count(Choice.of([Option((7,), case=Case.LOWER)]).paths[0], [1.0])
+        path = choice.marks[taken] if taken else choice.forms[Case.LOWER]
+        accumulator._cases.append(Distribution.certain("lower"))
+        accumulator.count(path, masses)
+        if taken:
+            accumulator.count(end.paths[0], [1.0])
+        assert written(accumulator._slots[0]) == (taken or "")
+
+
+def test_a_window_that_wrote_one_mark_votes_against_a_second() -> None:
+    one, three = certain("!"), certain("!!!")
+    assert decide([one, one, three], CombineConfig("vote")).label == "!"
+    assert decide([one, one, three], CombineConfig("mean")).label == "!"
+    assert decide([one, three, three], CombineConfig("vote")).label == "!!!"
+    assert decide([one, three, certain("")], CombineConfig("vote")).label == "!", "a third wants more: not enough"
+
+
+@quick
+@given(st.lists(st.sampled_from(LABELS), min_size=1, max_size=9), st.sampled_from([0.0, 0.25, 0.4, 0.5, 0.75]))
+def test_a_vote_inserts_the_most_chosen_mark_only_above_the_threshold(chosen: list[str], threshold: float) -> None:
+    label = decide([certain(label) for label in chosen], CombineConfig("vote", threshold)).label
+    for prefix in (label[:end] for end in range(len(label) + 1)):
+        counts = Counter(one[len(prefix)] for one in chosen if one.startswith(prefix) and len(one) > len(prefix))
+        above = {mark for mark in counts if counts[mark] / len(chosen) > threshold + 1e-9}
+        if prefix == label:
+            assert not above
+        else:
+            assert label[len(prefix)] in above
+            assert counts[label[len(prefix)]] == max(counts.values())
+
+
+def test_exactly_the_threshold_is_not_enough() -> None:
+    half = [certain(","), certain(""), certain(","), certain("")]
+    assert decide(half, CombineConfig("vote", 0.5)).label == ""
+    assert decide(half, CombineConfig("vote", 0.49)).label == ","
+
+
+@quick
+@given(slots, st.sampled_from(METHODS))
+def test_of_equal_labels_the_one_mentioned_first_wins_every_time(slot: list[Vote], method: str) -> None:
+    config = CombineConfig(method, 0.0)
+    assert decide(slot, config) == decide(list(slot), config)
+    tie = [certain("?!", 1, 3, 3), certain(".", 1, 3, 3)]
+    assert (decide(tie, config).label, decide(tie[::-1], config).label) == ("?!", ".")
+
+
+@quick
+@given(slots, st.sampled_from(METHODS))
+def test_a_decision_is_a_label_and_a_case_that_some_window_gave(slot: list[Vote], method: str) -> None:
+    decision = decide(slot, CombineConfig(method))
+    assert any(label.startswith(decision.label) for vote in slot for label in vote.labels.outcomes)
+    assert any(decision.case.value in vote.cases.outcomes for vote in slot)
+    assert 0.0 <= decision.label_confidence <= 1.0 + 1e-9
+    assert 0.0 <= decision.case_confidence <= 1.0 + 1e-9
+
+
+@quick
+@given(st.lists(slots, max_size=8), st.sampled_from(METHODS), st.data())
+def test_a_ballot_closed_bit_by_bit_equals_deciding_everything_at_once(
+    document: list[list[Vote]], method: str, data: st.DataObject
+) -> None:
+    config = CombineConfig(method)
+    accumulator, collected = VoteAccumulator(), []
+    for place, slot in enumerate(document):
+        for vote in slot:
+            accumulator.add(place, vote)
+        collected += accumulator.pop_settled(data.draw(st.integers(0, place + 1)))
+    collected += accumulator.pop_settled(len(document))
+    assert [decide(votes, config) for votes in collected] == [decide(slot, config) for slot in document]
+
+
+def test_a_window_without_trust_has_no_say_unless_all_lack_it() -> None:
+    config = CombineConfig("mean")
+    assert decide([certain(",", 0.0), certain(".", 0.5)], config).label == "."
+    assert decide([certain(",", 0.0), certain(".", 0.0), certain(".", 0.0)], config).label == "."
+
+
+def test_entropy_trusts_the_window_that_is_sure() -> None:
+    unsure = Vote(Distribution.of({",": 0.55, "": 0.45}), Distribution.certain("lower"))
+    sure = Vote(Distribution.of({"": 0.54, ",": 0.46}), Distribution.certain("lower"))
+    surest = Vote(Distribution.of({"": 0.99, ",": 0.01}), Distribution.certain("lower"))
+    assert decide([unsure, sure], CombineConfig("mean")).label == ","
+    assert decide([unsure, unsure, surest], CombineConfig("entropy")).label == ""
+    weight = 1 - surest.labels.entropy / math.log(2)
+    rest = 1 - unsure.labels.entropy / math.log(2)
+    expected = (weight * 0.99 + rest * 0.45) / (weight + rest)
+    assert decide([unsure, surest], CombineConfig("entropy")).label_confidence == pytest.approx(expected)
+
+
+def test_hamming_trusts_the_window_that_has_the_slot_in_its_middle() -> None:
+    edge, middle = certain(",", 1, 0, 20), certain(".", 1, 10, 10)
+    decision = decide([edge, middle], CombineConfig("hamming"))
+    low, high = (0.54 - 0.46 * math.cos(2 * math.pi * (left + 0.5) / 21) for left in (0, 10))
+    assert decision.label == "."
+    assert decision.label_confidence == pytest.approx(high / (low + high))
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"method": "median"}, "combination 'median'; expected one of mean, entropy, hamming, vote"),
+        ({"threshold": 1.0}, "threshold 1.0; expected 0 <= threshold < 1"),
+        ({"threshold": -0.1}, "threshold -0.1"),
+    ],
+)
+def test_an_impossible_combination_is_refused(values: dict[str, object], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        CombineConfig(**values)  # type: ignore[arg-type]

@@ -1,0 +1,177 @@
+"""Plans against a plan made by brute force, and the counting promises of Minixhofer 2021, section 3."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import islice
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from t5punct.errors import ConfigError
+from t5punct.windows.plan import Window, WindowConfig, over, plan
+
+quick = settings(max_examples=200, deadline=None)
+
+
+@st.composite
+def configs(draw: st.DrawFn) -> WindowConfig:
+    left, right, free = draw(st.integers(0, 6)), draw(st.integers(0, 6)), draw(st.integers(1, 12))
+    stride = draw(st.none() | st.integers(1, free))
+    lead_in = draw(st.just(0) | st.integers(left, left + free - 1))
+    return WindowConfig(left + right + free, stride, left, right, draw(st.integers(1, free)), lead_in)
+
+
+def brute_force(n_words: int, config: WindowConfig) -> list[Window]:
+    """Every window start there is; stop after the first window that reaches the end; then apply the masks."""
+    windows = []
+    for start in range(-config.lead_in, n_words, config.stride_words):
+        seen = [word for word in range(n_words) if start <= word < start + config.window]
+        if not seen:  # of a document that ends before its first window begins to be seen
+            break
+        first, last = start == 0 and not config.lead_in, seen[-1] == n_words - 1
+        kept = [
+            word
+            for word in seen
+            if (first or word >= start + config.mask_left)
+            and (last or word < start + config.window - config.mask_right)
+        ]
+        windows.append(Window(seen[0], seen[-1] + 1, kept[0], kept[-1] + 1))
+        if last:
+            break
+    return windows
+
+
+def votes_by_slot(n_words: int, config: WindowConfig) -> Counter[int]:
+    return Counter(slot for window in plan(n_words, config) for slot in range(window.keep_start, window.keep_stop))
+
+
+@quick
+@given(st.integers(0, 60), configs())
+def test_a_plan_equals_the_one_made_by_brute_force(n_words: int, config: WindowConfig) -> None:
+    assert list(plan(n_words, config)) == brute_force(n_words, config)
+
+
+@quick
+@given(st.integers(0, 120), configs())
+def test_every_slot_gets_a_vote_and_no_other_slot_does(n_words: int, config: WindowConfig) -> None:
+    assert sorted(votes_by_slot(n_words, config)) == list(range(n_words))
+
+
+@quick
+@given(st.integers(0, 100), configs())
+def test_every_slot_away_from_the_edges_gets_n_votes(n_more: int, config: WindowConfig) -> None:
+    """The edges are n strides wide beside the masks (Minixhofer 2021 says one, which is true of n = 1)."""
+    config = WindowConfig(config.window, None, config.mask_left, config.mask_right, config.overlap)
+    stride, n = config.stride_words, config.overlap
+    n_words = config.window + (n - 1) * stride + n_more
+    votes = votes_by_slot(n_words, config)
+    middle = range(config.mask_left + (n - 1) * stride, n_words - config.mask_right - n * stride + 1)
+    assert middle
+    assert all(votes[slot] >= config.overlap for slot in middle)
+
+
+@quick
+@given(st.integers(0, 120), configs())
+def test_a_kept_slot_has_the_masks_words_of_context_except_at_the_edges(n_words: int, config: WindowConfig) -> None:
+    for window in plan(n_words, config):
+        short = config.lead_in and window.start == 0  # it begins before the document
+        assert short or window.keep_start == 0 or window.keep_start - window.start == config.mask_left
+        assert window.keep_stop == n_words or window.stop - window.keep_stop == config.mask_right
+
+
+def test_the_stride_of_figure_1_in_minixhofer_2021_is_5() -> None:
+    config = WindowConfig(window=20, mask_left=3, mask_right=6, overlap=2)
+    assert config.stride_words == 5
+    assert [(w.start, w.keep_start, w.keep_stop) for w in plan(30, config)] == [(0, 0, 14), (5, 8, 19), (10, 13, 30)]
+
+
+@pytest.mark.parametrize(("overlap", "stride"), [(1, 75), (2, 37), (4, 18), (75, 1)])
+def test_the_stride_is_the_floor_of_the_unmasked_words_over_n(overlap: int, stride: int) -> None:
+    assert WindowConfig(120, mask_left=30, mask_right=15, overlap=overlap).stride_words == stride
+
+
+def test_a_plan_is_lazy_for_a_million_words() -> None:
+    windows = plan(1_000_000, WindowConfig(64, mask_left=12, mask_right=8))
+    assert iter(windows) is windows
+    assert list(islice(windows, 2)) == [Window(0, 64, 0, 56), Window(44, 108, 56, 100)]
+
+
+def test_no_words_need_no_windows() -> None:
+    assert list(plan(0, WindowConfig())) == []
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"window": 0}, "a window of 0 words"),
+        ({"window": 8, "mask_left": 4, "mask_right": 4}, "masks of 4 and 4; expected masks of 0 or more that leave"),
+        ({"mask_left": -1}, "masks of -1 and 0"),
+        (
+            {"window": 8, "overlap": 9},
+            "9 votes a slot; expected 1 to 8, .*; raise --window, set --stride or take another",
+        ),
+        ({"overlap": 0}, "0 votes a slot"),
+        ({"window": 8, "mask_left": 2, "stride": 7}, "a stride of 7 words; expected 1 to 6"),
+        ({"stride": 0}, "a stride of 0 words"),
+        ({"window": 8, "mask_left": 3, "lead_in": 2}, "a lead-in of 2 words; expected 0, or 3 to 7"),
+        ({"window": 8, "mask_right": 3, "lead_in": 5}, "a lead-in of 5 words; expected 0, or 1 to 4"),
+    ],
+)
+def test_a_plan_that_would_leave_slots_undecided_is_refused(values: dict[str, int], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        WindowConfig(**values)
+
+
+@quick
+@given(st.integers(0, 60), configs())
+def test_a_window_comes_with_its_words_and_the_last_says_so(n_words: int, config: WindowConfig) -> None:
+    words = [str(number) for number in range(n_words)]
+    views = list(over(iter(words), config))
+    assert [view.window for view in views] == list(plan(n_words, config))
+    assert all(list(view.words) == words[view.window.start : view.window.stop] for view in views)
+    assert [view.is_last for view in views] == [False] * (len(views) - 1) + [True] * bool(words)
+
+
+def test_no_more_than_a_window_and_one_words_are_read_ahead() -> None:
+    read = []
+    config = WindowConfig(64, mask_left=12, mask_right=8)
+    for view in islice(over((read.append(n) or n for n in range(10**6)), config), 3):
+        assert len(read) == view.window.stop + 1
+
+
+@quick
+@given(st.integers(1, 60), configs())
+def test_the_settled_slots_are_those_that_no_later_window_decides(n_words: int, config: WindowConfig) -> None:
+    views = list(over(range(n_words), config))
+    for view, later in zip(views, [*views[1:], None], strict=True):
+        assert view.n_settled == (n_words if later is None else later.window.keep_start)
+
+
+@quick
+@given(st.integers(1, 60), st.integers(1, 8), st.integers(0, 8))
+def test_with_a_lead_in_of_the_mask_and_a_stride_of_one_each_slot_sees_exactly_its_lookahead(
+    n_words: int, left: int, lookahead: int
+) -> None:
+    config = WindowConfig(left + lookahead, 1, left - 1, lookahead, lead_in=left - 1)
+    for window in plan(n_words, config):
+        for slot in range(window.keep_start, window.keep_stop):
+            assert window.stop == min(n_words, slot + lookahead + 1)
+
+
+@quick
+@given(st.integers(1, 100), st.integers(1, 20), st.integers(1, 20))
+def test_with_a_lead_in_every_slot_but_the_last_window_s_gets_the_same_number_of_votes(
+    n_words: int, window: int, n: int
+) -> None:
+    """Nagy 2021, figure 1: padding before the document gives its first words as many predictions as the others."""
+    stride = max(1, window // n)
+    config = WindowConfig(window, stride, lead_in=window - stride)
+    votes = votes_by_slot(n_words, config)
+    last = list(plan(n_words, config))[-1]
+    assert {votes[slot] for slot in range(last.start)} <= {window // stride, window // stride + bool(window % stride)}
+
+
+def test_a_stride_takes_the_place_of_the_votes_wanted() -> None:
+    assert WindowConfig(3, stride=1, overlap=4).stride_words == 1

@@ -1,0 +1,56 @@
+"""One rule of capitals: what begins a sentence has one, and nothing else has one for that reason."""
+
+from __future__ import annotations
+
+import pytest
+
+from t5punct.text.marks import Case
+from t5punct.text.words import Word, split
+from t5punct.windows.sentences import begins_next, placed
+from t5punct.windows.votes import Distribution, Vote
+
+SAYS_LOWER = Vote(Distribution.of({".": 0.6, "": 0.4}), Distribution.of({"lower": 0.8, "capitalised": 0.2}))
+AFTER_AN_END = Vote(Distribution.certain(""), Distribution.certain("capitalised"), inside=Distribution.certain("lower"))
+
+
+def case_of_vote(text: str, vote: Vote, begins: bool | None) -> str:
+    (word,) = split(text).words
+    return placed(vote, word, begins).cases.best
+
+
+def test_a_word_that_begins_a_sentence_has_a_capital() -> None:
+    assert case_of_vote("how", SAYS_LOWER, True) == Case.CAPITALISED
+    assert case_of_vote("how", SAYS_LOWER, False) == Case.LOWER
+    assert case_of_vote("how", SAYS_LOWER, None) == Case.LOWER
+
+
+def test_a_word_inside_a_sentence_has_no_capital_that_an_end_before_it_explains() -> None:
+    assert case_of_vote("how", AFTER_AN_END, False) == Case.LOWER
+    assert case_of_vote("how", AFTER_AN_END, None) == Case.CAPITALISED
+    assert case_of_vote("how", AFTER_AN_END, True) == Case.CAPITALISED
+
+
+@pytest.mark.parametrize("text", ["iPhone", "foo.com", "3rd", "$5m", "42"])
+def test_some_words_begin_a_sentence_as_they_are(text: str) -> None:
+    assert case_of_vote(text, SAYS_LOWER, True) == Case.LOWER
+
+
+def test_a_first_word_is_shouted_only_where_it_can_be_an_acronym() -> None:
+    shouted = Vote(Distribution.certain(""), Distribution.certain("upper"))
+    assert [case_of_vote(text, shouted, True) for text in ("nasa", "minimizer", "o'neil")] == [
+        "upper", "capitalised", "capitalised"
+    ]  # fmt: skip
+
+
+def test_a_dash_or_an_emoji_leaves_the_beginning_to_the_next_word() -> None:
+    for text in ("-", "🙂", "♪", '"'):
+        assert begins_next(True, Word(text), "")
+        assert not begins_next(False, Word(text), "")
+    assert not begins_next(True, Word("3"), "")
+    assert not begins_next(None, Word("🙂"), "")
+
+
+def test_a_sentence_ends_once() -> None:
+    assert placed(SAYS_LOWER, Word("🙂"), True).labels.best == ""
+    assert placed(SAYS_LOWER, Word("🙂"), False).labels.best == "."
+    assert begins_next(False, Word("🙂"), "."), "the sentence that an emoji ends"
