@@ -33,7 +33,7 @@ def test_a_new_run_begins_its_log_anew_and_a_resumed_one_goes_on(config: TrainCo
 
 
 def test_the_bar_moves_at_every_step(tmp_path: Path) -> None:
-    losses = Losses(*(torch.tensor(1.0) for _ in range(5)))
+    losses = Losses(*(torch.tensor(1.0) for _ in range(6)))
     with Progress(tmp_path / "run", 10, TrainState(), show=True) as progress:
         for step in range(1, 4):
             progress.update(TrainState(step=step), losses, 0.1, every=50)
