@@ -93,7 +93,7 @@ class Policy(Protocol):
 
 @dataclass(frozen=True)
 class Fixed:
-    """Each slot when exactly `lookahead` words after it have been heard (Minixhofer 2021, section 4)."""
+    """Commits each slot when exactly `lookahead` words after it were heard (Minixhofer 2021, section 4)."""
 
     lookahead: int
 
@@ -112,7 +112,7 @@ class Fixed:
 
 @dataclass(frozen=True)
 class Entropy:
-    """Each slot when the model is sure of it, or `l_max` words after it have been heard (thesis 2021, algorithm 1).
+    """Commits each slot when the model is sure of it, or after `l_max` words (thesis 2021, algorithm 1).
 
     Slots are committed in order: one that the model is sure of waits for those before it.
     """
@@ -141,7 +141,7 @@ class Entropy:
 
 @dataclass(frozen=True)
 class Sentence:
-    """Every few words, all sentences that enough words follow (Chen 2020, algorithm 1).
+    """Commits, every few words, all sentences that enough words follow (Chen 2020, algorithm 1).
 
     The paper commits only the first of them; then short sentences could come faster than they are committed, so we
     commit all.  The buffer begins with a sentence.  It is bounded: when as many words wait as a window holds, all slots

@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 
 # English abbreviations that are written with a full stop; here in lower case and without it.  Add your own.
-# `no.` and `fig.` are left out: `no` and `fig` often end a sentence
+# `no.` and `fig.` are left out: as ordinary words they are too common
 _LISTED = """
     mr mrs ms dr prof rev st jr sr gen col capt lt sgt gov sen ph.d b.sc m.sc inc ltd co corp bros dept
     vs etc al cf viz approx incl resp misc vol pp eds jan feb aug sept oct nov dec
