@@ -82,7 +82,7 @@ def _read_yaml(path: Path) -> Any:
     try:
         return OmegaConf.load(path)
     except Exception as error:  # the YAML reader's own errors have no common base
-        raise InputError(f"{path} is not YAML ({error})", expected="key: value lines", fix="mend the file") from error
+        raise InputError(f"{path} is not YAML ({error})", expected="key: value lines", fix="fix the file") from error
 
 
 def _parsed(text: str) -> Any:
@@ -136,7 +136,7 @@ def _merge(schema: type[T], layers: Sequence[Any]) -> T:
         key = getattr(error, "full_key", None)
         setting = f"setting {key!r}" if key else "settings"
         raise ConfigError(
-            f"{setting}: {str(error).splitlines()[0]}", expected="a value of the right type", fix="mend it"
+            f"{setting}: {str(error).splitlines()[0]}", expected="a value of the right type", fix="fix it"
         ) from error
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 
 class T5PunctError(Exception):
-    """A mistake that the user can mend.  The command line prints it in one line and exits with 2."""
+    """A mistake that the user can fix.  The command line prints it in one line and exits with 2."""
 
     def __init__(self, found: str, *, expected: str, fix: str) -> None:
         self.found, self.expected, self.fix = found, expected, fix

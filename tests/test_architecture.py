@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import shutil
 import statistics
 import subprocess
@@ -42,6 +43,12 @@ FORBIDDEN = {  # by the beginnings of names, beside what the floors forbid
     "decoding": {"windows.plan", "windows.combine", "windows.presets"},  # a decoder sees one window
     "t5": {"windows"},
 }
+
+
+def drawn_floors(page: str) -> list[set[str]]:
+    """The floors that a page lists, the lowest first: lines of a number and names, rooms with a slash."""
+    lines = re.findall(r"^ *\d+  (.*)$", page, flags=re.MULTILINE)
+    return [set(re.findall(r"(\w+)/", line)) or {line.split()[0]} for line in reversed(lines)]
 
 
 def room_of(path: str) -> str:
@@ -158,6 +165,12 @@ def planted(path: str, line: str) -> dict[str, str]:
 
 def test_every_part_of_the_package_has_a_floor() -> None:
     assert {room_of(path) for path in SOURCES} - {"__init__"} <= FLOOR_OF.keys()
+
+
+def test_the_design_page_lists_these_floors() -> None:
+    page = (ROOT / "docs" / "design.md").read_text(encoding="utf-8")
+    assert drawn_floors(page) == FLOORS
+    assert drawn_floors(page.replace("training/   ", "")) != FLOORS
 
 
 def test_imports_run_downwards_only() -> None:

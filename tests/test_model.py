@@ -173,7 +173,7 @@ def test_weights_that_are_no_numbers_are_refused(tiny_model: Model, tmp_path: Pa
         network.encoder.block[1].layer[0].SelfAttention.q.weight[3, 5] = value
     models.save(replace(tiny_model, network=network), tmp_path)
     with pytest.raises(
-        ModelError, match=r"no numbers \(1 of them, such as encoder.block.1.*q.weight\); expected finite"
+        ModelError, match=r"not finite \(1 of them, such as encoder.block.1.*q.weight\); expected finite"
     ):
         models.load(tmp_path)
 

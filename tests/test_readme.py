@@ -1,4 +1,4 @@
-"""The README says what happens: its first code blocks are run, and their output is the one it shows."""
+"""The pages say what happens: README's first commands give the output it shows, code runs, options and paths exist."""
 
 from __future__ import annotations
 
@@ -7,24 +7,45 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[1]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
-BLOCKS = re.findall(r"```(\w*)\n(.*?)```", README, flags=re.DOTALL)
+NAMES = ("README.md", "docs/usage.md", "docs/design.md", "CONTRIBUTING.md")
+PAGES = {name: (ROOT / name).read_text(encoding="utf-8") for name in NAMES}
+README = PAGES["README.md"]
+COMMANDS = ("punctuate", "stream", "evaluate", "presets", "tune", "warmstart", "prepare", "train", "export")
+# folders that hold files of the repository; a path below another one may be made by its reader
+FOLDERS = {"t5punct", "tests", "docs", "benchmarks", "configs"}
+FOLDERS |= {path.name for path in (ROOT / "t5punct").iterdir() if path.is_dir()}
+
+
+def blocks(page: str) -> list[tuple[str, str]]:
+    """The code blocks of a page: language and text."""
+    return re.findall(r"```(\w*)\n(.*?)```", page, flags=re.DOTALL)
 
 
 def _bare(line: str) -> str:
     return " ".join(re.sub(r"[^\w\s]", "", line).lower().split())
 
 
+def missing(name: str, page: str) -> list[str]:
+    """The files that a page links to or names in backticks, and that are not there."""
+    places = (ROOT, ROOT / "t5punct")
+    links = re.findall(r"\]\((?!http|#)([^)#]+)[)#]", page)
+    named = [path for path in re.findall(r"`([\w.-]+/[\w./-]*)`", page) if path.split("/")[0] in FOLDERS]
+    faults = [target for target in links if not ((ROOT / name).parent / target).exists()]
+    return faults + [path for path in named if not any((place / path).exists() for place in places)]
+
+
 def test_the_first_code_block_stands_in_the_first_thirty_lines_and_its_output_is_shown() -> None:
-    language, commands = BLOCKS[0]
+    (language, commands), (_, output), *_ = blocks(README)
     assert README.splitlines().index("```" + language) < 30
     (make,) = [line.split("#")[0].strip() for line in commands.splitlines() if line.startswith("make ")]
     ready = f"{sys.prefix}/.ready"  # this environment is set up already
     done = subprocess.run(
         f"{make} --silent VENV={sys.prefix} -o {ready}", shell=True, cwd=ROOT, capture_output=True, check=True
     )
-    found, shown = done.stdout.decode().splitlines(), BLOCKS[1][1].strip().splitlines()
+    found, shown = done.stdout.decode().splitlines(), output.strip().splitlines()
     assert [_bare(line) for line in found] == [_bare(line) for line in shown]
     pairs = list(zip(" ".join(found).split(" "), " ".join(shown).split(" "), strict=False))
     # another processor may round a near tie the other way
@@ -32,22 +53,30 @@ def test_the_first_code_block_stands_in_the_first_thirty_lines_and_its_output_is
 
 
 def test_the_python_blocks_run() -> None:
-    wanted = ["how are you today my name is maria", "how are you today"]
-    blocks = [text for language, text in BLOCKS if language == "python"]
-    for code, words in zip(blocks, wanted, strict=True):
+    wanted = ["how are you today my name is maria", "how are you today", "how are you today"]
+    codes = [text for page in PAGES.values() for language, text in blocks(page) if language == "python"]
+    for code, words in zip(codes, wanted, strict=True):
         done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=True)
         assert _bare(done.stdout.decode()) == words
 
 
-def test_every_option_that_the_readme_names_exists() -> None:
-    shown = ""
-    for command in ("punctuate", "stream", "tune", "warmstart"):
-        ask = [sys.executable, "-m", "t5punct", command, "--help"]
-        shown += subprocess.run(ask, cwd=ROOT, capture_output=True, check=True).stdout.decode()
-    for option in sorted(set(re.findall(r"--[a-z][a-z-]+", README)) - {"--config"}):
-        assert option in shown, option
+@pytest.fixture(scope="module")
+def help_texts() -> str:
+    asked = ([sys.executable, "-m", "t5punct", command, "--help"] for command in COMMANDS)
+    return "".join(subprocess.run(ask, cwd=ROOT, capture_output=True, check=True).stdout.decode() for ask in asked)
 
 
-def test_linked_files_exist() -> None:
-    for target in re.findall(r"\]\((?!http)([^)#]+)\)", README):
-        assert (ROOT / target).exists(), target
+@pytest.mark.parametrize("name", ["README.md", "docs/usage.md", "docs/design.md"])
+def test_every_option_that_a_page_names_exists(name: str, help_texts: str) -> None:
+    for option in sorted(set(re.findall(r"--[a-z][a-z-]+", PAGES[name]))):
+        assert option in help_texts, option
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_files_that_a_page_names_exist(name: str) -> None:
+    assert missing(name, PAGES[name]) == []
+
+
+def test_a_file_that_does_not_exist_is_found() -> None:
+    page = "[a](usage.md) [b](none.md#top) `text/words.py` `text/none.py` `tests/none.py` `runs/mine`"
+    assert missing("docs/design.md", page) == ["none.md", "text/none.py", "tests/none.py"]

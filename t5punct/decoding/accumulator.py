@@ -1,10 +1,10 @@
 """Choices taken, one after the other -> the votes of a window.
 
-In: for each choice, the masses of its options and the option taken.  Out: one `Vote` a word.
+In: for each choice, the masses of its options and the option taken.  Out: one `Vote` for each word.
 
-A slot's distribution over labels is made of chain-rule products: with `!` taken at first (0.6) and no further mark
-after it (0.9), `!` has 0.54, and labels that go on (`!!`, `!?`) share 0.06.  Labels that begin with a mark not taken
-are one outcome, that mark: what would follow it was never asked.
+A slot's distribution over labels is made of chain-rule products: if `!` was taken first (0.6) and then no further mark
+(0.9), `!` has 0.54, and labels that go on (`!!`, `!?`) share 0.06.  For a mark that was not taken, all labels that
+begin with it are one outcome: what would follow it was never computed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class ChoiceAccumulator:
         self._slots: list[Distribution] = []
         self._cases: list[Distribution] = []
         self._insides: list[Distribution | None] = []
-        self._inside: Distribution | None  # the next word's case, were the slot empty
+        self._inside: Distribution | None  # the next word's case if the slot were empty
         self._open()
 
     @property
@@ -49,7 +49,7 @@ class ChoiceAccumulator:
         if path.option.mark is None and not self._labels:  # nearly always: a slot in which nothing is written
             labels = Distribution(choice.labels, (stop, *[masses[other.index] for other in choice.marks.values()]))
         else:
-            if path.option.mark is not None:  # mentioned first: of equal marks it is the one that was taken
+            if path.option.mark is not None:  # mentioned first, so that it wins a tie: it is the one that was taken
                 if not self._label and None not in choice.forms:
                     self._inside = _cases(choice, forms, stop)
                 self._labels.setdefault(self._label + path.option.mark, 0.0)
@@ -70,7 +70,7 @@ class ChoiceAccumulator:
             self._open()
 
     def votes(self) -> tuple[Vote, ...]:
-        """One vote a word, for the slots that were decided; of the word behind the last one only the case is known."""
+        """One vote for each slot that was decided; of the word after the last one, only the case is known."""
         return tuple(
             Vote(labels, cases, left_words=index, right_words=self._n_words - index - 1, inside=inside)
             for index, (labels, cases, inside) in enumerate(zip(self._slots, self._cases, self._insides, strict=False))

@@ -27,18 +27,18 @@ from ..windows.votes import Distribution, Vote
 
 _DOUBTFUL = 0.5  # weight of a mark that stood after a re-spelled, merged, split or inserted word
 _PIECES = range(2, 7)  # words that may be merged into one, or that one may be split into
-_ALIKE = 0.8  # of merged or split words, how similar the letters must be
-_MAX_CELLS = 2_500  # of a stretch without a word in common; a longer one is garbage, and paired in order
+_ALIKE = 0.8  # how similar the letters of merged or split words must be
+_MAX_CELLS = 2_500  # of a stretch without a common word; a longer one is garbage, and is paired in order
 # input and generated words of one move: a pair, several merged, one split, one dropped, one inserted
 _MOVES = ((1, 1), *((n, 1) for n in _PIECES), *((1, n) for n in _PIECES), (1, 0), (0, 1))
-Cell = tuple[int, int]  # input and generated words dealt with
+Cell = tuple[int, int]  # how many input and generated words are aligned so far
 
 
 @dataclass(frozen=True)
 class AlignConfig:
     """When a window is trusted."""
 
-    min_quality: float = 0.5  # a window that aligned worse has no vote where others have one
+    min_quality: float = 0.5  # a window that aligns worse loses its vote, unless all windows of the slot do
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.min_quality <= 1.0:
@@ -51,13 +51,13 @@ class Link:
 
     input_index: int
     case_index: int | None = None  # the generated word that begins it and shows its case
-    label_index: int | None = None  # the generated word that bears its marks
+    label_index: int | None = None  # the generated word that has its marks
     exact: bool = False  # both are the word itself
 
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """How a generated text lies on the input words; one link for each input word, in order."""
+    """How a generated text matches the input words; one link for each input word, in order."""
 
     words: tuple[str, ...]
     generated: tuple[Word, ...]
@@ -93,11 +93,11 @@ class Step:
 
 
 def align(words: Sequence[str], text: str, alphabet: Alphabet | None = None) -> Alignment:
-    """Align by edit distance over words (Levenshtein 1966), and where they differ over letters.
+    """Align by edit distance over words (Levenshtein 1966), and where words differ, over letters.
 
     Between the words that both have, words were dropped, inserted, re-spelled, merged (`can not`, `cannot`) or split,
-    whichever changes fewest letters.  Of a split word the first piece shows the capital and the last bears the marks;
-    of merged words the first gets the capital and the last the marks.
+    whichever changes the fewest letters.  Of a split word, the first piece shows the capital and the last the marks;
+    of merged words, the first gets the capital and the last the marks.
     """
     generated = split(text, alphabet).words
     pairs = list(_pairs(words, [word.normal for word in generated]))
@@ -121,10 +121,10 @@ def align(words: Sequence[str], text: str, alphabet: Alphabet | None = None) -> 
 def votes(
     alignment: Alignment, alphabet: Alphabet | None = None, config: AlignConfig | None = None
 ) -> tuple[Vote, ...]:
-    """One vote a slot: certain of the label found, weighed by how well its word was found.
+    """One vote for each slot: certain of the label that was found, weighted by how well its word was found.
 
     With an alphabet, marks outside it are left out.  A word that was not found keeps the case that the input has.
-    Where the whole window aligned worse than the config asks, all weights are 0.
+    If the whole window aligned worse than the config asks, all weights are 0.
     """
     n_words, trusted = len(alignment.words), alignment.quality >= (config or AlignConfig()).min_quality
     found = []
@@ -150,19 +150,19 @@ def votes(
 
 
 def _inside(word: str, case: Case) -> Distribution:
-    """The case of a word that was generated after a sentence end, had none stood there: a capital says nothing then."""
+    """The case of a word generated after a sentence end, if that end is not kept: the capital then means nothing."""
     is_plain = case is Case.CAPITALISED and not is_first_person(word)
     return Distribution.certain((Case.LOWER if is_plain else case).value)
 
 
 def _strays(pairs: Sequence[Pair], generated: Sequence[Word]) -> dict[int, int]:
-    """Marks behind inserted words, by the input word before them: `know um, right` has one for `know`.
+    """Marks after inserted words go to the input word before them: in `know um, right` the comma goes to `know`.
 
-    No such mark counts where the word bears one itself, nor one behind a repetition of the word that follows.
+    Not if that word has marks itself, and not if the inserted word repeats the word that follows it.
     """
     found = {}
     stops = [*(pair.begin for pair in pairs[1:]), len(generated)]
-    for pair, stop in zip(pairs, stops, strict=False):  # no pair, one stop
+    for pair, stop in zip(pairs, stops, strict=False):  # without pairs there is still one stop
         repeated = generated[stop].normal if stop < len(generated) else None
         for index in range(pair.end, stop):
             if generated[index].label and generated[index].normal != repeated and not generated[pair.end - 1].label:
@@ -171,7 +171,7 @@ def _strays(pairs: Sequence[Pair], generated: Sequence[Word]) -> dict[int, int]:
 
 
 def _pairs(words: Sequence[str], normals: Sequence[str]) -> Iterator[Pair]:
-    """What stands for what, in order: the words that both have, and pairs in the gaps between them."""
+    """All pairs, in order: the words that both have, and pairs in the gaps between them."""
     start = begin = 0
     for code in Levenshtein.opcodes(list(words), list(normals)):
         if code.tag == "equal":
@@ -204,7 +204,7 @@ def _gap_pairs(words: Sequence[str], normals: Sequence[str], sources: range, tar
 
 
 def _price(words: Sequence[str], generated: Sequence[str]) -> float:
-    """What it costs to let words stand for each other: less than dropping and inserting them, and less if alike."""
+    """The cost of pairing words: less than dropping and inserting them, and less the more alike they are."""
     if not words or not generated:
         return 1.0
     joined = len(words) > 1 or len(generated) > 1

@@ -1,6 +1,6 @@
 """Sequences of many lengths -> batches of about equal lengths, under a budget of tokens.
 
-In: lengths.  Out: lists of indices.  Memory grows with a batch's padded size, so that is what is bounded.
+In: lengths.  Out: lists of indices.  Memory grows with the padded size of a batch, so that size is bounded.
 
 >>> list(by_length([9, 2, 8, 3], batch_tokens=18))
 [[1, 3], [2, 0]]
@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 
 def by_length(lengths: Sequence[int], batch_tokens: int) -> Iterator[list[int]]:
-    """Batches from short to long; n sequences padded to the longest hold at most `batch_tokens`, or are one."""
+    """Batches from short to long: padded to its longest, each holds at most `batch_tokens`, or a single sequence."""
     batch: list[int] = []
     for index in sorted(range(len(lengths)), key=lengths.__getitem__):
         if batch and lengths[index] * (len(batch) + 1) > batch_tokens:

@@ -1,16 +1,17 @@
-"""The decoder over one batch of windows, pass after pass, computing only what changed and only what is asked.
+"""The decoder over one batch of windows, pass after pass, computing only what changed and only what is asked for.
 
 In: for each window, its tokens that are not settled, and where a state is wanted.  Out: those states.
 
-What is left of the windows is ragged.  All that looks at one token alone (most of the work) runs on the open tokens
-laid end to end, without padding; for attention each window has a row.  Keys and values lie where their token stands,
-so that a pass overwrites those that it makes anew, and no token sees what an older draft left behind it:
+The windows have different numbers of open tokens.  Everything that looks at one token alone (most of the work) runs on
+all open tokens end to end, without padding; attention needs a row for each window.  Keys and values are stored at the
+place of their token.  So a pass overwrites those that it computes again, and no token sees what an older draft left
+after it:
 
     settled  w e l l | t h i s        end to end  t h i s k n o w        a row each  t h i s
              w e | k n o w                                                           k n o w
 
-A token that only one token can follow is wanted for its keys and values alone: the last layer's queries, and all that
-comes of them, are made only where a state is wanted.
+Where only one token can follow, only the keys and values are needed: the last layer computes queries and states only
+where a state is wanted.
 
 The layers are those of transformers' T5, mT5 and umT5, called one by one.
 """
@@ -68,7 +69,7 @@ class Ragged:
 
 @dataclass(slots=True)
 class KeysValues:
-    """What one layer's attention looks at; both (n_batch, n_keys, n_heads * d_kv)."""
+    """The keys and values of one layer's attention; both (n_batch, n_keys, n_heads * d_kv)."""
 
     keys: torch.Tensor
     values: torch.Tensor
@@ -80,7 +81,7 @@ class KeysValues:
         return KeysValues(self.keys[:, :n_keys], self.values[:, :n_keys])
 
     def store(self, attention: Any, normed: torch.Tensor, tokens: Ragged) -> None:
-        """Put the keys and values of tokens, made of `normed` (n_tokens, d_model), where they stand."""
+        """Compute the keys and values of tokens from `normed` (n_tokens, d_model), and store them at their places."""
         self.keys[tokens.rows, tokens.positions] = attention.k(normed)
         self.values[tokens.rows, tokens.positions] = attention.v(normed)
 
@@ -97,7 +98,7 @@ class KeysValues:
 
 
 class CachedDecoder:
-    """Keys and values of one batch, and the way to get more."""
+    """The decoder of one batch, with the keys and values computed so far."""
 
     def __init__(self, model: Model, source: EncoderInput) -> None:
         network: Any = model.network
@@ -151,7 +152,7 @@ class CachedDecoder:
     def _layer(
         self, index: int, block: Any, hidden: torch.Tensor, normed: torch.Tensor, tokens: Ragged, n_places: int
     ) -> torch.Tensor:
-        """One layer, its keys and values being there: (n_tokens, d_model) -> the same."""
+        """One layer, whose keys and values are stored already: (n_tokens, d_model) -> the same shape."""
         bias = self._biases[index][..., :n_places][tokens.positions[tokens.padded]].transpose(1, 2)
         target = self._targets[index].first(n_places)
         hidden = hidden + target.attend(block.layer[0].SelfAttention, normed, tokens, bias)
@@ -162,7 +163,7 @@ class CachedDecoder:
         return result
 
     def _make_room(self, n_tokens: int) -> None:
-        """Room for windows of so many tokens."""
+        """Make room for windows of `n_tokens` tokens."""
         if n_tokens <= self._targets[0].keys.shape[1]:
             return
         n_places = n_tokens + _SPARE_TOKENS

@@ -6,12 +6,12 @@ A slot whose marks are given has them, and no others: there only the form of the
 
 Between two known words only three things can be written: a mark, the next word in one of its case forms, or, after
 the last word, the end.  Each is a sequence of tokens (an `Option`); options that begin with the same tokens share a
-way through the trie, whose nodes (`TrieNode`s) are the only steps at which a network is asked.  There the probabilities
-of the offered tokens are normalised among themselves and the best is taken (greedy).
+path through the trie.  Only at its nodes (`TrieNode`s) is the network asked: there the probabilities of the offered
+tokens are normalised among themselves, and the best is taken (greedy).
 
-A slot's first mark may count more, or less, than the words beside it (its odds): F1 is highest where a mark need not
-be likelier than no mark, only likelier than F1 / 2 (Lipton 2014).  Odds are weighed in where the tokens of marks part
-from those of words, and from each other's.
+A slot's first mark may count more, or less, than going on with the next word (its odds).  For the highest F1, a mark
+must be likelier than F1 / 2, not likelier than no mark (Lipton 2014).  The odds are applied at the nodes where marks
+part from words, and from each other.
 
 >>> choice = Choice.of([Option((7,), mark=","), Option((5, 1)), Option((5, 2))])
 >>> choice.root.tokens, choice.paths[2].tokens, [branch.node.tokens for branch in choice.paths[2].branches]
@@ -32,7 +32,7 @@ from ..text.marks import NO_LABEL, Alphabet, Case, case_forms
 from .inputs import WindowInput
 
 Tokens = tuple[int, ...]
-_KEPT_CHOICES = 4_000  # a bound on memory, some 15 kB each: a text of common words finds nearly all of its choices made
+_KEPT_CHOICES = 4_000  # bounds memory (about 15 kB each); an ordinary text finds nearly all of its choices here
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +47,12 @@ class Option:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrieNode:
-    """A node of the trie.  Each token leads to another node, or to an option (its index) that is thereby written."""
+    """A node of the trie.  Each token leads to another node, or to the index of an option that is then complete."""
 
     tokens: Tokens
     children: tuple[TrieNode | int, ...]
-    first_options: tuple[int, ...]  # of each token, the first option that goes on with it
-    log_odds: tuple[float, ...] = ()  # of each token, added to its logit; empty: nothing is
+    first_options: tuple[int, ...]  # for each token, the first option that goes on with it
+    log_odds: tuple[float, ...] = ()  # for each token, what is added to its logit; empty: nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +80,8 @@ class Path:
     def masses(self, rows: Sequence[Sequence[float]]) -> list[float]:
         """The probability of each option, given those of the tokens at each branch; they sum to 1.
 
-        Chain-rule products along the path.  What follows a token that was not taken is not known; its mass rests
-        with the first option that goes on with it.
+        Chain-rule products along the path.  What follows a token that was not taken is unknown, so its whole mass goes
+        to the first option that goes on with it.
         """
         n_options = len(self.choice.options)
         if len(self.branches) == 1 and len(self.choice.root.tokens) == n_options:
@@ -110,7 +110,7 @@ class Choice:
 
     @classmethod
     def of(cls, options: Sequence[Option]) -> Choice:
-        """A choice among options; of two where one's tokens begin the other's, the first offered stays."""
+        """A choice among options; if the tokens of one begin those of another, only the first one is kept."""
         distinct: list[Option] = []
         rivals: dict[int, list[Option]] = {}  # by their first token: only these can begin one another
         for option in options:
@@ -159,12 +159,12 @@ class Candidates:
             self._made.move_to_end(key)
             return choice
         if len(self._made) >= _KEPT_CHOICES:
-            self._made.popitem(last=False)  # the one that was not asked for longest
+            self._made.popitem(last=False)  # the least recently used
         choice = self._made[key] = Choice.of(self._options(*key))
         return choice
 
     def _options(self, word: str | None, first: bool, marked: bool, weighed: bool, given: str) -> list[Option]:
-        """Word forms before marks, so that the next word can always be written, and lower case before others."""
+        """The options: word forms before marks, so that the next word can always be written; lower case first."""
         tokenizer = self._tokenizer
         found = [Option((tokenizer.eos_id,))] if word is None else self._forms(word, first)
         if given:
@@ -211,7 +211,7 @@ def _node(options: Sequence[Option], live: Sequence[int], depth: int) -> TrieNod
 
 
 def _odds(options: Sequence[Option], group: Sequence[int]) -> float:
-    """How many times options that share a way count together: as the first of them, if all are marks, else once."""
+    """The odds of options that share a branch: those of the first one if all are marks, otherwise 1."""
     return options[group[0]].odds if all(options[index].mark is not None for index in group) else 1.0
 
 

@@ -1,13 +1,13 @@
-"""Slot classification: one slot asked about at a time, with little right context (DESIGN, section 4).
+"""Slot classification: one slot asked about at a time, with little right context (docs/design.md).
 
 In: a window, and one of its slots.  Out: the distribution over the slot's labels.
 
-The source carries T5's first sentinel behind the slot's word; the answer is the sentinel and the label (the [PUNCT]
+The source has T5's first sentinel after the slot's word; the answer is the sentinel and the label (the [PUNCT]
 token of Minixhofer 2021, in T5's own terms).  `talk: we know that<extra_id_0> right` may be answered `<extra_id_0>,`.
 An answer has the form of a window of one word, the sentinel, so it is written by slot decoding.
 
-Slots without marks are rarer in the questions of training than in texts (they are down-sampled, Minixhofer thesis 2021,
-section 4.8), so the model answers with marks too often.  Bayes' rule puts that right: the probability of no mark is
+Training asks less often about slots without marks than texts have them (they are down-sampled, Minixhofer thesis 2021,
+section 4.8), so the model answers with marks too often.  Bayes' rule corrects this: the probability of no mark is
 multiplied by `TaskConfig.unmarked_odds` (Saerens 2002, equation 4).
 """
 
@@ -37,7 +37,7 @@ class Question:
 
 
 class Classifier(Protocol):
-    """Whoever answers questions."""
+    """Anything that answers questions."""
 
     def decode(self, questions: Sequence[Question]) -> list[Distribution]:
         """The distribution over labels of each question's slot, in order."""
@@ -64,7 +64,7 @@ class SlotClassifier:
         return [self._as_frequent(solution.votes[0].labels) for solution in solutions]
 
     def _as_frequent(self, labels: Distribution) -> Distribution:
-        """The distribution for slots that lack marks as often as in texts."""
+        """The distribution, corrected for how often slots have no mark in texts."""
         odds = self._model.task.unmarked_odds
         pairs = zip(labels.outcomes, labels.probabilities, strict=True)
         return Distribution.of({label: odds * share if label == NO_LABEL else share for label, share in pairs})

@@ -1,4 +1,4 @@
-"""Free generation, as in the papers: greedy or beam search, any text may come out.
+"""Free generation, as in the papers: greedy or beam search; the model may write any text.
 
 In: windows of words.  Out: one generated text a window; the aligner projects it onto the words.
 
@@ -43,5 +43,5 @@ def _generate(model: Model, sources: Sequence[Source], beams: int) -> list[str]:
         do_sample=False,
         max_new_tokens=max(limits),
     )
-    # each row keeps to its own limit, so that a greedy runaway text does not depend on its neighbours in the batch
+    # each row has its own limit, so that an endless greedy text does not depend on its neighbours in the batch
     return [model.tokenizer.decode(row[: limit + 1]) for row, limit in zip(ids.tolist(), limits, strict=True)]

@@ -14,7 +14,7 @@ import torch
 from ..errors import ModelError
 from ..model import Model
 
-NO_TOKEN = -1  # fills rows that offer fewer tokens than others; its logit is minus infinity
+NO_TOKEN = -1  # fills up rows with fewer tokens; its logit is minus infinity
 
 
 class CandidateHead:
@@ -34,7 +34,7 @@ class CandidateHead:
 
 @torch.inference_mode()
 def output_scale(model: Model) -> float:
-    """What the model multiplies its output layer's result with.
+    """The factor by which the model multiplies the result of its output layer.
 
     T5 v1.0 scales by d_model ** -0.5 and v1.1 does not; the config key that says so differs between model classes
     and releases, so it is measured on one token.
@@ -43,7 +43,7 @@ def output_scale(model: Model) -> float:
     was_training = network.training
     network.eval()  # dropout would hide it
     start = torch.tensor([[model.start_id]], device=model.device)
-    # the states are not asked of the network: to collect them it hangs functions on itself that cannot be pickled
+    # the network could return its states itself, but then it adds functions to itself that cannot be pickled
     encoded = network.encoder(input_ids=start).last_hidden_state
     states = network.decoder(input_ids=start, encoder_hidden_states=encoded, use_cache=False).last_hidden_state
     plain = network.get_output_embeddings()(states).double().flatten()

@@ -21,8 +21,8 @@ from ..text.marks import Alphabet
 from .precision import check_precision
 
 DECODERS = ("slots", "generate", "tagger")
-_LONGEST_WORD = 64  # letters; a longer one is a blob that no training text had, and would spoil its neighbours
-_BLOB_LETTERS = 12  # of a blob the model sees so many
+_LONGEST_WORD = 64  # letters; longer ones are not in training text and would harm the words beside them
+_BLOB_LETTERS = 12  # how many letters of such a word the model sees
 
 
 @dataclass(frozen=True)
@@ -35,10 +35,10 @@ class DecodingConfig:
     style: str | None = None  # None takes the model's default
     marks: str | None = None  # of the task's marks, those that may be written; None: all
     max_marks: int | None = None  # the longest label; None: the style's
-    # `slots`, `tagger`: how many times marks count against none, laid over the task's odds; empty: all count once
+    # `slots`, `tagger`: how many times marks count against none, in place of the task's odds; empty: all count once
     mark_odds: dict[str, float] | None = None
-    precision: str | None = None  # what is computed in, see `precision`; None: as the model is
-    device: str | None = None  # where; None: where the model is, and one that is loaded goes to a GPU if there is one
+    precision: str | None = None  # see `precision`; None: the model's
+    device: str | None = None  # None: where the model is; a model loaded by name goes to a GPU if there is one
 
     def __post_init__(self) -> None:
         if self.decoder not in DECODERS:
@@ -54,7 +54,7 @@ class DecodingConfig:
         check_odds(self.mark_odds or {})
 
     def alphabet(self, task: TaskConfig) -> Alphabet:
-        """What may be written with a task.  Raises ConfigError for marks that it does not have."""
+        """The marks that may be written with a task.  Raises ConfigError for marks that it does not have."""
         marks = task.marks if self.marks is None else self.marks
         unknown = set(marks) - set(task.marks)
         if unknown:
@@ -76,7 +76,7 @@ class DecodingConfig:
 @dataclass(frozen=True, slots=True)
 class WindowInput:
     """The words of one window: as the model reads them, as the input spells them, whether marks may follow each,
-    whether a silence does (empty: none), and the marks that are given in its slot (empty: none anywhere).
+    whether a silence follows (empty: none does), and the marks that are given in its slot (empty: none are).
     """
 
     words: tuple[str, ...]
@@ -101,7 +101,7 @@ class WindowInput:
         return tokenizer.source(self.words, style, asked, self.pauses)
 
     def fitted(self, tokenizer: TaskTokenizer, style: str | None = None) -> WindowInput:
-        """The window with its longest words cut short until the model can read it; no word is left out.
+        """The window with its longest words shortened until the model can read it; no word is left out.
 
         Raises ConfigError for more words than the model has tokens.
         """
@@ -118,7 +118,7 @@ class WindowInput:
         return fitted
 
     def _cut(self, longest: int, n_letters: int) -> WindowInput:
-        """The window with the first letters of each word that is longer than the longest allowed."""
+        """The window with words of more than `longest` letters cut to their first `n_letters`."""
         if all(len(word) <= longest for word in self.spellings):
             return self
         cut = tuple(word[:n_letters] if len(word) > longest else word for word in self.spellings)

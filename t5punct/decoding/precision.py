@@ -1,6 +1,6 @@
-"""Where a model computes, and how precisely: fp32 as it was saved, or faster.
+"""On which device a model computes, and in which precision: fp32 as it was saved, or faster.
 
-In: a `Model`, the name of a device or of a precision.  Out: the model there or so; the given one does not change.
+In: a `Model`, the name of a device or of a precision.  Out: the converted model; the given one does not change.
 
 `bf16` halves the weights and is fast where the hardware multiplies bfloat16 (AVX512-BF16, AMX, any recent GPU);
 elsewhere it is slower than fp32, so `auto` takes it only there, and asking for it gives a warning.  `int8` quantises
@@ -28,13 +28,13 @@ PRECISIONS = ("fp32", "bf16", "int8", "auto")
 
 
 def check_precision(name: str) -> None:
-    """Raises ConfigError for a name that is none of `PRECISIONS`."""
+    """Raises ConfigError for a name that is not in `PRECISIONS`."""
     if name not in PRECISIONS:
         raise ConfigError(f"precision {name!r}", expected=f"one of {', '.join(PRECISIONS)}", fix="check --precision")
 
 
 def on_device(model: Model, name: str) -> Model:
-    """A model on a device of torch's, the given one left where it is; `auto` takes a GPU if there is one.
+    """A model on a torch device; the given one stays where it is.  `auto` takes a GPU if there is one.
 
     Raises ConfigError if there is no such device.
     """
@@ -51,7 +51,7 @@ def on_device(model: Model, name: str) -> Model:
             return model
         network: Any = copy.deepcopy(model.network).to(wanted)
         tagger = model.tagger and copy.deepcopy(model.tagger).to(wanted)
-    except (RuntimeError, AssertionError) as error:  # an unknown name, or a device that this torch cannot reach
+    except (RuntimeError, AssertionError) as error:  # an unknown name, or a device that this torch cannot use
         raise ConfigError(f"device {name!r}", expected=expected, fix=fix) from error
     return replace(model, network=network, tagger=tagger)
 
@@ -59,13 +59,13 @@ def on_device(model: Model, name: str) -> Model:
 def with_precision(model: Model, name: str) -> Model:
     """A model that computes in another precision; the given one stays as it is.
 
-    Raises ConfigError for a model that was converted before to another precision: what it lost does not come back.
+    Raises ConfigError for a model that was already converted to another precision: what it lost does not come back.
     """
     check_precision(name)
     if name in ("auto", model.precision) and model.precision != "fp32":
         return model
     if model.precision != "fp32":
-        raise ConfigError(f"{name} of a model in {model.precision}", expected="a model in fp32", fix="load it anew")
+        raise ConfigError(f"{name} of a model in {model.precision}", expected="a model in fp32", fix="load it again")
     if name == "bf16" and not multiplies_bf16(model.device):
         _log.warning("bf16 is slow on this %s, which has no instructions for it; use --precision auto", model.device)
     if name == "bf16" or (name == "auto" and multiplies_bf16(model.device)):
@@ -90,7 +90,7 @@ def _in_int8(model: Model) -> Model:
 
 
 def multiplies_bf16(device: torch.device) -> bool:
-    """Whether a device has instructions for bfloat16 (not just a way to do it in software)."""
+    """Whether a device has instructions for bfloat16 (not only an emulation in software)."""
     import torch
 
     if device.type == "cuda":

@@ -4,16 +4,16 @@ In: windows of words.  Out: a `Solution` for each, with votes equal to those of 
 
 The words are known, so a draft of the whole output can be scored in one decoder pass: at each `Branch` of the draft the
 network says which token it would have taken there.  Where it disagrees the draft is rewritten, and passes are repeated
-until nothing changes (DESIGN, section 5; Jacobi decoding, Santilli 2023, with a draft that is nearly the answer).
+until nothing changes (docs/design.md; Jacobi decoding, Santilli 2023, with a draft that is nearly the answer).
 What comes before the first disagreement is exactly what step-by-step decoding writes, and so is the token that the
-network wants there; thus every pass settles at least one more branch, and a draft without disagreements is the answer.
+network wants there.  So every pass settles at least one more branch, and a draft without disagreements is the answer.
 What is settled is not computed again, and a window whose draft is confirmed leaves the batch.
 
 Nothing depends on what is written later, so a window whose last slots are masked is written only up to them.
 
-A model that has a tagger drafts with its marks and case, others without any; that is a matter of speed.
+With a tagger the first draft has its marks and case, without one it has none; this changes only the speed.
 
-`we know that right` is drafted as `we know that. Right?`, say, rewritten to `We know that, right?`, and confirmed.
+E.g. `we know that right` is drafted as `we know that. Right?`, rewritten to `We know that, right?`, and confirmed.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Site:
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """What one pass says of one draft's open sites.
+    """What one pass says about the open sites of one draft.
 
     rows: for each site, the probabilities of its tokens (and zeros); best: the child that the network would take.
     """
@@ -69,7 +69,7 @@ class Scores:
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """The first mark, or nothing, of a slot, and the case of the word before it (None: its first form)."""
+    """A guess at the first mark of a slot, or none, and at the case of the word before it (None: its first form)."""
 
     mark: str = NO_LABEL
     case: Case | None = None
@@ -79,10 +79,10 @@ class Draft:
     """One window as it would be written: for each place, marks, then the next word in some case, or the end."""
 
     def __init__(self, window: WindowInput, candidates: Candidates, guesses: Sequence[Guess]) -> None:
-        """`guesses`: one for each slot that is to be decided, and the word before it."""
+        """`guesses`: one for each slot to be decided, and the word before it."""
         self._window, self._candidates = window, candidates
         marks, cases = [one.mark for one in guesses], [one.case for one in guesses]
-        drafted = zip([NO_LABEL, *marks], [*cases, None], strict=True)  # a slot, then the word behind it
+        drafted = zip([NO_LABEL, *marks], [*cases, None], strict=True)  # a slot, then the word after it
         self._places = [self._drafted(place, mark, case) for place, (mark, case) in enumerate(drafted)]
         self._rows: list[list[float]] = []  # probabilities of the settled sites
         self._n_passes = 0
@@ -96,11 +96,11 @@ class Draft:
 
     @property
     def open_tokens(self) -> list[int]:
-        """The tokens from the last settled one on; those that are fed to the decoder, and the last that it predicts."""
+        """The tokens from the last settled one on: the decoder reads all but the last, which it only predicts."""
         return self._tokens[max(0, self.n_settled - 1) :]
 
     def rewrite(self, scores: Scores) -> None:
-        """Settle everything up to the first disagreement, and follow the network at the first one of each place."""
+        """Settle everything up to the first disagreement; in each place, follow the network at its first one."""
         self._n_passes += 1
         wrong = [
             (index, site, child)
@@ -145,7 +145,7 @@ class Draft:
         return self._candidates.choice(self._window, place, n_marks).form(Case.CAPITALISED if begins else case)
 
     def _follow(self, site: Site, child: int) -> None:
-        """Leave the draft at a site.  How the place goes on from there is a guess, for the next pass to judge."""
+        """Change the draft at a site.  The rest of the place is a guess, which the next pass checks."""
         paths = self._places[site.place]
         following = paths[site.step].choice.paths[site.branch.node.first_options[child]]
         mark = following.option.mark
@@ -168,9 +168,9 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class SlotRequest:
-    """What is to be written, for which source, and from which of the source's tokens the tagger guesses each slot.
+    """A window to be written, its source, and the source token from which the tagger guesses each slot.
 
-    Slots beyond those guessed at are not written.
+    As many slots are written as there are such tokens.
     """
 
     window: WindowInput
@@ -179,7 +179,7 @@ class SlotRequest:
 
 
 class SlotDecoder:
-    """Decodes windows; keeps what all of them share."""
+    """Decodes windows; holds what all of them share."""
 
     def __init__(
         self, model: Model, config: DecodingConfig | None = None, candidates: Candidates | None = None
@@ -194,7 +194,7 @@ class SlotDecoder:
         self._head = CandidateHead(model)
 
     def decode(self, windows: Sequence[WindowInput], n_slots: Sequence[int] | None = None) -> list[Solution]:
-        """A solution for each window, in order; with `n_slots`, for so many of its slots, from the first on."""
+        """A solution for each window, in order; with `n_slots`, only for its first so many slots."""
         sources = sources_of(windows, self._model, self._config.style)
         wanted = [len(window.words) for window in windows] if n_slots is None else n_slots
         return self.solve(
@@ -272,7 +272,7 @@ class SlotDecoder:
 
 
 def _table(rows: Sequence[Sequence[float]], fill: float) -> torch.Tensor:
-    """Rows of different lengths as a matrix; of numpy's making, which is several times faster at it than torch."""
+    """Rows of different lengths as a matrix; numpy makes it several times faster than torch."""
     width = max(map(len, rows))
     kind = np.float32 if isinstance(fill, float) else np.int64
     return torch.from_numpy(np.array([(*row, *(fill,) * (width - len(row))) for row in rows], dtype=kind))

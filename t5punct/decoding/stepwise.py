@@ -2,9 +2,8 @@
 
 In: windows of words.  Out: votes, one a slot, with distributions over labels and case.
 
-This is the reference that `slots` must equal (DESIGN, section 5), written to be plainly right: at every step each
-window's decoder may write only what `candidates` allows, so the words of the output are the words of the input by
-construction.
+This is the reference that `slots` must equal (docs/design.md), kept as simple as possible.  At every step each window's
+decoder may write only what `candidates` allows, so the words of the output are always the words of the input.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ class SlotWriter:
 
     @property
     def log_odds(self) -> tuple[float, ...]:
-        """What is added to their logits."""
+        """What is added to the logits of the allowed tokens."""
         return self._node.log_odds or (0.0,) * len(self._node.tokens)
 
     def take(self, child: int, probabilities: Sequence[float]) -> None:

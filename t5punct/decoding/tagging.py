@@ -2,8 +2,8 @@
 
 In: windows of words.  Out: votes, one a slot, from one pass of the encoder.
 
-It is the fastest way, and the baseline of the others.  A label has one mark at most, and no decision knows of another,
-but for one thing: a capital that only a sentence's beginning explains is taken back where none begins (`within`).
+It is the fastest decoder, and the baseline for the others.  A label has at most one mark.  Decisions do not depend on
+each other, with one exception: a capital that only a sentence start explains is removed if none is there (`within`).
 
 `TagDecoder(model).votes([WindowInput.of(["we", "know"])])` gives the votes of one window, two of them.
 """
@@ -31,8 +31,8 @@ _UNMARKED = Distribution.certain(NO_LABEL)
 class Tagged:
     """Probabilities at the tagged slots of a batch, one row each, float32.
 
-    marks (n_slots, n_classes): of the tagger's classes, odds weighed in; ends (n_slots,): that a sentence ends in the
-    slot, without odds; cases (n_slots, n_cases): of the slot's word being written as in `TAGGED_CASES`.
+    marks (n_slots, n_classes): of the tagger's classes, with odds; ends (n_slots,): that a sentence ends in the slot,
+    without odds; cases (n_slots, n_cases): that the slot's word is written as in `TAGGED_CASES`.
     """
 
     marks: list[list[float]]
@@ -58,7 +58,7 @@ class TagDecoder:
 
     @torch.inference_mode()
     def votes(self, windows: Sequence[WindowInput], n_slots: Sequence[int] | None = None) -> list[tuple[Vote, ...]]:
-        """Votes for each window, in order; `n_slots` limits them to so many of its slots, from the first on."""
+        """Votes for each window, in order; with `n_slots`, only for its first so many slots."""
         sources = sources_of(windows, self._model, self._config.style)
         wanted = [len(window.words) for window in windows] if n_slots is None else n_slots
         votes: dict[int, tuple[Vote, ...]] = {}
@@ -70,7 +70,7 @@ class TagDecoder:
         return [votes[index] for index in range(len(windows))]
 
     def _tagged(self, sources: Sequence[Source], wanted: Sequence[int]) -> Tagged:
-        """The first slots of each window, so many as are wanted, window after window."""
+        """Tag the first `wanted` slots of each window, one window after the other."""
         batch = encoder_input(sources, self._model)
         encoder = self._model.network.get_encoder()
         states = encoder(input_ids=batch.input_ids, attention_mask=batch.attention_mask).last_hidden_state
@@ -97,7 +97,7 @@ class TagDecoder:
         return Distribution(self._tagger.mark_classes, tuple(marks)) if window.has_slot[place] else _UNMARKED
 
     def _case(self, window: WindowInput, place: int, cases: Sequence[float]) -> Distribution:
-        """Among the ways in which the word can be written."""
+        """The case, among those in which the word can be written."""
         forms = case_forms(window.spellings[place]) if self._model.task.cased else {Case.LOWER: window.words[place]}
         if len(forms) == 1:
             return Distribution.certain(*(form.value for form in forms))
@@ -106,9 +106,9 @@ class TagDecoder:
 
 
 def within(cases: Sequence[float], begins: float) -> tuple[float, ...]:
-    """The probabilities of `TAGGED_CASES` for a word, given that no sentence begins with it; one does with `begins`.
+    """The probabilities of `TAGGED_CASES` for a word, given that no sentence begins with it.
 
-    A word that begins a sentence has a capital, so by the law of total probability
+    `begins` is the probability that one does.  A word that begins a sentence has a capital, so by total probability
     p(capital) = begins + (1 - begins) p(capital | no sentence begins).
 
     >>> within((0.1, 0.9, 0.0), begins=0.8)

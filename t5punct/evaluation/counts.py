@@ -1,6 +1,6 @@
 """Counts: what a document contributes to the scores; additive over documents.
 
-In: the slots of reference and output.  Out: `Counts`, which can be added up, drawn again, or compared.
+In: the slots of reference and output.  Out: `Counts`, which can be added up, resampled, or compared.
 
 >>> reference, output = (Slot("."), Slot("")), (Slot("!"), Slot(","))
 >>> counts = count(reference, output)
@@ -18,7 +18,7 @@ from typing import Any
 from ..errors import InputError
 from ..text.marks import ends_sentence
 
-# the marks of each class of the IWSLT benchmark (DESIGN, section 8); the first mark that maps decides
+# the marks of each class of the IWSLT benchmark; the first mark of a label that has a class decides
 CLASS_MARKS: Mapping[str, str] = {"COMMA": ",:-", "PERIOD": ".!;", "QUESTION": "?"}
 _CLASS_OF_MARK = {mark: name for name, marks in CLASS_MARKS.items() for mark in marks}
 
@@ -74,7 +74,7 @@ class Counts:
         return Counts.of_row([one + more for one, more in zip(self.row(), other.row(), strict=True)])
 
     def row(self) -> list[int]:
-        """All the numbers in one order: thousands of documents are added up as the rows of a matrix."""
+        """All numbers in a fixed order, so that thousands of documents can be added up as the rows of a matrix."""
         triples = (*(self.classes[name] for name in CLASS_MARKS), self.boundaries)
         numbers = [getattr(self, name) for name in _PLAIN_FIELDS]
         return numbers + [number for found in triples for number in (found.correct, found.predicted, found.reference)]
@@ -110,7 +110,7 @@ def count(reference: Sequence[Slot], output: Sequence[Slot]) -> Counts:
 
 
 def _kind(wanted: Slot, found: Slot) -> tuple[Slot, Slot]:
-    """The same for all pairs of slots that count the same: many slots are of few kinds."""
+    """One pair for all pairs of slots that count the same: there are many slots of few kinds."""
     if wanted.word is None or found.word is None:
         return Slot(wanted.label), Slot(found.label)
     spelled = "a" if wanted.word == wanted.word.lower() else "A"

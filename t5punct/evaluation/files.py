@@ -2,7 +2,7 @@
 
 In: IWSLT rows or any punctuated text (one document a line).  Out: a `Report`, which `report` shows.
 
-The reference's marks and capitals are taken off, the punctuator puts its own on, and the two are compared.
+The reference's marks and capitals are taken off, the punctuator puts on its own, and the two are compared.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Report:
 
     data: str
     scores: Scores
-    micro_interval: Interval | None  # None where nothing is known of the spread
+    micro_interval: Interval | None  # None for a single document, or where there is no score
     counts: tuple[Counts, ...]  # one for each document
     seconds: float
     generated: AlignmentCounts | None  # what free generation did to the words, before alignment
@@ -34,7 +34,7 @@ class Report:
 
 
 def evaluate_file(path: str | Path, punctuator: Punctuator, *, max_words: int | None = None) -> Report:
-    """Punctuate a file's words anew and score the result; a pipe will do, and `-` is standard input."""
+    """Punctuate a file's words again and score the result; `path` may be a pipe, or `-` for standard input."""
     started = time.perf_counter()
     strategy = Preset(punctuator.config.windows, punctuator.config.combine)
     before, documents, units = punctuator.alignment, list[Counts](), "text"
@@ -43,7 +43,7 @@ def evaluate_file(path: str | Path, punctuator: Punctuator, *, max_words: int | 
         decided = punctuator.decisions(reference.words)
         documents += reference.counts(punctuator.written(reference.words, decided))
         units = reference.units
-    seconds = time.perf_counter() - started  # what follows is no part of the work that is timed
+    seconds = time.perf_counter() - started  # the rest is not timed
     scores = scores_of(sum(documents, Counts()))
     return Report(
         data=str(path),
@@ -57,7 +57,7 @@ def evaluate_file(path: str | Path, punctuator: Punctuator, *, max_words: int | 
 
 
 def signature(punctuator: Punctuator, units: str, max_words: int | None) -> str:
-    """The settings behind a score, so that two numbers can be told apart; what has its usual value is left out."""
+    """The settings behind a score, so that scores can be compared; most settings are left out if they are defaults."""
     config, task, decoding = punctuator.config, punctuator.model.task, punctuator.config.decoding
     generates = decoding.decoder == "generate"
     odds = {} if generates else decoding.odds(task)
@@ -80,7 +80,7 @@ def signature(punctuator: Punctuator, units: str, max_words: int | None) -> str:
 
 
 def strategy_signature(strategy: Preset) -> str:
-    """The same of a window strategy."""
+    """The settings of a window strategy."""
     windows, combine = strategy.windows, strategy.combine
     parts = [
         f"w:{windows.window}|s:{windows.stride_words}|ml:{windows.mask_left}|mr:{windows.mask_right}",

@@ -22,7 +22,7 @@ FORMATS = (".png", ".svg", ".pdf")
 
 
 def check_plot(path: Path) -> None:
-    """Raises ConfigError where a plot could not be drawn, before the work that it is to show."""
+    """Raises ConfigError if a plot cannot be drawn; to be called before the work that it shows."""
     if path.suffix not in FORMATS:
         raise ConfigError(f"plot {path}", expected=f"a name in {', '.join(FORMATS)}", fix="check --plot")
     try:
@@ -32,7 +32,7 @@ def check_plot(path: Path) -> None:
 
 
 def draw_frontier(trials: Sequence[Trial], best: Sequence[Trial], path: Path) -> None:
-    """F1 against reads a word: a dot a trial, a line through the frontier."""
+    """F1 against reads a word: a dot for each trial, a line through the frontier."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8, 4.5))
@@ -47,7 +47,7 @@ def draw_frontier(trials: Sequence[Trial], best: Sequence[Trial], path: Path) ->
 
 
 def save(figure: Figure, path: Path) -> None:
-    """Write a figure, its folder made where needed."""
+    """Write a figure; its folder is made if needed."""
     figure.tight_layout()
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=110)

@@ -1,9 +1,9 @@
-"""Files of punctuated text -> references: words to punctuate anew, and how to count what became of them.
+"""Files of punctuated text -> references: bare words to punctuate, and how to count the result.
 
 In: IWSLT rows, or punctuated text with one document a line.  Out: `Reference`s, lazily.
 
-The line `We know. Right?` is a reference whose words are `we`, `know`, `right`; what a system decides of them is
-counted against the labels and capitals that the line has.
+The line `We know. Right?` is a reference whose words are `we`, `know`, `right`; what a system decides for them is
+counted against the labels and capitals of the line.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ..text.words import Word, split
 from .counts import Counts, Slot, count
 from .text import compare_words
 
-_STRETCH_WORDS = 500  # an IWSLT file marks no talks; stretches of this length are drawn for intervals
+_STRETCH_WORDS = 500  # an IWSLT file does not say where talks end; intervals are drawn over stretches of this length
 
 
 class Reference(Protocol):
@@ -32,7 +32,7 @@ class Reference(Protocol):
 
     @property
     def units(self) -> str:
-        """What is scored, for signatures."""
+        """What is scored: `text` or `iwslt-rows`; for signatures."""
 
     @property
     def words(self) -> Sequence[Word]:
@@ -44,7 +44,7 @@ class Reference(Protocol):
 
 @dataclass(frozen=True)
 class RowsReference:
-    """IWSLT rows; the file's own words are scored, and the slot inside a joined word is O."""
+    """IWSLT rows; the file's own words are scored, and a slot inside a joined word counts as O."""
 
     rows: tuple[Row, ...]
     alphabet: Alphabet
@@ -59,7 +59,7 @@ class RowsReference:
         return join_clitics(self.rows)
 
     def counts(self, annotated: Sequence[AnnotatedWord]) -> list[Counts]:
-        """One for each stretch; words that changed are counted for the whole file, and borne by its first stretch."""
+        """One for each stretch; changed words are counted for the whole file and added to its first stretch."""
         labels = [""] * len(self.rows)
         for last, word in zip(self._joined.last_rows, annotated, strict=True):
             labels[last] = word.label
@@ -70,7 +70,7 @@ class RowsReference:
         return found
 
     def _changes(self, written: Sequence[str]) -> Counts:
-        """How the words differ in the text that the product would write."""
+        """How the words change in the text that t5punct writes."""
         before = split(" ".join(word.text for word in self.words), self.alphabet).words
         kept = compare_words(before, split(" ".join(written), self.alphabet).words, case=False)
         return Counts(
@@ -99,7 +99,7 @@ class TextReference:
 def references(
     path: str | Path, alphabet: Alphabet, *, case: bool = True, max_words: int | None = None
 ) -> Iterator[Reference]:
-    """The references of a file; a pipe will do, and `-` is standard input.  Raises InputError if it holds no words."""
+    """The references of a file, a pipe, or `-` for standard input.  Raises InputError if there are no words."""
     lines = source_lines(path)
     first = next(lines, "")
     lines = itertools.chain((first,), lines)  # a pipe is read once

@@ -59,7 +59,7 @@ def _class_json(scores: ClassScores) -> Mapping[str, float | int | None]:
 
 
 def table(report: Report) -> RenderableType:
-    """Scores a class, then the single figures, then the signature."""
+    """Scores by class, then single figures, then the signature."""
     from rich.console import Group
     from rich.table import Table
     from rich.text import Text

@@ -34,14 +34,14 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class PairedTest:
-    """The gain of one system over another, and how often chance alone gives as much."""
+    """The gain of one system over another, and how often chance alone gives that much."""
 
     gain: float
     p_value: float
 
 
 def micro_f1(counts: Counts) -> float:
-    """Micro F1 in percent; 0 where no side has a mark."""
+    """Micro F1 in percent; 0 if neither side has a mark."""
     return scores_of(counts).micro.f1 or 0.0
 
 
@@ -53,7 +53,7 @@ def interval(
     level: float = 0.95,
     seed: int = 1,
 ) -> Interval | None:
-    """Percentile bootstrap over documents (Efron 1979); None for a single document, which tells no spread."""
+    """Percentile bootstrap over documents (Efron 1979); None for a single document, which shows no spread."""
     if not documents:
         raise InputError("no documents", expected="at least one", fix="score something first")
     if len(documents) == 1:
@@ -79,7 +79,7 @@ def paired_test(
     """Approximate randomisation over documents (Noreen 1989), two-sided."""
     if len(ours) != len(theirs) or not ours:
         raise InputError(
-            f"{len(ours)} and {len(theirs)} documents", expected="the same documents for both", fix="score both anew"
+            f"{len(ours)} and {len(theirs)} documents", expected="the same documents for both", fix="score both again"
         )
     rng, one, other = np.random.default_rng(seed), _rows(ours), _rows(theirs)
     gain = statistic(_total(one)) - statistic(_total(other))

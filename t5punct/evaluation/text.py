@@ -20,15 +20,15 @@ from .counts import Counts, Slot, count
 
 
 def compare(reference: str, output: str, *, case: bool = True, alphabet: Alphabet | None = None) -> Counts:
-    """Score an output text against a reference text (any system's output will do)."""
+    """Score the output text of any system against a reference text."""
     return compare_words(split(reference, alphabet).words, split(output, alphabet).words, case=case)
 
 
 def compare_words(reference: Sequence[Word], output: Sequence[Word], *, case: bool = True) -> Counts:
     """Score words with their labels.
 
-    Words are compared in lower case; what was inserted, dropped or changed is counted.  The slot of a changed
-    word is scored (it still stands), that of a dropped word counts as unmarked.
+    Words are compared in lower case; inserted, dropped and changed words are counted.  The slot of a changed word is
+    scored, because it is still there; that of a dropped word counts as unmarked.
     """
     pairs: list[tuple[int, int | None]] = []
     inserted = dropped = changed = 0

@@ -2,8 +2,8 @@
 
 In: a file of punctuated text, a punctuator, a grid.  Out: `Trial`s, and the frontier of F1 against cost.
 
-Decoding is what costs, and a window's votes are the same whichever strategy asks for them: each window is decoded
-once, and every strategy that is made of such windows is scored from what they said.
+Decoding is expensive, and a window's votes do not depend on the strategy that uses it.  So each window is decoded once,
+and all strategies with such windows are scored from the same votes.
 
 A grid of windows of 64 words with grain 8 has strides and masks of 8, 16, 24 ... words; with a budget of 4, strides
 of 16 and more, so that no word is read more than four times.
@@ -32,7 +32,7 @@ from .significance import Interval, interval
 
 @dataclass(frozen=True)
 class TuneConfig:
-    """The grid, and what may be spent."""
+    """The grid, and the budget."""
 
     budget: float = 4.0  # how often a word may be read: w / s, the votes that a slot has without masks
     windows: list[int] = field(default_factory=lambda: [32, 64, 96])  # w, words
@@ -61,7 +61,7 @@ class TuneConfig:
                 )
 
     def strategies(self, window: int) -> Iterator[Preset]:
-        """All that the grid has for one window size and the budget pays for; a single vote needs no method."""
+        """All strategies of one window size within the budget; with one vote a slot, only the first method."""
         unit = window // self.grain
         masks = range(0, int(self.largest_mask * window) + 1, unit)
         for left, right, stride in product(masks, masks, range(unit, window + 1, unit)):
@@ -82,7 +82,7 @@ class Trial:
 
     @property
     def reads(self) -> float:
-        """How often a word is read: the cost, in passes over the document."""
+        """How often a word is read: the cost, as passes over the document."""
         return self.strategy.windows.window / self.strategy.windows.stride_words
 
     @property
@@ -124,7 +124,7 @@ class Trials:
         return cls(punctuator, references(path, alphabet, case=case, max_words=max_words))
 
     def forget(self) -> None:
-        """Drop all votes, when no later strategy has windows of the same size: they take memory."""
+        """Drop all votes, to free memory; for when no later strategy has windows of the same size."""
         self._documents = [(document, VoteCache(self._punctuator, document.words)) for document, _ in self._documents]
 
     def trial(self, strategy: Preset) -> Trial:
@@ -144,7 +144,7 @@ def tune(path: str | Path, punctuator: Punctuator, config: TuneConfig) -> Iterat
 
 
 def frontier(trials: Iterable[Trial]) -> list[Trial]:
-    """The trials that none beats for the same cost or less, the cheapest first; of equals, the one tried first."""
+    """The trials that no other beats at the same cost or less, cheapest first; of equal ones, the first tried."""
     best: list[Trial] = []
     for trial in sorted(trials, key=lambda one: (one.reads, -one.micro_f1)):
         if not best or trial.micro_f1 > best[-1].micro_f1:

@@ -1,4 +1,4 @@
-"""Live words -> committed marks, which never change again (DESIGN, section 7)."""
+"""Live words -> committed marks, which never change again (docs/design.md)."""
 
 from ..text.formats.live import TimedWord
 from .policies import StreamConfig

@@ -1,8 +1,8 @@
-"""What the model says of the slots that wait: by seq2seq over the window, or by questions about single slots.
+"""How waiting slots get their votes: by writing the window (seq2seq), or by questions about single slots (classify).
 
-In: looks at streams.  Out: for each, the votes of its first waiting slots, in order.
+In: `Look`s at streams.  Out: for each, the votes of its first waiting slots, in order.
 
-Of a stream whose words `how are you` wait, with a lookahead of 2, one slot is asked for: that of `how`.
+If the words `how are you` wait and the lookahead is 2, one slot is asked for: that of `how`.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from .state import StreamState
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """A stream, and what the model is to read of it; the slots that the view's window may decide are asked for."""
+    """A stream and the part of it that the model reads; asked for are the slots that the view's window may decide."""
 
     state: StreamState
     view: View[Word]
 
     @property
     def slots(self) -> range:
-        """Their places in the window."""
+        """The places of these slots in the window."""
         window = self.view.window
         return range(window.keep_start - window.start, window.keep_stop - window.start)
 
@@ -54,10 +54,10 @@ class Seq2Seq:
 
 
 class Classify:
-    """Each slot is asked about by itself; the answers have no case, so only `I` and what begins a sentence gets one."""
+    """Each slot is asked about alone; answers have no case, so only `I` and first words of sentences get capitals."""
 
     def __init__(self, punctuator: Punctuator, classifier: Classifier | None = None) -> None:
-        """Raises ConfigError for a model that does not know the task; `classifier`: who answers in its place."""
+        """Raises ConfigError for a model that does not know the task; `classifier`, if given, answers instead of it."""
         decoding = punctuator.config.decoding
         self._punctuator, self._classifier = punctuator, classifier or SlotClassifier(punctuator.model, decoding)
 
@@ -78,5 +78,5 @@ class Classify:
 
 
 def decider_of(name: str, punctuator: Punctuator) -> Decider:
-    """The way that a config names."""
+    """The decider that a config names."""
     return Classify(punctuator) if name == "classify" else Seq2Seq(punctuator)

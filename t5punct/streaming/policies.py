@@ -26,7 +26,7 @@ _DAY_MS = 86_400_000
 
 @dataclass(frozen=True)
 class StreamConfig:
-    """A policy and its values, in words unless named otherwise."""
+    """A policy and its values; lengths are in words unless stated."""
 
     policy: str = "fixed"
     decide: str = "seq2seq"  # or `classify`, with a model that was trained for it
@@ -34,7 +34,7 @@ class StreamConfig:
     lookahead: int = 4  # `fixed`: l, words of right context
     l_min: int = 1  # `entropy`: the least and the most words of right context
     l_max: int = 6
-    thresholds: list[float] = field(default_factory=lambda: [0.5])  # h in bits: one, or one a lookahead from l_min on
+    thresholds: list[float] = field(default_factory=lambda: [0.5])  # h in bits: one, or one for each lookahead
     every: int = 4  # `sentence`: F, words between two looks at the buffer
     after: int = 4  # `sentence`: T, words that must follow a sentence's end
     max_delay_ms: int | None = None  # a silence of this length commits everything
@@ -76,7 +76,7 @@ class StreamConfig:
 
 
 class Policy(Protocol):
-    """When to look, from where, and what is then final."""
+    """When the model reads a window, from where, and which slots are then final."""
 
     def is_due(self, state: StreamState) -> bool:
         """Whether the word just heard can make a slot final."""
@@ -88,12 +88,12 @@ class Policy(Protocol):
         """How many of the waiting slots, from the first on, could be final now."""
 
     def n_ready(self, state: StreamState, votes: Sequence[Vote]) -> int:
-        """How many more slots are final; votes: those of the slots asked for."""
+        """How many more slots are final; `votes` are those of the slots asked for."""
 
 
 @dataclass(frozen=True)
 class Fixed:
-    """Each slot when exactly `lookahead` words after it have been heard (Minixhofer 2021, section 4)."""
+    """Commits each slot when exactly `lookahead` words after it were heard (Minixhofer 2021, section 4)."""
 
     lookahead: int
 
@@ -112,7 +112,7 @@ class Fixed:
 
 @dataclass(frozen=True)
 class Entropy:
-    """Each slot when the model is sure of it, or `l_max` words after it have been heard (thesis 2021, algorithm 1).
+    """Commits each slot when the model is sure of it, or after `l_max` words (thesis 2021, algorithm 1).
 
     Slots are committed in order: one that the model is sure of waits for those before it.
     """
@@ -141,11 +141,11 @@ class Entropy:
 
 @dataclass(frozen=True)
 class Sentence:
-    """All sentences that enough words follow, looked for every so many words (Chen 2020, algorithm 1).
+    """Commits, every few words, all sentences that enough words follow (Chen 2020, algorithm 1).
 
-    The paper commits the first of them and looks at the rest anew; of several short sentences we commit all at once,
-    or they would come faster than they are committed.  The buffer begins where a sentence does, and is bounded: when as
-    many words wait as a window holds, all those that enough words follow are committed.
+    The paper commits only the first of them; then short sentences could come faster than they are committed, so we
+    commit all.  The buffer begins with a sentence.  It is bounded: when as many words wait as a window holds, all slots
+    that enough words follow are committed.
     """
 
     every: int

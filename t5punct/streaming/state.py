@@ -20,13 +20,13 @@ from ..text.words import Word
 
 @dataclass(frozen=True, slots=True)
 class StreamState:
-    """A stream between two words."""
+    """The state of a stream between two words."""
 
-    words: tuple[Word, ...] = ()  # the last that were heard, at most a window
+    words: tuple[Word, ...] = ()  # the last words: a window of them, or more while they wait
     n_seen: int = 0
     n_committed: int = 0
     sentence_start: int = 0  # the first word after the last committed sentence end
-    end_ms: int | None = None  # when the last word was over
+    end_ms: int | None = None  # when the last word ended
     finished: bool = False
 
     @property
@@ -36,17 +36,17 @@ class StreamState:
 
     @property
     def n_waiting(self) -> int:
-        """How many words were heard and are not committed."""
+        """How many words were heard and are not committed yet."""
         return self.n_seen - self.n_committed
 
     def hear(self, word: Word, window: int, end_ms: int | None = None) -> StreamState:
-        """One word more; of those before it, as many are remembered as fill a window or are not committed."""
+        """The state with one more word; older words are dropped if they are committed and outside the window."""
         n_dropped = min(max(0, len(self.words) + 1 - window), self.n_committed - self.start)
         words = (*self.words[n_dropped:], replace(word, space=" "))
         return replace(self, words=words, n_seen=self.n_seen + 1, end_ms=end_ms)
 
     def paused(self) -> StreamState:
-        """The same, now that a silence is known to have followed the last word."""
+        """The same state, with a silence after the last word."""
         return replace(self, words=(*self.words[:-1], replace(self.words[-1], pause=True)))
 
     def to_json(self) -> str:
@@ -70,7 +70,7 @@ class StreamState:
             ) from error
 
     def _check(self) -> None:
-        """Raises ValueError for a state that no stream has."""
+        """Raises ValueError for a state that no stream can have."""
         places = (0, self.start, self.n_committed, self.n_seen)
         types = [(self.n_seen, int), (self.n_committed, int), (self.sentence_start, int), (self.finished, bool)]
         types += [] if self.end_ms is None else [(self.end_ms, int)]

@@ -1,10 +1,10 @@
-"""Streams: words as they arrive in, words with marks that never change again out.
+"""Streams: words go in as they arrive, and words with marks come out that never change again.
 
 In: words, in chunks of any size, of one stream or of many.  Out: committed words, in order.
 
 With a lookahead of 2, `push(["how", "are"])` commits nothing yet, `push(["you", "today"])` commits `how` and `are`, and
-`finish()` the rest.  What the model reads depends on a word's place in the stream alone, so any chunking of the same
-words gives the same output; and the windows of many streams are decoded together.
+`finish()` the rest.  What the model reads depends only on a word's place in the stream, so any chunking of the same
+words gives the same output.  The windows of many streams are decoded together.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Words = Iterable[str | TimedWord]
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """A word whose slot is final, and how many words had been heard after it by then."""
+    """A word whose slot is final, and how many words were heard after it by then."""
 
     annotated: AnnotatedWord
     delay_words: int
@@ -54,7 +54,7 @@ class Streams:
     def __init__(
         self, punctuator: Punctuator, config: StreamConfig | None = None, decider: Decider | None = None
     ) -> None:
-        """`decider`: who says what the slots get, in place of the one that the config names.
+        """`decider` takes the place of the one that the config names.
 
         Raises ConfigError for a window that the model cannot read, and for a decoder that cannot do what is asked.
         """
@@ -83,7 +83,7 @@ class Streams:
             self._look(steps, looks)
 
     def flush(self, states: Sequence[StreamState]) -> list[Step]:
-        """Commit everything that was heard, and end the sentence there, as after a silence; the streams go on."""
+        """Commit everything that was heard, and end the sentence there, as a silence does; the streams go on."""
         steps = [Step(state) for state in states]
         self._look(steps, _waiting(states), ends=True)
         return steps
@@ -108,10 +108,10 @@ class Streams:
                 expected="the decoder slots, which knows how sure it is and answers questions",
                 fix="drop --decoder",
             )
-        self._punctuator.window_input([Word("a")] * self.config.window)  # says that it is too long
+        self._punctuator.window_input([Word("a")] * self.config.window)  # raises ConfigError if it is too long
 
     def _pieces(self, words: Words) -> Iterator[TimedWord]:
-        """One item a word: a mark that stands alone is a word, in whatever chunk it comes."""
+        """One item for each word; a mark that stands alone is a word, whatever chunk it comes in."""
         if isinstance(words, bytes) or not isinstance(words, Iterable):
             raise InputError(f"words of type {type(words).__name__}", expected="a list of str", fix="give [] for none")
         for word in [words] if isinstance(words, str) else words:
@@ -120,7 +120,7 @@ class Streams:
                 yield replace(timed, word=piece)
 
     def _hear(self, state: StreamState, queue: deque[TimedWord]) -> tuple[StreamState, bool | None]:
-        """Hear words until a window is to be decoded: then whether everything is final, else None."""
+        """Take words until a window must be decoded; then also whether everything becomes final (None: no window)."""
         task = self._punctuator.model.task
         while queue:
             silence_ms = queue[0].silence_ms(state.end_ms)
@@ -138,7 +138,7 @@ class Streams:
     def _look(self, steps: list[Step], looks: Mapping[int, bool], *, ends: bool = True) -> None:
         """Decode the newest windows of some streams, and commit what is final.
 
-        Where that is everything, a silence or the end of the stream follows, and the sentence `ends`.
+        Where everything is final, a silence or the end of the stream follows; with `ends` the sentence ends there.
         """
         wanted = [self._look_at(steps[index].state, everything, ends) for index, everything in looks.items()]
         for (index, everything), look, votes in zip(looks.items(), wanted, self._decider.votes(wanted), strict=True):
@@ -199,5 +199,5 @@ class StreamingPunctuator:
 
 
 def _waiting(states: Sequence[StreamState]) -> dict[int, bool]:
-    """The streams with words that are not committed, all of which are to be."""
+    """The streams with waiting words, all of which are to be committed."""
     return {index: True for index, state in enumerate(states) if state.n_waiting}

@@ -1,6 +1,6 @@
 """Where a model's files are: in a folder, or on the hub.
 
-In: a folder, or a hub id and a revision of it.  Out: a folder that holds all the files, downloaded if need be.
+In: a folder, or a hub id and a revision of it.  Out: a folder that holds all the files, downloaded if needed.
 
 `locate("runs/mine", "model")` is that folder; `locate("someone/punct", "model", "v2")` is its copy in the hub's cache.
 """
@@ -14,14 +14,14 @@ from pathlib import Path
 from ..errors import ModelError, first_line
 
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*(/[\w.-]+)?")
-# a model's own folder; below it lie other forms of its weights
+# of a model's folder itself; subfolders hold other forms of the weights
 _SMALL_FILES, _WEIGHTS, _BELOW = ["*.json", "*.yaml", "*.model", "*.txt"], ["*.safetensors"], ["*/*"]
 
 
 def locate(source: str | Path, kind: str, revision: str | None = None) -> Path:
-    """The folder of a model, or of a tokenizer (`kind`), which is looked up on the hub if a hub id is named.
+    """The folder of a model, or of a tokenizer (`kind`), downloaded if `source` is a hub id.
 
-    Raises ModelError for what looks like a path and is no folder: a typing error must not be asked of the network.
+    Raises ModelError for something that looks like a path and is not a folder: a typo must not go to the network.
     """
     folder = Path(os.path.expanduser(source))  # noqa: PTH111  (pathlib's raises for an unknown ~user)
     if folder.is_dir():
@@ -34,13 +34,13 @@ def locate(source: str | Path, kind: str, revision: str | None = None) -> Path:
 
 
 def _snapshot(hub_id: str, kind: str, revision: str | None) -> Path:
-    """All files together, the task's and the tagger's as well, which no library of the hub's knows of."""
+    """Download all files at once, also those of the task and the tagger, which the hub's libraries do not know."""
     from huggingface_hub import snapshot_download
 
     wanted = _SMALL_FILES if kind == "tokenizer" else _SMALL_FILES + _WEIGHTS
     try:
         return Path(snapshot_download(hub_id, revision=revision, allow_patterns=wanted, ignore_patterns=_BELOW))
-    except Exception as error:  # no network, no such name or revision, no permission: they have no common base
+    except Exception as error:  # no network, no such name or revision, no permission: no common base class
         named = f"{hub_id} in revision {revision}" if revision else hub_id
         raise ModelError(
             f"no {kind} {named} on the hub ({first_line(error)})",

@@ -2,9 +2,9 @@
 
 In: the encoder's state of each word's last token.  Out: logits of marks and of case.
 
-It teaches the encoder directly, drafts what `slots` then decides (a matter of speed, never of the result), and as the
-decoder `tagger` it decides alone.  `Tagger(d_model=392, marks=",.?!:;-")` has 8 classes of marks (0: none; k: the
-task's mark k - 1) and 3 of case (`TAGGED_CASES`).
+In training it teaches the encoder directly.  For the decoder `slots` it writes the first draft, which changes the speed
+and never the result; as the decoder `tagger` it decides alone.  `Tagger(d_model=392, marks=",.?!:;-")` has 8 classes of
+marks (0: none; k: the task's mark k - 1) and 3 of case (`TAGGED_CASES`).
 """
 
 from __future__ import annotations
@@ -50,12 +50,12 @@ def at_words(states: torch.Tensor, word_ends: torch.Tensor) -> torch.Tensor:
 
 
 def load_tagger(file: Path, d_model: int, marks: str) -> Tagger | None:
-    """The tagger of a file; none where there is none, or where it learned other marks."""
+    """The tagger in a file; None if there is no such file, or if it cannot be read or knows other marks."""
     if not file.is_file():
         return None
     tagger = Tagger(d_model, marks)
     try:
         tagger.load_state_dict(load_file(file))
-    except Exception:  # it is a help, not a part of the result
+    except Exception:  # slot decoding works without a tagger
         return None
     return tagger.requires_grad_(False)

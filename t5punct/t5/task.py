@@ -1,7 +1,7 @@
-"""The text form of the task: marks, styles, case, and the rows that a tokenizer may have of its own for them.
+"""The text form of the task: marks, styles, case, and the tokens that a tokenizer may have for them.
 
-In: YAML and dotted overrides, or a model's `t5punct.yaml`.  Out: a `TaskConfig`, saved with every model, which must be
-used with the form it learned.
+In: YAML and dotted overrides, or a model's `t5punct.yaml`.  Out: a `TaskConfig`.  It is saved with every model, because
+a model must be used with the form it learned.
 
 >>> TaskConfig().prefix_for("chat"), TaskConfig(prefix="<{style}>").prefix_for(None), mark_token(",")
 ('chat: ', '<talk>', '<,>')
@@ -18,33 +18,33 @@ from ..errors import ConfigError
 from ..text.marks import Alphabet, Case, capitalise, case_of
 
 SENTINEL = "<extra_id_0>"  # marks the slot that is asked about
-PAUSE = "<extra_id_1>"  # stands behind a word that a silence follows
-# what stands before a word's lower-case tokens in a text form with inline casing; a lower-case word has none
+PAUSE = "<extra_id_1>"  # stands after a word that a silence follows
+# with inline casing, the token before a word's lower-case tokens; a lower-case word has none
 CASE_TOKENS = {Case.CAPITALISED: "<^>", Case.UPPER: "<^^>"}
 
 
 @dataclass(frozen=True)
 class TaskConfig:
-    """The text form of the task; saved with every model, which must be used with the form it learned."""
+    """The text form of the task; saved with every model."""
 
     marks: str = ",.?!:;-"
     max_marks: int = 3
-    # by style, the longest label that is written where it is not `max_marks`: in lectures nobody wants `...`
+    # for some styles, the longest label instead of `max_marks`: in lectures nobody wants `...`
     style_max_marks: dict[str, int] = field(default_factory=dict)
-    max_tokens: int = 512  # of a window's source, end included: what T5 was pre-trained with; long words are cut for it
-    classifies: bool = False  # knows the sentinel task, one slot asked about at a time
-    # how many times a slot's first mark counts against no mark; 1 where none are given.  See decoding/candidates.py
+    max_tokens: int = 512  # of a window's source, end included (T5's pre-training length); long words are cut to fit
+    classifies: bool = False  # knows the sentinel task: one slot asked about at a time
+    # how many times a slot's first mark counts against no mark, 1 if not given; see decoding/candidates.py
     mark_odds: dict[str, float] = field(default_factory=dict)
-    unmarked_odds: float = 1.0  # how many times likelier a slot has no mark than in the questions of training
-    pause_ms: int | None = None  # a silence of this length is a pause token (280 in the thesis); None: it knows none
+    unmarked_odds: float = 1.0  # how many times higher the odds of no mark are in texts than in training's questions
+    pause_ms: int | None = None  # a silence of this length is a pause token (280 in the thesis); None: no pauses
     cased: bool = True  # targets in true case; False writes everything in lower case (Melamud 2021)
     inline_case: bool = False  # a case token before the word's lower-case tokens; the tokenizer must have `CASE_TOKENS`
     styles: list[str] = field(default_factory=lambda: ["talk", "meeting", "prose", "chat"])
     default_style: str = "talk"
-    prefix: str = "{style}: "  # the source's opening; `{style}` is the corpus tag the user picks by --style
+    prefix: str = "{style}: "  # the start of the source; `{style}` is the corpus tag that the user picks by --style
 
     def __post_init__(self) -> None:
-        Alphabet(self.marks, self.max_marks)  # says what is wrong with them
+        Alphabet(self.marks, self.max_marks)  # raises ConfigError if they are wrong
         if self.max_tokens < 1:
             raise ConfigError(f"max_tokens {self.max_tokens}", expected="1 or more", fix="set max_tokens")
         check_odds(self.mark_odds, self.marks)
@@ -55,7 +55,7 @@ class TaskConfig:
         if self.default_style not in self.styles:
             raise ConfigError(
                 f"default_style {self.default_style!r}",
-                expected=f"one of the styles, {', '.join(self.styles) or 'of which there are none'}",
+                expected=f"one of the styles ({', '.join(self.styles) or 'there are none'})",
                 fix="set styles and default_style",
             )
         for style, longest in self.style_max_marks.items():
@@ -69,7 +69,7 @@ class TaskConfig:
             self.prefix.format(style=self.default_style)
         except (LookupError, ValueError, AttributeError, TypeError) as error:  # {foo}, a lone brace, {style.foo}
             raise ConfigError(
-                f"prefix {self.prefix!r}", expected="text with {style} in it, or plain", fix="mend the prefix"
+                f"prefix {self.prefix!r}", expected="text, with or without {style} in it", fix="correct the prefix"
             ) from error
 
     @cached_property
@@ -93,17 +93,17 @@ class TaskConfig:
 
 
 def mark_token(mark: str) -> str:
-    """The name of a mark's own row in a tokenizer that has one: `<,>`."""
+    """The token of a mark, in a tokenizer that has one: `<,>`."""
     return f"<{mark}>"
 
 
 def style_token(style: str) -> str:
-    """The name of a style's own row in a tokenizer that has one: `<talk>`; a prefix of `<{style}>` uses it."""
+    """The token of a style, in a tokenizer that has one: `<talk>`; the prefix `<{style}>` uses it."""
     return f"<{style}>"
 
 
 def inline_case_of(form: str) -> Case:
-    """The case that a written form has in a text form with inline casing, which knows three.
+    """The case of a word form with inline casing, which has three cases.
 
     >>> [inline_case_of(form).value for form in ("I", "NASA", "McDonald", "iPhone", "42")]
     ['capitalised', 'upper', 'capitalised', 'lower', 'lower']
@@ -115,7 +115,7 @@ def inline_case_of(form: str) -> Case:
 
 
 def check_odds(odds: Mapping[str, float], marks: str | None = None) -> None:
-    """Raise ConfigError for odds that are no positive numbers, or of what is none of the marks."""
+    """Raise ConfigError for odds that are not positive numbers, or for something that is not a mark."""
     for mark, value in odds.items():
         if not 0.0 < value < math.inf or (marks is not None and mark not in set(marks)):
             raise ConfigError(

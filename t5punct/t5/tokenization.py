@@ -1,13 +1,13 @@
 """Words and marks <-> the tokens of a T5, one canonical way for training and decoding.
 
 In: normalised words, word forms, labels.  Out: token ids, with the places of words in them.
-Each word and each mark is tokenised by itself, so the tokens of a text are the tokens of its parts in a row,
-and slot decoding meets exactly the sequences that training showed.
+Each word and each mark is tokenised by itself.  So the tokens of a text are the tokens of its parts in a row, and slot
+decoding sees exactly the sequences that the model was trained on.
 
-There are two text forms.  In the one, capitals are written: `talk: we know</s>` becomes `We know?!</s>`.  In the other
-(`inline_case`; Bérard 2019, Etchegoyhen 2020), a case token stands before the word's own lower-case tokens, so that
+There are two text forms.  In the first, capitals are written: `talk: we know</s>` becomes `We know?!</s>`.  In the
+second (`inline_case`; Bérard 2019, Etchegoyhen 2020), a case token stands before the word's lower-case tokens, so that
 the words of the target are those of the source, token for token: `<talk> we know [SEP]` becomes
-`<^> we know <?> <!> [SEP]` with the bundled model, whose tokenizer has rows of their own for styles, marks and case.
+`<^> we know <?> <!> [SEP]`.  Its tokenizer has separate tokens for styles, marks and case.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from .task import CASE_TOKENS, PAUSE, SENTINEL, TaskConfig, inline_case_of, mark
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
-_KEPT_WORDS = 200_000  # a bound on memory, far above any document's vocabulary
+_KEPT_WORDS = 200_000  # bounds memory; far above any document's vocabulary
 _CONTINUES = "##"  # what WordPiece writes before a piece that does not begin a word
-_GLUE = "'’-./"  # inside words in a tokenizer that splits there
+_GLUE = "'’-./"  # characters inside words at which WordPiece splits
 _CARRIER = "a"  # a word that marks are attached to when we ask for their tokens
 
 
@@ -54,7 +54,7 @@ class TaskTokenizer:
 
     @cached_property
     def mark_ids(self) -> dict[str, tuple[int, ...]]:
-        """The tokens of each mark where it stands behind a word; the dash brings its space along."""
+        """The tokens of each mark when it follows a word; those of the dash include its space."""
         marks: dict[str, tuple[int, ...]] = {}
         for mark in self.task.marks:
             row = self._row(mark_token(mark))
@@ -66,7 +66,7 @@ class TaskTokenizer:
         return marks
 
     def word_ids(self, word: str, first: bool = False) -> tuple[int, ...]:
-        """The tokens of one word or word form; never empty.  The first of a text has no space before it."""
+        """The tokens of one word or word form; never empty.  The first word of a text has no space before it."""
         key = word if first else " " + word
         ids = self._words.get(key)
         if ids is None:
@@ -78,7 +78,7 @@ class TaskTokenizer:
 
     @cached_property
     def case_ids(self) -> dict[Case, tuple[int, ...]]:
-        """What stands before a word in each case, with inline casing.  Raises ModelError for a tokenizer without it."""
+        """The tokens before a word in each case, with inline casing.  Raises ModelError if the tokenizer has none."""
         return {Case.LOWER: ()} | {case: (self._special(token),) for case, token in CASE_TOKENS.items()}
 
     def form_ids(self, form: str, first: bool = False) -> tuple[int, ...]:
@@ -89,26 +89,26 @@ class TaskTokenizer:
 
     @cached_property
     def sentinel_id(self) -> int:
-        """The token of `SENTINEL`.  Raises ModelError if there is none."""
+        """The token `SENTINEL`.  Raises ModelError if there is none."""
         return self._special(SENTINEL)
 
     @cached_property
     def sentinel_ids(self) -> tuple[int, ...]:
-        """T5's sentinels, from the first on, as far as the tokenizer has them."""
+        """T5's sentinels, from the first to the last that the tokenizer has."""
         names = (f"<extra_id_{number}>" for number in range(100))
         found = (int(self.tokenizer.convert_tokens_to_ids(name)) for name in names)
         return tuple(itertools.takewhile(lambda number: number != self.tokenizer.unk_token_id, found))
 
     @cached_property
     def task_ids(self) -> tuple[int, ...]:
-        """The rows that the task has of its own: styles, marks, case, sentinels, as far as the tokenizer has them."""
+        """The task's own tokens that the tokenizer has: styles, marks, case, sentinels."""
         names = (*map(style_token, self.task.styles), *map(mark_token, self.task.marks), *CASE_TOKENS.values())
         rows = (row for row in map(self._row, names) if row is not None)
         return tuple(sorted({*rows, *self.sentinel_ids}))
 
     @cached_property
     def deciding_ids(self) -> tuple[int, ...]:
-        """The tokens that decide a slot, and a case, against the next word: marks and case tokens, one each.
+        """The tokens that stand for a mark or a case where otherwise the next word in lower case would follow.
 
         Raises ConfigError for a task that writes capitals in words, or marks in several tokens: there no single token
         decides.
@@ -125,7 +125,7 @@ class TaskTokenizer:
 
     @cached_property
     def pause_id(self) -> int:
-        """The token of `PAUSE`.  Raises ModelError if there is none."""
+        """The token `PAUSE`.  Raises ModelError if there is none."""
         return self._special(PAUSE)
 
     def source(
@@ -137,8 +137,7 @@ class TaskTokenizer:
     ) -> Source:
         """Encoder input of a window: prefix, words, end.
 
-        Behind word `asked`, if one is, stands the sentinel; behind each word i with `pauses[i]` the pause token, if the
-        task has one.
+        The sentinel stands after word `asked`; the pause token after each word i with `pauses[i]`, if the task has one.
         """
         pauses = pauses if self.task.pause_ms else ()
         ids = self._encode(self.task.prefix_for(style).strip())
@@ -162,10 +161,10 @@ class TaskTokenizer:
         return (*ids, self.eos_id)
 
     def going_on(self, forms: Sequence[str], labels: Sequence[str]) -> tuple[int | None, ...]:
-        """For each token of `target`: what would leave the slot and write the next word in lower case (or the end).
+        """For each token of `target`: the token that would end the slot there, with the next word in lower case.
 
-        None where nothing is decided: within a word, and behind a case token.  It is the token itself where that is
-        what the target does.  With one of `deciding_ids` instead, the target has a mark or a capital there.
+        After the last word it is the end.  None where nothing is decided: inside a word, and after a case token.  Where
+        it equals the target's token, the target has no mark and no capital; else the target has one of `deciding_ids`.
         """
         found: list[int | None] = []
         for index, form in enumerate(forms):
@@ -191,7 +190,7 @@ class TaskTokenizer:
         return self._spell(ids)
 
     def _spell(self, ids: Sequence[int]) -> str:
-        """The text of ids where marks and case have rows of their own: pieces put together, cased, marked."""
+        """The text of ids where marks and case have their own tokens: join pieces, set case, add marks."""
         marks = {row[0]: mark for mark, row in self.mark_ids.items()}
         cases = {row[0]: case for case, row in self.case_ids.items() if row} if self.task.inline_case else {}
         special = set(self.tokenizer.all_special_ids)
@@ -232,9 +231,9 @@ class TaskTokenizer:
         return list(self.tokenizer.encode(text, add_special_tokens=False))
 
     def _behind_carrier(self, written: str) -> tuple[int, ...]:
-        """Tokens of what follows the carrier word in a text.
+        """The tokens of what follows the carrier word in a text.
 
-        Raises ModelError if the tokenizer glues it to the carrier.
+        Raises ModelError if the tokenizer joins it with the carrier.
         """
         ids = self._encode(written)
         if ids[: len(self._carrier)] != self._carrier:
@@ -250,7 +249,7 @@ class TaskTokenizer:
         return self._encode(_CARRIER)
 
     def _known(self, ids: Sequence[int]) -> tuple[int, ...]:
-        """The tokens of a word: the unknown one for what the tokenizer drops, or takes for the end or a sentinel."""
+        """The tokens of a word; the unknown token if the tokenizer drops it or reads it as the end or a sentinel."""
         unknown = self.eos_id if self.tokenizer.unk_token_id is None else int(self.tokenizer.unk_token_id)
         return tuple(unknown if one in self._reserved else one for one in ids) or (unknown,)
 

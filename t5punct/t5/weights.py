@@ -1,6 +1,6 @@
 """A T5's weights on disk: read and checked, or written.
 
-In: a folder.  Out: a network whose weights fit its config and are numbers; files that others may read.
+In: a folder.  Out: a network whose weights fit its config and are finite; files that others may read.
 
 Weights are read from safetensors only.
 """
@@ -22,7 +22,7 @@ _EXPECTED = "a T5 with model.safetensors"
 
 
 def load_network(folder: Path) -> Any:
-    """The folder's T5 in float32.  Raises ModelError if its weights are missing, do not fit or are no numbers."""
+    """The folder's T5 in float32.  Raises ModelError if its weights are missing, do not fit or are not finite."""
     import torch
     from transformers import AutoModelForSeq2SeqLM
 
@@ -35,7 +35,7 @@ def load_network(folder: Path) -> Any:
                 output_loading_info=True,
                 ignore_mismatched_sizes=True,  # they are in `found`, by name
             )
-    except Exception as error:  # what a damaged file raises has no common base
+    except Exception as error:  # a damaged file raises errors without a common base class
         raise ModelError(
             f"{folder} cannot be loaded ({first_line(error)})", expected=_EXPECTED, fix="check --model"
         ) from error
@@ -45,12 +45,12 @@ def load_network(folder: Path) -> Any:
         raise ModelError(
             f"the weights of {folder} do not fit its config.json ({len(wrong)} of them, such as {min(wrong)})",
             expected=_EXPECTED,
-            fix="copy the folder anew",
+            fix="copy the folder again",
         )
     broken = broken_weights(network)
     if broken:
         raise ModelError(
-            f"weights of {folder} that are no numbers ({len(broken)} of them, such as {min(broken)})",
+            f"weights of {folder} that are not finite ({len(broken)} of them, such as {min(broken)})",
             expected="finite weights",
             fix="take an earlier checkpoint",
         )
@@ -59,15 +59,15 @@ def load_network(folder: Path) -> Any:
 
 def broken_weights(network: nn.Module) -> list[str]:
     """The names of the weights that hold NaN or infinity."""
-    # one of them makes the sum so, which costs less memory than looking at each
+    # a single one makes the sum NaN or infinite, and a sum takes less memory than a test of each
     return [name for name, weight in network.named_parameters() if not weight.detach().float().sum().isfinite()]
 
 
 @contextmanager
 def writing_folder(folder: Path) -> Iterator[None]:
-    """For writing a model's folder: raises OutputError where there is no room; at the end others may read the weights.
+    """For writing a model's folder: raises OutputError if there is no room, and sets the weights' permissions.
 
-    Safetensors gives no permission to anyone but the owner.
+    Safetensors lets only the owner read what it writes; at the end the weights have the permissions of any new file.
     """
     try:
         yield
@@ -85,7 +85,7 @@ def writing_folder(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def without_bars() -> Iterator[None]:
-    """No progress bars of transformers' for a moment: a library draws none on its user's terminal."""
+    """Switch off the progress bars of transformers: a library should not draw on its user's terminal."""
     from transformers.utils import logging
 
     shown = logging.is_progress_bar_enabled()

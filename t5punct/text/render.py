@@ -1,6 +1,6 @@
 """A word and a decision -> the word as it is written.
 
-In: a word of the input, and what was decided of it.  Out: the same word with case and marks on it.
+In: a word of the input, and what was decided for it.  Out: the same word with its case and marks.
 
 >>> from .words import split
 >>> (word,) = split("right").words
@@ -22,7 +22,7 @@ class RenderConfig:
     """What is written."""
 
     case: bool = True  # False leaves every letter as the input has it
-    keep_marks: bool = False  # True keeps the marks that the input brought, and adds others in empty slots
+    keep_marks: bool = False  # True keeps the marks of the input, and adds others in empty slots
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class RenderedWord:
-    """A word as it is written, with the label and case that stand in the output."""
+    """A word as it is written, with its label and case in the output."""
 
     text: str
     label: str
@@ -46,7 +46,7 @@ class RenderedWord:
 
 
 def render_word(word: Word, decision: Decision, config: RenderConfig, alphabet: Alphabet) -> RenderedWord:
-    """One word with its marks, without the space behind it."""
+    """One word with its marks, without the space after it."""
     case = decision.case if config.case and not keeps_letters(word.core) else Case.VERBATIM
     if config.keep_marks and word.given:
         cut = len(word.text) - word.n_closers  # what stands before the marks

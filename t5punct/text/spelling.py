@@ -1,4 +1,4 @@
-"""What the spelling of a word says by itself: which full stop is its own, and which letters are to be left alone.
+"""What the spelling of a word shows: whether a full stop belongs to it, and whether its letters must not change.
 
 In: a word without quotes and marks.  Out: yes or no.
 
@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import re
 
-# English abbreviations that are written with a full stop, in lower case and without it; add your own.
-# `no.` and `fig.` are left out: as words of a sentence they are too common
+# English abbreviations that are written with a full stop; here in lower case and without it.  Add your own.
+# `no.` and `fig.` are left out: as ordinary words they are too common
 _LISTED = """
     mr mrs ms dr prof rev st jr sr gen col capt lt sgt gov sen ph.d b.sc m.sc inc ltd co corp bros dept
     vs etc al cf viz approx incl resp misc vol pp eds jan feb aug sept oct nov dec
@@ -21,7 +21,7 @@ _LISTED = """
 ABBREVIATIONS = set(_LISTED.split())
 _ORDINAL = re.compile(r"\d{1,3}")
 _FIRST_PERSON = re.compile(r"i(?:['’].*)?", re.IGNORECASE | re.DOTALL)
-_LONGEST_WORD = 64  # letters; what is longer is a blob of some kind
+_LONGEST_WORD = 64  # letters; anything longer is a hash or the like
 _LONGEST_ACRONYM = 6  # letters
 _CODE = re.compile(
     r"""[@\\_=<>{}|^~`]   # name@host.org, c:\temp, snake_case, x=1, <b>
@@ -36,35 +36,35 @@ _CODE = re.compile(
 
 
 def owns_full_stop(stem: str, *, opens_line: bool = False) -> bool:
-    """Whether the full stop behind these letters belongs to the word: `vs.`, `J.` or, at a line's start, `1.`."""
+    """Whether a full stop after these letters belongs to the word: `vs.`, `J.` or, at the start of a line, `1.`."""
     if stem.lower() in ABBREVIATIONS or (len(stem) == 1 and stem.isupper() and stem != "I"):
         return True
     return opens_line and _ORDINAL.fullmatch(stem) is not None
 
 
 def keeps_letters(word: str) -> bool:
-    """Whether a word is an address, a path, a piece of code or a blob: upper and lower case in it are never changed."""
+    """Whether a word is an address, a path, code or very long: the case of its letters is never changed."""
     if len(word) > _LONGEST_WORD:
         return True
     return not word.isalnum() and _CODE.search(word) is not None and word.lower().rstrip(".") not in ABBREVIATIONS
 
 
 def takes_capital(word: str) -> bool:
-    """Whether a word begins with a letter that a sentence's beginning makes a capital: `'em` does, `3rd` does not."""
+    """Whether a word gets a capital at the start of a sentence: `'em` does, `3rd` does not."""
     first = next((char for char in word if char.isalnum()), "")
     return first.lower() != first.upper() and not keeps_letters(word)
 
 
 def can_be_acronym(word: str) -> bool:
-    """Whether a word may be one like NASA or UNESCO, which are short and have no apostrophe."""
+    """Whether a word may be an acronym: these are short and have no apostrophe (NASA, UNESCO)."""
     return len(word) <= _LONGEST_ACRONYM and not any(mark in word for mark in "'’")
 
 
 def is_spoken(word: str) -> bool:
-    """Whether a word has letters or digits; a dash or an emoji has none, and begins no sentence."""
+    """Whether a word has letters or digits; a dash or an emoji has none and cannot begin a sentence."""
     return any(char.isalnum() for char in word)
 
 
 def is_first_person(word: str) -> bool:
-    """Whether a word is `I`, or `I'm` and the like, which has a capital wherever it stands."""
+    """Whether a word is `I`, `I'm` or the like, which always has a capital."""
     return _FIRST_PERSON.fullmatch(word) is not None

@@ -23,31 +23,31 @@ from .spelling import owns_full_stop
 _APOSTROPHES = "'’"
 _OPENERS = '"“„«‘([{¿¡'
 _CLOSERS = '"”“»)]}' + _APOSTROPHES
-# U.S. and e.g. are words: their last full stop is theirs and marks no slot
+# U.S. and e.g. are words: their last full stop belongs to them and is not a mark
 _INITIALISM = re.compile(r"(?:[^\W\d_]\.){2,}$")
 _PUNCTUATION = ",.?!:;-…–—―" + _OPENERS + _CLOSERS
 _ALL_MARKS = Alphabet()
 _PIECE = re.compile(r"(\S+)(\s*)")
 _ASCII_WORD = re.compile(r"[A-Za-z0-9]+(?:['-][A-Za-z0-9]+)*")
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_NO_BYTE = re.compile("[\ud800-\udc7f\udd00-\udfff]")  # the others stand for bytes that are no UTF-8 (PEP 383)
+_NO_BYTE = re.compile("[\ud800-\udc7f\udd00-\udfff]")  # the others stand for bytes that are not UTF-8 (PEP 383)
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """One word of the input and the slot behind it."""
+    """One word of the input and the slot after it."""
 
-    text: str  # the spelling, never changed; existing marks are taken out
+    text: str  # the spelling without marks, never changed
     label: str = NO_LABEL  # the marks that stood in the slot
-    n_closers: int = 0  # how many closing quotes or brackets of `text` stand behind the marks
+    n_closers: int = 0  # how many closing quotes or brackets of `text` stood after the marks
     raw: str = ""  # word and marks exactly as the input wrote them
     space: str = " "  # the white space that follows
-    pause: bool = False  # whether a silence follows, as far as the times of the words tell
+    pause: bool = False  # whether a silence follows; known only if the words have times
     dotted: bool = False  # whether the first full stop of `label` is the word's own: `vs.`, or `1.` that opens a line
 
     @property
     def core(self) -> str:
-        """The spelling without quotes, brackets and leading dots; a piece of pure punctuation is left as it is."""
+        """The spelling without quotes, brackets and leading dots; pure punctuation is left as it is."""
         if _ASCII_WORD.fullmatch(self.text) or not self.has_slot:
             return self.text
         text = self.text[: len(self.text) - self.n_closers].lstrip(_OPENERS)
@@ -65,7 +65,7 @@ class Word:
 
     @property
     def given(self) -> str:
-        """The marks that stood in the slot; a full stop that is the word's own is none of them."""
+        """The marks that stood in the slot, without a full stop that belongs to the word."""
         return self.label[1:] if self.dotted and not self.label.startswith("..") else self.label
 
     @property
@@ -74,7 +74,7 @@ class Word:
         return not _is_punctuation(self.text)
 
     def written(self, label: str, case: Case = Case.VERBATIM, alphabet: Alphabet | None = None) -> str:
-        """The word in the given case with the given label, marks inside closing quotes where they stood."""
+        """The word in the given case with the given label; marks go inside closing quotes if they stood there."""
         text = self.text
         if case is not Case.VERBATIM:
             core = self.core
@@ -90,9 +90,9 @@ class Word:
         return stem + closers if _swallows(result, text, alphabet) else result
 
     def ends_sentence(self, label: str, alphabet: Alphabet | None = None) -> bool:
-        """Whether a reader of the word and its label sees a sentence end.
+        """Whether a reader sees a sentence end after the word with this label.
 
-        `U.S.` shows the full stop that it shares; a mark that cannot be written ends nothing.
+        The full stop of `U.S.` counts; a mark that cannot be written does not.
         """
         if not ends_sentence(label):
             return False
@@ -108,7 +108,7 @@ class Transcript:
     lead: str = ""
 
     def written(self, alphabet: Alphabet | None = None) -> str:
-        """The text with its own labels in canonical form."""
+        """The text with its labels in canonical form."""
         pieces = (word.written(word.label, alphabet=alphabet) + word.space for word in self.words)
         return self.lead + "".join(pieces)
 
@@ -117,7 +117,7 @@ def split(text: str, alphabet: Alphabet | None = None) -> Transcript:
     """Split a text into words, each with the marks that follow it.
 
     White space is kept.  A piece made of marks alone (` - `, ` ...`) belongs to the word before it
-    on the same line; where there is none it is a word of its own, so that nothing is ever lost.
+    on the same line.  Without such a word it is a word itself, so that nothing is lost.
     """
     return Transcript(tuple(words_of(text, alphabet)), lead_of(text))
 
@@ -128,13 +128,13 @@ def lead_of(text: str) -> str:
 
 
 def words_of(text: str, alphabet: Alphabet | None = None, *, opens_line: bool = True) -> Iterator[Word]:
-    """The words of `split`, one by one: a long text never stands in memory as words.
+    """The words of `split`, one by one, so that the words of a long text are never in memory all at once.
 
-    `opens_line`: whether the text begins a line, where a number with a full stop is an item of a list.
+    `opens_line`: whether the text begins a line; there a number with a full stop is a list item (`1.`).
     """
     alphabet = alphabet or _ALL_MARKS
     word: Word | None = None
-    start = stop = 0  # of what the input wrote for the word
+    start = stop = 0  # where the word and its marks stand in the text
     takes_marks = False
     for match in _PIECE.finditer(text, len(lead_of(text))):
         piece, space = match.group(1), match.group(2)
@@ -154,9 +154,9 @@ def words_of(text: str, alphabet: Alphabet | None = None, *, opens_line: bool = 
 
 
 def checked_text(text: object, *, may_hold_bytes: bool = False) -> str:
-    """A text that can be read.  Raises InputError for anything but a string, and for one with lone surrogates.
+    """The text, if it can be read.  Raises InputError for anything but a string, and for lone surrogates.
 
-    `may_hold_bytes`: surrogates that stand for bytes, as in text decoded with `surrogateescape`, are let through.
+    `may_hold_bytes`: accept surrogates that stand for bytes, as in text decoded with `surrogateescape`.
     """
     if not isinstance(text, str):
         raise InputError(f"a text of type {type(text).__name__}", expected="a str", fix="decode or join it first")
@@ -171,7 +171,7 @@ def checked_text(text: object, *, may_hold_bytes: bool = False) -> str:
 
 
 def readable(text: str) -> str:
-    """A text as a model can read it: what stands for a byte that is no UTF-8 becomes the sign for such."""
+    """A text as a model can read it: bytes that are not UTF-8 become the replacement character."""
     return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
 
 
@@ -183,7 +183,7 @@ def _word(piece: str, space: str, alphabet: Alphabet, opens_line: bool) -> Word:
     first = mark.search(piece, cut)
     shared = ""
     if first and first[0] == "." and _INITIALISM.fullmatch(piece[: first.end()].lstrip(_OPENERS)):
-        shared = "." * piece.startswith(".", first.end())  # `U.S...` is `U.S.` and `...`, as `Alphabet.write` has it
+        shared = "." * piece.startswith(".", first.end())  # `U.S...` is `U.S.` and `...`, as `Alphabet.spell` writes it
         first = mark.search(piece, first.end())
     if first is None or _is_punctuation(piece[: first.start()]):
         return Word(piece, NO_LABEL, 0, piece, space)
@@ -191,7 +191,7 @@ def _word(piece: str, space: str, alphabet: Alphabet, opens_line: bool) -> Word:
     closers = mark.sub("", marks)
     label = alphabet.label(shared + marks)
     dotted = first[0] == "." and owns_full_stop(stem.lstrip(_OPENERS), opens_line=opens_line)
-    is_whole = len(label) > 1 or len(marks) == len(closers) + 1  # or marks behind its full stop would be forgotten
+    is_whole = len(label) > 1 or len(marks) == len(closers) + 1  # else marks after the full stop would be lost
     return Word(stem + closers, label, len(closers), piece, space, dotted=dotted and is_whole)
 
 
@@ -203,9 +203,9 @@ def _mark_pattern(alphabet: Alphabet) -> re.Pattern[str]:
 
 
 def _tail_start(piece: str, alphabet: Alphabet) -> int:
-    """Where the run of marks and closing quotes begins that ends a piece.
+    """Where the marks and closing quotes at the end of a piece begin.
 
-    A search for a pattern that ends the piece would begin anew at every mark; this walks once, from the end.
+    A regular expression would start over at every mark; this walks once, from the end.
     """
     characters = alphabet.characters.replace(DASH, "") + _CLOSERS
     place = len(piece)
@@ -232,7 +232,7 @@ def _is_punctuation(piece: str) -> bool:
 
 
 def _swallows(result: str, text: str, alphabet: Alphabet) -> bool:
-    """Whether marks would become part of the word: `U.S` + `.` reads as the word `U.S.`."""
+    """Whether marks would become part of the word: `U.S` + `.` is read as the word `U.S.`."""
     if _ASCII_WORD.fullmatch(text):
         return False
     return [word.text for word in split(result, alphabet).words] != [text]

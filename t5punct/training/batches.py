@@ -45,10 +45,10 @@ class Batch:
 
 
 class BatchSampler(Sampler[list[int]]):
-    """Batches of example indices under a budget of tokens, shuffled anew each epoch, resumable.
+    """Batches of example indices under a budget of tokens, shuffled again in each epoch, resumable.
 
-    With several processes, which take turns, the last batches that would not go round are left out: a process with
-    one batch more than the others would wait for them for ever.
+    Several processes take turns.  Batches at the end that do not suffice for all of them are left out: a process with
+    one batch more than the others would wait for them forever.
     """
 
     def __init__(self, lengths: Sequence[int], batch_tokens: int, seed: int, n_processes: int = 1) -> None:
@@ -57,7 +57,7 @@ class BatchSampler(Sampler[list[int]]):
         self._batches: list[list[int]] | None = None
 
     def set_position(self, epoch: int, start_batch: int = 0) -> None:
-        """Choose the epoch, and how many of its batches to leave out (they were seen before a resume)."""
+        """Choose the epoch, and how many of its batches to skip (they were seen before a resume)."""
         self.epoch, self.start_batch, self._batches = epoch, start_batch, None
 
     def __len__(self) -> int:

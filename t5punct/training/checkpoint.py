@@ -1,4 +1,4 @@
-"""Checkpoints: everything a run needs to go on as if it had never stopped, without pickle.
+"""Checkpoints: everything that a run needs to go on as if it had never stopped; without pickle.
 
 In: model, optimiser, schedule, position in the data.  Out: a folder that is also a usable model.
 
@@ -43,14 +43,14 @@ class TrainState:
 
 
 def check_output(config: TrainConfig) -> None:
-    """Refuse an output whose checkpoints would replace anything but this run's own."""
+    """Refuse an output folder if checkpoints would replace anything but this run's own files."""
     folder = Path(config.output)
     expected, fix = "a new or empty folder", "choose another output"
     nearest = next(path for path in (folder, *folder.absolute().parents) if path.exists())
     if not nearest.is_dir():
         raise ConfigError(f"output {folder}: {nearest} is a file", expected=expected, fix=fix)
     if config.init_from is not None and folder.resolve() == Path(config.init_from).expanduser().resolve():
-        raise ConfigError(f"output {folder} is init_from as well", expected=expected, fix=fix)
+        raise ConfigError(f"output {folder} is also init_from", expected=expected, fix=fix)
     if folder.resolve().is_relative_to(models.bundled_root().resolve()):
         raise ConfigError(f"output {folder} is where the package's own models are", expected=expected, fix=fix)
     if config.resume:
@@ -62,7 +62,7 @@ def check_output(config: TrainConfig) -> None:
 
 
 def find_checkpoint(folder: Path) -> None:
-    """Make sure that there is something to resume; put back what a cut between two renames left aside."""
+    """Make sure that there is a checkpoint to resume; restore one that a crash between two renames left aside."""
     if not folder.exists() and (_set_aside(folder) / STATE_FILE).is_file():
         _set_aside(folder).replace(folder)
     if not (folder / STATE_FILE).is_file():
@@ -77,13 +77,13 @@ def save_checkpoint(
     state: TrainState,
     config: TrainConfig,
 ) -> None:
-    """Write beside and rename, so that a cut never leaves half a checkpoint, nor none.
+    """Write to a second folder and rename it, so that a crash never leaves half a checkpoint, or none.
 
-    Raises ConfigError for a model that is broken, and OutputError where there is no room; the last checkpoint stays.
+    Raises ConfigError for a broken model, and OutputError if there is no room; the last checkpoint stays.
     """
     if broken_weights(model.network):
         raise ConfigError(
-            f"weights that are no numbers after step {state.step}", expected="finite weights", fix="lower optim.lr"
+            f"weights that are not finite after step {state.step}", expected="finite weights", fix="lower optim.lr"
         )
     partial = folder.with_name(folder.name + ".partial")
     shutil.rmtree(partial, ignore_errors=True)
@@ -94,19 +94,19 @@ def save_checkpoint(
             (partial / STATE_FILE).write_text(json.dumps(asdict(state), indent=2) + "\n", encoding="utf-8")
             save_file(_training_tensors(objective, optimisers), partial / OPTIMISER_FILE)
     except OutputError:
-        shutil.rmtree(partial, ignore_errors=True)  # it holds the room that is wanting
+        shutil.rmtree(partial, ignore_errors=True)  # it takes the room that is missing
         raise
     _replace(folder, partial)
 
 
 def load_checkpoint(folder: Path, objective: Objective, optimisers: Sequence[torch.optim.Optimizer]) -> TrainState:
-    """Put the optimisers and the random state back; the weights were loaded as a model before."""
+    """Restore the optimisers and the random state; the weights are already loaded as a model."""
     tensors = load_file(folder / OPTIMISER_FILE)
     torch.set_rng_state(tensors.pop("rng"))
     owners = {parameter: o for o in optimisers for group in o.param_groups for parameter in group["params"]}
     groups = {parameter: group for o in optimisers for group in o.param_groups for parameter in group["params"]}
     for name, parameter in objective.named_parameters():
-        if f"rate.{name}" in tensors:  # of the weights that the run began with, not of those it has now
+        if f"rate.{name}" in tensors:  # computed from the weights at the start of the run, not from today's
             groups[parameter]["lr"] = float(tensors[f"rate.{name}"])
         prefix = f"optimiser.{name}/"
         slots = {key.removeprefix(prefix): tensors[key] for key in tensors if key.startswith(prefix)}
@@ -118,12 +118,12 @@ def load_checkpoint(folder: Path, objective: Objective, optimisers: Sequence[tor
 
 
 def _set_aside(folder: Path) -> Path:
-    """Where a checkpoint stands while its successor takes its place; no name that people give to backups."""
+    """Where a checkpoint lies while its successor takes its place; not a name that people give to backups."""
     return folder.with_name(folder.name + ".replaced")
 
 
 def _replace(folder: Path, successor: Path) -> None:
-    """Rename twice; whatever else lies in the folder (a model card, notes) goes along."""
+    """Rename twice; other files in the folder (a model card, notes) are kept."""
     aside = _set_aside(folder)
     shutil.rmtree(aside, ignore_errors=True)
     if folder.exists():
@@ -136,7 +136,7 @@ def _replace(folder: Path, successor: Path) -> None:
 
 
 def _training_tensors(objective: Objective, optimisers: Sequence[torch.optim.Optimizer]) -> dict[str, torch.Tensor]:
-    """What the next step depends on beside the weights: moments, rates, the random state."""
+    """What the next step depends on besides the weights: moments, rates, the random state."""
     tensors = {f"optimiser.{name}": tensor for name, tensor in _optimiser_tensors(objective, optimisers).items()}
     tensors |= {
         f"rate.{name}": torch.tensor(rate, dtype=torch.float64) for name, rate in _rates(objective, optimisers).items()
@@ -146,7 +146,7 @@ def _training_tensors(objective: Objective, optimisers: Sequence[torch.optim.Opt
 
 
 def _rates(objective: Objective, optimisers: Sequence[torch.optim.Optimizer]) -> dict[str, float]:
-    """The rate that each parameter's schedule began with."""
+    """The learning rate at the start of each parameter's schedule."""
     groups = [group for optimiser in optimisers for group in optimiser.param_groups]
     rates = {parameter: float(group["initial_lr"]) for group in groups for parameter in group["params"]}
     return {name: rates[parameter] for name, parameter in objective.named_parameters() if parameter in rates}

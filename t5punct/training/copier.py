@@ -1,13 +1,13 @@
 """A fresh decoder layer that copies from the first step, fitted on frozen states.
 
-In: a model whose encoder has learned and whose decoder has not, and some examples.  Out: the decoder's first layer
-written anew.
+In: a model with a trained encoder and an untrained decoder, and some examples.  Out: new attention weights in the
+decoder's first layer.
 
-With inline casing most of a target is its source, token for token.  A decoder of random weights needs a million words
-to find out: until cross-attention points at the next word, nothing rewards it for doing so.  But what it must find is
-linear in the encoder's states, so least squares gives it (the induction circuit of Olsson 2022, put in by hand):
+With inline casing most of a target is its source, token for token.  A decoder with random weights needs a million words
+to find that out: until cross-attention points at the next word, nothing rewards it for doing so.  But what it must find
+is linear in the encoder's states, so least squares gives it (the induction circuit of Olsson 2022, put in by hand):
 
-- self-attention looks one token back and adds half of that token to the stream, so that behind a mark or a case token
+- self-attention looks one token back and adds half of that token to the stream, so that after a mark or a case token
   the last word is still known;
 - half of the heads of cross-attention look for the token whose predecessor was written last, and add that token;
 - the others look for the token that was written last, and add its successor.
@@ -26,10 +26,10 @@ from ..model import Model
 from .examples import ChunkExamples
 
 _RIDGE = 1e-3  # of the states' variance, which is about 1
-_LOOK_BACK = 0.5  # of the token before the last, beside the last
+_LOOK_BACK = 0.5  # weight of the last token but one, relative to the last
 _BACK_LOGIT = 8.0  # of the token before, in self-attention
 _SURE_LOGIT = 10.0  # of the place that is looked for, in cross-attention
-_LOUD = 6.0  # how many times an embedding what is found counts against what was written last
+_LOUD = 6.0  # how much larger what is found is than the embedding of what was written last
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +43,9 @@ class _Readers:
 
 @torch.no_grad()
 def fit_copier(model: Model, examples: ChunkExamples, n_words: int) -> None:
-    """Write the first decoder layer's attention from the states of examples that hold so many words.
+    """Write the first decoder layer's attention, from the states of examples with `n_words` words.
 
-    Raises ConfigError for heads that are wider together than the model.
+    Raises ConfigError if the heads together are wider than the model.
     """
     network: Any = model.network
     n_channels, n_wanted = network.config.d_model, network.config.num_heads * network.config.d_kv
@@ -58,7 +58,7 @@ def fit_copier(model: Model, examples: ChunkExamples, n_words: int) -> None:
     embeddings = network.get_input_embeddings().weight.detach()
     sources, states = _collect(model, examples, n_words)
     ids = torch.cat(sources)
-    mean = embeddings[ids].mean(0)  # of the tokens as often as they come
+    mean = embeddings[ids].mean(0)  # weighted by how often tokens come
     readers = _readers(states, [embeddings[one] - mean for one in sources])
     first = network.get_decoder().block[0]
     _write_self_attention(first.layer[0].SelfAttention, embeddings[ids])
@@ -95,7 +95,7 @@ def _readers(states: Sequence[torch.Tensor], wanted: Sequence[torch.Tensor]) -> 
 
 
 def _write_self_attention(attention: Any, rows: torch.Tensor) -> None:
-    """Look one token back, and add a share of its embedding; rows: embeddings as often as they come."""
+    """Look one token back, and add a part of its embedding; rows: the embeddings of all tokens of the examples."""
     d_inner = attention.inner_dim
     _, vectors = torch.linalg.eigh(rows.T @ rows)
     basis = vectors[:, -d_inner:]  # (d_model, d_inner)
@@ -112,10 +112,10 @@ def _write_cross_attention(attention: Any, readers: _Readers, rows: torch.Tensor
     """rows: embeddings of all tokens in a row; states: the encoder's; both (n_tokens, d_model)."""
     d_kv, half = attention.key_value_proj_dim, attention.n_heads // 2
     centre = _centring(rows)
-    written = rows + _LOOK_BACK * rows.roll(1, 0)  # what the stream holds behind each token, about
+    written = rows + _LOOK_BACK * rows.roll(1, 0)  # roughly what the stream holds after each token
     asked = (written / written.pow(2).mean(-1, keepdim=True).sqrt()) @ centre.T
     loud = _LOUD / 2 * (rows - rows.mean(0)).norm(dim=-1).mean()
-    plans = (  # heads, what they look for, where it lies from the token written last, what they add
+    plans = (  # heads, what they look for, where that is relative to the token written last, what they add
         (range(half), readers.previous, 1, readers.own),
         (range(half, attention.n_heads), readers.own, 0, readers.following),
     )
@@ -135,7 +135,7 @@ def _write_cross_attention(attention: Any, readers: _Readers, rows: torch.Tensor
 
 
 def _centring(rows: torch.Tensor) -> torch.Tensor:
-    """A linear map (d_model, d_model) that takes the mean away, by the channel that is most constant."""
+    """A linear map (d_model, d_model) that subtracts the mean, with the help of the most constant channel."""
     mean = rows.mean(0)
     constant = int((mean.abs() / (rows.std(0) + 1e-6)).argmax())
     centre = torch.eye(len(mean), device=rows.device)

@@ -1,6 +1,6 @@
-"""Disfluencies for training: words said twice and fillers, which people utter and transcripts of training leave out.
+"""Disfluencies for training: words said twice and fillers, which people say and training transcripts leave out.
 
-In: the words of a chunk as they are read and written.  Out: the same with disfluencies, which bear no marks.
+In: the words of a chunk as they are read and written.  Out: the same with disfluencies, which have no marks.
 
 >>> words = [Written("i", "I", ""), Written("see", "see", ".")]
 >>> heard = disfluent(words, DisfluencyConfig(share=1.0, repeat=1.0, filler=0.0), random.Random(1))
@@ -23,7 +23,7 @@ FILLERS = (("um",), ("uh",), ("er",), ("like",), ("you", "know"), ("i", "mean"))
 
 @dataclass(frozen=True)
 class DisfluencyConfig:
-    """How many examples have disfluencies, and how often each kind follows a word of theirs."""
+    """How many examples get disfluencies, and how likely each kind is after a word of such an example."""
 
     share: float = 0.0  # of all examples; 0 has none
     repeat: float = 0.02
@@ -42,8 +42,8 @@ class DisfluencyConfig:
 def disfluent(words: Sequence[Written], config: DisfluencyConfig, rng: random.Random) -> list[Written]:
     """The words with disfluencies.
 
-    Of a word said twice the second bears the marks; one that begins a sentence is said once, for its second would
-    need to know whether it is a name (`I` needs not).  Fillers stand behind words without marks.
+    If a word is said twice, the second one gets the marks.  The first word of a sentence is not repeated (except `I`):
+    we do not know whether it is a name, and so how to write it again.  Fillers come after words without marks.
     """
     heard: list[Written] = []
     for index, word in enumerate(words):

@@ -1,10 +1,10 @@
-"""Training examples: chunks of a prepared data set, encoded when asked for, or random tokens to be copied.
+"""Training examples: chunks of a prepared data set, encoded on demand, or random tokens to be copied.
 
 In: rows of a data set, or numbers.  Out: `Example`s in tokens.
 
-A row with the source `we know right` and the target `We know, right?` is most often that window; some get errors or
-disfluencies, some become questions about one slot, some pre-training (see `DataConfig`).  The same index of the same
-epoch gives the same example, whichever process asks.
+A row with the source `we know right` and the target `We know, right?` usually becomes just that window.  Some rows get
+errors or disfluencies, some become questions about one slot, some pre-training (see `DataConfig`).  The same index of
+the same epoch gives the same example in every process.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from .noise import Written, noised
 from .spans import corrupted
 
 IGNORED = -100  # target positions that the loss leaves out
-_SILENCE_KNOWN = 0.5  # of the questions whose last word a silence follows
+_SILENCE_KNOWN = 0.5  # how often a question shows the silence after its last word
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
     """One encoded example; `marks[i]` is the class of word i's slot (0 none, else 1 + place in the alphabet), and
-    `cases[i]` that of how word i is written (its place in `TAGGED_CASES`).  `going_on[t]` is what target token t would
-    be if its slot got no more marks and the next word no capital; IGNORED where nothing is decided.
+    `cases[i]` that of word i's case (its place in `TAGGED_CASES`).  `going_on[t]` is what target token t would be if
+    its slot got no more marks and the next word no capital; IGNORED where nothing is decided.
     """
 
     source: tuple[int, ...]
@@ -49,7 +49,7 @@ class Example:
 
 
 class ChunkExamples(Dataset[Example]):
-    """A prepared data set, encoded when asked for.
+    """A prepared data set, encoded on demand.
 
     Some chunks get recognition errors or disfluencies; some are turned into questions about one slot, or into
     pre-training.
@@ -57,18 +57,18 @@ class ChunkExamples(Dataset[Example]):
 
     def __init__(self, rows: Any, tokenizer: TaskTokenizer, config: DataConfig | None = None) -> None:
         self.rows, self.tokenizer, self.config = rows, tokenizer, config or DataConfig()
-        self.epoch = 0  # other errors in every epoch
+        self.epoch = 0  # every epoch has other errors
         styles = list(rows["style"])
         self._check(styles)
         self._chunks = [index for index, style in enumerate(styles) for _ in range(self._times(index, style))]
         # in tokens, not words: one window of long numbers would blow up a batch of short ones
-        counted, apart = _Lengths(rows, self._n_tokens), torch.Generator()  # so as not to draw from the global one
+        counted, apart = _Lengths(rows, self._n_tokens), torch.Generator()  # leaves the global generator alone
         loader = DataLoader(counted, 1000, num_workers=self.config.workers, collate_fn=list, generator=apart)
         lengths = [length for some in loader for length in some]
         self.lengths = [lengths[index] for index in self._chunks]
 
     def _check(self, styles: Sequence[str]) -> None:
-        """Say here what a loader's process would say less clearly, or nobody."""
+        """Raise errors here that would be less clear in a loader's process, or never come up."""
         task = self.tokenizer.task
         for style in sorted({*styles, *self.config.styles}):
             if style not in task.styles:
@@ -106,11 +106,11 @@ class ChunkExamples(Dataset[Example]):
         return Example(source.ids, tokenizer.target(forms, labels), going_on, source.word_ends, marks, cases)
 
     def sources(self, indices: Sequence[int]) -> list[str]:
-        """The chunks behind some examples, as text without errors and the like."""
+        """The chunks of some examples, as text before errors and disfluencies."""
         return list(self.rows[[self._chunks[index] for index in indices]]["source"])
 
     def unmarked_odds(self, n_examples: int = 4000) -> float:
-        """How many times likelier a slot has no mark in the data than in questions about them, by some examples."""
+        """How many times higher the odds of no mark are in the data than in its questions, by some examples."""
         n_slots = n_unmarked = n_asked = n_asked_unmarked = 0
         for index in self._chunks[:: max(1, len(self) // n_examples)]:
             words = self._words(self.rows[index])
@@ -123,13 +123,13 @@ class ChunkExamples(Dataset[Example]):
         return n_unmarked / (n_slots - n_unmarked) * (n_asked - n_asked_unmarked) / n_asked_unmarked
 
     def _times(self, index: int, style: str) -> int:
-        """How often a chunk comes in every epoch; of a fraction, by chance."""
+        """How often a chunk comes in every epoch; for a fraction, chance decides once."""
         times = self.config.styles.get(style, 1.0)
         part = times % 1
         return int(times) + bool(part and random.Random(f"times {index}").random() < part)
 
     def _n_tokens(self, source: str, style: str) -> int:
-        """Before errors, which may add some; a question has a sentinel more."""
+        """The source's tokens before errors, which may add some; a question has one sentinel more."""
         read, pauses = _without_pauses(source)
         return len(self.tokenizer.source(read, style, pauses=pauses).ids) + bool(self.config.questions.share)
 
@@ -140,7 +140,7 @@ class ChunkExamples(Dataset[Example]):
         return [Written(one, word.text, alphabet.label(word.label), pause) for one, word, pause in triples]
 
     def _other_words(self, rng: random.Random) -> list[Written]:
-        """The words inside the sentences of some chunk: frequent ones come often."""
+        """The words inside the sentences of a random chunk, so that frequent words come often."""
         words = self._words(self.rows[rng.randrange(len(self.rows))])
         return [word for before, word in pairwise(words) if not ends_sentence(before.label)] or words
 
@@ -158,7 +158,7 @@ class ChunkExamples(Dataset[Example]):
         return [word.form if self.tokenizer.task.cased else word.form.lower() for word in words]
 
     def _question(self, words: Sequence[Written], style: str, rng: random.Random) -> Example:
-        """One slot of a chunk that is cut off behind a few more words (Minixhofer thesis 2021, section 3.2)."""
+        """One slot of a chunk that is cut off a few words later (Minixhofer thesis 2021, section 3.2)."""
         questions = self.config.questions
         lookahead = min(rng.randint(questions.l_min, questions.l_max), len(words) - 1)
         slots = range(len(words) - lookahead)
@@ -167,7 +167,7 @@ class ChunkExamples(Dataset[Example]):
         if not words[slot].label and marked and rng.random() >= questions.keep_unmarked:
             slot = rng.choice(marked)
         heard = words[: slot + lookahead + 1]
-        # a silence is known when the next word begins, or when a stream is flushed in it
+        # a silence is known when the next word begins, or when a stream is flushed during it
         pauses = [word.pause and (word is not heard[-1] or rng.random() < _SILENCE_KNOWN) for word in heard]
         source = self.tokenizer.source([word.read for word in heard], style, slot, pauses)
         ignored, target = (IGNORED,) * len(source.word_ends), self.tokenizer.answer(words[slot].label)
@@ -205,8 +205,8 @@ def _without_pauses(source: str) -> tuple[list[str], list[bool]]:
 class CopyExamples(Dataset[Example]):
     """Random token sequences whose target is the source.
 
-    T5's cross-attention has no positions and must learn by content where the next word stands in the source;
-    copying noise teaches just that, far sooner than text does.
+    T5's cross-attention has no positions and must learn from content where the next word stands in the source; copying
+    noise teaches exactly that, much sooner than text does.
     """
 
     def __init__(self, n_examples: int, tokenizer: TaskTokenizer, n_ids: int, min_tokens: int, max_tokens: int) -> None:

@@ -2,8 +2,8 @@
 
 In: a model and some examples.  Out: the same model with a `Tagger` that fits.
 
-A tagger of random weights sends noise into a pre-trained encoder until it has learned (Kumar 2022: first the head, then
-the whole).  Fitting takes seconds: multinomial regression on standardised states, the scale folded into its weights.
+Until it has learned, a tagger with random weights sends noise into a pre-trained encoder (Kumar 2022: train the head
+first, then everything).  Fitting takes seconds: multinomial regression on standardised states.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from .config import FitConfig
 from .copier import fit_copier
 from .examples import IGNORED, ChunkExamples
 
-_DECAY = 1e-4  # on standardised weights: so that a class seen twice gets no huge ones
+_DECAY = 1e-4  # on standardised weights, so that a class seen only twice gets no huge ones
 _ITERATIONS = 60
 _BATCH_TOKENS = 2048
 
 
 def fitted(model: Model, examples: ChunkExamples, config: FitConfig) -> Model:
-    """The model with all that the config asks for; a tagger that it has is kept."""
+    """The model with everything that the config asks for; a tagger that it has already is kept."""
     if config.tagger_words and model.tagger is None:
         model = replace(model, tagger=fit_tagger(model, examples, config.tagger_words))
     if config.copier_words:
@@ -38,7 +38,7 @@ def fitted(model: Model, examples: ChunkExamples, config: FitConfig) -> Model:
 
 
 def fit_tagger(model: Model, examples: ChunkExamples, n_words: int) -> Tagger:
-    """Fit to the first examples that hold `n_words` words; leaves the network as it is."""
+    """Fit a tagger on the first examples that hold `n_words` words; the network does not change."""
     chosen: list[int] = []
     n_found = 0
     for index, length in enumerate(examples.lengths):

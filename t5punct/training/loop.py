@@ -40,7 +40,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass
 class Run:
-    """The live objects of a run; what is saved of them is in `checkpoint`."""
+    """The live objects of a run; `checkpoint` says which of them are saved."""
 
     config: TrainConfig
     accelerator: Any
@@ -82,14 +82,14 @@ def train(config: TrainConfig) -> Path:
 
 
 def build(config: TrainConfig) -> Run:
-    """Load or make everything a run needs; with `resume`, as the last checkpoint left it."""
+    """Load or make everything that a run needs; with `resume`, as in the last checkpoint."""
     import torch
     from accelerate import Accelerator
     from accelerate.utils import DataLoaderConfiguration, set_seed
 
     check_output(config)
     accelerator = Accelerator(
-        cpu=not torch.accelerator.is_available(),  # else several processes without one do not find each other
+        cpu=not torch.accelerator.is_available(),  # else several CPU processes do not find each other
         mixed_precision=config.mixed_precision,
         gradient_accumulation_steps=config.optim.accumulation_steps,
         dataloader_config=DataLoaderConfiguration(even_batches=False),
@@ -106,12 +106,12 @@ def build(config: TrainConfig) -> Run:
         model = model.with_task(classifies=True, unmarked_odds=loader.dataset.unmarked_odds())
     if isinstance(loader.dataset, ChunkExamples) and not config.resume:
         model = fitted(model, loader.dataset, config.fit)
-    if accelerator.device.type == "cpu":  # a quarter faster there than torch's fused attention with its gradients
+    if accelerator.device.type == "cpu":  # with gradients a quarter faster there than torch's fused attention
         model.network.set_attn_implementation("eager")
     teacher = Teacher(config.teacher, model) if config.teacher.source is not None else None
     objective = Objective(model, config.loss, teacher).train()
     if model.tagger is not None and objective.tagger is None and accelerator.is_main_process:
-        _log.warning("the tagger is left out: untrained (loss.tagger_weight=0), it would not fit the new encoder")
+        _log.warning("the tagger is dropped: without training (loss.tagger_weight=0) it would not fit the new encoder")
     model = replace(model, tagger=objective.tagger)
     freeze(objective, config.optim.frozen)
     if config.optim.embeddings == "task":
@@ -126,7 +126,7 @@ def build(config: TrainConfig) -> Run:
 
 
 def _schedule(config: TrainConfig, optimiser: torch.optim.Optimizer, n_steps: int, done: int) -> Any:
-    """The learning rate over the run's steps, `done` of which lie behind."""
+    """The learning rate over the run's steps, of which `done` are over."""
     from transformers import get_scheduler
     from transformers.trainer_utils import SchedulerType
 
@@ -142,7 +142,7 @@ def _schedule(config: TrainConfig, optimiser: torch.optim.Optimizer, n_steps: in
 
 
 def _model(config: TrainConfig) -> models.Model:
-    """The checkpoint's, the named or a fresh model, which hears the data's pauses."""
+    """The model of the checkpoint, of `init_from`, or a fresh one; with pause tokens if the data has them."""
     if config.resume:
         model = models.load(config.output)
     elif config.init_from is not None:
@@ -180,7 +180,7 @@ def _data(
         batch_sampler=sampler,
         collate_fn=collate(model.tokenizer.pad_id),
         num_workers=config.data.workers,
-        generator=torch.Generator(),  # its own: an epoch begun anew after a resume must not draw from dropout's numbers
+        generator=torch.Generator(),  # its own: after a resume, a restarted epoch must not change dropout's numbers
     )
     return sampler, loader
 
@@ -193,34 +193,34 @@ def _validator(config: TrainConfig) -> Validator | None:
 
 
 def _check_case(path: str, task: TaskConfig) -> None:
-    """Refuse lower-cased data for a model that says it writes capitals; the other way round, they are taken off."""
+    """Refuse data without capitals for a model that writes them; data with capitals serves every model."""
     prepared = _prepared(path)
     if task.cased and prepared and not prepared.cased:
         raise ConfigError(
             f"{path} prepared without capitals, for a task with them",
-            expected="both the same",
+            expected="both with or both without",
             fix="set task.cased=false or prepare with cased=true",
         )
 
 
 def _prepared(path: str) -> PrepareConfig | None:
-    """How a data set was made, if it says so."""
+    """The settings that a data set was made with, if its folder has them."""
     file = Path(path) / "prepare.yaml"
     return settings.load_plain(PrepareConfig, file) if path and file.is_file() else None
 
 
 def _rows(path: str, split: str) -> Any:
-    """The chunks of one split; None where there are none."""
+    """The chunks of one split; None if there are none."""
     from datasets import load_from_disk
 
     if not (Path(path) / "dataset_dict.json").is_file():
         raise InputError(f"no data set in {path}", expected="a folder made by `t5punct prepare`", fix="prepare first")
-    folder = Path(path) / split  # by itself: one empty split would keep `datasets` from loading the other
+    folder = Path(path) / split  # alone: with one empty split `datasets` does not load the other
     if not folder.is_dir():
         return None
     try:
         rows = load_from_disk(str(folder))
-    except IndexError:  # what `datasets` says of a split without rows
+    except IndexError:  # what `datasets` raises for a split without rows
         return None
     return rows if len(rows) else None
 
@@ -248,7 +248,7 @@ def _step(run: Run, batch: Any) -> Losses | None:
 
 
 def _check_finite(losses: Losses, step: int) -> None:
-    """Raise ConfigError for a loss that is no number: nothing can be learned after it."""
+    """Raise ConfigError for a loss that is not finite: after it nothing can be learned."""
     loss = losses.total.item()
     if not math.isfinite(loss):
         raise ConfigError(f"loss {loss} in step {step}", expected="a finite loss", fix="lower optim.lr")

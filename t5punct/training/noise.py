@@ -1,7 +1,7 @@
-"""Recognition errors for training: words exchanged, lost and put in at random (Alam 2020, section 3.3).
+"""Recognition errors for training: words replaced, deleted and inserted at random (Alam 2020, section 3.3).
 
-In: the words of a chunk as they are read and written.  Out: the same with errors, and marks and capitals as a
-transcriber would set them in the wrong words.
+In: the words of a chunk as they are read and written.  Out: the same with errors; marks and capitals are as a
+transcriber would set them in the faulty text.
 
 >>> nothing_lost = NoiseConfig(share=1.0, substitute=1.0, delete=0.0, insert=0.0)
 >>> of = Written("of", "of", "")
@@ -22,7 +22,7 @@ from ..text.marks import capitalise, ends_sentence
 
 @dataclass(frozen=True)
 class NoiseConfig:
-    """How many examples have errors, and how often each kind befalls a word of theirs."""
+    """How many examples get errors, and how likely each kind is at a word of such an example."""
 
     share: float = 0.0  # of all examples; 0 has none
     substitute: float = 0.05
@@ -52,13 +52,13 @@ class Written:
 def noised(
     words: Sequence[Written], config: NoiseConfig, rng: random.Random, draw: Callable[[], Written]
 ) -> list[Written]:
-    """The words with errors; one word is left at least.  `draw` gives the words that come in.
+    """The words with errors; at least one word is left.  `draw` gives the words that are put in.
 
-    The marks of a lost word go to the word before it, if that has none or would go on, and so does its pause; a
-    sentence keeps its capital.
+    The marks and the pause of a deleted word go to the word before it.  If that word has marks already, it keeps them,
+    unless the deleted word ended a sentence and it does not.  A sentence keeps its capital.
     """
     heard: list[Written] = []
-    opens = False  # whether a sentence lost its first word, and with it its capital
+    opens = False  # whether a sentence lost its first word, and so its capital
     for index, word in enumerate(words):
         starts = opens or (word.form != word.read and _starts(words, index))
         fate = rng.random()

@@ -17,8 +17,8 @@ from ..errors import ConfigError
 from .config import OptimConfig
 
 _OUTER = ("shared", "embed_tokens", "lm_head", "relative_attention_bias", "tagger")
-_TYPICAL_RMS = 0.045  # of a matrix whose rate is `lr`: that of a BERT's of 384 channels
-_BIAS_RATE = 10.0  # relative position biases are logits, of order 1, and few
+_TYPICAL_RMS = 0.045  # of a matrix whose rate is `lr`: that of a BERT with 384 channels
+_BIAS_RATE = 10.0  # times `lr`: relative position biases are few, and are logits of order 1
 
 
 def build_optimisers(objective: nn.Module, config: OptimConfig) -> tuple[torch.optim.Optimizer, ...]:
@@ -43,7 +43,7 @@ def build_optimisers(objective: nn.Module, config: OptimConfig) -> tuple[torch.o
 
 
 def freeze(objective: nn.Module, parts: Sequence[str]) -> None:
-    """Leave parameters with these parts in their names as they are.  Raises ConfigError for a part that none has."""
+    """Freeze the parameters whose names contain one of these parts.  Raises ConfigError for a part that none has."""
     for part in parts:
         found = [value for name, value in objective.named_parameters() if part in name]
         if not found:
@@ -53,11 +53,11 @@ def freeze(objective: nn.Module, parts: Sequence[str]) -> None:
 
 
 def keep_words(embeddings: nn.Embedding, task_ids: Sequence[int]) -> None:
-    """Let only the rows of the task's own tokens learn: what a BERT knows of rare words is soon lost (Adam moves a row
-    by its whole rate whenever its word comes).  Raises ConfigError for a tokenizer without such rows.
+    """Train only the embeddings of the task's own tokens.  What a BERT knows about rare words would soon be lost: Adam
+    moves a row by its whole rate whenever its word comes.  Raises ConfigError for a tokenizer without such tokens.
     """
     if not task_ids:
-        raise ConfigError("a tokenizer without rows of the task's own", expected="some", fix="set optim.embeddings=all")
+        raise ConfigError("a tokenizer without tokens of the task", expected="some", fix="set optim.embeddings=all")
     learns = torch.zeros(embeddings.num_embeddings, 1, device=embeddings.weight.device)
     learns[list(task_ids)] = 1.0
     embeddings.weight.register_hook(lambda gradient: gradient * learns)  # type: ignore[no-untyped-call]

@@ -1,7 +1,7 @@
-"""A run as a person watches it: a bar with loss, words per second and time left, and a log of the same.
+"""What a person sees of a run: a bar with loss, words per second and time left, and a log.
 
-In: losses of each step.  Out: a rich progress bar on a terminal, lines in `OUTPUT.log.jsonl`, beside the
-output, and on the logger.
+In: the losses of each step.  Out: a progress bar on a terminal; lines in `OUTPUT.log.jsonl`, beside the output, and on
+the logger.
 
 A line of the log: {"step": 50, "words": 102400, "text_loss": 6.1, "slot_loss": 0.0, "tag_loss": 0.7, "lr": 0.001,
 "words_per_second": 2900.0}.
@@ -27,7 +27,7 @@ _log = logging.getLogger(__name__)
 class Progress:
     """Collects losses between two lines of the log.
 
-    A new run begins its log anew; a resumed one goes on after the lines of the steps that its checkpoint has.
+    A new run begins a new log; a resumed run goes on after the last step of its checkpoint.
     """
 
     def __init__(self, output: Path, n_steps: int, state: TrainState, *, show: bool) -> None:
@@ -55,7 +55,7 @@ class Progress:
         self.bar.stop()
 
     def update(self, state: TrainState, losses: Losses, lr: float, every: int) -> None:
-        """Take in one step; every so often, say how it goes."""
+        """Count one step; after `every` steps, log their mean."""
         for index, loss in enumerate((losses.text, losses.slots, losses.tags, losses.cases, losses.teacher)):
             self._sums[index] += float(loss)
         self._state, self._lr = state, lr
@@ -65,7 +65,7 @@ class Progress:
             self._report()
 
     def _report(self) -> None:
-        """The steps since the last line, as a line."""
+        """Log the mean of the steps since the last line."""
         state, now = self._state, time.perf_counter()
         line = {
             "step": state.step,
@@ -100,7 +100,7 @@ def _shorten(path: Path, step: int) -> None:
         try:
             if json.loads(line)["step"] > step:
                 break
-        except (ValueError, KeyError, TypeError):  # half a line, from a cut
+        except (ValueError, KeyError, TypeError):  # half a line, from a crash
             break
         kept.append(line + "\n")
     path.write_text("".join(kept), encoding="utf-8")

@@ -2,8 +2,8 @@
 
 In: the settings of a run that goes on, and the folder of its last checkpoint.  Out: nothing, or one clear line.
 
-A run that is resumed on other data, with another seed or batch size, is no longer the run that began: its position in
-the data means something else, and nothing would say so.
+A run that is resumed on other data, with another seed or batch size, is no longer the same run: its position in the
+data would mean something else, and nobody would notice.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ..errors import ConfigError
 from .checkpoint import TRAIN_FILE
 from .config import TrainConfig
 
-# how long, how it is watched, where it lies, and what its losses weigh
+# the length of the run, what is logged, where it lies, and the weights of its losses
 MAY_CHANGE = (
     "output", "resume", "checkpoint_every_steps", "log_every_steps", "validation", "data.workers", "optim.max_steps",
     "optim.epochs", "loss", "mixed_precision",
@@ -25,7 +25,7 @@ MAY_CHANGE = (
 
 
 def check_resumed(config: TrainConfig) -> None:
-    """Raise ConfigError for the first setting that differs from the checkpoint's and is none of `MAY_CHANGE`."""
+    """Raise ConfigError for the first setting that differs from the checkpoint's and is not in `MAY_CHANGE`."""
     file = Path(config.output) / TRAIN_FILE
     if not file.is_file():
         return
@@ -35,7 +35,7 @@ def check_resumed(config: TrainConfig) -> None:
             raise ConfigError(
                 f"{name} {now.get(name)!r} for a run that began with {began.get(name)!r}",
                 expected="the settings that it began with",
-                fix="resume with them, or begin another run in another output",
+                fix="resume with these, or start a new run in another output",
             )
 
 

@@ -1,7 +1,7 @@
-"""Span corruption, T5's own pre-training: runs of tokens are left out, and to be written (Raffel 2020, section 3.3.4).
+"""Span corruption, T5's own pre-training: runs of tokens are left out and must be written (Raffel 2020, section 3.3.4).
 
 In: the tokens of a punctuated text, without the end.  Out: a source with a sentinel for each run that was left out, and
-a target of the same sentinels, each with what it stands for.
+a target of the same sentinels, each followed by its run.
 
 >>> config = SpanConfig(share=1.0, corrupt=0.4, mean_tokens=2.0)
 >>> corrupted([10, 11, 12, 13, 14], config, random.Random(1), sentinels=[90, 91])
@@ -45,10 +45,10 @@ class Corrupted:
 
 
 def corrupted(ids: Sequence[int], config: SpanConfig, rng: random.Random, sentinels: Sequence[int]) -> Corrupted:
-    """Leave runs of random length out of two tokens or more, anywhere behind the first."""
+    """Leave runs of random length out of two or more tokens, anywhere after the first."""
     n_left_out = min(max(1, round(config.corrupt * len(ids))), len(ids) - 1)
     n_spans = min(max(1, round(n_left_out / config.mean_tokens)), len(ids) - n_left_out, len(sentinels))
-    kept = _parts(len(ids) - n_left_out + 1, n_spans + 1, rng)  # the last one, behind all runs, may be empty: 1 more
+    kept = _parts(len(ids) - n_left_out + 1, n_spans + 1, rng)  # 1 more, as the last one, after all runs, may be empty
     left_out = _parts(n_left_out, n_spans, rng)
     source: list[int] = []
     target: list[int] = []
@@ -61,6 +61,6 @@ def corrupted(ids: Sequence[int], config: SpanConfig, rng: random.Random, sentin
 
 
 def _parts(total: int, n_parts: int, rng: random.Random) -> list[int]:
-    """A total as a sum of so many numbers of 1 and more, each way of it as likely."""
+    """A total as a sum of `n_parts` numbers of 1 or more; all such sums are equally likely."""
     cuts = sorted(rng.sample(range(1, total), n_parts - 1))
     return [end - start for start, end in pairwise([0, *cuts, total])]

@@ -1,9 +1,9 @@
-"""A larger model teaches a smaller one: its states, and what its tagger thinks of every slot and word.
+"""A larger model teaches a smaller one its states, and what its tagger says about every slot and word.
 
 In: a batch, the pupil's encoder states and tagger logits on it.  Out: one loss.
 
-The tagger's distributions are soft labels (Hinton 2015): of a comma that might have been none they say so.  The last
-states are compared by cosine (Sanh 2019), so that the teacher's decoder can read the pupil's.
+The tagger's distributions are soft labels (Hinton 2015): they show how uncertain a comma is.  The last states are
+compared by cosine (Sanh 2019), so that the teacher's decoder can read the pupil's.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from .config import TeacherConfig
 
 
 class Teacher:
-    """A frozen model; no module of the pupil's, so that nothing trains, saves or synchronises it."""
+    """A frozen model; it is not a submodule of the pupil, so it is not trained, saved or synchronised."""
 
     def __init__(self, config: TeacherConfig, pupil: Model) -> None:
-        """Raises ConfigError for a teacher that reads other tokens, or has no tagger."""
-        assert config.source is not None  # noqa: S101  (the caller has asked)
+        """Raises ConfigError for a teacher with other tokens or marks, or without a tagger."""
+        assert config.source is not None  # noqa: S101  (the caller has checked it)
         self.config = config
         self._model = models.load(config.source)
         vocabulary, known = (one.tokenizer.tokenizer.get_vocab() for one in (self._model, pupil))
@@ -67,6 +67,6 @@ class Teacher:
 
 
 def _divergence(found: torch.Tensor, wanted: torch.Tensor) -> torch.Tensor:
-    """Kullback-Leibler divergence of logits (n_words, n_classes) from the teacher's, in nats a word; 0 of no word."""
+    """Kullback-Leibler divergence of logits (n_words, n_classes) from the teacher's, in nats a word; 0 for no words."""
     summed = kl_div(found.float().log_softmax(-1), wanted.float().log_softmax(-1), reduction="sum", log_target=True)
     return summed / max(1, len(found))

@@ -2,8 +2,8 @@
 
 In: the model as it is; the data set's split `validation`, and a file if the config names one.  Out: a line of the log.
 
-The loss is the text loss, a mean over the target tokens of some hundred chunks: cheap, and comparable with the
-training's `text_loss`.  The scores are those that `t5punct evaluate` gives.
+The loss is the text loss, a mean over the target tokens of at most 200 chunks: cheap, and comparable with the
+training's `text_loss`.  The scores are those of `t5punct evaluate`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _MAX_CHUNKS = 200  # `prepare` has shuffled them
 
 
 class Validator:
-    """Measures a model on held-out text; every file is read once beforehand, so that a wrong one is said at the start.
+    """Measures a model on held-out text; files are read once at the start, so that a bad one is reported there.
 
     `rows` is the data set's split `validation`, or None without one; batches hold `batch_tokens` tokens.
     """
@@ -54,7 +54,7 @@ class Validator:
         return {"step": step, **values}
 
     def _loss(self, model: Model) -> dict[str, float]:
-        """Mean cross-entropies in nats, of the target tokens and of the tagger's marks; nothing without chunks."""
+        """Mean cross-entropies in nats, of the target tokens and of the tagger's marks; empty without chunks."""
         if self.rows is None:
             return {}
         examples = ChunkExamples(self.rows, model.tokenizer)
@@ -72,7 +72,7 @@ class Validator:
         return found if model.tagger is None else found | {"validation_tag_loss": round(tags / n_slots, 4)}
 
     def _scores(self, model: Model) -> dict[str, float]:
-        """F1 with slot decoding; nothing without a file."""
+        """F1 with slot decoding; empty without a file."""
         if self.config.file is None:
             return {}
         punctuator = Punctuator(model, PunctuatorConfig.of_preset(self.config.preset))

@@ -47,7 +47,7 @@ class Norm:
 
 @dataclass(frozen=True, slots=True)
 class BertLayer:
-    """One layer (Devlin 2019): attention, norm, feed-forward, norm; each norm stands behind its sublayer."""
+    """One layer (Devlin 2019): attention, norm, feed-forward, norm; each norm comes after its sublayer."""
 
     query: Affine
     key: Affine
@@ -112,7 +112,7 @@ class Bert:
 
     @classmethod
     def load(cls, source: str | Path) -> Bert:
-        """Read a folder or hub id.  Raises ModelError for what is no BERT."""
+        """Read a folder or hub id.  Raises ModelError for anything but a BERT."""
         from transformers import AutoConfig, AutoModel
 
         folder = locate(source, "encoder")
@@ -125,7 +125,7 @@ class Bert:
             )
         except ModelError:
             raise
-        except Exception as error:  # what a damaged folder raises has no common base
+        except Exception as error:  # a damaged folder raises errors without a common base class
             found = f"{source} cannot be loaded ({first_line(error)})"
             raise ModelError(found, expected=_EXPECTED, fix="check the name") from error
         return cls.of(network)
@@ -144,7 +144,7 @@ class Bert:
         )
 
     def first(self, n_layers: int) -> Bert:
-        """The same with its first layers only.  Raises ConfigError if it has fewer."""
+        """The same with its first `n_layers` layers only.  Raises ConfigError if it has fewer."""
         if not 1 <= n_layers <= len(self.layers):
             raise ConfigError(f"{n_layers} layers", expected=f"1 to {len(self.layers)}", fix="lower layers")
         return replace(self, layers=self.layers[:n_layers])

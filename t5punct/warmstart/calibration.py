@@ -1,9 +1,9 @@
-"""What the conversion must know of a BERT's states on real text: their scales, and what positions do to attention.
+"""What the conversion must know about a BERT's states on real text: their scales, and what positions do to attention.
 
 In: a `Bert` and token ids.  Out: a `LayerScales` for each layer, and a relative position bias for each.
 
-Scales are medians over tokens: a few tokens ([CLS], [SEP]) have ten times the scale of the rest, so that means say
-nothing of any token.
+Scales are medians over tokens: a few tokens ([CLS], [SEP]) have ten times the scale of the rest, so a mean would fit no
+token.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import torch
 
 from .bert import Bert, BertLayer, LayerTrace
 
-_FLOOR = 0.1  # of the weight of an even attention: pairs that the BERT does not attend to count a little
+_FLOOR = 0.1  # of the weight of even attention, so that pairs to which the BERT does not attend count a little
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ def _std(x: torch.Tensor) -> float:
 def relative_biases(
     bert: Bert, batches: Sequence[torch.Tensor], bucket: Callable[[torch.Tensor], torch.Tensor], n_buckets: int
 ) -> list[torch.Tensor]:
-    """For each layer, float32 (n_buckets, n_heads): what stands in for absolute positions in attention.
+    """For each layer, float32 (n_buckets, n_heads): biases that replace absolute positions in attention.
 
     Weighted least squares of the BERT's logits with positions minus those without, by bucket of relative position
     (`bucket`: int64 key place minus query place -> bucket), with a free offset for each query, as softmax ignores it.

@@ -2,19 +2,20 @@
 
 In: a `Bert` and its scales on text.  Out: the weights of a `UMT5ForConditionalGeneration`'s encoder.
 
-A BERT has a LayerNorm behind each sublayer, biases and means; an umT5 has a RMSNorm before each sublayer and no bias.
+A BERT has a LayerNorm after each sublayer, biases and means; an umT5 has a RMSNorm before each sublayer and no bias.
 So the stream is s = [h ; c ; 0]: h, the BERT's state without its mean, times k; c, a constant that carries every bias
 as a column of the matrices that read it; zeros, room to learn.  RMSNorm gives q s with q = sqrt(D / (|h|^2 + c^2)),
-which follows each token's own standard deviation as a LayerNorm does.  What it cannot follow is that a LayerNorm
-resets a token's scale and the stream keeps it.
+which follows each token's own standard deviation as a LayerNorm does.  One difference stays: a LayerNorm resets a
+token's scale, and the stream keeps it.
 
 Before attention h = k C x, x the layer's input, C = I - 11'/d.  Before the feed-forward h = k C (u - b_o), u = x +
-attention(x), b_o the output bias of attention, which is not written: the feed-forward reads as if it were there, and
-adds it.  Behind it h = k' C y, y the layer's output.
+attention(x), b_o the output bias of attention.  Attention does not write b_o: the feed-forward reads as if it were
+there, and adds it.  After it h = k' C y, y the layer's output.
 
-The feed-forward has, beside the BERT's units, a constant unit (biases, the constant's growth) and pairs of units, as
-gelu(z) - gelu(-z) = z, which together are a linear map: the stream goes through two LayerNorms' gains G1, G2, and
-what k' / k does not explain of C G2 C G1 is M, of which the pairs take the largest directions on the states seen.
+Besides the BERT's units, the feed-forward has a constant unit (biases, the constant's growth) and pairs of units.  As
+gelu(z) - gelu(-z) = z, the pairs together are a linear map.  It is needed because the BERT's skip goes through the
+gains G1, G2 of two LayerNorms, C G2 C G1, and ours only through k' / k.  The pairs carry the difference M, in the
+directions that are largest on the states seen.
 """
 
 from __future__ import annotations
@@ -33,10 +34,10 @@ from .calibration import LayerScales, centred
 
 @dataclass(frozen=True)
 class StreamConfig:
-    """The shape of the stream, and where it starts."""
+    """The shape of the stream, and its scale at the start."""
 
-    spare_channels: int = 8  # beside the BERT's: the constant, and room to learn
-    pairs: int = 63  # of feed-forward units that carry what the skip does not; with them d_ff is a multiple of 128
+    spare_channels: int = 8  # besides the BERT's: the constant, and room to learn
+    pairs: int = 63  # of feed-forward units that carry what the skip does not; so d_ff is a multiple of 128
     start_std: float = 0.2  # of a token's embedding; it grows to about 1.3 by itself
     constant: float = 4.0  # how many times a state's standard deviation the constant is
 
@@ -65,7 +66,7 @@ class Attention:
 
 @dataclass(frozen=True, slots=True)
 class FeedForward:
-    """wi: (d_ff, D); wo: (D, d_ff); `level` is that of the stream behind it."""
+    """wi: (d_ff, D); wo: (D, d_ff); `level` is that of the stream after it."""
 
     wi: torch.Tensor
     wo: torch.Tensor
@@ -91,7 +92,7 @@ def d_ff(bert: Bert, config: StreamConfig) -> int:
 
 
 def convert_attention(layer: BertLayer, scales: LayerScales, level: Level, spare: int) -> Attention:
-    """Exact but for the mean of x over channels, taken as its median, and each token's scale."""
+    """Exact except for the mean of x over channels, taken as its median, and each token's scale."""
     d = len(layer.output.bias)
     q_norm = _rms_gain(level.k * scales.x_std, level.c, d, spare)
 
@@ -118,7 +119,7 @@ def convert_feed_forward(
         (layer.expand.bias + layer.expand.weight @ offset) / (q_norm * level.c),
         spare,
     )
-    # k' so that the skip needs as little help as can be
+    # k' is such that the pairs have as little as possible to add to the skip
     k_next = 1 / (q_norm * to_normed) * scales.v_std / float((first.gain * last.gain).median())
     written = k_next / scales.v_std  # from what the BERT adds before its last norm to the stream
     c_next = config.constant * k_next * scales.y_std

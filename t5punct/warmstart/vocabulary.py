@@ -1,9 +1,9 @@
-"""A BERT's WordPiece tokenizer becomes a T5's, with rows of its own for marks, case, styles and sentinels.
+"""A BERT's WordPiece tokenizer becomes a T5's, with new tokens for marks, case, styles and sentinels.
 
-In: a fast BERT tokenizer and a task.  Out: a tokenizer with the same ids, some of the unused ones renamed.
+In: a fast BERT tokenizer and a task.  Out: a tokenizer with the same ids; some unused tokens get new names.
 
 `[CLS] we know [SEP]` becomes `<talk> we know [SEP]`: the end is `[SEP]`, padding `[PAD]`, and a style stands where
-`[CLS]` stood.  Marks have rows apart from the signs inside words, so that `state-of-the-art` holds no dash.
+`[CLS]` stood.  Marks are not the same tokens as the characters inside words, so `state-of-the-art` has no dash.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ class TaskRow:
 
 
 def t5_tokenizer(bert_tokenizer: Any, task: TaskConfig) -> tuple[Any, list[TaskRow]]:
-    """The tokenizer, and the rows it gives to the task.
+    """The tokenizer, and the tokens it has for the task.
 
-    Raises ModelError for a tokenizer that is no WordPiece, or has too few unused pieces.
+    Raises ModelError for a tokenizer that is not WordPiece, or has too few unused pieces.
     """
     from tokenizers import Tokenizer
     from transformers import PreTrainedTokenizerFast
@@ -90,7 +90,7 @@ def _task_rows(vocabulary: dict[str, int], task: TaskConfig) -> list[TaskRow]:
 
 
 def _wanted(task: TaskConfig) -> Iterator[tuple[str, str]]:
-    """The task's tokens, and what each is like."""
+    """The task's tokens, each with the token whose embedding it starts from."""
     for style in task.styles:
         yield style_token(style), "[CLS]"
     for mark in task.marks:

@@ -1,8 +1,8 @@
-"""`t5punct warmstart`: a pre-trained BERT's folder -> a model folder with an umT5 whose encoder it has become.
+"""`t5punct warmstart`: a pre-trained BERT becomes the encoder of an umT5, which can then be trained.
 
-In: a `WarmStartConfig`.  Out: a `Model` with one fresh decoder layer, or more (Rothe 2020: warm start).
+In: a `WarmStartConfig`.  Out: a `Model` with one or more fresh decoder layers (Rothe 2020: warm start).
 
-`t5punct warmstart bert-base-uncased -o runs/start --text talks.txt` makes one, to be named as `init_from`.
+`t5punct warmstart bert-base-uncased -o runs/start --text talks.txt` makes one; train it with `init_from=runs/start`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .calibration import relative_biases, scales
 from .conversion import StreamConfig, convert_attention, convert_feed_forward, d_ff, start_level, stream
 from .vocabulary import TaskRow, t5_tokenizer
 
-# the text form of a model that starts from a BERT: rows of its own for styles, marks and case
+# the text form of a model that starts from a BERT: separate tokens for styles, marks and case
 TASK = TaskConfig(inline_case=True, prefix="<{style}>", default_style="meeting")
 _BATCH_TOKENS = 128  # of one window of calibration text
 _WRITTEN_LOGIT = 16.0  # of a decoder state that points straight at a word's embedding, at the start
@@ -34,7 +34,7 @@ _WRITTEN_LOGIT = 16.0  # of a decoder state that points straight at a word's emb
 
 @dataclass(frozen=True)
 class WarmStartConfig:
-    """What to convert, and on what text its scales are taken."""
+    """What to convert, and the text on which its scales are measured."""
 
     source: str = ""
     text: str = ""  # plain text, one document a line
@@ -52,7 +52,7 @@ class WarmStartConfig:
 
 
 def warm_start(config: WarmStartConfig, task: TaskConfig) -> Model:
-    """Convert.  Raises ModelError for what is no BERT, InputError for too little text."""
+    """Convert.  Raises ModelError for anything but a BERT, InputError for too little text."""
     from transformers import AutoTokenizer
 
     bert = Bert.load(config.source)
@@ -118,7 +118,7 @@ def _empty(bert: Bert, n_vocabulary: int, tokenizer: TaskTokenizer, config: Warm
 
 
 def _start_final_norm(network: Any, windows: Sequence[torch.Tensor]) -> None:
-    """Give each channel of the last states a standard deviation of about 1: some are tiny, and readers are fresh."""
+    """Give each channel of the last states a standard deviation of about 1: some are tiny, too small to learn from."""
     encoder = network.encoder
     states = torch.cat([encoder(input_ids=ids).last_hidden_state.flatten(0, 1) for ids in windows])
     std = states.std(0)
@@ -128,7 +128,7 @@ def _start_final_norm(network: Any, windows: Sequence[torch.Tensor]) -> None:
 
 
 def _start_rows(network: Any, d: int, rows: Sequence[TaskRow], tokenizer: Any) -> None:
-    """The task's own tokens start as what they are like, each a little apart; d: the BERT's channels."""
+    """Let the task's own tokens start from similar tokens, with a little noise; d: the BERT's channels."""
     weight = network.shared.weight.data
     std = float(weight[:, :d].std())
     for row in rows:
@@ -138,7 +138,7 @@ def _start_rows(network: Any, d: int, rows: Sequence[TaskRow], tokenizer: Any) -
 
 
 def _start_decoder(network: Any, config: StreamConfig) -> None:
-    """Fresh decoder layers that add to the stream what its embeddings have, and logits that can be sure.
+    """Scale fresh decoder layers to the size of the embeddings, and the last norm so that logits can be large.
 
     transformers draws weights for embeddings of standard deviation 1; ours have `start_std`.
     """

@@ -1,1 +1,1 @@
-"""Windows over a text, the votes they give, and what becomes of them."""
+"""Windows over a text, the votes they give, and how votes are combined."""

@@ -1,4 +1,4 @@
-"""Votes -> decisions: several windows' opinions of one slot become one.
+"""Votes -> decisions: the votes of several windows on one slot become one decision.
 
 In: the votes of a slot.  Out: a `Decision`.
 
@@ -60,7 +60,7 @@ def decide(votes: Sequence[Vote], config: CombineConfig) -> Decision:
 
 
 def _alone(vote: Vote, config: CombineConfig) -> Decision:
-    """The decision where a slot has one vote, which no weight changes."""
+    """The decision for a slot with a single vote, where weights do not matter."""
     (label, confidence), case = _sole_label(vote.labels), vote.cases.best
     if config.method == "vote":
         return Decision(label, Case(case), 1.0, 1.0)
@@ -68,7 +68,7 @@ def _alone(vote: Vote, config: CombineConfig) -> Decision:
 
 
 def _sole_label(labels: Distribution) -> tuple[str, float]:
-    """`_label` of a single distribution; nearly always its slot stays empty, as no marks together are as likely."""
+    """`_label` of a single distribution, with a shortcut: mostly an empty slot is likelier than all labels together."""
     empty, total = labels.probability(NO_LABEL), sum(labels.probabilities)
     return (NO_LABEL, empty / total) if 2.0 * empty > total else _label([labels], [1.0], None)
 
@@ -76,8 +76,8 @@ def _sole_label(labels: Distribution) -> tuple[str, float]:
 def written(labels: Distribution) -> str:
     """The label that one window votes for: its marks chosen one by one, the best each time.
 
-    That is nearly always what its decoder wrote; the decoder weighs a mark against each form of the next word, a vote
-    against all of them together.
+    Nearly always this is what its decoder wrote.  The difference: the decoder compares a mark with each form of the
+    next word, a vote compares it with all forms together.
     """
     return _sole_label(labels)[0]
 
@@ -116,8 +116,8 @@ def _weight(vote: Vote, method: str) -> float:
 def _label(labels: Sequence[Distribution], weights: Sequence[float], threshold: float | None) -> tuple[str, float]:
     """A label and its probability, mark by mark: greedy decoding with the windows' mean, as an ensemble decodes.
 
-    After `!` only the windows that wrote `!` themselves have a say: in the others' `!` is all that begins with it.
-    With a threshold, the best mark is taken if its share exceeds it, and else nothing.
+    After `!`, only the windows that wrote `!` count: the others have one probability for all labels that begin with it.
+    With a threshold, the best mark is taken if its share exceeds it, otherwise none.
     """
     voters, total = list(zip(labels, weights, strict=True)), sum(weights)
     label, confidence = NO_LABEL, 1.0
@@ -131,13 +131,13 @@ def _label(labels: Sequence[Distribution], weights: Sequence[float], threshold: 
         if not best:
             break
         label += best
-        if len(voters) > 1:  # a single one wrote what it found best
+        if len(voters) > 1:  # a single window wrote its own best label
             voters = [(one, weight) for one, weight in voters if written(one).startswith(label)]
     return label, confidence
 
 
 def _shares(voters: Sequence[tuple[Distribution, float]], label: str) -> dict[str, float]:
-    """The weight of each mark that may follow a label's beginning, and of nothing; empty where all have none."""
+    """The weight of each mark that may come next after `label`, and of no mark; empty if all weights are 0."""
     shares: dict[str, float] = {}
     for distribution, weight in voters:
         for outcome, probability in zip(distribution.outcomes, distribution.probabilities, strict=True):

@@ -30,7 +30,7 @@ class WindowConfig:
     mask_left: int = 0  # m_l
     mask_right: int = 0  # m_r
     overlap: int = 1  # n, votes a slot gets, where no stride is given; s_n = floor((w - (m_l + m_r)) / n)
-    lead_in: int = 0  # words before the document where the first window begins (Nagy 2021); 0: it keeps its left edge
+    lead_in: int = 0  # the first window begins so many words before the document (Nagy 2021); 0: it has no left mask
 
     def __post_init__(self) -> None:
         free = self.window - (self.mask_left + self.mask_right)
@@ -93,15 +93,15 @@ class View(Generic[T]):
 
 
 def over(words: Iterable[T], config: WindowConfig) -> Iterator[View[T]]:
-    """The windows over a document's words, of which no more than a window and one are held at a time.
+    """The windows over a document's words; at most one window and one more word are in memory at a time.
 
-    The first window keeps its left edge, the last (it ends the document) its right.
+    The first window has no left mask, the last one (it ends the document) no right mask.
     """
     source, held = iter(words), list[T]()
     start = -config.lead_in
     while True:
         n_seen = config.window + min(start, 0)
-        held += islice(source, n_seen + 1 - len(held))  # the one more tells whether the document goes on
+        held += islice(source, n_seen + 1 - len(held))  # the extra word shows whether the document goes on
         if not held:
             return
         is_last, seen = len(held) <= n_seen, tuple(held[:n_seen])

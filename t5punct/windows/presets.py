@@ -31,7 +31,7 @@ class Preset:
 
 
 DEFAULT_PRESET = "double-overlap"
-_WORDS = 64  # w, where the papers' own would be too long for us: they count in BERT's 512 tokens
+_WORDS = 64  # w; the papers fill BERT's 512 tokens, which is too long for us
 _STREAM_WORDS = 32
 
 
@@ -64,7 +64,7 @@ PRESETS: Mapping[str, Preset] = {
     "vote": Preset(WindowConfig(_WORDS, overlap=4), CombineConfig("vote", threshold=0.5)),
 }
 
-# name-NUMBER, with the numbers that a listing shows
+# presets named FAMILY-NUMBER, with the numbers that a listing shows
 FAMILIES: Mapping[str, tuple[Callable[[int], Preset], tuple[int, ...]]] = {
     # Minixhofer 2021: n votes a slot, mean of the distributions
     "mask-combine": (_mask_combine, (2, 4)),
@@ -78,7 +78,7 @@ FAMILIES: Mapping[str, tuple[Callable[[int], Preset], tuple[int, ...]]] = {
 
 
 def listed() -> dict[str, Preset]:
-    """All presets that have a name of their own, and of each family those with the usual numbers."""
+    """All presets with a fixed name, and each family with its usual numbers."""
     numbered = {f"{family}-{n}": make(n) for family, (make, numbers) in FAMILIES.items() for n in numbers}
     return {**PRESETS, **numbered}
 

@@ -1,9 +1,9 @@
-"""Where sentences begin, and what that says of a word: one rule for whole texts and for streams.
+"""Where sentences begin, and which words get capitals there: one rule for whole texts and for streams.
 
-In: the votes on a word, and whether a sentence begins with it.  Out: votes that know it.
+In: a vote on a word, and whether a sentence begins with it.  Out: the vote, corrected accordingly.
 
-A word that begins a sentence has a capital; one that does not has none that only a sentence's beginning would explain.
-A dash or an emoji begins nothing: the capital is for the word after it, and no second full stop follows it.
+A word that begins a sentence gets a capital.  Any other word loses a capital that only a sentence start would explain.
+A dash or an emoji does not begin a sentence: the word after it gets the capital, and it gets no second full stop.
 
 >>> dash, hello = Word("-"), Word("hello")
 >>> begins_next(True, dash, ""), begins_next(True, hello, ""), begins_next(False, hello, "?!")
@@ -21,7 +21,7 @@ from .votes import Vote, going_on, opening
 
 
 def placed(vote: Vote, word: Word, begins: bool | None) -> Vote:
-    """The vote, given whether a sentence begins with the word; None: that is not known, as where a fragment begins."""
+    """The vote, given whether a sentence begins with the word (None: unknown, as at the start of a fragment)."""
     if begins is None:
         return vote
     if not begins:
@@ -34,7 +34,7 @@ def placed(vote: Vote, word: Word, begins: bool | None) -> Vote:
 
 
 def begins_next(begins: bool | None, word: Word, label: str, alphabet: Alphabet | None = None) -> bool:
-    """Whether a sentence begins with the next word, once this one is written with a label."""
+    """Whether a sentence begins with the next word, given this word and its label."""
     if word.ends_sentence(label, alphabet):
         return True
     return bool(begins) and not is_spoken(word.text)

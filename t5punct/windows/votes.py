@@ -1,6 +1,6 @@
-"""What one window says of one slot.
+"""What one window says about one slot.
 
-In: a decoder's or the aligner's findings.  Out: `Vote`s, which `combine` turns into `Decision`s.
+In: what a decoder or the aligner found.  Out: `Vote`s, which `combine` turns into `Decision`s.
 
 >>> vote = Vote(Distribution.certain(","), Distribution.certain("lower"))
 >>> vote.labels.best, vote.labels.entropy
@@ -36,7 +36,7 @@ class Distribution:
         return cls(tuple(weights), tuple(weight / total for weight in weights.values()))
 
     def among(self, allowed: Callable[[str], bool], default: str) -> Distribution:
-        """The distribution given that an allowed outcome is the case; `default` where none has any probability."""
+        """The distribution over the allowed outcomes only; certainly `default` if none of them has any probability."""
         left = {o: p for o, p in zip(self.outcomes, self.probabilities, strict=True) if allowed(o) and p > 0.0}
         return Distribution.of(left) if left else Distribution.certain(default)
 
@@ -60,17 +60,17 @@ class Vote:
 
     labels: Distribution
     cases: Distribution  # outcomes are `Case` values
-    weight: float = 1.0  # how far the vote is to be trusted; 0 where an alignment failed
+    weight: float = 1.0  # how much the vote counts; 0 where an alignment failed
     left_words: int = 0  # words of the window before this slot's word
     right_words: int = 0  # words of the window after it: the lookahead the vote was made with
-    # where the window wrote a sentence end before the word: the case, given that none stands there
+    # only where the window wrote a sentence end before the word: the case if there is none
     inside: Distribution | None = None
 
 
 def opening(vote: Vote, *, may_be_upper: bool = True) -> Vote:
     """The vote on a word that can have a capital, given that a sentence begins with it.
 
-    What would be lower case elsewhere is capitalised there; all letters are capitals only where the model wanted that.
+    Lower case becomes capitalised; all capitals keep their probability.
     """
     upper = vote.cases.probability(Case.UPPER) if may_be_upper else 0.0
     return replace(vote, cases=Distribution.of({Case.CAPITALISED.value: 1.0 - upper, Case.UPPER.value: upper}))

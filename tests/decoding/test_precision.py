@@ -93,7 +93,7 @@ def test_a_converted_model_is_not_converted_again(tiny_model: Model) -> None:
     assert with_precision(made, "int8") is made
     assert with_precision(made, "auto") is made
     for name in ("fp32", "bf16"):
-        with pytest.raises(ConfigError, match=f"{name} of a model in int8; expected a model in fp32; load it anew"):
+        with pytest.raises(ConfigError, match=f"{name} of a model in int8; expected a model in fp32; load it again"):
             with_precision(made, name)
 
 

@@ -1,4 +1,4 @@
-"""The promises of a stream (DESIGN, section 7), on models that know nothing: whatever they say, these hold."""
+"""The promises of a stream (docs/design.md), on models that know nothing: they hold whatever the model decides."""
 
 from __future__ import annotations
 

@@ -123,12 +123,15 @@ def test_a_style_may_have_shorter_labels_than_the_task() -> None:
 @pytest.mark.parametrize(
     ("values", "found"),
     [
-        ({"prefix": "{foo}: "}, r"prefix '{foo}: '; expected text with {style} in it, or plain; mend the prefix"),
+        ({"prefix": "{foo}: "}, r"prefix '{foo}: '; expected text, with or without {style} in it; correct the prefix"),
         ({"prefix": "{0}"}, "prefix '{0}'"),
         ({"prefix": "{style"}, "prefix '{style'"),
         ({"prefix": "{style.foo}"}, "prefix '{style.foo}'"),
-        ({"default_style": "opera"}, r"default_style 'opera'; expected one of the styles, talk, meeting, prose, chat"),
-        ({"styles": []}, "default_style 'talk'; expected one of the styles, of which there are none"),
+        (
+            {"default_style": "opera"},
+            r"default_style 'opera'; expected one of the styles \(talk, meeting, prose, chat\)",
+        ),
+        ({"styles": []}, r"default_style 'talk'; expected one of the styles \(there are none\)"),
         ({"marks": "ab"}, "marks 'ab'; expected distinct symbols"),
         ({"max_marks": 0}, "max_marks 0; expected 1 or more"),
         ({"style_max_marks": {"opera": 1}}, "style_max_marks opera: 1; expected some of talk, .*, each with 1 to 3"),

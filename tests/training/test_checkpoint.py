@@ -226,7 +226,7 @@ def test_an_output_that_is_another_models_folder_is_refused(
     (tmp_path / "model" / "README.md").write_text("a model card")
     monkeypatch.setattr(models, "bundled_root", lambda: tmp_path / "bundled")
     begun = replace(config, init_from=str(tmp_path / "model"))
-    for output, found in (("model", "is init_from as well"), ("bundled/base", "is where the package's own models are")):
+    for output, found in (("model", "is also init_from"), ("bundled/base", "is where the package's own models are")):
         for resume in (False, True):
             with pytest.raises(ConfigError, match=f"output .*{output} {found}; expected a new or empty folder"):
                 train(replace(begun, output=f"{tmp_path}/run/../{output}", resume=resume))

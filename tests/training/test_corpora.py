@@ -121,7 +121,7 @@ def test_what_cannot_be_read_is_named(tmp_path: Path) -> None:
     for line in ("not json", '{"body": "x"}', '["text"]'):
         path = tmp_path / "bad.jsonl"
         path.write_text('{"text": "fine"}\n' + line + "\n")
-        with pytest.raises(InputError, match=r'bad.jsonl line 2: .*expected {"text": "..."} or .*mend the line'):
+        with pytest.raises(InputError, match=r'bad.jsonl line 2: .*expected {"text": "..."} or .*correct the line'):
             list(documents(CorpusConfig(str(path)), "train", seed=1))
 
 

@@ -236,7 +236,7 @@ def test_weights_that_the_last_step_broke_are_not_saved(config: TrainConfig, mon
 
     monkeypatch.setattr(loop, "_step", breaking)
     one = replace(config, optim=replace(config.optim, max_steps=1))
-    with pytest.raises(ConfigError, match=r"weights that are no numbers after step 1; expected finite weights; lower"):
+    with pytest.raises(ConfigError, match=r"weights that are not finite after step 1; expected finite weights; lower"):
         train(one)
     assert not Path(config.output).exists()
 
@@ -252,4 +252,4 @@ def test_a_tagger_that_is_not_trained_is_left_out_and_that_is_said(
     plain = replace(later, loss=LossConfig(), output=str(tmp_path / "plain"))
     assert models.load(train(plain)).tagger is None
     (record,) = caplog.records
-    assert record.getMessage().startswith("the tagger is left out: untrained (loss.tagger_weight=0)")
+    assert record.getMessage().startswith("the tagger is dropped: without training (loss.tagger_weight=0)")

@@ -59,7 +59,7 @@ def test_of_the_embeddings_only_the_tasks_own_rows_learn(config: TrainConfig) ->
 
 
 def test_rows_that_a_tokenizer_lacks_cannot_be_the_only_ones_to_learn() -> None:
-    with pytest.raises(ConfigError, match=r"without rows of the task's own"):
+    with pytest.raises(ConfigError, match="without tokens of the task"):
         keep_words(torch.nn.Embedding(5, 2), ())
 
 

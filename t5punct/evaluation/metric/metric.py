@@ -18,11 +18,11 @@ from t5punct.evaluation.scores import scores_of
 from t5punct.evaluation.text import compare
 
 _DESCRIPTION = "Precision, recall and F1 of COMMA, PERIOD and QUESTION by slot, with the count of changed words."
-_INPUTS = "predictions, references: punctuated texts in pairs; case=False leaves capitals out of account."
+_INPUTS = "predictions, references: punctuated texts in pairs; case=False ignores capitals."
 
 
 class PunctuationScores(evaluate.Metric):  # type: ignore[misc]
-    """`t5punct.evaluation` behind `evaluate`'s interface; counts are summed over the pairs."""
+    """`t5punct.evaluation` with the interface of `evaluate`; counts are summed over the pairs."""
 
     def _info(self) -> evaluate.MetricInfo:
         text = datasets.Value("string")

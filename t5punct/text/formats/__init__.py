@@ -1,1 +1,1 @@
-"""Files with words in them: readers and writers, one file a format."""
+"""Readers and writers of files with words in them, one module for each format."""

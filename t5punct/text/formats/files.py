@@ -3,7 +3,7 @@
 In: a path (plain, .gz or .xz), a pipe, or `-` for standard input.  Out: decoded text, whole or line by line.
 
 >>> with writing("out.txt") as handle:  # doctest: +SKIP
-...     handle.write("appears only if the block ends well")
+...     handle.write("appears only if the block ends without an error")
 """
 
 from __future__ import annotations
@@ -26,25 +26,25 @@ STANDARD = "-"  # standard input or output, in the place of a path
 
 
 def read_lines(path: str | Path) -> Iterator[str]:
-    """Lines of a UTF-8 text file without their ends.  Raises InputError if it is missing or not text."""
+    """Lines of a UTF-8 text file without line ends.  Raises InputError if it is missing or not text."""
     if _is_special(Path(path)):
         raise InputError(f"{path} is a pipe", expected="a file, which can be read again", fix="save it to one first")
     yield from source_lines(path)
 
 
 def source_lines(source: str | Path) -> Iterator[str]:
-    """Lines, without their ends, of whatever can be read once: a file, a pipe, or `-` for standard input."""
+    """Lines, without line ends, of anything that can be read once: a file, a pipe, or `-` for standard input."""
     for line in _source(source):
         yield line.removesuffix("\n")
 
 
 def source_text(source: str | Path) -> str:
-    """All of a file, a pipe, or `-` for standard input, its last line's end included."""
+    """The whole text of a file, a pipe, or `-` for standard input, with its last line end."""
     return "".join(_source(source))
 
 
 def check_source(source: str | Path) -> None:
-    """Raise InputError where there is nothing to read, before a model is loaded in vain."""
+    """Raise InputError if there is nothing to read; to be called before a model is loaded."""
     path = Path(source)
     if str(source) == STANDARD:
         return
@@ -70,17 +70,19 @@ def decode(handle: IO[bytes], name: str) -> Iterator[str]:
             fix="convert it, e.g. with iconv -f latin1 -t utf-8",
         ) from error
     except (lzma.LZMAError, EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise InputError(f"{name} cannot be unpacked ({error})", expected="whole data", fix="copy anew") from error
+        raise InputError(
+            f"{name} cannot be unpacked ({error})", expected="a complete file", fix="copy it again"
+        ) from error
 
 
 def unpacked_name(path: str | Path) -> str:
-    """A file's name without the .gz or .xz that its text is read out of."""
+    """A file's name without .gz or .xz."""
     path = Path(path)
     return path.stem if path.suffix in (".xz", ".gz") else path.name
 
 
 def writable(path: str | Path) -> Path:
-    """The file that a path leads to, links followed.  Raises InputError if none can be written there."""
+    """The file that a path leads to, links followed.  Raises InputError if it cannot be written."""
     path = Path(path)
     if path.is_dir():
         raise InputError(f"{path} is a folder", expected="a file to write", fix="name a file in it")
@@ -96,7 +98,7 @@ def writable(path: str | Path) -> Path:
 
 @contextmanager
 def writing(path: str | Path) -> Iterator[TextIO]:
-    """A handle whose file appears under `path` when the block ends well, and not at all otherwise."""
+    """Open a file for writing; it appears under `path` only if the block ends without an error."""
     path = writable(path)
     if _is_special(path):  # /dev/null, a pipe: written to, never replaced
         with path.open("w", encoding="utf-8", newline="") as handle:

@@ -1,4 +1,4 @@
-"""IWSLT punctuation files: one `word TAB label` a line, clitics as words of their own.
+"""IWSLT punctuation files: one `word TAB label` on each line, clitics as separate words.
 
 In: a file such as test2011.tsv.  Out: rows, and the words a model should see (`i` + `'m` -> `i'm`).
 
@@ -18,7 +18,7 @@ from .files import read_lines, unpacked_name
 
 CLASSES = ("O", "COMMA", "PERIOD", "QUESTION")
 LABEL_OF_CLASS = {"O": "", "COMMA": ",", "PERIOD": ".", "QUESTION": "?"}
-# a closed list: `'em` and a quoted `'the` begin with an apostrophe too, and are words
+# a fixed list: `'em` and a quoted `'the` also begin with an apostrophe, and are words
 _CLITICS = frozenset(("n't", "'s", "'m", "'re", "'ve", "'ll", "'d"))
 
 
@@ -39,12 +39,12 @@ class JoinedWords:
 
 
 def is_iwslt(path: str | Path) -> bool:
-    """Whether a file is one by its name or by its first line."""
+    """Whether a file is in this format, by its name or by its first line."""
     return is_named_iwslt(path) or is_row(next(read_lines(path), ""))
 
 
 def is_named_iwslt(path: str | Path) -> bool:
-    """Whether a file says by its name, .tsv, that it holds rows: then a line that is none is a mistake, not text."""
+    """Whether a file's name ends with .tsv and so promises rows: any other line in it is a mistake, not text."""
     return unpacked_name(path).endswith(".tsv")
 
 
@@ -60,7 +60,7 @@ def read_rows(path: str | Path) -> tuple[Row, ...]:
 
 
 def rows_of(lines: Iterable[str], name: str) -> tuple[Row, ...]:
-    """All rows of the lines that a source of this name gave."""
+    """The rows of some lines; `name` is where they come from, for error messages."""
     rows = []
     for number, line in enumerate(lines, start=1):
         if not line.strip():
@@ -69,7 +69,7 @@ def rows_of(lines: Iterable[str], name: str) -> tuple[Row, ...]:
             raise InputError(
                 f"{name} line {number}: {line[:40]!r}",
                 expected=f"word TAB one of {', '.join(CLASSES)}",
-                fix="mend the line",
+                fix="correct the line",
             )
         word, _, label = line.rstrip("\r").rpartition("\t")
         rows.append(Row(word.strip(), label))

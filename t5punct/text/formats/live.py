@@ -1,8 +1,8 @@
-"""Words of a live source as they arrive: a pipe behind a speech recogniser, say.
+"""Words of a live source as they arrive, for example from the pipe of a speech recogniser.
 
-In: a file descriptor.  Out: `Arrival`s: the words that became whole, without waiting for a line's end; or a silence.
+In: a file descriptor.  Out: `Arrival`s: complete words, without waiting for the end of a line; or a silence.
 
-A word is whole when white space follows it, or when the source ends: of `how ar`, `how` arrives first, then `are`.
+A word is complete when white space follows it, or when the source ends: from `how ar`, only `how` arrives.
 """
 
 from __future__ import annotations
@@ -27,23 +27,20 @@ _SPACE = re.compile(r"\s")
 
 @dataclass(frozen=True, slots=True)
 class TimedWord:
-    """A word, with the times at which it was spoken where the source tells them."""
+    """A word, with the times at which it was spoken if the source gives them."""
 
     word: str
     start_ms: int | None = None
     end_ms: int | None = None
 
     def silence_ms(self, end_ms: int | None) -> int:
-        """How long nothing was said before this word, the one before being over at `end_ms`; 0 if it is not known."""
+        """The silence before this word, if the word before it ended at `end_ms`; 0 if a time is missing."""
         return 0 if end_ms is None or self.start_ms is None else self.start_ms - end_ms
 
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """Words that arrived together, or a line that could not be read.
-
-    Neither means that nothing came for as long as one was willing to wait.
-    """
+    """Words that arrived together, or a line that could not be read; with neither, a silence."""
 
     words: tuple[TimedWord, ...] = ()
     problem: InputError | None = None
@@ -54,11 +51,11 @@ def arrivals(
 ) -> Iterator[Arrival]:
     """Words as they arrive, until the source ends, or until something can be read from the descriptor `stop`.
 
-    With `timed`, each line is a json object with `word`, and `start` and `end` in seconds.  With `silence_ms`, an
-    empty arrival is given once after every silence of that length; it makes the word before it whole.
-    A line that is no such object is told as a problem, in its place among the words.
+    With `timed`, each line is a json object with `word`, and `start` and `end` in seconds.  Any other line becomes an
+    arrival with a problem.  With `silence_ms`, every silence of that length gives one empty arrival; the word before it
+    counts as complete.
     """
-    # bytes that are no UTF-8 must not end a caption, and come out as they went in
+    # bytes that are not UTF-8 must not end a caption, and come out as they went in
     decoder, rest = codecs.getincrementaldecoder("utf-8")(errors="surrogateescape"), ""
     is_told = False
     while True:
@@ -71,7 +68,7 @@ def arrivals(
             is_told = True
             continue
         if state is _State.STOPPED and timed:
-            return  # a line without its end is no event yet
+            return  # an unfinished line is not an event yet
         is_told = False
         data = os.read(descriptor, _READ_BYTES) if state is _State.READY else b""
         n_searched, rest = len(rest), rest + decoder.decode(data, final=not data)
@@ -88,7 +85,7 @@ class _State(Enum):
 
 
 def _wait(descriptor: int, stop: int | None, silence_ms: int | None) -> _State:
-    """Wait until there is something to read, one is told to stop, or nothing has come for too long."""
+    """Wait for something to read, for the order to stop, or for a silence."""
     watched = [descriptor] if stop is None else [descriptor, stop]
     ready, _, _ = select.select(watched, [], [], None if silence_ms is None else silence_ms / 1000)
     if stop in ready:
@@ -97,7 +94,7 @@ def _wait(descriptor: int, stop: int | None, silence_ms: int | None) -> _State:
 
 
 def _arrived(text: str, timed: bool) -> Iterator[Arrival]:
-    """The words of a text, if it has any; of timed ones, those before and after a line that cannot be read."""
+    """The words of a text; of timed lines, words and problems in order."""
     if not timed:
         if words := tuple(map(TimedWord, text.split())):
             yield Arrival(words)
@@ -111,9 +108,9 @@ def _arrived(text: str, timed: bool) -> Iterator[Arrival]:
 
 
 def _whole(text: str, end: str | None, n_searched: int) -> tuple[str, str]:
-    """What may be taken now, and what must wait for more: the last word, or the last line.
+    """What is complete, and the rest (the last word, or line), which may go on.
 
-    The first characters were searched before: else a word that comes in many pieces would be searched at each.
+    The first `n_searched` characters are not searched again: a word may come in many small pieces.
     """
     ends = [match.end() for match in _SPACE.finditer(text, n_searched)]
     if end is not None:
@@ -123,7 +120,7 @@ def _whole(text: str, end: str | None, n_searched: int) -> tuple[str, str]:
 
 
 def _event(line: str) -> TimedWord | InputError:
-    """The word of a line, or what is wrong with the line."""
+    """The word of a line, or the error for a line that is wrong."""
     try:
         return timed_word(json.loads(line))
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError, T5PunctError):

@@ -1,6 +1,6 @@
-"""Where texts go: standard output, one file, or a file for each input; told before any work is done.
+"""Where texts go: standard output, one file, or a file for each input; checked before any work is done.
 
-In: the inputs' names and the place asked for.  Out: a `Target` for each input, and the texts written to them.
+In: the inputs' names and the output options.  Out: a `Target` for each input, and the texts written to them.
 
 >>> targets(["talk.txt.gz", "-"], output_dir=Path("."), suffix=".json")
 (PosixPath('talk.txt.json'), PosixPath('stdin.txt.json'))
@@ -26,7 +26,7 @@ _SPOOLED = 2**20  # characters for standard output that are kept in memory; more
 def targets(
     sources: Sequence[str], *, output: Path | None = None, output_dir: Path | None = None, suffix: str = ""
 ) -> tuple[Target, ...]:
-    """The target of each input.  Raises InputError where one cannot be written, or would overwrite a text."""
+    """The target of each input.  Raises InputError for one that cannot be written or would overwrite an input."""
     if output and output_dir:
         raise InputError("both -o and --output-dir", expected="one of them", fix="drop one")
     if output_dir:
@@ -37,16 +37,15 @@ def targets(
 
 
 def write(places: Sequence[Target], texts: Iterable[Iterable[str]]) -> None:
-    """Write each text, given in pieces, to its target, exactly as it is; of several in one target, each begins on its
-    own line.
+    """Write each text, given in pieces, to its target.  Where several go to one target, each begins on its own line.
 
-    A text appears when all of its target's texts are made, and their pieces are not held in memory until then.
+    A target appears when all its texts are complete; the pieces are not held in memory until then.
     """
     for target, group in groupby(zip(places, texts, strict=True), key=lambda pair: pair[0]):
         pieces = _joined(text for _, text in group)
         try:
             _write_one(target, pieces)
-        except OSError as error:  # a full disk does not say which
+        except OSError as error:  # the error of a full disk does not name the file
             error.filename = str(target or "standard output")
             raise
 
@@ -66,7 +65,7 @@ def _in_folder(sources: Sequence[str], folder: Path, suffix: str) -> tuple[Path,
 
 
 def _checked(target: Path, sources: Sequence[str]) -> Path:
-    """A target that can be written and is none of the inputs."""
+    """The target, if it can be written and is not one of the inputs."""
     path = writable(target)
     if path.is_file() and any(Path(source).exists() and path.samefile(source) for source in sources):
         raise InputError(f"{target} is an input", expected="another place to write to", fix="name another")
@@ -87,7 +86,7 @@ def _write_one(target: Target, pieces: Iterable[str]) -> None:
 
 
 def _joined(texts: Iterable[Iterable[str]]) -> Iterator[str]:
-    """The pieces of all texts; a text that does not end its last line has it ended before the next one begins."""
+    """The pieces of all texts; a text without a line end at its end gets one before the next text."""
     last = ""
     for text in texts:
         if last and not last.endswith("\n"):
@@ -99,9 +98,9 @@ def _joined(texts: Iterable[Iterable[str]]) -> Iterator[str]:
 
 
 def standard_output(errors: str = "strict") -> TextIO:
-    """Standard output in UTF-8, whatever the locale, and with the line ends as they are.
+    """Standard output in UTF-8, whatever the locale, with line ends as they are.
 
-    `errors`: what becomes of surrogates, as codecs name it.
+    `errors`: the codec's error handler, for surrogates.
     """
     if sys.stdout is None:
         raise InputError("standard output is closed", expected="an open one", fix="name a file with -o")

@@ -25,7 +25,7 @@ class ChunkConfig:
 
     min_words: int = 8
     max_words: int = 64
-    max_tokens: int = 512  # of the longer side; windows are made shorter to keep it, never cut silently
+    max_tokens: int = 512  # of the longer side; windows are made shorter to stay below it, and no word is lost
 
     def __post_init__(self) -> None:
         if not 1 <= self.min_words <= self.max_words:
@@ -69,8 +69,8 @@ def chunks(
 ) -> Iterator[Chunk]:
     """Cut a document into windows of random length, the first starting anywhere in its first `max_words`.
 
-    Every word is used once, but for those before the start and a rest shorter than `min_words` at the end.  A window
-    that has more than `max_tokens` tokens is halved until it fits; the words left over start the next one.
+    Every word is used once, except those before the start and a rest shorter than `min_words` at the end.  A window
+    with more than `max_tokens` tokens is halved until it fits; the words left over start the next one.
     """
     words = _words(document)
     start = rng.randrange(max(1, min(config.max_words, len(words) - config.max_words)))
@@ -90,7 +90,7 @@ def chunks(
 
 
 def _words(document: str) -> list[Word]:
-    """The words that have a slot, each knowing whether a silence follows."""
+    """The words that have a slot, with the silences after them."""
     words: list[Word] = []
     for word in split(document).words:
         if word.text == PAUSE:

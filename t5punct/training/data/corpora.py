@@ -1,4 +1,4 @@
-"""Corpora: files of documents, and a fair share of each document.
+"""Corpora: files of documents, and a share of each document.
 
 In: a plain-text (one document a line), jsonl or IWSLT file, plain, .gz or .xz.  Out: punctuated documents.  A line of
 jsonl has `text`, or `words` with their times in seconds: `{"words": [{"word": "Go!", "start": 0.1, "end": 0.4}]}`.
@@ -30,7 +30,7 @@ class CorpusConfig:
     path: str = ""
     style: str = "talk"  # the tag that the source prefix carries
     words: int = 0  # how many words to take, spread over all documents; 0 takes all
-    join: int = 1  # short documents to be put together, at random; windows then begin and end inside them too
+    join: int = 1  # how many short documents to join at random, so that windows also begin and end inside them
     holdout_every: int = 0  # keep one document in so many for validation; 0 keeps the last `holdout_percent`
 
     def __post_init__(self) -> None:
@@ -49,11 +49,11 @@ class CorpusConfig:
 def documents(
     corpus: CorpusConfig, split: str, *, seed: int, holdout_percent: float = 1.0, pause_ms: int | None = None
 ) -> Iterator[str]:
-    """Documents of one split: the last `holdout_percent` of the file's documents are `validation`, or one in
-    `holdout_every` where a file's parts differ.
+    """Documents of one split: `validation` are the last `holdout_percent` of the file's documents, or one in
+    `holdout_every`, for files whose parts differ.
 
-    With a budget of words, every document gives one stretch at random, in proportion to its length.  With `pause_ms`,
-    a pause token stands where words have times and nothing was said for so long.
+    With a budget of words, every document gives one random stretch, in proportion to its length.  With `pause_ms`,
+    a pause token stands at every silence of that length between words with times.
     """
     texts = list(_read(corpus.path, pause_ms))
     heldout = _heldout(len(texts), corpus.holdout_every, holdout_percent)
@@ -80,7 +80,7 @@ def documents(
 
 
 def _heldout(n_documents: int, every: int, percent: float) -> range:
-    """The documents that are kept for validation; one at least, where there are two."""
+    """The documents that are kept for validation: at least one, if there are two."""
     if every and n_documents >= every:
         return range(every - 1, n_documents, every)
     n_heldout = max(1, round(n_documents * percent / 100)) if n_documents > 1 else 0
@@ -111,7 +111,7 @@ def _read_jsonl(path: str, pause_ms: int | None) -> Iterator[str]:
             raise InputError(
                 f"{path} line {number}: {line[:40]!r}",
                 expected='{"text": "..."} or {"words": [{"word": "...", "start": 0.1, "end": 0.4}, ...]}',
-                fix="mend the line",
+                fix="correct the line",
             ) from error
         if text.strip():
             yield text

@@ -3,7 +3,7 @@
 In: a `PrepareConfig`.  Out: a folder with the splits `train` and `validation`, columns source, target, style,
 n_words; the resolved config beside them; `tokenizer/` where one was trained.
 
-`t5punct prepare --config configs/prepare.yaml output=prepared/data` is the whole of it.
+`t5punct prepare --config configs/prepare.yaml output=prepared/data` makes one.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ class PrepareConfig:
     pause_ms: int | None = None  # words with times: a silence of this length becomes a pause token (280 in the thesis)
     holdout_percent: float = 1.0  # of each file's last documents, kept for validation
     seed: int = 1
-    tokenizer: str | None = None  # a folder or hub id, to check max_tokens with; `train` learns a new one
-    workers: int = 1  # processes; more of them make the same chunks, in another order
+    tokenizer: str | None = None  # a folder or hub id, to check max_tokens with; `train` trains a new one
+    workers: int = 1  # processes; with more of them the chunks are the same, in another order
     vocabulary: VocabularyConfig = field(default_factory=VocabularyConfig)
 
     def __post_init__(self) -> None:
@@ -67,14 +67,14 @@ class PrepareReport:
 
 
 def prepare(config: PrepareConfig) -> PrepareReport:
-    """Make the data set.  Raises ConfigError where there is nothing to make it of."""
+    """Make the data set.  Raises ConfigError if there is nothing to make it of."""
     from datasets import DatasetDict
 
     if not config.corpora:
         raise ConfigError("no corpora", expected="corpora: [{path: FILE, style: talk}]", fix="see configs/")
     task = _task(config)
     for corpus in config.corpora:
-        task.prefix_for(corpus.style)  # an unknown style is said here, not in training
+        task.prefix_for(corpus.style)  # an unknown style is reported here, not in training
     with _made(Path(config.output)) as output:
         if config.tokenizer == "train":
             _learn_vocabulary(config, output)
@@ -96,7 +96,7 @@ def prepare(config: PrepareConfig) -> PrepareReport:
 def all_chunks(
     config: PrepareConfig, split: str, *, check_tokens: bool = True, workers: Sequence[int] | None = None
 ) -> Iterator[Chunk]:
-    """The chunks of one split, corpus after corpus; the share of some of the config's workers, or all."""
+    """The chunks of one split, corpus after corpus; all of them, or those of some workers."""
     n_tokens = _token_counter(config) if check_tokens else None
     for corpus in config.corpora:
         located = replace(corpus, path=str(Path(config.root) / corpus.path))
@@ -112,9 +112,9 @@ def all_chunks(
 
 @contextmanager
 def _made(folder: Path) -> Iterator[Path]:
-    """The output folder; what was made in it is taken away again if the block fails.
+    """The output folder; what was made in it is removed again if the block fails.
 
-    Raises ConfigError where a data set would be overwritten, and OutputError where there is no room for one.
+    Raises ConfigError if a data set would be overwritten, and OutputError if there is no room for one.
     """
     if folder.exists() and not folder.is_dir():
         raise ConfigError(f"output {folder} is a file", expected="a folder", fix="choose another output")
@@ -131,7 +131,7 @@ def _made(folder: Path) -> Iterator[Path]:
         yield folder
     except BaseException as error:
         _clear(folder, whole=is_new)
-        at = getattr(error, "filename", None)  # a text that may not be read has one, elsewhere
+        at = getattr(error, "filename", None)  # an input that cannot be read has one, in another folder
         if not refused_by_system(error) or (at and not Path(str(at)).is_relative_to(folder)):
             raise
         raise OutputError(
@@ -140,7 +140,7 @@ def _made(folder: Path) -> Iterator[Path]:
 
 
 def _clear(folder: Path, *, whole: bool) -> None:
-    """Remove a folder, or what a data set is made of from it."""
+    """Remove a folder, or only the files of a data set in it."""
     for path in [folder] if whole else [folder / name for name in _MADE]:
         if path.is_dir():
             shutil.rmtree(path, ignore_errors=True)
@@ -157,7 +157,7 @@ def _split(config: PrepareConfig, name: str, cache: str) -> Any:
     features = Features({"source": text, "target": text, "style": text, "n_words": Value("int64")})
     if next(_rows(config, name), None) is None:  # a generator must not be empty
         return Dataset.from_dict({column: [] for column in features}, features=features)
-    shares = {"config": config, "split": name, "workers": list(range(config.workers))}  # a list is dealt out
+    shares = {"config": config, "split": name, "workers": list(range(config.workers))}  # `datasets` splits the list
     n_processes = config.workers if config.workers > 1 else None
     try:
         rows = Dataset.from_generator(
@@ -166,10 +166,10 @@ def _split(config: PrepareConfig, name: str, cache: str) -> Any:
     except DatasetGenerationError as error:  # it wraps whatever a generator raises
         if isinstance(error.__cause__, T5PunctError | OSError):
             raise error.__cause__ from None
-        told = re.search(r"^OSError: (.*)$", str(error.__cause__), re.MULTILINE)  # all that another process leaves
+        told = re.search(r"^OSError: (.*)$", str(error.__cause__), re.MULTILINE)  # all we get from another process
         if told:
             raise OSError(told[1]) from None
-        if n_processes:  # what a process of its own raises loses its cause on the way: raise it here
+        if n_processes:  # an error in another process comes without its cause: run it here to raise it
             deque(_rows(config, name), maxlen=0)
         raise
     return rows.shuffle(seed=config.seed)
@@ -190,7 +190,7 @@ def _learn_vocabulary(config: PrepareConfig, output: Path) -> None:
 
 
 def _task(config: PrepareConfig) -> TaskConfig:
-    """The text form that the tokenizer's folder states, if it is a model's; else the default."""
+    """The text form of the tokenizer's folder if it is a model's; else the default."""
     from ...model import read_task
     from ...t5.hub import locate
 

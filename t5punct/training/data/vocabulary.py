@@ -61,7 +61,7 @@ def train_tokenizer(lines: Iterable[str], folder: str | Path, config: Vocabulary
             hard_vocab_limit=False,
             minloglevel=2,
         )
-    except RuntimeError as error:  # sentencepiece's word for too little text, and for too small a size
+    except RuntimeError as error:  # what sentencepiece raises for too little text or too small a size
         raise InputError(
             f"a vocabulary of {config.size} pieces cannot be learned ({error})",
             expected="enough text, and a size above its characters, 256 bytes and 100 sentinels",
@@ -73,7 +73,7 @@ def train_tokenizer(lines: Iterable[str], folder: str | Path, config: Vocabulary
 
 
 def build_tokenizer(spiece: Path) -> Any:
-    """The fast tokenizer of a sentencepiece model file, T5's shape plus byte fallback."""
+    """The fast tokenizer of a sentencepiece model file: T5's form, with byte fallback."""
     from sentencepiece import sentencepiece_model_pb2 as schema
     from tokenizers import Tokenizer, decoders, normalizers, pre_tokenizers, processors
     from tokenizers.models import Unigram
