@@ -151,7 +151,7 @@ MISTAKES = {
     "binary file": (["punctuate", "{binary}"], "expected a text file"),
     "bad encoding": (["punctuate", "{latin}"], "is not UTF-8"),
     "a folder": (["punctuate", "{tmp}"], "is a folder"),
-    "unknown preset": (["punctuate", "{text}", "--preset", "best"], "preset 'best'; expected one of none"),
+    "unknown preset": (["punctuate", "{text}", "--preset", "best"], "preset 'best'; expected one of side-by-side"),
     "unknown decoder": (["punctuate", "{text}", "--decoder", "magic"], "expected one of slots, generate"),
     "unknown combination": (["punctuate", "{text}", "--combine", "sum"], "expected one of mean"),
     "unknown style": (["punctuate", "{text}", "--style", "poem", "--model", "{model}"], "expected one of talk"),
