@@ -128,15 +128,11 @@ class Punctuator:
         device: str | None = None,
         revision: str | None = None,
     ) -> Punctuator:
-        """A punctuator with the bundled model (no source), a model folder, or a hub id in some revision.
-
-        `style`, `precision` and `device` replace those of `config.decoding`.
-        """
+        """With the bundled model (no source), a folder or a hub id; `style` and so on replace those of the config."""
         config = config or PunctuatorConfig()
         named = {"style": style, "precision": precision, "device": device}
         given: dict[str, Any] = {name: value for name, value in named.items() if value is not None}
-        config = replace(config, decoding=replace(config.decoding, **given))
-        model = load(source, revision=revision)
+        config, model = replace(config, decoding=replace(config.decoding, **given)), load(source, revision=revision)
         if not model.tuned:
             _log.warning("%s has no t5punct.yaml; a T5 that was never trained to punctuate writes nonsense", model.name)
         return cls(on_device(model, config.decoding.device or "auto"), config)

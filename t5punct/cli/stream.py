@@ -25,16 +25,22 @@ if TYPE_CHECKING:
     from ..text.formats.live import Arrival
 
 
+Policy = Annotated[
+    str,
+    typer.Option(
+        help="When a slot is decided: fixed (after --lookahead words), entropy (as soon as the model is sure) or "
+        "sentence (once a sentence's end is followed by some words)."
+    ),
+]
+Decide = Annotated[
+    str, expert(help="seq2seq (the window is written), or classify (a slot is asked about; for models trained so).")
+]
+
+
 @with_model_options
 def stream(
     options: StreamOptions,
-    policy: Annotated[
-        str,
-        typer.Option(
-            help="When a slot is decided: fixed (after --lookahead words), entropy (as soon as the model is sure) or "
-            "sentence (once a sentence's end is followed by some words)."
-        ),
-    ] = "fixed",
+    policy: Policy = "fixed",
     lookahead: Annotated[int, typer.Option(min=0, help="Policy fixed: words that must follow a slot.")] = 4,
     max_delay_ms: Annotated[
         int | None,
@@ -46,9 +52,7 @@ def stream(
     provisional: Annotated[
         bool, typer.Option("--provisional", help="With --json: also the tail that may still change.")
     ] = False,
-    decide: Annotated[
-        str, expert(help="seq2seq (the window is written), or classify (a slot is asked about; for models trained so).")
-    ] = "seq2seq",
+    decide: Decide = "seq2seq",
     window: Annotated[int, expert(min=1, help="Words the model sees at once.")] = 32,
     l_min: Annotated[int, expert(min=0, help="Policy entropy: the fewest words that must follow.")] = 1,
     l_max: Annotated[int, expert(min=0, help="Policy entropy: the most that are waited for.")] = 6,
