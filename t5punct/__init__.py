@@ -13,27 +13,58 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _HOMES = {
+    "AlignConfig": ".decoding.align",
     "AnnotatedWord": ".punctuator",
+    "CombineConfig": ".windows.combine",
+    "Committed": ".streaming",
+    "ConfigError": ".errors",
+    "DecodingConfig": ".decoding.inputs",
+    "InputError": ".errors",
+    "ModelError": ".errors",
+    "OutputError": ".errors",
     "Punctuator": ".punctuator",
     "PunctuatorConfig": ".punctuator",
+    "RenderConfig": ".text.render",
     "StreamConfig": ".streaming",
+    "StreamState": ".streaming",
     "StreamingPunctuator": ".streaming",
+    "Streams": ".streaming",
     "T5PunctError": ".errors",
+    "TimedWord": ".streaming",
+    "WindowConfig": ".windows.plan",
 }
-__all__ = [
+__all__ = [  # the keys above, once more, for those who read without running
+    "AlignConfig",
     "AnnotatedWord",
+    "CombineConfig",
+    "Committed",
+    "ConfigError",
+    "DecodingConfig",
+    "InputError",
+    "ModelError",
+    "OutputError",
     "Punctuator",
     "PunctuatorConfig",
+    "RenderConfig",
     "StreamConfig",
+    "StreamState",
     "StreamingPunctuator",
+    "Streams",
     "T5PunctError",
+    "TimedWord",
+    "WindowConfig",
     "__version__",
 ]
 
 if TYPE_CHECKING:
-    from .errors import T5PunctError
+    from .decoding.align import AlignConfig
+    from .decoding.inputs import DecodingConfig
+    from .errors import ConfigError, InputError, ModelError, OutputError, T5PunctError
     from .punctuator import AnnotatedWord, Punctuator, PunctuatorConfig
-    from .streaming import StreamConfig, StreamingPunctuator
+    from .streaming import Committed, StreamConfig, StreamingPunctuator, Streams, StreamState, TimedWord
+    from .text.render import RenderConfig
+    from .windows.combine import CombineConfig
+    from .windows.plan import WindowConfig
 
 
 def __getattr__(name: str) -> Any:

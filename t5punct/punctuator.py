@@ -11,8 +11,9 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass, field, replace
-from itertools import islice, tee
+from itertools import tee
 from pathlib import Path
+from typing import Any
 
 from .decoding import align
 from .decoding.generate import generate_texts
@@ -25,13 +26,13 @@ from .text.marks import NO_LABEL, Case
 from .text.render import Decision, RenderConfig, render_word
 from .text.words import Word, checked_text, lead_of, readable, words_of
 from .windows.combine import CombineConfig, VoteAccumulator, decide
-from .windows.plan import View, WindowConfig, over
+from .windows.plan import View, WindowConfig, over, pools
 from .windows.presets import DEFAULT_PRESET, preset
 from .windows.sentences import begins_next, placed
 from .windows.votes import Distribution, Vote, closing
 
 _log = logging.getLogger(__name__)
-_POOL_BATCHES = 4  # windows of about this many batches are sorted by length together
+_POOL_BATCHES = 4  # windows with the words of about this many batches are sorted by length together
 
 
 @dataclass(frozen=True)
@@ -122,10 +123,16 @@ class Punctuator:
         source: str | Path | None = None,
         config: PunctuatorConfig | None = None,
         *,
+        style: str | None = None,
+        precision: str | None = None,
+        device: str | None = None,
         revision: str | None = None,
     ) -> Punctuator:
-        """A punctuator with the bundled model (no source), a model folder, or a hub id in some revision."""
-        config, model = config or PunctuatorConfig(), load(source, revision=revision)
+        """With the bundled model (no source), a folder or a hub id; `style` and so on replace those of the config."""
+        config = config or PunctuatorConfig()
+        named = {"style": style, "precision": precision, "device": device}
+        given: dict[str, Any] = {name: value for name, value in named.items() if value is not None}
+        config, model = replace(config, decoding=replace(config.decoding, **given)), load(source, revision=revision)
         if not model.tuned:
             _log.warning("%s has no t5punct.yaml; a T5 that was never trained to punctuate writes nonsense", model.name)
         return cls(on_device(model, config.decoding.device or "auto"), config)
@@ -145,14 +152,26 @@ class Punctuator:
         """
         return lead_of(checked_text(text)) + "".join(self.pieces(text))
 
+    def punctuate_many(self, texts: Iterable[str]) -> Iterator[str]:
+        """`punctuate` of each text, in order; the windows of several are decoded together, which suits short ones.
+
+        Texts are read some batches ahead of what is yielded.  Raises InputError as `punctuate` does.
+        """
+        alphabet, plan = self.model.task.alphabet, self.config.windows
+        shown, read = tee((text, tee(words_of(checked_text(text), alphabet))) for text in texts)
+        windows = self.window_votes(view for _, (_, words) in read for view in over(words, plan))
+        for text, (words, _) in shown:
+            lead = lead_of(text)
+            # without words there is no window: the next one is another text's
+            yield lead if lead == text else lead + "".join(self._pieces(words, _to_last(windows)))
+
     def pieces(self, text: str) -> Iterator[str]:
         """The output word by word, each with its white space, as it is decided; memory does not grow with the text.
 
         Raises InputError as `punctuate` does.
         """
         shown, read = tee(words_of(checked_text(text), self.model.task.alphabet))
-        for word, annotated in zip(shown, self._iter_annotate(read), strict=True):
-            yield annotated.text + word.space
+        return self._pieces(shown, self.window_votes(over(read, self.config.windows)))
 
     def annotate(self, text: str) -> tuple[AnnotatedWord, ...]:
         """Each word with label, case and confidence.  Raises InputError as `punctuate` does."""
@@ -160,7 +179,8 @@ class Punctuator:
 
     def iter_annotate(self, text: str) -> Iterator[AnnotatedWord]:
         """The same one by one, as they are decided; memory does not grow with the text."""
-        return self._iter_annotate(words_of(checked_text(text), self.model.task.alphabet))
+        shown, read = tee(words_of(checked_text(text), self.model.task.alphabet))
+        return (self.written_word(word, decision) for word, decision in zip(shown, self.decisions(read), strict=True))
 
     def decisions(self, words: Iterable[Word]) -> Iterator[Decision]:
         """One decision a word, in order, as soon as no later window can vote on it."""
@@ -194,9 +214,7 @@ class Punctuator:
 
         Masked slots on its right are left out, which saves time, unless the `whole` window is asked for.
         """
-        pool = max(1, _POOL_BATCHES * self.config.decoding.batch_tokens // self.config.windows.window)
-        waiting = iter(views)
-        while seen := list(islice(waiting, pool)):
+        for seen in pools(views, _POOL_BATCHES * self.config.decoding.batch_tokens):
             for view, votes in zip(seen, self._votes(seen, whole), strict=True):
                 yield WindowVotes(view, tuple(self.known(view, place, vote) for place, vote in enumerate(votes)))
 
@@ -204,10 +222,11 @@ class Punctuator:
         """Words as they are written once they are decided."""
         return [self.written_word(word, decision) for word, decision in zip(words, decided, strict=True)]
 
-    def _iter_annotate(self, words: Iterable[Word]) -> Iterator[AnnotatedWord]:
-        shown, read = tee(words)
-        for word, decision in zip(shown, self.decisions(read), strict=True):
-            yield self.written_word(word, decision)
+    def _pieces(self, words: Iterable[Word], windows: Iterable[WindowVotes]) -> Iterator[str]:
+        """Words as they are written, each with its white space, from the votes of the windows over them."""
+        words, judged = tee(words)
+        for word, decision in zip(words, self.decided(judged, windows, self.config.combine), strict=True):
+            yield self.written_word(word, decision).text + word.space
 
     def known(self, view: View[Word], place: int, vote: Vote) -> Vote:
         """The vote on a window's slot, given the marks that are kept there, or that the text ends there."""
@@ -253,6 +272,14 @@ class Punctuator:
         config = self.config.align
         self.alignment = sum((AlignmentCounts.of(found, config) for found in alignments), self.alignment)
         return [align.votes(found, self._alphabet, config) for found in alignments]
+
+
+def _to_last(windows: Iterator[WindowVotes]) -> Iterator[WindowVotes]:
+    """The windows up to the one that ends a text; those of the next text are left where they are."""
+    for one in windows:
+        yield one
+        if one.view.is_last:
+            return
 
 
 def _decoder(model: Model, config: DecodingConfig) -> SlotDecoder | TagDecoder | None:

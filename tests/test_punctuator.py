@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import torch
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from t5punct.decoding.inputs import DecodingConfig
 from t5punct.errors import ConfigError, InputError
-from t5punct.model import Model
+from t5punct.model import Model, save
 from t5punct.punctuator import Punctuator, PunctuatorConfig, WindowVotes
 from t5punct.text.marks import case_of
 from t5punct.text.render import RenderConfig
@@ -290,3 +291,16 @@ def test_after_kept_ends_of_sentences_there_are_capitals(lively_model: Model, te
         if set(before) & set(".?!") and word.core.isascii() and word.core.isalpha() and len(word.core) < 60:
             assert word.core[0].isupper() or case_of(word.core).value == "verbatim"
         before = word.given if word.has_slot else ""
+
+
+def test_from_pretrained_takes_a_config_and_what_is_named_beside_it(tiny_model: Model, tmp_path: Path) -> None:
+    save(tiny_model, tmp_path)
+    config = PunctuatorConfig(WindowConfig(7), decoding=DecodingConfig("generate", style="prose", device="cpu"))
+    found = Punctuator.from_pretrained(tmp_path, config, style="chat", precision="bf16")
+    decoding = DecodingConfig("generate", style="chat", precision="bf16", device="cpu")
+    assert found.config == replace(config, decoding=decoding)
+    assert found.model.precision == "bf16"
+    assert Punctuator.from_pretrained(tmp_path, config).config == config
+    for wrong in ({"style": "poem"}, {"precision": "fp8"}, {"device": "tpu9"}):
+        with pytest.raises(ConfigError, match=next(iter(wrong.values()))):
+            Punctuator.from_pretrained(tmp_path, config, **wrong)  # type: ignore[arg-type]

@@ -41,7 +41,7 @@ def test_the_first_code_block_stands_in_the_first_thirty_lines_and_its_output_is
     (language, commands), (_, output), *_ = blocks(README)
     assert README.splitlines().index("```" + language) < 30
     (make,) = [line.split("#")[0].strip() for line in commands.splitlines() if line.startswith("make ")]
-    ready = f"{sys.prefix}/.ready"  # this environment is set up already
+    ready = f"{sys.prefix}/.ready-demo"  # this environment is set up already
     done = subprocess.run(
         f"{make} --silent VENV={sys.prefix} -o {ready}", shell=True, cwd=ROOT, capture_output=True, check=True
     )

@@ -9,7 +9,7 @@ standard error for a user's mistake.
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, cast
 
 import typer
@@ -18,6 +18,7 @@ from .. import __version__
 from ..errors import T5PunctError
 from .evaluate import evaluate
 from .export import export
+from .help import GroupedCommand
 from .presets import presets
 from .punctuate import punctuate
 from .stream import stream
@@ -34,8 +35,19 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for command in (punctuate, stream, evaluate, presets, tune, warmstart, prepare, train, export):
-    app.command()(command)
+EXAMPLES: dict[Callable[..., None], str] = {  # of each command, in the order of the help
+    punctuate: "t5punct punctuate talk.txt --style talk -o talk-punctuated.txt",
+    stream: "printf 'how are you today' | t5punct stream --lookahead 2",
+    evaluate: "t5punct evaluate test2011.tsv --preset side-by-side",
+    presets: "t5punct presets mask-combine-4 > mine.yaml\nt5punct punctuate talk.txt --preset mine.yaml",
+    tune: "t5punct tune dev.tsv budget=4 -o mine.yaml\nt5punct punctuate talk.txt --preset mine.yaml",
+    warmstart: "t5punct warmstart bert-base-uncased -o runs/warm --text talks.txt",
+    prepare: "t5punct prepare --config configs/prepare-ted.yaml root=DATA",
+    train: "t5punct train --config configs/finetune.yaml data.path=prepared/ted",
+    export: "t5punct export runs/mine -o my-model default_style=talk",
+}
+for command, example in EXAMPLES.items():
+    app.command(cls=GroupedCommand, epilog=example)(command)
 
 
 @app.callback(invoke_without_command=True)

@@ -2,7 +2,7 @@
 
 In: IWSLT rows, or any punctuated text.  Out: a table, or json under the published keys.
 
-`t5punct evaluate test2011.tsv --preset none` scores the bundled model without overlapping windows.
+`t5punct evaluate test2011.tsv --preset side-by-side` scores the bundled model without overlapping windows.
 """
 
 from __future__ import annotations
@@ -17,8 +17,17 @@ from .options import Json, StrategyOptions, with_model_options
 @with_model_options
 def evaluate(
     options: StrategyOptions,
-    data: Annotated[str, typer.Argument(help="IWSLT word-TAB-label rows, or punctuated text; `-` is standard input.")],
-    max_words: Annotated[int | None, typer.Option(min=1, help="Score only the first words.")] = None,
+    data: Annotated[
+        str,
+        typer.Argument(
+            metavar="INPUT",
+            help="A file with the right marks: IWSLT rows (word TAB label), or punctuated text, one document a line; "
+            "gzip or xz too; `-`: standard input.",
+        ),
+    ],
+    max_words: Annotated[
+        int | None, typer.Option(min=1, show_default="all words", help="Score only so many words, the first ones.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Score a model: take a text's marks off, put them on anew, compare."""

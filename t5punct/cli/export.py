@@ -27,7 +27,12 @@ class Dtype(StrEnum):
 Source = Annotated[str, typer.Argument(help="A model folder, such as a training run.")]
 Output = Annotated[Path, typer.Option("--output", "-o", help="The folder to write.")]
 Weights = Annotated[Dtype, typer.Option(help="bfloat16 halves the size.")]
-Task = Annotated[Path | None, typer.Option(help="A YAML file of the task's settings to change: odds of marks, style.")]
+Task = Annotated[
+    Path | None,
+    typer.Option(
+        show_default="as the source has them", help="A YAML file of the task's settings: odds of marks, style, .."
+    ),
+]
 
 
 def export(

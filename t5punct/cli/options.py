@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 
 from ..windows.presets import DEFAULT_PRESET
+from .help import EXPERT
 from .process import keep_freed_memory, keep_objects
 from .threads import use_threads, wait_asleep
 
@@ -25,10 +26,20 @@ if TYPE_CHECKING:
     from ..punctuator import Punctuator, PunctuatorConfig
     from ..windows.presets import Preset
 
+_PRESETS = "the preset's"
+expert = functools.partial(typer.Option, rich_help_panel=EXPERT)
+
 Json = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
-Config = Annotated[Path | None, typer.Option(help="A YAML file of settings.")]
-Overrides = Annotated[list[str] | None, typer.Argument(help="Settings as dotted key=value.", show_default=False)]
-KeepMarks = Annotated[bool, typer.Option("--keep-marks", help="Keep the marks the input has.")]
+Config = Annotated[Path | None, typer.Option(show_default="none", help="A YAML file of settings.")]
+Overrides = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="KEY=VALUE",
+        help="Settings, laid over those of --config; an unknown name lists all there are.",
+        show_default=False,
+    ),
+]
+KeepMarks = Annotated[bool, typer.Option("--keep-marks", help="Keep the marks the input has, and add others.")]
 NoCase = Annotated[bool, typer.Option("--no-case", help="Leave every letter as it is.")]
 Fragment = Annotated[
     bool, typer.Option("--fragment", help="The text may begin and end inside a sentence; else it does not.")
@@ -39,39 +50,60 @@ Fragment = Annotated[
 class ModelOptions:
     """Which model, and how it decodes."""
 
-    model: Annotated[str | None, typer.Option(help="A bundled model (base: the default), folder or hub id.")] = None
-    revision: Annotated[str | None, typer.Option(help="A branch, tag or commit of the hub id.")] = None
-    decoder: Annotated[
-        str,
-        typer.Option(help="slots (constrained), tagger (fastest, one mark a slot) or generate (free, then aligned)."),
-    ] = "slots"
-    style: Annotated[str | None, typer.Option(help="talk, meeting, prose or chat (the model's list counts).")] = None
-    beams: Annotated[int, typer.Option(min=1, help="Beam size of `generate`.")] = 1
-    min_alignment: Annotated[
-        float, typer.Option(help="`generate`: how well a window must align, 0 to 1, to have a say beside others.")
-    ] = 0.5
-    marks: Annotated[str | None, typer.Option(help='Marks that may be written, such as ",.?"; without it, all.')] = None
-    max_marks: Annotated[
-        int | None, typer.Option(min=1, help="Marks in one slot, at most; without it, as the style has.")
+    model: Annotated[
+        str | None,
+        typer.Option(show_default="base", help="A model that ships with t5punct (base), a model folder or a hub id."),
     ] = None
-    mark_odds: Annotated[
+    style: Annotated[
         str | None,
         typer.Option(
-            help="`slots`, `tagger`: how many times marks count against none, in place of the model's numbers: "
-            'more commas, fewer stops: ",=4 .=1.5"; "": all count once.'
+            show_default="the model's own; base: meeting",
+            help="Whose habits to follow: talk, meeting, prose or chat; a model of your own may have others.",
         ),
     ] = None
-    batch_tokens: Annotated[
-        int, typer.Option(min=1, help="Tokens read at a time: more can be faster, and takes more memory.")
-    ] = 2048
+    decoder: Annotated[
+        str,
+        typer.Option(
+            help="What decides between two words: slots (the T5 writes marks or the next word, nothing else), tagger "
+            "(fastest; at most one mark) or generate (it writes freely; its marks are aligned with your words)."
+        ),
+    ] = "slots"
+    marks: Annotated[
+        str | None,
+        typer.Option(show_default="all of the model's", help='Write only these marks, such as ",.?".'),
+    ] = None
     precision: Annotated[
         str, typer.Option(help="fp32; bf16 or int8, which are faster; auto: bf16 where the hardware has it.")
     ] = "fp32"
     device: Annotated[str, typer.Option(help="cpu, cuda, ..; auto: a GPU if there is one.")] = "auto"
-    threads: Annotated[
-        int | None, typer.Option(min=1, help="Processor threads; without it, as many as this process may keep busy.")
-    ] = None
     fragment: Fragment = False
+    revision: Annotated[
+        str | None, expert(show_default="main", help="The branch, tag or commit where --model is a hub id.")
+    ] = None
+    beams: Annotated[int, expert(min=1, help="Decoder generate: texts that are followed at a time.")] = 1
+    min_alignment: Annotated[
+        float,
+        expert(help="Decoder generate: how well a window must align, 0 to 1, to have a say where others have one."),
+    ] = 0.5
+    max_marks: Annotated[
+        int | None,
+        expert(min=1, show_default="the style's; base: 1, in prose and chat 3", help="Marks in one slot, at most."),
+    ] = None
+    mark_odds: Annotated[
+        str | None,
+        expert(
+            show_default="the model's own",
+            help="Decoders slots and tagger: how many times a mark counts against none.  More commas, fewer stops: "
+            '",=4 .=1.5"; "": all count once.',
+        ),
+    ] = None
+    batch_tokens: Annotated[
+        int, expert(min=1, help="Tokens read at a time: more can be faster, and takes more memory.")
+    ] = 2048
+    threads: Annotated[
+        int | None,
+        expert(min=1, show_default="as many as this process may keep busy", help="Processor threads."),
+    ] = None
 
     def strategy(self) -> Preset:
         """How a document is cut into windows: the default."""
@@ -112,21 +144,31 @@ class ModelOptions:
 class StrategyOptions(ModelOptions):
     """The same, and how documents are cut into windows."""
 
-    preset: Annotated[str, typer.Option(help="A window strategy of `t5punct presets`, or a YAML file of one.")] = (
-        DEFAULT_PRESET
-    )
-    window: Annotated[int | None, typer.Option(min=1, help="Words the model sees at once.")] = None
-    stride: Annotated[int | None, typer.Option(min=1, help="Words from one window's start to the next.")] = None
-    mask_left: Annotated[int | None, typer.Option(min=0, help="First words of a window whose slots are not used.")] = (
-        None
-    )
-    mask_right: Annotated[int | None, typer.Option(min=0, help="Last words of a window whose slots are not used.")] = (
-        None
-    )
-    lead_in: Annotated[int | None, typer.Option(min=0, help="Words before the text where its first window begins.")] = (
-        None
-    )
-    combine: Annotated[str | None, typer.Option(help="mean, entropy, hamming or vote.")] = None
+    preset: Annotated[
+        str,
+        typer.Option(
+            help="How a text is cut into overlapping windows: a name of `t5punct presets`, or a YAML file of one."
+        ),
+    ] = DEFAULT_PRESET
+    window: Annotated[int | None, expert(min=1, show_default=_PRESETS, help="Words the model sees at once.")] = None
+    stride: Annotated[
+        int | None, expert(min=1, show_default=_PRESETS, help="Words from one window's start to the next.")
+    ] = None
+    mask_left: Annotated[
+        int | None, expert(min=0, show_default=_PRESETS, help="First words of a window whose slots are not used.")
+    ] = None
+    mask_right: Annotated[
+        int | None, expert(min=0, show_default=_PRESETS, help="Last words of a window whose slots are not used.")
+    ] = None
+    lead_in: Annotated[
+        int | None, expert(min=0, show_default=_PRESETS, help="Words before the text where its first window begins.")
+    ] = None
+    combine: Annotated[
+        str | None,
+        expert(
+            show_default=_PRESETS, help="How the votes of windows on a slot are combined: mean, entropy, hamming, vote."
+        ),
+    ] = None
 
     def strategy(self) -> Preset:
         """The preset, with single values changed."""
@@ -143,7 +185,7 @@ class StrategyOptions(ModelOptions):
 class StreamOptions(ModelOptions):
     """The same for a stream, whose windows are too small to be shared out."""
 
-    threads: Annotated[int, typer.Option(min=1, help="Processor threads.")] = 1
+    threads: Annotated[int, expert(min=1, help="Processor threads.")] = 1
 
 
 def with_model_options(command: Callable[..., None]) -> Callable[..., None]:

@@ -13,7 +13,9 @@ import typer
 
 
 def presets(
-    name: Annotated[str | None, typer.Argument(help="Print this one as YAML.", show_default=False)] = None,
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", show_default="list all", help="Print this one as YAML.")
+    ] = None,
 ) -> None:
     """List the window strategies with their values, in words."""
     from ..config import as_yaml
@@ -22,25 +24,26 @@ def presets(
     if name is not None:
         typer.echo(as_yaml(preset(name)), nl=False)
         return
+    from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Column, Table
 
+    columns = [Column(title, justify="right") for title in ("window", "stride", "mask\nleft", "mask\nright", "lead-in")]
     table = Table(
         Column("preset", no_wrap=True),
-        "window",
-        "stride",
-        "mask left",
-        "mask right",
-        "lead-in",
-        "reads a word",
-        "combine",
+        *columns,
+        Column("reads\na word", justify="right"),
+        Column("combine", no_wrap=True),
+        box=SIMPLE_HEAD,
+        padding=0,
     )
     for title, one in listed().items():
         windows, combine = one.windows, one.combine
         numbers = (windows.window, windows.stride_words, windows.mask_left, windows.mask_right, windows.lead_in)
         method = f"{combine.method} > {combine.threshold}" if combine.method == "vote" else combine.method
         table.add_row(title, *map(str, numbers), f"{windows.window / windows.stride_words:.1f} x", method)
-    Console().print(table)
-    typer.echo(
+    console = Console(highlight=False)
+    console.print(table)
+    console.print(
         f"{', '.join(FAMILIES)} take any number: mask-combine-3 has three votes a slot, realtime-2 sees 2 words on."
     )

@@ -23,16 +23,29 @@ if TYPE_CHECKING:
 @with_model_options
 def punctuate(
     options: StrategyOptions,
-    inputs: Annotated[list[str] | None, typer.Argument(metavar="[INPUT]...", show_default=False)] = None,
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Write to this file; `-` is standard output.")
+    inputs: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="INPUT",
+            show_default="standard input",
+            help="Text files in UTF-8, gzip or xz too; `-`: standard input.  Each is one text, of any length, which "
+            "may have marks already (they are replaced; see --keep-marks).",
+        ),
     ] = None,
-    output_dir: Annotated[Path | None, typer.Option(help="Write one file for each input, under its name.")] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o", "--output", show_default="standard output", help="Write to this file; `-`: standard output."
+        ),
+    ] = None,
+    output_dir: Annotated[
+        Path | None, typer.Option(show_default="none", help="Write one file for each INPUT here, under its name.")
+    ] = None,
     keep_marks: KeepMarks = False,
     no_case: NoCase = False,
     as_json: Json = False,
 ) -> None:
-    """Put marks and capitals into text: files, or standard input (no INPUT, or `-`).
+    """Put marks and capitals into texts; no word is changed.
 
     White space stays as it is; where several texts share an output, each begins on a line of its own.
     """

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .options import Json, KeepMarks, NoCase, StreamOptions, with_model_options
+from .options import Json, KeepMarks, NoCase, StreamOptions, expert, with_model_options
 
 if TYPE_CHECKING:
     from ..punctuator import AnnotatedWord
@@ -25,34 +25,51 @@ if TYPE_CHECKING:
     from ..text.formats.live import Arrival
 
 
+Policy = Annotated[
+    str,
+    typer.Option(
+        help="When a slot is decided: fixed (after --lookahead words), entropy (as soon as the model is sure) or "
+        "sentence (once a sentence's end is followed by some words)."
+    ),
+]
+Decide = Annotated[
+    str, expert(help="seq2seq (the window is written), or classify (a slot is asked about; for models trained so).")
+]
+
+
 @with_model_options
 def stream(
     options: StreamOptions,
-    policy: Annotated[str, typer.Option(help="fixed, entropy or sentence.")] = "fixed",
-    decide: Annotated[str, typer.Option(help="seq2seq, or classify (a model trained for it).")] = "seq2seq",
-    window: Annotated[int, typer.Option(min=1, help="Words the model sees at once.")] = 32,
-    lookahead: Annotated[int, typer.Option(min=0, help="fixed: words that must follow a slot.")] = 4,
-    l_min: Annotated[int, typer.Option(min=0, help="entropy: the fewest words that must follow.")] = 1,
-    l_max: Annotated[int, typer.Option(min=0, help="entropy: the most that are waited for.")] = 6,
-    threshold: Annotated[
-        str, typer.Option(help="entropy: decide at so many bits or fewer; or one number a lookahead, 0.2,0.4,...")
-    ] = "0.5",
-    every: Annotated[int, typer.Option(min=1, help="sentence: look once in so many words.")] = 4,
-    after: Annotated[int, typer.Option(min=0, help="sentence: words that must follow a sentence's end.")] = 4,
+    policy: Policy = "fixed",
+    lookahead: Annotated[int, typer.Option(min=0, help="Policy fixed: words that must follow a slot.")] = 4,
     max_delay_ms: Annotated[
-        int | None, typer.Option(min=1, help="A silence of this length commits everything that was heard.")
+        int | None,
+        typer.Option(min=1, show_default="none", help="A silence of this length commits everything that was heard."),
     ] = None,
     timed: Annotated[
-        bool, typer.Option("--timed", help='Lines of {"word": .., "start": .., "end": ..}, seconds.')
+        bool, typer.Option("--timed", help='INPUT is lines of {"word": .., "start": .., "end": ..}, in seconds.')
     ] = False,
     provisional: Annotated[
         bool, typer.Option("--provisional", help="With --json: also the tail that may still change.")
     ] = False,
+    decide: Decide = "seq2seq",
+    window: Annotated[int, expert(min=1, help="Words the model sees at once.")] = 32,
+    l_min: Annotated[int, expert(min=0, help="Policy entropy: the fewest words that must follow.")] = 1,
+    l_max: Annotated[int, expert(min=0, help="Policy entropy: the most that are waited for.")] = 6,
+    threshold: Annotated[
+        str,
+        expert(help="Policy entropy: decide at so many bits or fewer; or a number for each lookahead, 0.2,0.4,..."),
+    ] = "0.5",
+    every: Annotated[int, expert(min=1, help="Policy sentence: look once in so many words.")] = 4,
+    after: Annotated[int, expert(min=0, help="Policy sentence: words that must follow a sentence's end.")] = 4,
     keep_marks: KeepMarks = False,
     no_case: NoCase = False,
     as_json: Json = False,
 ) -> None:
-    """Punctuate words from standard input as they arrive; what is printed never changes."""
+    """Punctuate words as they arrive; what is printed never changes.
+
+    INPUT is standard input: words with white space between, or, with --timed, lines of json.
+    """
     from ..errors import ConfigError, InputError
     from ..streaming import StreamConfig, StreamingPunctuator
     from ..text.formats.live import arrivals

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import typer
 
+from .extras import need
 from .options import Config, Overrides, silence_bars
 from .process import keep_freed_memory
 from .threads import use_threads
@@ -16,6 +17,7 @@ from .threads import use_threads
 
 def prepare(config: Config = None, overrides: Overrides = None) -> None:
     """Make a training data set from corpora (see configs/prepare.yaml)."""
+    need("train")
     from datasets.utils.logging import disable_progress_bar
 
     from ..config import load
@@ -33,6 +35,7 @@ def prepare(config: Config = None, overrides: Overrides = None) -> None:
 
 def train(config: Config = None, overrides: Overrides = None) -> None:
     """Train or fine-tune a model (see configs/); `accelerate launch train.py` runs it on several devices."""
+    need("train")
     from ..config import load
     from ..training.config import TrainConfig
 

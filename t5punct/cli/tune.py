@@ -24,11 +24,16 @@ if TYPE_CHECKING:
 @with_model_options
 def tune(
     options: ModelOptions,
-    data: Annotated[str, typer.Argument(help="The development file: IWSLT rows, or punctuated text.")],
+    data: Annotated[str, typer.Argument(metavar="INPUT", help="The development file: IWSLT rows, or punctuated text.")],
     overrides: Overrides = None,
     config: Config = None,
-    output: Annotated[Path | None, typer.Option("-o", "--output", help="Write the best strategy, as YAML.")] = None,
-    plot: Annotated[Path | None, typer.Option(help="Draw all trials and the frontier (png, svg, pdf).")] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", show_default="none", help="Write the best strategy here, as YAML for --preset."),
+    ] = None,
+    plot: Annotated[
+        Path | None, typer.Option(show_default="none", help="Draw all trials and the frontier (png, svg, pdf).")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Choose window, stride, masks and combination on a development file, within a budget.

@@ -17,9 +17,16 @@ from .options import silence_bars
 Source = Annotated[str, typer.Argument(help="A BERT or MiniLM: a folder, or a hub id.")]
 Output = Annotated[Path, typer.Option("--output", "-o", help="The model folder to make.")]
 Text = Annotated[str, typer.Option(help="Running text, one document a line, to take the states' scales on.")]
-Layers = Annotated[int | None, typer.Option(min=1, help="Keep only the first of its layers.")]
+Layers = Annotated[
+    int | None, typer.Option(min=1, show_default="all", help="Keep only so many of its layers, the first ones.")
+]
 DecoderLayers = Annotated[int, typer.Option(min=1, help="Fresh decoder layers; one is fastest.")]
-Config = Annotated[Path | None, typer.Option(help="A YAML file of the task: marks, styles and so on.")]
+Config = Annotated[
+    Path | None,
+    typer.Option(
+        show_default="the bundled models' marks and styles", help="A YAML file of the task: marks, styles and so on."
+    ),
+]
 
 
 def warmstart(

@@ -117,6 +117,19 @@ def over(words: Iterable[T], config: WindowConfig) -> Iterator[View[T]]:
         start = following
 
 
+def pools(views: Iterable[View[T]], n_words: int) -> Iterator[list[View[T]]]:
+    """Views in groups that hold at least so many words together, but for the last; lazily."""
+    pool, n_held = list[View[T]](), 0
+    for view in views:
+        pool.append(view)
+        n_held += len(view.words)
+        if n_held >= n_words:
+            yield pool
+            pool, n_held = [], 0
+    if pool:
+        yield pool
+
+
 def plan(n_words: int, config: WindowConfig) -> Iterator[Window]:
     """The windows of a document of `n_words` words, lazily."""
     return (view.window for view in over(range(n_words), config))

@@ -1,0 +1,25 @@
+"""What a command needs beyond what inference needs: the extras of pyproject.toml.
+
+In: an extra's name.  Out: nothing, or an error that says how to install it.
+
+`need("train")` in a command that trains, before it imports anything of it.
+"""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+from ..errors import ConfigError
+
+PACKAGES = {"train": ("accelerate", "datasets")}  # by extra, those that it adds
+
+
+def need(extra: str) -> None:
+    """Raises ConfigError where packages of an extra are not installed."""
+    missing = [name for name in PACKAGES[extra] if find_spec(name) is None]
+    if missing:
+        raise ConfigError(
+            f"no package {' and no '.join(missing)}",
+            expected=f"the extra `{extra}`",
+            fix=f'pip install "t5punct[{extra}]"',
+        )

@@ -1,0 +1,168 @@
+"""What is installed for what: inference needs the core dependencies and nothing else; the extras are said by name."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+import typing
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+import t5punct
+from t5punct.cli.extras import PACKAGES
+
+ROOT = Path(__file__).parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+EXTRAS_OF = {  # the parts of the package that may import more than the core dependencies
+    "training/": ["train"],
+    "cli/train.py": ["train"],
+    "evaluation/metric/": ["evaluate"],
+    "evaluation/plots.py": ["report"],
+}
+SOURCES = {
+    str(path.relative_to(ROOT / "t5punct")): path.read_text(encoding="utf-8")
+    for path in (ROOT / "t5punct").rglob("*.py")
+}
+NOT_FOR_INFERENCE = {"accelerate", "datasets", "evaluate", "matplotlib", "pandas"}
+
+
+def named(requirements: list[str]) -> set[str]:
+    return {canonicalize_name(Requirement(one).name) for one in requirements}
+
+
+def import_faults(sources: dict[str, str]) -> list[str]:
+    """Imports, at any level of a file, of packages that the file's extras do not install."""
+    distributions, faults = metadata.packages_distributions(), []
+    for path, source in sources.items():
+        extras = [extra for part, found in EXTRAS_OF.items() if path.startswith(part) for extra in found]
+        requirements = sum((PROJECT["optional-dependencies"][extra] for extra in extras), PROJECT["dependencies"])
+        for node in ast.walk(ast.parse(source)):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) and not node.level else []
+            for name in {name.split(".")[0] for name in names} - {"t5punct"} - sys.stdlib_module_names:
+                if not named(requirements) & {canonicalize_name(one) for one in distributions.get(name, [name])}:
+                    faults.append(f"{path} imports {name}")
+    return faults
+
+
+def test_every_file_imports_what_its_extras_install() -> None:
+    assert import_faults(SOURCES) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [("model.py", "accelerate"), ("cli/tune.py", "matplotlib"), ("training/loop.py", "evaluate"), ("x.py", "requests")],
+)
+def test_an_import_of_what_is_not_installed_is_found(path: str, name: str) -> None:
+    planted = {path: SOURCES.get(path, "") + f"\ndef f() -> None:\n    from {name}.a import b\n"}
+    assert import_faults(planted) == [f"{path} imports {name}"]
+
+
+def test_a_command_knows_the_packages_of_its_extra() -> None:
+    assert {extra: set(packages) for extra, packages in PACKAGES.items()} == {
+        extra: named(PROJECT["optional-dependencies"][extra]) for extra in PACKAGES
+    }
+
+
+def core_distributions() -> set[str]:
+    """The core dependencies and all that they depend on."""
+    found: set[str] = set()
+    waiting = [(Requirement(one), "") for one in PROJECT["dependencies"]]
+    while waiting:
+        requirement, extra = waiting.pop()
+        name = canonicalize_name(requirement.name)
+        if requirement.marker and not requirement.marker.evaluate({"extra": extra}):
+            continue
+        for wanted in ("", *requirement.extras):
+            if f"{name}[{wanted}]" not in found:
+                found |= {name, f"{name}[{wanted}]"}
+                waiting += [(Requirement(one), wanted) for one in metadata.requires(name) or []]
+    return found
+
+
+def without_extras(code: str) -> subprocess.CompletedProcess[str]:
+    """Run code as if only the core dependencies were installed: everything else cannot be imported."""
+    core = core_distributions() | {"t5punct"}
+    refused = [
+        name
+        for name, distributions in metadata.packages_distributions().items()
+        if not core & {canonicalize_name(one) for one in distributions}
+    ]
+    assert set(refused) >= NOT_FOR_INFERENCE
+    code = f"import sys\nsys.modules.update(dict.fromkeys({refused!r}))\n" + code
+    return subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("name", sorted(NOT_FOR_INFERENCE))
+def test_what_is_refused_cannot_be_imported(name: str) -> None:
+    assert f"ModuleNotFoundError: import of {name} halted" in without_extras(f"import {name}").stderr
+
+
+def test_inference_and_scores_need_no_extra() -> None:
+    commands = (
+        "from t5punct import *\n"
+        "assert Punctuator.from_pretrained().punctuate('how are you today').lower().startswith('how are you')\n"
+        "from t5punct.cli import main\n"
+        "for command in (['presets'], ['evaluate', 'tests/data/hand-counted.tsv', '--json']):\n"
+        "    try:\n        main(command)\n    except SystemExit as stopped:\n        assert not stopped.code\n"
+    )
+    done = without_extras(commands)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert '"micro_f1"' in done.stdout
+
+
+MISSING = {
+    "prepare": ("train", "no package accelerate and no datasets; expected the extra `train`"),
+    "train": ("train", "no package accelerate and no datasets; expected the extra `train`"),
+    "tune dev.tsv --plot x.png": ("report", "no matplotlib; expected the extra `report`"),
+}
+
+
+@pytest.mark.parametrize("command", MISSING)
+def test_a_command_without_its_extra_says_how_to_install_it(command: str) -> None:
+    extra, message = MISSING[command]
+    command = command.replace("dev.tsv", "tests/data/hand-counted.tsv")
+    done = without_extras(f"from t5punct.cli import main\nmain({command.split()!r})")
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert done.stderr.startswith(f"t5punct: {message}; pip install")
+    assert f"t5punct[{extra}]" in done.stderr
+
+
+def commands_of(target: str, venv: Path) -> list[str]:
+    """What `make` would run."""
+    ask = ["make", "--dry-run", target, f"VENV={venv}"]
+    return subprocess.run(ask, cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
+
+
+def test_the_demo_installs_the_core_alone_and_says_so_and_the_tests_add_the_rest(tmp_path: Path) -> None:
+    demo, test = commands_of("demo", tmp_path / "new"), commands_of("test", tmp_path / "new")
+    assert [line.split()[-1] for line in demo if "pip install" in line][-1] == "."
+    assert [line for line in demo if "with what punctuating needs; training" in line]
+    assert [line.split()[-1] for line in test if "pip install" in line][-2:] == [".", "'.[dev]'"]
+    (tmp_path / ".ready-demo").touch()
+    assert len(commands_of("demo", tmp_path)) == 1, "what is set up is not set up again"
+    assert [line.split()[-1] for line in commands_of("test", tmp_path) if "pip install" in line] == ["'.[dev]'"]
+
+
+def test_the_tests_have_every_extra() -> None:
+    (own,) = [one for one in PROJECT["optional-dependencies"]["dev"] if one.startswith("t5punct")]
+    assert Requirement(own).extras == PROJECT["optional-dependencies"].keys() - {"dev"}
+
+
+def test_every_setting_of_a_public_config_is_public() -> None:
+    configs = [getattr(t5punct, name) for name in t5punct.__all__ if name.endswith("Config")]
+    assert len(configs) > 5
+    for config in configs:
+        for name in re.findall(r"t5punct\.[\w.]*?(\w+)(?=['\]|, >]|$)", str(typing.get_type_hints(config))):
+            assert name in t5punct.__all__, f"{config.__name__} takes a {name}"
+
+
+def test_the_names_of_the_package_are_listed_twice_alike() -> None:
+    assert t5punct.__all__ == [*t5punct._HOMES, "__version__"]

@@ -1,0 +1,116 @@
+"""Many texts: each comes out as it would alone, and windows of several are decoded together, some batches at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import texts
+
+from t5punct.decoding.inputs import DecodingConfig, WindowInput
+from t5punct.errors import InputError
+from t5punct.model import Model
+from t5punct.punctuator import Punctuator, PunctuatorConfig
+from t5punct.windows.plan import View, WindowConfig, over, pools
+
+PLAN = WindowConfig(6, mask_left=2, mask_right=1)
+SHORT = ["we know that", "", "how are you", "  ", "so it goes", "and then"]
+
+
+@pytest.mark.parametrize("decoder", ["slots", "tagger", "generate"])
+@settings(max_examples=20)
+@given(st.lists(texts, max_size=5), st.sampled_from([1, 60, 4096]), st.booleans())
+def test_each_text_is_punctuated_as_if_it_were_alone(
+    tagged_model: Model, decoder: str, several: list[str], batch_tokens: int, fragment: bool
+) -> None:
+    config = PunctuatorConfig(PLAN, decoding=DecodingConfig(decoder, batch_tokens=batch_tokens), fragment=fragment)
+    punctuator = Punctuator(tagged_model, config)
+    assert list(punctuator.punctuate_many(several)) == [punctuator.punctuate(text) for text in several]
+
+
+@pytest.fixture
+def calls(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many windows were given to the decoder at each call."""
+    seen: list[int] = []
+    votes = Punctuator._votes
+
+    def counted(self: Punctuator, views: Sequence[View[object]], whole: bool) -> object:
+        seen.append(len(views))
+        return votes(self, views, whole)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Punctuator, "_votes", counted)
+    return seen
+
+
+def test_windows_of_several_short_texts_share_a_batch(lively_model: Model, calls: list[int]) -> None:
+    punctuator = Punctuator(lively_model)
+    alone = [punctuator.punctuate(text) for text in SHORT]
+    assert calls == [1, 1, 1, 1], "white space alone has no window"
+    calls.clear()
+    assert list(punctuator.punctuate_many(SHORT)) == alone
+    assert calls == [4]
+
+
+def test_a_batch_of_the_network_holds_windows_of_several_texts(
+    lively_model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batches: list[int] = []
+    generate = "t5punct.punctuator.generate_texts"
+
+    def written(model: Model, windows: Sequence[WindowInput], config: DecodingConfig) -> list[str]:
+        batches.append(len(windows))
+        return [" ".join(window.words) for window in windows]
+
+    monkeypatch.setattr(generate, written)
+    punctuator = Punctuator(lively_model, PunctuatorConfig(decoding=DecodingConfig("generate")))
+    assert len(list(punctuator.punctuate_many(SHORT * 2))) == 12
+    assert batches == [8]
+
+
+def test_texts_are_read_as_they_are_needed(lively_model: Model, calls: list[int]) -> None:
+    """Some batches ahead, whatever the number of texts: memory is bounded."""
+    n_read, config = 0, PunctuatorConfig(decoding=DecodingConfig(batch_tokens=30))
+
+    def endless() -> Iterator[str]:
+        nonlocal n_read
+        while True:
+            n_read += 1
+            yield "we know that this is right"
+
+    many = Punctuator(lively_model, config).punctuate_many(endless())
+    assert n_read == 0
+    first = next(many)
+    assert n_read == 20, "four batches of thirty words"
+    assert [next(many) for _ in range(19)] == [first] * 19
+    assert n_read == 20
+    next(many)
+    assert n_read == 40
+    assert calls == [20, 20]
+
+
+def test_what_is_no_text_is_refused_when_it_is_read(lively_model: Model) -> None:
+    many = Punctuator(lively_model).punctuate_many(["we know", None])  # type: ignore[list-item]
+    with pytest.raises(InputError, match="a text of type NoneType; expected a str"):
+        list(many)
+
+
+@given(st.lists(st.integers(0, 30), max_size=8), st.integers(1, 40))
+def test_pools_hold_every_view_once_and_no_more_than_they_must(lengths: list[int], n_words: int) -> None:
+    views = [view for length in lengths for view in over(range(length), PLAN)]
+    found = list(pools(views, n_words))
+    assert [view for pool in found for view in pool] == views
+    sizes = [[len(view.words) for view in pool] for pool in found]
+    assert all(sum(pool) >= n_words for pool in sizes[:-1])
+    assert all(sum(pool[:-1]) < n_words for pool in sizes)
+
+
+def test_the_counts_of_generated_words_are_the_same(lively_model: Model) -> None:
+    config = PunctuatorConfig(PLAN, decoding=DecodingConfig("generate"))
+    together, alone = Punctuator(lively_model, config), Punctuator(lively_model, replace(config))
+    list(together.punctuate_many(SHORT))
+    for text in SHORT:
+        alone.punctuate(text)
+    assert together.alignment == alone.alignment
