@@ -2,9 +2,9 @@
 
 In: windows of words.  Out: votes, one a slot, with distributions over labels and case.
 
-This is the reference that `slots` must equal (DESIGN, section 5), written to be plainly right: at every step each
-window's decoder may write only what `candidates` allows, so the words of the output are the words of the input by
-construction.
+This is the reference that `slots` must equal in fp32 (DESIGN, section 5), written to be plainly right: at every step
+each window's decoder may write only what `candidates` allows, so the words of the output are the words of the input
+by construction.
 """
 
 from __future__ import annotations
