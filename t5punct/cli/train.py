@@ -11,7 +11,7 @@ import typer
 
 from .options import Config, Overrides, silence_bars
 from .process import keep_freed_memory
-from .threads import use_threads
+from .threads import use_threads, wait_asleep
 
 
 def prepare(config: Config = None, overrides: Overrides = None) -> None:
@@ -37,6 +37,7 @@ def train(config: Config = None, overrides: Overrides = None) -> None:
     from ..training.config import TrainConfig
 
     settings = load(TrainConfig, config, overrides or ())
+    wait_asleep()  # before anything loads torch
     from ..training.loop import train as run
 
     keep_freed_memory()
