@@ -22,7 +22,7 @@ from t5punct import config as settings
 from t5punct.training.config import DataConfig, LossConfig, OptimConfig, TrainConfig
 
 ROOT = Path(__file__).parents[2]
-N_STEPS, EVERY = 36, 3  # steps of a run; steps from one checkpoint to the next
+N_STEPS, EVERY = 60, 3  # steps of a run; steps from one checkpoint to the next
 N_KILLS = 5
 
 
@@ -39,13 +39,21 @@ class Output:
         return [json.loads(line) for line in lines]
 
     @property
+    def reached(self) -> int:
+        """The last step that was logged."""
+        return max((int(line["step"]) for line in self.log), default=0)
+
+    @property
     def losses(self) -> list[dict[str, float]]:
         return [{name: value for name, value in line.items() if name != "words_per_second"} for line in self.log]
 
     @property
-    def is_writing(self) -> bool:
-        """Whether a checkpoint is being written, or was when the run ended."""
-        return any(self.folder.with_name(self.folder.name + end).exists() for end in (".partial", ".replaced"))
+    def unfinished(self) -> int:
+        """When a checkpoint that is not whole was last written to, in nanoseconds; 0 where there is none."""
+        try:
+            return self.folder.with_name(self.folder.name + ".partial").stat().st_mtime_ns
+        except FileNotFoundError:
+            return 0
 
     @property
     def checkpoint(self) -> Path | None:
@@ -62,9 +70,9 @@ class Moment:
     at_checkpoint: bool
     delay: float
 
-    def has_come(self, output: Output) -> bool:
-        log = output.log
-        return bool(log) and log[-1]["step"] >= self.step and (output.is_writing or not self.at_checkpoint)
+    def has_come(self, output: Output, left: int) -> bool:
+        """`left`: the unfinished checkpoint that the last kill left."""
+        return output.reached >= self.step and (not self.at_checkpoint or output.unfinished > left)
 
 
 def _config(tokenizer: Path, data: Path) -> TrainConfig:
@@ -95,14 +103,16 @@ def _finished(process: subprocess.Popen[str]) -> None:
     assert process.returncode == 0, errors
 
 
-def _killed(process: subprocess.Popen[str], output: Output, moment: Moment) -> None:
-    """Kill -9."""
-    while not moment.has_come(output):
+def _killed(process: subprocess.Popen[str], output: Output, moment: Moment) -> bool:
+    """Kill -9.  Gives whether that cut a checkpoint short."""
+    left = output.unfinished
+    while not moment.has_come(output, left):
         assert process.poll() is None, process.communicate()[1]
         time.sleep(0.001)
     time.sleep(moment.delay)
     process.kill()
     process.communicate()
+    return output.unfinished > left
 
 
 def _assert_whole(checkpoint: Path) -> int:
@@ -123,9 +133,8 @@ def test_a_run_that_is_killed_again_and_again_has_the_losses_of_one_that_is_not(
     _finished(_started(settings_file, whole))
     draw, done, n_cut_checkpoints = random.Random(1), 0, 0
     for kill in range(N_KILLS):
-        moment = Moment(done + draw.randint(1, 2 * EVERY), kill % 2 == 1, draw.uniform(0, 0.02))
-        _killed(_started(settings_file, broken), broken, moment)
-        n_cut_checkpoints += broken.is_writing
+        moment = Moment(broken.reached + draw.randint(1, EVERY + 1), kill % 2 == 1, draw.uniform(0, 0.02))
+        n_cut_checkpoints += _killed(_started(settings_file, broken), broken, moment)
         if broken.checkpoint is not None:
             reached, done = done, _assert_whole(broken.checkpoint)
             assert done >= reached, "no checkpoint is lost"
