@@ -54,7 +54,7 @@ runs/small.done: runs/anneal.done configs/train-4-small.yaml
 runs/%.done:
 	@test ! -e $@ || { echo "runs/$* was made with other settings or data: rm -r runs/$* $@"; exit 2; }
 	OMP_NUM_THREADS=1 $(BIN)/torchrun --nproc_per_node $(PROCESSES) train.py --config configs/train-?-$*.yaml \
-	  $(SETTINGS) resume=$(if $(wildcard runs/$*/state.json),true,false)
+	  $(SETTINGS) resume=$(if $(wildcard runs/$*/state.json runs/$*.replaced/state.json),true,false)
 	touch $@
 
 runs/warm/config.json: $(PARENT_FOLDER)/config.json

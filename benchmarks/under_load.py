@@ -1,8 +1,10 @@
 """What a busy machine does to a command: `python benchmarks/under_load.py --cores 2 --busy 0 1`.
 
 Makes the load itself: so many processes that compute without end, on the same processors as the command.  Prints, for
-each load and each way to compute, the seconds of the whole command and how they compare with one thread under the same
-load, and writes the same as json.  The ways take turns, so that noise hits all alike; compare within one run only.
+each load and each way to compute, the seconds that the text takes and how they compare with one thread under the same
+load, and writes the same as json.  Every text is paired with one word, whose seconds are the start and are taken off:
+they are alike in all ways, and would make the ways look alike.  The ways take turns, so that noise hits all alike;
+compare within one run only.
 
 `asleep` is what commands do: threads sleep while they wait for each other.  `spinning` is what OpenMP does by itself.
 """
@@ -41,11 +43,14 @@ class Way:
 
 @dataclass(frozen=True)
 class Row:
-    """One way under one load; `to_one_thread`: how many times as long as one thread takes."""
+    """One way under one load; `seconds` without those of the start; `to_one_thread`: how many times as long as one
+    thread takes.
+    """
 
     command: str
     busy: int
     way: str
+    start: float
     seconds: float
     words_per_second: float
     to_one_thread: float
@@ -90,15 +95,19 @@ def _measured(command: str, model: str | None, n_words: int, n_cores: int, busy:
     n_words = n_words if command == "punctuate" else max(1, n_words // 10)
     words = LECTURE.read_text(encoding="utf-8").split()
     text = " ".join((words * (n_words // len(words) + 1))[:n_words])
-    times: dict[str, list[float]] = {}
+    ways = _ways(n_cores)
+    starts: dict[str, list[float]] = {way.name: [] for way in ways}
+    works: dict[str, list[float]] = {way.name: [] for way in ways}
     with _load(busy):
         for _ in range(repeats):
-            for way in _ways(n_cores):
-                times.setdefault(way.name, []).append(_seconds(command, model, way, text))
-    typical = {name: statistics.median(found) for name, found in times.items()}
+            for way in ways:
+                start = _seconds(command, model, way, words[0])
+                starts[way.name].append(start)
+                works[way.name].append(_seconds(command, model, way, text) - start)
+    typical = {name: max(0.01, statistics.median(found)) for name, found in works.items()}
     for name, seconds in typical.items():
-        ratio = seconds / typical["1 thread"]
-        yield Row(command, busy, name, round(seconds, 2), round(n_words / seconds, 1), round(ratio, 2))
+        start, ratio = statistics.median(starts[name]), seconds / typical["1 thread"]
+        yield Row(command, busy, name, round(start, 2), round(seconds, 2), round(n_words / seconds, 1), round(ratio, 2))
 
 
 @contextmanager
@@ -128,10 +137,9 @@ def _seconds(command: str, model: str | None, way: Way, text: str) -> float:
 
 
 def _show(rows: Sequence[Row]) -> None:
-    table = Table("command", "busy beside", "way", "seconds", "words/s", "x one thread")
+    table = Table("command", "busy beside", "way", "start, s", "seconds", "words/s", "x one thread")
     for row in rows:
-        values = (row.command, row.busy, row.way, row.seconds, row.words_per_second, row.to_one_thread)
-        table.add_row(*map(str, values))
+        table.add_row(*(str(value) for value in asdict(row).values()))
     Console(width=110).print(table)
 
 

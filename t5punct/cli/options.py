@@ -73,7 +73,11 @@ class ModelOptions:
         typer.Option(show_default="all of the model's", help='Write only these marks, such as ",.?".'),
     ] = None
     precision: Annotated[
-        str, typer.Option(help="fp32; bf16 or int8, which are faster; auto: bf16 where the hardware has it.")
+        str,
+        typer.Option(
+            help="fp32; bf16 or int8, which are faster, and where marks may depend on what is read together (int8 more "
+            "than bf16); auto: bf16 where the hardware has it."
+        ),
     ] = "fp32"
     device: Annotated[str, typer.Option(help="cpu, cuda, ..; auto: a GPU if there is one.")] = "auto"
     fragment: Fragment = False
@@ -98,7 +102,12 @@ class ModelOptions:
         ),
     ] = None
     batch_tokens: Annotated[
-        int, expert(min=1, help="Tokens read at a time: more can be faster, and takes more memory.")
+        int,
+        expert(
+            min=1,
+            help="Tokens read at a time: more can be faster, and takes more memory. In bf16 and int8 some marks change "
+            "with it.",
+        ),
     ] = 2048
     threads: Annotated[
         int | None,

@@ -12,7 +12,7 @@ import typer
 from .extras import need
 from .options import Config, Overrides, silence_bars
 from .process import keep_freed_memory
-from .threads import use_threads
+from .threads import use_threads, wait_asleep
 
 
 def prepare(config: Config = None, overrides: Overrides = None) -> None:
@@ -40,6 +40,7 @@ def train(config: Config = None, overrides: Overrides = None) -> None:
     from ..training.config import TrainConfig
 
     settings = load(TrainConfig, config, overrides or ())
+    wait_asleep()  # before anything loads torch
     from ..training.loop import train as run
 
     keep_freed_memory()

@@ -6,6 +6,18 @@ In: a `Model`, the name of a device or of a precision.  Out: the converted model
 elsewhere it is slower than fp32, so `auto` takes it only there, and asking for it gives a warning.  `int8` quantises
 the linear layers' weights, and their inputs on the fly (torch's dynamic quantisation); it needs a CPU.  T5 overflows in
 fp16, so that is not offered.
+
+What holds where:
+
+- No word changes, in any precision: that is a matter of what may be written, not of numbers.
+- fp32: `slots` equals `stepwise`, and a window's result does not depend on what else is in its batch (both up to the
+  order of sums, some 1e-6 of a probability).
+- bf16: neither holds exactly.  It rounds what differs in the last digit of fp32 to another neighbour now and then, and
+  then a slot that was nearly even falls the other way.
+- int8: neither holds.  torch scales a layer's inputs by the largest value of the whole batch, so all that shares a
+  batch (other windows, other streams, padding, the draft of a pass) changes every result a little.
+
+So a score in another precision than fp32 is signed with the budget of tokens as well (`evaluation/files`).
 """
 
 from __future__ import annotations

@@ -61,7 +61,7 @@ def signature(punctuator: Punctuator, units: str, max_words: int | None) -> str:
     config, task, decoding = punctuator.config, punctuator.model.task, punctuator.config.decoding
     generates = decoding.decoder == "generate"
     odds = {} if generates else decoding.odds(task)
-    longest = decoding.alphabet(task).max_marks
+    longest, precision = decoding.alphabet(task).max_marks, punctuator.model.precision
     parts = [
         "classes:" + ";".join(f"{name}={marks}" for name, marks in CLASS_MARKS.items()),
         f"words:{units}",
@@ -71,7 +71,8 @@ def signature(punctuator: Punctuator, units: str, max_words: int | None) -> str:
         f"marks:{decoding.marks}" if decoding.marks is not None else "",
         f"max-marks:{longest}" if longest != task.max_marks else "",
         "mark-odds:" + " ".join(f"{mark}={value:g}" for mark, value in odds.items()) if odds else "",
-        f"precision:{punctuator.model.precision}" if punctuator.model.precision != "fp32" else "",
+        # what shares a batch counts as well where numbers are rough, see `precision`
+        f"precision:{precision}|batch-tokens:{decoding.batch_tokens}" if precision != "fp32" else "",
         "fragment" if config.fragment else "",
         f"model:{punctuator.model.name}",
         f"version:{__version__}",

@@ -72,6 +72,7 @@ def train(config: TrainConfig) -> Path:
                 if _due(run.state.step, config.validation.every_steps):
                     _validate(run, progress)
                 if _due(run.state.step, config.checkpoint_every_steps):
+                    progress.report()
                     _save(run)
                 if run.state.step >= run.n_steps:
                     break

@@ -50,8 +50,7 @@ class Progress:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._n:
-            self._report()
+        self.report()
         self.bar.stop()
 
     def update(self, state: TrainState, losses: Losses, lr: float, every: int) -> None:
@@ -62,10 +61,12 @@ class Progress:
         self._n += 1
         self.bar.update(self.task, completed=state.step)
         if self._n >= every:
-            self._report()
+            self.report()
 
-    def _report(self) -> None:
-        """Log the mean of the steps since the last line."""
+    def report(self) -> None:
+        """Log the mean of the steps since the last line; before a checkpoint too, for a resumed run to have them."""
+        if not self._n:
+            return
         state, now = self._state, time.perf_counter()
         line = {
             "step": state.step,
@@ -103,4 +104,6 @@ def _shorten(path: Path, step: int) -> None:
         except (ValueError, KeyError, TypeError):  # half a line, from a crash
             break
         kept.append(line + "\n")
-    path.write_text("".join(kept), encoding="utf-8")
+    beside = path.with_name(path.name + ".partial")  # a cut between emptying and filling would leave no log
+    beside.write_text("".join(kept), encoding="utf-8")
+    beside.replace(path)

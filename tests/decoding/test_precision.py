@@ -9,7 +9,9 @@ import pytest
 import torch
 
 from t5punct.decoding import precision
+from t5punct.decoding.inputs import DecodingConfig, WindowInput
 from t5punct.decoding.precision import PRECISIONS, multiplies_bf16, on_device, with_precision
+from t5punct.decoding.slots import SlotDecoder
 from t5punct.errors import ConfigError
 from t5punct.model import Model
 from t5punct.t5.tagger import Tagger
@@ -95,6 +97,25 @@ def test_a_converted_model_is_not_converted_again(tiny_model: Model) -> None:
     for name in ("fp32", "bf16"):
         with pytest.raises(ConfigError, match=f"{name} of a model in int8; expected a model in fp32; load it again"):
             with_precision(made, name)
+
+
+def _change_by_company(model: Model) -> float:
+    """How far the label probabilities of some windows, decoded together, are from those of each decoded alone."""
+    windows = [WindowInput.of(words.split()) for words in ("we know that right", "no no no", "NASA said okay then")]
+    together = SlotDecoder(model).votes(windows)
+    alone = SlotDecoder(model, DecodingConfig(batch_tokens=1)).votes(windows)
+    pairs = [pair for votes in zip(together, alone, strict=True) for pair in zip(*votes, strict=True)]
+    return max(
+        abs(p - other.labels.probability(o))
+        for one, other in pairs
+        for o, p in zip(one.labels.outcomes, one.labels.probabilities, strict=True)
+    )
+
+
+def test_what_shares_a_batch_counts_in_int8_and_not_in_fp32(lively_model: Model) -> None:
+    """If int8 ever passes for fp32 here, README, help and signatures promise too little."""
+    assert _change_by_company(lively_model) < 1e-5
+    assert _change_by_company(with_precision(lively_model, "int8")) > 1e-4
 
 
 @pytest.mark.parametrize(("name", "fast", "n_warnings"), [("bf16", False, 1), ("bf16", True, 0), ("auto", False, 0)])

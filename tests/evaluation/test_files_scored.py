@@ -186,15 +186,17 @@ def test_the_report_carries_its_settings(tiny_model: Model) -> None:
         assert part in slots.signature
     for part in ("decoder:generate2", "style:chat", "w:64|s:44|ml:12|mr:8", "combine:mean", "model:fresh"):
         assert part in generated.signature
-    for part in ("max-words", "marks:", "mark-odds", "precision", "fragment"):
+    for part in ("max-words", "marks:", "mark-odds", "precision", "batch-tokens", "fragment"):
         assert part not in slots.signature
     model = replace(tiny_model, name="runs/short", precision="bf16")
-    decoding = DecodingConfig(marks=",.", max_marks=1, mark_odds={",": 2.5, ".": 1e-9}, precision="auto")
+    decoding = DecodingConfig(
+        marks=",.", max_marks=1, mark_odds={",": 2.5, ".": 1e-9}, precision="auto", batch_tokens=512
+    )
     config = PunctuatorConfig(combine=CombineConfig("vote", 0.4), decoding=decoding, fragment=True)
     narrow = evaluate_file(CLITICS, Punctuator(model, config), max_words=9)
     settings = (
         "max-words:9|",
-        "|marks:,.|max-marks:1|mark-odds:,=2.5 .=1e-09|precision:bf16|fragment|",
+        "|marks:,.|max-marks:1|mark-odds:,=2.5 .=1e-09|precision:bf16|batch-tokens:512|fragment|",
         "|w:64|",
         "|combine:vote>0.4",
     )

@@ -41,6 +41,7 @@ def config(tmp_path: Path, tiny_data: Path, tiny_tokenizer_folder: Path) -> Trai
         ),
         loss=LossConfig(tagger_weight=0.5),
         checkpoint_every_steps=5,
+        log_every_steps=3,
         seed=3,
     )  # fmt: skip
 
@@ -68,6 +69,12 @@ def with_optimiser(config: TrainConfig, name: str, **changes: object) -> TrainCo
     return replace(config, optim=replace(config.optim, name=name, **changes))  # type: ignore[arg-type]
 
 
+def logged(folder: Path) -> list[dict[str, float]]:
+    """The lines of a run's log, without its speed."""
+    lines = map(json.loads, folder.with_name(folder.name + ".log.jsonl").read_text().splitlines())
+    return [{name: value for name, value in line.items() if name != "words_per_second"} for line in lines]
+
+
 @pytest.mark.parametrize("optimiser", ["adamw", "muon"])
 def test_ten_steps_are_five_and_five(
     config: TrainConfig, cut_short: Callable[[TrainConfig], None], tmp_path: Path, optimiser: str
@@ -90,6 +97,8 @@ def test_ten_steps_are_five_and_five(
     for name in states[0]:
         torch.testing.assert_close(states[1][name], states[0][name], rtol=0.0, atol=1e-6)
     assert (whole / "state.json").read_text() == (tmp_path / "parted" / "state.json").read_text()
+    assert logged(tmp_path / "parted") == logged(whole)
+    assert [line["step"] for line in logged(whole)] == [3, 5, 8, 10], "a checkpoint ends a line"
 
 
 def test_a_run_cut_in_a_later_epoch_goes_on_there(
@@ -157,7 +166,8 @@ def test_a_cut_between_the_two_renames_loses_nothing(config: TrainConfig, monkey
     rename, renamed = Path.replace, []
 
     def cut_at_the_second(path: Path, target: Path) -> Path:
-        renamed.append(target)
+        if path.is_dir():  # not the log
+            renamed.append(target)
         if len(renamed) == 2:
             raise Cut
         return rename(path, target)
