@@ -3,7 +3,7 @@
 # make check  lint, types, format
 # make bench  speed, as ratios within one run
 # make model  the bundled models from a pre-trained BERT and the corpora (CORPUS=FOLDER), in resumable stages
-# make model-gpu  the same on ten times the words, for a machine with an accelerator
+# make model-gpu  the same on four times the words, for a machine with an accelerator
 VENV ?= .venv
 PYTHON ?= python3
 BIN = $(VENV)/bin

@@ -2,8 +2,8 @@
 
 In: windows of words.  Out: votes, one a slot, with distributions over labels and case.
 
-This is the reference that `slots` must equal in fp32 (docs/design.md), kept as simple as possible.  At every step each window's
-decoder may write only what `candidates` allows, so the words of the output are always the words of the input.
+This is the reference that `slots` must equal in fp32 (docs/design.md), kept as simple as possible.  At every step each
+window's decoder may write only what `candidates` allows, so the words of the output are always the words of the input.
 """
 
 from __future__ import annotations
