@@ -134,5 +134,5 @@ if __name__ == "__main__":
     parser.add_argument("tests", nargs="+")
     parser.add_argument("--sample", type=int, default=60, help="so many mutants, drawn by chance")
     given, options = parser.parse_known_args()
-    options += ["-s", "--disable-warnings", *given.tests, str(given.module)]
+    options += ["-s", "-p", "no:cacheprovider", "-o", "addopts=", *given.tests]  # a doctest cannot be run twice
     raise SystemExit(pytest.main(options, [MutationRun(given.module, given.sample)]))
