@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import any_word, texts
 
-from t5punct.decoding.align import Alignment, align, votes
+from t5punct.decoding.align import AlignConfig, Alignment, align, votes
+from t5punct.errors import ConfigError
 from t5punct.text.marks import Alphabet
 from t5punct.text.words import split
 
@@ -128,6 +129,20 @@ def test_of_a_split_word_the_first_piece_shows_the_capital_and_the_last_the_mark
     assert cases(align(["cannot", "go"], "Can not, go.")) == ["capitalised", "lower"]
 
 
+def test_a_mark_behind_an_inserted_word_counts_half_and_only_where_the_word_before_has_none() -> None:
+    stray = align("we know right".split(), "We know um, right?")
+    assert marked(stray) == "we know, right?"
+    assert [link.exact for link in stray.links] == [True, False, True]
+    assert [vote.weight for vote in votes(stray)] == [1.0, 0.5, 1.0]
+    assert (stray.n_inserted, stray.n_dropped, stray.n_changed) == (1, 0, 0)
+    own = align("we know right".split(), "We know, um. Right?")
+    assert marked(own) == "we know, right?"
+    assert [vote.weight for vote in votes(own)] == [1.0, 1.0, 1.0]
+    assert marked(align("so we know".split(), "Also um, we know.")) == "so, we know."
+    assert marked(align("so we know".split(), "Also we, we know.")) == "so we know.", "a repetition of what follows"
+    assert marked(align("we know".split(), "We know um, er.")) == "we know.", "the last of several"
+
+
 def test_a_word_the_generator_lost_keeps_the_case_and_gets_no_mark() -> None:
     lost = votes(align(["we", "know", "nasa"], "We know."))[2]
     assert (lost.labels.best, lost.cases.best, lost.weight) == ("", "verbatim", 0.0)
@@ -148,3 +163,41 @@ def test_a_capital_after_a_generated_sentence_end_says_nothing_of_a_word_inside_
     found = votes(align("so we know i know nasa".split(), "So. We know. I know. NASA"))
     insides = [vote.inside.best if vote.inside else None for vote in found]
     assert insides == [None, "lower", None, "capitalised", None, "upper"]
+
+
+def test_a_window_that_aligned_worse_than_asked_has_no_weight() -> None:
+    alignment = align("we know that right".split(), "We know, right?")
+    for least, weights in ((0.0, [1, 1, 0, 1]), (alignment.quality, [1, 1, 0, 1]), (0.74, [0] * 4), (1.0, [0] * 4)):
+        assert [vote.weight for vote in votes(alignment, config=AlignConfig(least))] == weights
+    half = align(["ab"], "ac!")
+    assert (half.quality, votes(half)[0].weight) == (0.5, 0.5), "half of the letters, if nothing else is asked"
+    assert votes(align(["abc"], "axx!"))[0].weight == 0.0
+
+
+@pytest.mark.parametrize("least", [-0.1, 1.1])
+def test_a_quality_is_a_share(least: float) -> None:
+    with pytest.raises(ConfigError, match=f"min_quality {least}; expected 0 to 1"):
+        AlignConfig(least)
+
+
+def test_marks_that_may_not_be_written_are_left_out_of_votes() -> None:
+    alignment = align(["yes", "no"], "yes?! no;")
+    assert [vote.labels.best for vote in votes(alignment, Alphabet(",!"))] == ["!", ""]
+
+
+def test_merged_and_split_words_must_be_alike() -> None:
+    merged = align("we can not go".split(), "We cannot, go.")
+    assert (merged.n_inserted, merged.n_dropped, merged.n_changed) == (0, 1, 1)
+    split_up = align("we cannot go".split(), "We can not, go.")
+    assert (split_up.n_inserted, split_up.n_dropped, split_up.n_changed) == (1, 0, 1)
+    unlike = align("we can not go".split(), "We xyzw, go.")
+    assert [link.label_index for link in unlike.links] == [0, None, 1, 2], "one of the two, re-spelled"
+    respelled = align(["colour"], "color!")
+    assert (respelled.n_inserted, respelled.n_dropped, respelled.n_changed) == (0, 0, 1)
+    assert respelled.links[0].exact is False
+
+
+def test_a_long_stretch_without_a_word_in_common_is_paired_in_order() -> None:
+    words, other = [f"a{n}" for n in range(60)], " ".join(f"b{n}," for n in range(50))
+    links = align(words, other).links
+    assert [link.label_index for link in links] == [*range(50), *[None] * 10]

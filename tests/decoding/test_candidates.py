@@ -88,6 +88,17 @@ def _marks(candidates: Candidates, window: WindowInput, place: int, n_marks: int
     return [option.mark for option in candidates.choice(window, place, n_marks).options if option.mark]
 
 
+def test_an_uncased_task_writes_words_as_it_reads_them_and_a_cased_one_as_they_are_spelled(tiny_model: Model) -> None:
+    window = WindowInput.of(["iPhone", "NASA"])
+    for cased, spelled in ((True, "iPhone"), (False, "iphone")):
+        tokenizer = tiny_model.with_task(cased=cased).tokenizer
+        (option,) = Candidates(tokenizer).choice(window, 0, 0).options
+        assert option.tokens == tokenizer.form_ids(spelled, first=True)
+        assert option.case is (Case.VERBATIM if cased else Case.LOWER)
+    forms = [option.case for option in Candidates(tokenizer).choice(window, 1, 2).options if option.mark is None]
+    assert forms == [Case.LOWER], "nothing else can be written"
+
+
 def test_a_label_is_never_longer_than_the_alphabet_allows(tiny_model: Model) -> None:
     candidates = Candidates(tiny_model.tokenizer, Alphabet("!?", 2))
     window = WindowInput.of(["hello", "there"])

@@ -96,6 +96,8 @@ def test_a_capital_that_a_sentence_end_explains_is_taken_back_without_one(tagged
         cases.bias[:2] = torch.tensor([math.log(0.1), math.log(0.9)])
     first, second = TagDecoder(model).votes([WindowInput.of(["so", "now"])])[0]
     assert first.inside is None
+    assert second.labels.best == "."
+    assert second.cases.outcomes == ("lower", "capitalised", "upper")
     assert second.cases.probabilities == pytest.approx((0.1, 0.9, 0.0), abs=1e-5)
     assert second.inside is not None and second.inside.probabilities == pytest.approx((0.5, 0.5, 0.0), abs=1e-5)
 

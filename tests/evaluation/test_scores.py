@@ -60,6 +60,13 @@ def test_a_class_that_neither_side_has_is_left_out_of_macro() -> None:
     assert scores.micro.f1 == pytest.approx(200 / 3)
 
 
+def test_a_class_that_is_only_predicted_counts_in_macro_as_zero() -> None:
+    scores = scores_of(count([Slot("."), Slot("")], [Slot("."), Slot("?")]))
+    assert scores.per_class["QUESTION"] == ClassScores(0.0, None, 0.0, 0)
+    assert scores.macro_f1 == 50.0  # PERIOD 100, QUESTION 0, no COMMA
+    assert scores.micro.f1 == pytest.approx(200 / 3)
+
+
 def test_the_error_rate_can_exceed_a_hundred() -> None:
     counts = count([Slot("."), Slot(""), Slot("")], [Slot(","), Slot(","), Slot(",")])
     assert scores_of(counts).slot_error_rate == 300.0

@@ -72,6 +72,16 @@ def test_each_lookahead_may_have_its_own_threshold() -> None:
     assert policy_of(StreamConfig("entropy", l_min=1, l_max=3, thresholds=[0.7])) == Entropy(1, 3, [0.7] * 3)
 
 
+def test_an_entropy_policy_whose_least_and_most_lookahead_are_one_is_a_fixed_one() -> None:
+    policy = policy_of(StreamConfig("entropy", l_min=3, l_max=3, thresholds=[0.0]))
+    assert policy == Entropy(3, 3, [0.0])
+    for n_waiting in range(8):
+        state = _heard(n_waiting, 0)
+        assert policy.is_due(state) == Fixed(3).is_due(state)
+        assert policy.n_asked(state) == Fixed(3).n_asked(state)
+        assert _n_ready(policy, [UNSURE] * n_waiting) == _n_ready(Fixed(3), [UNSURE] * n_waiting)
+
+
 def _algorithm_1(ends: list[bool], every: int, after: int, window: int) -> list[tuple[int, int]]:
     """Chen 2020, algorithm 1, word by word: (words heard, words committed) whenever something is committed.
 
@@ -134,16 +144,43 @@ def test_a_sentence_s_window_begins_where_the_sentence_does() -> None:
         ({"decide": "guess"}, "decide 'guess'; expected one of seq2seq, classify"),
         ({"window": 9, "lookahead": 9}, "lookahead of 9 words in a window of 9; expected 0 or more"),
         ({"lookahead": -1}, "lookahead of -1 words"),
+        ({"policy": "entropy", "l_min": -1}, "l_min of -1 words"),
         ({"policy": "entropy", "l_min": 5, "l_max": 2}, "l_min 5, l_max 2; expected l_min <= l_max"),
         ({"policy": "entropy", "thresholds": [float("nan")]}, r"thresholds \[nan\]; expected bits, 0 or more"),
         ({"policy": "entropy", "thresholds": [-0.5]}, r"thresholds \[-0.5\]"),
+        ({"policy": "entropy", "thresholds": [0.5, math.inf], "l_min": 5}, r"thresholds \[0.5, inf\]"),
         ({"policy": "entropy", "thresholds": [0.1, 0.2]}, "2 thresholds for lookaheads from 1 to 6"),
         ({"policy": "entropy", "l_max": 40}, "l_max of 40 words"),
         ({"policy": "sentence", "every": 0}, "every of 0 words in a window of 32; expected 1 or more"),
         ({"policy": "sentence", "after": 32}, "after of 32 words"),
         ({"max_delay_ms": 0}, "max_delay_ms 0"),
+        ({"max_delay_ms": 86_400_001}, "max_delay_ms 86400001"),
     ],
 )
 def test_impossible_values_are_refused(values: dict[str, object], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         StreamConfig(**values)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("values", "policy"),
+    [
+        ({}, Fixed(4)),
+        ({"lookahead": 0, "max_delay_ms": 1}, Fixed(0)),
+        ({"lookahead": 31, "max_delay_ms": 86_400_000}, Fixed(31)),
+        ({"policy": "entropy"}, Entropy(1, 6, [0.5] * 6)),
+        ({"policy": "entropy", "l_min": 0, "l_max": 0, "thresholds": [0.0]}, Entropy(0, 0, [0.0])),
+        ({"policy": "entropy", "l_min": 31, "l_max": 31}, Entropy(31, 31, [0.5])),
+        ({"policy": "sentence"}, Sentence(4, 4, 32)),
+        ({"policy": "sentence", "every": 1, "after": 0, "window": 2}, Sentence(1, 0, 2)),
+    ],
+)
+def test_the_least_and_the_most_that_is_possible_makes_a_policy(values: dict[str, object], policy: Policy) -> None:
+    assert policy_of(StreamConfig(**values)) == policy  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("policy", [Fixed(4), Entropy(4, 5, [1.0, 1.0]), Sentence(1, 4, 9)])
+def test_of_too_few_words_nothing_is_asked(policy: Policy) -> None:
+    assert [policy.n_asked(_heard(n_seen, 0)) for n_seen in (0, 3, 4, 5, 7)] == [0, 0, 0, 1, 3]
+    assert [policy.is_due(_heard(n_seen, 0)) for n_seen in (0, 3, 4, 5, 7)] == [False, False, False, True, True]
+    assert policy.window_start(_heard(30, 25, sentence_start=3)) == 20

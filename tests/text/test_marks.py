@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from strategies import alphabets, any_word, cases, labels
 
 from t5punct.errors import ConfigError
-from t5punct.text.marks import Alphabet, Case, apply_case, capitalise, case_forms, case_of
+from t5punct.text.marks import Alphabet, Case, apply_case, capitalise, case_forms, case_of, ends_sentence
 from t5punct.text.words import split
 
 quick = settings(max_examples=150, deadline=None)
@@ -52,6 +52,18 @@ def test_every_spelling_of_a_mark_gives_one_label(raw: str, label: str) -> None:
 
 def test_marks_outside_the_alphabet_are_left_out_of_labels() -> None:
     assert Alphabet(",?").label("?!,—…") == "?,"
+
+
+@pytest.mark.parametrize(
+    ("marks", "characters"), [(",?", ",?"), ("-,", "-,–—―"), (".", ".…"), (".-", ".-–—―…"), ("؟", "؟")]
+)
+def test_an_alphabet_knows_the_other_spellings_of_its_marks(marks: str, characters: str) -> None:
+    assert Alphabet(marks).characters == characters
+
+
+@pytest.mark.parametrize(("label", "ends"), [("", False), (",;:-", False), (".", True), (",?", True), ("!-", True)])
+def test_a_label_with_a_full_stop_a_question_or_an_exclamation_mark_ends_a_sentence(label: str, ends: bool) -> None:
+    assert ends_sentence(label) is ends
 
 
 @pytest.mark.parametrize(
@@ -119,7 +131,14 @@ def test_case_forms_are_distinct_hold_the_word_itself_and_differ_in_case_alone(w
 def test_a_word_in_mixed_case_has_one_form() -> None:
     assert case_forms("iPhone") == {Case.VERBATIM: "iPhone"}
     assert case_forms("nasa") == {Case.LOWER: "nasa", Case.CAPITALISED: "Nasa", Case.UPPER: "NASA"}
+    assert case_forms("NASA") == case_forms("Nasa") == case_forms("nasa")
+    assert case_forms("i") == {Case.LOWER: "i", Case.CAPITALISED: "I"}
+    assert case_forms("foo.com") == {Case.VERBATIM: "foo.com"}, "an address"
+    assert case_forms("3.5") == {Case.LOWER: "3.5"}
 
 
 def test_a_capital_goes_to_the_first_letter_that_has_a_case() -> None:
     assert (capitalise("'em"), capitalise("中文"), capitalise("")) == ("'Em", "中文", "")
+    assert capitalise("中b") == "中B", "a letter without case before one with"
+    assert (capitalise("ªb"), capitalise("1st")) == ("ªb", "1St")
+    assert case_of("中B") is Case.CAPITALISED

@@ -85,6 +85,16 @@ def test_an_example_is_encoded_as_decoding_meets_it(tiny_model: Model) -> None:
     assert (example.source, example.word_ends) == (source.ids, source.word_ends)
     assert example.target == tokenizer.target(["We", "know", "right"], ["", ",", "?!"])
     assert example.marks == (0, 1, 3)  # none, `,` is the first mark, `?` the third
+    assert example.cases == (1, 0, 0)
+
+
+def test_classes_of_marks_and_case_have_the_order_in_which_taggers_are_stored(tiny_model: Model) -> None:
+    """Another order would read the weights of every trained tagger wrongly."""
+    row = ("we know nasa so it is right", "We, know. NASA? so! it; is: right -")
+    (example,) = ChunkExamples(rows(row), tiny_model.tokenizer)
+    assert tiny_model.task.marks == ",.?!:;-"
+    assert example.marks == (1, 2, 3, 4, 6, 5, 7)
+    assert example.cases == (1, 0, 2, 0, 0, 0, 0)  # lower, capitalised, upper
 
 
 def test_lengths_are_tokens_of_the_source(tiny_model: Model, tiny_data: Path) -> None:

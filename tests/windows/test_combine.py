@@ -141,6 +141,17 @@ def test_a_vote_inserts_the_most_chosen_mark_only_above_the_threshold(chosen: li
             assert counts[label[len(prefix)]] == max(counts.values())
 
 
+def test_each_window_votes_for_one_case_however_sure_it_is() -> None:
+    """A mean would be 0.75 for upper case; two windows of three want another."""
+    surest = Vote(Distribution.certain("."), Distribution.certain("upper"))
+    unsure = Vote(Distribution.certain("."), Distribution.of({"lower": 0.51, "upper": 0.49}))
+    decision = decide([surest, unsure, unsure], CombineConfig("vote"))
+    assert (decision.case, decision.case_confidence) == (Case.LOWER, pytest.approx(2 / 3))
+    assert decide([surest, unsure, unsure], CombineConfig("mean")).case is Case.UPPER
+    sole = decide([unsure], CombineConfig("vote"))
+    assert (sole.case, sole.case_confidence, sole.label_confidence) == (Case.LOWER, 1.0, 1.0)
+
+
 def test_exactly_the_threshold_is_not_enough() -> None:
     half = [certain(","), certain(""), certain(","), certain("")]
     assert decide(half, CombineConfig("vote", 0.5)).label == ""
@@ -205,6 +216,32 @@ def test_hamming_trusts_the_window_that_has_the_slot_in_its_middle() -> None:
     low, high = (0.54 - 0.46 * math.cos(2 * math.pi * (left + 0.5) / 21) for left in (0, 10))
     assert decision.label == "."
     assert decision.label_confidence == pytest.approx(high / (low + high))
+
+
+@pytest.mark.parametrize("method", ["mean", "entropy", "hamming"])
+def test_a_vote_counts_by_its_own_weight_too(method: str) -> None:
+    doubtful, trusted = certain(",", 0.5, 3, 3), certain(".", 1.0, 3, 3)
+    decision = decide([doubtful, trusted], CombineConfig(method))
+    assert (decision.label, decision.label_confidence) == (".", pytest.approx(2 / 3))
+
+
+def test_the_confidence_of_a_vote_is_the_share_of_the_windows_that_agree() -> None:
+    config = CombineConfig("vote", 0.5)
+    of_three = decide([certain(","), certain(","), certain("")], config)
+    assert (of_three.label, of_three.label_confidence, of_three.n_votes) == (",", pytest.approx(2 / 3), 3)
+    of_four = decide([certain(","), certain(""), certain(""), certain("")], config)
+    assert (of_four.label, of_four.label_confidence) == ("", pytest.approx(0.75))
+    torn = decide([certain(","), certain(".")], config)
+    assert (torn.label, torn.label_confidence) == ("", 0.0), "no window wanted nothing"
+
+
+def test_entropy_is_measured_against_the_most_that_the_outcomes_allow() -> None:
+    three = Vote(Distribution.of({",": 0.6, "": 0.2, ".": 0.2}), Distribution.certain("lower"))
+    weight = 1 - three.labels.entropy / math.log(3)
+    decision = decide([three, certain("")], CombineConfig("entropy"))
+    assert decision.label_confidence == pytest.approx((1 + 0.2 * weight) / (1 + weight))
+    even = Vote(Distribution.of({",": 0.5, ".": 0.5}), Distribution.certain("lower"))
+    assert decide([even, even], CombineConfig("entropy")).label == ",", "what knows nothing still has some weight"
 
 
 @pytest.mark.parametrize(
