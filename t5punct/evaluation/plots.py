@@ -28,7 +28,9 @@ def check_plot(path: Path) -> None:
     try:
         import matplotlib  # noqa: F401
     except ImportError as error:
-        raise ConfigError("no matplotlib", expected="the extra `report`", fix='pip install "t5punct[report]"') from error
+        raise ConfigError(
+            "no matplotlib", expected="the extra `report`", fix='pip install "t5punct[report]"'
+        ) from error
 
 
 def draw_frontier(trials: Sequence[Trial], best: Sequence[Trial], path: Path) -> None:
