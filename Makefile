@@ -37,8 +37,8 @@ check: setup
 bench: setup
 	$(BIN)/python benchmarks/decoding.py
 
-model: setup runs/anneal.done runs/small.done
-	$(BIN)/t5punct export runs/anneal -o t5punct/models/base --task configs/task-bundled.yaml
+model: setup runs/polish.done runs/small.done
+	$(BIN)/t5punct export runs/polish -o t5punct/models/base --task configs/task-bundled.yaml
 	$(BIN)/t5punct export runs/small -o t5punct/models/small --task configs/task-bundled.yaml
 
 # the same recipe on four times the words, in batches that fill an accelerator
@@ -49,7 +49,8 @@ model-gpu: setup prepared/large/dataset_dict.json model
 runs/tag.done: runs/warm/config.json prepared/base/dataset_dict.json configs/train-1-tag.yaml
 runs/write.done: runs/tag.done configs/train-2-write.yaml
 runs/anneal.done: runs/write.done configs/train-3-anneal.yaml
-runs/small.done: runs/anneal.done configs/train-4-small.yaml
+runs/polish.done: runs/anneal.done configs/train-4-polish.yaml
+runs/small.done: runs/polish.done configs/train-5-small.yaml
 
 runs/%.done:
 	@test ! -e $@ || { echo "runs/$* was made with other settings or data: rm -r runs/$* $@"; exit 2; }
