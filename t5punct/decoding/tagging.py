@@ -83,7 +83,7 @@ class TagDecoder:
     def _vote(self, window: WindowInput, place: int, tagged: Tagged, begin: int) -> Vote:
         """The vote on a window's slot; the window's rows begin at `begin`."""
         row, inside = begin + place, None
-        if place and ends_sentence(self._labels(window, place - 1, tagged.marks[row - 1]).best):
+        if place:
             inside = self._case(window, place, within(tagged.cases[row], tagged.ends[row - 1]))
         return Vote(
             self._labels(window, place, tagged.marks[row]),

@@ -63,7 +63,7 @@ class Vote:
     weight: float = 1.0  # how much the vote counts; 0 where an alignment failed
     left_words: int = 0  # words of the window before this slot's word
     right_words: int = 0  # words of the window after it: the lookahead the vote was made with
-    # only where the window wrote a sentence end before the word: the case if there is none
+    # where a sentence may begin with the word: its case if none does
     inside: Distribution | None = None
 
 

@@ -83,8 +83,8 @@ def decided(vote: Vote) -> tuple[str, str]:
     return decision.label, decision.case.value
 
 
-def test_a_capital_that_a_sentence_end_explains_is_taken_back_without_one(tagged_model: Model) -> None:
-    """Both heads are set by hand: every slot a full stop with 0.8, every word a capital with 0.9."""
+def _by_hand(tagged_model: Model, stop: float, capital: float) -> Model:
+    """Every slot a full stop with the one probability, every word a capital with the other."""
     assert tagged_model.tagger is not None
     model = replace(tagged_model, tagger=type(tagged_model.tagger)(32, tagged_model.task.marks))
     marks, cases = model.tagger.marks, model.tagger.cases  # type: ignore[union-attr]
@@ -92,14 +92,25 @@ def test_a_capital_that_a_sentence_end_explains_is_taken_back_without_one(tagged
         for head in (marks, cases):
             head.weight.zero_()
             head.bias.fill_(-30.0)
-        marks.bias[[0, 2]] = torch.tensor([math.log(0.2), math.log(0.8)])
-        cases.bias[:2] = torch.tensor([math.log(0.1), math.log(0.9)])
+        marks.bias[[0, 2]] = torch.tensor([math.log(1.0 - stop), math.log(stop)])
+        cases.bias[:2] = torch.tensor([math.log(1.0 - capital), math.log(capital)])
+    return model
+
+
+def test_a_capital_that_a_sentence_end_explains_is_taken_back_without_one(tagged_model: Model) -> None:
+    model = _by_hand(tagged_model, stop=0.8, capital=0.9)
     first, second = TagDecoder(model).votes([WindowInput.of(["so", "now"])])[0]
     assert first.inside is None
     assert second.labels.best == "."
     assert second.cases.outcomes == ("lower", "capitalised", "upper")
     assert second.cases.probabilities == pytest.approx((0.1, 0.9, 0.0), abs=1e-5)
     assert second.inside is not None and second.inside.probabilities == pytest.approx((0.5, 0.5, 0.0), abs=1e-5)
+
+
+def test_a_sentence_end_that_was_nearly_written_explains_no_capital(tagged_model: Model) -> None:
+    model = _by_hand(tagged_model, stop=0.45, capital=0.55)
+    punctuator = Punctuator(model, PunctuatorConfig(decoding=DecodingConfig("tagger"), fragment=True))
+    assert [word.text for word in punctuator.annotate("so we go")][1:] == ["we", "go"]
 
 
 @given(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1))
