@@ -31,7 +31,7 @@ def test_a_run_logs_its_losses_and_leaves_a_model(config: TrainConfig) -> None:
     folder = train(replace(config, optim=replace(config.optim, max_steps=8)))
     log = log_of(folder)
     assert [line["step"] for line in log] == [2, 4, 6, 8]
-    losses = ["text_loss", "tag_loss", "case_loss", "teacher_loss"]
+    losses = ["text_loss", "slot_loss", "tag_loss", "case_loss", "teacher_loss"]
     assert list(log[0]) == ["step", "words", *losses, "lr", "words_per_second"]
     assert log[-1]["text_loss"] < log[0]["text_loss"]
     assert log[-1]["words"] > log[0]["words"] > 0
