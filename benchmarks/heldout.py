@@ -1,8 +1,8 @@
 """The model on held-out open text: marks, case, strong and repeated marks, for each corpus in its own style.
 
 `python benchmarks/heldout.py --config configs/heldout.yaml root=CORPUS` writes a page of results.  What is held out is
-what `t5punct prepare` with the same corpora keeps for validation.  The first five stages of the bundled model kept
-other lines of the chat corpora back; name its `runs`, and what any of them has seen is left out.
+what `t5punct prepare` with the same corpora keeps for validation.  For a model that was trained on other lines, name
+its `runs`: what any of them has seen is left out.
 """
 
 from __future__ import annotations
@@ -119,9 +119,13 @@ def _page(settings: StudyConfig, rows: dict[tuple[str, str], Found]) -> str:
         "# Held-out open text",
         "",
         f"Up to {settings.max_words:,} words of what each corpus of `{settings.data}` keeps for validation, in its own",
-        f"style; model {settings.model or 'bundled'}, t5punct {__version__}. Documents half of whose runs of six words",
-        f"stand in what {', '.join(settings.runs) or 'no run'} saw are left out. Written by",
+        f"style; model {settings.model or 'bundled'}, t5punct {__version__}. Written by",
         "`python benchmarks/heldout.py --config configs/heldout.yaml`.",
+        *(
+            [f"Without documents of which {', '.join(settings.runs)} saw half the runs of six words."]
+            if settings.runs
+            else []
+        ),
         "",
         "Case: words written right, of those that are not lower case. `!`, and labels of two or more marks: precision",
         "/ recall / F1 (how many there are in the text). A style of one mark a slot finds none of these; the sum of",

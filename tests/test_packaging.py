@@ -137,10 +137,8 @@ def test_a_command_without_its_extra_says_how_to_install_it(command: str) -> Non
 
 
 def commands_of(target: str, venv: Path) -> list[str]:
-    """What `make` would run."""
-    alone = {
-        name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))
-    }  # not make test's
+    """What `make` would run, whatever the make that may run the tests."""
+    alone = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
     ask = ["make", "--dry-run", target, f"VENV={venv}"]
     return subprocess.run(ask, cwd=ROOT, env=alone, capture_output=True, text=True, check=True).stdout.splitlines()
 

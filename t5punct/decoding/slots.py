@@ -185,12 +185,8 @@ class SlotDecoder:
         self, model: Model, config: DecodingConfig | None = None, candidates: Candidates | None = None
     ) -> None:
         self._model, self._config = model, config or DecodingConfig()
-        odds = self._config.odds(model.task)
-        self._candidates = candidates or Candidates(model.tokenizer, self._config.alphabet(model.task), odds)
-        tagger = model.tagger
-        self._guess_log_odds = (
-            None if tagger is None else tagger.log_odds(odds, self._config.alphabet(model.task).marks)
-        )
+        self._alphabet, self._odds = self._config.alphabet(model.task), self._config.odds(model.task)
+        self._candidates = candidates or Candidates(model.tokenizer, self._alphabet, self._odds)
         self._head = CandidateHead(model)
 
     def decode(self, windows: Sequence[WindowInput], n_slots: Sequence[int] | None = None) -> list[Solution]:
@@ -224,16 +220,16 @@ class SlotDecoder:
     def _guesses(self, encoded: torch.Tensor, requests: Sequence[SlotRequest]) -> list[list[Guess]]:
         """The tagger's guess for each slot of each window; encoded: (n_batch, n_source, d_model)."""
         tagger = self._model.tagger
-        if tagger is None or self._guess_log_odds is None:
+        if tagger is None:
             return [[Guess()] * len(one.guessed_at) for one in requests]
         rows = [row for row, one in enumerate(requests) for _ in one.guessed_at]
         places = [place for one in requests for place in one.guessed_at]
         marks, cases = tagger(encoded[rows, places])  # (n_slots, n_classes)
-        best_marks = (marks + self._guess_log_odds.to(encoded.device)).argmax(-1).tolist()
+        weighed = marks + tagger.log_odds(self._odds, self._alphabet.marks).to(marks.device)
         guesses = iter(
             [
                 Guess(tagger.mark_classes[mark], TAGGED_CASES[case])
-                for mark, case in zip(best_marks, cases.argmax(-1).tolist(), strict=True)
+                for mark, case in zip(weighed.argmax(-1).tolist(), cases.argmax(-1).tolist(), strict=True)
             ]
         )
         return [list(islice(guesses, len(one.guessed_at))) for one in requests]

@@ -10,7 +10,7 @@ each other, with one exception: a capital that only a sentence start explains is
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -82,12 +82,12 @@ class TagDecoder:
 
     def _vote(self, window: WindowInput, place: int, tagged: Tagged, begin: int) -> Vote:
         """The vote on a window's slot; the window's rows begin at `begin`."""
-        row, inside = begin + place, None
+        row, inside, forms = begin + place, None, self._forms(window, place)
         if place:
-            inside = self._case(window, place, within(tagged.cases[row], tagged.ends[row - 1]))
+            inside = _case(forms, within(tagged.cases[row], tagged.ends[row - 1]))
         return Vote(
             self._labels(window, place, tagged.marks[row]),
-            self._case(window, place, tagged.cases[row]),
+            _case(forms, tagged.cases[row]),
             left_words=place,
             right_words=len(window.words) - place - 1,
             inside=inside,
@@ -96,13 +96,16 @@ class TagDecoder:
     def _labels(self, window: WindowInput, place: int, marks: Sequence[float]) -> Distribution:
         return Distribution(self._tagger.mark_classes, tuple(marks)) if window.has_slot[place] else _UNMARKED
 
-    def _case(self, window: WindowInput, place: int, cases: Sequence[float]) -> Distribution:
-        """The case, among those in which the word can be written."""
-        forms = case_forms(window.spellings[place]) if self._model.task.cased else {Case.LOWER: window.words[place]}
-        if len(forms) == 1:
-            return Distribution.certain(*(form.value for form in forms))
-        pairs = zip(TAGGED_CASES, cases, strict=True)
-        return Distribution.of({case.value: share for case, share in pairs if case in forms})
+    def _forms(self, window: WindowInput, place: int) -> Collection[Case]:
+        """The ways in which the word can be written."""
+        return case_forms(window.spellings[place]) if self._model.task.cased else (Case.LOWER,)
+
+
+def _case(forms: Collection[Case], cases: Sequence[float]) -> Distribution:
+    """The case, among a word's forms; `cases` are the probabilities of `TAGGED_CASES`."""
+    if len(forms) == 1:
+        return Distribution.certain(*(form.value for form in forms))
+    return Distribution.of({case.value: p for case, p in zip(TAGGED_CASES, cases, strict=True) if case in forms})
 
 
 def within(cases: Sequence[float], begins: float) -> tuple[float, ...]:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from ..errors import ConfigError, ModelError
+from ..errors import ModelError
 from ..text.marks import DASH, Case, apply_case
 from ..text.words import split
 from .task import CASE_TOKENS, PAUSE, SENTINEL, TaskConfig, inline_case_of, mark_token, style_token
@@ -107,19 +107,14 @@ class TaskTokenizer:
         return tuple(sorted({*rows, *self.sentinel_ids}))
 
     @cached_property
-    def deciding_ids(self) -> tuple[int, ...]:
-        """The tokens that stand for a mark or a case where otherwise the next word in lower case would follow.
+    def deciding_ids(self) -> tuple[int, ...] | None:
+        """The marks' and case tokens: each decides a slot or a case against the next word.
 
-        Raises ConfigError for a task that writes capitals in words, or marks in several tokens: there no single token
-        decides.
+        None for a task in which no single token does, as capitals are written in words or a mark takes several tokens.
         """
-        marks = tuple(ids for mark, ids in self.mark_ids.items())
+        marks = self.mark_ids.values()
         if (self.task.cased and not self.task.inline_case) or any(len(ids) > 1 for ids in marks):
-            raise ConfigError(
-                "a text form in which no single token decides a slot",
-                expected="inline casing or no case, and marks of one token",
-                fix="set loss.slot_weight=0",
-            )
+            return None
         cases = self.case_ids.values() if self.task.cased else ()
         return tuple(number for ids in (*marks, *cases) for number in ids)
 
@@ -160,7 +155,7 @@ class TaskTokenizer:
                 ids += self.mark_ids[mark]
         return (*ids, self.eos_id)
 
-    def going_on(self, forms: Sequence[str], labels: Sequence[str]) -> tuple[int | None, ...]:
+    def next_word_ids(self, forms: Sequence[str], labels: Sequence[str]) -> tuple[int | None, ...]:
         """For each token of `target`: the token that would end the slot there, with the next word in lower case.
 
         After the last word it is the end.  None where nothing is decided: inside a word, and after a case token.  Where

@@ -26,21 +26,21 @@ _POOL_BATCHES = 64  # batches whose examples are sorted by length together
 class Batch:
     """Padded examples.
 
-    input_ids, attention_mask: int64 (n_batch, n_source); labels, going_on: int64 (n_batch, n_target), IGNORED where
-    padded; word_ends, marks, cases: int64 (n_batch, n_words), marks and cases IGNORED where padded.
+    input_ids, attention_mask: int64 (n_batch, n_source); labels, next_word_ids: int64 (n_batch, n_target), IGNORED
+    where padded; word_ends, marks, cases: int64 (n_batch, n_words), marks and cases IGNORED where padded.
     """
 
     input_ids: torch.Tensor
     attention_mask: torch.Tensor
     labels: torch.Tensor
-    going_on: torch.Tensor
+    next_word_ids: torch.Tensor
     word_ends: torch.Tensor
     marks: torch.Tensor
     cases: torch.Tensor
     n_words: int
 
     def to(self, device: torch.device) -> Batch:
-        names = ("input_ids", "attention_mask", "labels", "going_on", "word_ends", "marks", "cases")
+        names = ("input_ids", "attention_mask", "labels", "next_word_ids", "word_ends", "marks", "cases")
         return replace(self, **{name: getattr(self, name).to(device) for name in names})
 
 
@@ -107,7 +107,7 @@ def collate(pad_id: int) -> Callable[[Sequence[Example]], Batch]:
             pad(sources, pad_id),
             pad(mask, 0),
             labels,
-            padded([example.going_on for example in examples], IGNORED, labels.shape[1]),
+            padded([example.next_word_ids for example in examples], IGNORED, labels.shape[1]),
             pad([example.word_ends for example in examples], 0),
             pad([example.marks for example in examples], IGNORED),
             pad([example.cases for example in examples], IGNORED),

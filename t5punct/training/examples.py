@@ -36,13 +36,13 @@ _SILENCE_KNOWN = 0.5  # how often a question shows the silence after its last wo
 @dataclass(frozen=True, slots=True)
 class Example:
     """One encoded example; `marks[i]` is the class of word i's slot (0 none, else 1 + place in the alphabet), and
-    `cases[i]` that of word i's case (its place in `TAGGED_CASES`).  `going_on[t]` is what target token t would be if
-    its slot got no more marks and the next word no capital; IGNORED where nothing is decided.
+    `cases[i]` that of word i's case (its place in `TAGGED_CASES`).  `next_word_ids[t]` is what target token t would
+    be if its slot got no more marks and the next word no capital; IGNORED where nothing is decided.
     """
 
     source: tuple[int, ...]
     target: tuple[int, ...]
-    going_on: tuple[int, ...]
+    next_word_ids: tuple[int, ...]
     word_ends: tuple[int, ...]
     marks: tuple[int, ...]
     cases: tuple[int, ...]
@@ -102,8 +102,8 @@ class ChunkExamples(Dataset[Example]):
         marks = tuple(1 + task.alphabet.marks.index(label[0]) if label else 0 for label in labels)
         forms = self._forms(words)
         cases = tuple(TAGGED_CASES.index(inline_case_of(form)) for form in forms)
-        going_on = tuple(IGNORED if one is None else one for one in tokenizer.going_on(forms, labels))
-        return Example(source.ids, tokenizer.target(forms, labels), going_on, source.word_ends, marks, cases)
+        next_word_ids = tuple(IGNORED if one is None else one for one in tokenizer.next_word_ids(forms, labels))
+        return Example(source.ids, tokenizer.target(forms, labels), next_word_ids, source.word_ends, marks, cases)
 
     def sources(self, indices: Sequence[int]) -> list[str]:
         """The chunks of some examples, as text before errors and disfluencies."""
@@ -171,8 +171,8 @@ class ChunkExamples(Dataset[Example]):
         pauses = [word.pause and (word is not heard[-1] or rng.random() < _SILENCE_KNOWN) for word in heard]
         source = self.tokenizer.source([word.read for word in heard], style, slot, pauses)
         ignored, target = (IGNORED,) * len(source.word_ends), self.tokenizer.answer(words[slot].label)
-        going_on = (IGNORED, *(self.tokenizer.eos_id,) * (len(target) - 1))
-        return Example(source.ids, target, going_on, source.word_ends, ignored, ignored)
+        next_word_ids = (IGNORED, *(self.tokenizer.eos_id,) * (len(target) - 1))
+        return Example(source.ids, target, next_word_ids, source.word_ends, ignored, ignored)
 
 
 class _Lengths(Dataset[int]):

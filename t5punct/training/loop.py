@@ -25,7 +25,7 @@ from .data.prepare import PrepareConfig
 from .examples import ChunkExamples, CopyExamples
 from .fitting import fitted
 from .objective import Losses, Objective
-from .optimisers import build_optimisers, freeze, keep_words
+from .optimisers import build_optimisers, freeze, freeze_words
 from .progress import Progress
 from .resuming import check_resumed
 from .teacher import Teacher
@@ -116,7 +116,7 @@ def build(config: TrainConfig) -> Run:
     model = replace(model, tagger=objective.tagger)
     freeze(objective, config.optim.frozen)
     if config.optim.embeddings == "task":
-        keep_words(model.network.get_input_embeddings(), model.tokenizer.task_ids)
+        freeze_words(model.network.get_input_embeddings(), model.tokenizer.task_ids)
     optimisers = build_optimisers(objective, config.optim)
     state = load_checkpoint(Path(config.output), objective, optimisers) if config.resume else TrainState()
     per_epoch = -(-len(sampler) // (accelerator.num_processes * config.optim.accumulation_steps))

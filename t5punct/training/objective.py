@@ -25,6 +25,7 @@ from torch import nn
 from torch.nn.functional import cross_entropy
 
 from ..decoding.head import output_scale
+from ..errors import ConfigError
 from ..t5.tagger import Tagger, at_words
 from .batches import Batch
 from .config import LossConfig
@@ -57,7 +58,7 @@ class Objective(nn.Module):
         super().__init__()
         self.network, self.config, self.teacher = model.network, config, teacher
         self.deciding_ids: torch.Tensor
-        deciding = model.tokenizer.deciding_ids if config.slot_weight else ()
+        deciding = _deciding_ids(model) if config.slot_weight else ()
         self.register_buffer("deciding_ids", torch.tensor(deciding, dtype=torch.long), persistent=False)
         self.output_scale = output_scale(model)
         if not config.text_weight:  # nothing asks the decoder
@@ -101,22 +102,26 @@ class Objective(nn.Module):
         ).last_hidden_state
         real = batch.labels != IGNORED
         wanted, found = batch.labels[real], written[real] * self.output_scale  # (n_tokens,), (n_tokens, d_model)
-        slots = self._slot_loss(found, wanted, batch.going_on[real]) if self.config.slot_weight else found.new_zeros(())
+        slots = (
+            self._slot_loss(found, wanted, batch.next_word_ids[real])
+            if self.config.slot_weight
+            else found.new_zeros(())
+        )
         rows, pieces = self._pieces(wanted)
         if pieces is not None:
             wanted = torch.searchsorted(pieces, wanted)
         return cross_entropy(nn.functional.linear(found, rows).float(), wanted), slots
 
-    def _slot_loss(self, found: torch.Tensor, wanted: torch.Tensor, going_on: torch.Tensor) -> torch.Tensor:
-        """Mean cross-entropy among the deciding tokens and the next word, a scalar; 0 where nothing is decided.
+    def _slot_loss(self, found: torch.Tensor, wanted: torch.Tensor, next_word_ids: torch.Tensor) -> torch.Tensor:
+        """Mean cross-entropy in nats, among the deciding tokens and the next word, a scalar; 0 without decisions.
 
-        found: states (n_tokens, d_model); wanted: int64 (n_tokens,), the target; going_on: the same, the next word.
+        found: states (n_tokens, d_model); wanted, next_word_ids: int64 (n_tokens,), the target and the next word.
         """
-        decided = going_on != IGNORED
-        found, wanted, going_on = found[decided], wanted[decided], going_on[decided]
+        decided = next_word_ids != IGNORED
+        found, wanted, next_word_ids = found[decided], wanted[decided], next_word_ids[decided]
         rows = self.network.get_output_embeddings().weight
         deciding = nn.functional.linear(found, rows[self.deciding_ids])  # (n_decided, n_deciding)
-        following = (found * rows[going_on]).sum(-1, keepdim=True)  # (n_decided, 1)
+        following = (found * rows[next_word_ids]).sum(-1, keepdim=True)  # (n_decided, 1)
         # the place of the wanted token among the deciding ones; that of the next word, the last, if it is none of them
         taken = (wanted[:, None] == self.deciding_ids).int()
         classes = torch.where(taken.any(-1), taken.argmax(-1), len(self.deciding_ids))
@@ -132,6 +137,17 @@ class Objective(nn.Module):
         others = torch.randint(len(rows), (n_others,), device=wanted.device)
         pieces = torch.unique(torch.cat([wanted, others]))
         return rows[pieces], pieces
+
+
+def _deciding_ids(model: Model) -> tuple[int, ...]:
+    found = model.tokenizer.deciding_ids
+    if found is None:
+        raise ConfigError(
+            "a text form in which no single token decides a slot",
+            expected="inline casing or no case, and marks of one token",
+            fix="set loss.slot_weight=0",
+        )
+    return found
 
 
 def _mean_loss(logits: torch.Tensor, classes: torch.Tensor) -> torch.Tensor:

@@ -52,7 +52,7 @@ def freeze(objective: nn.Module, parts: Sequence[str]) -> None:
             value.requires_grad_(False)
 
 
-def keep_words(embeddings: nn.Embedding, task_ids: Sequence[int]) -> None:
+def freeze_words(embeddings: nn.Embedding, task_ids: Sequence[int]) -> None:
     """Train only the embeddings of the task's own tokens.  What a BERT knows about rare words would soon be lost: Adam
     moves a row by its whole rate whenever its word comes.  Raises ConfigError for a tokenizer without such tokens.
     """

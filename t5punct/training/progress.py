@@ -22,6 +22,9 @@ from .checkpoint import TrainState
 from .objective import Losses
 
 _log = logging.getLogger(__name__)
+_LOSSES = {  # of `Losses`, and what the log calls them
+    "text": "text_loss", "slots": "slot_loss", "tags": "tag_loss", "cases": "case_loss", "teacher": "teacher_loss",
+}  # fmt: skip
 
 
 class Progress:
@@ -39,7 +42,7 @@ class Progress:
         self.task = self.bar.add_task("train", total=n_steps, completed=state.step, status="")
         if show:
             _shorten(self.path, state.step)
-        self._sums = [0.0] * 5
+        self._sums = dict.fromkeys(_LOSSES, 0.0)
         self._state, self._lr = state, 0.0
         self._n, self._since, self._words = 0, time.perf_counter(), state.words
 
@@ -55,8 +58,8 @@ class Progress:
 
     def update(self, state: TrainState, losses: Losses, lr: float, every: int) -> None:
         """Count one step; after `every` steps, log their mean."""
-        for index, loss in enumerate((losses.text, losses.slots, losses.tags, losses.cases, losses.teacher)):
-            self._sums[index] += float(loss)
+        for name in _LOSSES:
+            self._sums[name] += float(getattr(losses, name))
         self._state, self._lr = state, lr
         self._n += 1
         self.bar.update(self.task, completed=state.step)
@@ -71,15 +74,11 @@ class Progress:
         line = {
             "step": state.step,
             "words": state.words,
-            "text_loss": round(self._sums[0] / self._n, 4),
-            "slot_loss": round(self._sums[1] / self._n, 4),
-            "tag_loss": round(self._sums[2] / self._n, 4),
-            "case_loss": round(self._sums[3] / self._n, 4),
-            "teacher_loss": round(self._sums[4] / self._n, 4),
+            **{logged: round(self._sums[name] / self._n, 4) for name, logged in _LOSSES.items()},
             "lr": self._lr,
             "words_per_second": round((state.words - self._words) / (now - self._since), 1),
         }
-        self._sums, self._n, self._since, self._words = [0.0] * 5, 0, now, state.words
+        self._sums, self._n, self._since, self._words = dict.fromkeys(_LOSSES, 0.0), 0, now, state.words
         self.record(line)
         status = f"loss {line['text_loss']:.3f} {line['tag_loss']:.3f}  {line['words_per_second']:.0f} words/s"
         self.bar.update(self.task, status=status)

@@ -55,12 +55,12 @@ def test_batches_hold_examples_of_about_the_same_length() -> None:
 def test_collate_pads_and_masks() -> None:
     nothing = IGNORED
     one = Example((5, 6, 7, 1), (5, 8, 6, 7, 1), (5, 6, 6, nothing, 1), word_ends=(1, 2), marks=(1, 0), cases=(1, 0))
-    other = Example(source=(5, 1), target=(5, 1), going_on=(), word_ends=(0,), marks=(3,), cases=(2,))
+    other = Example(source=(5, 1), target=(5, 1), next_word_ids=(), word_ends=(0,), marks=(3,), cases=(2,))
     batch = collate(pad_id=0)([one, other])
     assert batch.input_ids.tolist() == [[5, 6, 7, 1], [5, 1, 0, 0]]
     assert batch.attention_mask.tolist() == [[1, 1, 1, 1], [1, 1, 0, 0]]
     assert batch.labels.tolist() == [[5, 8, 6, 7, 1], [5, 1, IGNORED, IGNORED, IGNORED]]
-    assert batch.going_on.tolist() == [[5, 6, 6, nothing, 1], [nothing] * 5]
+    assert batch.next_word_ids.tolist() == [[5, 6, 6, nothing, 1], [nothing] * 5]
     assert batch.word_ends.tolist() == [[1, 2], [0, 0]]
     assert batch.marks.tolist() == [[1, 0], [3, IGNORED]]
     assert batch.cases.tolist() == [[1, 0], [2, IGNORED]]

@@ -78,7 +78,7 @@ def test_the_loss_of_slots_is_normalised_as_slot_decoding_does_it(tiny_model: Mo
             writer.take(allowed.index(token), [1.0 / len(allowed)] * len(allowed))
         assert writer.done
     # before the first word there is no slot: it is a choice of its case alone, and this task has none
-    first = list(model.tokenizer.deciding_ids)
+    first = list(model.tokenizer.deciding_ids or ())
     for row in range(2):
         token = int(batch.labels[row, 0])
         by_hand.append(cross_entropy(logits[row, 0][[*first, token]].tolist(), len(first)))

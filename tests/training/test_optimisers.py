@@ -10,7 +10,7 @@ import torch
 from t5punct.errors import ConfigError
 from t5punct.training.config import OptimConfig, TrainConfig
 from t5punct.training.loop import build, train
-from t5punct.training.optimisers import keep_words, rate
+from t5punct.training.optimisers import freeze_words, rate
 
 
 def test_a_matrix_learns_in_proportion_to_its_weights() -> None:
@@ -60,12 +60,12 @@ def test_of_the_embeddings_only_the_tasks_own_rows_learn(config: TrainConfig) ->
 
 def test_rows_that_a_tokenizer_lacks_cannot_be_the_only_ones_to_learn() -> None:
     with pytest.raises(ConfigError, match="without tokens of the task"):
-        keep_words(torch.nn.Embedding(5, 2), ())
+        freeze_words(torch.nn.Embedding(5, 2), ())
 
 
 def test_a_row_of_the_task_learns_and_a_words_does_not() -> None:
     rows = torch.nn.Embedding(5, 2)
-    keep_words(rows, (3, 4))
+    freeze_words(rows, (3, 4))
     before = rows.weight.detach().clone()
     optimiser = torch.optim.AdamW(rows.parameters(), lr=0.1, weight_decay=0.0)
     for _ in range(3):

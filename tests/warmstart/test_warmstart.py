@@ -69,18 +69,18 @@ def test_words_of_the_target_are_those_of_the_source_token_for_token(warm: Path)
 
 
 def test_where_training_sees_a_choice_slot_decoding_has_it(warm: Path) -> None:
-    """Along a target, `going_on` and `deciding_ids` are what step-by-step decoding is offered."""
+    """Along a target, `next_word_ids` and `deciding_ids` are what step-by-step decoding is offered."""
     tokenizer = models.load(warm).tokenizer
     words, labels = ["We", "don't", "state-of-the-art", "I", "NASA"], ["", ",", "-", "?!", "."]
-    target, going_on = tokenizer.target(words, labels), tokenizer.going_on(words, labels)
-    assert len(going_on) == len(target)
+    target, next_word_ids = tokenizer.target(words, labels), tokenizer.next_word_ids(words, labels)
+    assert len(next_word_ids) == len(target)
     writer = SlotWriter(WindowInput.of([word.lower() for word in words]), Candidates(tokenizer))
-    for token, following in zip(target, going_on, strict=True):
+    for token, following in zip(target, next_word_ids, strict=True):
         allowed = set(writer.allowed)
         assert (following is not None) == (len(allowed) > 1 or token == tokenizer.eos_id)
         if following is not None:
             assert following in allowed and token in allowed
-            assert allowed <= {following, *tokenizer.deciding_ids}
+            assert allowed <= {following, *(tokenizer.deciding_ids or ())}
         writer.take(writer.allowed.index(token), [1.0 / len(allowed)] * len(allowed))
     assert writer.done
 
