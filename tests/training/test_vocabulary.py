@@ -2,7 +2,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from transformers import AutoTokenizer
 
@@ -38,6 +38,8 @@ def test_all_sentinels_exist_as_single_tokens_at_the_end(tokenizer: Any) -> None
 
 @given(st.text(st.characters(exclude_categories=("Cs", "Cc", "Zs", "Zl", "Zp", "Cn", "Co", "Cf")), min_size=1))
 def test_byte_fallback_round_trips_any_text(tokenizer: Any, text: str) -> None:
+    # hypothesis tries strings of the loaded modules, `<unk>` among them, which any T5 reads as that token
+    assume(not any(name in text for name in tokenizer.all_special_tokens))
     ids = tokenizer.encode(text, add_special_tokens=False)
     normal = tokenizer.backend_tokenizer.normalizer.normalize_str(text)  # NFKC, as T5 has it
     assert tokenizer.unk_token_id not in ids
