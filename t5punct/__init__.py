@@ -14,7 +14,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "AlignConfig": ".decoding.align",
-    "AnnotatedWord": ".punctuator",
+    "AnnotatedWord": ".text.render",
     "CombineConfig": ".windows.combine",
     "Committed": ".streaming",
     "ConfigError": ".errors",
@@ -60,9 +60,9 @@ if TYPE_CHECKING:
     from .decoding.align import AlignConfig
     from .decoding.inputs import DecodingConfig
     from .errors import ConfigError, InputError, ModelError, OutputError, T5PunctError
-    from .punctuator import AnnotatedWord, Punctuator, PunctuatorConfig
+    from .punctuator import Punctuator, PunctuatorConfig
     from .streaming import Committed, StreamConfig, StreamingPunctuator, Streams, StreamState, TimedWord
-    from .text.render import RenderConfig
+    from .text.render import AnnotatedWord, RenderConfig
     from .windows.combine import CombineConfig
     from .windows.plan import WindowConfig
 

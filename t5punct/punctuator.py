@@ -8,10 +8,12 @@ In: a text of any length.  Out: the same words with marks and capitals.
 
 from __future__ import annotations
 
+import io
 import logging
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import astuple, dataclass, field, replace
-from itertools import tee
+from dataclasses import dataclass, field, replace
+from itertools import chain, tee
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +25,10 @@ from .decoding.slots import SlotDecoder
 from .decoding.tagging import TagDecoder
 from .model import Model, load
 from .text.marks import NO_LABEL, Case
-from .text.render import Decision, RenderConfig, render_word
-from .text.words import Word, checked_text, lead_of, readable, words_of
+from .text.render import AnnotatedWord, Decision, RenderConfig, render_word
+from .text.words import Word, checked_text, readable
+from .transcripts.items import Item, Kept, texts_of
+from .transcripts.lines import plain
 from .windows.combine import CombineConfig, VoteAccumulator, decide
 from .windows.plan import View, WindowConfig, over, pools
 from .windows.presets import DEFAULT_PRESET, preset
@@ -53,42 +57,6 @@ class PunctuatorConfig:
 
 
 @dataclass(frozen=True, slots=True)
-class AnnotatedWord:
-    """A word of the input and what was decided of it."""
-
-    word: str  # as the input spells it, without marks
-    text: str  # as the output writes it, with case and marks
-    label: str  # the marks in its slot
-    case: str  # a `Case` value
-    confidence: float  # the probability of the label
-    case_confidence: float
-
-
-@dataclass(frozen=True, slots=True)
-class AlignmentCounts:
-    """How free generation treated the input's words, summed over windows (a word counts in each of its windows)."""
-
-    windows: int = 0
-    distrusted: int = 0  # windows that aligned worse than `align.min_quality`
-    words: int = 0
-    inserted: int = 0
-    dropped: int = 0
-    changed: int = 0
-
-    def __add__(self, other: AlignmentCounts) -> AlignmentCounts:
-        return AlignmentCounts(*(one + more for one, more in zip(astuple(self), astuple(other), strict=True)))
-
-    def __sub__(self, other: AlignmentCounts) -> AlignmentCounts:
-        return AlignmentCounts(*(one - less for one, less in zip(astuple(self), astuple(other), strict=True)))
-
-    @classmethod
-    def of(cls, alignment: align.Alignment, config: align.AlignConfig) -> AlignmentCounts:
-        distrusted = alignment.quality < config.min_quality
-        n_edits = alignment.n_inserted, alignment.n_dropped, alignment.n_changed
-        return cls(1, int(distrusted), len(alignment.words), *n_edits)
-
-
-@dataclass(frozen=True, slots=True)
 class WindowVotes:
     """A window and its votes, one a word; at least up to the last slot that the window may decide."""
 
@@ -112,7 +80,7 @@ class Punctuator:
     def __init__(self, model: Model, config: PunctuatorConfig | None = None) -> None:
         self.config = config or PunctuatorConfig()
         self.model = model = _as_asked(model, self.config.decoding)
-        self.alignment = AlignmentCounts()  # of everything `generate` has written so far
+        self.alignment = align.AlignmentCounts()  # of everything `generate` has written so far
         model.task.prefix_for(self.config.decoding.style)  # an unknown style is said here, not at the first text
         self._alphabet = self.config.decoding.alphabet(model.task)
         self._decoder = _decoder(model, self.config.decoding)
@@ -148,30 +116,25 @@ class Punctuator:
     def punctuate(self, text: str) -> str:
         """The text with marks and capitals; its words and white space as they were.
 
+        Speaker labels (`JOHN:`) and stage directions (`[laughs]`) stay, and no sentence goes on over them.
         Raises InputError for anything but a string, and for one with lone surrogates.
         """
-        return lead_of(checked_text(text)) + "".join(self.pieces(text))
+        return "".join(self.pieces(text))
 
     def punctuate_many(self, texts: Iterable[str]) -> Iterator[str]:
         """`punctuate` of each text, in order; the windows of several are decoded together, which suits short ones.
 
         Texts are read some batches ahead of what is yielded.  Raises InputError as `punctuate` does.
         """
-        alphabet, plan = self.model.task.alphabet, self.config.windows
-        shown, read = tee((text, tee(words_of(checked_text(text), alphabet))) for text in texts)
-        windows = self.window_votes(view for _, (_, words) in read for view in over(words, plan))
-        for text, (words, _) in shown:
-            lead = lead_of(text)
-            # without words there is no window: the next one is another text's
-            yield lead if lead == text else lead + "".join(self._pieces(words, _to_last(windows)))
+        shown, read = tee(tee(self._items(text)) for text in texts)
+        words = self.annotate_texts(one for _, items in read for one in texts_of(items))
+        for items, _ in shown:
+            yield "".join(_written(items, words))
 
     def pieces(self, text: str) -> Iterator[str]:
-        """The output word by word, each with its white space, as it is decided; memory does not grow with the text.
-
-        Raises InputError as `punctuate` does.
-        """
-        shown, read = tee(words_of(checked_text(text), self.model.task.alphabet))
-        return self._pieces(shown, self.window_votes(over(read, self.config.windows)))
+        """The output in pieces, as words are decided.  Raises InputError as `punctuate` does."""
+        shown, read = tee(self._items(text))
+        return _written(shown, self.annotate_texts(texts_of(read)))
 
     def annotate(self, text: str) -> tuple[AnnotatedWord, ...]:
         """Each word with label, case and confidence.  Raises InputError as `punctuate` does."""
@@ -179,8 +142,28 @@ class Punctuator:
 
     def iter_annotate(self, text: str) -> Iterator[AnnotatedWord]:
         """The same one by one, as they are decided; memory does not grow with the text."""
-        shown, read = tee(words_of(checked_text(text), self.model.task.alphabet))
-        return (self.written_word(word, decision) for word, decision in zip(shown, self.decisions(read), strict=True))
+        return self.annotate_texts(texts_of(self._items(text)))
+
+    def annotate_texts(self, texts: Iterable[Iterable[Word]]) -> Iterator[AnnotatedWord]:
+        """The words of all texts, one after the other; each text begins and ends with a sentence.
+
+        The windows of several texts are decoded together, some batches ahead of what is yielded.
+        """
+        waiting, plan = deque[Iterator[Word]](), self.config.windows
+
+        def views() -> Iterator[View[Word]]:
+            for text in texts:
+                words, shown = tee(text)
+                for number, view in enumerate(over(words, plan)):
+                    if not number:  # a text without words has no window
+                        waiting.append(shown)
+                    yield view
+
+        windows = self.window_votes(views())
+        for first in windows:
+            words, judged = tee(waiting.popleft())
+            decided = self.decided(judged, _to_last(chain([first], windows)), self.config.combine)
+            yield from map(self.written_word, words, decided)
 
     def decisions(self, words: Iterable[Word]) -> Iterator[Decision]:
         """One decision a word, in order, as soon as no later window can vote on it."""
@@ -222,12 +205,6 @@ class Punctuator:
         """Words as they are written once they are decided."""
         return [self.written_word(word, decision) for word, decision in zip(words, decided, strict=True)]
 
-    def _pieces(self, words: Iterable[Word], windows: Iterable[WindowVotes]) -> Iterator[str]:
-        """Words as they are written, each with its white space, from the votes of the windows over them."""
-        words, judged = tee(words)
-        for word, decision in zip(words, self.decided(judged, windows, self.config.combine), strict=True):
-            yield self.written_word(word, decision).text + word.space
-
     def known(self, view: View[Word], place: int, vote: Vote) -> Vote:
         """The vote on a window's slot, given the marks that are kept there, or that the text ends there."""
         given = self._given(view.words[place])
@@ -235,6 +212,9 @@ class Punctuator:
             return replace(vote, labels=Distribution.certain(given))
         ends = view.is_last and place == len(view.words) - 1 and not self.config.fragment
         return closing(vote, self._alphabet.marks) if ends else vote
+
+    def _items(self, text: object) -> Iterator[Item]:
+        return plain(io.StringIO(checked_text(text), newline="\n"), self.model.task.alphabet)
 
     def _given(self, word: Word) -> str:
         """The marks of a word that are kept."""
@@ -270,7 +250,7 @@ class Punctuator:
         task = self.model.task.alphabet
         alignments = [align.align(window.words, text, task) for window, text in zip(inputs, texts, strict=True)]
         config = self.config.align
-        self.alignment = sum((AlignmentCounts.of(found, config) for found in alignments), self.alignment)
+        self.alignment = sum((align.AlignmentCounts.of(found, config) for found in alignments), self.alignment)
         return [align.votes(found, self._alphabet, config) for found in alignments]
 
 
@@ -280,6 +260,11 @@ def _to_last(windows: Iterator[WindowVotes]) -> Iterator[WindowVotes]:
         yield one
         if one.view.is_last:
             return
+
+
+def _written(items: Iterable[Item], words: Iterator[AnnotatedWord]) -> Iterator[str]:
+    """Items as they are written once their words are decided."""
+    return (item.text if isinstance(item, Kept) else item.written(next(words).text) for item in items)
 
 
 def _decoder(model: Model, config: DecodingConfig) -> SlotDecoder | TagDecoder | None:

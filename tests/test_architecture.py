@@ -22,6 +22,7 @@ FLOORS = [  # a room, or a file beside the rooms, imports from lower floors only
     {"errors"},
     {"config"},
     {"text"},
+    {"transcripts"},
     {"windows"},
     {"t5"},
     {"model"},
@@ -35,7 +36,7 @@ FLOORS = [  # a room, or a file beside the rooms, imports from lower floors only
 ]
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 HEAVY = {"torch", "transformers", "accelerate", "numpy", "datasets"}
-LIGHT = {"errors", "config", "text", "windows", "decoding.align", "decoding.batching"}
+LIGHT = {"errors", "config", "text", "transcripts", "windows", "decoding.align", "decoding.batching"}
 COUNTING = {f"evaluation.{name}" for name in ("counts", "scores", "significance", "text")}
 FORBIDDEN = {  # by the beginnings of names, beside what the floors forbid
     **dict.fromkeys(LIGHT, HEAVY),

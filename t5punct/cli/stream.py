@@ -20,9 +20,9 @@ import typer
 from .options import Json, KeepMarks, NoCase, StreamOptions, expert, with_model_options
 
 if TYPE_CHECKING:
-    from ..punctuator import AnnotatedWord
     from ..streaming import Committed, StreamingPunctuator
     from ..text.formats.live import Arrival
+    from ..text.render import AnnotatedWord
 
 
 Policy = Annotated[

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from itertools import product
 
 from rapidfuzz.distance import Levenshtein
@@ -90,6 +90,30 @@ class Step:
 
     cost: float
     before: Cell | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AlignmentCounts:
+    """How free generation treated the input's words, summed over windows (a word counts in each of its windows)."""
+
+    windows: int = 0
+    distrusted: int = 0  # windows that aligned worse than `align.min_quality`
+    words: int = 0
+    inserted: int = 0
+    dropped: int = 0
+    changed: int = 0
+
+    def __add__(self, other: AlignmentCounts) -> AlignmentCounts:
+        return AlignmentCounts(*(one + more for one, more in zip(astuple(self), astuple(other), strict=True)))
+
+    def __sub__(self, other: AlignmentCounts) -> AlignmentCounts:
+        return AlignmentCounts(*(one - less for one, less in zip(astuple(self), astuple(other), strict=True)))
+
+    @classmethod
+    def of(cls, alignment: Alignment, config: AlignConfig) -> AlignmentCounts:
+        distrusted = alignment.quality < config.min_quality
+        n_edits = alignment.n_inserted, alignment.n_dropped, alignment.n_changed
+        return cls(1, int(distrusted), len(alignment.words), *n_edits)
 
 
 def align(words: Sequence[str], text: str, alphabet: Alphabet | None = None) -> Alignment:

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .. import __version__
-from ..punctuator import AlignmentCounts, Punctuator
+from ..decoding.align import AlignmentCounts
+from ..punctuator import Punctuator
 from ..windows.presets import Preset
 from .counts import CLASS_MARKS, Counts
 from .references import references

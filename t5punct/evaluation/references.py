@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Protocol
 
 from ..errors import InputError
-from ..punctuator import AnnotatedWord
 from ..text.formats.files import source_lines
 from ..text.formats.iwslt import LABEL_OF_CLASS, JoinedWords, Row, is_named_iwslt, is_row, join_clitics, rows_of
 from ..text.marks import Alphabet
+from ..text.render import AnnotatedWord
 from ..text.words import Word, split
 from .counts import Counts, Slot, count
 from .text import compare_words

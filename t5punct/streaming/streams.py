@@ -15,8 +15,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ..errors import ConfigError, InputError
-from ..punctuator import AnnotatedWord, Punctuator
+from ..punctuator import Punctuator
 from ..text.formats.live import TimedWord
+from ..text.render import AnnotatedWord
 from ..text.words import Word, checked_text, words_of
 from ..windows.plan import View, Window
 from ..windows.votes import Vote

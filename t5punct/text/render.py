@@ -45,6 +45,18 @@ class RenderedWord:
     case: Case
 
 
+@dataclass(frozen=True, slots=True)
+class AnnotatedWord:
+    """A word of the input and what was decided of it."""
+
+    word: str  # as the input spells it, without marks
+    text: str  # as the output writes it, with case and marks
+    label: str  # the marks in its slot
+    case: str  # a `Case` value
+    confidence: float  # the probability of the label
+    case_confidence: float
+
+
 def render_word(word: Word, decision: Decision, config: RenderConfig, alphabet: Alphabet) -> RenderedWord:
     """One word with its marks, without the space after it."""
     case = decision.case if config.case and not keeps_letters(word.core) else Case.VERBATIM

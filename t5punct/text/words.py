@@ -1,11 +1,11 @@
 """Text <-> words: which characters are words, which are marks, which are the spaces between.
 
-In: any text.  Out: a `Transcript` of `Word`s whose spellings are never changed, and back to text.
+In: any text.  Out: a `SplitText` of `Word`s whose spellings are never changed, and back to text.
 
->>> transcript = split('We know "that", right?!')
->>> [(word.text, word.label) for word in transcript.words]
+>>> found = split('We know "that", right?!')
+>>> [(word.text, word.label) for word in found.words]
 [('We', ''), ('know', ''), ('"that"', ','), ('right', '?!')]
->>> transcript.written()
+>>> found.written()
 'We know "that", right?!'
 """
 
@@ -46,11 +46,16 @@ class Word:
     dotted: bool = False  # whether the first full stop of `label` is the word's own: `vs.`, or `1.` that opens a line
 
     @property
+    def n_stem(self) -> int:
+        """How many characters of `text` stand before the marks."""
+        return len(self.text) - self.n_closers
+
+    @property
     def core(self) -> str:
         """The spelling without quotes, brackets and leading dots; pure punctuation is left as it is."""
         if _ASCII_WORD.fullmatch(self.text) or not self.has_slot:
             return self.text
-        text = self.text[: len(self.text) - self.n_closers].lstrip(_OPENERS)
+        text = self.text[: self.n_stem].lstrip(_OPENERS)
         if text.startswith(("...", "…")):
             text = text.lstrip(".…")
         if text[:1] in _APOSTROPHES and (text[1:2].isupper() or text[-1:] in _APOSTROPHES):
@@ -96,12 +101,12 @@ class Word:
         """
         if not ends_sentence(label):
             return False
-        shares = label.startswith(".") and (self.dotted or self.text[: len(self.text) - self.n_closers].endswith("."))
+        shares = label.startswith(".") and (self.dotted or self.text[: self.n_stem].endswith("."))
         return shares or self.written(label, alphabet=alphabet) != self.written(NO_LABEL)
 
 
 @dataclass(frozen=True, slots=True)
-class Transcript:
+class SplitText:
     """A text as words; `lead` is the white space before the first."""
 
     words: tuple[Word, ...]
@@ -113,13 +118,13 @@ class Transcript:
         return self.lead + "".join(pieces)
 
 
-def split(text: str, alphabet: Alphabet | None = None) -> Transcript:
+def split(text: str, alphabet: Alphabet | None = None) -> SplitText:
     """Split a text into words, each with the marks that follow it.
 
     White space is kept.  A piece made of marks alone (` - `, ` ...`) belongs to the word before it
     on the same line.  Without such a word it is a word itself, so that nothing is lost.
     """
-    return Transcript(tuple(words_of(text, alphabet)), lead_of(text))
+    return SplitText(tuple(words_of(text, alphabet)), lead_of(text))
 
 
 def lead_of(text: str) -> str:

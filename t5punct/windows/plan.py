@@ -118,14 +118,17 @@ def over(words: Iterable[T], config: WindowConfig) -> Iterator[View[T]]:
 
 
 def pools(views: Iterable[View[T]], n_words: int) -> Iterator[list[View[T]]]:
-    """Views in groups that hold at least so many words together, but for the last; lazily."""
-    pool, n_held = list[View[T]](), 0
+    """Views in groups that hold at least so many words together, but for the last; lazily.
+
+    The first groups are smaller, a quarter and a half, so that the first words need not wait long.
+    """
+    pool, n_held, least = list[View[T]](), 0, n_words / 4
     for view in views:
         pool.append(view)
         n_held += len(view.words)
-        if n_held >= n_words:
+        if n_held >= least:
             yield pool
-            pool, n_held = [], 0
+            pool, n_held, least = [], 0, min(2 * least, n_words)
     if pool:
         yield pool
 

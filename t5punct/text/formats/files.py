@@ -34,13 +34,13 @@ def read_lines(path: str | Path) -> Iterator[str]:
 
 def source_lines(source: str | Path) -> Iterator[str]:
     """Lines, without line ends, of anything that can be read once: a file, a pipe, or `-` for standard input."""
-    for line in _source(source):
+    for line in source_lines_with_ends(source):
         yield line.removesuffix("\n")
 
 
 def source_text(source: str | Path) -> str:
     """The whole text of a file, a pipe, or `-` for standard input, with its last line end."""
-    return "".join(_source(source))
+    return "".join(source_lines_with_ends(source))
 
 
 def check_source(source: str | Path) -> None:
@@ -54,12 +54,15 @@ def check_source(source: str | Path) -> None:
         raise InputError(f"no file {path}", expected="an existing text file", fix="check the path")
 
 
-def decode(handle: IO[bytes], name: str) -> Iterator[str]:
-    """Lines of a binary stream as UTF-8 text.  Raises InputError at bytes that are not UTF-8 text."""
+def decode(handle: IO[bytes], name: str, *, keep_bom: bool = False) -> Iterator[str]:
+    """Lines of a binary stream as UTF-8 text.  Raises InputError at bytes that are not UTF-8 text.
+
+    `keep_bom`: whether a byte order mark at the start is given, too.
+    """
     number = 0
     try:
         for number, line in enumerate(handle, start=1):
-            text = line.decode("utf-8-sig" if number == 1 else "utf-8")
+            text = line.decode("utf-8-sig" if number == 1 and not keep_bom else "utf-8")
             if "\0" in text:
                 raise InputError(f"{name} holds zero bytes", expected="a text file", fix="it seems binary")
             yield text
@@ -128,16 +131,16 @@ def _is_special(path: Path) -> bool:
     return path.exists() and not path.is_file() and not path.is_dir()
 
 
-def _source(source: str | Path) -> Iterator[str]:
-    """The lines of a file, a pipe, or standard input, with their ends."""
+def source_lines_with_ends(source: str | Path, *, keep_bom: bool = False) -> Iterator[str]:
+    """The lines of a file, a pipe, or `-` for standard input, with their ends.  Raises InputError as `decode` does."""
     if str(source) == STANDARD:
         if sys.stdin is None:
             raise InputError("standard input is closed", expected="text on it", fix="name a file")
-        yield from decode(sys.stdin.buffer, "standard input")
+        yield from decode(sys.stdin.buffer, "standard input", keep_bom=keep_bom)
         return
     check_source(source)
     with _open_binary(Path(source)) as handle:
-        yield from decode(handle, str(source))
+        yield from decode(handle, str(source), keep_bom=keep_bom)
 
 
 def _open_binary(path: Path) -> IO[bytes]:

@@ -1,0 +1,110 @@
+"""Which format a file has, and how it is read.
+
+In: a file's name, or a format's.  Out: its `Transcript`.
+
+>>> format_of("talk.en.vtt.gz"), format_of("talk.md"), format_of("-")
+('vtt', 'text', 'text')
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Protocol
+
+from ..errors import ConfigError
+from ..text.formats.files import source_lines_with_ends, unpacked_name
+from ..text.marks import Alphabet
+from .items import Item, Kept
+from .lines import ctm, plain, table, utterances
+from .recogniser_json import RecogniserJson
+from .subtitles import ass, srt, vtt
+
+_READERS: dict[str, Callable[[Iterable[str], Alphabet | None], Iterator[Item]]] = {
+    "text": plain,
+    "lines": utterances,
+    "srt": srt,
+    "vtt": vtt,
+    "ass": ass,
+    "ctm": ctm,
+    "tsv": table,
+}
+FORMATS = (*_READERS, "json")
+_BOM = "\ufeff"  # a byte order mark, which some editors write at the start of a file
+SUFFIXES = {".txt": "text", ".text": "text", **{f".{name}": name for name in FORMATS[2:]}, ".ssa": "ass"}
+
+
+class Transcript(Protocol):
+    """A file as items, and as it is written in its own format."""
+
+    def items(self) -> Iterator[Item]:
+        """Its words and what stands between them; can be asked for once."""
+
+    def written(self, items: Iterable[Item], texts: Iterator[str]) -> Iterator[str]:
+        """The file in pieces, with each word of its items written as the next of `texts`."""
+
+
+@dataclass(frozen=True, slots=True)
+class LineTranscript:
+    """A file that is its items, one after the other."""
+
+    lines: Iterable[str]
+    format: str = "text"
+    alphabet: Alphabet | None = None
+
+    def items(self) -> Iterator[Item]:
+        lines = iter(self.lines)
+        first = next(lines, "")
+        if first.startswith(_BOM):
+            yield Kept(_BOM)
+        yield from _READERS[self.format](chain([first.removeprefix(_BOM)] * bool(first), lines), self.alphabet)
+
+    def written(self, items: Iterable[Item], texts: Iterator[str]) -> Iterator[str]:
+        for item in items:
+            yield item.text if isinstance(item, Kept) else item.written(next(texts))
+
+
+@dataclass(slots=True)
+class JsonTranscript:
+    """A recogniser's json, which is read and written as a whole."""
+
+    lines: Iterable[str]
+    alphabet: Alphabet | None = None
+    name: str = "the file"
+    bom: str = ""
+    found: RecogniserJson | None = None
+
+    def items(self) -> Iterator[Item]:
+        text = "".join(self.lines)
+        self.bom = _BOM * text.startswith(_BOM)
+        self.found = RecogniserJson.of(text.removeprefix(_BOM), self.alphabet, self.name)
+        yield from self.found.items
+
+    def written(self, items: Iterable[Item], texts: Iterator[str]) -> Iterator[str]:
+        written = [next(texts) for item in items if not isinstance(item, Kept)]
+        if self.found is not None:
+            yield self.bom + self.found.written(written)
+
+
+def format_of(source: str | Path) -> str:
+    """The format that a file's name shows; plain text where it shows none."""
+    return SUFFIXES.get(Path(unpacked_name(source)).suffix.lower(), "text")
+
+
+def transcript(source: str | Path, format_name: str | None = None, alphabet: Alphabet | None = None) -> Transcript:
+    """A file, a pipe or standard input (`-`); nothing is read yet.  Raises ConfigError for an unknown format."""
+    name = format_name or format_of(source)
+    if name not in FORMATS:
+        raise ConfigError(f"format {name!r}", expected=f"one of {', '.join(FORMATS)}", fix="check --format")
+    return transcript_of(source_lines_with_ends(source, keep_bom=True), name, alphabet, str(source))
+
+
+def transcript_of(
+    lines: Iterable[str], format_name: str = "text", alphabet: Alphabet | None = None, name: str = "the file"
+) -> Transcript:
+    """The same of lines with their ends."""
+    if format_name == "json":
+        return JsonTranscript(lines, alphabet, name)
+    return LineTranscript(lines, format_name, alphabet)

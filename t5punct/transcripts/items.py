@@ -1,0 +1,83 @@
+"""A transcript as a sequence of items: words, and what the file has between them.
+
+In: nothing; these are the values that every reader gives and every writer takes.
+
+A line of a subtitle, `<i>how are</i> you`, is `Kept("<i>")`, `SpokenWord("how")`, `SpokenWord("are", after="</i> ")`,
+`SpokenWord("you")`.  Written one after the other, items are the file, character for character.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import groupby
+
+from ..text.words import Word
+from .markup import Markup
+
+
+@dataclass(frozen=True, slots=True)
+class Cue:
+    """A cue of subtitles, a segment or a line: what is shown together.  Times in ms."""
+
+    number: int
+    start_ms: int | None = None
+    end_ms: int | None = None
+    speaker: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What is written as it was read.
+
+    `breaks`: no sentence goes on over it, as over a speaker's name; `shown`: it is part of what is read, as such a name
+    is and a cue's times are not.
+    """
+
+    text: str
+    breaks: bool = False
+    shown: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SpokenWord:
+    """A word, its place in the file, and when it was spoken if the file says so."""
+
+    word: Word  # without markup
+    after: str = ""  # what the file has between this word and the next item
+    markup: Markup | None = None  # tags and entities inside the word
+    cue: Cue | None = None
+    start_ms: int | None = None
+    end_ms: int | None = None
+
+    @property
+    def raw(self) -> str:
+        """The word and its marks as the file has them."""
+        return self.word.raw if self.markup is None else self.markup.raw
+
+    def written(self, text: str) -> str:
+        """The word, written as `text`, with its tags, and what follows it."""
+        return (text if self.markup is None else self.markup.around(text, self.word.n_stem)) + self.after
+
+
+Item = Kept | SpokenWord
+
+
+def texts_of(items: Iterable[Item]) -> Iterator[Iterator[Word]]:
+    """The words of items, as texts that begin and end with a sentence each; each is read before the next is asked for.
+
+    >>> two = [Kept("JOHN: ", breaks=True), SpokenWord(Word("yes"), "\\n"), Kept("ANN: ", breaks=True)]
+    >>> [[word.text for word in text] for text in texts_of([*two, SpokenWord(Word("no"))])]
+    [['yes'], ['no']]
+    """
+    for _, words in groupby(_numbered(items), key=lambda pair: pair[0]):
+        yield (word for _, word in words)
+
+
+def _numbered(items: Iterable[Item]) -> Iterator[tuple[int, Word]]:
+    number = 0
+    for item in items:
+        if isinstance(item, Kept):
+            number += item.breaks
+        else:
+            yield number, item.word

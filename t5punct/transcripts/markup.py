@@ -1,0 +1,74 @@
+"""Tags and entities inside text: read without them, written with them.
+
+In: a piece of a file, and the pattern of its tags.  Out: the bare text, and where the file has each character.
+
+>>> found = bare("<i>AT&amp;T</i> is", TAGS)
+>>> found.text, found.raw[found.starts[0] : found.ends[3]]
+('AT&T is', 'AT&amp;T')
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from dataclasses import dataclass
+
+TAGS = re.compile(r"(?P<tag><[^<>]*>|\{\\[^{}]*\})|(?P<entity>&(?:#\d+|#x[0-9a-fA-F]+|\w+);)")  # of SRT and WebVTT
+OVERRIDES = re.compile(r"(?P<tag>\{[^{}]*\})|(?P<entity>(?!))")  # of ASS
+
+
+@dataclass(frozen=True, slots=True)
+class Bare:
+    """Text without its tags.  Character i of it stands at `starts[i]:ends[i]` of `raw`; `&amp;` for `&`."""
+
+    text: str
+    raw: str
+    starts: tuple[int, ...]
+    ends: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Markup:
+    """A word's characters as the file has them, and the tags before each."""
+
+    bare: str
+    spelled: tuple[str, ...]
+    tags: tuple[str, ...]
+
+    @classmethod
+    def of(cls, found: Bare, start: int, stop: int) -> Markup | None:
+        """The markup of the word at `start:stop`; None where it has none."""
+        places = range(start, stop)
+        spelled = tuple(found.raw[found.starts[place] : found.ends[place]] for place in places)
+        tags = tuple(found.raw[found.ends[place - 1] : found.starts[place]] for place in places[1:])
+        text = found.text[start:stop]
+        return cls(text, spelled, ("", *tags)) if any(tags) or "".join(spelled) != text else None
+
+    @property
+    def raw(self) -> str:
+        """The word with its tags."""
+        return "".join(tags + char for tags, char in zip(self.tags, self.spelled, strict=True))
+
+    def around(self, text: str, n_stem: int) -> str:
+        """A word written anew, with its tags: the first `n_stem` characters are the word's, marks follow them."""
+        if text[:n_stem].lower() != self.bare[:n_stem].lower():  # a term of the user's, with other letters
+            return text + "".join(self.tags)
+        stem = zip(self.tags, self.spelled, text[:n_stem], self.bare, strict=False)
+        letters = (tags + (spelled if new == old else new) for tags, spelled, new, old in stem)
+        return "".join(letters) + text[n_stem:] + "".join(self.tags[n_stem:])
+
+
+def bare(raw: str, pattern: re.Pattern[str]) -> Bare:
+    """Text without its tags.  `pattern` has the groups `tag` and `entity`."""
+    text, starts, ends, place = list[str](), list[int](), list[int](), 0
+    for match in pattern.finditer(raw):
+        char = html.unescape(match["entity"]) if match["entity"] else ""
+        if match["entity"] and len(char) != 1:
+            continue  # no entity after all
+        plain = range(place, match.start())
+        text += raw[place : match.start()] + char
+        starts += [*plain, *[match.start()] * len(char)]
+        ends += [*(at + 1 for at in plain), *[match.end()] * len(char)]
+        place = match.end()
+    plain = range(place, len(raw))
+    return Bare("".join(text) + raw[place:], raw, (*starts, *plain), (*ends, *(at + 1 for at in plain)))

@@ -1,0 +1,98 @@
+"""A line of speech -> items: words, and the speaker labels and stage directions between them.
+
+In: a line, or the text of a cue.  Out: items.
+
+>>> items = speech("JOHN: how are [laughs] you\\n")
+>>> [item.text if isinstance(item, Kept) else item.word.text for item in items]
+['JOHN: ', 'how', 'are', '[laughs] ', 'you']
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import accumulate
+
+from ..text.marks import Alphabet
+from ..text.words import lead_of, words_of
+from .items import Cue, Item, Kept, SpokenWord
+from .markup import Markup, bare
+
+_LABEL = re.compile(  # who speaks, at the start of a line
+    r"""\s*(?:
+        >{2,}(?:\s*[^\W\d_][\w.'’ -]{0,40}:)?      # >> or >> JOHN:
+      | [\[(]?(?:speaker|spk)[ _]?\w{1,3}[\])]?:   # Speaker 1: or [SPEAKER_00]:
+      | (?-i:[A-Z][A-Z.'’ -]{0,30}:)               # DR. SMITH:
+    )(?=\s|$)\s*""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_DASH = re.compile(r"\s*[-–—]\s+(?=\S)|\s*[-–—](?=[^\W\d_])")  # another speaker, at the start of a subtitle's line
+_HEARD = (
+    "applause|applauding|cheering|cheers|laughter|laughs|laughing|laugh|chuckles|chuckling|music|silence|pause|"
+    "sighs|coughs|coughing|clears throat|whispers|gasps|sobs|crying|noise|bell rings|video plays|end of recording"
+)
+_UNHEARD = "inaudible|unintelligible|indiscernible|indistinct|crosstalk|foreign|blank_audio"
+_DIRECTION = re.compile(
+    rf"(?<!\S)(?:\[[^\W\d_][^\[\]]{{0,60}}\]|\((?:{_HEARD}|{_UNHEARD})\)|[♪♫]+)(?!\S)\s*", re.IGNORECASE
+)
+_IS_UNHEARD = re.compile(rf"[\[(](?:{_UNHEARD})\b", re.IGNORECASE)
+
+
+def speech(
+    line: str,
+    *,
+    alphabet: Alphabet | None = None,
+    cue: Cue | None = None,
+    markup: re.Pattern[str] | None = None,
+    dashes: bool = False,
+    labels: bool = True,
+) -> Iterator[Item]:
+    """The items of one line.
+
+    `markup`: the pattern of tags, as in markup.py; `dashes`: whether a dash that opens the line is another speaker, as
+    in subtitles; `labels`: whether speaker labels are looked for.
+    """
+    place = 0
+    label = (labels and _LABEL.match(line)) or (dashes and _DASH.match(line))
+    if label:
+        yield Kept(label[0], breaks=True, shown=True)
+        place = label.end()
+    opens_line = not place
+    for match in _DIRECTION.finditer(line, place):
+        yield from _words(line[place : match.start()], alphabet, cue, markup, opens_line)
+        # what was said but not understood is part of its sentence
+        yield Kept(match[0], breaks=_IS_UNHEARD.match(match[0]) is None, shown=True)
+        place, opens_line = match.end(), False
+    yield from _words(line[place:], alphabet, cue, markup, opens_line)
+
+
+def _words(
+    raw: str, alphabet: Alphabet | None, cue: Cue | None, markup: re.Pattern[str] | None, opens_line: bool
+) -> Iterator[Item]:
+    if markup is None or not markup.search(raw):
+        if lead := lead_of(raw):
+            yield Kept(lead)
+        for word in words_of(raw, alphabet, opens_line=opens_line):
+            yield SpokenWord(word, word.space, cue=cue)
+        return
+    found = bare(raw, markup)
+    words = list(words_of(found.text, alphabet, opens_line=opens_line))
+    starts = list(accumulate((len(word.raw) + len(word.space) for word in words), initial=len(lead_of(found.text))))
+    begins = [found.starts[start] for start in starts[: len(words)]] + [len(raw)]
+    if raw[: begins[0]]:
+        yield Kept(raw[: begins[0]])
+    for word, start, following in zip(words, starts, begins[1:], strict=False):
+        stop = start + len(word.raw)
+        yield SpokenWord(word, raw[found.ends[stop - 1] : following], Markup.of(found, start, stop), cue)
+
+
+def timed(items: Iterable[Item], cue: Cue) -> Iterator[Item]:
+    """The items of a cue, whose first word begins with the cue and whose last word ends with it."""
+    found = list(items)
+    places = [place for place, item in enumerate(found) if isinstance(item, SpokenWord)]
+    for place in places[:1]:
+        found[place] = replace(found[place], start_ms=cue.start_ms)  # type: ignore[arg-type]
+    for place in places[-1:]:
+        found[place] = replace(found[place], end_ms=cue.end_ms)  # type: ignore[arg-type]
+    return iter(found)

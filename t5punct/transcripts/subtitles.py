@@ -1,0 +1,106 @@
+"""SubRip (SRT), WebVTT and ASS: the words of their cues; all else is kept as it is.
+
+In: the lines of a file, with their ends.  Out: items, cue by cue.
+
+>>> lines = ["1\\n", "00:00:01,000 --> 00:00:02,500\\n", "<i>how are</i>\\n", "you\\n"]
+>>> words = [item for item in srt(lines) if not isinstance(item, Kept)]
+>>> [(item.raw, item.start_ms, item.end_ms) for item in words]
+[('how', 1000, None), ('are', None, None), ('you', None, 2500)]
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import chain, pairwise
+
+from ..text.marks import Alphabet
+from .items import Cue, Item, Kept
+from .markup import OVERRIDES, TAGS
+from .speech import speech, timed
+
+_TIME = r"(?:(\d+):)?(\d{1,2}):(\d{1,2})[.,](\d{1,3})"
+_TIMING = re.compile(rf"\s*{_TIME}\s*-->\s*{_TIME}")
+_VOICE = re.compile(r"\s*<v(?:\.[^\s>]*)?\s+([^>]*)>")
+_BREAK = re.compile(r"(\\[Nnh])")  # a line's end in ASS, and a space that does not break
+_DRAWING = re.compile(r"\{[^}]*\\p[1-9]")
+
+
+def srt(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator[Item]:
+    """SubRip.  A text behind an empty line belongs to the cue before it."""
+    return _cues(lines, alphabet, is_vtt=False)
+
+
+def vtt(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator[Item]:
+    """WebVTT.  Notes, styles and regions are kept, and so are the settings of cues."""
+    return _cues(lines, alphabet, is_vtt=True)
+
+
+def ass(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator[Item]:
+    """Advanced SubStation Alpha: the text of its `Dialogue` lines."""
+    names = ["layer", "start", "end", "style", "name", "marginl", "marginr", "marginv", "effect", "text"]
+    speaker = ""
+    for number, line in enumerate(lines):
+        kind, _, rest = line.partition(":")
+        if kind.strip() == "Format" and "text" in rest.lower():
+            names = [name.strip().lower() for name in rest.split(",")]
+        fields = rest.split(",", len(names) - 1)
+        if kind.strip() != "Dialogue" or len(fields) < len(names) or _DRAWING.search(fields[-1]):
+            yield Kept(line)
+            continue
+        found = dict(zip(names, fields, strict=True))
+        name = found.get("name", "").strip()
+        start_ms, end_ms = (_ass_ms(found.get(which, "")) for which in ("start", "end"))
+        yield Kept(line[: len(line) - len(fields[-1])], breaks=name != speaker)
+        speaker = name
+        cue = Cue(number, start_ms, end_ms, speaker)
+        yield from timed(_ass_text(fields[-1], alphabet, cue), cue)
+
+
+def _ass_text(text: str, alphabet: Alphabet | None, cue: Cue) -> Iterator[Item]:
+    for piece in _BREAK.split(text):
+        if _BREAK.fullmatch(piece):
+            yield Kept(piece)
+        else:
+            yield from speech(piece, alphabet=alphabet, cue=cue, markup=OVERRIDES, dashes=True)
+
+
+def _cues(lines: Iterable[str], alphabet: Alphabet | None, *, is_vtt: bool) -> Iterator[Item]:
+    cue: Cue | None = None
+    held, number, before, speaker = list[Item](), 0, "", ""
+    for line, following in pairwise(chain(lines, [""])):
+        timing = _TIMING.match(line)
+        if timing:
+            yield from timed(held, cue) if cue else held
+            held = [Kept(line)]
+            cue, number = Cue(number, _ms(*timing.groups()[:4]), _ms(*timing.groups()[4:]), speaker), number + 1
+        elif not line.strip():
+            held.append(Kept(line))
+            if is_vtt:  # what follows may be a note
+                yield from timed(held, cue) if cue else held
+                held, cue = [], None
+        elif cue is None or _is_id(line, before, following):
+            held.append(Kept(line))
+        else:
+            voice = _VOICE.match(line)
+            if voice and voice[1].strip() != speaker:
+                speaker = voice[1].strip()
+                held.append(Kept("", breaks=True))
+                cue = Cue(cue.number, cue.start_ms, cue.end_ms, speaker)
+            held += speech(line, alphabet=alphabet, cue=cue, markup=TAGS, dashes=True)
+        before = line
+    yield from timed(held, cue) if cue else held
+
+
+def _is_id(line: str, before: str, following: str) -> bool:
+    """Whether a line names the cue whose times follow it."""
+    return _TIMING.match(following) is not None and (line.strip().isdecimal() or not before.strip())
+
+
+def _ms(hours: str | None, minutes: str, seconds: str, fraction: str) -> int:
+    return ((int(hours or 0) * 60 + int(minutes)) * 60 + int(seconds)) * 1000 + int(fraction.ljust(3, "0"))
+
+
+def _ass_ms(text: str) -> int | None:
+    found = re.fullmatch(_TIME, text.strip())
+    return _ms(*found.groups()) if found else None
