@@ -27,7 +27,7 @@ from .model import Model, load
 from .text.marks import NO_LABEL, Case
 from .text.render import AnnotatedWord, Decision, RenderConfig, render_word
 from .text.words import Word, checked_text, readable
-from .transcripts.items import Item, Kept, texts_of
+from .transcripts.items import Item, in_place, texts_of, written_items
 from .transcripts.lines import plain
 from .windows.combine import CombineConfig, VoteAccumulator, decide
 from .windows.plan import View, WindowConfig, over, pools
@@ -129,12 +129,12 @@ class Punctuator:
         shown, read = tee(tee(self._items(text)) for text in texts)
         words = self.annotate_texts(one for _, items in read for one in texts_of(items))
         for items, _ in shown:
-            yield "".join(_written(items, words))
+            yield "".join(in_place(written_items(items, words)))
 
     def pieces(self, text: str) -> Iterator[str]:
         """The output in pieces, as words are decided.  Raises InputError as `punctuate` does."""
         shown, read = tee(self._items(text))
-        return _written(shown, self.annotate_texts(texts_of(read)))
+        return in_place(written_items(shown, self.annotate_texts(texts_of(read))))
 
     def annotate(self, text: str) -> tuple[AnnotatedWord, ...]:
         """Each word with label, case and confidence.  Raises InputError as `punctuate` does."""
@@ -260,11 +260,6 @@ def _to_last(windows: Iterator[WindowVotes]) -> Iterator[WindowVotes]:
         yield one
         if one.view.is_last:
             return
-
-
-def _written(items: Iterable[Item], words: Iterator[AnnotatedWord]) -> Iterator[str]:
-    """Items as they are written once their words are decided."""
-    return (item.text if isinstance(item, Kept) else item.written(next(words).text) for item in items)
 
 
 def _decoder(model: Model, config: DecodingConfig) -> SlotDecoder | TagDecoder | None:

@@ -28,6 +28,7 @@ FLOORS = [  # a room, or a file beside the rooms, imports from lower floors only
     {"model"},
     {"decoding"},
     {"punctuator"},
+    {"batch"},
     {"streaming"},
     {"evaluation"},
     {"training", "warmstart"},

@@ -1,35 +1,38 @@
-"""`t5punct punctuate`: texts in, texts with marks and capitals out.
+"""`t5punct punctuate`: transcripts in, the same with marks and capitals out.
 
-In: files, gzip or xz too, or standard input.  Out: text or json on standard output or in files, whole or not at all.
+In: files of any format, folders, patterns, or standard input.  Out: text or json on standard output or in files.
 
 `echo "how are you today" | t5punct punctuate` prints `How are you today?`
 """
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .options import Json, KeepMarks, NoCase, StrategyOptions, with_model_options
+from .options import with_model_options
+from .progress import progress_bar
+from .transcripts import TranscriptOptions
 
 if TYPE_CHECKING:
-    from ..punctuator import Punctuator
+    from ..batch.jobs import Failure, Job
+    from ..batch.work import Work
 
 
 @with_model_options
 def punctuate(
-    options: StrategyOptions,
+    options: TranscriptOptions,
     inputs: Annotated[
         list[str] | None,
         typer.Argument(
             metavar="INPUT",
             show_default="standard input",
-            help="Text files in UTF-8, gzip or xz too; `-`: standard input.  Each is one text, of any length, which "
-            "may have marks already (they are replaced; see --keep-marks).",
+            help="Transcripts in UTF-8, gzip or xz too: text, subtitles (.srt, .vtt, .ass), a recogniser's .json (of "
+            "Whisper, Deepgram, AWS and others), .ctm, .tsv.  A folder: all such files in it.  A pattern in quotes: "
+            "'talks/*.srt'.  `-`: standard input.  Marks that are there are replaced; see --keep-marks.",
         ),
     ] = None,
     output: Annotated[
@@ -39,39 +42,62 @@ def punctuate(
         ),
     ] = None,
     output_dir: Annotated[
-        Path | None, typer.Option(show_default="none", help="Write one file for each INPUT here, under its name.")
+        Path | None,
+        typer.Option(
+            show_default="none",
+            help="Write a file for each INPUT here, in the same tree.  What is done and up to date is skipped.",
+        ),
     ] = None,
-    keep_marks: KeepMarks = False,
-    no_case: NoCase = False,
-    as_json: Json = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="With --output-dir: do again what is done and up to date.")
+    ] = False,
 ) -> None:
-    """Put marks and capitals into texts; no word is changed.
+    """Put marks and capitals into transcripts; no word is changed.
 
-    White space stays as it is; where several texts share an output, each begins on a line of its own.
+    All else in a file stays as it is: white space, times, tags, notes.  So do speaker labels and stage directions
+    (`JOHN:`, `[laughs]`), over which no sentence goes on.
     """
-    from ..text.formats.files import source_text
-    from ..text.formats.outputs import targets, write
-    from ..text.render import RenderConfig
-    from ..text.words import lead_of
+    from ..batch.current import Current, fingerprint
+    from ..batch.jobs import OutputConfig, jobs
 
-    sources = inputs or ["-"]
-    places = targets(sources, output=output, output_dir=output_dir, suffix=".json" if as_json else "")
-    texts = [source_text(source) for source in sources]
-    punctuator = options.punctuator().with_config(render=RenderConfig(case=not no_case, keep_marks=keep_marks))
-    results: Iterable[Iterable[str]]
-    if as_json:
-        results = (_json_line(punctuator, source, text) for source, text in zip(sources, texts, strict=True))
-    else:
-        results = (itertools.chain([lead_of(text)], punctuator.pieces(text)) for text in texts)
-    write(places, results)
+    writer, terms = options.writer(), options.spellings()
+    found = jobs(inputs or ["-"], OutputConfig(output, output_dir, writer.format), options.input_format)
+    waiting = found.jobs
+    if output_dir is not None:
+        current = Current.of(output_dir, fingerprint((options, terms, _model_state(options.model))))
+        waiting = tuple(job for job in found.jobs if overwrite or not current.has(job))
+    failures = found.failures
+    if waiting:
+        from ..batch.work import Work
+
+        punctuator = options.punctuator().with_config(render=options.render())
+        failures += _run(Work(punctuator, writer, terms), waiting)
+    _report(failures, n_files=len(found.jobs) + len(found.failures))
+    if len(waiting) < len(found.jobs):
+        typer.echo(f"t5punct: {len(found.jobs) - len(waiting)} of {len(found.jobs)} files were up to date", err=True)
 
 
-def _json_line(punctuator: Punctuator, source: str, text: str) -> Iterator[str]:
-    """A line of json, word by word: a long text's words are never held all at once."""
-    import json
-    from dataclasses import asdict
+def _run(work: Work, jobs: Sequence[Job]) -> tuple[Failure, ...]:
+    """Do the work behind a progress bar."""
+    sizes = [Path(job.source).stat().st_size if Path(job.source).is_file() else 0 for job in jobs]
+    with progress_bar("punctuating", float(sum(sizes)) or None) as advance:
+        work.told = lambda progress: advance(progress.n_chars, progress.n_words)
+        return work.run(jobs).failures
 
-    yield f'{{"source": {json.dumps(source, ensure_ascii=False)}, "words": ['
-    for number, word in enumerate(punctuator.iter_annotate(text)):
-        yield (", " if number else "") + json.dumps(asdict(word), ensure_ascii=False)
-    yield "]}\n"
+
+def _report(failures: Sequence[Failure], n_files: int) -> None:
+    """Say what failed.  Raises the error of a single file; several give exit code 1, since others are done."""
+    if failures and n_files == 1:
+        raise failures[0].error
+    for failure in failures:
+        typer.echo(f"t5punct: {' '.join(str(failure).split())}", err=True)
+    if failures:
+        typer.echo(f"t5punct: {len(failures)} of {n_files} files failed", err=True)
+        raise typer.Exit(1)
+
+
+def _model_state(model: str | None) -> tuple[tuple[str, int], ...]:
+    """What tells one state of a model folder from another: its files and when they were written."""
+    if model is None or not Path(model).is_dir():
+        return ()
+    return tuple(sorted((path.name, path.stat().st_mtime_ns) for path in Path(model).iterdir()))

@@ -49,15 +49,15 @@ def tune(
     from ..evaluation.tuning import TuneConfig, frontier
     from ..evaluation.tuning import tune as run
     from ..text.formats.files import check_source
-    from ..text.formats.outputs import targets, write
+    from ..text.formats.outputs import checked_target, opened, target_of
 
     settings = load(TuneConfig, config, overrides or ())
     check_source(data)
-    places = targets([data], output=output)
+    target = target_of(output, [data])
     if plot is not None:
         from ..evaluation.plots import check_plot
 
-        targets([data], output=plot)  # raises InputError where it cannot be written
+        checked_target(plot, [data])  # raises InputError where it cannot be written
         check_plot(plot)
     punctuator = options.punctuator()
     trials = list(run(data, punctuator, settings))
@@ -67,9 +67,10 @@ def tune(
         typer.echo(json.dumps({"signature": settings_line, "frontier": [_as_json(trial) for trial in best]}))
     else:
         # where the strategy goes to standard output, the table must not
-        Console(stderr=output is not None and places[0] is None).print(_table(best, len(trials), settings_line))
+        Console(stderr=output is not None and target is None).print(_table(best, len(trials), settings_line))
     if output is not None:
-        write(places, [[as_yaml(best[-1].strategy)]])
+        with opened(target) as put:
+            put([as_yaml(best[-1].strategy)])
     if plot is not None:
         from ..evaluation.plots import draw_frontier
 

@@ -81,7 +81,7 @@ class StreamState:
 
 def _is_sound(word: Word) -> bool:
     """Whether a word has values of the right types, and is one word."""
-    texts, flags = (word.text, word.label, word.raw, word.space), (word.pause, word.dotted)
+    texts, flags = (word.text, word.label, word.raw, word.space, word.spelled), (word.pause, word.dotted)
     if not all(isinstance(text, str) for text in texts) or not all(type(flag) is bool for flag in flags):
         return False
     return type(word.n_closers) is int and 0 <= word.n_closers <= len(word.text) and word.text.split() == [word.text]

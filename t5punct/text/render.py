@@ -22,6 +22,7 @@ class RenderConfig:
     """What is written."""
 
     case: bool = True  # False leaves every letter as the input has it
+    keep_case: bool = False  # True leaves the letters of words that have capitals in the input
     keep_marks: bool = False  # True keeps the marks of the input, and adds others in empty slots
 
 
@@ -59,7 +60,8 @@ class AnnotatedWord:
 
 def render_word(word: Word, decision: Decision, config: RenderConfig, alphabet: Alphabet) -> RenderedWord:
     """One word with its marks, without the space after it."""
-    case = decision.case if config.case and not keeps_letters(word.core) else Case.VERBATIM
+    is_kept = keeps_letters(word.core) or word.spelled or (config.keep_case and word.core != word.normal)
+    case = decision.case if config.case and not is_kept else Case.VERBATIM
     if config.keep_marks and word.given:
         cut = len(word.text) - word.n_closers  # what stands before the marks
         return RenderedWord(word.written(NO_LABEL, case)[:cut] + word.raw[cut:], word.given, case)

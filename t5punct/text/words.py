@@ -44,6 +44,7 @@ class Word:
     space: str = " "  # the white space that follows
     pause: bool = False  # whether a silence follows; known only if the words have times
     dotted: bool = False  # whether the first full stop of `label` is the word's own: `vs.`, or `1.` that opens a line
+    spelled: str = ""  # how a user wants the core to be written, whatever case is decided
 
     @property
     def n_stem(self) -> int:
@@ -81,10 +82,10 @@ class Word:
     def written(self, label: str, case: Case = Case.VERBATIM, alphabet: Alphabet | None = None) -> str:
         """The word in the given case with the given label; marks go inside closing quotes if they stood there."""
         text = self.text
-        if case is not Case.VERBATIM:
+        if self.spelled or case is not Case.VERBATIM:
             core = self.core
             start = text.find(core)
-            text = text[:start] + apply_case(core, case) + text[start + len(core) :]
+            text = text[:start] + (self.spelled or apply_case(core, case)) + text[start + len(core) :]
         cut = len(text) - self.n_closers
         stem, closers = text[:cut] + "." * self.dotted, text[cut:]
         if not label or not self.has_slot:
@@ -240,4 +241,4 @@ def _swallows(result: str, text: str, alphabet: Alphabet) -> bool:
     """Whether marks would become part of the word: `U.S` + `.` is read as the word `U.S.`."""
     if _ASCII_WORD.fullmatch(text):
         return False
-    return [word.text for word in split(result, alphabet).words] != [text]
+    return [word.text for word in split(result, alphabet).words] != text.split()

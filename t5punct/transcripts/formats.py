@@ -17,7 +17,7 @@ from typing import Protocol
 from ..errors import ConfigError
 from ..text.formats.files import source_lines_with_ends, unpacked_name
 from ..text.marks import Alphabet
-from .items import Item, Kept
+from .items import Item, Kept, WrittenItem, WrittenWord, in_place
 from .lines import ctm, plain, table, utterances
 from .recogniser_json import RecogniserJson
 from .subtitles import ass, srt, vtt
@@ -42,8 +42,8 @@ class Transcript(Protocol):
     def items(self) -> Iterator[Item]:
         """Its words and what stands between them; can be asked for once."""
 
-    def written(self, items: Iterable[Item], texts: Iterator[str]) -> Iterator[str]:
-        """The file in pieces, with each word of its items written as the next of `texts`."""
+    def written(self, written: Iterable[WrittenItem]) -> Iterator[str]:
+        """The file in pieces, with its words as they are written now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +61,8 @@ class LineTranscript:
             yield Kept(_BOM)
         yield from _READERS[self.format](chain([first.removeprefix(_BOM)] * bool(first), lines), self.alphabet)
 
-    def written(self, items: Iterable[Item], texts: Iterator[str]) -> Iterator[str]:
-        for item in items:
-            yield item.text if isinstance(item, Kept) else item.written(next(texts))
+    def written(self, written: Iterable[WrittenItem]) -> Iterator[str]:
+        return in_place(written)
 
 
 @dataclass(slots=True)
@@ -82,10 +81,10 @@ class JsonTranscript:
         self.found = RecogniserJson.of(text.removeprefix(_BOM), self.alphabet, self.name)
         yield from self.found.items
 
-    def written(self, items: Iterable[Item], texts: Iterator[str]) -> Iterator[str]:
-        written = [next(texts) for item in items if not isinstance(item, Kept)]
+    def written(self, written: Iterable[WrittenItem]) -> Iterator[str]:
+        texts = [item.annotated.text for item in written if isinstance(item, WrittenWord)]
         if self.found is not None:
-            yield self.bom + self.found.written(written)
+            yield self.bom + self.found.written(texts)
 
 
 def format_of(source: str | Path) -> str:

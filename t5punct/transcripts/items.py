@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
+from ..text.render import AnnotatedWord
 from ..text.words import Word
 from .markup import Markup
 
@@ -81,3 +82,29 @@ def _numbered(items: Iterable[Item]) -> Iterator[tuple[int, Word]]:
             number += item.breaks
         else:
             yield number, item.word
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenWord:
+    """A word of a transcript, and how it is written now."""
+
+    spoken: SpokenWord
+    annotated: AnnotatedWord
+
+    @property
+    def in_file(self) -> str:
+        """The word as its file has it, with its tags, and what follows it."""
+        return self.spoken.written(self.annotated.text)
+
+
+WrittenItem = Kept | WrittenWord
+
+
+def written_items(items: Iterable[Item], words: Iterator[AnnotatedWord]) -> Iterator[WrittenItem]:
+    """Items, each word of which takes the next of `words`."""
+    return (item if isinstance(item, Kept) else WrittenWord(item, next(words)) for item in items)
+
+
+def in_place(written: Iterable[WrittenItem]) -> Iterator[str]:
+    """The file that the items are, in pieces."""
+    return (item.text if isinstance(item, Kept) else item.in_file for item in written)

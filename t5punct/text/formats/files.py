@@ -11,6 +11,7 @@ from __future__ import annotations
 import gzip
 import lzma
 import os
+import platform
 import stat
 import sys
 import tempfile
@@ -22,6 +23,7 @@ from typing import IO, TextIO, cast
 
 from ...errors import InputError
 
+_PARTIAL = ".t5punct"
 STANDARD = "-"  # standard input or output, in the place of a path
 
 
@@ -108,7 +110,7 @@ def writing(path: str | Path) -> Iterator[TextIO]:
             yield handle
         return
     mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else new_file_mode()
-    descriptor, partial = tempfile.mkstemp(dir=path.parent, prefix=".t5punct-")
+    descriptor, partial = tempfile.mkstemp(dir=path.parent, prefix=_partial_prefix(os.getpid()))
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as handle:
             yield handle
@@ -117,6 +119,29 @@ def writing(path: str | Path) -> Iterator[TextIO]:
     except BaseException:
         Path(partial).unlink()
         raise
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove what `writing` left below a folder in processes of this machine that were killed."""
+    for path in folder.rglob(f"{_PARTIAL}-{platform.node()}-*"):
+        number = path.name.removeprefix(f"{_PARTIAL}-{platform.node()}-").partition("-")[0]
+        if number.isdecimal() and not _is_running(int(number)):
+            path.unlink(missing_ok=True)
+
+
+def _partial_prefix(process: int) -> str:
+    """How the name of a file begins that a process has not finished; of this machine, since folders may be shared."""
+    return f"{_PARTIAL}-{platform.node()}-{process}-"
+
+
+def _is_running(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:  # another user's
+        return True
+    return True
 
 
 def new_file_mode() -> int:

@@ -1,0 +1,49 @@
+"""Which outputs need not be made again: those that are newer than their input, and made with the same settings.
+
+In: a folder of outputs and a fingerprint of the settings.  Out: for each job, whether its output is up to date.
+
+The folder holds a small file with the fingerprint.  It is written before any output, and written anew when the settings
+change, so an output counts only if it is no older than that file.  Outputs appear whole, so a run that was killed goes
+on where it was.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..text.formats.files import STANDARD, remove_leftovers, writing
+from .jobs import Job
+
+SETTINGS_FILE = ".t5punct-settings"
+
+
+def fingerprint(settings: object) -> str:
+    """A short name for settings; their `repr` must tell them apart."""
+    return hashlib.sha256(repr(settings).encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True, slots=True)
+class Current:
+    """Outputs made since `since_ns`, in nanoseconds of the file system's clock, have today's settings."""
+
+    since_ns: int
+
+    @classmethod
+    def of(cls, folder: Path, settings: str) -> Current:
+        """Of a folder, which is made if need be; what killed runs left there goes."""
+        folder.mkdir(parents=True, exist_ok=True)
+        remove_leftovers(folder)
+        marker = folder / SETTINGS_FILE
+        if not marker.is_file() or marker.read_text(encoding="utf-8", errors="replace") != settings:
+            with writing(marker) as handle:
+                handle.write(settings)
+        return cls(marker.stat().st_mtime_ns)
+
+    def has(self, job: Job) -> bool:
+        """Whether a job's output is up to date."""
+        if job.target is None or job.source == STANDARD or not job.target.is_file():
+            return False
+        made_ns = job.target.stat().st_mtime_ns
+        return made_ns >= self.since_ns and made_ns >= Path(job.source).stat().st_mtime_ns

@@ -1,0 +1,155 @@
+"""Files, folders and patterns -> jobs: each file that is to be punctuated, and where its output goes.
+
+In: names as a user gives them, and the output options.  Out: `Jobs`.
+
+`jobs(["lectures"], OutputConfig(folder=Path("out")))` has a job for each transcript below `lectures`; the output of
+`lectures/week1/talk.srt` is `out/week1/talk.srt`.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..errors import InputError
+from ..text.formats.files import STANDARD, check_source, unpacked_name
+from ..text.formats.outputs import checked_target, target_of
+from ..transcripts.formats import SUFFIXES, format_of
+
+
+@dataclass(frozen=True)
+class OutputConfig:
+    """Where outputs go, and as what."""
+
+    file: Path | None = None  # all in one; None and no folder: standard output
+    folder: Path | None = None  # a file for each input, in the same tree
+    format: str | None = None  # a name of `transcripts.writers.OUTPUTS`; None: that of the input
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One file.  `target` None: standard output."""
+
+    source: str
+    target: Path | None
+    format: str
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A file that could not be punctuated, and why."""
+
+    source: str
+    error: Exception
+
+    def __str__(self) -> str:
+        return str(self.error) if self.source in str(self.error) else f"{self.source}: {self.error}"
+
+
+@dataclass(frozen=True, slots=True)
+class Jobs:
+    """What is to be done, and the inputs that cannot be."""
+
+    jobs: tuple[Job, ...]
+    failures: tuple[Failure, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """A file, and its place below the folder or pattern that named it."""
+
+    path: str
+    below: Path
+
+
+def jobs(inputs: Sequence[str], output: OutputConfig, format_name: str | None = None) -> Jobs:
+    """The jobs, in the order of the inputs; files in a folder are sorted.
+
+    Raises InputError for outputs that cannot be written, that would overwrite an input or each other, and if there is
+    nothing to do but fail.
+    """
+    if output.file and output.folder:
+        raise InputError("both -o and --output-dir", expected="one of them", fix="drop one")
+    sources, failures = list[_Source](), list[Failure]()
+    for name in inputs:
+        try:
+            found = list(_sources(name))
+            sources += [one for one in found if one not in sources] if output.folder else found
+        except InputError as error:
+            failures.append(Failure(name, error))
+    if not sources:
+        raise failures[0].error
+    formats = [format_name or format_of(source.path) for source in sources]
+    targets = _targets(sources, formats, output)
+    made = (Job(source.path, target, name) for source, target, name in zip(sources, targets, formats, strict=True))
+    return Jobs(tuple(made), tuple(failures))
+
+
+def _sources(name: str) -> Iterator[_Source]:
+    """The files that a name stands for.  Raises InputError if there are none."""
+    path = Path(name)
+    if name == STANDARD or path.is_file() or not (path.is_dir() or glob.has_magic(name)):
+        check_source(name)
+        yield _Source(name, Path("stdin.txt" if name == STANDARD else path.name))
+        return
+    if path.is_dir():
+        base, found = path, [one for one in path.rglob("*") if _is_transcript(one.relative_to(path))]
+    else:
+        base = _without_magic(path)
+        found = list(base.glob(str(path.relative_to(base))))
+    files = sorted(one for one in found if one.is_file())
+    if not files:
+        raise InputError(
+            f"no transcript in {name}" if path.is_dir() else f"no file {name}",
+            expected=f"files that end in {', '.join(SUFFIXES)}" if path.is_dir() else "existing files",
+            fix="check the path",
+        )
+    yield from (_Source(str(one), one.relative_to(base)) for one in files)
+
+
+def _is_transcript(below: Path) -> bool:
+    is_hidden = any(part.startswith(".") for part in below.parts)
+    return not is_hidden and Path(unpacked_name(below)).suffix.lower() in SUFFIXES
+
+
+def _without_magic(pattern: Path) -> Path:
+    """The folder that a pattern begins with."""
+    parts = pattern.parts
+    first = next(place for place, part in enumerate(parts) if glob.has_magic(part))
+    return Path(*parts[:first]) if first else Path()
+
+
+def _targets(sources: Sequence[_Source], formats: Sequence[str], output: OutputConfig) -> list[Path | None]:
+    names = [source.path for source in sources]
+    if output.folder is None:
+        is_joined = output.format == "json" or {output.format or name for name in formats} <= {"text", "lines"}
+        if len(sources) > 1 and not is_joined:
+            raise InputError(
+                f"{len(sources)} files in one output", expected="a file for each", fix="name a folder by --output-dir"
+            )
+        return [target_of(output.file, names)] * len(sources)
+    below = [_renamed(source.below, output.format) for source in sources]
+    if len(set(below)) < len(below):  # the same name in several folders: their own names tell them apart
+        paths = [Path(source.path).parent.resolve() / Path(source.path).name for source in sources]
+        common = os.path.commonpath([path.parent for path in paths])
+        below = [_renamed(path.relative_to(common), output.format) for path in paths]
+    for index, one in enumerate(below):
+        if one in below[:index]:
+            raise InputError(
+                f"two inputs for {output.folder / one}", expected="inputs of different names", fix="rename one"
+            )
+    return [checked_target(output.folder / one, names, make=True) for one in below]
+
+
+def _renamed(below: Path, output_format: str | None) -> Path:
+    """The path of an output: without .gz and .xz, and with the suffix of its format."""
+    plain = below.with_name(unpacked_name(below))
+    if output_format is None or SUFFIXES.get(plain.suffix.lower()) == output_format != "json":
+        return plain
+    if output_format == "json":
+        return plain.with_name(plain.name + ".json")
+    suffix = ".txt" if output_format == "text" else f".{output_format}"
+    return plain.with_suffix(suffix)

@@ -1,0 +1,151 @@
+"""Jobs -> outputs: all files as one long row of texts, whose windows share batches; each is written once it is decided.
+
+In: jobs and a punctuator.  Out: files, whole or not at all; how many were written, and what failed.
+
+One bad file does not stop the others: its error is kept, and those of its words that were read are passed over.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import groupby, tee
+from pathlib import Path
+
+from ..errors import T5PunctError
+from ..punctuator import Punctuator
+from ..text.formats.outputs import opened
+from ..text.render import AnnotatedWord
+from ..text.words import Word
+from ..transcripts.formats import Transcript, transcript
+from ..transcripts.items import Item, Kept, WrittenItem, texts_of, written_items
+from ..transcripts.pauses import with_pauses
+from ..transcripts.terms import Terms, spelled
+from ..transcripts.writers import WriterConfig, pieces_of
+from .jobs import Failure, Job
+
+_TOLD_WORDS = 64  # how often progress is told
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of jobs.  `n_written`: inputs whose output is complete."""
+
+    n_written: int
+    n_words: int
+    failures: tuple[Failure, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What was written by now: all characters of the inputs, and words."""
+
+    n_chars: int
+    n_words: int
+
+
+class Work:
+    """Punctuates files.  `told`, which may be set, is called from time to time with the progress made."""
+
+    def __init__(
+        self,
+        punctuator: Punctuator,
+        config: WriterConfig | None = None,
+        terms: Terms | None = None,
+    ) -> None:
+        self._punctuator, self._config, self._terms = punctuator, config or WriterConfig(), terms
+        self.told: Callable[[Progress], None] = lambda progress: None
+        self._n_words = self._n_chars = 0
+
+    def run(self, jobs: Iterable[Job]) -> Outcome:
+        """Punctuate the files, in order; jobs of the same target share one file.
+
+        What goes wrong with a file is in the outcome; what goes wrong with the model is raised.
+        """
+        files, ahead = tee(_Opened(job, self._punctuator, self._terms) for job in jobs)
+        words = _decoded(self._punctuator, (text for one in ahead for text in texts_of(one.for_model)))
+        n_written, failures = 0, list[Failure]()
+        try:
+            for target, group in groupby(files, key=lambda one: one.job.target):
+                n_files, failed = self._write(target, group, words)
+                n_written += n_files
+                failures += failed
+        except _DecodingError as error:
+            raise error.cause from None
+        return Outcome(n_written, self._n_words, tuple(failures))
+
+    def _write(
+        self, target: Path | None, group: Iterator[_Opened], words: Iterator[AnnotatedWord]
+    ) -> tuple[int, list[Failure]]:
+        """Write the files of one target; how many are complete, and what failed."""
+        n_files, failures, source = 0, list[Failure](), str(target)
+        try:
+            with opened(target) as put:
+                for one in group:
+                    source, written = one.job.source, self._written(one, words)
+                    try:
+                        put(pieces_of(one.transcript, written, self._config, source))
+                        one.check()
+                        n_files += 1
+                    except (T5PunctError, OSError) as error:
+                        deque(written, maxlen=0)  # the words of the next file follow
+                        if target is not None or isinstance(error, BrokenPipeError):
+                            raise
+                        failures.append(Failure(source, error))
+        except BrokenPipeError:
+            raise
+        except (T5PunctError, OSError) as error:  # the file does not appear
+            if isinstance(error, OSError):  # that of a full disk does not name the file
+                error.filename = str(target or "standard output")
+            for one in group:
+                deque(self._written(one, words), maxlen=0)
+            return 0, [*failures, Failure(source, error)]
+        return n_files, failures
+
+    def _written(self, one: _Opened, words: Iterator[AnnotatedWord]) -> Iterator[WrittenItem]:
+        for item in written_items(one.for_writer, words):
+            yield item
+            is_word = not isinstance(item, Kept)
+            self._n_words += is_word
+            self._n_chars += len(item.text) if isinstance(item, Kept) else len(item.spoken.raw + item.spoken.after)
+            if is_word and not self._n_words % _TOLD_WORDS:
+                self.told(Progress(self._n_chars, self._n_words))
+
+
+class _Opened:
+    """A job's file while it is read: its items, for the model and, later, for the writer."""
+
+    def __init__(self, job: Job, punctuator: Punctuator, terms: Terms | None) -> None:
+        self.job, self._terms, self._pause_ms = job, terms, punctuator.model.task.pause_ms
+        self.transcript: Transcript = transcript(job.source, job.format, punctuator.model.task.alphabet)
+        self._error: Exception | None = None
+        self.for_model, self.for_writer = tee(self._items())
+
+    def check(self) -> None:
+        """Raise the error at which reading ended."""
+        if self._error:
+            raise self._error
+
+    def _items(self) -> Iterator[Item]:
+        try:
+            items = self.transcript.items()
+            items = with_pauses(items, self._pause_ms) if self._pause_ms else items
+            yield from spelled(items, self._terms) if self._terms else items
+        except (T5PunctError, OSError) as error:
+            self._error = error
+
+
+class _DecodingError(Exception):
+    """An error of the model, which concerns all files."""
+
+    def __init__(self, cause: Exception) -> None:
+        super().__init__()
+        self.cause = cause
+
+
+def _decoded(punctuator: Punctuator, texts: Iterable[Iterable[Word]]) -> Iterator[AnnotatedWord]:
+    try:
+        yield from punctuator.annotate_texts(texts)
+    except Exception as error:
+        raise _DecodingError(error) from error

@@ -1,0 +1,100 @@
+"""The options of `t5punct punctuate` that say how transcripts are read and written.
+
+In: values of the command line.  Out: the configs of readers and writers, checked before a model is loaded.
+
+`--to vtt --resegment` is `WriterConfig("vtt", resegment=ResegmentConfig())`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .options import Json, KeepMarks, NoCase, StrategyOptions, expert
+
+if TYPE_CHECKING:
+    from ..text.render import RenderConfig
+    from ..transcripts.terms import Terms
+    from ..transcripts.writers import WriterConfig
+
+
+@dataclass(frozen=True)
+class TranscriptOptions(StrategyOptions):
+    """The model, the windows, and what is read and written."""
+
+    format: Annotated[
+        str | None,
+        typer.Option(show_default="by its name", help="What INPUT is: text, lines, srt, vtt, ass, json, ctm or tsv."),
+    ] = None
+    to: Annotated[
+        str | None,
+        typer.Option(
+            show_default="that of the input",
+            help="Write as text, srt, vtt, ass, json (words with confidence, times and places), ctm or tsv.",
+        ),
+    ] = None
+    as_json: Json = False
+    lines: Annotated[bool, typer.Option("--lines", help="Each line is a text of its own, as in a chat.")] = False
+    keep_marks: KeepMarks = False
+    no_case: NoCase = False
+    keep_case: Annotated[bool, typer.Option("--keep-case", help="Keep the capitals that INPUT has.")] = False
+    terms: Annotated[
+        Path | None,
+        typer.Option(
+            show_default="none", help="A file of your own spellings, one a line: pytorch=PyTorch, ASR, gonna=going to."
+        ),
+    ] = None
+    paragraphs: Annotated[
+        int | None, typer.Option(min=1, show_default="none", help="Begin a paragraph after so many sentences.")
+    ] = None
+    paragraph_pause_ms: Annotated[
+        int | None,
+        typer.Option(min=1, show_default="none", help="Begin a paragraph where so long a silence follows a sentence."),
+    ] = None
+    resegment: Annotated[
+        bool, typer.Option("--resegment", help="With --to srt, vtt or ass: new cues, which hold sentences.")
+    ] = False
+    max_chars: Annotated[int, expert(min=1, help="With --resegment: characters of a cue.")] = 84
+    max_lines: Annotated[int, expert(min=1, help="With --resegment: lines of a cue.")] = 2
+    max_duration_ms: Annotated[int, expert(min=1, help="With --resegment: how long a cue is shown.")] = 7000
+
+    @property
+    def input_format(self) -> str | None:
+        """The format of all inputs; None: their names tell.  Raises ConfigError for two of them."""
+        from ..errors import ConfigError
+
+        if self.lines and self.format not in (None, "text", "lines"):
+            raise ConfigError(f"--lines and --format {self.format}", expected="one of them", fix="drop one")
+        return "lines" if self.lines else self.format
+
+    def writer(self) -> WriterConfig:
+        """Raises ConfigError for an unknown format, and for options that do not go together."""
+        from ..errors import ConfigError
+        from ..transcripts.cues import SUBTITLES, ResegmentConfig
+        from ..transcripts.paragraphs import ParagraphConfig
+        from ..transcripts.writers import WriterConfig
+
+        if self.as_json and self.to not in (None, "json"):
+            raise ConfigError(f"--json and --to {self.to}", expected="one of them", fix="drop one")
+        if self.resegment and self.to not in SUBTITLES:
+            raise ConfigError("--resegment", expected=f"--to {', '.join(SUBTITLES)} with it", fix="add --to")
+        is_parted = self.paragraphs is not None or self.paragraph_pause_ms is not None
+        return WriterConfig(
+            "json" if self.as_json else self.to,
+            ParagraphConfig(self.paragraphs, self.paragraph_pause_ms) if is_parted else None,
+            ResegmentConfig(self.max_chars, self.max_lines, self.max_duration_ms) if self.resegment else None,
+        )
+
+    def spellings(self) -> Terms | None:
+        """The user's terms.  Raises InputError for a file that is none."""
+        from ..transcripts.terms import Terms
+
+        return None if self.terms is None else Terms.from_file(self.terms)
+
+    def render(self) -> RenderConfig:
+        from ..text.render import RenderConfig
+
+        return RenderConfig(case=not self.no_case, keep_marks=self.keep_marks, keep_case=self.keep_case)

@@ -1,0 +1,227 @@
+"""A punctuated transcript as subtitles: in the cues that it has, or in new ones that hold sentences.
+
+In: the written items of a transcript of any format.  Out: SRT, WebVTT or ASS, by pysubs2.
+
+>>> from ..text.render import AnnotatedWord
+>>> from ..text.words import Word
+>>> from .items import *
+>>> spoken = SpokenWord(Word("so"), " ", cue=Cue(0, 1000, 2000))
+>>> own_cues([WrittenWord(spoken, AnnotatedWord("so", "So.", ".", "capitalised", 1, 1))])
+[WrittenCue(start_ms=1000, end_ms=2000, text='So.')]
+"""
+
+from __future__ import annotations
+
+import html
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+
+from pysubs2 import SSAEvent, SSAFile
+
+from ..errors import ConfigError, InputError
+from ..text.marks import ends_sentence
+from .items import Kept, SpokenWord, WrittenItem
+
+SUBTITLES = ("srt", "vtt", "ass")
+
+
+@dataclass(frozen=True)
+class ResegmentConfig:
+    """How large a cue may be."""
+
+    max_chars: int = 84  # of a cue, line ends included
+    max_lines: int = 2
+    max_duration_ms: int = 7000
+    min_chars: int = 24  # a shorter cue is joined with its neighbour where that is allowed
+    max_gap_ms: int = 1500  # a longer silence always ends a cue
+
+    def __post_init__(self) -> None:
+        for name in ("max_chars", "max_lines", "max_duration_ms"):
+            if getattr(self, name) < 1:
+                raise ConfigError(f"{name} {getattr(self, name)}", expected="1 or more", fix="raise it")
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenCue:
+    """A cue as it is shown; lines end with a newline."""
+
+    start_ms: int
+    end_ms: int
+    text: str
+
+
+@dataclass(slots=True)
+class _Shown:
+    """A written word with the labels before it; `opens`: whether a speaker begins with it."""
+
+    spoken: SpokenWord
+    text: str
+    label: str
+    opens: bool
+    ends_line: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """The same with its times."""
+
+    text: str
+    label: str
+    start_ms: int
+    end_ms: int
+    opens: bool
+
+
+def own_cues(written: Iterable[WrittenItem]) -> list[WrittenCue]:
+    """The cues that the transcript has.  Raises InputError for words without a cue, or a cue without times."""
+    cues = list[WrittenCue]()
+    for cue, group in groupby(_shown_items(written), key=lambda shown: shown.spoken.cue):
+        if cue is None or cue.start_ms is None or cue.end_ms is None:
+            raise InputError(
+                "words without a cue", expected="subtitles, or segments with times", fix="make cues with --resegment"
+            )
+        text = "".join(shown.text + ("\n" if shown.ends_line else " ") for shown in group)
+        cues.append(WrittenCue(cue.start_ms, cue.end_ms, text.strip()))
+    return cues
+
+
+def sentence_cues(written: Iterable[WrittenItem], config: ResegmentConfig) -> list[WrittenCue]:
+    """New cues: sentences, split where they are too long and joined where they are short.
+
+    Raises InputError for words without times in no cue with times.
+    """
+    cues = list[list[_Piece]]()
+    for sentence in _sentences(_timed(_shown_items(written)), config):
+        for part in _parts(sentence, config):
+            if cues and _joins(cues[-1], part, config):
+                cues[-1] = cues[-1] + part
+            else:
+                cues.append(part)
+    return [WrittenCue(cue[0].start_ms, cue[-1].end_ms, _lines(_joined(cue), config)) for cue in cues]
+
+
+def subtitles(cues: Iterable[WrittenCue], format_name: str) -> str:
+    """Cues as a file.  `format_name`: one of SUBTITLES."""
+    made = SSAFile()
+    for cue in cues:
+        text = html.escape(cue.text, quote=False) if format_name == "vtt" else cue.text
+        made.append(SSAEvent(cue.start_ms, cue.end_ms, text.replace("\n", "\\N")))
+    return made.to_string(format_name)
+
+
+def _shown_items(written: Iterable[WrittenItem]) -> Iterator[_Shown]:
+    """Written words, each with the speaker labels and stage directions before it; the last also with those behind."""
+    label, opens = "", True
+    held: _Shown | None = None
+    for item in written:
+        if isinstance(item, Kept):
+            label += item.text.strip() + " " if item.shown else ""
+            opens = opens or item.breaks
+            if held:
+                held.ends_line = held.ends_line or "\n" in item.text or "\\N" in item.text
+            continue
+        if held:
+            yield held
+        held = _Shown(item.spoken, label + item.annotated.text, item.annotated.label, opens, "\n" in item.spoken.after)
+        label, opens = "", False
+    if held:
+        held.text += f" {label}".rstrip()
+        yield held
+
+
+@dataclass(slots=True)
+class _Untimed:
+    """Words whose end is not known yet, and where the first begins."""
+
+    start_ms: int | None = None
+    words: list[_Shown] = field(default_factory=list)
+
+    def until(self, end_ms: int | None) -> Iterator[_Piece]:
+        """The words with times: they share out the time that there is by their letters."""
+        words, start_ms = self.words, self.start_ms
+        self.words, self.start_ms = [], end_ms
+        if not words:
+            return
+        if start_ms is None or end_ms is None:
+            raise InputError(
+                f"no time for the word {words[0].spoken.raw!r}",
+                expected="words or cues with times",
+                fix="write another format",
+            )
+        total, place, span_ms = sum(len(word.text) + 1 for word in words), 0, end_ms - start_ms
+        for word in words:
+            begin, place = place, place + len(word.text) + 1
+            times = start_ms + span_ms * begin // total, start_ms + span_ms * place // total
+            yield _Piece(word.text, word.label, *times, word.opens)
+
+
+def _timed(shown: Iterable[_Shown]) -> Iterator[_Piece]:
+    """Written words with times; those that have none share what their cue or their neighbours leave them."""
+    untimed, cue = _Untimed(), None
+    for word in shown:
+        spoken = word.spoken
+        if spoken.cue != cue:
+            yield from untimed.until(cue.end_ms if cue else spoken.start_ms)
+            cue = spoken.cue
+            untimed.start_ms = cue.start_ms if cue else None
+        if spoken.start_ms is not None:
+            yield from untimed.until(spoken.start_ms)
+        untimed.words.append(word)
+        if spoken.end_ms is not None:
+            yield from untimed.until(spoken.end_ms)
+    yield from untimed.until(cue.end_ms if cue else None)
+
+
+def _sentences(pieces: Iterable[_Piece], config: ResegmentConfig) -> Iterator[list[_Piece]]:
+    held = list[_Piece]()
+    for piece in pieces:
+        if held and (piece.opens or piece.start_ms - held[-1].end_ms > config.max_gap_ms):
+            yield held
+            held = []
+        held.append(piece)
+        if ends_sentence(piece.label):
+            yield held
+            held = []
+    if held:
+        yield held
+
+
+def _parts(sentence: list[_Piece], config: ResegmentConfig) -> Iterator[list[_Piece]]:
+    """A sentence in parts that fit, cut behind a mark where there is one in the second half of what fits."""
+    while sentence:
+        n_fit = len(sentence)
+        while n_fit > 1 and not _fits(sentence[:n_fit], config):
+            n_fit -= 1
+        if n_fit < len(sentence):
+            marked = [place for place in range(n_fit // 2, n_fit) if sentence[place].label]
+            n_fit = marked[-1] + 1 if marked else n_fit
+        yield sentence[:n_fit]
+        sentence = sentence[n_fit:]
+
+
+def _joins(before: list[_Piece], part: list[_Piece], config: ResegmentConfig) -> bool:
+    is_short = min(len(_joined(before)), len(_joined(part))) < config.min_chars
+    is_near = part[0].start_ms - before[-1].end_ms <= config.max_gap_ms
+    return is_short and is_near and not part[0].opens and _fits(before + part, config)
+
+
+def _fits(pieces: Sequence[_Piece], config: ResegmentConfig) -> bool:
+    lasts_ms = pieces[-1].end_ms - pieces[0].start_ms
+    return len(_joined(pieces)) <= config.max_chars and lasts_ms <= config.max_duration_ms
+
+
+def _joined(pieces: Sequence[_Piece]) -> str:
+    return " ".join(piece.text for piece in pieces)
+
+
+def _lines(text: str, config: ResegmentConfig) -> str:
+    """The text in as few lines as a cue of `max_chars` allows, about equally long."""
+    width = -(-config.max_chars // config.max_lines)
+    n_lines = min(config.max_lines, -(-len(text) // width))
+    for columns in range(-(-len(text) // n_lines), len(text) + 1):
+        lines = textwrap.wrap(text, columns, break_long_words=False, break_on_hyphens=False)
+        if len(lines) <= n_lines:
+            return "\n".join(lines)
+    return text

@@ -1,0 +1,88 @@
+"""Text for readers: the words of any transcript as running text, with paragraphs if they are asked for.
+
+In: written items.  Out: written items with other white space between them.
+
+>>> from ..text.render import AnnotatedWord
+>>> from ..text.words import Word
+>>> from .items import *
+>>> so = WrittenWord(SpokenWord(Word("so"), "\\n00:02 --> 00:03\\n"), AnnotatedWord("so", "So.", ".", "lower", 1, 1))
+>>> "".join(in_place(running_text([so, Kept("JOHN: ", breaks=True, shown=True), so])))
+'So.\\nJOHN: So.\\n'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from ..errors import ConfigError
+from ..text.marks import ends_sentence
+from .items import Kept, WrittenItem, WrittenWord
+
+_EMPTY_LINE = "\n\n"
+
+
+@dataclass(frozen=True)
+class ParagraphConfig:
+    """Where a paragraph ends: behind a sentence, when one of these is so.  None: never for this reason."""
+
+    sentences: int | None = None  # the paragraph has so many
+    pause_ms: int | None = None  # so long a silence follows
+
+    def __post_init__(self) -> None:
+        if any(value is not None and value < 1 for value in (self.sentences, self.pause_ms)):
+            raise ConfigError(
+                f"paragraphs of {self.sentences} sentences, pauses of {self.pause_ms} ms",
+                expected="1 or more",
+                fix="check --paragraphs",
+            )
+
+
+def running_text(written: Iterable[WrittenItem]) -> Iterator[WrittenItem]:
+    """Words with a space between them; each speaker begins a line, and what is not shown is left out."""
+    held: WrittenWord | Kept | None = None
+    breaks = False
+    for item in written:
+        if isinstance(item, Kept):
+            breaks = breaks or item.breaks
+            if not (item.shown and item.text.strip()):
+                continue
+        if held is not None:
+            yield _followed_by(held, "\n" if breaks and isinstance(held, WrittenWord) else " ")
+        held, breaks = item, False
+    if held is not None:
+        yield _followed_by(held, "\n")
+
+
+def paragraphs(written: Iterable[WrittenItem], config: ParagraphConfig) -> Iterator[WrittenItem]:
+    """The items with an empty line behind the last word of each paragraph."""
+    held: WrittenWord | None = None
+    n_sentences = 0
+    for item in written:
+        if held is not None:
+            n_sentences += ends_sentence(held.annotated.label)
+            is_last = _ends_paragraph(held, item, n_sentences, config)
+            if is_last or held.spoken.after.count("\n") > 1:
+                n_sentences = 0
+            yield _followed_by(held, _EMPTY_LINE) if is_last else held
+        held = item if isinstance(item, WrittenWord) else None
+        if isinstance(item, Kept):
+            yield item
+            n_sentences *= not item.breaks
+    if held is not None:
+        yield held
+
+
+def _ends_paragraph(held: WrittenWord, item: WrittenItem, n_sentences: int, config: ParagraphConfig) -> bool:
+    if isinstance(item, Kept) or not ends_sentence(held.annotated.label):
+        return False
+    start_ms, end_ms = item.spoken.start_ms, held.spoken.end_ms
+    silence_ms = 0 if start_ms is None or end_ms is None else start_ms - end_ms
+    is_long = config.sentences is not None and n_sentences >= config.sentences
+    return is_long or (config.pause_ms is not None and silence_ms >= config.pause_ms)
+
+
+def _followed_by(item: WrittenItem, space: str) -> WrittenItem:
+    if isinstance(item, Kept):
+        return replace(item, text=item.text.strip() + space)
+    return replace(item, spoken=replace(item.spoken, after=space, markup=None))

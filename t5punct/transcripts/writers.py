@@ -1,0 +1,50 @@
+"""A punctuated transcript as a file: in its own format, or in any other that can hold it.
+
+In: a transcript and its written items.  Out: the file, in pieces.
+
+An SRT file comes out as an SRT file in which nothing but marks and capitals has changed; as `text` it is its words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from .cues import SUBTITLES, ResegmentConfig, own_cues, sentence_cues, subtitles
+from .formats import Transcript
+from .items import WrittenItem, in_place
+from .paragraphs import ParagraphConfig, paragraphs, running_text
+from .words_out import ctm, tsv, words_json
+
+OUTPUTS = ("text", *SUBTITLES, "json", "ctm", "tsv")  # what any transcript can be written as, if it has what they need
+
+
+@dataclass(frozen=True)
+class WriterConfig:
+    """What becomes of the words between reading and writing."""
+
+    format: str | None = None  # one of OUTPUTS; None: that of the input
+    paragraphs: ParagraphConfig | None = None  # of text
+    resegment: ResegmentConfig | None = None  # of subtitles: new cues; None: those of the input
+
+
+def pieces_of(found: Transcript, written: Iterable[WrittenItem], config: WriterConfig, name: str) -> Iterator[str]:
+    """The file.  `name`: of the input, for formats that say where words are from.
+
+    Raises InputError where the format needs times that the transcript does not have.
+    """
+    match config.format:
+        case None:
+            return found.written(paragraphs(written, config.paragraphs) if config.paragraphs else written)
+        case "text":
+            text = running_text(written)
+            return in_place(paragraphs(text, config.paragraphs) if config.paragraphs else text)
+        case "json":
+            return words_json(written, name)
+        case "ctm":
+            return ctm(written, name)
+        case "tsv":
+            return tsv(written)
+        case _:
+            cues = sentence_cues(written, config.resegment) if config.resegment else own_cues(written)
+            return iter([subtitles(cues, config.format)])
