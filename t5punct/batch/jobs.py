@@ -80,7 +80,7 @@ def jobs(inputs: Sequence[str], output: OutputConfig, format_name: str | None = 
             sources += [one for one in found if one not in sources] if output.folder else found
         except InputError as error:
             failures.append(Failure(name, error))
-    if not sources:
+    if failures and (output.file or not sources):
         raise failures[0].error
     formats = [format_name or format_of(source.path) for source in sources]
     targets = _targets(sources, formats, output)

@@ -50,6 +50,7 @@ class SpokenWord:
     cue: Cue | None = None
     start_ms: int | None = None
     end_ms: int | None = None
+    in_field: bool = False  # whether white space would begin another field of the file
 
     @property
     def raw(self) -> str:
@@ -58,10 +59,20 @@ class SpokenWord:
 
     def written(self, text: str) -> str:
         """The word, written as `text`, with its tags, and what follows it."""
+        text = without_spaces(text) if self.in_field else text
         return (text if self.markup is None else self.markup.around(text, self.word.n_stem)) + self.after
 
 
 Item = Kept | SpokenWord
+
+
+def without_spaces(text: str) -> str:
+    """A written word for a format whose fields hold no white space: without a dash that stands apart.
+
+    >>> without_spaces("so -"), without_spaces("going to,")
+    ('so', 'going_to,')
+    """
+    return text.replace(" -", "").replace(" ", "_")
 
 
 def texts_of(items: Iterable[Item]) -> Iterator[Iterator[Word]]:

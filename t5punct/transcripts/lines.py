@@ -47,7 +47,7 @@ def ctm(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator[Item
         source = (fields[0][0], fields[1][0])
         yield Kept("", breaks=source != before)
         before = source
-        yield from _cell(line, fields[4].start(), fields[4].end(), start_ms, start_ms + duration_ms, alphabet)
+        yield from _cell(line, fields[4].start(), fields[4].end(), start_ms, start_ms + duration_ms, alphabet, True)
 
 
 def table(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator[Item]:
@@ -89,13 +89,19 @@ def _row(
 
 
 def _cell(
-    line: str, start: int, stop: int, start_ms: int | None, end_ms: int | None, alphabet: Alphabet | None
+    line: str,
+    start: int,
+    stop: int,
+    start_ms: int | None,
+    end_ms: int | None,
+    alphabet: Alphabet | None,
+    in_field: bool = False,
 ) -> Iterator[Item]:
     """The items of a line with words in `start:stop`."""
     lead = len(line[start:stop]) - len(line[start:stop].lstrip())
     yield Kept(line[: start + lead])
     for word in words_of(line[start:stop], alphabet, opens_line=False):
-        yield SpokenWord(word, word.space, start_ms=start_ms, end_ms=end_ms)
+        yield SpokenWord(word, word.space, start_ms=start_ms, end_ms=end_ms, in_field=in_field)
     yield Kept(line[stop:])
 
 

@@ -18,7 +18,7 @@ from dataclasses import asdict
 from pathlib import PurePath
 
 from ..errors import InputError
-from .items import Kept, WrittenItem, WrittenWord
+from .items import Kept, WrittenItem, WrittenWord, without_spaces
 
 
 def words_json(written: Iterable[WrittenItem], source: str) -> Iterator[str]:
@@ -52,7 +52,7 @@ def ctm(written: Iterable[WrittenItem], source: str) -> Iterator[str]:
                 expected="words with start and end",
                 fix="write another format",
             )
-        yield f"{name} 1 {start_ms / 1000:.3f} {(end_ms - start_ms) / 1000:.3f} {item.annotated.text}\n"
+        yield f"{name} 1 {start_ms / 1000:.3f} {(end_ms - start_ms) / 1000:.3f} {without_spaces(item.annotated.text)}\n"
 
 
 def tsv(written: Iterable[WrittenItem]) -> Iterator[str]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from ..errors import ConfigError
 from .cues import SUBTITLES, ResegmentConfig, own_cues, sentence_cues, subtitles
 from .formats import Transcript
 from .items import WrittenItem, in_place
@@ -26,6 +27,10 @@ class WriterConfig:
     format: str | None = None  # one of OUTPUTS; None: that of the input
     paragraphs: ParagraphConfig | None = None  # of text
     resegment: ResegmentConfig | None = None  # of subtitles: new cues; None: those of the input
+
+    def __post_init__(self) -> None:
+        if self.format not in (None, *OUTPUTS):
+            raise ConfigError(f"format {self.format!r}", expected=f"one of {', '.join(OUTPUTS)}", fix="check --to")
 
 
 def pieces_of(found: Transcript, written: Iterable[WrittenItem], config: WriterConfig, name: str) -> Iterator[str]:

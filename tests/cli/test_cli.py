@@ -113,7 +113,10 @@ def test_json_gives_words_with_label_case_and_confidence(
     assert (code, found) == (0, again)
     assert found["source"] == str(text)
     assert [word["word"] for word in words] == text.read_text().split()
-    assert set(words[0]) == {"word", "text", "label", "case", "confidence", "case_confidence"}
+    names = {"word", "text", "label", "case", "confidence", "case_confidence", "start_char", "end_char"}
+    assert set(words[0]) == names
+    plain = _run(capsys, "punctuate", text, "--model", folder)[1]
+    assert [plain[word["start_char"] : word["end_char"]] for word in words] == [word["text"] for word in words]
 
 
 @pytest.mark.parametrize("decoder", ["slots", "generate"])
@@ -150,7 +153,7 @@ MISTAKES = {
     "missing file": (["punctuate", "nowhere.txt"], "no file nowhere.txt; expected an existing text file"),
     "binary file": (["punctuate", "{binary}"], "expected a text file"),
     "bad encoding": (["punctuate", "{latin}"], "is not UTF-8"),
-    "a folder": (["punctuate", "{tmp}"], "is a folder"),
+    "a folder without transcripts": (["punctuate", "{tmp}/bare"], "no transcript in {tmp}/bare; expected files that"),
     "unknown preset": (["punctuate", "{text}", "--preset", "best"], "preset 'best'; expected one of side-by-side"),
     "unknown decoder": (["punctuate", "{text}", "--decoder", "magic"], "expected one of slots, generate"),
     "unknown combination": (["punctuate", "{text}", "--combine", "sum"], "expected one of mean"),
@@ -160,7 +163,16 @@ MISTAKES = {
         ["punctuate", "{text}", "--window", "3", "--preset", "vote"],
         "4 votes a slot; expected 1 to 3, the unmasked words; raise --window, set --stride or take another --preset",
     ),
-    "two inputs of one name": (["punctuate", "-", "-", "--output-dir", "{tmp}"], "two inputs for {tmp}/stdin.txt"),
+    "two inputs of one name": (
+        ["punctuate", "{text}", "{tmp}/talk.txt.gz", "--output-dir", "{tmp}/out"],
+        "two inputs for {tmp}/out/talk.txt; expected inputs of different names",
+    ),
+    "unknown format": (["punctuate", "{text}", "--format", "doc"], "format 'doc'; expected one of text, lines, srt"),
+    "unknown output": (["punctuate", "{text}", "--to", "doc"], "format 'doc'; expected one of text, srt, vtt"),
+    "text as subtitles": (["punctuate", "{text}", "--to", "srt", "--model", "{model}"], "words without a cue"),
+    "cues of what": (["punctuate", "{text}", "--resegment"], "--resegment; expected --to srt, vtt, ass with it"),
+    "terms that do not fit": (["punctuate", "{text}", "--terms", "{terms}"], "terms line 2: 'a b=c'"),
+    "no json": (["punctuate", "{tmp}/broken.json", "--model", "{model}"], "broken.json is no json"),
     "over an input": (["punctuate", "{text}", "--output-dir", "{tmp}"], "talk.txt is an input"),
     "no folder for -o": (["punctuate", "{text}", "-o", "{tmp}/none/x", "--model", "nowhere"], "no folder {tmp}/none"),
     "a folder for -o": (["punctuate", "{text}", "-o", "{tmp}", "--model", "nowhere"], "{tmp} is a folder"),
@@ -180,7 +192,6 @@ MISTAKES = {
     "wrong model folder": (["punctuate", "{text}", "--model", "{tmp}"], "holds no config.json"),
     "no model folder": (["punctuate", "{text}", "--model", "{tmp}/none"], "no model folder"),
     "two outputs": (["punctuate", "{text}", "-o", "x", "--output-dir", "{tmp}"], "both -o and --output-dir"),
-    "no output folder": (["punctuate", "{text}", "--output-dir", "{tmp}/none"], "expected an existing folder"),
     "unknown option": (["punctuate", "{text}", "--loud"], "--loud"),
     "unknown config key": (["train", "optim.lrr=1"], "unknown setting 'optim.lrr'; expected one of output"),
     "no config file": (["train", "--config", "none.yaml"], "no config file none.yaml"),
@@ -198,10 +209,12 @@ def test_a_mistake_is_one_clear_line_and_exit_code_2(
     places = {"text": text, "tmp": tmp_path, "model": folder}
     for key, content in {
         "binary": b"\x7fELF\0\0\1", "latin": "caf\xe9".encode("latin1"), "empty": b"\n", "broken": b"a\tO\nb\tDOT\n",
-        "header.tsv": b"Word\tLabel\na\tO\n",
+        "header.tsv": b"Word\tLabel\na\tO\n", "terms": b"PyTorch\na b=c\n", "broken.json": b'{"text": "so',
+        "talk.txt.gz": gzip.compress(b"so"),
     }.items():  # fmt: skip
         places[key] = tmp_path / key
         (tmp_path / key).write_bytes(content)
+    (tmp_path / "bare").mkdir()
     arguments, message = MISTAKES[name]
     code, out, err = _run(capsys, *(argument.format_map(places) for argument in arguments))
     assert code == 2
@@ -218,6 +231,37 @@ def test_a_failure_leaves_no_output_file(
     before = sorted(tmp_path.iterdir())
     assert _run(capsys, "punctuate", text, "nowhere.txt", "-o", target, "--model", folder)[0] == 2
     assert sorted(tmp_path.iterdir()) == before
+
+
+def test_several_files_one_bad(capsys: pytest.CaptureFixture[str], folder: str, text: Path, tmp_path: Path) -> None:
+    """The good one is written, the bad ones are listed; the next time there is nothing left to do."""
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in/a.srt").write_text("1\n00:00:01,000 --> 00:00:02,000\nwe know that\n", encoding="utf-8")
+    (tmp_path / "in/b.txt").write_bytes(b"caf\xe9")
+    arguments = (
+        "punctuate",
+        tmp_path / "in",
+        tmp_path / "none.txt",
+        "--output-dir",
+        tmp_path / "out",
+        "--model",
+        folder,
+    )
+    code, out, err = _run(capsys, *arguments)
+    assert (code, out) == (1, "")
+    assert [line.split(";")[0] for line in err.splitlines()] == [
+        f"t5punct: no file {tmp_path}/none.txt",
+        f"t5punct: {tmp_path}/in/b.txt line 1 is not UTF-8 (unexpected end of data)",
+        "t5punct: 2 of 3 files failed",
+    ]
+    written = (tmp_path / "out/a.srt").read_text(encoding="utf-8")
+    assert written.startswith("1\n00:00:01,000 --> 00:00:02,000\nWe know that")
+    (tmp_path / "in/b.txt").unlink()
+    assert _run(capsys, *arguments[:2], *arguments[3:])[::2] == (0, "t5punct: 1 of 1 files were up to date\n")
+    (tmp_path / "out/a.srt").write_text("old")
+    assert _run(capsys, *arguments[:2], *arguments[3:])[2].startswith("t5punct: 1 of 1")
+    assert _run(capsys, *arguments[:2], *arguments[3:], "--overwrite")[::2] == (0, "")
+    assert (tmp_path / "out/a.srt").read_text(encoding="utf-8") == written
 
 
 def test_what_the_shell_hands_over_may_be_closed_or_full(folder: str, text: Path) -> None:
@@ -371,7 +415,7 @@ def test_json_is_written_as_it_is_made(
     n_words, target = 20_000, tmp_path / "out.json"
     (tmp_path / "long.txt").write_text("word " * n_words, encoding="utf-8")
     certain = Decision("", Case.LOWER, 1.0, 1.0)
-    monkeypatch.setattr(Punctuator, "decisions", lambda self, words: (certain for _ in words))
+    monkeypatch.setattr(Punctuator, "decided", lambda self, words, windows, combine: (certain for _ in words))
     _run(capsys, "punctuate", ROOT / "tests/data/lecture.txt", "--json", "-o", target, "--model", folder)  # loads all
     tracemalloc.start()
     try:

@@ -1,0 +1,198 @@
+"""The work on many files: each output is that of the file alone, whole or not at all, whatever befalls the others."""
+
+from __future__ import annotations
+
+import io
+import os
+import random
+import signal
+import sys
+import time
+import tracemalloc
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from t5punct.batch.current import Current
+from t5punct.batch.jobs import Job, OutputConfig, jobs
+from t5punct.batch.work import Work
+from t5punct.errors import ModelError
+from t5punct.model import Model
+from t5punct.punctuator import Punctuator
+from t5punct.text.marks import Case
+from t5punct.text.render import AnnotatedWord, Decision
+from t5punct.text.words import Word
+from t5punct.transcripts.terms import Terms
+from t5punct.transcripts.writers import WriterConfig
+
+WORDS = "we know that this is right what how are you today well i think it's time to go".split()
+
+
+@pytest.fixture
+def punctuator(lively_model: Model) -> Punctuator:
+    return Punctuator(lively_model)
+
+
+def write_texts(folder: Path, n: int, seed: int = 1) -> None:
+    rng = random.Random(seed)
+    folder.mkdir(exist_ok=True)
+    for number in range(n):
+        words = rng.choices(WORDS, k=rng.randint(0, 30))
+        (folder / f"{number:03}.txt").write_text(" ".join(words) + "\n", encoding="utf-8")
+
+
+def contents(folder: Path) -> dict[str, str]:
+    return {path.name: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.txt"))}
+
+
+def test_each_file_comes_out_as_it_would_alone(punctuator: Punctuator, tmp_path: Path) -> None:
+    write_texts(tmp_path / "in", 12)
+    found = jobs([str(tmp_path / "in")], OutputConfig(folder=tmp_path / "out"))
+    outcome = Work(punctuator).run(found.jobs)
+    alone = {name: punctuator.punctuate(text) for name, text in contents(tmp_path / "in").items()}
+    assert contents(tmp_path / "out") == alone
+    assert (outcome.n_written, outcome.failures) == (12, ())
+    assert outcome.n_words == sum(len(text.split()) for text in contents(tmp_path / "in").values())
+
+
+def test_a_bad_file_stops_no_other(punctuator: Punctuator, tmp_path: Path) -> None:
+    write_texts(tmp_path / "in", 6)
+    good = contents(tmp_path / "in")
+    (tmp_path / "in/001.txt").write_bytes(b"we know\nthat caf\xe9 " + b"is right " * 200)
+    (tmp_path / "in/003.json").write_text('{"text": "so what')
+    (tmp_path / "in/004.ctm").write_text("a 1 0.0 0.5 how\n")
+    found = jobs([str(tmp_path / "in")], OutputConfig(folder=tmp_path / "out"))
+    (tmp_path / "in/005.txt").unlink()  # after it was found
+    outcome = Work(punctuator).run(found.jobs)
+    assert [Path(failure.source).name for failure in outcome.failures] == ["001.txt", "003.json", "005.txt"]
+    assert sorted(contents(tmp_path / "out")) == ["000.txt", "002.txt", "003.txt", "004.txt"]
+    assert all(text == punctuator.punctuate(good[name]) for name, text in contents(tmp_path / "out").items())
+    assert outcome.n_written == 5
+    assert not list((tmp_path / "out").glob(".t5punct*"))
+
+
+def test_a_shared_file_is_whole_or_not_there(punctuator: Punctuator, tmp_path: Path) -> None:
+    write_texts(tmp_path / "in", 3)
+    found = jobs([str(tmp_path / "in")], OutputConfig(file=tmp_path / "out.txt"))
+    assert Work(punctuator).run(found.jobs).n_written == 3
+    texts = [punctuator.punctuate(text) for text in contents(tmp_path / "in").values()]
+    assert (tmp_path / "out.txt").read_text() == "".join(texts)
+    (tmp_path / "out.txt").unlink()
+    (tmp_path / "in/001.txt").write_bytes(b"caf\xe9")
+    outcome = Work(punctuator).run(found.jobs)
+    assert (outcome.n_written, len(outcome.failures)) == (0, 1)
+    assert not (tmp_path / "out.txt").exists()
+
+
+def test_standard_output_has_what_is_good_each_on_lines_of_its_own(
+    punctuator: Punctuator, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, data in {"a.txt": b"we know", "b.txt": b"caf\xe9", "c.txt": b"how are you\n", "d.txt": b""}.items():
+        (tmp_path / name).write_bytes(data)
+    names = [str(tmp_path / f"{name}.txt") for name in "abcd"]
+    outcome = Work(punctuator).run(jobs(names, OutputConfig()).jobs)
+    assert capsys.readouterr().out == punctuator.punctuate("we know") + "\n" + punctuator.punctuate("how are you\n")
+    assert (outcome.n_written, len(outcome.failures)) == (3, 1)
+
+
+def test_standard_output_streams(punctuator: Punctuator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first words of a long text are out before its middle is decided."""
+    small = replace(punctuator.config.decoding, batch_tokens=64)
+    punctuator = punctuator.with_config(decoding=small)
+    (tmp_path / "long.txt").write_text(" ".join(WORDS * 40), encoding="utf-8")
+    shown, sizes = io.BytesIO(), list[int]()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(shown, encoding="utf-8"))
+    votes = Punctuator._votes
+
+    def counted(self: Punctuator, *given: object) -> object:
+        sizes.append(len(shown.getvalue()))
+        return votes(self, *given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Punctuator, "_votes", counted)
+    Work(punctuator).run(jobs([str(tmp_path / "long.txt")], OutputConfig()).jobs)
+    assert sizes[0] == 0 < sizes[len(sizes) // 5]
+    assert sizes == sorted(sizes)
+
+
+def test_an_error_of_the_model_stops_everything(
+    punctuator: Punctuator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(self: Punctuator, *given: object) -> object:
+        raise ModelError("broken", expected="whole", fix="mend it")
+
+    monkeypatch.setattr(Punctuator, "_votes", broken)
+    write_texts(tmp_path / "in", 3)
+    with pytest.raises(ModelError, match="broken"):
+        Work(punctuator).run(jobs([str(tmp_path / "in")], OutputConfig(folder=tmp_path / "out")).jobs)
+    assert not contents(tmp_path / "out")
+
+
+def test_terms_and_conversions_reach_every_file(punctuator: Punctuator, tmp_path: Path) -> None:
+    (tmp_path / "a.srt").write_text("1\n00:00:01,000 --> 00:00:03,000\nwe know pytorch\n", encoding="utf-8")
+    found = jobs([str(tmp_path / "a.srt")], OutputConfig(folder=tmp_path, format="vtt"))
+    Work(punctuator, WriterConfig("vtt"), Terms.of(["PyTorch"])).run(found.jobs)
+    written = (tmp_path / "a.vtt").read_text(encoding="utf-8")
+    assert written.startswith("WEBVTT\n")
+    assert "00:00:01.000 --> 00:00:03.000\n" in written
+    assert "PyTorch" in written
+
+
+def test_a_killed_batch_goes_on_where_it_was(punctuator: Punctuator, tmp_path: Path) -> None:
+    """Killed at random moments again and again, then left alone: all outputs as if nothing had happened."""
+    write_texts(tmp_path / "in", 60)
+    found = jobs([str(tmp_path / "in")], OutputConfig(folder=tmp_path / "out"))
+    small = replace(punctuator.config.decoding, batch_tokens=64)
+    punctuator, rng, n_killed = punctuator.with_config(decoding=small), random.Random(1), 0
+
+    def waiting() -> list[Job]:
+        current = Current.of(tmp_path / "out", "settings")
+        return [job for job in found.jobs if not current.has(job)]
+
+    for _ in range(8):
+        child = os.fork()
+        if not child:
+            Work(punctuator).run(waiting())
+            os._exit(0)
+        time.sleep(rng.uniform(0.0, 0.4))
+        os.kill(child, signal.SIGKILL)
+        n_killed += os.WIFSIGNALED(os.waitpid(child, 0)[1])
+    assert n_killed > 0
+    left = waiting()
+    Work(punctuator).run(left)
+    assert contents(tmp_path / "out") == {
+        name: punctuator.punctuate(text) for name, text in contents(tmp_path / "in").items()
+    }
+    assert not list((tmp_path / "out").glob(".t5punct-*-*"))
+    assert not waiting()
+
+
+@pytest.mark.parametrize("to", [None, "json"])
+def test_memory_grows_neither_with_files_nor_with_words(
+    punctuator: Punctuator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, to: str | None
+) -> None:
+    """Words are decided without a model here, to be quick."""
+    certain = Decision("", Case.LOWER, 1.0, 1.0)
+
+    def annotated(self: Punctuator, texts: Iterable[Iterable[Word]]) -> Iterator[AnnotatedWord]:
+        return (self.written_word(word, certain) for text in texts for word in text)
+
+    monkeypatch.setattr(Punctuator, "annotate_texts", annotated)
+
+    def peak(n_files: int, n_words: int) -> int:
+        folder = tmp_path / f"{n_files}-{n_words}"
+        folder.mkdir(exist_ok=True)
+        for number in range(n_files):
+            (folder / f"{number}.txt").write_text("we know that\n" * (n_words // 3), encoding="utf-8")
+        found = jobs([str(folder)], OutputConfig(folder=tmp_path / "out", format=to))
+        tracemalloc.start()
+        try:
+            Work(punctuator, WriterConfig(to)).run(found.jobs)
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    peak(1, 300)
+    assert peak(1, 30_000) - peak(1, 10_000) < 10 * 20_000, "ten bytes a word; one that is kept takes hundreds"
+    assert peak(200, 150) - peak(50, 150) < 2_000 * 150, "a file's name and place are kept, not its words"

@@ -1,0 +1,176 @@
+"""Every format: a file read and written without changes is the same file; with marks, it differs in marks and case."""
+
+from __future__ import annotations
+
+import io
+import json
+import random
+from collections.abc import Callable, Iterator
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from strategies import texts
+
+from t5punct.text.marks import NO_LABEL, Alphabet, Case
+from t5punct.text.render import AnnotatedWord, Decision, RenderConfig, render_word
+from t5punct.text.words import Word
+from t5punct.transcripts.formats import JsonTranscript, Transcript, transcript_of
+from t5punct.transcripts.items import Item, Kept, SpokenWord, in_place, texts_of, written_items
+
+LINE_FORMATS = ("text", "lines", "srt", "vtt", "ass", "ctm", "tsv")
+SRT = (
+    "1\n00:00:01,000 --> 00:00:02,500 X1:5\n<i>how are</i> you\n- fine &amp; well\n\n"
+    "2\n00:00:03,000 --> 00:00:04,000\n{a}\n"
+)
+FILES = {
+    "srt": SRT.format(a="and you"),
+    "vtt": "WEBVTT Kind: captions\n\nSTYLE\n::cue(b) {color: red}\n\nNOTE to\nyou\n\n"
+    "1-a\n00:01.000 --> 00:02.000 line:0\n"
+    "<v Ann>how <c.x>are</c> you\n\n00:01.500 --> 00:02.000\n&lt;what&gt; <00:01.7>now\n",
+    "ass": "[Script Info]\nTitle: so, what\n[Events]\nFormat: Layer, Start, End, Style, Name, Text\n"
+    "Dialogue: 0,0:00:01.00,0:00:02.50,Default,Ann,{\\i1}how are{\\i0} you\\Nand, you\nComment: 0,a,b\n",
+    "ctm": ";; by hand\ntalk A 0.10 0.20 how 0.9\ntalk A 0.40 0.20 are\n\nother 1 0 1 you 1.0 lex\n",
+    "tsv": "start\tend\ttext\n0\t1200\thow are you\n1200\t2400\tJOHN: fine\n",
+    "text": "JOHN: how are [laughs] you\n\n>> fine (applause) 3. four\n",
+}
+ODD = {
+    "byte order mark": lambda text: "\ufeff" + text,
+    "windows line ends": lambda text: text.replace("\n", "\r\n"),
+    "no last line end": lambda text: text.rstrip("\n"),
+    "spaces at line ends": lambda text: text.replace("\n", " \n"),
+    "right to left": lambda text: text.replace("you", "שלום \u200fעולם"),
+    "empty lines": lambda text: text.replace("\n\n", "\n\n\n\n"),
+    "no words": lambda text: text.replace("how", "").replace("are", "").replace("you", ""),
+}
+
+
+def reading(text: str, name: str) -> Transcript:
+    return transcript_of(io.StringIO(text, newline="\n"), name)
+
+
+def unchanged(found: Transcript) -> str:
+    return "".join(item.text if isinstance(item, Kept) else item.raw + item.after for item in found.items())
+
+
+def annotated(words: Iterator[Word], seed: int) -> Iterator[AnnotatedWord]:
+    """Words with marks and case by chance."""
+    rng = random.Random(seed)
+    for word in words:
+        decision = Decision(rng.choice(["", ",", ".", "?!", " -"[1:]]), rng.choice(list(Case)), 1.0, 1.0)
+        written = render_word(word, decision, RenderConfig(), Alphabet())
+        yield AnnotatedWord(word.text, written.text, written.label, written.case.value, 1.0, 1.0)
+
+
+def punctuated(text: str, name: str, seed: int) -> str:
+    """The file with marks and case by chance."""
+    items = list(reading(text, name).items())
+    return "".join(in_place(written_items(items, annotated((one.word for one in items if is_word(one)), seed))))
+
+
+def is_word(item: Item) -> bool:
+    return isinstance(item, SpokenWord)
+
+
+def bare(text: str, name: str) -> str:
+    """The file without marks, in lower case: what no decision may change."""
+    items = reading(text, name).items()
+    return "".join(
+        item.text if isinstance(item, Kept) else item.written(item.word.written(NO_LABEL)).lower() for item in items
+    )
+
+
+@pytest.mark.parametrize("name", LINE_FORMATS)
+@pytest.mark.parametrize("odd", ODD)
+def test_a_file_comes_back_as_it_was(name: str, odd: str) -> None:
+    text = ODD[odd](FILES.get(name, FILES["text"]))
+    assert unchanged(reading(text, name)) == text
+
+
+@pytest.mark.parametrize("name", LINE_FORMATS)
+@given(st.lists(texts | st.sampled_from(FILES["srt"].split("\n") + FILES["ass"].split("\n")), max_size=6))
+def test_any_text_comes_back_as_it_was_whatever_it_is_said_to_be(name: str, lines: list[str]) -> None:
+    text = "\n".join(lines)
+    assert unchanged(reading(text, name)) == text
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("odd", [odd for odd in ODD if odd != "no words"])
+@given(st.integers(0, 2**16))
+def test_marks_and_case_are_all_that_changes(name: str, odd: str, seed: int) -> None:
+    text = ODD[odd](FILES[name])
+    new = punctuated(text, name, seed)
+    assert bare(new, name) == bare(text, name)
+
+
+def test_the_check_of_marks_and_case_can_fail() -> None:
+    assert bare(FILES["srt"].replace("00:00:01", "00:00:02"), "srt") != bare(FILES["srt"], "srt")
+    assert bare(FILES["srt"].replace("how", "who"), "srt") != bare(FILES["srt"], "srt")
+    assert punctuated(FILES["srt"], "srt", 1) != FILES["srt"]
+
+
+WORDS = st.lists(st.sampled_from(["how", "are", "you", "U.S.", "don't", "é", '"so"']), min_size=1, max_size=5)
+
+
+@st.composite
+def whisper_files(draw: st.DrawFn) -> str:
+    """Json as Whisper writes it, in any layout."""
+    segments = draw(st.lists(WORDS, min_size=1, max_size=4))
+    times = [{"start": 1.5 * n, "end": 1.5 * n + 1} for n in range(len(segments))]
+    value = {
+        "text": " " + " ".join(" ".join(words) for words in segments),
+        "segments": [
+            {"id": n, **time, "text": " " + " ".join(words), "words": [{"word": f" {word}", **time} for word in words]}
+            for n, (words, time) in enumerate(zip(segments, times, strict=True))
+        ],
+        "language": "en",
+    }
+    indent, is_ascii = draw(st.sampled_from([None, 1, "\t"])), draw(st.booleans())
+    return json.dumps(value, indent=indent, ensure_ascii=is_ascii) + draw(st.sampled_from(["", "\n"]))
+
+
+@given(whisper_files(), st.integers(0, 2**16))
+def test_json_says_the_same_everywhere_and_keeps_its_layout(text: str, seed: int) -> None:
+    found = JsonTranscript([text])
+    items = list(found.items())
+    words = [item for item in items if isinstance(item, SpokenWord)]
+    assert all(word.start_ms is not None and word.end_ms is not None for word in words)
+    same = [AnnotatedWord(word.word.text, word.raw, "", "verbatim", 1.0, 1.0) for word in words]
+    assert "".join(found.written(written_items(items, iter(same)))) == text
+    new = list(annotated((word.word for word in words), seed))
+    value = json.loads("".join(found.written(written_items(items, iter(new)))))
+    expected = [word.text for word in new]
+    assert value["text"].split() == " ".join(expected).split()
+    assert [word["word"].strip() for segment in value["segments"] for word in segment["words"]] == expected
+    assert " ".join(segment["text"].strip() for segment in value["segments"]).split() == value["text"].split()
+
+
+@example('{"a": "\\u00e9\\/", "b" : [1.50, "x", true ] }')
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(),
+        lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    ).map(json.dumps)
+)
+def test_json_without_changes_is_the_same_json(text: str) -> None:
+    from t5punct.transcripts.json_strings import JsonStrings
+
+    assert JsonStrings.of(text).written({}) == text
+
+
+LABELLED: list[tuple[str, Callable[[str], Transcript], list[str]]] = [
+    ("JOHN: so [Music] what\n", lambda text: reading(text, "text"), ["so", "what"]),
+    (">> so\n>> ANN LEE: what [inaudible] now", lambda text: reading(text, "text"), ["so", "what now"]),
+    ("Speaker 1: so\nSPEAKER_02: what", lambda text: reading(text, "text"), ["so", "what"]),
+    ("so\nwhat", lambda text: reading(text, "lines"), ["so", "what"]),
+    ("note: so what", lambda text: reading(text, "text"), ["note so what"]),
+    (SRT.format(a="<v>so"), lambda text: reading(text, "srt"), ["how are you", "fine & well so"]),
+    (FILES["ctm"], lambda text: reading(text, "ctm"), ["how are", "you"]),
+]
+
+
+@pytest.mark.parametrize(("text", "read", "expected"), LABELLED)
+def test_no_sentence_goes_on_over_a_speaker_or_a_direction(
+    text: str, read: Callable[[str], Transcript], expected: list[str]
+) -> None:
+    assert [" ".join(word.text for word in one) for one in texts_of(read(text).items())] == expected
