@@ -21,17 +21,26 @@ _HOMES = {
     "DecodingConfig": ".decoding.inputs",
     "InputError": ".errors",
     "ModelError": ".errors",
+    "Outcome": ".batch.work",
     "OutputError": ".errors",
+    "ParagraphConfig": ".transcripts.paragraphs",
     "Punctuator": ".punctuator",
     "PunctuatorConfig": ".punctuator",
     "RenderConfig": ".text.render",
+    "ResegmentConfig": ".transcripts.cues",
+    "SpokenWord": ".transcripts.items",
     "StreamConfig": ".streaming",
     "StreamState": ".streaming",
     "StreamingPunctuator": ".streaming",
     "Streams": ".streaming",
     "T5PunctError": ".errors",
     "TimedWord": ".streaming",
+    "Transcript": ".transcripts.formats",
     "WindowConfig": ".windows.plan",
+    "WriterConfig": ".transcripts.writers",
+    "punctuate_file": ".batch.files",
+    "punctuate_files": ".batch.files",
+    "read_transcript": ".transcripts.formats",
 }
 __all__ = [  # the keys above, once more, for those who read without running
     "AlignConfig",
@@ -42,27 +51,43 @@ __all__ = [  # the keys above, once more, for those who read without running
     "DecodingConfig",
     "InputError",
     "ModelError",
+    "Outcome",
     "OutputError",
+    "ParagraphConfig",
     "Punctuator",
     "PunctuatorConfig",
     "RenderConfig",
+    "ResegmentConfig",
+    "SpokenWord",
     "StreamConfig",
     "StreamState",
     "StreamingPunctuator",
     "Streams",
     "T5PunctError",
     "TimedWord",
+    "Transcript",
     "WindowConfig",
+    "WriterConfig",
     "__version__",
+    "punctuate_file",
+    "punctuate_files",
+    "read_transcript",
 ]
 
 if TYPE_CHECKING:
+    from .batch.files import punctuate_file, punctuate_files
+    from .batch.work import Outcome
     from .decoding.align import AlignConfig
     from .decoding.inputs import DecodingConfig
     from .errors import ConfigError, InputError, ModelError, OutputError, T5PunctError
     from .punctuator import Punctuator, PunctuatorConfig
     from .streaming import Committed, StreamConfig, StreamingPunctuator, Streams, StreamState, TimedWord
     from .text.render import AnnotatedWord, RenderConfig
+    from .transcripts.cues import ResegmentConfig
+    from .transcripts.formats import Transcript, read_transcript
+    from .transcripts.items import SpokenWord
+    from .transcripts.paragraphs import ParagraphConfig
+    from .transcripts.writers import WriterConfig
     from .windows.combine import CombineConfig
     from .windows.plan import WindowConfig
 

@@ -18,7 +18,7 @@ from ..punctuator import Punctuator
 from ..text.formats.outputs import opened
 from ..text.render import AnnotatedWord
 from ..text.words import Word
-from ..transcripts.formats import Transcript, transcript
+from ..transcripts.formats import Transcript, read_transcript
 from ..transcripts.items import Item, Kept, WrittenItem, texts_of, written_items
 from ..transcripts.pauses import with_pauses
 from ..transcripts.terms import Terms, spelled
@@ -118,7 +118,7 @@ class _Opened:
 
     def __init__(self, job: Job, punctuator: Punctuator, terms: Terms | None) -> None:
         self.job, self._terms, self._pause_ms = job, terms, punctuator.model.task.pause_ms
-        self.transcript: Transcript = transcript(job.source, job.format, punctuator.model.task.alphabet)
+        self.transcript: Transcript = read_transcript(job.source, job.format, punctuator.model.task.alphabet)
         self._error: Exception | None = None
         self.for_model, self.for_writer = tee(self._items())
 

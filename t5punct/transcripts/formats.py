@@ -92,7 +92,7 @@ def format_of(source: str | Path) -> str:
     return SUFFIXES.get(Path(unpacked_name(source)).suffix.lower(), "text")
 
 
-def transcript(source: str | Path, format_name: str | None = None, alphabet: Alphabet | None = None) -> Transcript:
+def read_transcript(source: str | Path, format_name: str | None = None, alphabet: Alphabet | None = None) -> Transcript:
     """A file, a pipe or standard input (`-`); nothing is read yet.  Raises ConfigError for an unknown format."""
     name = format_name or format_of(source)
     if name not in FORMATS:

@@ -1,0 +1,61 @@
+"""Files from Python: one file, or as many as there are.
+
+In: a punctuator and paths.  Out: files, or the text of one.
+
+`punctuate_files(Punctuator.from_pretrained(), ["lectures"], "out")` is `t5punct punctuate lectures --output-dir out`; what
+failed is in the outcome.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from ..punctuator import Punctuator
+from ..transcripts.formats import read_transcript
+from ..transcripts.items import texts_of, written_items
+from ..transcripts.terms import Terms
+from ..transcripts.writers import WriterConfig, pieces_of
+from .current import Current, fingerprint
+from .jobs import OutputConfig, jobs
+from .work import Outcome, Work
+
+StrPath = str | Path
+
+
+def punctuate_file(
+    punctuator: Punctuator, source: StrPath, *, format: str | None = None, writer: WriterConfig | None = None
+) -> str:
+    """A transcript of any format with marks and capitals, in its own format or in that of `writer`.
+
+    `format`: what the file is; None: its name tells.  Raises InputError for a file that cannot be read or written so.
+    """
+    found = read_transcript(source, format, punctuator.model.task.alphabet)
+    items = list(found.items())
+    words = punctuator.annotate_texts(texts_of(items))
+    return "".join(pieces_of(found, written_items(items, words), writer or WriterConfig(), str(source)))
+
+
+def punctuate_files(
+    punctuator: Punctuator,
+    inputs: Sequence[StrPath],
+    folder: StrPath,
+    *,
+    format: str | None = None,
+    writer: WriterConfig | None = None,
+    terms: Iterable[str] = (),
+    overwrite: bool = False,
+) -> Outcome:
+    """Files, folders and patterns, each written into `folder`, in the same tree, as soon as it is done.
+
+    Outputs that are up to date and were made with the same settings are skipped, unless `overwrite` is set.  `terms`:
+    lines of a file of terms.  Raises InputError if nothing can be done; what fails later is in the outcome.
+    """
+    writer, spellings = writer or WriterConfig(), Terms.of(terms)
+    found = jobs([str(source) for source in inputs], OutputConfig(folder=Path(folder), format=writer.format), format)
+    settings = (punctuator.model.name, punctuator.config, writer, spellings, format)
+    current = Current.of(Path(folder), fingerprint(settings))
+    outcome = Work(punctuator, writer, spellings if spellings.longest else None).run(
+        [job for job in found.jobs if overwrite or not current.has(job)]
+    )
+    return Outcome(outcome.n_written, outcome.n_words, (*found.failures, *outcome.failures))
