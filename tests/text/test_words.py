@@ -116,6 +116,7 @@ def test_a_label_that_is_written_is_read_back(text: str, case: Case) -> None:
         ("well - yes -- no—maybe — so", [("well", "-"), ("yes", "-"), ("no—maybe", "-"), ("so", "")]),
         ('"go!" (now.) \'em', [('"go"', "!"), ("(now)", "."), ("'em", "")]),
         ("wait … what ?!", [("wait", "..."), ("what", "?!")]),
+        ("no-- why---, so?--", [("no", "-"), ("why", "-,"), ("so", "?-")]),
         ("pre- and e-mail", [("pre-", ""), ("and", ""), ("e-mail", "")]),
         ("... and", [("...", ""), ("and", "")]),
         ("", []),
