@@ -110,7 +110,7 @@ def test_a_label_that_is_written_is_read_back(text: str, case: Case) -> None:
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        ("3.5 10,000 4:30 2.5X", [("3.5", ""), ("10,000", ""), ("4:30", ""), ("2.5X", "")]),
+        ("3.5 10,000 4:30 OS.X", [("3.5", ""), ("10,000", ""), ("4:30", ""), ("OS.X", "")]),
         ("http://a.b/c?d=e. name@host.org, C++!", [("http://a.b/c?d=e", "."), ("name@host.org", ","), ("C++", "!")]),
         ("U.S. e.g., U.S... (U.S.).", [("U.S.", ""), ("e.g.", ","), ("U.S.", "..."), ("(U.S.)", ".")]),
         ("well - yes -- no—maybe — so", [("well", "-"), ("yes", "-"), ("no—maybe", "-"), ("so", "")]),
@@ -281,9 +281,9 @@ def test_the_marks_that_are_given_leave_out_the_full_stop_of_the_word() -> None:
 
 def test_a_sentence_ends_where_a_reader_sees_it_end() -> None:
     ends = {
-        raw: split(raw).words[0].ends_sentence(".") for raw in ("so", "etc.", "U.S.", "(U.S.).", "U.S", ":)", '"so"')
+        raw: split(raw).words[0].ends_sentence(".") for raw in ("so", "etc.", "U.S.", "(U.S.?)", "U.S", ":)", '"so"')
     }
-    assert ends == {"so": True, "etc.": True, "U.S.": True, "(U.S.).": True, "U.S": False, ":)": False, '"so"': True}
+    assert ends == {"so": True, "etc.": True, "U.S.": True, "(U.S.?)": True, "U.S": False, ":)": False, '"so"': True}
     assert not split("so").words[0].ends_sentence(",")
     assert Word("end.").ends_sentence("!", Alphabet("!"))
     assert not Word("end.").ends_sentence("!"), "`end.!` would be read as the word `end`"
