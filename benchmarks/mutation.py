@@ -52,6 +52,8 @@ def _inside(node: cst.CSTNode, in_body: bool) -> Iterator[cst.CSTNode]:
     """The nodes of function bodies whose faults are asked for."""
     if isinstance(node, cst.Raise | cst.Annotation | cst.Decorator | cst.Parameters):
         return
+    if isinstance(node, cst.Arg) and node.keyword and node.keyword.value == "strict":
+        return
     if in_body:
         yield node
     for child in node.children:

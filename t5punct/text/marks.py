@@ -27,6 +27,8 @@ _DASHES, _ELLIPSIS = "–—―", "…"  # other spellings of the dash and of th
 _DASH_RUN = re.compile(f"[{DASH}{_DASHES}]+")
 NO_LABEL = ""
 ENDS_SENTENCE = ".?!"
+# o'neil and d'angelo have two capitals; o'clock, d'you, d'oh and the like have one
+_NAME = re.compile(r"[od]['’](?=[^\W\d_]{3})(?!(?:clock|you|accord)\b)")
 
 
 def ends_sentence(label: str) -> bool:
@@ -83,7 +85,9 @@ class Case(StrEnum):
 
 
 def capitalise(word: str) -> str:
-    """Upper-case the first letter that has a case: `'em` -> `'Em`."""
+    """Upper-case the first letter that has a case: `'em` -> `'Em`; in names like `o'neil` the next one too."""
+    if name := _NAME.match(word):
+        return name[0].upper() + capitalise(word[name.end() :])
     for index, char in enumerate(word):
         if char.isupper() or char.islower():
             return word[:index] + char.upper() + word[index + 1 :]

@@ -126,7 +126,7 @@ def _label(labels: Sequence[Distribution], weights: Sequence[float], threshold: 
             best = max(shares, key=shares.__getitem__)
         else:
             best = max((mark for mark in shares if mark), key=shares.__getitem__, default=NO_LABEL)
-            best = best if shares.get(best, 0.0) > threshold * total else NO_LABEL
+            best = best if shares[best] > threshold * total else NO_LABEL
         confidence *= shares.get(best, 0.0) / sum(shares.values())
         if not best:
             break

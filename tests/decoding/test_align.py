@@ -192,6 +192,8 @@ def test_merged_and_split_words_must_be_alike() -> None:
     assert (split_up.n_inserted, split_up.n_dropped, split_up.n_changed) == (1, 0, 1)
     unlike = align("we can not go".split(), "We xyzw, go.")
     assert [link.label_index for link in unlike.links] == [0, None, 1, 2], "one of the two, re-spelled"
+    lost = align("internationalisation one umm".split(), "Internationalisations on.")
+    assert [link.label_index for link in lost.links] == [0, 1, None], "nothing is merged to pair `umm` with `on`"
     respelled = align(["colour"], "color!")
     assert (respelled.n_inserted, respelled.n_dropped, respelled.n_changed) == (0, 0, 1)
     assert respelled.links[0].exact is False

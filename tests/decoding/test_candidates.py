@@ -9,11 +9,14 @@ import tracemalloc
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from transformers import ByT5Tokenizer
 
 from t5punct.decoding.candidates import Candidates, Choice, Option, TrieNode
 from t5punct.decoding.inputs import WindowInput
 from t5punct.decoding.stepwise import SlotWriter
 from t5punct.model import Model
+from t5punct.t5.task import TaskConfig
+from t5punct.t5.tokenization import TaskTokenizer
 from t5punct.text.marks import Alphabet, Case
 
 
@@ -99,6 +102,23 @@ def test_an_uncased_task_writes_words_as_it_reads_them_and_a_cased_one_as_they_a
     assert forms == [Case.LOWER], "nothing else can be written"
 
 
+def test_with_inline_casing_a_word_is_written_in_lower_case_after_the_token_of_its_case(tiny_model: Model) -> None:
+    tokenizer = tiny_model.with_task(inline_case=True).tokenizer
+    tokenizer.case_ids = {Case.LOWER: (), Case.CAPITALISED: (8,), Case.UPPER: (9,)}
+    candidates, window = Candidates(tokenizer), WindowInput.of(["so", "iPhone", "straße"])
+    for place, word, before in ((1, "iphone", [(), (8,), (9,)]), (2, "straße", [(), (8,)])):
+        options = candidates.choice(window, place, 3).options
+        assert [option.tokens for option in options] == [(*case, *tokenizer.word_ids(word)) for case in before]
+
+
+def test_no_space_stands_before_the_first_word() -> None:
+    tokenizer = TaskTokenizer(ByT5Tokenizer(), TaskConfig())
+    candidates, window = Candidates(tokenizer), WindowInput.of(["no", "no"])
+    first, second = (candidates.choice(window, place, 3).options[0].tokens for place in (0, 1))
+    assert (first, second) == (tokenizer.word_ids("no", first=True), tokenizer.word_ids("no"))
+    assert len(second) == len(first) + 1
+
+
 def test_a_label_is_never_longer_than_the_alphabet_allows(tiny_model: Model) -> None:
     candidates = Candidates(tiny_model.tokenizer, Alphabet("!?", 2))
     window = WindowInput.of(["hello", "there"])
@@ -169,6 +189,8 @@ def test_odds_are_weighed_in_once_where_marks_part_from_words() -> None:
     assert isinstance(marks, TrieNode)
     assert root.log_odds == pytest.approx((0.0, math.log(3))), "as the first of them, until they part"
     assert marks.log_odds == pytest.approx((0.0, math.log(2)))
+    mixed = [Option((5, 2), mark="-", odds=2.0), Option((5, 1)), Option((7,), mark=",", odds=3.0)]
+    assert Choice.of(mixed).root.log_odds == pytest.approx((0.0, math.log(3))), "words count once, whatever is first"
     alike = [Option((5,)), Option((7, 1), mark=",", odds=3.0), Option((7, 2), mark="-", odds=3.0)]
     assert [node.log_odds for node in Choice.of(alike).root.children if isinstance(node, TrieNode)] == [()]
 

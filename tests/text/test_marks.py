@@ -137,6 +137,22 @@ def test_a_word_in_mixed_case_has_one_form() -> None:
     assert case_forms("3.5") == {Case.LOWER: "3.5"}
 
 
+@pytest.mark.parametrize("word", ["O'Neil", "O'Shea's", "O’Neill", "D'Angelo", "D'Youville"])
+def test_a_name_with_an_apostrophe_has_two_capitals(word: str) -> None:
+    assert apply_case(word.lower(), Case.CAPITALISED) == apply_case(word.upper(), Case.CAPITALISED) == word
+    assert case_of(word) is Case.CAPITALISED
+
+
+@pytest.mark.parametrize("word", ["Don't", "I'm", "It's", "O'clock", "O'er", "D'you", "D'oh", "Y'all", "C'mon"])
+def test_other_words_with_an_apostrophe_have_one(word: str) -> None:
+    assert apply_case(word.lower(), Case.CAPITALISED) == apply_case(word.upper(), Case.CAPITALISED) == word
+
+
+def test_a_name_with_an_apostrophe_that_the_input_writes_with_one_capital_is_left_alone() -> None:
+    assert case_forms("O'neil") == {Case.VERBATIM: "O'neil"}
+    assert capitalise("O'neil") == "O'neil"
+
+
 def test_a_capital_goes_to_the_first_letter_that_has_a_case() -> None:
     assert (capitalise("'em"), capitalise("中文"), capitalise("")) == ("'Em", "中文", "")
     assert capitalise("中b") == "中B", "a letter without case before one with"

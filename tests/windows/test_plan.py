@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from t5punct.errors import ConfigError
-from t5punct.windows.plan import Window, WindowConfig, over, plan
+from t5punct.windows.plan import Window, WindowConfig, over, plan, pools
 
 quick = settings(max_examples=200, deadline=None)
 
@@ -175,3 +175,14 @@ def test_with_a_lead_in_every_slot_but_the_last_window_s_gets_the_same_number_of
 
 def test_a_stride_takes_the_place_of_the_votes_wanted() -> None:
     assert WindowConfig(3, stride=1, overlap=4).stride_words == 1
+
+
+@quick
+@given(st.integers(0, 60), configs(), st.integers(1, 80))
+def test_a_pool_is_closed_as_soon_as_it_holds_enough_words(n_words: int, config: WindowConfig, least: int) -> None:
+    views = list(over(range(n_words), config))
+    found = list(pools(iter(views), least))
+    assert [view for pool in found for view in pool] == views
+    sizes = [[len(view.words) for view in pool] for pool in found]
+    assert all(sum(held) >= least for held in sizes[:-1])
+    assert all(sum(held[:-1]) < least for held in sizes)
