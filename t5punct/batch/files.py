@@ -2,8 +2,8 @@
 
 In: a punctuator and paths.  Out: files, or the text of one.
 
-`punctuate_files(Punctuator.from_pretrained(), ["lectures"], "out")` is `t5punct punctuate lectures --output-dir out`, but
-that what failed is in the outcome.
+`punctuate_files(punctuator, ["lectures"], "out")` is `t5punct punctuate lectures --output-dir out`, with what failed in
+its outcome.
 """
 
 from __future__ import annotations

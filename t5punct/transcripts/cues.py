@@ -22,7 +22,7 @@ from pysubs2 import SSAEvent, SSAFile
 
 from ..errors import ConfigError, InputError
 from ..text.marks import ends_sentence
-from .items import Kept, SpokenWord, WrittenItem
+from .items import Kept, Role, SpokenWord, WrittenItem
 
 SUBTITLES = ("srt", "vtt", "ass")
 
@@ -117,7 +117,10 @@ def _shown_items(written: Iterable[WrittenItem]) -> Iterator[_Shown]:
     held: _Shown | None = None
     for item in written:
         if isinstance(item, Kept):
-            label += item.text.strip() + " " if item.shown else ""
+            if held and item.role is Role.DIRECTION and "\n" in item.text:  # at the end of a line
+                held.text += f" {item.shown}"
+            else:
+                label += f"{item.shown} " if item.shown else ""
             opens = opens or item.breaks
             if held:
                 held.ends_line = held.ends_line or "\n" in item.text or "\\N" in item.text

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from enum import Enum
 from itertools import groupby
 
 from ..text.render import AnnotatedWord
@@ -27,17 +28,26 @@ class Cue:
     speaker: str = ""
 
 
+class Role(Enum):
+    """What a piece is that is no word."""
+
+    LAYOUT = "layout"  # white space, times, tags
+    SPEAKER = "speaker"  # who speaks: `JOHN:`
+    DIRECTION = "direction"  # what happens: `[laughs]`
+
+
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What is written as it was read.
-
-    `breaks`: no sentence goes on over it, as over a speaker's name; `shown`: it is part of what is read, as such a name
-    is and a cue's times are not.
-    """
+    """What is written as it was read.  `breaks`: no sentence goes on over it, as over a speaker's name."""
 
     text: str
     breaks: bool = False
-    shown: bool = False
+    role: Role = Role.LAYOUT
+
+    @property
+    def shown(self) -> str:
+        """What of it is part of the text for readers, as a speaker's name is and a cue's times are not."""
+        return "" if self.role is Role.LAYOUT else self.text.strip()
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ In: written items.  Out: written items with other white space between them.
 >>> from ..text.words import Word
 >>> from .items import *
 >>> so = WrittenWord(SpokenWord(Word("so"), "\\n00:02 --> 00:03\\n"), AnnotatedWord("so", "So.", ".", "lower", 1, 1))
->>> "".join(in_place(running_text([so, Kept("JOHN: ", breaks=True, shown=True), so])))
+>>> "".join(in_place(running_text([so, Kept("JOHN: ", breaks=True, role=Role.SPEAKER), so])))
 'So.\\nJOHN: So.\\n'
 """
 
@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 
 from ..errors import ConfigError
 from ..text.marks import ends_sentence
-from .items import Kept, WrittenItem, WrittenWord
+from .items import Kept, Role, WrittenItem, WrittenWord
 
 _EMPTY_LINE = "\n\n"
 
@@ -44,8 +44,8 @@ def running_text(written: Iterable[WrittenItem]) -> Iterator[WrittenItem]:
     breaks = False
     for item in written:
         if isinstance(item, Kept):
-            breaks = breaks or item.breaks
-            if not (item.shown and item.text.strip()):
+            breaks = breaks or (item.breaks and item.role is not Role.DIRECTION)
+            if not item.shown:
                 continue
         if held is not None:
             yield _followed_by(held, "\n" if breaks and isinstance(held, WrittenWord) else " ")
@@ -62,13 +62,13 @@ def paragraphs(written: Iterable[WrittenItem], config: ParagraphConfig) -> Itera
         if held is not None:
             n_sentences += ends_sentence(held.annotated.label)
             is_last = _ends_paragraph(held, item, n_sentences, config)
-            if is_last or held.spoken.after.count("\n") > 1:
-                n_sentences = 0
+            n_sentences *= not is_last
             yield _followed_by(held, _EMPTY_LINE) if is_last else held
         held = item if isinstance(item, WrittenWord) else None
         if isinstance(item, Kept):
             yield item
-            n_sentences *= not item.breaks
+            if item.breaks or "\n" in item.text:  # a line of its own, which is empty
+                n_sentences = 0
     if held is not None:
         yield held
 

@@ -16,7 +16,7 @@ from itertools import accumulate
 
 from ..text.marks import Alphabet
 from ..text.words import lead_of, words_of
-from .items import Cue, Item, Kept, SpokenWord
+from .items import Cue, Item, Kept, Role, SpokenWord
 from .markup import Markup, bare
 
 _LABEL = re.compile(  # who speaks, at the start of a line
@@ -56,13 +56,13 @@ def speech(
     place = 0
     label = (labels and _LABEL.match(line)) or (dashes and _DASH.match(line))
     if label:
-        yield Kept(label[0], breaks=True, shown=True)
+        yield Kept(label[0], breaks=True, role=Role.SPEAKER)
         place = label.end()
     opens_line = not place
     for match in _DIRECTION.finditer(line, place):
         yield from _words(line[place : match.start()], alphabet, cue, markup, opens_line)
         # what was said but not understood is part of its sentence
-        yield Kept(match[0], breaks=_IS_UNHEARD.match(match[0]) is None, shown=True)
+        yield Kept(match[0], breaks=_IS_UNHEARD.match(match[0]) is None, role=Role.DIRECTION)
         place, opens_line = match.end(), False
     yield from _words(line[place:], alphabet, cue, markup, opens_line)
 

@@ -1,0 +1,228 @@
+"""What becomes of a transcript on its way: spellings, pauses, paragraphs, other formats, new cues."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from t5punct.errors import ConfigError, InputError
+from t5punct.text.marks import Alphabet, Case
+from t5punct.text.render import AnnotatedWord, Decision, RenderConfig, render_word
+from t5punct.text.words import Word
+from t5punct.transcripts.cues import ResegmentConfig, WrittenCue, sentence_cues
+from t5punct.transcripts.formats import transcript_of
+from t5punct.transcripts.items import Item, Kept, Role, SpokenWord, WrittenItem, WrittenWord, written_items
+from t5punct.transcripts.paragraphs import ParagraphConfig
+from t5punct.transcripts.pauses import with_pauses
+from t5punct.transcripts.terms import Terms, spelled
+from t5punct.transcripts.writers import OUTPUTS, WriterConfig, pieces_of
+
+SRT = (
+    "1\n00:00:01,000 --> 00:00:02,000\n<i>so what.</i>\n- fine [laughs]\n\n"
+    "2\n00:00:04,000 --> 00:00:06,000\nand &amp; you?\n"
+)
+WHISPER = {
+    "text": " so what. fine",
+    "segments": [
+        {"start": 0.0, "end": 2.0, "text": " so what.", "speaker": "A"},
+        {"start": 4, "end": 5, "text": " fine"},
+    ],
+}
+
+
+def kept(items: list[Item]) -> Iterator[AnnotatedWord]:
+    """The words with the marks that they have."""
+    for item in items:
+        if isinstance(item, SpokenWord):
+            made = render_word(
+                item.word, Decision(item.word.label, Case.VERBATIM, 1.0, 1.0), RenderConfig(), Alphabet()
+            )
+            yield AnnotatedWord(item.word.text, made.text, made.label, made.case.value, 1.0, 1.0)
+
+
+def converted(text: str, name: str, config: WriterConfig) -> str:
+    found = transcript_of(io.StringIO(text, newline="\n"), name)
+    items = list(found.items())
+    return "".join(pieces_of(found, written_items(items, kept(items)), config, "talks/one.srt"))
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "to", "expected"),
+    [
+        ("srt", SRT, "text", "so what.\n- fine [laughs] and & you?\n"),
+        (
+            "srt",
+            SRT,
+            "vtt",
+            "WEBVTT\n\n1\n00:00:01.000 --> 00:00:02.000\nso what.\n- fine [laughs]\n\n"
+            "2\n00:00:04.000 --> 00:00:06.000\nand &amp; you?\n",
+        ),
+        ("json", json.dumps(WHISPER), "text", "so what.\nfine\n"),
+        (
+            "json",
+            json.dumps(WHISPER),
+            "srt",
+            "1\n00:00:00,000 --> 00:00:02,000\nso what.\n\n2\n00:00:04,000 --> 00:00:05,000\nfine\n",
+        ),
+        ("ctm", "a 1 0.5 0.25 so\na 1 1 0.5 what.\n", "ctm", "one 1 0.500 0.250 so\none 1 1.000 0.500 what.\n"),
+        ("ctm", "a 1 0.5 0.25 so\n", "tsv", "word\tstart\tend\nso\t0.500\t0.750\n"),
+        ("text", "so what\n\nfine\n", "tsv", "word\tstart\tend\nso\t\t\nwhat\t\t\nfine\t\t\n"),
+    ],
+)
+def test_one_format_becomes_another(name: str, source: str, to: str, expected: str) -> None:
+    assert converted(source, name, WriterConfig(to)).strip() == expected.strip()
+
+
+def test_json_has_words_times_and_places() -> None:
+    found = json.loads(converted(SRT, "srt", WriterConfig("json")))
+    assert found["source"] == "talks/one.srt"
+    same = converted(SRT, "srt", WriterConfig())
+    assert [same[word["start_char"] : word["end_char"]] for word in found["words"]] == [
+        "so", "what.", "fine", "and", "&amp;", "you?",
+    ]  # fmt: skip
+    assert [word.get("start") for word in found["words"]] == [1.0, None, None, 4.0, None, None]
+    assert [word.get("end") for word in found["words"]] == [None, None, 2.0, None, None, 6.0]
+
+
+@pytest.mark.parametrize("to", ["srt", "vtt", "ass", "ctm"])
+def test_a_format_that_needs_times_says_so(to: str) -> None:
+    with pytest.raises(InputError, match=r"words without a cue|no time for the word"):
+        converted("so what", "text", WriterConfig(to))
+    with pytest.raises(InputError, match="no time for the word 'so'"):
+        converted("so what", "text", WriterConfig(to, resegment=ResegmentConfig()))
+
+
+def test_an_unknown_format_is_refused() -> None:
+    with pytest.raises(ConfigError, match="format 'doc'; expected one of text, srt"):
+        WriterConfig("doc")
+    assert all(WriterConfig(name).format == name for name in OUTPUTS)
+
+
+@st.composite
+def timed_words(draw: st.DrawFn) -> list[WrittenItem]:
+    """Words with times, marks, silences and speakers; some words have no time of their own."""
+    at_ms, items = 0, list[WrittenItem]()
+    for word in draw(st.lists(st.sampled_from(["so", "what", "extraordinarily", "a", "you"]), min_size=1, max_size=60)):
+        at_ms += draw(st.sampled_from([0, 50, 2_000]))
+        start_ms, at_ms = at_ms, at_ms + draw(st.integers(50, 900))
+        label = draw(st.sampled_from(["", "", "", ",", ".", "?"]))
+        if draw(st.integers(0, 9)) == 0:
+            items.append(Kept("ANN: ", breaks=True, role=Role.SPEAKER))
+        spoken = SpokenWord(Word(word, raw=word), " ", start_ms=start_ms, end_ms=at_ms)
+        items.append(WrittenWord(spoken, AnnotatedWord(word, word + label, label, "verbatim", 1.0, 1.0)))
+    return items
+
+
+@given(timed_words(), st.integers(10, 90), st.integers(1, 3), st.integers(500, 7000))
+def test_new_cues_hold_every_word_once_and_keep_their_limits(
+    items: list[WrittenItem], max_chars: int, max_lines: int, max_duration_ms: int
+) -> None:
+    config = ResegmentConfig(max_chars, max_lines, max_duration_ms)
+    cues = sentence_cues(items, config)
+    shown = [item.text.strip() if isinstance(item, Kept) else item.annotated.text for item in items]
+    assert " ".join(cue.text for cue in cues).split() == [text for text in shown if text]
+    words = {item.spoken.start_ms: item for item in items if isinstance(item, WrittenWord)}
+    for cue in cues:
+        n_words = len(cue.text.replace("ANN:", "").split())
+        assert cue.start_ms in words
+        assert cue.text.count("\n") < max_lines
+        assert n_words == 1 or (
+            len(cue.text) <= max(max_chars, config.max_lines) and cue.end_ms - cue.start_ms <= max_duration_ms
+        )
+    assert all(one.end_ms <= two.start_ms for one, two in pairwise(cues))
+
+
+def test_new_cues_end_with_sentences() -> None:
+    text = "\n".join(f"a 1 {place} 1 {word}" for place, word in enumerate("so what. I know this, and you? yes".split()))
+    found = transcript_of(io.StringIO(text), "ctm")
+    items = list(found.items())
+    cues = sentence_cues(written_items(items, kept(items)), ResegmentConfig(min_chars=1))
+    assert cues == [
+        WrittenCue(0, 2000, "so what."),
+        WrittenCue(2000, 7000, "I know this, and you?"),
+        WrittenCue(7000, 8000, "yes"),
+    ]
+    short = sentence_cues(written_items(items, kept(items)), ResegmentConfig(12, 1, min_chars=1))
+    assert [cue.text for cue in short] == ["so what.", "I know this,", "and you?", "yes"], "cut behind a comma"
+
+
+def test_words_without_times_share_what_their_cue_has() -> None:
+    cues = converted(SRT, "srt", WriterConfig("srt", resegment=ResegmentConfig(min_chars=1)))
+    assert "00:00:01,000 --> 00:00:01,360\nso what.\n" in cues
+    assert "00:00:01,360 --> 00:00:02,000\n- fine [laughs]\n" in cues
+    assert "00:00:04,000 --> 00:00:06,000\nand & you?\n" in cues
+
+
+@pytest.mark.parametrize(
+    ("source", "config", "expected"),
+    [
+        ("one. two. three. four", ParagraphConfig(sentences=2), "one. two.\n\nthree. four"),
+        ("one.\n\ntwo. three. four.", ParagraphConfig(sentences=2), "one.\n\ntwo. three.\n\nfour."),
+        ("one. JOHN two. ", ParagraphConfig(sentences=1), "one.\n\nJOHN two. "),
+        ("one two three", ParagraphConfig(sentences=1), "one two three"),
+    ],
+)
+def test_paragraphs_end_after_so_many_sentences(source: str, config: ParagraphConfig, expected: str) -> None:
+    assert converted(source, "text", WriterConfig(paragraphs=config)) == expected
+
+
+def test_paragraphs_end_where_it_is_silent() -> None:
+    text = "a 1 0 1 so.\na 1 1.5 1 what\na 1 9 1 now.\na 1 20 1 fine.\n"
+    config = WriterConfig("text", ParagraphConfig(pause_ms=2000))
+    assert converted(text, "ctm", config) == "so. what now.\n\nfine.\n"
+    with pytest.raises(ConfigError, match="paragraphs of 0 sentences"):
+        ParagraphConfig(sentences=0)
+
+
+def test_terms_are_written_as_the_user_wants() -> None:
+    terms = Terms.of(["# ours", "", "pytorch=PyTorch", "ASR # the recogniser", "new york=New York", "gonna=going to"])
+    source = "pytorch's asr, i'm gonna (ASR) new\nyork new PYTORCH JOHN new york"
+    items = list(spelled(transcript_of(io.StringIO(source)).items(), terms))
+    written = [item.word.written(item.word.label, Case.LOWER) for item in items if isinstance(item, SpokenWord)]
+    assert written == [
+        "PyTorch's", "ASR,", "i'm", "going to", "(ASR)", "New", "York", "new", "PyTorch", "john", "New", "York",
+    ]  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(["a", "b", "c", "JOHN: "]), max_size=20))
+def test_terms_lose_no_item(words: list[str]) -> None:
+    terms = Terms.of(["a b=A B", "b c a=B C A", "c=CC"])
+    items = [Kept(word, breaks=True) if word[-1] == " " else SpokenWord(Word(word, raw=word)) for word in words]
+    found = [item.text if isinstance(item, Kept) else item.raw for item in spelled(items, terms)]
+    assert found == words
+
+
+@pytest.mark.parametrize("line", ["a b=c", "=x", "a=b=c d", "two words=three words more"])
+def test_a_term_that_does_not_fit_is_refused(line: str) -> None:
+    if line == "a=b=c d":
+        assert Terms.of([line]).spellings == {("a",): ("b=c d",)}
+        return
+    with pytest.raises(InputError, match=r"terms line 1: .*; expected words=spelling"):
+        Terms.of([line])
+
+
+def test_silences_are_known_across_cues() -> None:
+    items = list(with_pauses(transcript_of(io.StringIO(SRT), "srt").items(), 1500))
+    assert [item.word.pause for item in items if isinstance(item, SpokenWord)] == [False, False, True] + 3 * [False]
+    assert [item.raw for item in items if isinstance(item, SpokenWord)] == [
+        "so",
+        "what.",
+        "fine",
+        "and",
+        "&amp;",
+        "you?",
+    ]
+
+
+def test_capitals_of_the_input_can_be_kept() -> None:
+    word, decision = Word("NASA", raw="NASA"), Decision("", Case.LOWER, 1.0, 1.0)
+    assert render_word(word, decision, RenderConfig(), Alphabet()).text == "nasa"
+    assert render_word(word, decision, RenderConfig(keep_case=True), Alphabet()).text == "NASA"
+    small = Word("nasa", raw="nasa"), Decision("", Case.CAPITALISED, 1.0, 1.0)
+    assert render_word(*small, RenderConfig(keep_case=True), Alphabet()).text == "Nasa"
