@@ -1,7 +1,7 @@
 """Policy `delay` beside `fixed` and `entropy`: F1 at the same delay, and what a word costs.
 
 `python benchmarks/delay.py iwslt/test2011.tsv --model runs/delay` prints a table; ratios are of one run on one machine.
-All three decide by the tagger of the same model.  `fixed, slots` is what the stream does by default.
+All three decide by the tagger of the same model; `--slots` adds `fixed` by slots, the default of a stream.
 
 entropy: of some thresholds the one whose mean delay is nearest, with up to twice as many words waited for.  Time is
 this process's processor time on one thread; multiply-adds are those of matrix products.
@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import torch
@@ -23,6 +23,7 @@ from t5punct.decoding.inputs import DecodingConfig
 from t5punct.evaluation.counts import Counts
 from t5punct.evaluation.references import references
 from t5punct.evaluation.scores import scores_of
+from t5punct.model import load
 from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.streaming import StreamConfig, StreamingPunctuator
 
@@ -70,21 +71,20 @@ def cost(punctuator: Punctuator, config: StreamConfig, words: Sequence[str]) -> 
     return Cost(cpu_ms, counter.get_total_flops() / 2e6 / len(counted))
 
 
-def rows(file: Path, model: str | None, lookaheads: Sequence[int], max_words: int, n_timed: int) -> Iterator[Row]:
-    """All policies, one lookahead after the other."""
-    slots = Punctuator.from_pretrained(model, device="cpu")
-    tagger = Punctuator(slots.model, PunctuatorConfig(decoding=DecodingConfig("tagger")))
+def rows(
+    file: Path, model: str | None, lookaheads: Sequence[int], max_words: int, words: Sequence[str], slots: bool
+) -> Iterator[Row]:
+    """All policies, one lookahead after the other; `words` are those that are timed, the first ones warm up."""
+    tagger = Punctuator.from_pretrained(model, PunctuatorConfig(decoding=DecodingConfig("tagger")), device="cpu")
     listener = Listener(tagger, file, max_words)
-    listener.read(WINDOW, 2 * max(lookaheads))
-    text = next(references(file, slots.model.task.alphabet, max_words=WARM_WORDS + n_timed))
-    words = [word.text for word in text.words]
+    listener.read(WINDOW, 2 * max(lookaheads) + 1)
     for lookahead in lookaheads:
-        for name, punctuator, policy in (
-            ("fixed, slots", slots, "fixed"), ("fixed", tagger, "fixed"), ("delay", tagger, "delay")
-        ):  # fmt: skip
-            config = StreamConfig(policy, window=WINDOW, lookahead=lookahead)
-            heard = Listener(slots, file, max_words).hear(config) if name == "fixed, slots" else listener.hear(config)
-            yield quality(name, heard, cost(punctuator, config, words))
+        fixed = StreamConfig(window=WINDOW, lookahead=lookahead)
+        if slots:
+            writer = tagger.with_config(decoding=DecodingConfig("slots"))
+            yield quality("fixed, slots", Listener(writer, file, max_words).hear(fixed), cost(writer, fixed, words))
+        for config in (fixed, replace(fixed, policy="delay")):
+            yield quality(config.policy, listener.hear(config), cost(tagger, config, words))
         if lookahead:
             yield quality("entropy", _entropy(listener, lookahead), None)
 
@@ -104,12 +104,16 @@ def main() -> None:
     parser.add_argument("--lookaheads", type=int, nargs="+", default=[0, 1, 2, 4, 8], help="words")
     parser.add_argument("--max-words", type=int, default=10_000, help="how much of the file is scored")
     parser.add_argument("--timed-words", type=int, default=200)
+    parser.add_argument("--slots", action="store_true", help="also `fixed` with the decoder slots")
     options = parser.parse_args()
+    alphabet = load(options.model).task.alphabet
+    text = next(references(options.file, alphabet, max_words=WARM_WORDS + options.timed_words))
+    words = [word.text for word in text.words]
     torch.set_num_threads(1)
     print("| policy | mean delay | micro F1 | ms a word | million multiply-adds a word | times less than fixed |")
     print("| --- | --- | --- | --- | --- | --- |")
     fixed = None
-    for row in rows(options.file, options.model, options.lookaheads, options.max_words, options.timed_words):
+    for row in rows(options.file, options.model, options.lookaheads, options.max_words, words, options.slots):
         fixed = row if row.name == "fixed" else fixed
         f1 = "-" if row.f1 is None else f"{row.f1:.1f}"
         line = f"| {row.name} | {row.mean_delay:.2f} | {f1} |"

@@ -28,6 +28,7 @@ from ..model import Model
 from ..t5.delay import PREFIX, Delay, visible
 
 Word = Sequence[int]  # the tokens of one word
+_SPARE_TOKENS = 16  # so many old keys are dropped together: with each word it would cost more than they do
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,13 +155,22 @@ class ColumnEncoder:
                      for layer, bound in zip(keyed, bounds, strict=True)]  # fmt: skip
             incoming = self._states(index, keyed, [ready for ready, _ in parts])
             for held, layer, (_, waiting), bound in zip(layers, keyed, parts, bounds, strict=True):
-                seen = (layer.keys.words > bound - self.delay.left_words) | (layer.keys.words == PREFIX)
-                held.append(LayerMemory(layer.keys.part(seen), layer.values[seen], waiting))
+                held.append(replace(self._without_old(layer, bound), waiting=waiting))
         finals = [replace(one, rows=self._encoder.final_layer_norm(one.rows)) for one in map(_word_ends, incoming)]
         return [
             replace(memory, layers=tuple(held), final=memory.final.part(slice(-1, None)).then(final))
             for memory, held, final in zip(memories, layers, finals, strict=True)
         ]
+
+    def _without_old(self, layer: LayerMemory, done: int) -> LayerMemory:
+        """A layer without the keys that no later query sees, if they are many; word `done` was the last query."""
+        n_prefix = self.n_prefix
+        start = _count(layer.keys, done - self.delay.left_words)
+        if start - n_prefix < _SPARE_TOKENS:
+            return layer
+        prefix, rest = slice(n_prefix), slice(start, None)
+        values = torch.cat([layer.values[prefix], layer.values[rest]])
+        return replace(layer, keys=layer.keys.part(prefix).then(layer.keys.part(rest)), values=values)
 
     def _keyed(self, sublayer: Any, known: Sequence[LayerMemory], incoming: Sequence[Tokens]) -> list[LayerMemory]:
         """The layers with keys and values of new inputs, which wait behind those that do."""

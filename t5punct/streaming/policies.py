@@ -20,7 +20,7 @@ from ..windows.combine import written
 from ..windows.votes import Vote
 from .state import StreamState
 
-POLICIES = ("fixed", "delay", "entropy", "sentence")
+POLICIES = ("fixed", "entropy", "sentence", "delay")
 DECIDERS = ("seq2seq", "classify")
 _BITS = math.log(2.0)  # nats in a bit
 _DAY_MS = 86_400_000

@@ -161,7 +161,7 @@ def test_what_is_remembered_does_not_grow(punctuator: Punctuator) -> None:
     n_per_word = max(len(punctuator.model.tokenizer.word_ids(word)) for word in ("we", "know", "that", "no"))
     n_layers, left = 3, 3
     prefix = punctuator.model.tokenizer.source([]).n_prefix
-    assert max(sizes) <= n_layers * (prefix + n_per_word * (left + 1 + 2 * 2))
+    assert max(sizes) <= n_layers * (prefix + 16 + n_per_word * (left + 1 + 2 * 2))
     assert max(lengths) == n_layers * left + 4 + 1
     assert len(stream.state.to_json()) < 3000
 
