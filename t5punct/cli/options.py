@@ -179,6 +179,21 @@ class StrategyOptions(ModelOptions):
         ),
     ] = None
 
+    delay_words: Annotated[
+        int | None,
+        expert(
+            min=0,
+            show_default="none: all count",
+            help="Decoder tagger: no mark depends on a word farther behind it than this, as in a stream with --policy "
+            "delay. For models that were trained so.",
+        ),
+    ] = None
+
+    def config(self) -> PunctuatorConfig:
+        """The same, with a delay."""
+        chosen = super().config()
+        return replace(chosen, decoding=replace(chosen.decoding, delay_words=self.delay_words))
+
     def strategy(self) -> Preset:
         """The preset, with single values changed."""
         from ..windows.presets import Preset, preset

@@ -28,8 +28,9 @@ if TYPE_CHECKING:
 Policy = Annotated[
     str,
     typer.Option(
-        help="When a slot is decided: fixed (after --lookahead words), entropy (as soon as the model is sure) or "
-        "sentence (once a sentence's end is followed by some words)."
+        help="When a slot is decided: fixed (after --lookahead words), delay (the same, by a tagger that reads each "
+        "word once, with models that were trained so), entropy (as soon as the model is sure) or sentence (once a "
+        "sentence's end is followed by some words)."
     ),
 ]
 Decide = Annotated[
@@ -41,7 +42,7 @@ Decide = Annotated[
 def stream(
     options: StreamOptions,
     policy: Policy = "fixed",
-    lookahead: Annotated[int, typer.Option(min=0, help="Policy fixed: words that must follow a slot.")] = 4,
+    lookahead: Annotated[int, typer.Option(min=0, help="Policies fixed and delay: words that must follow a slot.")] = 4,
     max_delay_ms: Annotated[
         int | None,
         typer.Option(min=1, show_default="none", help="A silence of this length commits everything that was heard."),

@@ -15,6 +15,7 @@ import torch
 
 from ..errors import ConfigError
 from ..model import Model
+from ..t5.delay import NOBODY, token_words
 from ..t5.task import TaskConfig, check_odds
 from ..t5.tokenization import Source, TaskTokenizer
 from ..text.marks import Alphabet
@@ -38,6 +39,7 @@ class DecodingConfig:
     max_marks: int | None = None  # the longest label; None: the style's
     # `slots`, `tagger`: how many times marks count against none, in place of the task's odds; empty: all count once
     mark_odds: dict[str, float] | None = None
+    delay_words: int | None = None  # `tagger`: no decision depends on later words than this many; None: all count
     precision: str | None = None  # see `precision`; None: the model's
     device: str | None = None  # None: where the model is; a model loaded by name goes to a GPU if there is one
 
@@ -49,6 +51,12 @@ class DecodingConfig:
         if self.beams < 1 or self.batch_tokens < 1:
             raise ConfigError(
                 f"{self.beams} beams, {self.batch_tokens} tokens a batch", expected="1 or more", fix="raise it"
+            )
+        if self.delay_words is not None and (self.delay_words < 0 or self.decoder != "tagger"):
+            raise ConfigError(
+                f"a delay of {self.delay_words} words with the decoder {self.decoder}",
+                expected="0 or more, and the decoder tagger",
+                fix="add --decoder tagger or drop --delay-words",
             )
         if self.precision is not None:
             check_precision(self.precision)
@@ -128,10 +136,11 @@ class WindowInput:
 
 @dataclass(frozen=True, slots=True)
 class EncoderInput:
-    """input_ids, attention_mask: int64 (n_batch, n_source)."""
+    """input_ids, attention_mask, token_words (see `t5/delay.py`): int64 (n_batch, n_source)."""
 
     input_ids: torch.Tensor
     attention_mask: torch.Tensor
+    token_words: torch.Tensor
 
 
 def sources_of(windows: Sequence[WindowInput], model: Model, style: str | None = None) -> list[Source]:
@@ -148,4 +157,5 @@ def encoder_input(sources: Sequence[Source], model: Model) -> EncoderInput:
     )
     lengths = torch.tensor([len(source.ids) for source in sources], device=model.device)
     mask = (torch.arange(width, device=model.device) < lengths[:, None]).long()  # (n_batch, n_source)
-    return EncoderInput(input_ids, mask)
+    words = [[*token_words(source), *(NOBODY,) * (width - len(source.ids))] for source in sources]
+    return EncoderInput(input_ids, mask, torch.tensor(words, device=model.device))

@@ -4,12 +4,14 @@ In: windows of words.  Out: votes, one a slot, from one pass of the encoder.
 
 It is the fastest decoder, and the baseline for the others.  A label has at most one mark.  Decisions do not depend on
 each other, with one exception: a capital that only a sentence start explains is removed if none is there (`within`).
+With `delay_words` no decision depends on a word that is farther to the right (`t5/delay.py`).
 
 `TagDecoder(model).votes([WindowInput.of(["we", "know"])])` gives the votes of one window, two of them.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
@@ -17,6 +19,7 @@ import torch
 
 from ..errors import ConfigError
 from ..model import Model
+from ..t5.delay import Delay, delayed_states
 from ..t5.tagger import TAGGED_CASES
 from ..t5.tokenization import Source
 from ..text.marks import NO_LABEL, Case, case_forms, ends_sentence
@@ -24,6 +27,7 @@ from ..windows.votes import Distribution, Vote
 from .batching import by_length
 from .inputs import DecodingConfig, WindowInput, encoder_input, sources_of
 
+_log = logging.getLogger(__name__)
 _UNMARKED = Distribution.certain(NO_LABEL)
 
 
@@ -52,6 +56,8 @@ class TagDecoder:
                 fix="use --decoder slots",
             )
         self._model, self._tagger, self._config = model, model.tagger, config or DecodingConfig()
+        words = self._config.delay_words
+        self._delay = None if words is None else delay_of(model, words)
         alphabet, odds = self._config.alphabet(model.task), self._config.odds(model.task)
         self._log_odds = self._tagger.log_odds(odds, alphabet.marks)
         self._ends = torch.tensor([ends_sentence(mark) for mark in self._tagger.mark_classes])
@@ -69,14 +75,29 @@ class TagDecoder:
                 begin += wanted[index]
         return [votes[index] for index in range(len(windows))]
 
+    @torch.inference_mode()
+    def votes_from(self, window: WindowInput, states: torch.Tensor) -> tuple[Vote, ...]:
+        """Votes on a window whose words' last tokens have these states, (n_words, d_model)."""
+        tagged = self._read(states)
+        return tuple(self._vote(window, place, tagged, 0) for place in range(len(window.words)))
+
     def _tagged(self, sources: Sequence[Source], wanted: Sequence[int]) -> Tagged:
         """Tag the first `wanted` slots of each window, one window after the other."""
-        batch = encoder_input(sources, self._model)
-        encoder = self._model.network.get_encoder()
-        states = encoder(input_ids=batch.input_ids, attention_mask=batch.attention_mask).last_hidden_state
         rows = [row for row, n in enumerate(wanted) for _ in range(n)]
         places = [place for source, n in zip(sources, wanted, strict=True) for place in source.word_ends[:n]]
-        marks, cases = (logits.float().cpu() for logits in self._tagger(states[rows, places]))  # (n_slots, n_classes)
+        return self._read(self._states(sources)[rows, places])
+
+    def _states(self, sources: Sequence[Source]) -> torch.Tensor:
+        """The encoder's states (n_batch, n_source, d_model)."""
+        batch, encoder = encoder_input(sources, self._model), self._model.network.get_encoder()
+        if self._delay is not None:
+            return delayed_states(encoder, batch.input_ids, batch.token_words, self._delay)
+        states: torch.Tensor = encoder(input_ids=batch.input_ids, attention_mask=batch.attention_mask).last_hidden_state
+        return states
+
+    def _read(self, states: torch.Tensor) -> Tagged:
+        """What the heads say of words' last tokens, (n_slots, d_model)."""
+        marks, cases = (logits.float().cpu() for logits in self._tagger(states))  # (n_slots, n_classes)
         ends = marks.softmax(-1)[:, self._ends].sum(-1)
         return Tagged((marks + self._log_odds).softmax(-1).tolist(), ends.tolist(), cases.softmax(-1).tolist())
 
@@ -99,6 +120,13 @@ class TagDecoder:
     def _forms(self, window: WindowInput, place: int) -> Collection[Case]:
         """The ways in which the word can be written."""
         return case_forms(window.spellings[place]) if self._model.task.cased else (Case.LOWER,)
+
+
+def delay_of(model: Model, words: int) -> Delay:
+    """A delay of so many words, as the model was trained for it; with a warning if it was not."""
+    if model.task.delay_left_words is None:
+        _log.warning("%s was not trained with a delay (data.delays); expect more wrong marks", model.name)
+    return Delay.of_task(words, model.task)
 
 
 def _case(forms: Collection[Case], cases: Sequence[float]) -> Distribution:

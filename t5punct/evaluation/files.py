@@ -68,6 +68,7 @@ def signature(punctuator: Punctuator, units: str, max_words: int | None) -> str:
         f"words:{units}",
         f"max-words:{max_words}" if max_words is not None else "",
         f"decoder:{decoding.decoder}" + (f"{decoding.beams}|trust:{config.align.min_quality}" if generates else ""),
+        f"delay:{decoding.delay_words}" if decoding.delay_words is not None else "",
         f"style:{decoding.style or task.default_style}",
         f"marks:{decoding.marks}" if decoding.marks is not None else "",
         f"max-marks:{longest}" if longest != task.max_marks else "",

@@ -78,5 +78,5 @@ class Classify:
 
 
 def decider_of(name: str, punctuator: Punctuator) -> Decider:
-    """The decider that a config names."""
+    """The decider that a config names, for the policies that look at windows."""
     return Classify(punctuator) if name == "classify" else Seq2Seq(punctuator)

@@ -1,5 +1,7 @@
 """When a slot is committed: after a fixed number of words, when the model is sure, or sentence by sentence.
 
+`delay` commits like `fixed`; its model reads each word once, instead of a window for each (`columns.py`).
+
 In: a stream's state and the votes of its newest window.  Out: how many more slots are final.
 
 With `StreamConfig("fixed", lookahead=2)` the slot after `how` is committed when `how are you` has been heard.
@@ -18,7 +20,7 @@ from ..windows.combine import written
 from ..windows.votes import Vote
 from .state import StreamState
 
-POLICIES = ("fixed", "entropy", "sentence")
+POLICIES = ("fixed", "entropy", "sentence", "delay")
 DECIDERS = ("seq2seq", "classify")
 _BITS = math.log(2.0)  # nats in a bit
 _DAY_MS = 86_400_000
@@ -31,7 +33,7 @@ class StreamConfig:
     policy: str = "fixed"
     decide: str = "seq2seq"  # or `classify`, with a model that was trained for it
     window: int = 32  # w, seen at once
-    lookahead: int = 4  # `fixed`: l, words of right context
+    lookahead: int = 4  # `fixed`, `delay`: l, words of right context
     l_min: int = 1  # `entropy`: the least and the most words of right context
     l_max: int = 6
     thresholds: list[float] = field(default_factory=lambda: [0.5])  # h in bits: one, or one for each lookahead
@@ -44,8 +46,10 @@ class StreamConfig:
             raise ConfigError(f"policy {self.policy!r}", expected=f"one of {', '.join(POLICIES)}", fix="check --policy")
         if self.decide not in DECIDERS:
             raise ConfigError(f"decide {self.decide!r}", expected=f"one of {', '.join(DECIDERS)}", fix="check --decide")
-        names = {"fixed": ("lookahead",), "entropy": ("l_min", "l_max"), "sentence": ("every", "after")}[self.policy]
-        for name in names:
+        if self.policy == "delay":
+            self._check_delay()
+        names = {"fixed": ("lookahead",), "entropy": ("l_min", "l_max"), "sentence": ("every", "after")}
+        for name in names.get(self.policy, ()):
             value = getattr(self, name)
             if not (name == "every") <= value < self.window:
                 raise ConfigError(
@@ -58,6 +62,14 @@ class StreamConfig:
         if self.max_delay_ms is not None and not 1 <= self.max_delay_ms <= _DAY_MS:
             raise ConfigError(
                 f"max_delay_ms {self.max_delay_ms}", expected=f"1 to {_DAY_MS}, a day", fix="check --max-delay-ms"
+            )
+
+    def _check_delay(self) -> None:
+        if self.lookahead < 0 or self.decide != "seq2seq":
+            raise ConfigError(
+                f"policy delay with a lookahead of {self.lookahead} words, decide {self.decide}",
+                expected="0 or more, and no --decide: the tagger decides",
+                fix="check --lookahead and --decide",
             )
 
     def _check_entropy(self) -> None:
@@ -108,6 +120,14 @@ class Fixed:
 
     def n_ready(self, state: StreamState, votes: Sequence[Vote]) -> int:
         return len(votes)
+
+
+@dataclass(frozen=True)
+class Delayed(Fixed):
+    """The same, of a model that remembers what it has read: it is shown the waiting words, and the one before them."""
+
+    def window_start(self, state: StreamState) -> int:
+        return max(state.start, state.n_committed - 1)
 
 
 @dataclass(frozen=True)
@@ -175,4 +195,4 @@ def policy_of(config: StreamConfig) -> Policy:
         return Entropy(config.l_min, config.l_max, (config.thresholds * n_lookaheads)[:n_lookaheads])
     if config.policy == "sentence":
         return Sentence(config.every, config.after, config.window)
-    return Fixed(config.lookahead)
+    return Delayed(config.lookahead) if config.policy == "delay" else Fixed(config.lookahead)

@@ -12,22 +12,30 @@ True
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from ..errors import InputError
 from ..text.words import Word
+
+if TYPE_CHECKING:
+    from ..decoding.columns import Memory
 
 
 @dataclass(frozen=True, slots=True)
 class StreamState:
     """The state of a stream between two words."""
 
-    words: tuple[Word, ...] = ()  # the last words: a window of them, or more while they wait
+    words: tuple[Word, ...] = ()  # the last words: a window of them, or more while they wait (`delay`: all it needs)
     n_seen: int = 0
     n_committed: int = 0
     sentence_start: int = 0  # the first word after the last committed sentence end
     end_ms: int | None = None  # when the last word ended
     finished: bool = False
+    n_read: int = 0  # policy `delay`: words that the model has read, and their tokens
+    n_tokens: int = 0
+    # policy `delay`: what the model remembers of them; it is not saved but computed again from the last words
+    memory: Memory | None = field(default=None, compare=False, repr=False)
 
     @property
     def start(self) -> int:
@@ -51,7 +59,9 @@ class StreamState:
 
     def to_json(self) -> str:
         """The state as a line of json."""
-        return json.dumps(asdict(self))
+        values = asdict(replace(self, memory=None))
+        del values["memory"]
+        return json.dumps(values)
 
     @classmethod
     def from_json(cls, text: str) -> StreamState:
@@ -59,7 +69,7 @@ class StreamState:
         try:
             values = json.loads(text)
             words = values.pop("words")
-            if not isinstance(words, list):
+            if "memory" in values or not isinstance(words, list):
                 raise TypeError
             state = cls(words=tuple(Word(**word) for word in words), **values)
             state._check()
@@ -73,8 +83,10 @@ class StreamState:
         """Raises ValueError for a state that no stream can have."""
         places = (0, self.start, self.n_committed, self.n_seen)
         types = [(self.n_seen, int), (self.n_committed, int), (self.sentence_start, int), (self.finished, bool)]
+        types += [(self.n_read, int), (self.n_tokens, int)]
         types += [] if self.end_ms is None else [(self.end_ms, int)]
         sound = all(type(value) is kind for value, kind in types) and list(places) == sorted(places)
+        sound = sound and self.n_tokens >= 0 and 0 <= self.n_read <= self.n_seen
         if not sound or not 0 <= self.sentence_start <= self.n_committed or not all(map(_is_sound, self.words)):
             raise ValueError
 

@@ -21,6 +21,7 @@ from ..text.render import AnnotatedWord
 from ..text.words import Word, checked_text, words_of
 from ..windows.plan import View, Window
 from ..windows.votes import Vote
+from .columns import Columns
 from .deciding import Decider, Look, decider_of
 from .policies import StreamConfig, policy_of
 from .state import StreamState
@@ -61,7 +62,12 @@ class Streams:
         """
         self._punctuator, self.config = punctuator, config or StreamConfig()
         self._check()
-        self._policy, self._decider = policy_of(self.config), decider or decider_of(self.config.decide, punctuator)
+        self._policy, self._n_kept = policy_of(self.config), self.config.window
+        self._columns: Columns | None = None
+        if self.config.policy == "delay" and decider is None:
+            self._columns = decider = Columns(punctuator, self.config.lookahead)
+            self._n_kept = self._columns.n_remembered_words
+        self._decider = decider or decider_of(self.config.decide, punctuator)
 
     def push(self, states: Sequence[StreamState], words: Sequence[Words]) -> list[Step]:
         """Give each stream the words that arrived for it.  Raises InputError for a stream that is finished."""
@@ -101,6 +107,10 @@ class Streams:
 
     def _check(self) -> None:
         decoder = self._punctuator.config.decoding.decoder
+        if self.config.policy == "delay":
+            if decoder == "generate":
+                raise ConfigError("policy delay with the decoder generate", expected="tagger", fix="drop --decoder")
+            return
         if (decoder == "generate" and self.config.policy == "entropy") or (
             decoder != "slots" and self.config.decide == "classify"
         ):
@@ -131,7 +141,7 @@ class Streams:
                 return state, True
             word = queue.popleft()
             (heard,) = words_of(word.word, task.alphabet, opens_line=not state.n_seen)
-            state = state.hear(heard, self.config.window, word.end_ms)
+            state = state.hear(heard, self._n_kept, word.end_ms)
             if self._policy.is_due(state):
                 return state, False
         return state, None
@@ -141,7 +151,9 @@ class Streams:
 
         Where everything is final, a silence or the end of the stream follows; with `ends` the sentence ends there.
         """
-        wanted = [self._look_at(steps[index].state, everything, ends) for index, everything in looks.items()]
+        states = [steps[index].state for index in looks]
+        states = states if self._columns is None else self._columns.read(states)
+        wanted = [self._look_at(*one, ends) for one in zip(states, looks.values(), strict=True)]
         for (index, everything), look, votes in zip(looks.items(), wanted, self._decider.votes(wanted), strict=True):
             n_ready = len(votes) if everything else self._policy.n_ready(look.state, votes)
             state, committed = self._commit(look.state, votes[:n_ready])

@@ -36,6 +36,8 @@ class TaskConfig:
     # how many times a slot's first mark counts against no mark, 1 if not given; see decoding/candidates.py
     mark_odds: dict[str, float] = field(default_factory=dict)
     unmarked_odds: float = 1.0  # how many times higher the odds of no mark are in texts than in training's questions
+    delay_left_words: int | None = None  # what a layer sees to the left if trained with a delay; None: never was
+    delay_layers: list[int] = field(default_factory=list)  # with a delay, those that look ahead (see `delay`)
     pause_ms: int | None = None  # a silence of this length is a pause token (280 in the thesis); None: no pauses
     cased: bool = True  # targets in true case; False writes everything in lower case (Melamud 2021)
     inline_case: bool = False  # a case token before the word's lower-case tokens; the tokenizer must have `CASE_TOKENS`
@@ -52,6 +54,10 @@ class TaskConfig:
             raise ConfigError(f"unmarked_odds {self.unmarked_odds}", expected="above 0", fix="set unmarked_odds")
         if self.pause_ms is not None and self.pause_ms < 1:
             raise ConfigError(f"pause_ms {self.pause_ms}", expected="1 or more, or null", fix="set pause_ms")
+        if self.delay_left_words is not None and self.delay_left_words < 1:
+            raise ConfigError(
+                f"delay_left_words {self.delay_left_words}", expected="1 or more, or null", fix="set delay_left_words"
+            )
         if self.default_style not in self.styles:
             raise ConfigError(
                 f"default_style {self.default_style!r}",

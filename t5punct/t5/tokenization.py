@@ -34,10 +34,11 @@ _CARRIER = "a"  # a word that marks are attached to when we ask for their tokens
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """An encoder input.  `word_ends[i]` is the index in `ids` of word i's last token."""
+    """An encoder input.  `word_ends[i]` is the index in `ids` of word i's last token; a prefix is before all words."""
 
     ids: tuple[int, ...]
     word_ends: tuple[int, ...]
+    n_prefix: int = 0  # tokens
 
 
 class TaskTokenizer:
@@ -136,7 +137,7 @@ class TaskTokenizer:
         """
         pauses = pauses if self.task.pause_ms else ()
         ids = self._encode(self.task.prefix_for(style).strip())
-        ends = []
+        n_prefix, ends = len(ids), []
         for index, word in enumerate(words):
             ids += self.word_ids(word, first=not ids)
             ends.append(len(ids) - 1)
@@ -144,7 +145,7 @@ class TaskTokenizer:
                 ids.append(self.sentinel_id)
             if pauses and pauses[index]:
                 ids.append(self.pause_id)
-        return Source((*ids, self.eos_id), tuple(ends))
+        return Source((*ids, self.eos_id), tuple(ends), n_prefix)
 
     def target(self, forms: Sequence[str], labels: Sequence[str]) -> tuple[int, ...]:
         """Decoder output of a window: each word form followed by its label's marks, then end."""

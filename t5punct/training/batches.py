@@ -17,6 +17,7 @@ from torch.utils.data import Sampler
 
 from ..decoding.batching import by_length
 from ..errors import ConfigError
+from ..t5.delay import NOBODY
 from .examples import IGNORED, Example
 
 _POOL_BATCHES = 64  # batches whose examples are sorted by length together
@@ -27,7 +28,8 @@ class Batch:
     """Padded examples.
 
     input_ids, attention_mask: int64 (n_batch, n_source); labels, next_word_ids: int64 (n_batch, n_target), IGNORED
-    where padded; word_ends, marks, cases: int64 (n_batch, n_words), marks and cases IGNORED where padded.
+    where padded; word_ends, marks, cases: int64 (n_batch, n_words), marks and cases IGNORED where padded; token_words:
+    int64 (n_batch, n_source), the word that each source token belongs to, NOBODY where padded.
     """
 
     input_ids: torch.Tensor
@@ -37,10 +39,11 @@ class Batch:
     word_ends: torch.Tensor
     marks: torch.Tensor
     cases: torch.Tensor
+    token_words: torch.Tensor
     n_words: int
 
     def to(self, device: torch.device) -> Batch:
-        names = ("input_ids", "attention_mask", "labels", "next_word_ids", "word_ends", "marks", "cases")
+        names = ("input_ids", "attention_mask", "labels", "next_word_ids", "word_ends", "marks", "cases", "token_words")
         return replace(self, **{name: getattr(self, name).to(device) for name in names})
 
 
@@ -111,6 +114,7 @@ def collate(pad_id: int) -> Callable[[Sequence[Example]], Batch]:
             pad([example.word_ends for example in examples], 0),
             pad([example.marks for example in examples], IGNORED),
             pad([example.cases for example in examples], IGNORED),
+            padded([example.token_words for example in examples], NOBODY, max(map(len, sources))),
             n_words=sum(len(example.word_ends) for example in examples),
         )
 

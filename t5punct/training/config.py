@@ -15,6 +15,7 @@ from ..errors import ConfigError
 from ..model import FreshModelConfig
 from ..t5.task import TaskConfig
 from ..windows.presets import preset
+from .delays import DelayConfig
 from .disfluencies import DisfluencyConfig
 from .noise import NoiseConfig
 from .spans import SpanConfig
@@ -81,6 +82,7 @@ class DataConfig:
     spans: SpanConfig = field(default_factory=SpanConfig)
     # how often a style's chunks come in an epoch, else once; of a fraction, the same chunks every time
     styles: dict[str, float] = field(default_factory=dict)
+    delays: DelayConfig = field(default_factory=DelayConfig)
 
     def __post_init__(self) -> None:
         _at_least(1, self, "data.", "batch_tokens")
@@ -225,6 +227,8 @@ class TrainConfig:
             raise ConfigError("no training data", expected="data.path=FOLDER", fix="run `t5punct prepare` first")
         if self.teacher.source is not None and not self.loss.tagger_weight:
             raise ConfigError("a teacher without a tagger's loss", expected="tagger_weight above 0", fix="set loss")
+        if self.data.delays.any and not self.loss.tagger_weight:
+            raise ConfigError("delays without a tagger's loss", expected="tagger_weight above 0", fix="set loss")
         if self.init_from is None and self.tokenizer is None:
             raise ConfigError(
                 "neither init_from nor tokenizer", expected="one of them", fix="name a model, or a tokenizer folder"

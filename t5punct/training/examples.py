@@ -19,6 +19,7 @@ import torch
 from torch.utils.data import DataLoader, Dataset
 
 from ..errors import ConfigError
+from ..t5.delay import token_words
 from ..t5.tagger import TAGGED_CASES
 from ..t5.task import PAUSE, inline_case_of
 from ..t5.tokenization import TaskTokenizer
@@ -37,7 +38,8 @@ _SILENCE_KNOWN = 0.5  # how often a question shows the silence after its last wo
 class Example:
     """One encoded example; `marks[i]` is the class of word i's slot (0 none, else 1 + place in the alphabet), and
     `cases[i]` that of word i's case (its place in `TAGGED_CASES`).  `next_word_ids[t]` is what target token t would
-    be if its slot got no more marks and the next word no capital; IGNORED where nothing is decided.
+    be if its slot got no more marks and the next word no capital; IGNORED where nothing is decided.  `token_words[s]`
+    is the word that source token s belongs to (see `delay`); it is empty where no tagger reads the states.
     """
 
     source: tuple[int, ...]
@@ -46,6 +48,7 @@ class Example:
     word_ends: tuple[int, ...]
     marks: tuple[int, ...]
     cases: tuple[int, ...]
+    token_words: tuple[int, ...] = ()
 
 
 class ChunkExamples(Dataset[Example]):
@@ -103,7 +106,8 @@ class ChunkExamples(Dataset[Example]):
         forms = self._forms(words)
         cases = tuple(TAGGED_CASES.index(inline_case_of(form)) for form in forms)
         next_word_ids = tuple(IGNORED if one is None else one for one in tokenizer.next_word_ids(forms, labels))
-        return Example(source.ids, tokenizer.target(forms, labels), next_word_ids, source.word_ends, marks, cases)
+        target, owners = tokenizer.target(forms, labels), token_words(source)
+        return Example(source.ids, target, next_word_ids, source.word_ends, marks, cases, owners)
 
     def sources(self, indices: Sequence[int]) -> list[str]:
         """The chunks of some examples, as text before errors and disfluencies."""

@@ -22,6 +22,7 @@ from .batches import BatchSampler, collate
 from .checkpoint import TrainState, check_output, find_checkpoint, load_checkpoint, save_checkpoint
 from .config import TrainConfig
 from .data.prepare import PrepareConfig
+from .delays import check_layers, drawn
 from .examples import ChunkExamples, CopyExamples
 from .fitting import fitted
 from .objective import Losses, Objective
@@ -143,7 +144,7 @@ def _schedule(config: TrainConfig, optimiser: torch.optim.Optimizer, n_steps: in
 
 
 def _model(config: TrainConfig) -> models.Model:
-    """The model of the checkpoint, of `init_from`, or a fresh one; with pause tokens if the data has them."""
+    """The model of the checkpoint, of `init_from`, or a fresh one, with the pauses and delays that it will learn."""
     if config.resume:
         model = models.load(config.output)
     elif config.init_from is not None:
@@ -153,6 +154,10 @@ def _model(config: TrainConfig) -> models.Model:
     else:
         assert config.tokenizer is not None  # noqa: S101  (TrainConfig has checked it)
         model = models.fresh(config.fresh, models.load_tokenizer(config.tokenizer, config.task or TaskConfig()))
+    delays = config.data.delays
+    if delays.any:
+        check_layers(delays, model.network.config.num_layers)
+        model = model.with_task(delay_left_words=delays.left_words, delay_layers=delays.layers)
     prepared = _prepared(config.data.path)
     return model.with_task(pause_ms=prepared.pause_ms) if prepared and prepared.pause_ms else model
 
@@ -231,8 +236,10 @@ def _step(run: Run, batch: Any) -> Losses | None:
     accelerator, optim = run.accelerator, run.config.optim
     with accelerator.accumulate(run.objective):
         batch = batch.to(accelerator.device)
+        # each process draws its own, so that a step sees several
+        place = run.config.seed, run.state.epoch, run.state.batch, accelerator.process_index
         with accelerator.autocast():
-            losses: Losses = run.objective(batch)
+            losses: Losses = run.objective(batch, drawn(run.config.data.delays, *place))
         accelerator.backward(losses.total)
         if accelerator.sync_gradients:
             accelerator.clip_grad_norm_(run.objective.parameters(), optim.clip_norm)

@@ -10,6 +10,11 @@ The loss of slots is the same, normalised as slot decoding does it: among the ma
 alone, at the tokens where one of them is chosen.  The text loss asks for the right word first, which slot decoding
 knows; this one asks for nothing but marks and case.
 
+With a delay (see `t5/delay.py`) the tagger reads states of an encoder that sees only so many words to the right.  The
+decoder reads states of the whole context all the same, from a second pass of the encoder: what is written with a delay
+is the tagger's, and a decoder that must read every mask would read each of them worse.  The teacher too sees the whole
+context: it tells its pupil what will have been right.
+
 The tagger reads each word's slot and case off the encoder state of the word's last token.  It is deep supervision
 (Lee 2015): the encoder learns where marks stand from the first step, while the decoder still learns to copy.  The
 model keeps it, to draft with.
@@ -26,6 +31,7 @@ from torch.nn.functional import cross_entropy
 
 from ..decoding.head import output_scale
 from ..errors import ConfigError
+from ..t5.delay import Delay, delayed_states
 from ..t5.tagger import Tagger, at_words
 from .batches import Batch
 from .config import LossConfig
@@ -69,11 +75,12 @@ class Objective(nn.Module):
             self.tagger = model.tagger or Tagger(self.network.config.d_model, model.task.marks)
             self.tagger.requires_grad_(True)
 
-    def forward(self, batch: Batch) -> Losses:
-        states = self._states(batch)
+    def forward(self, batch: Batch, delay: Delay | None = None) -> Losses:
+        """The losses of a batch, those of the tagger with a delay if one is given."""
+        states = self._states(batch, delay)
         text = slots = tags = cases = teacher = states.new_zeros(())
         if self.config.text_weight:
-            text, slots = self._text_losses(states, batch)
+            text, slots = self._text_losses(states if delay is None else self._states(batch), batch)
         if self.tagger is not None:
             marks, forms = self.tagger(at_words(states, batch.word_ends))  # (n_batch, n_words, n_classes)
             tags, cases = _mean_loss(marks, batch.marks), _mean_loss(forms, batch.cases)
@@ -84,11 +91,13 @@ class Objective(nn.Module):
         total = written + tagged + teacher
         return Losses(total, text.detach(), slots.detach(), tags.detach(), cases.detach(), teacher.detach())
 
-    def _states(self, batch: Batch) -> torch.Tensor:
+    def _states(self, batch: Batch, delay: Delay | None = None) -> torch.Tensor:
         """The encoder's states (n_batch, n_source, d_model); without gradients where its layers are frozen."""
         encoder = self.network.get_encoder()
         learns = any(parameter.requires_grad for parameter in encoder.block.parameters())
         with torch.set_grad_enabled(learns and torch.is_grad_enabled()):
+            if delay is not None:
+                return delayed_states(encoder, batch.input_ids, batch.token_words, delay)
             states: torch.Tensor = encoder(
                 input_ids=batch.input_ids, attention_mask=batch.attention_mask
             ).last_hidden_state

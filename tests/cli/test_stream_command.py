@@ -79,6 +79,17 @@ def test_committed_words_come_out_while_the_input_is_open(folder: str) -> None:
     assert process.returncode == 0
 
 
+def test_a_delay_needs_a_model_with_a_tagger(run: Run, tagged_model: Model, tmp_path: Path) -> None:
+    code, _, error = run("how are you", "--policy", "delay")
+    assert code == 2 and "which has no tagger" in error and error.count("\n") == 1
+    models.save(tagged_model.with_task(delay_left_words=4), tmp_path / "tagged")
+    chosen = ("--policy", "delay", "--lookahead", "2", "--json", "--provisional")
+    code, out, error = run("how are you today", "--model", str(tmp_path / "tagged"), *chosen)
+    assert (code, error) == (0, "")
+    found = [json.loads(line) for line in out.splitlines()]
+    assert [one["delay_words"] for one in found if "word" in one] == [2, 2, 1, 0]
+
+
 @pytest.mark.parametrize("policy", ["fixed", "entropy", "sentence"])
 def test_the_words_are_kept_and_the_line_is_ended(run: Run, policy: str) -> None:
     code, out, _ = run("how are you today my name is maria\n" * 3, "--policy", policy)

@@ -140,7 +140,7 @@ def test_a_sentence_s_window_begins_where_the_sentence_does() -> None:
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"policy": "eager"}, "policy 'eager'; expected one of fixed, entropy, sentence"),
+        ({"policy": "eager"}, "policy 'eager'; expected one of fixed, entropy, sentence, delay"),
         ({"decide": "guess"}, "decide 'guess'; expected one of seq2seq, classify"),
         ({"window": 9, "lookahead": 9}, "lookahead of 9 words in a window of 9; expected 0 or more"),
         ({"lookahead": -1}, "lookahead of -1 words"),

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from t5punct.errors import ConfigError
+from t5punct.t5.delay import NOBODY
 from t5punct.training.batches import BatchSampler, collate
 from t5punct.training.examples import IGNORED, Example
 
@@ -54,7 +55,7 @@ def test_batches_hold_examples_of_about_the_same_length() -> None:
 
 def test_collate_pads_and_masks() -> None:
     nothing = IGNORED
-    one = Example((5, 6, 7, 1), (5, 8, 6, 7, 1), (5, 6, 6, nothing, 1), word_ends=(1, 2), marks=(1, 0), cases=(1, 0))
+    one = Example((5, 6, 7, 1), (5, 8, 6, 7, 1), (5, 6, 6, nothing, 1), (1, 2), (1, 0), (1, 0), (0, 0, 1, NOBODY))
     other = Example(source=(5, 1), target=(5, 1), next_word_ids=(), word_ends=(0,), marks=(3,), cases=(2,))
     batch = collate(pad_id=0)([one, other])
     assert batch.input_ids.tolist() == [[5, 6, 7, 1], [5, 1, 0, 0]]
@@ -64,6 +65,7 @@ def test_collate_pads_and_masks() -> None:
     assert batch.word_ends.tolist() == [[1, 2], [0, 0]]
     assert batch.marks.tolist() == [[1, 0], [3, IGNORED]]
     assert batch.cases.tolist() == [[1, 0], [2, IGNORED]]
+    assert batch.token_words.tolist() == [[0, 0, 1, NOBODY], [NOBODY] * 4]
     assert batch.n_words == 3
     assert {tensor.dtype for tensor in (batch.input_ids, batch.attention_mask, batch.labels)} == {torch.int64}
     moved = batch.to(torch.device("meta"))

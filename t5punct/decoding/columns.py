@@ -1,0 +1,248 @@
+"""The delayed encoder, word by word: a new word costs one column, and no state is computed twice (`t5/delay.py`).
+
+In: what is remembered of some streams, and the tokens of the words that came.  Out: what is remembered now, with the
+states of the words that became final.
+
+In each layer a word's key and value are computed when the layer below is done with it, and its state once the words
+that the layer looks ahead to have come.  With look-aheads of 0, 1 and 1 words, the fifth word of a text moves:
+
+    layer 3  w w W - -        final is the third word
+    layer 2  w w w W -        its own words, and those that wait below
+    layer 1  w w w w W        W is computed now, w is remembered, - has to wait
+
+Keys and values are kept as far as the layer sees to the left, those of the prefix always.  What looks at one token
+alone, most of the work, runs on the columns of all streams end to end; attention runs stream by stream.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from typing import Any
+
+import torch
+from torch.nn.functional import scaled_dot_product_attention
+
+from ..model import Model
+from ..t5.delay import PREFIX, Delay, visible
+
+Word = Sequence[int]  # the tokens of one word
+_SPARE_TOKENS = 16  # so many old keys are dropped together: with each word it would cost more than they do
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """Tokens of one stream.
+
+    rows: (n_tokens, n_channels), states or keys; words, positions: int64 (n_tokens,), their words and their places.
+    """
+
+    rows: torch.Tensor
+    words: torch.Tensor
+    positions: torch.Tensor
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def part(self, chosen: slice | torch.Tensor) -> Tokens:
+        return Tokens(self.rows[chosen], self.words[chosen], self.positions[chosen])
+
+    def then(self, more: Tokens) -> Tokens:
+        words, positions = torch.cat([self.words, more.words]), torch.cat([self.positions, more.positions])
+        return Tokens(torch.cat([self.rows, more.rows]), words, positions)
+
+
+@dataclass(frozen=True, slots=True)
+class LayerMemory:
+    """One layer of one stream: `keys` with their values (n_keys, n_heads * d_kv), and inputs that wait for words."""
+
+    keys: Tokens
+    values: torch.Tensor
+    waiting: Tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What is remembered of a stream; a value, its size is bounded.
+
+    n_words, n_tokens: heard so far, the tokens with those of the prefix; final: the states of the last tokens of words,
+    those that became final with the newest words, and the one before them.
+    """
+
+    layers: tuple[LayerMemory, ...]
+    n_words: int
+    n_tokens: int
+    final: Tokens
+
+    @property
+    def n_cached(self) -> int:
+        """How many keys and waiting inputs are held, all layers together."""
+        return sum(len(layer.keys) + len(layer.waiting) for layer in self.layers)
+
+
+class ColumnEncoder:
+    """A model's encoder with a delay, ready to read streams."""
+
+    def __init__(self, model: Model, delay: Delay, style: str | None = None) -> None:
+        network: Any = model.network
+        self._encoder, self.delay = network.get_encoder(), delay
+        blocks = self._encoder.block
+        self._look_aheads = delay.look_aheads(len(blocks))
+        self._below = [0, *accumulate(self._look_aheads)]  # the words that each layer's input has waited for
+        source = model.tokenizer.source([], style)
+        self._prefix = source.ids[: source.n_prefix]
+        first = blocks[0].layer[0].SelfAttention
+        self._farthest = first.relative_attention_max_distance  # tokens; from there on all are equally far
+        biases = [block.layer[0].SelfAttention for block in blocks]  # T5 has one bias, the first layer's
+        self._biases = [self._bias(one if one.has_relative_attention_bias else first) for one in biases]
+        self._start: Memory | None = None
+
+    @property
+    def n_prefix(self) -> int:
+        return len(self._prefix)
+
+    @property
+    def n_remembered_words(self) -> int:
+        """The last words of a stream, from which all that is remembered can be computed again."""
+        return self.delay.reach_words(len(self._look_aheads)) + self.delay.words + 1
+
+    @torch.inference_mode()
+    def begin(self, n_words: int = 0, n_tokens: int = 0) -> Memory:
+        """Of a stream that has heard so many words, of so many tokens, and remembers none of them."""
+        if self._start is None:
+            nothing = self._tokens([], [], [])
+            heads = self._encoder.block[0].layer[0].SelfAttention.inner_dim
+            keys = Tokens(nothing.rows.new_zeros(0, heads), nothing.words, nothing.positions)
+            blank = Memory((LayerMemory(keys, keys.rows, nothing),) * len(self._look_aheads), 0, 0, nothing)
+            prefix = self._tokens(self._prefix, [PREFIX] * self.n_prefix, range(self.n_prefix))
+            (start,) = self._columns([blank], [prefix], whole=False) if self._prefix else [blank]
+            self._start = replace(start, n_tokens=self.n_prefix)
+        return replace(self._start, n_words=n_words, n_tokens=self.n_prefix + n_tokens)
+
+    @torch.inference_mode()
+    def read(self, memories: Sequence[Memory], words: Sequence[Sequence[Word]]) -> list[Memory]:
+        """What is remembered once each stream has heard these words."""
+        heard, incoming = [], []
+        for memory, new in zip(memories, words, strict=True):
+            ids = [token for word in new for token in word]
+            owners = [memory.n_words + index for index, word in enumerate(new) for _ in word]
+            incoming.append(self._tokens(ids, owners, range(memory.n_tokens, memory.n_tokens + len(ids))))
+            n_words, n_tokens = memory.n_words + len(new), memory.n_tokens + len(ids)
+            heard.append(replace(memory, n_words=n_words, n_tokens=n_tokens))
+        return self._columns(heard, incoming, whole=False)
+
+    @torch.inference_mode()
+    def tails(self, memories: Sequence[Memory]) -> list[Tokens]:
+        """The states of the words that are not final yet, if the streams ended here; what is remembered stays."""
+        nothing = self._tokens([], [], [])
+        ended = self._columns(memories, [nothing] * len(memories), whole=True)
+        return [
+            one.final.part(one.final.words > memory.n_words - 1 - self.delay.words)
+            for one, memory in zip(ended, memories, strict=True)
+        ]
+
+    def _columns(self, memories: Sequence[Memory], incoming: Sequence[Tokens], *, whole: bool) -> list[Memory]:
+        """Take tokens up through the layers as far as they can go; all that wait too, if these are the `whole`."""
+        if not memories:
+            return []
+        layers: list[list[LayerMemory]] = [[] for _ in memories]
+        for index, block in enumerate(self._encoder.block):
+            known = [memory.layers[index] for memory in memories]
+            bounds = [memory.n_words - 1 - self._below[index + 1] for memory in memories]  # of words with all in sight
+            keyed = self._keyed(block.layer[0], known, incoming)
+            parts = [_split(layer.waiting, len(layer.waiting) if whole else _count(layer.waiting, bound))
+                     for layer, bound in zip(keyed, bounds, strict=True)]  # fmt: skip
+            incoming = self._states(index, keyed, [ready for ready, _ in parts])
+            for held, layer, (_, waiting), bound in zip(layers, keyed, parts, bounds, strict=True):
+                held.append(replace(self._without_old(layer, bound), waiting=waiting))
+        finals = [replace(one, rows=self._encoder.final_layer_norm(one.rows)) for one in map(_word_ends, incoming)]
+        return [
+            replace(memory, layers=tuple(held), final=memory.final.part(slice(-1, None)).then(final))
+            for memory, held, final in zip(memories, layers, finals, strict=True)
+        ]
+
+    def _without_old(self, layer: LayerMemory, done: int) -> LayerMemory:
+        """A layer without the keys that no later query sees, if they are many; word `done` was the last query."""
+        n_prefix = self.n_prefix
+        start = _count(layer.keys, done - self.delay.left_words)
+        if start - n_prefix < _SPARE_TOKENS:
+            return layer
+        prefix, rest = slice(n_prefix), slice(start, None)
+        values = torch.cat([layer.values[prefix], layer.values[rest]])
+        return replace(layer, keys=layer.keys.part(prefix).then(layer.keys.part(rest)), values=values)
+
+    def _keyed(self, sublayer: Any, known: Sequence[LayerMemory], incoming: Sequence[Tokens]) -> list[LayerMemory]:
+        """The layers with keys and values of new inputs, which wait behind those that do."""
+        rows = torch.cat([tokens.rows for tokens in incoming])
+        if not len(rows):
+            return list(known)
+        normed, sizes = sublayer.layer_norm(rows), [len(tokens) for tokens in incoming]
+        keys, values = (
+            project(normed).split(sizes) for project in (sublayer.SelfAttention.k, sublayer.SelfAttention.v)
+        )
+        return [
+            LayerMemory(
+                layer.keys.then(replace(tokens, rows=key)), torch.cat([layer.values, value]), layer.waiting.then(tokens)
+            )
+            for layer, tokens, key, value in zip(known, incoming, keys, values, strict=True)
+        ]
+
+    def _states(self, index: int, layers: Sequence[LayerMemory], ready: Sequence[Tokens]) -> list[Tokens]:
+        """What a layer makes of the inputs whose time has come."""
+        rows, block = torch.cat([tokens.rows for tokens in ready]), self._encoder.block[index]
+        if not len(rows):
+            return list(ready)
+        attention, feeding = block.layer[0].SelfAttention, block.layer[-1]
+        queries = attention.q(block.layer[0].layer_norm(rows)).split([len(tokens) for tokens in ready])
+        found = [
+            self._attended(index, query, tokens, layer)
+            for query, tokens, layer in zip(queries, ready, layers, strict=True)
+        ]
+        rows = rows + attention.o(torch.cat(found))
+        rows = rows + feeding.DenseReluDense(feeding.layer_norm(rows))
+        sizes = [len(tokens) for tokens in ready]
+        return [replace(tokens, rows=one) for tokens, one in zip(ready, rows.split(sizes), strict=True)]
+
+    def _attended(self, index: int, queries: torch.Tensor, tokens: Tokens, layer: LayerMemory) -> torch.Tensor:
+        """Attention of one stream, without scaling, as T5 has it: (n_tokens, n_heads * d_kv) -> the same shape."""
+        if not len(tokens):
+            return queries
+        n_heads, seen = self._biases[index].shape[0], layer.keys
+        distances = (seen.positions - tokens.positions[:, None]).clamp(-self._farthest, self._farthest)
+        hidden = ~visible(tokens.words, seen.words, self._look_aheads[index], self.delay.left_words)
+        bias = self._biases[index][:, distances + self._farthest].masked_fill(hidden, float("-inf"))
+        query, key, value = (
+            rows.view(len(rows), n_heads, -1).transpose(0, 1) for rows in (queries, seen.rows, layer.values)
+        )
+        found = scaled_dot_product_attention(query, key, value, attn_mask=bias, scale=1.0)  # (n_heads, n_tokens, d_kv)
+        return found.transpose(0, 1).flatten(1)
+
+    def _bias(self, attention: Any) -> torch.Tensor:
+        """Position biases (n_heads, 2 * farthest + 1): of keys from the farthest to the left to that to the right."""
+        with torch.inference_mode():
+            right = attention.compute_bias(1, self._farthest + 1)[0, :, 0]  # (n_heads, farthest + 1)
+            left = attention.compute_bias(self._farthest + 1, 1)[0, :, :, 0]
+            return torch.cat([left.flip(-1)[:, :-1], right], -1)
+
+    def _tokens(self, ids: Sequence[int], words: Sequence[int], positions: Sequence[int]) -> Tokens:
+        device = self._biases[0].device
+        columns = (torch.tensor(list(values), dtype=torch.long, device=device) for values in (ids, words, positions))
+        ids_there, words_there, positions_there = columns
+        return Tokens(self._encoder.embed_tokens(ids_there), words_there, positions_there)
+
+
+def _count(tokens: Tokens, last_word: int) -> int:
+    """How many tokens from the first on belong to the prefix, or to words up to this one."""
+    return int((tokens.words <= max(last_word, PREFIX)).sum())
+
+
+def _split(tokens: Tokens, n_tokens: int) -> tuple[Tokens, Tokens]:
+    return tokens.part(slice(n_tokens)), tokens.part(slice(n_tokens, None))
+
+
+def _word_ends(tokens: Tokens) -> Tokens:
+    """The last token of each word."""
+    ends = torch.ones_like(tokens.words, dtype=torch.bool)
+    ends[:-1] = tokens.words[1:] != tokens.words[:-1]
+    return tokens.part(ends & (tokens.words != PREFIX))

@@ -1,0 +1,117 @@
+"""Controllable time delay: which token of an encoder may see which, layer by layer (CT-Transformer; Chen 2020).
+
+In: the word that each token belongs to, and a `Delay`.  Out: masks, and the states of an encoder under them.
+
+A word's state depends on at most L words after it, so it is final once they are heard: layer k sees l_k words to the
+right, and l_1 + .. + l_n = L.  To the left each layer sees `left_words` words, so that a stream's memory is bounded.
+
+- Words are the unit: a token sees all tokens of the words that its word may see, its own word's later pieces too.
+- Prefix tokens (the style) are seen by all, and see the prefix only: they are the same in every text.
+- A pause token belongs to the word after it: a stream knows of a silence when that word begins.
+- The end of text is seen by nobody: it would tell the last L words that no others follow.  So are padding, and pauses
+  after the last word.
+- Positions are those of the whole context: distances in tokens between all that stand in the source.
+
+>>> Delay(4).look_aheads(6), Delay(3, layers=(4, 1)).look_aheads(6)
+((0, 1, 1, 0, 1, 1), (0, 1, 0, 0, 2, 0))
+>>> token_words(Source((7, 11, 12, 13, 1), word_ends=(2, 3), n_prefix=1)) == (PREFIX, 0, 0, 1, NOBODY)
+True
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import torch
+
+from ..errors import ConfigError
+from .task import TaskConfig
+from .tokenization import Source
+
+LEFT_WORDS = 32  # what a layer sees to the left, where nothing else is said
+PREFIX = -1  # the word of prefix tokens
+NOBODY = 1 << 30  # the word of tokens that no word sees; far from every real one
+
+
+@dataclass(frozen=True, slots=True)
+class Delay:
+    """How many words the encoder sees to the right, all layers together (L), and to the left, in each layer.
+
+    `layers`: those that look ahead, in the order in which they get one word more, again and again; empty: all, evenly.
+    """
+
+    words: int
+    left_words: int = LEFT_WORDS
+    layers: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.words < 0 or self.left_words < 1:
+            raise ConfigError(
+                f"a delay of {self.words} words with {self.left_words} to the left",
+                expected="0 or more, and 1 or more",
+                fix="check the delay",
+            )
+
+    @classmethod
+    def of_task(cls, words: int, task: TaskConfig) -> Delay:
+        """A delay as a model was trained for it."""
+        return cls(words, task.delay_left_words or LEFT_WORDS, tuple(task.delay_layers))
+
+    def look_aheads(self, n_layers: int) -> tuple[int, ...]:
+        """The words that each layer sees to the right, the first layer first; their sum is `words`."""
+        if self.layers:
+            turns = [self.layers[word % len(self.layers)] for word in range(self.words)]
+            return tuple(turns.count(layer) for layer in range(n_layers))
+        shares = [self.words * n_below // n_layers for n_below in range(n_layers + 1)]
+        return tuple(upper - lower for lower, upper in pairwise(shares))
+
+    def reach_words(self, n_layers: int) -> int:
+        """How many words to the left a state depends on: every layer reaches on from what the one below has seen."""
+        return self.left_words * n_layers
+
+
+def token_words(source: Source) -> tuple[int, ...]:
+    """The word that each token belongs to, from 0; `PREFIX` and `NOBODY` for those that belong to none."""
+    words, start = [PREFIX] * source.n_prefix, source.n_prefix
+    for word, end in enumerate(source.word_ends):
+        words += [word] * (end + 1 - start)
+        start = end + 1
+    return (*words, *(NOBODY,) * (len(source.ids) - start))
+
+
+def visible(query_words: torch.Tensor, key_words: torch.Tensor, look_ahead: int, left_words: int) -> torch.Tensor:
+    """Which keys a layer's queries see, by the words that both belong to.
+
+    query_words: int64 (.., n_queries); key_words: int64 (.., n_keys).  Gives bool (.., n_queries, n_keys).
+    """
+    queries, keys = query_words[..., :, None], key_words[..., None, :]
+    near = (keys <= queries + look_ahead) & (keys >= queries - left_words)
+    return (keys == PREFIX) | (near & (queries != PREFIX))
+
+
+def delayed_states(encoder: Any, input_ids: torch.Tensor, words: torch.Tensor, delay: Delay) -> torch.Tensor:
+    """The states of an encoder whose layers see what a delay lets them see; in training mode with dropout.
+
+    input_ids, words: int64 (n_batch, n_source), `words` as `token_words` has them, `NOBODY` where padded.  Gives
+    (n_batch, n_source, d_model).  The layers are those of transformers' T5, mT5 and umT5, each with its own mask.
+    """
+    hidden = encoder.dropout(encoder.embed_tokens(input_ids))
+    look_aheads = delay.look_aheads(len(encoder.block))
+    masks = {look_ahead: _additive(words, look_ahead, delay, hidden.dtype) for look_ahead in set(look_aheads)}
+    shared: dict[str, torch.Tensor] = {}  # T5 computes position biases in the first layer, umT5 in each
+    for block, look_ahead in zip(encoder.block, look_aheads, strict=True):
+        found = block(hidden, attention_mask=masks[look_ahead], **shared)
+        if isinstance(found, tuple):
+            hidden, shared = found[0], {"position_bias": found[1]}
+        else:
+            hidden = found
+    states: torch.Tensor = encoder.dropout(encoder.final_layer_norm(hidden))
+    return states
+
+
+def _additive(words: torch.Tensor, look_ahead: int, delay: Delay, dtype: torch.dtype) -> torch.Tensor:
+    """What is added to attention's logits, (n_batch, 1, n_source, n_source): 0, or minus infinity where hidden."""
+    seen = visible(words, words, look_ahead, delay.left_words)[:, None]
+    return torch.zeros(seen.shape, dtype=dtype, device=seen.device).masked_fill(~seen, float("-inf"))

@@ -1,0 +1,217 @@
+"""The delayed encoder against one that is computed token by token, and what its states may depend on."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from t5punct.errors import ConfigError
+from t5punct.model import Model
+from t5punct.t5 import delay as delay_module
+from t5punct.t5.delay import NOBODY, PREFIX, Delay, delayed_states, token_words, visible
+
+N_LAYERS = 3
+few = settings(max_examples=12)
+
+
+def encoder_of(kind: str) -> Any:
+    """An encoder of three layers with lively random weights, of T5 (one position bias) or umT5 (one a layer)."""
+    from transformers import T5Config, T5EncoderModel, UMT5Config, UMT5EncoderModel
+
+    config_class, model_class = {"t5": (T5Config, T5EncoderModel), "umt5": (UMT5Config, UMT5EncoderModel)}[kind]
+    config = config_class(
+        vocab_size=40, d_model=16, d_kv=4, num_heads=2, d_ff=24, num_layers=N_LAYERS, dropout_rate=0.0,
+        relative_attention_num_buckets=8, relative_attention_max_distance=12, feed_forward_proj="gated-gelu",
+    )  # fmt: skip
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(3)
+        model = model_class(config).eval()
+        with torch.no_grad():
+            for name, value in model.named_parameters():
+                value.mul_(6.0 if "relative" in name else 2.0 if "SelfAttention" in name else 1.0)
+    return model.encoder
+
+
+ENCODERS = {kind: encoder_of(kind) for kind in ("t5", "umt5")}
+
+
+@st.composite
+def texts(draw: st.DrawFn) -> tuple[list[int], list[int]]:
+    """Token ids, and the word of each: a prefix, words of 1 to 3 tokens, the end."""
+    lengths = draw(st.lists(st.integers(1, 3), min_size=1, max_size=9))
+    words = [PREFIX] * draw(st.integers(0, 2)) + [word for word, n in enumerate(lengths) for _ in range(n)] + [NOBODY]
+    return draw(st.lists(st.integers(2, 39), min_size=len(words), max_size=len(words))), words
+
+
+delays = st.builds(Delay, st.integers(0, 5), st.integers(1, 4), st.sampled_from([(), (2, 0), (1,)]))
+
+
+@torch.no_grad()
+def states_of(kind: str, ids: list[int], words: list[int], delay: Delay) -> torch.Tensor:
+    return delayed_states(ENCODERS[kind], torch.tensor([ids]), torch.tensor([words]), delay)[0]
+
+
+def sees(query: int, key: int, look_ahead: int, left_words: int) -> bool:
+    """The rule of the module's docstring, once more."""
+    if key == PREFIX or query == PREFIX:
+        return key == PREFIX
+    if NOBODY in (query, key):
+        return query == key
+    return query - left_words <= key <= query + look_ahead
+
+
+@torch.no_grad()
+def by_hand(encoder: Any, ids: list[int], words: list[int], delay: Delay) -> torch.Tensor:
+    """Token by token and head by head, with explicit loops; (n_source, d_model)."""
+    first = encoder.block[0].layer[0].SelfAttention
+    hidden = encoder.embed_tokens(torch.tensor(ids))
+    for block, look_ahead in zip(encoder.block, delay.look_aheads(len(encoder.block)), strict=True):
+        attention, normed = block.layer[0].SelfAttention, block.layer[0].layer_norm(hidden)
+        biased = attention if attention.has_relative_attention_bias else first
+        bias = biased.compute_bias(len(ids), len(ids))[0]  # (n_heads, n_source, n_source)
+        found = []
+        for token, word in enumerate(words):
+            keys = [k for k, other in enumerate(words) if sees(word, other, look_ahead, delay.left_words)]
+            heads = []
+            for head in range(attention.n_heads):
+                part = slice(head * 4, head * 4 + 4)
+                query = (attention.q.weight @ normed[token])[part]
+                logits = [query @ (attention.k.weight @ normed[k])[part] + bias[head, token, k] for k in keys]
+                weights = torch.stack(logits).softmax(0)
+                values = torch.stack([(attention.v.weight @ normed[k])[part] for k in keys])
+                heads.append(weights @ values)
+            found.append(attention.o.weight @ torch.cat(heads))
+        hidden = block.layer[1](hidden + torch.stack(found))
+    result: torch.Tensor = encoder.final_layer_norm(hidden)
+    return result
+
+
+@pytest.mark.parametrize("kind", ["t5", "umt5"])
+@few
+@given(text=texts(), delay=delays)
+def test_it_equals_an_encoder_computed_token_by_token(
+    kind: str, text: tuple[list[int], list[int]], delay: Delay
+) -> None:
+    assert torch.allclose(states_of(kind, *text, delay), by_hand(ENCODERS[kind], *text, delay), atol=1e-4)
+
+
+@pytest.mark.parametrize("kind", ["t5", "umt5"])
+@few
+@given(text=texts(), delay=delays, seed=st.integers(0, 99), data=st.data())
+def test_no_state_depends_on_a_later_word_whatever_it_is(
+    kind: str, text: tuple[list[int], list[int]], delay: Delay, seed: int, data: st.DataObject
+) -> None:
+    """Other words, more words or none at all after word i + L: the same state."""
+    ids, words = text
+    word = data.draw(st.integers(-1, max(word for word in words if word != NOBODY)))
+    beyond = word + delay.words + 1 if word >= 0 else 0
+    heard = [place for place, owner in enumerate(words) if owner < beyond]
+    new_ids = [*(ids[place] for place in heard), *random.Random(seed).choices(range(2, 40), k=5)]
+    new_words = [*(words[place] for place in heard), beyond, beyond, beyond + 1, beyond + 2, NOBODY]
+    mine = [place for place in heard if words[place] == word]
+    found, other = states_of(kind, ids, words, delay), states_of(kind, new_ids, new_words, delay)
+    assert torch.allclose(found[mine], other[mine], atol=1e-4)
+
+
+def reached(kind: str, ids: list[int], words: list[int], delay: Delay, word: int) -> set[int]:
+    """The words whose embeddings have a gradient from a word's states."""
+    encoder = ENCODERS[kind]
+    rows = encoder.embed_tokens(torch.tensor([ids])).detach().requires_grad_(True)
+
+    class Given:
+        block, dropout, final_layer_norm = encoder.block, encoder.dropout, encoder.final_layer_norm
+
+        @staticmethod
+        def embed_tokens(_: torch.Tensor) -> torch.Tensor:
+            return rows
+
+    states = delayed_states(Given, torch.tensor([ids]), torch.tensor([words]), delay)[0]
+    chosen = torch.tensor([owner == word for owner in words])
+    (gradient,) = torch.autograd.grad((states[chosen] * torch.randn(16)).sum(), rows)
+    return {owner for owner, one in zip(words, gradient[0], strict=True) if bool(one.abs().sum() > 0)}
+
+
+@pytest.mark.parametrize("kind", ["t5", "umt5"])
+@few
+@given(text=texts(), delay=delays, data=st.data())
+def test_gradients_reach_exactly_the_words_that_the_delay_lets_a_word_see(
+    kind: str, text: tuple[list[int], list[int]], delay: Delay, data: st.DataObject
+) -> None:
+    ids, words = text
+    last = max(word for word in words if word != NOBODY)
+    word = data.draw(st.integers(0, last))
+    found = reached(kind, ids, words, delay, word)
+    first = max(0, word - delay.reach_words(N_LAYERS))
+    assert found - {PREFIX} == set(range(first, min(word + delay.words, last) + 1)), "no more, and no less"
+    assert (PREFIX in found) == (PREFIX in words)
+
+
+@pytest.mark.parametrize("leak", ["one word more", "the end", "a prefix that reads the text"])
+def test_a_leaky_mask_is_found(leak: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the tests above look at fails for each of these masks."""
+
+    def leaky(queries: torch.Tensor, keys: torch.Tensor, look_ahead: int, left_words: int) -> torch.Tensor:
+        if leak == "one word more":
+            return visible(queries, keys, look_ahead + 1, left_words)
+        seen = visible(queries, keys, look_ahead, left_words)
+        if leak == "the end":
+            return seen | (keys == NOBODY)[..., None, :]
+        return seen | (queries == PREFIX)[..., :, None]
+
+    ids, words, delay = [5, 6, 7, 8, 9, 10, 1], [PREFIX, 0, 0, 1, 2, 3, NOBODY], Delay(1, 4)
+    assert reached("umt5", ids, words, delay, 0) == {PREFIX, 0, 1}
+    monkeypatch.setattr(delay_module, "visible", leaky)
+    assert reached("umt5", ids, words, delay, 0) - {PREFIX, 0, 1}
+    wanted = by_hand(ENCODERS["umt5"], ids, words, delay)
+    assert not torch.allclose(states_of("umt5", ids, words, delay), wanted, atol=1e-4)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("kind", ["t5", "umt5"])
+def test_a_delay_that_hides_nothing_is_the_encoder_itself(kind: str) -> None:
+    """All words in sight, no prefix, no end: then nothing is masked."""
+    encoder, ids = ENCODERS[kind], torch.tensor([[5, 6, 7, 8, 9, 10]])
+    words = torch.arange(6)[None]
+    found = delayed_states(encoder, ids, words, Delay(6 * N_LAYERS, 6))
+    assert torch.allclose(found, encoder(input_ids=ids).last_hidden_state, atol=1e-5)
+
+
+def test_padding_and_batch_mates_change_nothing() -> None:
+    one, other = ([5, 6, 7, 8, 1], [PREFIX, 0, 1, 1, NOBODY]), ([9, 3, 1], [PREFIX, 0, NOBODY])
+    ids, words = torch.tensor([one[0], [*other[0], 0, 0]]), torch.tensor([one[1], [*other[1], NOBODY, NOBODY]])
+    with torch.no_grad():
+        both = delayed_states(ENCODERS["umt5"], ids, words, Delay(2, 3))
+    assert torch.allclose(both[0][:4], states_of("umt5", *one, Delay(2, 3))[:4], atol=1e-5)
+    assert torch.allclose(both[1][:2], states_of("umt5", *other, Delay(2, 3))[:2], atol=1e-5)
+    assert bool(both.isfinite().all()), "padding sees itself"
+
+
+@given(st.integers(0, 40), st.integers(1, 12), st.permutations(range(4)))
+def test_the_layers_look_ahead_by_all_of_the_delay_together(words: int, n_layers: int, order: list[int]) -> None:
+    even = Delay(words).look_aheads(n_layers)
+    assert (len(even), sum(even)) == (n_layers, words) and max(even) - min(even) <= 1
+    chosen = Delay(words, layers=tuple(order[:3])).look_aheads(4)
+    assert sum(chosen) == words and chosen[order[3]] == 0
+
+
+def test_a_source_says_which_word_a_token_belongs_to(tiny_model: Model) -> None:
+    """A silence belongs to the word after it, for a stream knows of it then; what follows the last word to none."""
+    hearing = tiny_model.with_task(pause_ms=280).tokenizer
+    source = hearing.source(["we", "know", "that"], "talk", pauses=[False, True, True])
+    words = token_words(source)
+    assert len(words) == len(source.ids) and words.index(0) == source.n_prefix > 0
+    pauses = [place for place, token in enumerate(source.ids) if token == hearing.pause_id]
+    assert [words[place] for place in pauses] == [2, NOBODY]
+    assert [words[end] for end in source.word_ends] == [0, 1, 2]
+    assert words[-1] == NOBODY
+
+
+def test_impossible_delays_are_refused() -> None:
+    for delay in ({"words": -1}, {"words": 1, "left_words": 0}):
+        with pytest.raises(ConfigError, match="a delay of"):
+            Delay(**delay)

@@ -1,0 +1,156 @@
+"""Training with a delay: what is drawn, what the losses read, and that nothing changes without one."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from t5punct import model as models
+from t5punct.errors import ConfigError
+from t5punct.model import Model
+from t5punct.t5.delay import NOBODY, PREFIX, Delay, delayed_states
+from t5punct.t5.tagger import at_words
+from t5punct.training import loop
+from t5punct.training.batches import Batch, collate
+from t5punct.training.config import LossConfig, TrainConfig
+from t5punct.training.delays import DelayConfig, drawn
+from t5punct.training.examples import ChunkExamples, Example
+from t5punct.training.loop import train
+from t5punct.training.objective import Objective
+
+DELAYS = [0, 1, 4, None]
+
+
+@pytest.fixture
+def delayed(config: TrainConfig) -> TrainConfig:
+    data = replace(config.data, delays=DelayConfig(DELAYS, left_words=3, layers=[1]))
+    return replace(config, data=data, loss=LossConfig(text_weight=0, tagger_weight=1.0))
+
+
+@pytest.fixture
+def batch(tiny_model: Model) -> Batch:
+    rows = ["we know that is right and so", "stop now please"]
+    found: list[Example] = []
+    for row in rows:
+        data = _Rows({"source": [row], "target": [row + "."], "style": ["talk"], "n_words": [len(row.split())]})
+        found.append(ChunkExamples(data, tiny_model.tokenizer)[0])
+    return collate(tiny_model.tokenizer.pad_id)(found)
+
+
+class _Rows(dict[str, list[object]]):
+    """Just enough of a data set of one row."""
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, str):
+            return super().__getitem__(key)
+        return {name: values if isinstance(key, list) else values[key] for name, values in self.items()}
+
+
+def test_a_place_in_the_run_draws_its_delay_and_all_of_the_list_come() -> None:
+    config = DelayConfig([0, 4, None, None], left_words=7, layers=[1, 0])
+    found = [drawn(config, 1, epoch, place, 0) for epoch in range(2) for place in range(400)]
+    assert found == [drawn(config, 1, epoch, place, 0) for epoch in range(2) for place in range(400)]
+    counts = Counter(found)
+    assert counts.keys() == {Delay(0, 7, (1, 0)), Delay(4, 7, (1, 0)), None}
+    assert 340 < counts[None] < 460, "what stands twice comes twice as often"
+    assert found[:400] != found[400:] != [drawn(config, 2, 1, place, 0) for place in range(400)]
+    assert found[:400] != [drawn(config, 1, 0, place, 1) for place in range(400)], "processes draw their own"
+
+
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [({"words": [-1]}, r"a delay of -1 words"), ({"words": [2], "left_words": 0}, r"2 words with 0 to the left")],
+)
+def test_impossible_delays_are_refused(config: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        DelayConfig(**config)
+
+
+def test_layers_that_the_encoder_lacks_are_refused(delayed: TrainConfig) -> None:
+    with pytest.raises(ConfigError, match=r"look-ahead in layers \[2\] of an encoder with 2; expected some of 0 to 1"):
+        train(replace(delayed, data=replace(delayed.data, delays=DelayConfig([1], layers=[2]))))
+
+
+def test_delays_need_a_tagger(config: TrainConfig) -> None:
+    with pytest.raises(ConfigError, match="delays without a tagger's loss"):
+        replace(config, data=replace(config.data, delays=DelayConfig([2])), loss=LossConfig())
+
+
+def test_examples_say_which_word_each_token_belongs_to(batch: Batch, tiny_model: Model) -> None:
+    prefix = len(tiny_model.tokenizer.source([]).ids) - 1
+    for row, n_words in enumerate((7, 3)):
+        words = batch.token_words[row]
+        assert words[:prefix].tolist() == [PREFIX] * prefix
+        assert [int(words[end]) for end in batch.word_ends[row, :n_words]] == list(range(n_words))
+        assert int(words[int(batch.word_ends[row, n_words - 1]) + 1]) == NOBODY, "the end of text"
+
+
+def test_the_taggers_loss_reads_delayed_states_and_the_text_loss_those_of_the_whole_context(
+    tiny_model: Model, batch: Batch
+) -> None:
+    torch.manual_seed(2)
+    objective, delay = Objective(tiny_model, LossConfig(tagger_weight=1.0)), Delay(1, 2)
+    with torch.no_grad():
+        whole, found = objective(batch), objective(batch, delay)
+        states = delayed_states(tiny_model.network.get_encoder(), batch.input_ids, batch.token_words, delay)
+        assert objective.tagger is not None
+        marks, _ = objective.tagger(at_words(states, batch.word_ends))
+    wanted = torch.nn.functional.cross_entropy(marks.flatten(0, 1), batch.marks.flatten())
+    assert float(found.tags) == pytest.approx(float(wanted), rel=1e-5)
+    assert float(found.tags) != float(whole.tags)
+    assert float(found.text) == float(whole.text)
+
+
+def test_a_run_with_delays_leaves_a_model_that_says_so(delayed: TrainConfig) -> None:
+    folder = train(delayed)
+    task = models.load(folder).task
+    assert (task.delay_left_words, task.delay_layers) == (3, [1])
+    assert Delay.of_task(5, task) == Delay(5, 3, (1,))
+
+
+def test_an_interrupted_run_draws_the_same_delays(
+    delayed: TrainConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found: list[Delay | None] = []
+
+    def noted(config: DelayConfig, *place: int) -> Delay | None:
+        found.append(drawn(config, *place))
+        return found[-1]
+
+    monkeypatch.setattr(loop, "drawn", noted)
+    whole = train(replace(delayed, output=str(tmp_path / "whole"), optim=replace(delayed.optim, max_steps=6)))
+    at_once = found.copy()
+    found.clear()
+    half = replace(delayed, output=str(tmp_path / "half"), optim=replace(delayed.optim, max_steps=6))
+    with monkeypatch.context() as patch:
+        patch.setattr(loop, "_due", lambda step, every: step == 3)
+        patch.setattr(loop, "_validate", _stop)
+        with pytest.raises(KeyboardInterrupt):
+            train(replace(half, checkpoint_every_steps=3))
+    train(replace(half, resume=True))
+    assert found == at_once and len({*found}) > 1
+    assert (whole / "model.safetensors").read_bytes() == (tmp_path / "half" / "model.safetensors").read_bytes()
+
+
+def _stop(run: loop.Run, *_: object) -> None:
+    loop._save(run)
+    raise KeyboardInterrupt
+
+
+def test_without_delays_training_is_what_it_was(config: TrainConfig, tmp_path: Path) -> None:
+    """A list of nulls is no delay: the same weights, byte for byte, as without the list; a delay changes them."""
+    folders = [
+        train(replace(config, output=str(tmp_path / str(n)), data=replace(config.data, delays=DelayConfig(words))))
+        for n, words in enumerate(([], [None], [1]))
+    ]
+    plain, nulls, one = ((folder / "model.safetensors").read_bytes() for folder in folders)
+    assert plain == nulls != one
+    assert "delay_left_words: null" in (folders[1] / "t5punct.yaml").read_text()
+    losses = [json.loads(line)["text_loss"] for line in Path(f"{folders[0]}.log.jsonl").read_text().splitlines()]
+    assert losses
