@@ -10,6 +10,7 @@ from __future__ import annotations
 import typer
 
 from .extras import need
+from .launchers import end_with_launcher, start_all
 from .options import Config, Overrides, silence_bars
 from .process import keep_freed_memory
 from .threads import use_threads, wait_asleep
@@ -40,6 +41,8 @@ def train(config: Config = None, overrides: Overrides = None) -> None:
     from ..training.config import TrainConfig
 
     settings = load(TrainConfig, config, overrides or ())
+    end_with_launcher()
+    start_all()
     wait_asleep()  # before anything loads torch
     from ..training.loop import train as run
 
