@@ -19,19 +19,25 @@ from .threads import use_threads, wait_asleep
 def prepare(config: Config = None, overrides: Overrides = None) -> None:
     """Make a training data set from corpora (see configs/prepare.yaml)."""
     need("train")
-    from datasets.utils.logging import disable_progress_bar
+    from datasets.utils.logging import CRITICAL, disable_progress_bar, set_verbosity
 
     from ..config import load
     from ..training.data.prepare import PrepareConfig
     from ..training.data.prepare import prepare as run
+    from ..training.data.report import brief
 
     settings = load(PrepareConfig, config, overrides or ())
     disable_progress_bar()
+    set_verbosity(CRITICAL)  # what it logs of an error comes as an error, too
     report = run(settings)
     typer.echo(
         f"{report.output}: {report.train_chunks} chunks of {report.train_words} words to train on, "
         f"{report.validation_chunks} chunks to validate with"
     )
+    for line in brief(report):
+        typer.echo(line)
+    for warning in report.warnings:
+        typer.echo(f"t5punct: warning: {warning}", err=True)
 
 
 def train(config: Config = None, overrides: Overrides = None) -> None:
