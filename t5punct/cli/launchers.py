@@ -91,7 +91,7 @@ def _asked(command: Sequence[str]) -> Any:
 
 def _parent_command() -> list[str]:
     """The words of the command that started this process; none where the system does not tell."""
-    import psutil  # accelerate needs it
+    import psutil
 
     try:
         return list(psutil.Process(os.getppid()).cmdline())
