@@ -13,6 +13,7 @@ Demo(size=3)
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -25,7 +26,7 @@ T = TypeVar("T")
 def load(schema: type[T], path: str | Path | None = None, overrides: Sequence[str] = (), base: str = "") -> T:
     """Merge a dataclass's defaults, `base` (YAML text), a YAML file and `key.path=value` overrides, in that order.
 
-    Raises ConfigError for an unknown key (listing the valid ones) or a value of the wrong type.
+    Raises ConfigError for an unknown key (with the nearest valid one, and a list of all) or a value of the wrong type.
     """
     layers = [_parsed(base)] if base else []
     layers += [] if path is None else [_read_yaml(Path(path))]
@@ -72,6 +73,25 @@ def valid_keys(schema: Any, prefix: str = "") -> list[str]:
         else:
             keys.append(prefix + field.name)
     return keys
+
+
+def nearest_key(key: str, schema: Any) -> str:
+    """The valid setting whose name is most like an unknown one's, whole or by its last part: `lr` is `optim.lr`."""
+    from rapidfuzz.distance import OSA, JaroWinkler
+
+    key = re.sub(r"\[\d+\]", "", key)  # `corpora[0]`
+
+    def likeness(valid: str) -> float:
+        whole, last = (valid, key), (valid.rpartition(".")[2], key.rpartition(".")[2])
+        likes = [
+            max(OSA.normalized_similarity(*pair), 0.9 * JaroWinkler.normalized_similarity(*pair))
+            for pair in (whole, last)
+        ]
+        return max(likes) + 0.1 * likes[0]
+
+    valid = valid_keys(schema)
+    sections = dict.fromkeys(key.rpartition(".")[0] for key in valid if "." in key)  # of `optm.lr`, `optm` is unknown
+    return max([*valid, *sections], key=likeness)
 
 
 def _read_yaml(path: Path) -> Any:
@@ -130,7 +150,7 @@ def _merge(schema: type[T], layers: Sequence[Any]) -> T:
         raise ConfigError(
             f"unknown setting {key!r}",
             expected=f"one of {', '.join(valid_keys(schema))}",
-            fix="check the spelling",
+            fix=f"check the spelling: is it {nearest_key(key, schema)}?",
         ) from error
     except (OmegaConfBaseException, TypeError) as error:  # TypeError: a list where keys belong
         key = getattr(error, "full_key", None)

@@ -91,6 +91,24 @@ def test_an_unknown_override_is_refused(override: str) -> None:
         load(Demo, None, [override])
 
 
+@pytest.mark.parametrize(
+    ("key", "nearest"),
+    [
+        ("sise", "size"), ("optm", "optim"), ("lr", "optim.lr"), ("optim.nmae", "optim.name"),
+        ("path", "corpora.path"), ("optim.wrods", "corpora.words"),
+    ],
+)  # fmt: skip
+def test_the_valid_setting_nearest_to_an_unknown_one_is_named(key: str, nearest: str) -> None:
+    with pytest.raises(ConfigError, match=rf"unknown setting '{key}'; expected one of .*: is it {nearest}\?$"):
+        load(Demo, None, [f"{key}=1"])
+
+
+def test_a_setting_in_a_list_has_a_nearest_one_too(tmp_path: Path) -> None:
+    (tmp_path / "wrong.yaml").write_text("corpora: [{path: a, word: 3}]")
+    with pytest.raises(ConfigError, match=r"unknown setting 'word'; .*: is it corpora.words\?$"):
+        load(Demo, tmp_path / "wrong.yaml")
+
+
 def test_an_unknown_key_is_named_and_the_valid_ones_listed(tmp_path: Path) -> None:
     keys = "size, optim.lr, optim.name, corpora.path, corpora.words"
     expected = f"unknown setting 'optim.rate'; expected one of {keys}; check the spelling"

@@ -10,6 +10,7 @@ from __future__ import annotations
 import typer
 
 from .extras import need
+from .launchers import end_with_launcher, start_all
 from .options import Config, Overrides, silence_bars
 from .process import keep_freed_memory
 from .threads import use_threads, wait_asleep
@@ -18,19 +19,25 @@ from .threads import use_threads, wait_asleep
 def prepare(config: Config = None, overrides: Overrides = None) -> None:
     """Make a training data set from corpora (see configs/prepare.yaml)."""
     need("train")
-    from datasets.utils.logging import disable_progress_bar
+    from datasets.utils.logging import CRITICAL, disable_progress_bar, set_verbosity
 
     from ..config import load
     from ..training.data.prepare import PrepareConfig
     from ..training.data.prepare import prepare as run
+    from ..training.data.report import brief
 
     settings = load(PrepareConfig, config, overrides or ())
     disable_progress_bar()
+    set_verbosity(CRITICAL)  # what it logs of an error comes as an error, too
     report = run(settings)
     typer.echo(
         f"{report.output}: {report.train_chunks} chunks of {report.train_words} words to train on, "
         f"{report.validation_chunks} chunks to validate with"
     )
+    for line in brief(report):
+        typer.echo(line)
+    for warning in report.warnings:
+        typer.echo(f"t5punct: warning: {warning}", err=True)
 
 
 def train(config: Config = None, overrides: Overrides = None) -> None:
@@ -40,6 +47,8 @@ def train(config: Config = None, overrides: Overrides = None) -> None:
     from ..training.config import TrainConfig
 
     settings = load(TrainConfig, config, overrides or ())
+    end_with_launcher()
+    start_all()
     wait_asleep()  # before anything loads torch
     from ..training.loop import train as run
 

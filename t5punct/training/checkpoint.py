@@ -19,7 +19,7 @@ from safetensors.torch import load_file, save_file
 
 from .. import config as settings
 from .. import model as models
-from ..errors import ConfigError, ModelError, OutputError
+from ..errors import ConfigError, ModelError
 from ..t5.weights import broken_weights, writing_folder
 
 if TYPE_CHECKING:
@@ -69,6 +69,13 @@ def find_checkpoint(folder: Path) -> None:
         raise ModelError(f"no checkpoint in {folder}", expected=STATE_FILE, fix="run without resume=true")
 
 
+def clear_leftovers(folder: Path) -> None:
+    """Remove what a run that was killed left beside its checkpoint.  No other run may be in the folder."""
+    shutil.rmtree(_partial(folder), ignore_errors=True)
+    if (folder / STATE_FILE).is_file():  # else `find_checkpoint` needs what was set aside
+        shutil.rmtree(_set_aside(folder), ignore_errors=True)
+
+
 def save_checkpoint(
     folder: Path,
     model: models.Model,
@@ -85,7 +92,7 @@ def save_checkpoint(
         raise ConfigError(
             f"weights that are not finite after step {state.step}", expected="finite weights", fix="lower optim.lr"
         )
-    partial = folder.with_name(folder.name + ".partial")
+    partial = _partial(folder)
     shutil.rmtree(partial, ignore_errors=True)
     try:
         models.save(model, partial)
@@ -93,8 +100,8 @@ def save_checkpoint(
             settings.save(config, partial / TRAIN_FILE)
             (partial / STATE_FILE).write_text(json.dumps(asdict(state), indent=2) + "\n", encoding="utf-8")
             save_file(_training_tensors(objective, optimisers), partial / OPTIMISER_FILE)
-    except OutputError:
-        shutil.rmtree(partial, ignore_errors=True)  # it takes the room that is missing
+    except BaseException:
+        shutil.rmtree(partial, ignore_errors=True)  # on a full disk it takes the room that is missing
         raise
     _replace(folder, partial)
 
@@ -115,6 +122,11 @@ def load_checkpoint(folder: Path, objective: Objective, optimisers: Sequence[tor
                 key: value.to(parameter.device) if value.dim() else value for key, value in slots.items()
             }
     return TrainState(**json.loads((folder / STATE_FILE).read_text(encoding="utf-8")))
+
+
+def _partial(folder: Path) -> Path:
+    """Where a checkpoint is written before it takes its place."""
+    return folder.with_name(folder.name + ".partial")
 
 
 def _set_aside(folder: Path) -> Path:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import logging
 import math
+import warnings
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,12 +20,20 @@ from .. import model as models
 from ..errors import ConfigError, InputError
 from ..t5.task import TaskConfig
 from .batches import BatchSampler, collate
-from .checkpoint import TrainState, check_output, find_checkpoint, load_checkpoint, save_checkpoint
+from .checkpoint import (
+    TrainState,
+    check_output,
+    clear_leftovers,
+    find_checkpoint,
+    load_checkpoint,
+    save_checkpoint,
+)
 from .config import TrainConfig
 from .data.prepare import PrepareConfig
 from .delays import check_layers, drawn
 from .examples import ChunkExamples, CopyExamples
 from .fitting import fitted
+from .lock import alone
 from .objective import Losses, Objective
 from .optimisers import build_optimisers, freeze, freeze_words
 from .progress import Progress
@@ -58,8 +67,16 @@ class Run:
 
 def train(config: TrainConfig) -> Path:
     """Train, and return the folder of the final model."""
-    run = build(config)
     output = Path(config.output)
+    check_output(config)
+    with alone(output) as is_first:
+        if is_first:
+            clear_leftovers(output)
+        _train(build(config), config, output)
+    return output
+
+
+def _train(run: Run, config: TrainConfig, output: Path) -> None:
     with Progress(output, run.n_steps, run.state, show=run.accelerator.is_main_process) as progress:
         while run.state.step < run.n_steps:
             run.loader.dataset.epoch = run.state.epoch
@@ -80,7 +97,6 @@ def train(config: TrainConfig) -> Path:
             else:
                 run.state = replace(run.state, epoch=run.state.epoch + 1, batch=0)
     _save(run)
-    return output
 
 
 def build(config: TrainConfig) -> Run:
@@ -89,7 +105,6 @@ def build(config: TrainConfig) -> Run:
     from accelerate import Accelerator
     from accelerate.utils import DataLoaderConfiguration, set_seed
 
-    check_output(config)
     accelerator = Accelerator(
         cpu=not torch.accelerator.is_available(),  # else several CPU processes do not find each other
         mixed_precision=config.mixed_precision,
@@ -138,8 +153,11 @@ def _schedule(config: TrainConfig, optimiser: torch.optim.Optimizer, n_steps: in
             f"schedule {config.optim.schedule!r}", expected=f"one of {', '.join(names)}", fix="check optim.schedule"
         )
     schedule = get_scheduler(config.optim.schedule, optimiser, config.optim.warmup_steps, n_steps)
-    for _ in range(done):
-        schedule.step()
+    with warnings.catch_warnings():
+        # of a schedule that is stepped before its optimiser: an earlier process has made the optimiser's steps
+        warnings.filterwarnings("ignore", ".*lr_scheduler.step.*", UserWarning)
+        for _ in range(done):
+            schedule.step()
     return schedule
 
 

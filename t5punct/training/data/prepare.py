@@ -1,7 +1,7 @@
 """`t5punct prepare`: corpora -> a `datasets` folder of (source, target) chunks, and a tokenizer if asked.
 
 In: a `PrepareConfig`.  Out: a folder with the splits `train` and `validation`, columns source, target, style,
-n_words; the resolved config beside them; `tokenizer/` where one was trained.
+n_words; beside them the resolved config, a report as text and as a picture, and `tokenizer/` where one was trained.
 
 `t5punct prepare --config configs/prepare.yaml output=prepared/data` makes one.
 """
@@ -11,24 +11,24 @@ from __future__ import annotations
 import itertools
 import random
 import re
-import shutil
 import tempfile
 from collections import deque
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from ... import config as settings
-from ...errors import ConfigError, OutputError, T5PunctError, refused_by_system
+from ...errors import ConfigError, T5PunctError
 from ...t5.task import TaskConfig
 from .chunks import Chunk, ChunkConfig, chunks
-from .corpora import CorpusConfig, documents
+from .corpora import documents
+from .corpus import CorpusConfig
+from .folder import PICTURE, REPORT, SETTINGS, SPLITS, made
+from .report import PrepareReport, as_text, content, corpus_count, warnings
+from .report_plot import draw_report
+from .survey import Survey, survey
 from .vocabulary import VocabularyConfig, train_tokenizer
-
-SPLITS = ("train", "validation")
-_MADE = ("dataset_dict.json", "prepare.yaml", "tokenizer", *SPLITS)  # what a data set's folder holds
 
 
 @dataclass(frozen=True)
@@ -56,16 +56,6 @@ class PrepareConfig:
             raise ConfigError(f"{self.workers} workers", expected="1 or more", fix="set workers")
 
 
-@dataclass(frozen=True)
-class PrepareReport:
-    """What was made."""
-
-    output: str
-    train_chunks: int
-    train_words: int
-    validation_chunks: int
-
-
 def prepare(config: PrepareConfig) -> PrepareReport:
     """Make the data set.  Raises ConfigError if there is nothing to make it of."""
     from datasets import DatasetDict
@@ -75,22 +65,69 @@ def prepare(config: PrepareConfig) -> PrepareReport:
     task = _task(config)
     for corpus in config.corpora:
         task.prefix_for(corpus.style)  # an unknown style is reported here, not in training
-    with _made(Path(config.output)) as output:
+    with made(Path(config.output)) as output:
+        here = replace(config, output=str(output))
+        surveys = [survey(corpus, config.pause_ms) for corpus in _located(config)]
         if config.tokenizer == "train":
-            _learn_vocabulary(config, output)
+            _learn_vocabulary(here, output)
         with tempfile.TemporaryDirectory(dir=output, prefix=".cache-") as cache:
-            splits = {name: _split(config, name, cache) for name in SPLITS}
-            train = splits["train"]
-            if not len(train):
-                raise ConfigError(
-                    "no chunk to train on",
-                    expected=f"documents of {config.chunks.min_words} words and more",
-                    fix="lower chunks.min_words or add text",
-                )
+            splits = {name: _split(here, name, cache) for name in SPLITS}
+            if not len(splits["train"]):
+                raise _no_chunk(config, surveys)
             DatasetDict(splits).save_to_disk(str(output))
-            report = PrepareReport(str(output), len(train), sum(train["n_words"]), len(splits["validation"]))
-        settings.save(config, output / "prepare.yaml")
+            report = _report(config, surveys, splits)
+        settings.save(config, output / SETTINGS)
+        (output / REPORT).write_text(as_text(report), encoding="utf-8")
+        draw_report(report, output / PICTURE)
     return report
+
+
+def _report(config: PrepareConfig, surveys: Sequence[Survey], splits: dict[str, Any]) -> PrepareReport:
+    train, corpora = splits["train"], _located(config)
+    counts = [
+        corpus_count(
+            corpus,
+            found,
+            min_words=config.chunks.min_words,
+            seed=config.seed,
+            holdout_percent=config.holdout_percent,
+        )
+        for corpus, found in zip(corpora, surveys, strict=True)
+    ]
+    found = list(warnings(corpora, surveys, cased=config.cased))
+    if not len(splits["validation"]):
+        found.append(
+            f"no chunk to validate with; expected held-out documents of {config.chunks.min_words} words and more; "
+            "raise holdout_percent or add documents"
+        )
+    return PrepareReport(
+        config.output,
+        len(train),
+        sum(train["n_words"]),
+        len(splits["validation"]),
+        tuple(counts),
+        content(Chunk(**row) for row in train),
+        tuple(found),
+    )
+
+
+def _no_chunk(config: PrepareConfig, surveys: Sequence[Survey]) -> ConfigError:
+    lengths = [n_words for found in surveys for n_words in found.n_words]
+    longest = f"the longest of {len(lengths)} documents has {max(lengths, default=0)} words"
+    return ConfigError(
+        "no chunk to train on",
+        expected=f"documents of {config.chunks.min_words} words and more",
+        fix=f"lower chunks.min_words ({longest}), make longer documents of lines with corpora.join or "
+        "corpora.document, or add text",
+    )
+
+
+def _located(config: PrepareConfig) -> list[CorpusConfig]:
+    """The corpora, with the folder that their paths are relative to."""
+    return [
+        replace(corpus, path=str(Path(config.root) / corpus.path)) if corpus.path else corpus
+        for corpus in config.corpora
+    ]
 
 
 def all_chunks(
@@ -98,54 +135,15 @@ def all_chunks(
 ) -> Iterator[Chunk]:
     """The chunks of one split, corpus after corpus; all of them, or those of some workers."""
     n_tokens = _token_counter(config) if check_tokens else None
-    for corpus in config.corpora:
-        located = replace(corpus, path=str(Path(config.root) / corpus.path))
+    for corpus, located in zip(config.corpora, _located(config), strict=True):
         found = documents(
             located, split, seed=config.seed, holdout_percent=config.holdout_percent, pause_ms=config.pause_ms
         )
         for number, document in enumerate(found):
             if workers is not None and number % config.workers not in workers:
                 continue
-            rng = random.Random(f"{config.seed} {corpus.path} {split} {number}")
+            rng = random.Random(f"{config.seed} {corpus.title} {split} {number}")
             yield from chunks(document, config.chunks, rng, style=corpus.style, cased=config.cased, n_tokens=n_tokens)
-
-
-@contextmanager
-def _made(folder: Path) -> Iterator[Path]:
-    """The output folder; what was made in it is removed again if the block fails.
-
-    Raises ConfigError if a data set would be overwritten, and OutputError if there is no room for one.
-    """
-    if folder.exists() and not folder.is_dir():
-        raise ConfigError(f"output {folder} is a file", expected="a folder", fix="choose another output")
-    for name in _MADE:
-        if (folder / name).exists():
-            raise ConfigError(
-                f"output {folder} holds {name} already",
-                expected="a folder without a data set",
-                fix="remove it or choose another output",
-            )
-    is_new = not folder.exists()
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        yield folder
-    except BaseException as error:
-        _clear(folder, whole=is_new)
-        at = getattr(error, "filename", None)  # an input that cannot be read has one, in another folder
-        if not refused_by_system(error) or (at and not Path(str(at)).is_relative_to(folder)):
-            raise
-        raise OutputError(
-            f"{folder} cannot be written ({error})", expected="a folder with room", fix="free some space"
-        ) from error
-
-
-def _clear(folder: Path, *, whole: bool) -> None:
-    """Remove a folder, or only the files of a data set in it."""
-    for path in [folder] if whole else [folder / name for name in _MADE]:
-        if path.is_dir():
-            shutil.rmtree(path, ignore_errors=True)
-        else:
-            path.unlink(missing_ok=True)
 
 
 def _split(config: PrepareConfig, name: str, cache: str) -> Any:

@@ -1,0 +1,63 @@
+"""The folder of a data set: made beside its place, and moved there when it is whole.
+
+In: an output folder.  Out: a folder to write to, whose files appear in the output folder if nothing fails.
+
+`with made(Path("prepared/mine")) as folder: ...` writes to `prepared/mine.partial`, which the next run removes if this
+one is killed.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ...errors import ConfigError, OutputError, refused_by_system
+from ..lock import alone
+
+SPLITS = ("train", "validation")
+LAST = "dataset_dict.json"  # what `datasets` looks for: the last file to appear
+REPORT, PICTURE, SETTINGS = "report.md", "report.png", "prepare.yaml"
+_MADE = (LAST, SETTINGS, REPORT, PICTURE, "tokenizer", *SPLITS)  # what a data set's folder holds
+
+
+@contextmanager
+def made(folder: Path) -> Iterator[Path]:
+    """A folder to make a data set in.  What others laid into the output folder stays.
+
+    Raises ConfigError if a data set would be overwritten, and OutputError if there is no room for one.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise ConfigError(f"output {folder} is a file", expected="a folder", fix="choose another output")
+    for name in _MADE:
+        if (folder / name).exists():
+            raise ConfigError(
+                f"output {folder} holds {name} already",
+                expected="a folder without a data set",
+                fix="remove it or choose another output",
+            )
+    partial = folder.with_name(folder.name + ".partial")
+    with alone(folder):
+        try:
+            shutil.rmtree(partial, ignore_errors=True)  # of a run that was killed
+            partial.mkdir()
+            yield partial
+            _move(partial, folder)
+        except BaseException as error:
+            shutil.rmtree(partial, ignore_errors=True)
+            at = getattr(error, "filename", None)  # an input that cannot be read has one, in another folder
+            if not refused_by_system(error) or (at and not Path(str(at)).is_relative_to(partial)):
+                raise
+            raise OutputError(
+                f"{folder} cannot be written ({error})", expected="a folder with room", fix="free some space"
+            ) from error
+
+
+def _move(partial: Path, folder: Path) -> None:
+    if not folder.exists():
+        partial.replace(folder)
+        return
+    for path in sorted(partial.iterdir(), key=lambda path: path.name == LAST):
+        path.replace(folder / path.name)
+    partial.rmdir()

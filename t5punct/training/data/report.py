@@ -1,0 +1,215 @@
+"""What a data set holds: documents and what became of them, labels, case, lengths, examples, and what looks wrong.
+
+In: a `PrepareConfig`, and the split `train`.  Out: a `PrepareReport`, and its text for `report.md`.
+
+`PrepareReport.warnings` may hold "talks.txt: 2 marks in 10,000 words, ...": nobody can learn marks from that.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import chain
+
+from ...text.marks import case_of
+from ...text.words import split
+from .chunks import Chunk
+from .corpora import plan
+from .corpus import CorpusConfig
+from .folder import REPORT
+from .survey import Survey
+
+_COUNTED_WORDS = 500_000  # of the training chunks, which are shuffled
+_EXAMPLES = 3  # of each style
+_SHOWN_CHARACTERS = 200  # of an example
+_FEWEST_MARKS = 0.02  # a word; speech and prose have 0.1 to 0.2
+_LENGTH_BINS = (4, 8, 16, 32, 64, 128, 256)  # words: the upper ends of a chunk's
+
+
+@dataclass(frozen=True)
+class CorpusCount:
+    """What became of a corpus's documents; of a stream, only the name, the style and the notes are known."""
+
+    name: str
+    style: str
+    documents: int = 0
+    held_out: int = 0
+    words: int = 0  # between white space, of what was taken for training
+    dropped_short: int = 0  # with fewer words than a window has at least, stretches of a budget too
+    dropped_empty: int = 0
+    notes: tuple[str, ...] = ()
+    lengths: tuple[int, ...] = ()  # words of the documents, or of what was taken of them; at most some thousands
+
+
+@dataclass(frozen=True)
+class Counted:
+    """How often something is, of all or of a sample."""
+
+    name: str
+    count: int
+
+
+@dataclass(frozen=True)
+class Content:
+    """Counts of training chunks: all of them, or the first ones."""
+
+    n_words: int
+    labels: tuple[Counted, ...]
+    cases: tuple[Counted, ...]
+    lengths: tuple[Counted, ...]  # chunks by words
+    examples: tuple[Chunk, ...]
+
+    @property
+    def marked_words(self) -> int:
+        return sum(one.count for one in self.labels if one.name)
+
+
+@dataclass(frozen=True)
+class PrepareReport:
+    """What was made."""
+
+    output: str
+    train_chunks: int
+    train_words: int
+    validation_chunks: int
+    corpora: tuple[CorpusCount, ...]
+    content: Content
+    warnings: tuple[str, ...]
+
+
+def corpus_count(
+    corpus: CorpusConfig, found: Survey, *, min_words: int, seed: int, holdout_percent: float
+) -> CorpusCount:
+    """Count what is taken of a corpus, and what is not."""
+    notes = [f"{one} left out: no reader for it" for one in found.left_out]
+    if found.is_stream:
+        notes.append("a stream: its documents are not counted")
+        return CorpusCount(corpus.title, corpus.style, notes=tuple(notes))
+    pieces = [piece.n_words for piece in plan(corpus, found, "train", seed=seed, holdout_percent=holdout_percent)]
+    held_out = [
+        number
+        for piece in plan(corpus, found, "validation", seed=seed, holdout_percent=holdout_percent)
+        for number in piece.documents
+    ]
+    return CorpusCount(
+        corpus.title,
+        corpus.style,
+        documents=len(found.n_words),
+        held_out=len(held_out),
+        words=sum(pieces),
+        dropped_short=sum(n_words < min_words for n_words in pieces),
+        dropped_empty=found.n_empty,
+        notes=tuple(notes),
+        lengths=tuple(pieces[:: 1 + len(pieces) // 5000]),
+    )
+
+
+def content(rows: Iterable[Chunk]) -> Content:
+    """Labels, case and lengths of chunks, as far as they are counted."""
+    labels: Counter[str] = Counter()
+    cases: Counter[str] = Counter()
+    lengths: Counter[int] = Counter()
+    shown: dict[str, list[Chunk]] = {}
+    n_words = 0
+    for chunk in rows:
+        words = split(chunk.target).words
+        labels.update(word.label for word in words)
+        cases.update(case_of(word.core).value for word in words)
+        lengths[_bin(chunk.n_words)] += 1
+        n_words += len(words)
+        if len(shown.setdefault(chunk.style, [])) < _EXAMPLES:
+            shown[chunk.style].append(chunk)
+        if n_words >= _COUNTED_WORDS:
+            break
+    ranges = [Counted(_range(place), lengths[place]) for place in sorted(lengths)]
+    return Content(n_words, _most(labels), _most(cases), tuple(ranges), tuple(chain(*shown.values())))
+
+
+def warnings(corpora: Iterable[CorpusConfig], surveys: Iterable[Survey], *, cased: bool) -> Iterator[str]:
+    """What is wrong with a corpus, most likely, in one line each."""
+    for corpus, found in zip(corpora, surveys, strict=True):
+        if found.sampled_words and found.sampled_marks < _FEWEST_MARKS * found.sampled_words:
+            yield (
+                f"{corpus.title}: {found.sampled_marks} marks in {found.sampled_words:,} words of samples; expected "
+                "punctuated text, about one mark in eight words; leave it out, or check corpora.column"
+            )
+        elif cased and found.sampled_words and not found.sampled_capitals:
+            yield f"{corpus.title}: no capitals; expected text with its own case; leave it out, or set cased=false"
+
+
+def brief(report: PrepareReport) -> Iterator[str]:
+    """The report in a few lines, for a terminal."""
+    found = report.content
+    n_short, n_empty = (
+        sum(getattr(one, name) for one in report.corpora) for name in ("dropped_short", "dropped_empty")
+    )
+    if n_short or n_empty:
+        yield f"dropped: {n_short:,} documents with too few words for a window, {n_empty:,} empty rows"
+    marks = [f"{one.name} {1000 * one.count / found.n_words:.1f}" for one in found.labels if one.name][:8]
+    yield f"marks of 1,000 words: {', '.join(marks) or 'none'}"
+    for one in report.corpora:
+        yield from (f"{one.name}: {note}" for note in one.notes)
+    yield f"more in {report.output}/{REPORT}"
+
+
+def as_text(report: PrepareReport) -> str:
+    """The report as a page."""
+    found = report.content
+    counted = "all" if found.n_words >= report.train_words else f"a sample of {found.n_words:,}"
+    rows = [
+        f"| {one.name} | {one.style} | {one.documents:,} | {one.held_out:,} | {one.words:,} | {one.dropped_short:,} | "
+        f"{one.dropped_empty:,} |"
+        for one in report.corpora
+    ]
+    lines = [
+        "# Data set",
+        "",
+        f"{report.train_chunks:,} chunks of {report.train_words:,} words to train on, {report.validation_chunks:,} "
+        "chunks to validate with.",
+        "",
+        *(f"- warning: {warning}" for warning in report.warnings),
+        *(f"- {one.name}: {note}" for one in report.corpora for note in one.notes),
+        "",
+        "## Documents",
+        "",
+        "Too short: fewer words than a window has at least, of the whole document or of the stretch that was taken.",
+        "",
+        "| corpus | style | documents | held out | words taken | too short | empty |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
+        *rows,
+        "",
+        f"## Labels, case and lengths of {counted} words",
+        "",
+        *_table("label", found.labels, found.n_words),
+        *_table("case", found.cases, found.n_words),
+        *_table("words of a chunk", found.lengths, sum(one.count for one in found.lengths)),
+        "## Examples",
+        "",
+    ]
+    for chunk in found.examples:
+        source, target = (text[:_SHOWN_CHARACTERS] for text in (chunk.source, chunk.target))
+        lines += [f"- {chunk.style}", f"  - `{source}`", f"  - `{target}`"]
+    return "\n".join(lines) + "\n"
+
+
+def _table(name: str, counts: Iterable[Counted], total: int) -> list[str]:
+    rows = [f"| {_shown(one.name)} | {one.count:,} | {1000 * one.count / max(1, total):.1f} |" for one in counts]
+    return [f"| {name} | count | of 1,000 |", "| --- | --- | --- |", *rows, ""]
+
+
+def _shown(name: str) -> str:
+    return f"`{name}`" if name and not name[0].isalnum() else name or "none"
+
+
+def _most(counts: Counter[str]) -> tuple[Counted, ...]:
+    return tuple(Counted(name, count) for name, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+
+
+def _bin(n_words: int) -> int:
+    return next((place for place, end in enumerate(_LENGTH_BINS) if n_words <= end), len(_LENGTH_BINS))
+
+
+def _range(place: int) -> str:
+    low = _LENGTH_BINS[place - 1] + 1 if place else 1
+    return f"{low} to {_LENGTH_BINS[place]}" if place < len(_LENGTH_BINS) else f"{low} and more"

@@ -1,0 +1,150 @@
+"""Where documents come from: a file, a folder of files, a pattern such as `talks/*.txt`, or a data set.
+
+In: a `CorpusConfig`.  Out: the files of it, and their documents in order; "" for an empty row.
+
+Each format is one entry of `READERS`, by the ending of a file's name.  A folder gives all files that have one of these
+endings, in the order of their paths: `sources(CorpusConfig("talks"))` may be `talks/a.csv` and `talks/b.txt.xz`.
+"""
+
+from __future__ import annotations
+
+import glob
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ...errors import ConfigError, InputError
+from ...t5.task import PAUSE
+from ...text.formats.files import check_source, read_lines, unpacked_name
+from ...text.formats.iwslt import LABEL_OF_CLASS, is_iwslt, join_clitics, read_rows
+from ...text.formats.live import TimedWord, timed_word
+from ...text.marks import Alphabet
+from .corpus import CorpusConfig
+from .paragraphs import text_documents
+from .tables import hub_documents, is_saved, saved_documents, table_documents
+
+
+@dataclass(frozen=True)
+class Sources:
+    """The files of a corpus, in order, and what a folder holds besides, as endings and counts."""
+
+    files: tuple[Path, ...]
+    left_out: tuple[str, ...] = ()
+
+
+Reader = Callable[[Path, CorpusConfig, int | None], Iterator[str]]
+
+
+def source_documents(corpus: CorpusConfig, pause_ms: int | None) -> Iterator[str]:
+    """All documents of a corpus; "" for an empty row of a table."""
+    if corpus.dataset is not None:
+        yield from hub_documents(corpus)
+        return
+    for path in sources(corpus).files:
+        if is_saved(path):
+            yield from saved_documents(path, corpus)
+        else:
+            yield from READERS.get(_ending(path), _read_text)(path, corpus, pause_ms)
+
+
+def sources(corpus: CorpusConfig) -> Sources:
+    """The files that a corpus names; one that is named itself is text if its ending is unknown."""
+    if corpus.dataset is not None:
+        return Sources(())
+    if not corpus.path:
+        raise ConfigError("a corpus without a path", expected="corpora: [{path: FILE}]", fix="name a file")
+    path = Path(corpus.path)
+    if path.is_dir() and not is_saved(path):
+        return _of_folder(path)
+    if path.exists() or not glob.has_magic(corpus.path):
+        if not path.is_dir():
+            check_source(path)
+        return Sources((path,))
+    found = sorted(Path(name) for name in glob.glob(corpus.path, recursive=True) if Path(name).is_file())  # noqa: PTH207
+    if not found:
+        raise InputError(f"no file {corpus.path}", expected="a pattern that files fit", fix="check the path")
+    return Sources(tuple(found))
+
+
+def _of_folder(folder: Path) -> Sources:
+    paths = sorted(path for path in folder.rglob("*") if path.is_file() and not path.name.startswith("."))
+    found = tuple(path for path in paths if _ending(path) in READERS)
+    if not found:
+        raise InputError(
+            f"folder {folder} holds no text", expected=f"files that end with {', '.join(READERS)}", fix="name the files"
+        )
+    others = Counter(_ending(path) or path.name for path in paths if _ending(path) not in READERS)
+    return Sources(found, tuple(f"{number} x {ending}" for ending, number in sorted(others.items())))
+
+
+def _ending(path: Path) -> str:
+    return Path(unpacked_name(path)).suffix.lower()
+
+
+def _read_text(path: Path, corpus: CorpusConfig, pause_ms: int | None) -> Iterator[str]:
+    if is_iwslt(path):
+        yield from _read_iwslt(path, corpus, pause_ms)
+    else:
+        yield from text_documents(path, corpus.document)
+
+
+def _read_jsonl(path: Path, corpus: CorpusConfig, pause_ms: int | None) -> Iterator[str]:
+    for number, line in enumerate(read_lines(path), start=1):
+        if not line.strip():
+            continue
+        try:
+            values = json.loads(line)
+            timed = [timed_word(word) for word in values["words"]] if "words" in values else None
+            text = _text(values[corpus.column]) if timed is None else _with_pauses(timed, pause_ms)
+        except (ValueError, KeyError, TypeError, OverflowError) as error:
+            raise InputError(
+                f"{path} line {number}: {line[:40]!r}",
+                expected=f'{{"{corpus.column}": "..."}} or '
+                '{"words": [{"word": "...", "start": 0.1, "end": 0.4}, ...]}',
+                fix="correct the line" if corpus.column in line else "correct the line, or set corpora.column",
+            ) from error
+        yield text
+
+
+def _text(value: object) -> str:
+    return "" if value is None else str(value)
+
+
+def _with_pauses(words: Sequence[TimedWord], pause_ms: int | None) -> str:
+    pieces = []
+    for word, following in zip(words, [*words[1:], TimedWord("")], strict=True):
+        pieces.append(word.word)
+        if pause_ms and following.silence_ms(word.end_ms) >= pause_ms:
+            pieces.append(PAUSE)
+    return " ".join(pieces)
+
+
+def _read_iwslt(path: Path, corpus: CorpusConfig, pause_ms: int | None) -> Iterator[str]:
+    """The whole file as one punctuated (lower-cased) document."""
+    rows = read_rows(path)
+    joined = join_clitics(rows)
+    alphabet = Alphabet()
+    yield " ".join(
+        alphabet.spell(word, LABEL_OF_CLASS[rows[last].label_class])
+        for word, last in zip(joined.words, joined.last_rows, strict=True)
+    )
+
+
+def _read_csv(path: Path, corpus: CorpusConfig, pause_ms: int | None) -> Iterator[str]:
+    yield from table_documents("csv", path, corpus.column)
+
+
+def _read_parquet(path: Path, corpus: CorpusConfig, pause_ms: int | None) -> Iterator[str]:
+    yield from table_documents("parquet", path, corpus.column)
+
+
+READERS: dict[str, Reader] = {  # by ending, packed or not; a transcript format of `text.formats` becomes an entry here
+    ".txt": _read_text,
+    ".jsonl": _read_jsonl,
+    ".json": _read_jsonl,
+    ".tsv": _read_iwslt,
+    ".csv": _read_csv,
+    ".parquet": _read_parquet,
+}

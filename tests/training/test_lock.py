@@ -1,0 +1,83 @@
+"""One run in a folder at a time, with real processes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from t5punct.errors import ConfigError
+from t5punct.training.lock import alone
+
+HOLD = """
+import sys, time
+from pathlib import Path
+from t5punct.training.lock import alone
+with alone(Path(sys.argv[1])) as is_first:
+    print(is_first, flush=True)
+    sys.stdin.read()
+"""
+
+
+def holding(folder: Path, **environment: str) -> subprocess.Popen[str]:
+    """A process that holds the lock until its input ends."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(folder)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, text=True, env=os.environ | environment,
+    )  # fmt: skip
+    assert process.stdout is not None
+    process.first_line = process.stdout.readline().strip()  # type: ignore[attr-defined]
+    return process
+
+
+def test_a_second_run_is_refused_and_told_of_the_first(tmp_path: Path) -> None:
+    first = holding(tmp_path / "run")
+    refusal = rf"in use by process {first.pid}; expected one run .* kill {first.pid}$"
+    with pytest.raises(ConfigError, match=refusal), alone(tmp_path / "run"):
+        pass
+    with alone(tmp_path / "other"):
+        pass
+    first.communicate()
+    with alone(tmp_path / "run") as is_first:
+        assert is_first
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_owner_that_was_killed_locks_nothing(tmp_path: Path) -> None:
+    first = holding(tmp_path / "run")
+    first.kill()
+    first.communicate()
+    assert (tmp_path / "run.lock").exists()
+    with alone(tmp_path / "run"):
+        assert (tmp_path / "run.lock").read_text() == f"{os.getpid()}\n"
+        second = holding(tmp_path / "run")
+        _, errors = second.communicate()
+        assert f"in use by process {os.getpid()};" in errors
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["RANK", "OMPI_COMM_WORLD_RANK"])
+def test_of_the_processes_of_a_run_the_first_has_the_lock(tmp_path: Path, name: str) -> None:
+    first, second = (holding(tmp_path / "run", **{name: rank}) for rank in "01")
+    assert (first.first_line, second.first_line) == ("True", "False")  # type: ignore[attr-defined]
+    for process in (second, first):
+        process.communicate()
+
+
+def test_the_lock_goes_with_an_error(tmp_path: Path) -> None:
+    with pytest.raises(ZeroDivisionError), alone(tmp_path / "new" / "run"):
+        raise ZeroDivisionError
+    assert list((tmp_path / "new").iterdir()) == []
+
+
+def test_a_process_that_loads_data_does_not_hold_the_lock_of_a_run_that_is_gone(tmp_path: Path) -> None:
+    code = HOLD.replace("    print", "    import os\n    if not os.fork(): time.sleep(60)\n    print")
+    with subprocess.Popen([sys.executable, "-c", code, str(tmp_path / "run")], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        process.kill()
+    with alone(tmp_path / "run"):
+        pass

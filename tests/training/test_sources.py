@@ -1,0 +1,192 @@
+"""Where documents come from: folders, patterns, tables, saved data sets; a corpus larger than the memory."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import tracemalloc
+from pathlib import Path
+
+import datasets
+import pytest
+from datasets import Dataset, DatasetDict
+
+from t5punct.errors import ConfigError, InputError
+from t5punct.training.data.corpora import documents
+from t5punct.training.data.corpus import CorpusConfig
+from t5punct.training.data.sources import sources
+from t5punct.training.data.survey import survey
+
+TEXTS = ["Hello, there.\nAre you well?", "NA", None, "", "Well: so it goes.", "Yes!"]
+KEPT = [text for text in TEXTS if text]
+
+
+def found(corpus: CorpusConfig, **options: float) -> list[str]:
+    return [text for split in ("train", "validation") for text in documents(corpus, split, seed=1, **options)]  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def rows() -> Dataset:
+    return Dataset.from_dict({"id": list(range(len(TEXTS))), "said": TEXTS})
+
+
+@pytest.fixture(params=["a.csv", "a.csv.gz", "a.parquet", "saved", "splits"])
+def table(request: pytest.FixtureRequest, rows: Dataset, tmp_path: Path) -> Path:
+    """The same rows as a table of each kind."""
+    path = tmp_path / str(request.param)
+    if path.name == "saved":
+        rows.save_to_disk(str(path))
+    elif path.name == "splits":
+        DatasetDict(train=rows, test=rows.select([0])).save_to_disk(str(path))
+    elif path.suffix == ".parquet":
+        rows.to_parquet(str(path))
+    else:
+        rows.to_csv(str(tmp_path / "plain.csv"), index=False)
+        plain = (tmp_path / "plain.csv").read_bytes()
+        path.write_bytes(gzip.compress(plain) if path.suffix == ".gz" else plain)
+    return path
+
+
+def test_a_table_gives_the_texts_of_a_column_and_counts_empty_rows(table: Path) -> None:
+    corpus = CorpusConfig(str(table), column="said")
+    assert found(corpus) == KEPT
+    counted = survey(corpus, None)
+    assert list(counted.n_words) == [len(text.split()) for text in KEPT]
+    assert counted.n_empty == 2
+
+
+def test_a_column_that_is_missing_or_no_text_is_named(table: Path) -> None:
+    with pytest.raises(InputError, match=r"no column 'text' in .*; expected one of id, said; set corpora.column"):
+        found(CorpusConfig(str(table)))
+    with pytest.raises(InputError, match=r"row 1: '0' under 'id'; expected text; set corpora.column"):
+        found(CorpusConfig(str(table), column="id"))
+
+
+def test_of_a_saved_data_set_one_split_is_read(rows: Dataset, tmp_path: Path) -> None:
+    DatasetDict(train=rows, test=rows.select([0, 5])).save_to_disk(str(tmp_path / "saved"))
+    corpus = CorpusConfig(str(tmp_path / "saved"), column="said", split="test")
+    assert found(corpus) == [TEXTS[0], TEXTS[5]]
+    with pytest.raises(InputError, match=r"no split 'dev' in .*saved; expected one of train, test; set corpora.split"):
+        found(CorpusConfig(str(tmp_path / "saved"), column="said", split="dev"))
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.parquet"])
+@pytest.mark.parametrize("text", ["", 'id,text\n1,"never closed\n'])
+def test_a_broken_table_is_one_line(tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / name).write_text(text)
+    with pytest.raises(InputError, match=rf"{name} cannot be read \(.*\); expected a \w+ file"):
+        found(CorpusConfig(str(tmp_path / name)))
+
+
+def test_a_missing_table_is_a_missing_file(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"no file .*none.parquet"):
+        found(CorpusConfig(str(tmp_path / "none.parquet")))
+
+
+def test_jsonl_has_a_column_too(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text("\n".join(json.dumps({"said": text}) for text in TEXTS))
+    assert found(CorpusConfig(str(tmp_path / "a.jsonl"), column="said")) == KEPT
+    with pytest.raises(InputError, match=r'a.jsonl line 1: .*expected {"text": "..."} or .*, or set corpora.column'):
+        found(CorpusConfig(str(tmp_path / "a.jsonl")))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Texts of several formats, in two folders, and what no reader knows."""
+    (tmp_path / "talks" / "new").mkdir(parents=True)
+    (tmp_path / "talks" / "b.txt").write_text("B one.\nB two.\n")
+    (tmp_path / "talks" / "a.csv").write_text("text\nA one.\n")
+    (tmp_path / "talks" / "new" / "c.txt.gz").write_bytes(gzip.compress(b"C one.\n"))
+    for name in ("x.pdf", "y.pdf", ".hidden.txt", "Makefile"):
+        (tmp_path / "talks" / name).write_text("None of this.")
+    return tmp_path / "talks"
+
+
+def test_a_folder_gives_all_files_that_can_be_read_in_the_order_of_their_paths(folder: Path) -> None:
+    assert found(CorpusConfig(str(folder))) == ["A one.", "B one.", "B two.", "C one."]
+    assert survey(CorpusConfig(str(folder)), None).left_out == ("2 x .pdf", "1 x Makefile")
+
+
+def test_a_pattern_gives_the_files_that_fit_it(folder: Path) -> None:
+    assert found(CorpusConfig(f"{folder}/*.txt")) == ["B one.", "B two."]
+    assert found(CorpusConfig(f"{folder}/**/*.txt*")) == ["B one.", "B two.", "C one."]
+    with pytest.raises(InputError, match=r"no file .*\*.vtt; expected a pattern that files fit; check the path"):
+        found(CorpusConfig(f"{folder}/*.vtt"))
+
+
+def test_a_file_whose_name_looks_like_a_pattern_is_that_file(tmp_path: Path) -> None:
+    (tmp_path / "talk [1].txt").write_text("One.\n")
+    assert sources(CorpusConfig(str(tmp_path / "talk [1].txt"))).files == (tmp_path / "talk [1].txt",)
+
+
+def test_a_folder_without_text_is_named(tmp_path: Path) -> None:
+    (tmp_path / "x.pdf").write_text("x")
+    with pytest.raises(InputError, match=r"folder .* holds no text; expected files that end with .txt, .jsonl,"):
+        found(CorpusConfig(str(tmp_path)))
+
+
+def test_a_hub_id_is_asked_for_as_it_was_named(rows: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def load_dataset(*names: str, **options: object) -> Dataset:
+        asked.append((names, options))
+        return rows
+
+    monkeypatch.setattr(datasets, "load_dataset", load_dataset)
+    corpus = CorpusConfig(dataset="someone/talks", subset="en", split="test", revision="v2", column="said")
+    assert found(corpus) == KEPT
+    assert set(map(str, asked)) == {
+        str((("someone/talks", "en"), {"split": "test", "revision": "v2", "streaming": False}))
+    }
+
+
+def test_a_hub_id_that_cannot_be_read_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    def load_dataset(*names: str, **options: object) -> None:
+        raise ConnectionError("no network\nat all")
+
+    monkeypatch.setattr(datasets, "load_dataset", load_dataset)
+    with pytest.raises(InputError, match=r"no data set no/body, split train \(no network\); expected the id of a data"):
+        found(CorpusConfig(dataset="no/body"))
+
+
+def test_settings_that_contradict_each_other_are_refused() -> None:
+    for wrong in ({"path": "a", "dataset": "b"}, {"streaming": True, "join": 2}, {"document": "page"}):
+        with pytest.raises(ConfigError):
+            CorpusConfig(**wrong)  # type: ignore[arg-type]
+
+
+def test_a_stream_holds_one_document_in_so_many_out_and_takes_the_first_words(tmp_path: Path) -> None:
+    texts = [f"Document number {number}." for number in range(40)]
+    (tmp_path / "a.txt").write_text("\n".join(texts))
+    corpus = CorpusConfig(str(tmp_path / "a.txt"), streaming=True)
+    train, validation = (
+        list(documents(corpus, split, seed=1, holdout_percent=10.0)) for split in ("train", "validation")
+    )
+    assert validation == texts[9::10]
+    assert train == [text for text in texts if text not in validation]
+    some = CorpusConfig(str(tmp_path / "a.txt"), streaming=True, words=10, holdout_every=2)
+    assert list(documents(some, "train", seed=1)) == [texts[0], texts[2], texts[4], "Document"]
+    assert list(documents(some, "validation", seed=1)) == [texts[1], "Document number"]
+
+
+def test_a_stream_is_read_no_further_than_it_is_used(tmp_path: Path) -> None:
+    lines = [json.dumps({"text": f"Document number {number}."}) for number in range(1000)]
+    (tmp_path / "a.jsonl").write_text("\n".join([*lines, "the end, which is no json"]))
+    some = CorpusConfig(str(tmp_path / "a.jsonl"), streaming=True, words=30)
+    assert len(list(documents(some, "train", seed=1))) == 10
+    assert survey(some, None).is_stream
+
+
+@pytest.mark.parametrize("options", [{}, {"words": 10_000}, {"streaming": True}])
+def test_a_corpus_is_never_in_memory_as_a_whole(tmp_path: Path, options: dict[str, int]) -> None:
+    with (tmp_path / "large.txt").open("w") as handle:
+        for number in range(4000):
+            handle.write(f"{number} " + "some more words of it, " * 200 + "\n")
+    size = (tmp_path / "large.txt").stat().st_size
+    assert size > 15e6
+    tracemalloc.start()
+    n_documents = sum(1 for _ in documents(CorpusConfig(str(tmp_path / "large.txt"), **options), "train", seed=1))  # type: ignore[arg-type]
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert n_documents >= 3900
+    assert peak < size / 10
