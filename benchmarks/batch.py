@@ -1,0 +1,135 @@
+"""Many files: small ones against one large, the first output, kills, memory.
+
+In: a text.  Out: a table in Markdown; ratios are within this run.
+
+    python benchmarks/batch.py TEXT --files 1000 --kills 50 --decoder tagger > docs/results/batch.md
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+
+from t5punct import Punctuator, punctuate_files
+
+WORDS_A_FILE = 300
+
+
+def words_of(source: Path) -> Iterator[str]:
+    """The words of a text in lower case, without marks, again and again."""
+    while True:
+        with source.open(encoding="utf-8") as lines:
+            for line in lines:
+                yield from (word.strip(",.?!:;-\"'()").lower() or "a" for word in line.split())
+
+
+def files_of(folder: Path, words: Iterator[str], n_files: int, n_words: int) -> str:
+    """A folder of texts of so many words each."""
+    folder.mkdir()
+    for number in range(n_files):
+        (folder / f"{number:04}.txt").write_text(" ".join(islice(words, n_words)) + "\n", encoding="utf-8")
+    return str(folder)
+
+
+class Runner:
+    """Runs `t5punct punctuate` with the same options."""
+
+    def __init__(self, folder: Path, options: list[str]) -> None:
+        self._folder, self._command = folder, [sys.executable, "-m", "t5punct", "punctuate", *options]
+        self._n_runs = 0
+
+    def into_folder(self, source: str, *more: str) -> tuple[float, float]:
+        """The seconds of a run into an empty folder, and the most memory that it had, in MiB."""
+        self._n_runs += 1
+        began, target = time.perf_counter(), str(self._folder / f"out{self._n_runs}")
+        arguments = [*self._command, source, "--output-dir", target, *more]
+        usage = os.wait4(os.posix_spawn(sys.executable, arguments, dict(os.environ)), 0)[2]
+        return time.perf_counter() - began, usage.ru_maxrss / 1024
+
+    def first_and_last(self, path: str) -> tuple[float, float]:
+        """Seconds to the first byte on standard output, and to the last."""
+        began = time.perf_counter()
+        with subprocess.Popen([*self._command, path], stdout=subprocess.PIPE, text=True) as process:  # noqa: S603
+            process.stdout.read(1)
+            first = time.perf_counter() - began
+            process.stdout.read()
+        return first, time.perf_counter() - began
+
+
+def killed(punctuator: Punctuator, source: str, out: Path, n_kills: int) -> int:
+    """Kill the work at random moments, again and again, then let it end; how many kills it took."""
+    began = time.perf_counter()
+    punctuate_files(punctuator, [source], out / "whole")
+    seconds, rng, n_killed = time.perf_counter() - began, random.Random(1), 0
+    while n_killed < n_kills:
+        child = os.fork()
+        if not child:
+            punctuate_files(punctuator, [source], out / "killed", overwrite=rng.random() < 0.5)
+            os._exit(0)
+        time.sleep(rng.uniform(0.0, seconds))
+        os.kill(child, signal.SIGKILL)
+        n_killed += os.WIFSIGNALED(os.waitpid(child, 0)[1])
+    punctuate_files(punctuator, [source], out / "killed")
+    same = contents(out / "whole") == contents(out / "killed")
+    print(f"| 200 files, {n_killed} times killed, then run to the end: outputs as of an undisturbed run | {same} |")
+    return n_killed
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir() if not path.name.startswith(".t5punct-settings")}
+
+
+def speed(run: Runner, small: str, large: str, text: str, none: str) -> None:
+    start, _ = run.into_folder(none)
+    one, many = run.into_folder(large)[0], run.into_folder(small)[0]
+    print(f"| the files against one text of as many words: words a second | {one / many:.2f} |", flush=True)
+    first, last = run.first_and_last(text)
+    print(f"| first output of 12,000 words, as a part of the whole run | {first / last:.2f} |")
+    print(f"| the same without the start of the program ({start:.1f} s) | {(first - start) / (last - start):.2f} |")
+
+
+def memory(run: Runner, few: str, many: str, texts: list[str]) -> None:
+    peaks = [run.into_folder(source)[1] for source in (few, many)]
+    print(f"| peak memory of 10 files and of all | {peaks[0]:.0f} and {peaks[1]:.0f} MiB |", flush=True)
+    for extra in ([], ["--json"]):
+        peaks = [run.into_folder(source, *extra)[1] for source in texts]
+        name = " ".join(["peak memory of 10,000 words and of the large text", *extra])
+        print(f"| {name} | {peaks[0]:.0f} and {peaks[1]:.0f} MiB |", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("text", type=Path)
+    parser.add_argument("--files", type=int, default=1000)
+    parser.add_argument("--kills", type=int, default=50)
+    parser.add_argument("--large", type=int, default=1_000_000, help="words of the largest text for memory")
+    given, options = parser.parse_known_args()
+    words = words_of(given.text)
+    print(f"{given.files} files of {WORDS_A_FILE} words; a large text of {given.large:,}.\n")
+    print("| what | measured |\n| --- | --- |")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        small = files_of(folder / "small", words, given.files, WORDS_A_FILE)
+        large = files_of(folder / "large", words_of(given.text), 1, given.files * WORDS_A_FILE)
+        first = files_of(folder / "first", words, 1, 12_000)
+        run = Runner(folder, options)
+        speed(run, small, large, f"{first}/0000.txt", files_of(folder / "none", words, 1, 1))
+        punctuator = Punctuator.from_pretrained()
+        punctuator = punctuator.with_config(decoding=replace(punctuator.config.decoding, decoder="tagger"))
+        killed(punctuator, files_of(folder / "batch", words, 200, 60), folder, given.kills)
+        texts = [files_of(folder / f"text{n}", words, 1, n) for n in (10_000, given.large)]
+        memory(run, files_of(folder / "few", words, 10, WORDS_A_FILE), small, texts)
+
+
+if __name__ == "__main__":
+    main()
