@@ -92,15 +92,13 @@ class Work:
                         deque(written, maxlen=0)  # the words of the next file follow
                         if target is not None or isinstance(error, BrokenPipeError):
                             raise
-                        failures.append(Failure(source, error))
+                        failures.append(Failure(source, _named(error, target)))
         except BrokenPipeError:
             raise
         except (T5PunctError, OSError) as error:  # the file does not appear
-            if isinstance(error, OSError):  # that of a full disk does not name the file
-                error.filename = str(target or "standard output")
             for one in group:
                 deque(self._written(one, words), maxlen=0)
-            return 0, [*failures, Failure(source, error)]
+            return 0, [*failures, Failure(source, _named(error, target))]
         return n_files, failures
 
     def _written(self, one: _Opened, words: Iterator[AnnotatedWord]) -> Iterator[WrittenItem]:
@@ -111,6 +109,13 @@ class Work:
             self._n_chars += len(item.text) if isinstance(item, Kept) else len(item.spoken.raw + item.spoken.after)
             if is_word and not self._n_words % _TOLD_WORDS:
                 self.told(Progress(self._n_chars, self._n_words))
+
+
+def _named(error: Exception, target: Path | None) -> Exception:
+    """The error with a file's name; that of a full disk has none."""
+    if isinstance(error, OSError) and error.filename is None:
+        error.filename = str(target or "standard output")
+    return error
 
 
 class _Opened:
