@@ -10,13 +10,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from ..errors import ConfigError
 from .cues import SUBTITLES, ResegmentConfig, own_cues, sentence_cues, subtitles
-from .formats import Transcript
+from .formats import LineTranscript, Transcript
 from .items import WrittenItem, in_place
 from .paragraphs import ParagraphConfig, paragraphs, running_text
+from .review import review_page
 from .words_out import ctm, tsv, words_json
 
-OUTPUTS = ("text", *SUBTITLES, "json", "ctm", "tsv")  # what any transcript can be written as, if it has what they need
+OUTPUTS = (
+    "text",
+    *SUBTITLES,
+    "json",
+    "ctm",
+    "tsv",
+    "html",
+)  # what any transcript can be written as, if it has what they need
 
 
 @dataclass(frozen=True)
@@ -26,6 +35,12 @@ class WriterConfig:
     format: str | None = None  # one of OUTPUTS; None: that of the input
     paragraphs: ParagraphConfig | None = None  # of text
     resegment: ResegmentConfig | None = None  # of subtitles: new cues; None: those of the input
+
+    def __post_init__(self) -> None:
+        if self.format not in (None, *OUTPUTS):
+            raise ConfigError(
+                f"output format {self.format!r}", expected=f"one of {', '.join(OUTPUTS)}", fix="check --to"
+            )
 
 
 def pieces_of(found: Transcript, written: Iterable[WrittenItem], config: WriterConfig, name: str) -> Iterator[str]:
@@ -37,14 +52,22 @@ def pieces_of(found: Transcript, written: Iterable[WrittenItem], config: WriterC
         case None:
             return found.written(paragraphs(written, config.paragraphs) if config.paragraphs else written)
         case "text":
-            text = running_text(written)
-            return in_place(paragraphs(text, config.paragraphs) if config.paragraphs else text)
-        case "json":
-            return words_json(written, name)
-        case "ctm":
-            return ctm(written, name)
+            return in_place(_as_text(found, written, config.paragraphs))
+        case "html":
+            return review_page(_as_text(found, written, config.paragraphs), name)
+        case "json" | "ctm":
+            return words_json(written, name) if config.format == "json" else ctm(written, name)
         case "tsv":
             return tsv(written)
         case _:
             cues = sentence_cues(written, config.resegment) if config.resegment else own_cues(written)
             return iter([subtitles(cues, config.format)])
+
+
+def _as_text(
+    found: Transcript, written: Iterable[WrittenItem], config: ParagraphConfig | None
+) -> Iterable[WrittenItem]:
+    """The items as a text: one that is plain already keeps its white space."""
+    is_plain = isinstance(found, LineTranscript) and found.format in ("text", "lines")
+    text = written if is_plain else running_text(written)
+    return paragraphs(text, config) if config else text
