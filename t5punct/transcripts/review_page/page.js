@@ -12,7 +12,7 @@ const NAMES = { "": "no mark", ",": "comma", ".": "full stop", "?": "question ma
 function wordOf(element, place) {
   const { p = 100, k = 100, l: label = "", c: closers = "", a = "", t } = element.dataset;
   const text = element.textContent, stem = element.dataset.s ?? text;
-  const others = a.split(/ (?=\D*\d)/).filter(Boolean).map((one) => one.match(/^(\D*)(\d+)$/).slice(1));
+  const others = a.split(" ").filter(Boolean).map((one) => one.match(/^(\D*)(\d+)$/).slice(1));
   return { element, place, text, stem, closers, label, others, sure: +p, caseSure: +k, seconds: t,
     old: { stem, label }, follows: false };
 }
@@ -39,7 +39,8 @@ function capitalised(stem) {
 function forms(stem) {
   const lower = stem.toLowerCase();
   const found = [lower, capitalised(stem), stem.toUpperCase()];
-  return found.filter((form, at) => found.indexOf(form) === at && form.length === stem.length && form.toLowerCase() === lower);
+  return found.filter((form, at) => found.indexOf(form) === at && form.length === stem.length &&
+    form.toLowerCase() === lower && form.toUpperCase() === stem.toUpperCase());
 }
 
 const isEdited = (word) => word.label !== word.old.label || word.stem !== word.old.stem;
@@ -91,15 +92,16 @@ function choices(word) {
 function about(word) {
   const when = words.slice(0, word.place + 1).findLast((one) => one.seconds !== undefined)?.seconds;
   const parts = when === undefined ? [] : [clock(when)];
-  if (word.caseSure < 100) parts.push(`capitals ${word.caseSure} % sure`);
+  if (word.caseSure < 95) parts.push(`capitals ${word.caseSure} % sure`);
   if (isEdited(word)) parts.push(`was “${word.text}”`);
   return parts.join(" · ");
 }
-function beside(box, element) {
+// Below an element; `gap`: how far, so that a line of text between them stays in sight.
+function beside(box, element, gap) {
   box.hidden = false;
   const place = Array.from(element.getClientRects()).at(-1), width = document.documentElement.clientWidth;
   box.style.left = `${Math.max(8, Math.min(place.left, width - box.offsetWidth - 8)) + scrollX}px`;
-  box.style.top = `${place.bottom + 8 + scrollY}px`;
+  box.style.top = `${place.bottom + gap + scrollY}px`;
 }
 function show(word) {
   tip.hidden = true;
@@ -117,14 +119,14 @@ function show(word) {
     return button;
   }));
   byId("other").value = "";
-  beside(card, word.element);
+  beside(card, word.element, 8 + parseFloat(getComputedStyle(main).lineHeight));
   tell();
 }
 function hint(word) {
   const lines = [[word.old.label, word.sure], ...word.others].map(([label, percent]) =>
     `${spelled(word.stem, word.closers, label)}  ${percent} % (${named(label)})`);
   tip.textContent = [...lines, about(word)].filter(Boolean).join("\n");
-  beside(tip, word.element);
+  beside(tip, word.element, 6);
 }
 function tell() {
   const doubts = words.filter(isDoubt), place = doubts.indexOf(current), n = words.filter(isEdited).length;
@@ -236,6 +238,9 @@ byId("threshold").addEventListener("input", mark);
 window.addEventListener("resize", () => current && show(current));
 window.addEventListener("beforeunload", (event) => { if (!isSaved) event.preventDefault(); });
 
+new ResizeObserver(([{ target }]) => {  // words are not scrolled to behind the header
+  document.documentElement.style.scrollPaddingTop = `${target.offsetHeight}px`;
+}).observe(document.querySelector("header"));
 for (const line of main.querySelectorAll("p")) {
   const first = line.querySelector("[data-t]");
   if (first) line.dataset.time = clock(first.dataset.t);
