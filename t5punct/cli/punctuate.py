@@ -53,7 +53,7 @@ def punctuate(
         typer.Option(
             show_default="none",
             help="Write a page for review, too, which any browser opens: the text with its doubtful marks, what else "
-            "they may be, and ways to change them.  Of many INPUTs: --to html --output-dir DIR.",
+            "they may be, and ways to change them.  For many INPUTs see --to html.",
         ),
     ] = None,
     overwrite: Annotated[
