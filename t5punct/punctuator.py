@@ -25,11 +25,11 @@ from .decoding.slots import SlotDecoder
 from .decoding.tagging import TagDecoder
 from .model import Model, load
 from .text.marks import NO_LABEL, Case
-from .text.render import AnnotatedWord, Decision, RenderConfig, render_word
+from .text.render import AnnotatedWord, Decision, RenderConfig, render_word, written_alternatives
 from .text.words import Word, checked_text, readable
 from .transcripts.items import Item, in_place, texts_of, written_items
 from .transcripts.lines import plain
-from .windows.combine import CombineConfig, VoteAccumulator, decide
+from .windows.combine import CombineConfig, VoteAccumulator, decide, runners_up
 from .windows.plan import View, WindowConfig, over, pools
 from .windows.presets import DEFAULT_PRESET, preset
 from .windows.sentences import begins_next, placed
@@ -188,7 +188,10 @@ class Punctuator:
         self, word: Word, votes: Sequence[Vote], begins: bool | None, combine: CombineConfig | None = None
     ) -> tuple[Decision, bool]:
         """What becomes of a word, given whether a sentence begins with it; and whether one begins with the next."""
-        found = decide([placed(vote, word, begins) for vote in votes], combine or self.config.combine)
+        here, combine = [placed(vote, word, begins) for vote in votes], combine or self.config.combine
+        found = decide(here, combine)
+        if self.config.render.alternatives:
+            found = replace(found, alternatives=runners_up(here, combine, found, self.config.render.alternatives))
         label = self._given(word) or found.label
         return found, begins_next(begins, word, label, self.model.task.alphabet)
 
@@ -231,6 +234,7 @@ class Punctuator:
             written.case.value,
             1.0 if self._given(word) else decision.label_confidence,
             1.0 if written.case is Case.VERBATIM else decision.case_confidence,
+            written_alternatives(word, decision, config, self.model.task.alphabet),
         )
 
     def window_input(self, words: Sequence[Word]) -> WindowInput:

@@ -43,7 +43,8 @@ class Current:
 
     def has(self, job: Job) -> bool:
         """Whether a job's output is up to date."""
-        if job.target is None or job.source == STANDARD or not job.target.is_file():
+        made = [path for path in (job.target, job.review) if path is not None]
+        if job.target is None or job.source == STANDARD or not all(path.is_file() for path in made):
             return False
-        made_ns = job.target.stat().st_mtime_ns
+        made_ns = min(path.stat().st_mtime_ns for path in made)
         return made_ns >= self.since_ns and made_ns >= Path(job.source).stat().st_mtime_ns

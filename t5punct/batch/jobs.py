@@ -27,6 +27,7 @@ class OutputConfig:
     file: Path | None = None  # all in one; None and no folder: standard output
     folder: Path | None = None  # a file for each input, in the same tree
     format: str | None = None  # a name of `transcripts.writers.OUTPUTS`; None: that of the input
+    review: Path | None = None  # a page for review beside it
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,7 @@ class Job:
     source: str
     target: Path | None
     format: str
+    review: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +85,10 @@ def jobs(inputs: Sequence[str], output: OutputConfig, format_name: str | None = 
     if failures and (output.file or not sources):
         raise failures[0].error
     formats = [format_name or format_of(source.path) for source in sources]
-    targets = _targets(sources, formats, output)
-    made = (Job(source.path, target, name) for source, target, name in zip(sources, targets, formats, strict=True))
+    targets, review = _targets(sources, formats, output), _review(sources, output)
+    made = (
+        Job(source.path, target, name, review) for source, target, name in zip(sources, targets, formats, strict=True)
+    )
     return Jobs(tuple(made), tuple(failures))
 
 
@@ -142,6 +146,19 @@ def _targets(sources: Sequence[_Source], formats: Sequence[str], output: OutputC
                 f"two inputs for {output.folder / one}", expected="inputs of different names", fix="rename one"
             )
     return [checked_target(output.folder / one, names, make=True) for one in below]
+
+
+def _review(sources: Sequence[_Source], output: OutputConfig) -> Path | None:
+    """Where the page goes that is written beside the output of a single file."""
+    if output.review is None:
+        return None
+    if len(sources) > 1:
+        raise InputError(
+            f"--html for {len(sources)} files", expected="one file", fix="write pages by --to html --output-dir DIR"
+        )
+    if output.file and output.file.absolute() == output.review.absolute():
+        raise InputError(f"-o and --html {output.review}", expected="two files", fix="write only the page by --to html")
+    return checked_target(output.review, [source.path for source in sources])
 
 
 def _renamed(below: Path, output_format: str | None) -> Path:

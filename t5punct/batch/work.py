@@ -85,8 +85,11 @@ class Work:
                 for one in group:
                     source, written = one.job.source, self._written(one, words)
                     try:
-                        put(pieces_of(one.transcript, written, self._config, source))
+                        page = None if one.job.review is None else tee(written)
+                        put(pieces_of(one.transcript, page[0] if page else written, self._config, source))
                         one.check()
+                        if page:
+                            self._write_page(one, page[1])
                         n_files += 1
                     except (T5PunctError, OSError) as error:
                         deque(written, maxlen=0)  # the words of the next file follow
@@ -100,6 +103,12 @@ class Work:
                 deque(self._written(one, words), maxlen=0)
             return 0, [*failures, Failure(source, _named(error, target))]
         return n_files, failures
+
+    def _write_page(self, one: _Opened, written: Iterable[WrittenItem]) -> None:
+        """The page for review beside the output; an output with a page is held in memory."""
+        config = WriterConfig("html", self._config.paragraphs)
+        with opened(one.job.review) as put:
+            put(pieces_of(one.transcript, written, config, one.job.source))
 
     def _written(self, one: _Opened, words: Iterator[AnnotatedWord]) -> Iterator[WrittenItem]:
         for item in written_items(one.for_writer, words):

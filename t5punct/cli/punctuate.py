@@ -48,6 +48,14 @@ def punctuate(
             help="Write a file for each INPUT here, in the same tree.  What is done and up to date is skipped.",
         ),
     ] = None,
+    html: Annotated[
+        Path | None,
+        typer.Option(
+            show_default="none",
+            help="Write a page for review, too, which any browser opens: the text with its doubtful marks, what else "
+            "they may be, and ways to change them.  For many INPUTs see --to html.",
+        ),
+    ] = None,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="With --output-dir: do again what is done and up to date.")
     ] = False,
@@ -61,7 +69,7 @@ def punctuate(
     from ..batch.jobs import OutputConfig, jobs
 
     writer, terms = options.writer(), options.spellings()
-    found = jobs(inputs or ["-"], OutputConfig(output, output_dir, writer.format), options.input_format)
+    found = jobs(inputs or ["-"], OutputConfig(output, output_dir, writer.format, html), options.input_format)
     waiting = found.jobs
     if output_dir is not None:
         current = Current.of(output_dir, fingerprint((options, terms, _model_state(options.model))))
@@ -70,7 +78,7 @@ def punctuate(
     if waiting:
         from ..batch.work import Work
 
-        punctuator = options.punctuator().with_config(render=options.render())
+        punctuator = options.punctuator().with_config(render=options.render(for_review=html is not None))
         failures += _run(Work(punctuator, writer, terms), waiting)
     _report(failures, n_files=len(found.jobs) + len(found.failures))
     if len(waiting) < len(found.jobs):

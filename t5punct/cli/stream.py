@@ -154,12 +154,11 @@ class _Printer:
     def commit(self, words: Sequence[Committed], started: float) -> None:
         """Print words; `started`: when the work on them began, by `time.perf_counter`."""
         import json
-        from dataclasses import asdict
 
         spent_ms = round(1000 * (time.perf_counter() - started), 1)
         for word in words:
             if self._as_json:
-                event = {**asdict(word.annotated), "delay_words": word.delay_words, "decision_ms": spent_ms}
+                event = {**word.annotated.as_dict(), "delay_words": word.delay_words, "decision_ms": spent_ms}
                 self._write(json.dumps(event, ensure_ascii=False) + "\n")
             else:
                 self._write(" " * bool(self._n_written) + word.text)

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from ..transcripts.terms import Terms
     from ..transcripts.writers import WriterConfig
 
+_REVIEW_ALTERNATIVES = 3
+
 
 @dataclass(frozen=True)
 class TranscriptOptions(StrategyOptions):
@@ -33,7 +35,8 @@ class TranscriptOptions(StrategyOptions):
         str | None,
         typer.Option(
             show_default="that of the input",
-            help="Write as text, srt, vtt, ass, json (words with confidence, times and places), ctm or tsv.",
+            help="Write as text, srt, vtt, ass, json (words with confidence, times and places), ctm, tsv or html (a "
+            "page for review).",
         ),
     ] = None
     as_json: Json = False
@@ -53,6 +56,14 @@ class TranscriptOptions(StrategyOptions):
     paragraph_pause_ms: Annotated[
         int | None,
         typer.Option(min=1, show_default="none", help="Begin a paragraph where so long a silence follows a sentence."),
+    ] = None
+    alternatives: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            show_default=f"0; of pages for review {_REVIEW_ALTERNATIVES}",
+            help="With --json and pages for review: name so many other marks of each place, the most probable first.",
+        ),
     ] = None
     resegment: Annotated[
         bool, typer.Option("--resegment", help="With --to srt, vtt or ass: new cues, which hold sentences.")
@@ -94,7 +105,11 @@ class TranscriptOptions(StrategyOptions):
 
         return None if self.terms is None else Terms.from_file(self.terms)
 
-    def render(self) -> RenderConfig:
+    def render(self, *, for_review: bool = False) -> RenderConfig:
+        """`for_review`: whether a page for review is written, which shows alternatives."""
         from ..text.render import RenderConfig
 
-        return RenderConfig(case=not self.no_case, keep_marks=self.keep_marks, keep_case=self.keep_case)
+        alternatives = self.alternatives
+        if alternatives is None:
+            alternatives = _REVIEW_ALTERNATIVES if for_review or self.to == "html" else 0
+        return RenderConfig(not self.no_case, self.keep_case, self.keep_marks, alternatives)

@@ -10,7 +10,7 @@ In: a word of the input, and what was decided for it.  Out: the same word with i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 
 from .marks import NO_LABEL, Alphabet, Case
 from .spelling import keeps_letters
@@ -24,6 +24,15 @@ class RenderConfig:
     case: bool = True  # False leaves every letter as the input has it
     keep_case: bool = False  # True leaves the letters of words that have capitals in the input
     keep_marks: bool = False  # True keeps the marks of the input, and adds others in empty slots
+    alternatives: int = 0  # how many other labels of a slot are named beside the best
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """A label that was not chosen, and its probability."""
+
+    label: str
+    probability: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +44,7 @@ class Decision:
     label_confidence: float
     case_confidence: float
     n_votes: int = 1
+    alternatives: tuple[Alternative, ...] = ()  # if they are asked for; the most probable first
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +66,12 @@ class AnnotatedWord:
     case: str  # a `Case` value
     confidence: float  # the probability of the label
     case_confidence: float
+    alternatives: tuple[Alternative, ...] = ()  # if they are asked for
+
+    def as_dict(self) -> dict[str, object]:
+        """As json has it; alternatives only if there are some."""
+        values = asdict(self)
+        return values if self.alternatives else {name: values[name] for name in values if name != "alternatives"}
 
 
 def render_word(word: Word, decision: Decision, config: RenderConfig, alphabet: Alphabet) -> RenderedWord:
@@ -71,3 +87,13 @@ def render_word(word: Word, decision: Decision, config: RenderConfig, alphabet: 
     text = word.written(label, case, alphabet)
     is_shown = text != word.written(NO_LABEL, case) or (word.dotted and label.startswith("."))
     return RenderedWord(text, label if is_shown else NO_LABEL, case)
+
+
+def written_alternatives(
+    word: Word, decision: Decision, config: RenderConfig, alphabet: Alphabet
+) -> tuple[Alternative, ...]:
+    """The alternatives that can be written after the word; none where its marks are kept."""
+    if not decision.alternatives or not word.has_slot or (config.keep_marks and word.given):
+        return ()
+    found = ((one, replace(decision, label=one.label)) for one in decision.alternatives)
+    return tuple(one for one, other in found if render_word(word, other, config, alphabet).label == one.label)

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict
 from pathlib import PurePath
 
 from ..errors import InputError
@@ -35,7 +34,7 @@ def words_json(written: Iterable[WrittenItem], source: str) -> Iterator[str]:
             continue
         spoken, stop = item.spoken, place + len(item.in_file)
         times = {name: ms / 1000 for name, ms in (("start", spoken.start_ms), ("end", spoken.end_ms)) if ms is not None}
-        found = {**asdict(item.annotated), **times, "start_char": place, "end_char": stop - len(spoken.after)}
+        found = {**item.annotated.as_dict(), **times, "start_char": place, "end_char": stop - len(spoken.after)}
         yield comma + json.dumps(found, ensure_ascii=False)
         place, comma = stop, ", "
     yield "]}\n"

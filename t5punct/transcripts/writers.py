@@ -12,12 +12,14 @@ from dataclasses import dataclass
 
 from ..errors import ConfigError
 from .cues import SUBTITLES, ResegmentConfig, own_cues, sentence_cues, subtitles
-from .formats import Transcript
+from .formats import LineTranscript, Transcript
 from .items import WrittenItem, in_place
 from .paragraphs import ParagraphConfig, paragraphs, running_text
+from .review import review_page
 from .words_out import ctm, tsv, words_json
 
-OUTPUTS = ("text", *SUBTITLES, "json", "ctm", "tsv")  # what any transcript can be written as, if it has what they need
+# what any transcript can be written as, if it has what they need
+OUTPUTS = ("text", *SUBTITLES, "json", "ctm", "tsv", "html")
 
 
 @dataclass(frozen=True)
@@ -40,16 +42,33 @@ def pieces_of(found: Transcript, written: Iterable[WrittenItem], config: WriterC
     """
     match config.format:
         case None:
+            _check_paragraphs(found, config)
             return found.written(paragraphs(written, config.paragraphs) if config.paragraphs else written)
         case "text":
-            text = running_text(written)
-            return in_place(paragraphs(text, config.paragraphs) if config.paragraphs else text)
-        case "json":
-            return words_json(written, name)
-        case "ctm":
-            return ctm(written, name)
+            return in_place(_as_text(found, written, config.paragraphs))
+        case "html":
+            return review_page(_as_text(found, written, config.paragraphs), name)
+        case "json" | "ctm":
+            return words_json(written, name) if config.format == "json" else ctm(written, name)
         case "tsv":
             return tsv(written)
         case _:
             cues = sentence_cues(written, config.resegment) if config.resegment else own_cues(written)
             return iter([subtitles(cues, config.format)])
+
+
+def _as_text(
+    found: Transcript, written: Iterable[WrittenItem], config: ParagraphConfig | None
+) -> Iterable[WrittenItem]:
+    """The items as a text: one that is plain already keeps its white space."""
+    text = written if _is_plain(found) else running_text(written)
+    return paragraphs(text, config) if config else text
+
+
+def _is_plain(found: Transcript) -> bool:
+    return isinstance(found, LineTranscript) and found.format in ("text", "lines")
+
+
+def _check_paragraphs(found: Transcript, config: WriterConfig) -> None:
+    if config.paragraphs and not _is_plain(found):  # an empty line would end a cue
+        raise ConfigError("paragraphs in a file of another format", expected="text", fix="add --to text")

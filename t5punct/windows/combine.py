@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from ..errors import ConfigError
 from ..text.marks import NO_LABEL, Case
-from ..text.render import Decision
+from ..text.render import Alternative, Decision
 from .votes import Distribution, Vote
 
 METHODS = ("mean", "entropy", "hamming", "vote")
@@ -47,16 +47,33 @@ def decide(votes: Sequence[Vote], config: CombineConfig) -> Decision:
     """
     if len(votes) == 1:
         return _alone(votes[0], config)
-    weights = [_weight(vote, config.method) for vote in votes]
-    if sum(weights) <= 0.0:
-        weights = [1.0] * len(votes)
-    labels, cases = [vote.labels for vote in votes], [vote.cases for vote in votes]
+    weights, labels, cases = _weights(votes, config), _labels(votes, config), [vote.cases for vote in votes]
     if config.method == "vote":
-        labels = [Distribution.certain(written(one)) for one in labels]
         cases = [Distribution.certain(one.best) for one in cases]
     label, confidence = _label(labels, weights, config.threshold if config.method == "vote" else None)
     case = _mean(cases, weights)
     return Decision(label, Case(case.best), confidence, case.probability(case.best), len(votes))
+
+
+def runners_up(
+    votes: Sequence[Vote], config: CombineConfig, decision: Decision, n_labels: int
+) -> tuple[Alternative, ...]:
+    """The next most probable labels of a decided slot, at most `n_labels`; together they have what the best leaves.
+
+    >>> vote = Vote(Distribution.of({",": 0.7, "": 0.2, ".": 0.1}), Distribution.certain("lower"))
+    >>> [one.label for one in runners_up([vote], CombineConfig(), decide([vote], CombineConfig()), 2)]
+    ['', '.']
+    """
+    mean = _mean(_labels(votes, config), _weights(votes, config))
+    left = 1.0 - mean.probability(decision.label)
+    # of labels of several marks, the decision's own probability is that of its marks one by one
+    scale = (1.0 - decision.label_confidence) / left if left > 0.0 else 0.0
+    others = [
+        Alternative(label, scale * probability)
+        for label, probability in zip(mean.outcomes, mean.probabilities, strict=True)
+        if label != decision.label and scale * probability > 0.0
+    ]
+    return tuple(sorted(others, key=lambda one: -one.probability)[:n_labels])
 
 
 def _alone(vote: Vote, config: CombineConfig) -> Decision:
@@ -98,6 +115,18 @@ class VoteAccumulator:
         while self._next < before:
             yield self._open.pop(self._next)
             self._next += 1
+
+
+def _weights(votes: Sequence[Vote], config: CombineConfig) -> list[float]:
+    """How much each vote counts; all the same where none is trusted."""
+    weights = [_weight(vote, config.method) for vote in votes]
+    return weights if sum(weights) > 0.0 else [1.0] * len(votes)
+
+
+def _labels(votes: Sequence[Vote], config: CombineConfig) -> list[Distribution]:
+    """What each vote says of the slot; in a majority, only what it chose."""
+    labels = [vote.labels for vote in votes]
+    return [Distribution.certain(written(one)) for one in labels] if config.method == "vote" else labels
 
 
 def _weight(vote: Vote, method: str) -> float:

@@ -176,6 +176,8 @@ def test_paragraphs_end_where_it_is_silent() -> None:
     text = "a 1 0 1 so.\na 1 1.5 1 what\na 1 9 1 now.\na 1 20 1 fine.\n"
     config = WriterConfig("text", ParagraphConfig(pause_ms=2000))
     assert converted(text, "ctm", config) == "so. what now.\n\nfine.\n"
+    with pytest.raises(ConfigError, match="paragraphs in a file of another format; expected text; add --to text"):
+        converted(text, "ctm", WriterConfig(paragraphs=ParagraphConfig(2)))
     with pytest.raises(ConfigError, match="paragraphs of 0 sentences"):
         ParagraphConfig(sentences=0)
 

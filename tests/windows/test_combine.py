@@ -14,7 +14,7 @@ from t5punct.decoding.candidates import Choice, Option
 from t5punct.errors import ConfigError
 from t5punct.model import Model
 from t5punct.text.marks import Case
-from t5punct.windows.combine import METHODS, CombineConfig, VoteAccumulator, decide, written
+from t5punct.windows.combine import METHODS, CombineConfig, VoteAccumulator, decide, runners_up, written
 from t5punct.windows.votes import Distribution, Vote
 
 quick = settings(max_examples=150, deadline=None)
@@ -255,3 +255,26 @@ def test_entropy_is_measured_against_the_most_that_the_outcomes_allow() -> None:
 def test_an_impossible_combination_is_refused(values: dict[str, object], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         CombineConfig(**values)  # type: ignore[arg-type]
+
+
+@quick
+@given(slots, st.sampled_from(METHODS), st.integers(1, len(LABELS)))
+def test_runners_up_share_what_the_best_label_leaves(slot: list[Vote], method: str, n_labels: int) -> None:
+    config = CombineConfig(method)
+    decision = decide(slot, config)
+    everyone = runners_up(slot, config, decision, len(LABELS))
+    found = runners_up(slot, config, decision, n_labels)
+    assert found == everyone[:n_labels]
+    assert decision.label not in [one.label for one in everyone]
+    assert len({one.label for one in everyone}) == len(everyone)
+    chances = [one.probability for one in everyone]
+    assert chances == sorted(chances, reverse=True)
+    assert not everyone or decision.label_confidence + sum(chances) == pytest.approx(1.0)
+    assert {one.label for one in everyone} <= {label for vote in slot for label in vote.labels.outcomes}
+
+
+def test_runners_up_of_a_single_vote_have_its_probabilities() -> None:
+    labels = Distribution.of({",": 5.0, "": 2.0, ".": 3.0})
+    vote = Vote(labels, Distribution.certain("lower"))
+    found = runners_up([vote], CombineConfig(), decide([vote], CombineConfig()), 5)
+    assert [(one.label, one.probability) for one in found] == [(".", pytest.approx(0.3)), ("", pytest.approx(0.2))]

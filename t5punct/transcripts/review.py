@@ -1,0 +1,123 @@
+"""A punctuated transcript as a page for review, which any browser opens without a network.
+
+In: the written items of a text, and its name.  Out: HTML with its styles and script inside, in pieces.
+
+What stands in the page's `main` is the text, character for character; what the model said of a word stands in the
+attributes of its span, where `review_page/page.js` reads it.
+
+>>> from ..text.render import Alternative, AnnotatedWord
+>>> from ..text.words import Word
+>>> from .items import *
+>>> so = AnnotatedWord("so", "So,", ",", "capitalised", 0.62, 1, (Alternative("", 0.31),))
+>>> "".join(_lines([WrittenWord(SpokenWord(Word("so"), "", start_ms=1500), so)]))
+'<p dir="auto"><span data-p="62" data-l="," data-s="So" data-a="31" data-t="1.5">So,</span></p>'
+"""
+
+from __future__ import annotations
+
+import re
+from base64 import b64encode
+from collections.abc import Iterable, Iterator
+from functools import cache
+from hashlib import sha256
+from html import escape
+from importlib.resources import files
+from pathlib import PurePath
+
+from ..text.formats.files import STANDARD, unpacked_name
+from ..text.marks import NO_LABEL, Case, ends_sentence
+from ..text.words import readable
+from .items import Kept, WrittenItem, WrittenWord
+
+_CERTAIN_PERCENT = 100
+_BREAK = '</p\n><p dir="auto">'  # no white space between paragraphs: it would be text of the page
+_PART_MS = 15_000  # text with times has one in its margin about so often, where a sentence begins
+_NO_HTML = re.compile("[\0\r]")  # characters that HTML reads as others, unless they are spelled
+
+
+def review_page(written: Iterable[WrittenItem], name: str) -> Iterator[str]:
+    """The page.  `written`: items that are the text, one after the other; `name`: of the input."""
+    title = "standard input" if name == STANDARD else PurePath(name).name
+    stem = "transcript" if name == STANDARD else PurePath(unpacked_name(name)).stem
+    values = {"title": _escaped(title), "save": _escaped(f"{stem}.txt"), **_styles_and_script()}
+    for number, piece in enumerate(re.split(r"\{\{(\w+)\}\}", _data("page.html"))):
+        if number % 2 and piece == "text":
+            yield from _lines(written)
+        else:
+            yield values[piece] if number % 2 else piece
+
+
+@cache
+def _styles_and_script() -> dict[str, str]:
+    """Both, and their hashes: a browser runs no script and uses no style but those that the page began with."""
+    found = {"style": _data("page.css"), "script": _data("page.js")}
+    digests = {name: b64encode(sha256(text.encode()).digest()).decode() for name, text in found.items()}
+    return found | {f"{name}_hash": f"sha256-{digest}" for name, digest in digests.items()}
+
+
+@cache
+def _data(name: str) -> str:
+    return (files(__package__) / "review_page" / name).read_text(encoding="utf-8")
+
+
+def _lines(written: Iterable[WrittenItem]) -> Iterator[str]:
+    """The text as paragraphs: its lines, and parts of long lines where words have times."""
+    yield '<p dir="auto">'
+    is_over, ends, lead = (
+        False,
+        False,
+        "",
+    )  # of the paragraph, of the sentence; white space that the next line opens with
+    begin_ms: int | None = None  # when the paragraph was begun to be spoken
+    for item in written:
+        start_ms = _start_ms(item)
+        is_long = ends and start_ms is not None and begin_ms is not None and start_ms - begin_ms >= _PART_MS
+        if is_over or is_long:
+            yield _BREAK + _escaped(lead)
+            lead, begin_ms = "", None
+        begin_ms = start_ms if begin_ms is None else begin_ms
+        text = item.text if isinstance(item, Kept) else item.spoken.after
+        cut = text.rfind("\n") + 1
+        is_over, lead = cut > 0, text[cut:] if cut else ""
+        text = _escaped(text[: cut or None])
+        if isinstance(item, Kept):
+            yield f"<b>{text}</b>" if item.shown else text
+        else:
+            yield _span(item) + text
+            ends = ends_sentence(item.annotated.label)
+    yield _escaped(lead) + "</p>"
+
+
+def _start_ms(item: WrittenItem) -> int | None:
+    if isinstance(item, Kept):
+        return None
+    spoken = item.spoken
+    return spoken.cue.start_ms if spoken.start_ms is None and spoken.cue else spoken.start_ms
+
+
+def _span(item: WrittenWord) -> str:
+    """A word with what the model said of it; no more than is to be shown."""
+    word, said = item.spoken.word, item.annotated
+    if not word.has_slot:
+        return _escaped(said.text)
+    bare = word.written(NO_LABEL, Case(said.case))
+    stem, closers = bare[: len(bare) - word.n_closers], bare[len(bare) - word.n_closers :]
+    sure, case_sure = round(100 * said.confidence), round(100 * said.case_confidence)
+    others = [(one.label, round(100 * one.probability)) for one in said.alternatives]
+    start_ms = item.spoken.start_ms
+    attributes = {
+        "p": str(sure) if sure < _CERTAIN_PERCENT else "",
+        "k": str(case_sure) if case_sure < _CERTAIN_PERCENT else "",
+        "l": said.label,
+        "s": stem if stem != said.text else "",
+        "c": closers,
+        "a": " ".join(f"{label}{percent}" for label, percent in others if percent),  # marks are no digits
+        "t": "" if start_ms is None else str(start_ms / 1000),
+    }
+    shown = "".join(f' data-{name}="{_escaped(value)}"' for name, value in attributes.items() if value)
+    return f"<span{shown}>{_escaped(said.text)}</span>"
+
+
+def _escaped(text: str) -> str:
+    """The text as HTML; a character that HTML cannot hold becomes the replacement character."""
+    return _NO_HTML.sub(lambda found: "&#13;" if found[0] == "\r" else "\ufffd", escape(readable(text)))

@@ -1,0 +1,251 @@
+"""The page for review in a real browser: pictures, clicks and keys.  Needs chromium (apt-get install chromium)."""
+
+from __future__ import annotations
+
+import io
+import json
+import time
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+
+import pytest
+from browser import CHROMIUM, Page, browser
+from strategies import TRICKY_WORDS
+
+from t5punct.text.marks import Case, apply_case, case_of
+from t5punct.text.render import Alternative, AnnotatedWord
+from t5punct.text.words import split
+from t5punct.transcripts.items import Cue, Kept, SpokenWord, WrittenItem, in_place, written_items
+from t5punct.transcripts.lines import plain
+from t5punct.transcripts.review import review_page
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium here; on Debian: apt-get install chromium")
+
+# word, as it is written, mark, how sure, other marks
+TALK = [
+    ("we", "We", "", 1.0, ()),
+    ("know", "know,", ",", 0.55, (Alternative("", 0.3), Alternative(".", 0.14))),
+    ("that", "that", "", 0.98, ()),
+    ('right?"', 'right?"', "?", 0.62, (Alternative(".", 0.31), Alternative("?!", 0.05))),
+    ("yes", "Yes", "", 0.68, (Alternative(",", 0.3),)),
+    ("straße", "straße.", ".", 0.9, (Alternative("", 0.08),)),
+]
+HOSTILE = '</script><script>document.title="no"</script> &amp; "R&D" \r\n a<b>c</b>\t\u200f\n\nيا سلام كيف'
+HOSTILE += " <!-- }} {{text}} 😀 - x\r"
+
+
+def talk() -> list[WrittenItem]:
+    """Words in two cues, the second half a minute after the first."""
+    (first, *rest) = split(" ".join(word for word, *_ in TALK)).words
+    spoken = [SpokenWord(first, " ", cue=Cue(0, 1000, 2000), start_ms=1000)]
+    spoken += [SpokenWord(word, word.space, cue=Cue(0, 1000, 2000)) for word in rest]
+    spoken[3] = SpokenWord(split('right?"').words[0], "\n", cue=Cue(0, 1000, 2000))
+    spoken[4] = SpokenWord(spoken[4].word, " ", cue=Cue(1, 63_000, 65_000), start_ms=63_000)
+    said = (AnnotatedWord(word, text, mark, "capitalised" if text[0].isupper() else "lower", sure, 1.0, others)
+            for word, text, mark, sure, others in TALK)  # fmt: skip
+    return list(written_items([*spoken[:4], Kept("ANN: ", breaks=True, shown=True), *spoken[4:]], said))
+
+
+@pytest.fixture(scope="module")
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    with browser(tmp_path_factory.mktemp("browser")) as page:
+        yield page
+
+
+@pytest.fixture
+def page(chromium: Page, tmp_path: Path) -> Iterator[Page]:
+    """The talk in a browser; whatever a test does, the page has no error and asks for nothing."""
+    yield from opened(chromium, tmp_path, talk())
+
+
+def opened(chromium: Page, folder: Path, items: list[WrittenItem]) -> Iterator[Page]:
+    file = folder / "page.html"
+    file.write_text("".join(review_page(items, "talk.srt")), encoding="utf-8", newline="")
+    chromium.ask("isSaved = true")  # or the browser asks before it leaves the page
+    del chromium.requests[:], chromium.errors[:]
+    chromium.open(file)
+    yield chromium
+    assert chromium.errors == []
+    assert [one for one in chromium.requests if not one.startswith("blob:")] == [file.as_uri()]
+
+
+def text_of(page: Page) -> str:
+    return str(page.ask("main.textContent"))
+
+
+def focused(page: Page) -> str:
+    return str(page.ask("document.activeElement.textContent"))
+
+
+def told(page: Page) -> str:
+    return str(page.ask("told.textContent"))
+
+
+PLAIN = 'We know, that right?"\nANN: Yes straße.'
+
+
+def test_doubts_are_shown_and_the_keys_jump_from_one_to_the_next(page: Page, tmp_path: Path) -> None:
+    assert text_of(page) == PLAIN
+    assert told(page) == "3 doubts"
+    before = page.picture(tmp_path / "before.png")
+    seen = []
+    for key in ("n", "n", "n", "n", "p", "p"):
+        page.press(key)
+        seen.append((focused(page), told(page)))
+    first, second, third = (("know,", "Doubt 1 of 3"), ('right?"', "Doubt 2 of 3"), ("Yes", "Doubt 3 of 3"))
+    assert seen == [first, second, third, first, third, second]
+    assert page.ask("card.hidden") is False
+    after = page.picture(tmp_path / "after.png")
+    assert before.startswith(b"\x89PNG") and before != after
+    page.press("Escape")
+    assert page.ask("card.hidden") is True
+    assert page.picture(tmp_path / "closed.png") != after
+
+
+def test_times_stand_beside_the_lines(page: Page) -> None:
+    assert page.ask("[...main.querySelectorAll('p')].map((line) => line.dataset.time)") == ["0:01", "1:03"]
+    page.press("n", "n", "n")
+    assert page.ask("byId('about').textContent") == "1:03"
+
+
+def test_alternatives_are_shown_under_the_mouse(page: Page) -> None:
+    page.point("words[1].element")
+    page.until("!tip.hidden")
+    assert page.ask("tip.innerText").split("\n")[:3] == [
+        "know, 55 % (comma)",
+        "know 30 % (no mark)",
+        "know. 14 % (full stop)",
+    ]
+    page.point("words[0].element")
+    page.until("tip.hidden")
+
+
+def test_a_mark_is_chosen_by_click_and_by_key(page: Page) -> None:
+    page.point("words[1].element", click=True)
+    assert page.ask("[...byId('choices').children].map((one) => one.textContent)") == [
+        "1 know, 55 %", "2 know 30 %", "3 know. 14 %", "4 know?"
+    ]  # fmt: skip
+    page.point("byId('choices').children[2]", click=True)
+    assert text_of(page) == PLAIN.replace("know, that", "know. That"), "a sentence begins with a capital"
+    assert focused(page) == "know."
+    assert told(page) == "Doubt 1 of 3, 2 changed"
+    page.press("2")
+    assert text_of(page) == PLAIN.replace("know,", "know"), "the capital goes with the mark"
+    page.press("n", ".")
+    assert text_of(page) == PLAIN.replace("know,", "know").replace('right?"', 'right."'), "inside the quotes"
+    page.press("u", "p", "u")
+    assert (text_of(page), told(page)) == (PLAIN, "Doubt 1 of 3")
+    page.press("Backspace")
+    assert text_of(page) == PLAIN.replace("know,", "know")
+
+
+def test_a_word_that_is_not_in_doubt_can_be_changed_too(page: Page) -> None:
+    page.point("words[5].element", click=True)
+    page.press("-")
+    assert text_of(page) == PLAIN.replace("straße.", "straße -")
+    page.press("ArrowLeft", "c")
+    assert text_of(page) == PLAIN.replace("straße.", "straße -").replace("Yes", "YES")
+    page.press("c", "c", "ArrowRight", "u")
+    assert text_of(page) == PLAIN
+    page.press("c", "c", "c")
+    assert "strasse" not in text_of(page).lower(), "a word never gets another letter"
+
+
+def test_a_mark_can_be_typed_but_no_word(page: Page) -> None:
+    page.press("n", "Enter")
+    assert page.ask("document.activeElement === byId('choices').firstChild")
+    page.point("byId('other')", click=True)
+    page.press("n", " ", ";", "2")
+    assert page.ask("byId('other').value") == "n ;2", "keys are text there"
+    page.press("Enter")
+    assert text_of(page) == PLAIN.replace("know,", "know;")
+    assert focused(page) == "know;"
+
+
+def test_the_threshold_says_what_is_in_doubt(page: Page) -> None:
+    counts = []
+    for value in (50, 60, 95, 99, 100):
+        page.ask(f"byId('threshold').value = {value}; byId('threshold').dispatchEvent(new Event('input'))")
+        counts.append(told(page))
+    assert counts == ["0 doubts", "1 doubt", "4 doubts", "5 doubts", "5 doubts"]
+    assert page.ask("byId('shown').textContent") == "100 %"
+
+
+def test_the_text_is_saved_as_it_is_changed(page: Page, tmp_path: Path) -> None:
+    page.call("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(tmp_path))
+    page.press("n", "3", "s")
+    saved, end = tmp_path / "talk.txt", time.monotonic() + 60
+    while not saved.is_file() and time.monotonic() < end:
+        page.ask("0")
+        time.sleep(0.05)
+    assert saved.read_bytes() == PLAIN.replace("know, that", "know. That").encode()
+    assert page.ask("isSaved") is True
+
+
+def test_buttons_are_buttons_and_have_names(page: Page) -> None:
+    page.press("n")
+    nodes = page.call("Accessibility.getFullAXTree")["nodes"]
+    named = [node["name"]["value"] for node in nodes if node.get("role", {}).get("value") == "button"]
+    assert {"know,", 'right?"', "Yes", "comma 55 %", "no mark 30 %", "Put"} <= set(named)
+    assert all(named)
+    for key in ("Tab", "Tab"):
+        page.press(key)
+    assert focused(page) == "Yes", "Tab goes from doubt to doubt"
+    assert page.ask("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+
+
+CONTRAST = """(() => {
+  const linear = (v) => (v <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4);
+  const light = (rgb) => { const [r, g, b] = rgb.map((v) => linear(v / 255));
+    return .2126 * r + .7152 * g + .0722 * b; };
+  const numbers = (color) => color.match(/[\\d.]+/g).map(Number);
+  const over = (element) => { const [r, g, b, a = 1] = numbers(getComputedStyle(element).backgroundColor);
+    if (a === 1 || !element.parentElement) return [r, g, b];
+    return over(element.parentElement).map((v, i) => v * (1 - a) + [r, g, b][i] * a); };
+  const shown = document.querySelectorAll("span, b, button, kbd, small, #about, summary, #status, label");
+  return Array.from(shown, (one) => {
+    const [x, y] = [light(numbers(getComputedStyle(one).color).slice(0, 3)), light(over(one))].sort((x, y) => y - x);
+    return [one.outerHTML, (x + .05) / (y + .05)]; });
+})()"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_everything_can_be_read_in_the_light_and_in_the_dark(page: Page, scheme: str) -> None:
+    page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+    page.press("n")
+    assert (page.ask("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)") == (scheme == "light")
+    found = page.ask(CONTRAST)
+    assert len(found) > 20
+    assert [one for one in found if one[1] < 4.5] == [], "WCAG AA"
+
+
+def test_a_hostile_text_is_text(chromium: Page, tmp_path: Path) -> None:
+    items = list(plain(io.StringIO(HOSTILE, newline="\n")))
+    said = (AnnotatedWord(item.word.text, item.word.raw, "", "verbatim", 0.5, 1.0, (Alternative("", 0.3),))
+            for item in items if isinstance(item, SpokenWord))  # fmt: skip
+    written = list(written_items(items, said))
+    assert "".join(in_place(written)) == HOSTILE
+    for page in opened(chromium, tmp_path, written):
+        assert text_of(page) == HOSTILE
+        assert page.ask("document.title") == "talk.srt – review of marks"
+        rows = "[...main.querySelectorAll('p')].map((line) => getComputedStyle(line).direction)"
+        assert page.ask(rows) == ["ltr", "ltr", "ltr", "rtl"]
+        page.press("n")
+        assert page.ask("card.hidden") is False
+
+
+def test_the_page_writes_marks_and_capitals_as_python_does(page: Page) -> None:
+    words = [split(word).words[0] for word in TRICKY_WORDS]
+    words = [word for word in words if word.has_slot]
+    marks = ("", ",", ".", "?!", "...", "-", "?-", "--")
+    found = [[word, mark, word.written(mark)] for word in words for mark in marks]
+    # a mark that would become part of the word is not offered; a person who types it means it
+    found = [(word, mark, text) for word, mark, text in found if not mark or text != word.written("")]
+    cases = [(text[: len(text) - word.n_closers], word.text[len(word.text) - word.n_closers :], mark)
+             for word, mark, _ in found for text in [word.written("")]]  # fmt: skip
+    assert page.ask(f"{json.dumps(cases)}.map((one) => spelled(...one))") == [text for _, _, text in found]
+    stems = [word for word in TRICKY_WORDS if case_of(word) is not Case.VERBATIM]
+    wanted = [sorted({apply_case(stem, case) for case in (Case.LOWER, Case.CAPITALISED, Case.UPPER)}) for stem in stems]
+    forms = page.ask(f"{json.dumps(stems)}.map((stem) => [...new Set([...forms(stem), stem])].sort())")
+    assert {*chain(*forms)} == {*chain(*wanted)}
