@@ -37,8 +37,8 @@ check: setup
 bench: setup
 	$(BIN)/python benchmarks/decoding.py
 
-model: setup runs/polish.done runs/small.done
-	$(BIN)/t5punct export runs/polish -o t5punct/models/base --task configs/task-bundled.yaml
+model: setup runs/join.done runs/small.done
+	$(BIN)/t5punct export runs/join -o t5punct/models/base --task configs/task-bundled.yaml
 	$(BIN)/t5punct export runs/small -o t5punct/models/small --task configs/task-bundled.yaml
 
 # the same recipe on four times the words, in batches that fill an accelerator
@@ -50,7 +50,10 @@ runs/tag.done: runs/warm/config.json prepared/base/dataset_dict.json configs/tra
 runs/write.done: runs/tag.done configs/train-2-write.yaml
 runs/anneal.done: runs/write.done configs/train-3-anneal.yaml
 runs/polish.done: runs/anneal.done configs/train-4-polish.yaml
-runs/small.done: runs/polish.done configs/train-5-small.yaml
+runs/again.done: runs/tag.done configs/train-5-again.yaml
+runs/delay.done: runs/again.done configs/train-6-delay.yaml
+runs/join.done: runs/delay.done runs/polish.done configs/train-7-join.yaml
+runs/small.done: runs/join.done configs/train-8-small.yaml
 
 runs/%.done:
 	@test ! -e $@ || { echo "runs/$* was made with other settings or data: rm -r runs/$* $@"; exit 2; }

@@ -201,6 +201,7 @@ class TrainConfig:
     init_from: str | None = None  # a folder or hub id; null starts from random weights
     tokenizer: str | None = None  # for random weights: the folder that `prepare` put it in
     encoder_layers: list[int] | None = None  # of `init_from`'s encoder layers, those to keep, from 0; null keeps all
+    decoder_from: str | None = None  # a checkpoint whose decoder takes the place of `init_from`'s; null: its own
     decoder_layers: int | None = None  # keep the first of `init_from`'s decoder layers only; null keeps all
     fresh: FreshModelConfig = field(default_factory=FreshModelConfig)
     task: TaskConfig | None = None  # null keeps what `init_from` was trained with, or takes the defaults

@@ -31,6 +31,7 @@ from .checkpoint import (
 from .config import TrainConfig
 from .data.prepare import PrepareConfig
 from .delays import check_layers, drawn
+from .donor import with_decoder_of
 from .examples import ChunkExamples, CopyExamples
 from .fitting import fitted
 from .lock import alone
@@ -168,6 +169,7 @@ def _model(config: TrainConfig) -> models.Model:
     elif config.init_from is not None:
         model = models.load(config.init_from, task=config.task)
         model = models.with_encoder_layers(model, config.encoder_layers) if config.encoder_layers else model
+        model = with_decoder_of(model, config.decoder_from) if config.decoder_from else model
         model = models.with_decoder_layers(model, config.decoder_layers) if config.decoder_layers else model
     else:
         assert config.tokenizer is not None  # noqa: S101  (TrainConfig has checked it)

@@ -16,7 +16,7 @@ from strategies import TRICKY_WORDS
 from t5punct.text.marks import Case, apply_case, case_of
 from t5punct.text.render import Alternative, AnnotatedWord
 from t5punct.text.words import split
-from t5punct.transcripts.items import Cue, Kept, SpokenWord, WrittenItem, in_place, written_items
+from t5punct.transcripts.items import Cue, Kept, Role, SpokenWord, WrittenItem, in_place, written_items
 from t5punct.transcripts.lines import plain
 from t5punct.transcripts.review import review_page
 
@@ -44,7 +44,7 @@ def talk() -> list[WrittenItem]:
     spoken[4] = SpokenWord(spoken[4].word, " ", cue=Cue(1, 63_000, 65_000), start_ms=63_000)
     said = (AnnotatedWord(word, text, mark, "capitalised" if text[0].isupper() else "lower", sure, 1.0, others)
             for word, text, mark, sure, others in TALK)  # fmt: skip
-    return list(written_items([*spoken[:4], Kept("ANN: ", breaks=True, shown=True), *spoken[4:]], said))
+    return list(written_items([*spoken[:4], Kept("ANN: ", breaks=True, role=Role.SPEAKER), *spoken[4:]], said))
 
 
 @pytest.fixture(scope="module")
