@@ -15,6 +15,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "AlignConfig": ".decoding.align",
     "AnnotatedWord": ".text.render",
+    "BatchPunctuator": ".batch.columns",
     "CombineConfig": ".windows.combine",
     "Committed": ".streaming",
     "ConfigError": ".errors",
@@ -36,6 +37,7 @@ _HOMES = {
 __all__ = [  # the keys above, once more, for those who read without running
     "AlignConfig",
     "AnnotatedWord",
+    "BatchPunctuator",
     "CombineConfig",
     "Committed",
     "ConfigError",
@@ -57,6 +59,7 @@ __all__ = [  # the keys above, once more, for those who read without running
 ]
 
 if TYPE_CHECKING:
+    from .batch.columns import BatchPunctuator
     from .decoding.align import AlignConfig
     from .decoding.inputs import DecodingConfig
     from .errors import ConfigError, InputError, ModelError, OutputError, T5PunctError
