@@ -183,11 +183,11 @@ def _connect(config: RayConfig) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of what Ray will change some day
             ray.init(config.address, log_to_driver=False, logging_level=logging.ERROR, **started)
-    except (OSError, ValueError, RuntimeError) as error:
+    except Exception as error:  # a slow start, for one, has no class of its own
         raise ConfigError(
             f"no Ray cluster at {config.address} ({first_line(error)})",
             expected=f"`{LOCAL}`, `auto` or the address of a running one",
-            fix="start one with `ray start --head`",
+            fix="start one with `ray start --head`, or free the machine",
         ) from error
 
 

@@ -152,10 +152,13 @@ def test_map_batches_takes_the_class(folder: str) -> None:
     assert [{"id": row["id"], "text": row["text"]} for row in found] == rows
 
 
-def test_no_cluster_at_an_address_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("kind", [ConnectionError, Exception])
+def test_no_cluster_at_an_address_is_one_line(monkeypatch: pytest.MonkeyPatch, kind: type[Exception]) -> None:
     def refused(*arguments: object, **options: object) -> None:
-        raise ConnectionError("Ray is trying to start at nowhere:1, but is not there\nmore")
+        raise kind("Ray is trying to start at nowhere:1, but is not there\nmore")
 
     monkeypatch.setattr(ray, "init", refused)
-    with pytest.raises(ConfigError, match=r"^no Ray cluster at nowhere:1 .* start one with `ray start --head`$"):
+    with pytest.raises(
+        ConfigError, match=r"^no Ray cluster at nowhere:1 .* start one with `ray start --head`, or free"
+    ):
         distributed._connect(RayConfig("nowhere:1"))
