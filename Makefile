@@ -52,7 +52,7 @@ runs/anneal.done: runs/write.done configs/train-3-anneal.yaml
 runs/polish.done: runs/anneal.done configs/train-4-polish.yaml
 runs/again.done: runs/tag.done configs/train-5-again.yaml
 runs/delay.done: runs/again.done configs/train-6-delay.yaml
-runs/join.done: runs/delay.done runs/polish.done configs/train-7-join.yaml
+runs/join.done: runs/polish.done runs/delay.done configs/train-7-join.yaml
 runs/small.done: runs/join.done configs/train-8-small.yaml
 
 runs/%.done:

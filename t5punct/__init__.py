@@ -15,6 +15,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "AlignConfig": ".decoding.align",
     "AnnotatedWord": ".text.render",
+    "BatchPunctuator": ".batch.columns",
     "CombineConfig": ".windows.combine",
     "Committed": ".streaming",
     "ConfigError": ".errors",
@@ -45,6 +46,7 @@ _HOMES = {
 __all__ = [  # the keys above, once more, for those who read without running
     "AlignConfig",
     "AnnotatedWord",
+    "BatchPunctuator",
     "CombineConfig",
     "Committed",
     "ConfigError",
@@ -75,6 +77,7 @@ __all__ = [  # the keys above, once more, for those who read without running
 ]
 
 if TYPE_CHECKING:
+    from .batch.columns import BatchPunctuator
     from .batch.files import punctuate_file, punctuate_files
     from .batch.work import Outcome
     from .decoding.align import AlignConfig

@@ -8,6 +8,8 @@ In: what was found, what was expected, what to do.  Out: an exception whose text
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 
 class T5PunctError(Exception):
     """A mistake that the user can fix.  The command line prints it in one line and exits with 2."""
@@ -15,6 +17,10 @@ class T5PunctError(Exception):
     def __init__(self, found: str, *, expected: str, fix: str) -> None:
         self.found, self.expected, self.fix = found, expected, fix
         super().__init__(" ".join(f"{found}; expected {expected}; {fix}".split()))
+
+    def __reduce__(self) -> tuple[Callable[..., T5PunctError], tuple[type[T5PunctError], str, str, str]]:
+        """How it is pickled, by worker processes: Python would give `__init__` the line alone."""
+        return _anew, (type(self), self.found, self.expected, self.fix)
 
 
 class ConfigError(T5PunctError):
@@ -31,6 +37,10 @@ class ModelError(T5PunctError):
 
 class OutputError(T5PunctError):
     """A place that cannot be written to."""
+
+
+def _anew(kind: type[T5PunctError], found: str, expected: str, fix: str) -> T5PunctError:
+    return kind(found, expected=expected, fix=fix)
 
 
 def first_line(error: Exception) -> str:

@@ -53,7 +53,7 @@ def test_the_first_code_block_stands_in_the_first_thirty_lines_and_its_output_is
 
 
 def test_the_python_blocks_run() -> None:
-    wanted = ["how are you today my name is maria", "how are you today", "how are you today"]
+    wanted = ["how are you today my name is maria", *["how are you today"] * 3]
     codes = [text for page in PAGES.values() for language, text in blocks(page) if language == "python"]
     for code, words in zip(codes, wanted, strict=True):
         done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=True)

@@ -11,7 +11,7 @@ from importlib.util import find_spec
 
 from ..errors import ConfigError
 
-PACKAGES = {"train": ("accelerate", "datasets", "psutil")}  # by extra, those that it adds
+PACKAGES = {"train": ("accelerate", "datasets", "psutil"), "ray": ("ray",)}  # by extra, those that it adds
 
 
 def need(extra: str) -> None:

@@ -13,18 +13,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from .distributed import BatchOptions
 from .options import with_model_options
 from .progress import progress_bar
-from .transcripts import TranscriptOptions
 
 if TYPE_CHECKING:
+    from ..batch.distributed import RayWork
     from ..batch.jobs import Failure, Job
     from ..batch.work import Work
 
 
 @with_model_options
 def punctuate(
-    options: TranscriptOptions,
+    options: BatchOptions,
     inputs: Annotated[
         list[str] | None,
         typer.Argument(
@@ -68,24 +69,22 @@ def punctuate(
     from ..batch.current import Current, fingerprint
     from ..batch.jobs import OutputConfig, jobs
 
+    options.check(output_dir)
     writer, terms = options.writer(), options.spellings()
     found = jobs(inputs or ["-"], OutputConfig(output, output_dir, writer.format, html), options.input_format)
     waiting = found.jobs
     if output_dir is not None:
-        current = Current.of(output_dir, fingerprint((options, terms, _model_state(options.model))))
+        current = Current.of(output_dir, fingerprint((options.done, terms, _model_state(options.model))))
         waiting = tuple(job for job in found.jobs if overwrite or not current.has(job))
     failures = found.failures
     if waiting:
-        from ..batch.work import Work
-
-        punctuator = options.punctuator().with_config(render=options.render(for_review=html is not None))
-        failures += _run(Work(punctuator, writer, terms), waiting)
+        failures += _run(options.work(writer, terms, output_dir, for_review=html is not None), waiting)
     _report(failures, n_files=len(found.jobs) + len(found.failures))
     if len(waiting) < len(found.jobs):
         typer.echo(f"t5punct: {len(found.jobs) - len(waiting)} of {len(found.jobs)} files were up to date", err=True)
 
 
-def _run(work: Work, jobs: Sequence[Job]) -> tuple[Failure, ...]:
+def _run(work: Work | RayWork, jobs: Sequence[Job]) -> tuple[Failure, ...]:
     """Do the work behind a progress bar."""
     sizes = [Path(job.source).stat().st_size if Path(job.source).is_file() else 0 for job in jobs]
     with progress_bar("punctuating", float(sum(sizes)) or None) as advance:

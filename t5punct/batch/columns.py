@@ -1,0 +1,102 @@
+"""Tables of texts: the same columns, and one more with marks and capitals.
+
+In: a batch as frameworks hand it over: a dict of columns (Ray Data, `datasets`) or a pandas frame (Spark).  Out: the
+same, with a column `punctuated`.  Neither Ray, Spark nor pandas is imported.
+
+>>> punctuate = BatchPunctuator()
+>>> punctuate({"id": [7], "text": ["how are you today"]})  # doctest: +SKIP
+{'id': [7], 'text': ['how are you today'], 'punctuated': ['How are you today?']}
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol, Self, TypeVar, overload
+
+import numpy as np
+
+from ..errors import InputError
+from ..punctuator import Punctuator, PunctuatorConfig
+
+
+class Frame(Protocol):
+    """What is asked of a pandas frame."""
+
+    @property
+    def columns(self) -> Any: ...
+    def __getitem__(self, column: Any, /) -> Any: ...
+    def assign(self, **columns: Any) -> Self: ...
+
+
+_Frame = TypeVar("_Frame", bound=Frame)
+
+
+@dataclass
+class BatchPunctuator:
+    """Punctuates a column of texts, each on its own; windows of several texts are decoded together.
+
+    `model` and `config` are what `Punctuator.from_pretrained` takes.  The model is loaded at the first batch, once in
+    each process, so an instance is small when it is sent to workers.
+    """
+
+    model: str | Path | None = None
+    config: PunctuatorConfig | None = None
+    style: str | None = field(default=None, kw_only=True)
+    precision: str | None = field(default=None, kw_only=True)
+    device: str | None = field(default=None, kw_only=True)
+    revision: str | None = field(default=None, kw_only=True)
+    column: str = field(default="text", kw_only=True)
+    output_column: str = field(default="punctuated", kw_only=True)
+    _loaded: Punctuator | None = field(default=None, init=False, repr=False, compare=False)
+
+    @property
+    def punctuator(self) -> Punctuator:
+        if self._loaded is None:
+            named = {name: getattr(self, name) for name in ("style", "precision", "device", "revision")}
+            self._loaded = Punctuator.from_pretrained(self.model, self.config, **named)
+        return self._loaded
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is pickled: the settings."""
+        return {**self.__dict__, "_loaded": None}
+
+    @overload
+    def __call__(self, batch: Mapping[str, Any]) -> dict[str, Any]: ...
+    @overload
+    def __call__(self, batch: _Frame) -> _Frame: ...
+    def __call__(self, batch: Any) -> Any:
+        """The batch with one more column.  A missing text (None, NaN) stays missing.
+
+        Raises InputError if there is no such column, and for a value that is no text.
+        """
+        is_frame = not isinstance(batch, Mapping)
+        names = list(batch.columns if is_frame else batch)
+        if self.column not in names:
+            raise InputError(
+                f"columns {', '.join(map(str, names))}", expected=f"one named {self.column}", fix="set column="
+            )
+        texts = batch[self.column]
+        found = self._punctuated(list(texts))
+        if is_frame:
+            return batch.assign(**{self.output_column: found})
+        return {**batch, self.output_column: found if isinstance(texts, list) else np.array(found, dtype=object)}
+
+    def frames(self, frames: Iterable[_Frame]) -> Iterator[_Frame]:
+        """Pandas frames one after the other, as Spark's `mapInPandas` wants them."""
+        for frame in frames:
+            yield self(frame)
+
+    def _punctuated(self, texts: Sequence[Any]) -> list[Any]:
+        are_missing = [_is_missing(text) for text in texts]
+        written = self.punctuator.punctuate_many(
+            text for text, is_missing in zip(texts, are_missing, strict=True) if not is_missing
+        )
+        return [text if is_missing else next(written) for text, is_missing in zip(texts, are_missing, strict=True)]
+
+
+def _is_missing(value: object) -> bool:
+    """Whether a value is what tables have in an empty place: None, NaN, or pandas' NA."""
+    return value is None or (isinstance(value, float) and math.isnan(value)) or type(value).__name__ == "NAType"

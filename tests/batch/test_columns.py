@@ -1,0 +1,92 @@
+"""Tables of texts: dicts of lists and arrays, and pandas frames, with a column more."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from t5punct import BatchPunctuator, Punctuator, model
+from t5punct.errors import InputError
+from t5punct.model import Model
+
+TEXTS = ["we know that right", "", "how are you\nthey said"]
+
+
+@pytest.fixture(scope="module")
+def folder(lively_model: Model, tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("model")
+    model.save(lively_model, path)
+    return str(path)
+
+
+@pytest.fixture(scope="module")
+def expected(folder: str) -> list[str]:
+    found = list(map(Punctuator.from_pretrained(folder).punctuate, TEXTS))
+    assert found != TEXTS
+    return found
+
+
+def test_arrays_stay_arrays_and_lists_lists(folder: str, expected: list[str]) -> None:
+    punctuate = BatchPunctuator(folder)
+    for kind in (np.array, lambda texts: np.array(texts, dtype=object)):
+        batch = {"id": np.arange(3), "text": kind(TEXTS)}
+        found = punctuate(batch)
+        assert list(found) == ["id", "text", "punctuated"]
+        assert list(batch) == ["id", "text"], "the batch itself is left alone"
+        assert (found["punctuated"].dtype, found["punctuated"].tolist()) == (object, expected)
+    assert punctuate({"text": TEXTS}) == {"text": TEXTS, "punctuated": expected}
+    assert punctuate({"text": np.array([], dtype=object)})["punctuated"].shape == (0,)
+
+
+def test_frames_keep_index_and_columns(folder: str, expected: list[str]) -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"said": TEXTS, "id": [7, 8, 9]}, index=[3, 1, 2])
+    punctuate = BatchPunctuator(folder, column="said", output_column="written")
+
+    def frames() -> Iterator[object]:
+        yield frame
+        yield frame.head(1)
+
+    whole, first = punctuate.frames(frames())
+    assert list(whole.columns) == ["said", "id", "written"]
+    assert (list(whole.index), list(whole["written"])) == ([3, 1, 2], expected)
+    assert list(first["written"]) == expected[:1]
+
+
+def test_a_data_set_is_mapped(folder: str, expected: list[str]) -> None:
+    datasets = pytest.importorskip("datasets")
+    table = datasets.Dataset.from_dict({"text": TEXTS}).map(BatchPunctuator(folder), batched=True, batch_size=2)
+    assert list(table["punctuated"]) == expected
+
+
+def test_a_missing_text_stays_missing(folder: str, expected: list[str]) -> None:
+    pandas = pytest.importorskip("pandas")
+    texts = [None, TEXTS[0], float("nan"), pandas.NA, TEXTS[2]]
+    found = BatchPunctuator(folder)({"text": texts})["punctuated"]
+    assert [found[1], found[4]] == [expected[0], expected[2]]
+    assert all(found[place] is texts[place] for place in (0, 2, 3))
+
+
+def test_settings_are_those_of_from_pretrained(folder: str) -> None:
+    punctuate = BatchPunctuator(folder, style="meeting", device="cpu", precision="fp32")
+    assert punctuate.punctuator.config.decoding.style == "meeting"
+
+
+def test_what_is_sent_to_workers_holds_no_model(folder: str, expected: list[str]) -> None:
+    punctuate = BatchPunctuator(folder)
+    punctuate({"text": TEXTS})
+    sent = pickle.dumps(punctuate)
+    assert len(sent) < 2000
+    assert pickle.loads(sent)({"text": TEXTS})["punctuated"] == expected  # noqa: S301
+    assert punctuate._loaded is not None, "the one that was sent keeps its model"
+
+
+def test_a_mistake_is_said(folder: str) -> None:
+    punctuate = BatchPunctuator(folder)
+    with pytest.raises(InputError, match="columns id, said; expected one named text; set column="):
+        punctuate({"id": [1], "said": ["a"]})
+    with pytest.raises(InputError):
+        punctuate({"text": [7]})
