@@ -43,13 +43,13 @@ def prepare(config: Config = None, overrides: Overrides = None) -> None:
 def train(config: Config = None, overrides: Overrides = None) -> None:
     """Train or fine-tune a model (see configs/); `accelerate launch train.py` runs it on several devices."""
     need("train")
+    wait_asleep()  # before anything loads torch
     from ..config import load
     from ..training.config import TrainConfig
 
     settings = load(TrainConfig, config, overrides or ())
     end_with_launcher()
     start_all()
-    wait_asleep()  # before anything loads torch
     from ..training.loop import train as run
 
     keep_freed_memory()

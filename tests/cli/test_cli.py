@@ -111,7 +111,11 @@ def test_json_gives_words_with_label_case_and_confidence(
     code, out, _ = _run(capsys, "punctuate", text, text, "--model", folder, "--json")
     found, again = (json.loads(line) for line in out.splitlines())
     words = found["words"]
-    assert (code, found) == (0, again)
+    assert code == 0
+    for word, other in zip(
+        words, again["words"], strict=True
+    ):  # of windows side by side in a batch: equal but for rounding
+        assert word == other | {name: pytest.approx(other[name]) for name in ("confidence", "case_confidence")}
     assert found["source"] == str(text)
     assert [word["word"] for word in words] == text.read_text().split()
     names = {"word", "text", "label", "case", "confidence", "case_confidence", "start_char", "end_char"}
