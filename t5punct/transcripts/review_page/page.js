@@ -30,7 +30,11 @@ function spelled(stem, closers, label) {
   const dash = label.search(DASH), cut = dash < 0 ? label.length : dash;
   return added(added(stem, label.slice(0, cut)) + closers, label.slice(cut));
 }
+// o'neil and d'angelo have two capitals; o'clock, d'you and the like have one
+const NAME = /^[od]['’](?=\p{L}{3})(?!(?:clock|you|accord)\b)/u;
 function capitalised(stem) {
+  const name = NAME.exec(stem.toLowerCase());
+  if (name) return name[0].toUpperCase() + capitalised(stem.slice(name[0].length));
   const letters = Array.from(stem.toLowerCase());
   const first = letters.findIndex((letter) => letter.toLowerCase() !== letter.toUpperCase());
   return letters.map((letter, place) => (place === first ? letter.toUpperCase() : letter)).join("");
