@@ -18,7 +18,7 @@ from ..transcripts.terms import Terms
 from ..transcripts.writers import WriterConfig, pieces_of
 from .current import Current, fingerprint
 from .jobs import OutputConfig, jobs
-from .work import Outcome, Work
+from .work import Outcome, Work, items_of
 
 StrPath = str | Path
 
@@ -31,7 +31,7 @@ def punctuate_file(
     `format`: what the file is; None: its name tells.  Raises InputError for a file that cannot be read or written so.
     """
     found = read_transcript(source, format, punctuator.model.task.alphabet)
-    items = list(found.items())
+    items = list(items_of(found, punctuator.model.task.pause_ms))
     words = punctuator.annotate_texts(texts_of(items))
     return "".join(pieces_of(found, written_items(items, words), writer or WriterConfig(), str(source)))
 

@@ -143,11 +143,15 @@ class _Opened:
 
     def _items(self) -> Iterator[Item]:
         try:
-            items = self.transcript.items()
-            items = with_pauses(items, self._pause_ms) if self._pause_ms else items
-            yield from spelled(items, self._terms) if self._terms else items
+            yield from items_of(self.transcript, self._pause_ms, self._terms)
         except (T5PunctError, OSError) as error:
             self._error = error
+
+
+def items_of(found: Transcript, pause_ms: int | None, terms: Terms | None = None) -> Iterator[Item]:
+    """A transcript's items, which know of pauses if the model does, and of the user's terms."""
+    items = with_pauses(found.items(), pause_ms) if pause_ms else found.items()
+    return spelled(items, terms) if terms else items
 
 
 class _DecodingError(Exception):

@@ -9,9 +9,6 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
 Advance = Callable[[float, float], None]
 
 
@@ -21,6 +18,9 @@ def progress_bar(what: str, total: float | None, unit: str = "words") -> Iterato
     if sys.stderr is None or not sys.stderr.isatty():
         yield lambda done, n_units: None
         return
+    from rich.console import Console  # only where it is seen
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),

@@ -18,8 +18,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 
-from pysubs2 import SSAEvent, SSAFile
-
 from ..errors import ConfigError, InputError
 from ..text.marks import ends_sentence
 from .items import Kept, Role, SpokenWord, WrittenItem
@@ -104,6 +102,8 @@ def sentence_cues(written: Iterable[WrittenItem], config: ResegmentConfig) -> li
 
 def subtitles(cues: Iterable[WrittenCue], format_name: str) -> str:
     """Cues as a file.  `format_name`: one of SUBTITLES."""
+    from pysubs2 import SSAEvent, SSAFile  # only those who write subtitles wait for it
+
     made = SSAFile()
     for cue in cues:
         text = html.escape(cue.text, quote=False) if format_name == "vtt" else cue.text

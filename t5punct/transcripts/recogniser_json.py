@@ -25,7 +25,7 @@ from ..errors import InputError
 from ..text.marks import Alphabet
 from .items import Cue, Item, Kept, SpokenWord
 from .json_strings import JsonStrings, Literal
-from .speech import speech
+from .speech import speech, timed
 
 _TEXT_KEYS = ("text", "transcript")  # of several words
 _WORD_KEYS = ("punctuated_word", "word", "content")  # of one; the first that is there counts
@@ -102,9 +102,8 @@ def _places(value: Any, path: str, parent: Mapping[str, Any], alphabet: Alphabet
         word_key = next((key for key in _WORD_KEYS if isinstance(value.get(key), Literal)), None)
         for key, item in value.items():
             if not isinstance(item, Literal):
-                is_guess = key == "alternatives" and isinstance(
-                    item, list
-                )  # the first is the best; AWS's have no times
+                # the first guess is the best; AWS's guesses have no times of their own
+                is_guess = key == "alternatives" and isinstance(item, list)
                 around = value if is_guess else {}
                 yield from _places(item[:1] if is_guess else item, f"{path}.{key}", around, alphabet)
             elif key in _TEXT_KEYS or key == word_key:
@@ -117,18 +116,9 @@ def _places(value: Any, path: str, parent: Mapping[str, Any], alphabet: Alphabet
 def _items(first: Sequence[_Place], timing: Sequence[_Place]) -> Iterator[Item]:
     """The words of a group, with the times of another and with breaks where the speaker changes."""
     words = [replace(word, cue=_cue(number, place)) for number, place in enumerate(first) for word in place.words]
-    # a place of several words knows the start of the first and the end of the last
-    timed = [
-        replace(
-            word,
-            start_ms=place.start_ms if word is place.words[0] else None,
-            end_ms=place.end_ms if word is place.words[-1] else None,
-        )
-        for place in timing
-        for word in place.words
-    ]
+    with_times = [word for number, place in enumerate(timing) for word in timed(place.words, _cue(number, place))]
     for one, other in _matches(words, timing):
-        words[one] = replace(words[one], start_ms=timed[other].start_ms, end_ms=timed[other].end_ms)
+        words[one] = replace(words[one], start_ms=with_times[other].start_ms, end_ms=with_times[other].end_ms)
     rest, speaker = iter(words), ""
     for place in first:
         if place.speaker != speaker:

@@ -63,11 +63,8 @@ def _data(name: str) -> str:
 def _lines(written: Iterable[WrittenItem]) -> Iterator[str]:
     """The text as paragraphs: its lines, and parts of long lines where words have times."""
     yield '<p dir="auto">'
-    is_over, ends, lead = (
-        False,
-        False,
-        "",
-    )  # of the paragraph, of the sentence; white space that the next line opens with
+    is_over = ends = False  # the paragraph, the sentence
+    lead = ""  # white space that the next line opens with
     begin_ms: int | None = None  # when the paragraph was begun to be spoken
     for item in written:
         start_ms = _start_ms(item)

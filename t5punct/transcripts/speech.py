@@ -13,12 +13,14 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import accumulate
+from typing import Any, TypeVar
 
 from ..text.marks import Alphabet
 from ..text.words import lead_of, words_of
 from .items import Cue, Item, Kept, Role, SpokenWord
 from .markup import Markup, bare
 
+_Item = TypeVar("_Item", bound=Item)
 _LABEL = re.compile(  # who speaks, at the start of a line
     r"""\s*(?:
         >{2,}(?:\s*[^\W\d_][\w.'’ -]{0,40}:)?      # >> or >> JOHN:
@@ -87,12 +89,12 @@ def _words(
         yield SpokenWord(word, raw[found.ends[stop - 1] : following], Markup.of(found, start, stop), cue)
 
 
-def timed(items: Iterable[Item], cue: Cue) -> Iterator[Item]:
+def timed(items: Iterable[_Item], cue: Cue) -> Iterator[_Item]:
     """The items of a cue, whose first word begins with the cue and whose last word ends with it."""
-    found = list(items)
+    found: list[Any] = list(items)
     places = [place for place, item in enumerate(found) if isinstance(item, SpokenWord)]
     for place in places[:1]:
-        found[place] = replace(found[place], start_ms=cue.start_ms)  # type: ignore[arg-type]
+        found[place] = replace(found[place], start_ms=cue.start_ms)
     for place in places[-1:]:
-        found[place] = replace(found[place], end_ms=cue.end_ms)  # type: ignore[arg-type]
+        found[place] = replace(found[place], end_ms=cue.end_ms)
     return iter(found)

@@ -90,8 +90,8 @@ def spelled(items: Iterable[Item], terms: Terms) -> Iterator[Item]:
 def _first(held: deque[Item], terms: Terms) -> Iterator[Item]:
     """The items up to the first word, or to the last word of the term that begins with it."""
     words = [item.word.normal for item in held if isinstance(item, SpokenWord)]
-    new = iter(terms.match(words) if words else ())
-    n_left = max(1, len(terms.match(words))) if words else len(held)
+    spellings = terms.match(words) if words else ()
+    new, n_left = iter(spellings), max(1, len(spellings)) if words else len(held)
     while held and n_left:
         item = held.popleft()
         if isinstance(item, Kept):
