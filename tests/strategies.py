@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import random
+from collections.abc import Sequence
+
 from hypothesis import strategies as st
 
 from t5punct.text.marks import Alphabet, Case
@@ -50,3 +53,13 @@ def labels(alphabet: Alphabet) -> st.SearchStrategy[str]:
 def decisions(alphabet: Alphabet) -> st.SearchStrategy[Decision]:
     """Any decision for a slot."""
     return st.builds(Decision, labels(alphabet), cases, st.just(0.5), st.just(0.5))
+
+
+def chunked(words: Sequence[str], rng: random.Random) -> list[list[str]]:
+    """Words in chunks of any size, empty ones too, as a stream may get them."""
+    chunks: list[list[str]] = [[]]
+    for word in words:
+        while rng.random() < 0.4:
+            chunks.append([])
+        chunks[-1].append(word)
+    return chunks

@@ -39,6 +39,12 @@ class Job:
     format: str
     review: Path | None = None
 
+    @property
+    def n_bytes(self) -> int:
+        """The size of the file; 0 for standard input, a pipe, or a file that is gone."""
+        path = Path(self.source)
+        return path.stat().st_size if path.is_file() else 0
+
 
 @dataclass(frozen=True, slots=True)
 class Failure:

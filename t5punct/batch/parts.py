@@ -124,7 +124,7 @@ class Ledger:
 
 def parts(jobs: Sequence[Job], n_workers: int) -> tuple[Part, ...]:
     """Jobs in parts that keep their order, the largest part first: it would keep all others waiting at the end."""
-    sizes = [Path(job.source).stat().st_size if Path(job.source).is_file() else 0 for job in jobs]
+    sizes = [job.n_bytes for job in jobs]
     smallest = min(_SMALLEST, sum(sizes) / n_workers)
     wanted = min(max(sum(sizes) / (n_workers * _PARTS_PER_WORKER), smallest), _LARGEST)
     found, first, size = list[Part](), 0, 0

@@ -86,8 +86,7 @@ def punctuate(
 
 def _run(work: Work | RayWork, jobs: Sequence[Job]) -> tuple[Failure, ...]:
     """Do the work behind a progress bar."""
-    sizes = [Path(job.source).stat().st_size if Path(job.source).is_file() else 0 for job in jobs]
-    with progress_bar("punctuating", float(sum(sizes)) or None) as advance:
+    with progress_bar("punctuating", float(sum(job.n_bytes for job in jobs)) or None) as advance:
         work.told = lambda progress: advance(progress.n_chars, progress.n_words)
         return work.run(jobs).failures
 

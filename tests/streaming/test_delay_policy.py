@@ -10,6 +10,7 @@ import pytest
 import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from strategies import chunked
 from tiny import TINY_SHAPE
 
 from t5punct import model as models
@@ -78,22 +79,13 @@ def _written(words: Sequence[Committed]) -> list[tuple[str, ...]]:
     return [(one.annotated.text, one.annotated.label, one.annotated.case) for one in words]
 
 
-def _chunked(words: Sequence[str], rng: random.Random) -> list[list[str]]:
-    chunks: list[list[str]] = [[]]
-    for word in words:
-        while rng.random() < 0.4:
-            chunks.append([])
-        chunks[-1].append(word)
-    return chunks
-
-
 @few
 @given(WORDS, LOOKAHEADS, st.randoms(use_true_random=False))
 def test_a_stream_equals_the_whole_text_with_the_same_mask_in_any_chunking(
     punctuator: Punctuator, words: list[str], lookahead: int, rng: random.Random
 ) -> None:
     found = _stream(punctuator, lookahead, [words])
-    assert found == _stream(punctuator, lookahead, _chunked(words, rng))
+    assert found == _stream(punctuator, lookahead, chunked(words, rng))
     streamed, batch = _written(found), _batch(punctuator, lookahead, words, WindowConfig(1000))
     if lookahead == 0:  # the last slot is final before anyone knows that it is the last
         streamed, batch = streamed[:-1], batch[:-1]
@@ -119,7 +111,7 @@ def test_columns_give_the_states_of_the_whole_text(
     delay, lower = Delay(lookahead, 3, layers), [word.lower() for word in words]
     encoder, wanted = ColumnEncoder(model, delay), _states(model, [word.lower() for word in words], delay)
     memory, found = encoder.begin(), dict[int, torch.Tensor]()
-    for chunk in _chunked(lower, rng):
+    for chunk in chunked(lower, rng):
         (memory,) = encoder.read([memory], [[model.tokenizer.word_ids(word) for word in chunk]])
         found |= dict(zip(memory.final.words.tolist(), memory.final.rows, strict=True))
         assert sorted(found) == list(range(max(0, memory.n_words - lookahead)))
@@ -225,7 +217,7 @@ def test_streams_together_equal_each_alone(
 ) -> None:
     streams, states = Streams(punctuator, _delayed(lookahead)), [StreamState() for _ in texts]
     found: list[list[Committed]] = [[] for _ in texts]
-    left = [_chunked(words, rng) for words in texts]
+    left = [chunked(words, rng) for words in texts]
     while any(left):
         steps = streams.push(states, [chunks.pop(0) if chunks else [] for chunks in left])
         states = [step.state for step in steps]

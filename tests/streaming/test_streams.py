@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from strategies import chunked
 
 from t5punct.decoding.inputs import DecodingConfig
 from t5punct.errors import ConfigError, InputError
@@ -49,22 +50,13 @@ def _stream(punctuator: Punctuator, config: StreamConfig, chunks: Sequence[Seque
     return [*committed, *stream.finish()]
 
 
-def _chunked(words: list[str], rng: random.Random) -> list[list[str]]:
-    chunks: list[list[str]] = [[]]
-    for word in words:
-        while rng.random() < 0.4:
-            chunks.append([])
-        chunks[-1].append(word)
-    return chunks
-
-
 @steady
 @given(WORDS, CONFIGS, st.randoms(use_true_random=False))
 def test_any_chunking_commits_the_same_and_the_words_are_kept(
     punctuator: Punctuator, words: list[str], config: StreamConfig, rng: random.Random
 ) -> None:
     whole = _stream(punctuator, config, [words])
-    assert whole == _stream(punctuator, config, _chunked(words, rng))
+    assert whole == _stream(punctuator, config, chunked(words, rng))
     assert whole == _stream(punctuator, config, [[" ".join(words)]])
     assert [one.annotated.word for one in whole] == [word.rstrip("?") for word in words]
 
@@ -124,7 +116,7 @@ def test_batched_streams_equal_single_ones(
 ) -> None:
     streams, states = Streams(punctuator, config), [StreamState() for _ in texts]
     found: list[list[Committed]] = [[] for _ in texts]
-    left = [_chunked(words, rng) for words in texts]
+    left = [chunked(words, rng) for words in texts]
     while any(left):
         steps = streams.push(states, [chunks.pop(0) if chunks else [] for chunks in left])
         states = [step.state for step in steps]
