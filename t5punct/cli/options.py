@@ -101,6 +101,15 @@ class ModelOptions:
             '",=4 .=1.5"; "": all count once.',
         ),
     ] = None
+    tagger_share: Annotated[
+        float | None,
+        expert(
+            min=0,
+            max=1,
+            show_default="the model's own; base: 0.5",
+            help="Decoder slots: how much the tagger has to say about marks, 0 to 1.",
+        ),
+    ] = None
     batch_tokens: Annotated[
         int,
         expert(
@@ -127,7 +136,17 @@ class ModelOptions:
         from ..punctuator import PunctuatorConfig
 
         chosen = self.strategy()
-        names = ("decoder", "beams", "batch_tokens", "style", "marks", "max_marks", "precision", "device")
+        names = [
+            "decoder",
+            "beams",
+            "batch_tokens",
+            "style",
+            "marks",
+            "max_marks",
+            "tagger_share",
+            "precision",
+            "device",
+        ]
         odds = None if self.mark_odds is None else mark_odds_of(self.mark_odds)
         return PunctuatorConfig(
             chosen.windows,

@@ -43,6 +43,7 @@ class Option:
     mark: str | None = None
     case: Case | None = None
     odds: float = 1.0  # how many times it counts
+    mark_class: int = 0  # the mark's place in the task, counted from 1; 0: no mark
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,6 +53,7 @@ class TrieNode:
     tokens: Tokens
     children: tuple[TrieNode | int, ...]
     first_options: tuple[int, ...]  # for each token, the first option that goes on with it
+    mark_classes: tuple[int, ...]  # for each token, the task's mark that it begins to write, counted from 1; 0: none
     log_odds: tuple[float, ...] = ()  # for each token, what is added to its logit; empty: nothing
 
 
@@ -173,7 +175,9 @@ class Candidates:
         if marked:
             odds = self._mark_odds if weighed else {}
             found += [
-                Option(tokenizer.mark_ids[mark], mark=mark, odds=odds.get(mark, 1.0)) for mark in self._alphabet.marks
+                Option(tokenizer.mark_ids[mark], mark, odds=odds.get(mark, 1.0), mark_class=number)
+                for number, mark in enumerate(tokenizer.task.marks, start=1)
+                if mark in self._alphabet.marks
             ]
         return found
 
@@ -207,12 +211,18 @@ def _node(options: Sequence[Option], live: Sequence[int], depth: int) -> TrieNod
     if any(options[index].odds != 1.0 for index in live):
         odds = [_odds(options, group) / _odds(options, live) for group in groups.values()]
         log_odds = () if set(odds) == {1.0} else tuple(math.log(one) for one in odds)
-    return TrieNode(tuple(groups), tuple(children), tuple(first_options), log_odds)
+    classes = tuple(_mark_class(options, group) for group in groups.values())
+    return TrieNode(tuple(groups), tuple(children), tuple(first_options), classes, log_odds)
 
 
 def _odds(options: Sequence[Option], group: Sequence[int]) -> float:
     """The odds of options that share a branch: those of the first one if all are marks, otherwise 1."""
     return options[group[0]].odds if all(options[index].mark is not None for index in group) else 1.0
+
+
+def _mark_class(options: Sequence[Option], group: Sequence[int]) -> int:
+    """The class of options that share a branch: that of the first one if all are marks, otherwise 0."""
+    return options[group[0]].mark_class if all(options[index].mark is not None for index in group) else 0
 
 
 def _path(choice: Choice, index: int) -> Path:

@@ -16,7 +16,7 @@ import torch
 from ..errors import ConfigError
 from ..model import Model
 from ..t5.delay import NOBODY, token_words
-from ..t5.task import TaskConfig, check_odds
+from ..t5.task import TaskConfig, check_odds, check_share
 from ..t5.tokenization import Source, TaskTokenizer
 from ..text.marks import Alphabet
 from .precision import check_precision
@@ -39,6 +39,8 @@ class DecodingConfig:
     max_marks: int | None = None  # the longest label; None: the style's
     # `slots`, `tagger`: how many times marks count against none, in place of the task's odds; empty: all count once
     mark_odds: dict[str, float] | None = None
+    # `slots`: how much the tagger has to say of a slot's first mark, 0 to 1, in place of the task's; see `pooling`
+    tagger_share: float | None = None
     delay_words: int | None = None  # `tagger`: no decision depends on later words than this many; None: all count
     precision: str | None = None  # see `precision`; None: the model's
     device: str | None = None  # None: where the model is; a model loaded by name goes to a GPU if there is one
@@ -61,6 +63,7 @@ class DecodingConfig:
         if self.precision is not None:
             check_precision(self.precision)
         check_odds(self.mark_odds or {})
+        check_share(self.tagger_share or 0.0)
 
     def alphabet(self, task: TaskConfig) -> Alphabet:
         """The marks that may be written with a task.  Raises ConfigError for marks that it does not have."""
@@ -80,6 +83,12 @@ class DecodingConfig:
         """How many times each mark counts.  Raises ConfigError for marks that the task does not have."""
         check_odds(self.mark_odds or {}, task.marks)
         return {} if self.mark_odds == {} else task.mark_odds | (self.mark_odds or {})
+
+    def share(self, model: Model) -> float:
+        """How much the tagger has to say in slots; 0 for a model without one."""
+        if model.tagger is None:
+            return 0.0
+        return model.task.tagger_share if self.tagger_share is None else self.tagger_share
 
 
 @dataclass(frozen=True, slots=True)

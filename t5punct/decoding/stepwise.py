@@ -14,10 +14,12 @@ from typing import Any
 import torch
 
 from ..model import Model
+from ..t5.tokenization import Source
 from ..windows.votes import Vote
 from .accumulator import ChoiceAccumulator
 from .candidates import Candidates, TrieNode
 from .inputs import DecodingConfig, WindowInput, encoder_input, sources_of
+from .pooling import NOTHING_SAID, OpinionPool
 
 
 class SlotWriter:
@@ -44,6 +46,17 @@ class SlotWriter:
     def log_odds(self) -> tuple[float, ...]:
         """What is added to the logits of the allowed tokens."""
         return self._node.log_odds or (0.0,) * len(self._node.tokens)
+
+    @property
+    def mark_classes(self) -> tuple[int, ...]:
+        """The marks that the allowed tokens begin to write, as the tagger counts them."""
+        return self._node.mark_classes
+
+    @property
+    def tagged_slot(self) -> int:
+        """The slot whose first mark is open, or `NOTHING_SAID`."""
+        place = self._accumulator.place
+        return place - 1 if place and not self._accumulator.n_marks else NOTHING_SAID
 
     def take(self, child: int, probabilities: Sequence[float]) -> None:
         """Write a token, by its place in `allowed`; the probabilities are theirs, and sum to 1."""
@@ -78,8 +91,10 @@ def decode_stepwise(
     if not any(window.words for window in windows):
         return [writer.votes() for writer in writers]
     network: Any = model.network
-    source = encoder_input(sources_of(windows, model, config.style), model)
+    sources = sources_of(windows, model, config.style)
+    source = encoder_input(sources, model)
     encoded = network.get_encoder()(input_ids=source.input_ids, attention_mask=source.attention_mask)
+    pools = _pools(model, config.share(model), encoded.last_hidden_state, sources)
     written = torch.full((len(windows), 1), model.start_id, device=model.device)  # the last token of each window
     cache = None
     while not all(writer.done for writer in writers):
@@ -92,17 +107,29 @@ def decode_stepwise(
         )
         cache = output.past_key_values
         logits = output.logits[:, -1].float()  # (n_batch, n_vocabulary)
-        tokens = [_step(writer, row, model) for writer, row in zip(writers, logits, strict=True)]
+        tokens = [_step(*one, model) for one in zip(writers, logits, pools, strict=True)]
         written = torch.tensor(tokens, device=model.device)[:, None]
     return [writer.votes() for writer in writers]
 
 
-def _step(writer: SlotWriter, logits: torch.Tensor, model: Model) -> int:
+def _pools(model: Model, share: float, states: torch.Tensor, sources: Sequence[Source]) -> list[OpinionPool | None]:
+    """The tagger's opinion on each window's slots; states: (n_batch, n_source, d_model)."""
+    if model.tagger is None:
+        return [None] * len(sources)
+    tagged = [model.tagger(states[row, list(source.word_ends)])[0] for row, source in enumerate(sources)]
+    return [OpinionPool.of(marks, share) for marks in tagged]
+
+
+def _step(writer: SlotWriter, logits: torch.Tensor, pool: OpinionPool | None, model: Model) -> int:
     """Take the best allowed token (of equals, the first offered); logits: float32 (n_vocabulary,)."""
     if writer.done:
         return model.tokenizer.pad_id
     allowed = writer.allowed
-    weighed = logits[list(allowed)] + torch.tensor(writer.log_odds, device=logits.device)
+    offered = logits[list(allowed)]  # (n_allowed,)
+    if pool is not None:
+        classes = torch.tensor([writer.mark_classes], device=logits.device)
+        offered = pool.weigh(offered[None], classes, [writer.tagged_slot])[0]
+    weighed = offered + torch.tensor(writer.log_odds, device=logits.device)
     probabilities = torch.softmax(weighed, dim=0).tolist()
     best = max(range(len(allowed)), key=probabilities.__getitem__)
     writer.take(best, probabilities)

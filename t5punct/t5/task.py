@@ -35,6 +35,7 @@ class TaskConfig:
     classifies: bool = False  # knows the sentinel task: one slot asked about at a time
     # how many times a slot's first mark counts against no mark, 1 if not given; see decoding/candidates.py
     mark_odds: dict[str, float] = field(default_factory=dict)
+    tagger_share: float = 0.0  # how much the tagger has to say in slot decoding; see decoding/pooling.py
     unmarked_odds: float = 1.0  # how many times higher the odds of no mark are in texts than in training's questions
     delay_left_words: int | None = None  # what a layer sees to the left if trained with a delay; None: never was
     delay_layers: list[int] = field(default_factory=list)  # with a delay, those that look ahead (see `delay`)
@@ -50,6 +51,7 @@ class TaskConfig:
         if self.max_tokens < 1:
             raise ConfigError(f"max_tokens {self.max_tokens}", expected="1 or more", fix="set max_tokens")
         check_odds(self.mark_odds, self.marks)
+        check_share(self.tagger_share)
         if not 0.0 < self.unmarked_odds < math.inf:
             raise ConfigError(f"unmarked_odds {self.unmarked_odds}", expected="above 0", fix="set unmarked_odds")
         if self.pause_ms is not None and self.pause_ms < 1:
@@ -118,6 +120,12 @@ def inline_case_of(form: str) -> Case:
     if case is not Case.VERBATIM:
         return case
     return Case.CAPITALISED if capitalise(form) == form else Case.LOWER
+
+
+def check_share(share: float) -> None:
+    """Raise ConfigError for a share that is not between 0 and 1."""
+    if not 0.0 <= share <= 1.0:
+        raise ConfigError(f"tagger_share {share}", expected="0 to 1", fix="check the share of the tagger")
 
 
 def check_odds(odds: Mapping[str, float], marks: str | None = None) -> None:

@@ -1,0 +1,139 @@
+"""The tagger's share in slot decoding: against brute force, and parallel equal to step by step."""
+
+from __future__ import annotations
+
+import math
+import random
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from t5punct.decoding.classify import Question, SlotClassifier
+from t5punct.decoding.inputs import DecodingConfig, WindowInput, encoder_input, sources_of
+from t5punct.decoding.pooling import NOTHING_SAID, OpinionPool
+from t5punct.decoding.slots import SlotDecoder
+from t5punct.decoding.stepwise import decode_stepwise
+from t5punct.errors import ConfigError
+from t5punct.model import Model
+from t5punct.text.marks import NO_LABEL
+from t5punct.windows.votes import Vote
+
+WINDOWS = [
+    WindowInput.of(words.split())
+    for words in ("we know that right", "hello", "i saw iPhone users in the U.S. pay 3.5 dollars and leave", "no no no")
+]
+SHARES = (0.0, 0.3, 1.0)
+
+
+def _slots(model: Model, windows: list[WindowInput], **settings: Any) -> list[tuple[Vote, ...]]:
+    return SlotDecoder(model, DecodingConfig(**settings)).votes(windows)
+
+
+def _loud(model: Model, times: float = 40.0) -> Model:
+    """The model with a tagger that is surer of itself than the tiny decoder is."""
+    assert model.tagger is not None
+    tagger = type(model.tagger)(model.network.config.d_model, model.task.marks)
+    tagger.load_state_dict({name: weight * times for name, weight in model.tagger.state_dict().items()})
+    return replace(model, tagger=tagger)
+
+
+def _probabilities(votes: list[tuple[Vote, ...]]) -> list[dict[str, float]]:
+    return [
+        dict(zip(vote.labels.outcomes, vote.labels.probabilities, strict=True)) for found in votes for vote in found
+    ]
+
+
+finite = st.floats(-8.0, 8.0)
+
+
+@given(st.lists(finite, min_size=1, max_size=3), st.lists(finite, min_size=1, max_size=4), st.data())
+def test_log_odds_of_each_mark_are_the_weighted_mean_and_words_keep_their_proportions(
+    words: list[float], marks: list[float], data: st.DataObject
+) -> None:
+    tagged = [0.0, *data.draw(st.lists(finite, min_size=len(marks), max_size=len(marks)))]
+    share = data.draw(st.floats(0.0, 1.0))
+    logits = torch.tensor([[*words, *marks, -math.inf]])
+    classes = torch.tensor([[*(0 for _ in words), *range(1, len(marks) + 1), 0]])
+    pool = OpinionPool.of(torch.tensor([tagged]) + data.draw(finite), share)  # a constant changes nothing
+    before, after = (found.softmax(-1)[0].tolist() for found in (logits, pool.weigh(logits, classes, [0])))
+    n, unmarked = len(words), sum(before[: len(words)])
+    for index, said in enumerate(tagged[1:]):
+        wanted = (1 - share) * math.log(before[n + index] / unmarked) + share * said
+        assert math.log(after[n + index] / sum(after[:n])) == pytest.approx(wanted, abs=1e-3)
+    for one, other in zip(before[:n], after[:n], strict=True):
+        assert other / sum(after[:n]) == pytest.approx(one / unmarked, abs=1e-4)
+    assert after[-1] == 0.0, "what is not offered stays so"
+
+
+def test_where_only_marks_are_offered_their_differences_are_pooled() -> None:
+    pool = OpinionPool.of(torch.tensor([[5.0, 1.0, 3.0]]), share=0.25)
+    found = pool.weigh(torch.tensor([[2.0, 6.0]]), torch.tensor([[1, 2]]), [0])[0]
+    assert float(found[1] - found[0]) == pytest.approx(0.75 * 4.0 + 0.25 * 2.0)
+
+
+def test_where_the_tagger_says_nothing_nothing_changes() -> None:
+    logits = torch.tensor([[1.0, 2.0, -math.inf]])
+    pool = OpinionPool.of(torch.tensor([[0.0, 9.0]]), share=1.0)
+    assert torch.equal(pool.weigh(logits, torch.tensor([[0, 1, 0]]), [NOTHING_SAID]), logits)
+
+
+@pytest.mark.parametrize("share", SHARES)
+def test_parallel_equals_step_by_step_whatever_the_share(tagged_model: Model, share: float) -> None:
+    model = _loud(tagged_model)
+    config = DecodingConfig(tagger_share=share, mark_odds={",": 3.0, ".": 0.2})
+    shuffled = random.Random(1).sample(WINDOWS, len(WINDOWS))
+    for windows in (WINDOWS, shuffled):
+        found, wanted = SlotDecoder(model, config).votes(windows), decode_stepwise(model, windows, config)
+        assert [[vote.labels.best for vote in one] for one in found] == [[v.labels.best for v in one] for one in wanted]
+        for one, other in zip(_probabilities(found), _probabilities(wanted), strict=True):
+            assert one == pytest.approx(other, abs=1e-4)
+
+
+def test_a_share_of_nothing_is_the_decoder_alone_and_a_share_counts(tagged_model: Model) -> None:
+    model = _loud(tagged_model)
+    alone = _probabilities(_slots(replace(model, tagger=None), WINDOWS, tagger_share=0.7))
+    for one, other in zip(alone, _probabilities(_slots(model, WINDOWS)), strict=True):
+        assert one == pytest.approx(other, abs=1e-5)
+    assert _slots(model, WINDOWS, tagger_share=0.7) == _slots(model.with_task(tagger_share=0.7), WINDOWS)
+    assert _slots(model.with_task(tagger_share=0.7), WINDOWS, tagger_share=0.0) == _slots(model, WINDOWS)
+    shared = _probabilities(_slots(model, WINDOWS, tagger_share=0.7))
+    assert any(one != pytest.approx(other, abs=1e-2) for one, other in zip(alone, shared, strict=True))
+
+
+@torch.inference_mode()
+def test_with_the_whole_share_a_slot_is_the_taggers(tagged_model: Model) -> None:
+    """Each slot's no mark against each first mark: the odds are the linear head's, whatever was written."""
+    model = _loud(tagged_model)
+    assert model.tagger is not None
+    sources = sources_of(WINDOWS, model)
+    batch = encoder_input(sources, model)
+    network: Any = model.network
+    states = network.get_encoder()(input_ids=batch.input_ids, attention_mask=batch.attention_mask).last_hidden_state
+    found = _slots(model, WINDOWS, tagger_share=1.0, max_marks=1)
+    for row, votes in enumerate(found):
+        heads = model.tagger(states[row, list(sources[row].word_ends)])[0].softmax(-1)
+        for vote, head in zip(votes, heads.tolist(), strict=True):
+            wanted = dict(zip((NO_LABEL, *model.task.marks), head, strict=True))
+            assert dict(zip(vote.labels.outcomes, vote.labels.probabilities, strict=True)) == pytest.approx(
+                wanted, abs=1e-4
+            )
+
+
+def test_questions_are_answered_by_the_decoder_alone(tagged_model: Model) -> None:
+    model = _loud(tagged_model).with_task(classifies=True)
+    questions = [Question(window, slot) for window in WINDOWS for slot in range(len(window.words))]
+    assert SlotClassifier(model.with_task(tagger_share=0.9)).decode(questions) == SlotClassifier(model).decode(
+        questions
+    )
+
+
+@pytest.mark.parametrize("share", [-0.1, 1.1, math.nan])
+def test_a_share_is_between_none_and_all(tagged_model: Model, share: float) -> None:
+    with pytest.raises(ConfigError, match=f"tagger_share {share}; expected 0 to 1"):
+        DecodingConfig(tagger_share=share)
+    with pytest.raises(ConfigError, match="expected 0 to 1"):
+        tagged_model.with_task(tagger_share=share)
