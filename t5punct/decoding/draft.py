@@ -66,7 +66,7 @@ class Draft:
     def __init__(
         self, window: WindowInput, candidates: Candidates, guesses: Sequence[Guess], first_row: int = 0
     ) -> None:
-        """`guesses`: one for each slot to be decided, and the word before it; `first_row`: of the first slot, in the pool."""
+        """`guesses`: one for each slot to be decided, and the word before it; `first_row`: the first slot's."""
         self._window, self._candidates, self._first_row = window, candidates, first_row
         marks, cases = [one.mark for one in guesses], [one.case for one in guesses]
         drafted = zip([NO_LABEL, *marks], [*cases, None], strict=True)  # a slot, then the word after it
