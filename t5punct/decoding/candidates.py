@@ -175,9 +175,13 @@ class Candidates:
         if marked:
             odds = self._mark_odds if weighed else {}
             found += [
-                Option(tokenizer.mark_ids[mark], mark, odds=odds.get(mark, 1.0), mark_class=number)
-                for number, mark in enumerate(tokenizer.task.marks, start=1)
-                if mark in self._alphabet.marks
+                Option(
+                    tokenizer.mark_ids[mark],
+                    mark=mark,
+                    odds=odds.get(mark, 1.0),
+                    mark_class=1 + tokenizer.task.marks.index(mark),
+                )
+                for mark in self._alphabet.marks
             ]
         return found
 

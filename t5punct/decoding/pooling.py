@@ -5,7 +5,8 @@ In: the decoder's logits of what may be written, and the tagger's logits of the 
 Both say how much likelier each mark is than no mark.  The pool takes the weighted mean of these log odds (Genest and
 Zidek 1986, logarithmic pools; Hinton 2002, products of experts); the tagger's weight is its share.  What the decoder
 says of case and of further marks stays: only it knows what was written before.  The tagger reads states that the
-encoder has computed anyway, so this costs next to nothing.
+encoder has computed anyway, so this costs next to nothing.  A mark whose tokens begin as a word's do (a dash, in some
+tokenizers) is pooled where they part.
 
 >>> next_word, comma = 0.0, 1.0
 >>> pool = OpinionPool.of(torch.tensor([[0.0, 3.0]]), share=0.5)  # one slot: no mark, or the task's first mark
