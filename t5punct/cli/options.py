@@ -106,7 +106,7 @@ class ModelOptions:
         expert(
             min=0,
             max=1,
-            show_default="the model's own; base: 0.5",
+            show_default="the model's own; base: 0.85",
             help="Decoder slots: how much the tagger has to say about marks, 0 to 1.",
         ),
     ] = None
