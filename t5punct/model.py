@@ -215,6 +215,7 @@ def with_decoder_layers(model: Model, n_layers: int) -> Model:
 def with_encoder_layers(model: Model, layers: Sequence[int]) -> Model:
     """The same model with some of its encoder's layers only, to be trained on; the given one is left alone.
 
+    It forgets which layers look ahead with a delay (`t5/delay.py`): they are other layers now.
     Raises ConfigError for layers that it does not have.
     """
     network: Any = copy.deepcopy(model.network)
@@ -223,7 +224,7 @@ def with_encoder_layers(model: Model, layers: Sequence[int]) -> Model:
         raise ConfigError(f"encoder layers {layers}", expected=f"some of 0 to {n_found - 1}", fix="set encoder_layers")
     network.encoder.block = type(network.encoder.block)(network.encoder.block[index] for index in layers)
     network.config.num_layers = network.encoder.config.num_layers = len(layers)
-    return replace(model, network=network)
+    return replace(model, network=network).with_task(delay_left_words=None, delay_layers=[])
 
 
 def save(model: Model, folder: str | Path, *, dtype: torch.dtype | None = None) -> None:

@@ -23,6 +23,7 @@ from t5punct.decoding.stepwise import decode_stepwise
 from t5punct.errors import ConfigError, ModelError, OutputError
 from t5punct.model import Model
 from t5punct.punctuator import Punctuator
+from t5punct.punctuator import Punctuator
 from t5punct.t5.tagger import Tagger
 from t5punct.t5.task import TaskConfig
 from t5punct.t5.tokenization import TaskTokenizer
@@ -100,8 +101,18 @@ def test_damaged_weights_are_one_clear_line(tiny_model: Model, tmp_path: Path) -
 
 
 def test_an_unknown_bundled_name_lists_what_there_is() -> None:
-    with pytest.raises(ModelError, match="no bundled model 'huge'; expected one of base"):
+    with pytest.raises(ModelError, match="no bundled model 'huge'; expected one of base, small"):
         models.bundled_folder("huge")
+
+
+@pytest.mark.parametrize("name", ["base", "small"])
+def test_a_bundled_model_fits_its_size_has_a_card_and_works_by_its_name(name: str) -> None:
+    folder = models.bundled_folder(name)
+    assert sum(file.stat().st_size for file in folder.iterdir()) < 64 * 2**20
+    assert (folder / "README.md").read_text(encoding="utf-8").startswith(f"# {name}")
+    punctuator = Punctuator.from_pretrained(name)
+    assert punctuator.model.tagger is not None and punctuator.model.task.classifies
+    assert punctuator.punctuate("how are you today") == "How are you today?"
 
 
 def configured(folder: Path, **changes: object) -> Path:

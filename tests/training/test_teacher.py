@@ -13,6 +13,7 @@ from datasets import load_from_disk
 from t5punct import model as models
 from t5punct.errors import ConfigError
 from t5punct.model import Model
+from t5punct.t5.delay import Delay
 from t5punct.t5.tagger import Tagger
 from t5punct.training.batches import Batch, collate
 from t5punct.training.config import LossConfig, TeacherConfig, TrainConfig
@@ -87,6 +88,14 @@ def test_layers_that_are_kept(taught: Model) -> None:
     for layers in ([2], [1, 0], [0, 0], [-1]):
         with pytest.raises(ConfigError, match="some of 0 to 1"):
             models.with_encoder_layers(taught, layers)
+
+
+def test_layers_that_are_kept_do_not_look_ahead_as_the_old_ones_did(taught: Model) -> None:
+    """A delay of layer 1 would be nobody's in an encoder of one layer, and its words would never be seen."""
+    delayed = taught.with_task(delay_left_words=32, delay_layers=[1, 0])
+    made = models.with_encoder_layers(delayed, [0]).task
+    assert (made.delay_left_words, made.delay_layers) == (None, [])
+    assert sum(Delay.of_task(4, made).look_aheads(1)) == 4
 
 
 def test_a_small_model_is_trained_and_the_teacher_stays(config: TrainConfig, folder: str, taught: Model) -> None:
