@@ -149,20 +149,31 @@ class _Printer:
 
         # bytes that are no UTF-8 come out as they came in; json names them, \udcff for the byte ff
         errors = "backslashreplace" if as_json else "surrogateescape"
-        self._as_json, self._n_written, self._out = as_json, 0, standard_output(errors)
+        self._as_json, self._n_chars, self._out = as_json, 0, standard_output(errors)
 
     def commit(self, words: Sequence[Committed], started: float) -> None:
         """Print words; `started`: when the work on them began, by `time.perf_counter`."""
         import json
 
+        from ..transcripts.words_out import seconds
+
         spent_ms = round(1000 * (time.perf_counter() - started), 1)
         for word in words:
+            space = " " * bool(self._n_chars)
+            begin, end = self._n_chars + len(space), self._n_chars + len(space) + len(word.text)
             if self._as_json:
-                event = {**word.annotated.as_dict(), "delay_words": word.delay_words, "decision_ms": spent_ms}
+                event = {
+                    **word.annotated.as_dict(),
+                    **seconds(word.start_ms, word.end_ms),
+                    "start_char": begin,  # in what is written without --json
+                    "end_char": end,
+                    "delay_words": word.delay_words,
+                    "decision_ms": spent_ms,
+                }
                 self._write(json.dumps(event, ensure_ascii=False) + "\n")
             else:
-                self._write(" " * bool(self._n_written) + word.text)
-            self._n_written += 1
+                self._write(space + word.text)
+            self._n_chars = end
 
     def tail(self, words: Sequence[AnnotatedWord]) -> None:
         import json
@@ -170,7 +181,7 @@ class _Printer:
         self._write(json.dumps({"provisional": [word.text for word in words]}, ensure_ascii=False) + "\n")
 
     def end(self) -> None:
-        if self._n_written and not self._as_json:
+        if self._n_chars and not self._as_json:
             self._write("\n")
 
     def _write(self, text: str) -> None:

@@ -23,6 +23,14 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
+class Times:
+    """When a word was spoken, if the source says so."""
+
+    start_ms: int | None = None
+    end_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class StreamState:
     """The state of a stream between two words."""
 
@@ -32,6 +40,7 @@ class StreamState:
     sentence_start: int = 0  # the first word after the last committed sentence end
     end_ms: int | None = None  # when the last word ended
     finished: bool = False
+    times: tuple[Times, ...] = ()  # of the last of `words`
     n_read: int = 0  # policy `delay`: words that the model has read, and their tokens
     n_tokens: int = 0
     # policy `delay`: what the model remembers of them; it is not saved but computed again from the last words
@@ -47,11 +56,18 @@ class StreamState:
         """How many words were heard and are not committed yet."""
         return self.n_seen - self.n_committed
 
-    def hear(self, word: Word, window: int, end_ms: int | None = None) -> StreamState:
+    def hear(self, word: Word, window: int, times: Times | None = None) -> StreamState:
         """The state with one more word; older words are dropped if they are committed and outside the window."""
+        times = times or Times()
         n_dropped = min(max(0, len(self.words) + 1 - window), self.n_committed - self.start)
         words = (*self.words[n_dropped:], replace(word, space=" "))
-        return replace(self, words=words, n_seen=self.n_seen + 1, end_ms=end_ms)
+        known = (*self.times, times)[-len(words) :] if self.times or times != Times() else ()
+        return replace(self, words=words, n_seen=self.n_seen + 1, end_ms=times.end_ms, times=known)
+
+    def times_of(self, place: int) -> Times:
+        """When the word at a place of the stream was spoken."""
+        n_behind = self.n_seen - place
+        return self.times[-n_behind] if n_behind <= len(self.times) else Times()
 
     def paused(self) -> StreamState:
         """The same state, with a silence after the last word."""
@@ -71,7 +87,8 @@ class StreamState:
             words = values.pop("words")
             if "memory" in values or not isinstance(words, list):
                 raise TypeError
-            state = cls(words=tuple(Word(**word) for word in words), **values)
+            times = tuple(Times(**one) for one in values.pop("times", []))  # an older state has none
+            state = cls(words=tuple(Word(**word) for word in words), times=times, **values)
             state._check()
             return state
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
@@ -85,6 +102,7 @@ class StreamState:
         types = [(self.n_seen, int), (self.n_committed, int), (self.sentence_start, int), (self.finished, bool)]
         types += [(self.n_read, int), (self.n_tokens, int)]
         types += [] if self.end_ms is None else [(self.end_ms, int)]
+        types += [(ms, int) for one in self.times for ms in (one.start_ms, one.end_ms) if ms is not None]
         sound = all(type(value) is kind for value, kind in types) and list(places) == sorted(places)
         sound = sound and self.n_tokens >= 0 and 0 <= self.n_read <= self.n_seen
         if not sound or not 0 <= self.sentence_start <= self.n_committed or not all(map(_is_sound, self.words)):

@@ -24,7 +24,7 @@ from ..windows.votes import Vote
 from .columns import Columns
 from .deciding import Decider, Look, decider_of
 from .policies import StreamConfig, policy_of
-from .state import StreamState
+from .state import StreamState, Times
 
 Words = Iterable[str | TimedWord]
 
@@ -35,6 +35,8 @@ class Committed:
 
     annotated: AnnotatedWord
     delay_words: int
+    start_ms: int | None = None  # when it was spoken, if the source said so
+    end_ms: int | None = None
 
     @property
     def text(self) -> str:
@@ -141,7 +143,7 @@ class Streams:
                 return state, True
             word = queue.popleft()
             (heard,) = words_of(word.word, task.alphabet, opens_line=not state.n_seen)
-            state = state.hear(heard, self._n_kept, word.end_ms)
+            state = state.hear(heard, self._n_kept, Times(word.start_ms, word.end_ms))
             if self._policy.is_due(state):
                 return state, False
         return state, None
@@ -173,7 +175,8 @@ class Streams:
         for place, vote in enumerate(votes, start=state.n_committed):
             word = state.words[place - state.start]
             decision, begins = self._punctuator.decision(word, [vote], begins)
-            committed.append(Committed(self._punctuator.written_word(word, decision), state.n_seen - place - 1))
+            written, times = self._punctuator.written_word(word, decision), state.times_of(place)
+            committed.append(Committed(written, state.n_seen - place - 1, times.start_ms, times.end_ms))
             sentence_start = place + 1 if begins else sentence_start
         n_committed = state.n_committed + len(committed)
         return replace(state, n_committed=n_committed, sentence_start=sentence_start), tuple(committed)

@@ -67,7 +67,7 @@ class LineTranscript:
 
 @dataclass(slots=True)
 class JsonTranscript:
-    """A recogniser's json, which is read and written as a whole."""
+    """A recogniser's json, which is read to its end before its first word is known, and written after its last."""
 
     lines: Iterable[str]
     alphabet: Alphabet | None = None
@@ -76,15 +76,18 @@ class JsonTranscript:
     found: RecogniserJson | None = None
 
     def items(self) -> Iterator[Item]:
-        text = "".join(self.lines)
-        self.bom = _BOM * text.startswith(_BOM)
-        self.found = RecogniserJson.of(text.removeprefix(_BOM), self.alphabet, self.name)
-        yield from self.found.items
+        lines = iter(self.lines)
+        first = next(lines, "")
+        self.bom = _BOM * first.startswith(_BOM)
+        self.found = RecogniserJson(chain([first.removeprefix(_BOM)], lines), self.alphabet, self.name)
+        yield from self.found.items()
 
     def written(self, written: Iterable[WrittenItem]) -> Iterator[str]:
-        texts = [item.annotated.text for item in written if isinstance(item, WrittenWord)]
-        if self.found is not None:
-            yield self.bom + self.found.written(texts)
+        words = ((item.spoken.word.normal, item.annotated.text) for item in written if isinstance(item, WrittenWord))
+        first = next(words, None)  # now the file is open
+        if self.found is not None and first is not None:
+            yield self.bom
+            yield from self.found.written(chain([first], words))
 
 
 def format_of(source: str | Path) -> str:

@@ -1,9 +1,10 @@
-r"""A json file whose strings are replaced and which stays as it is otherwise, space by space.
+r"""A json text whose strings are replaced and which stays as it is otherwise, space by space.
 
-In: json.  Out: its value, in which strings know their place; and the json with other strings in some places.
+In: json.  Out: its value, in which strings and objects know their place; and the json with other text in some places.
 
 >>> found = JsonStrings.of('{"text": "h\\u00e9 ho",   "n": 1.50}')
->>> found.value["text"].text, found.written({found.value["text"].place: "H\u00e9, ho."})
+>>> text = found.value["text"]
+>>> text.text, found.written([found.changed(text, "H\u00e9, ho.")])
 ('hé ho', '{"text": "H\\u00e9, ho.",   "n": 1.50}')
 """
 
@@ -11,26 +12,45 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from ..errors import InputError
+from ..text.words import readable
 
-_LITERAL = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+# possessive: a long string is not gone through again, and takes no memory for places to return to
+TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?P<end>")?|[\[\]{}]', re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """A string of a json file: its text, and how many strings stand before it."""
+    """A string of a json text: what it says, and where it stands, with its quotes."""
 
     text: str
-    place: int
+    start: int
+    stop: int
+
+
+class JsonObject(dict[str, Any]):
+    """An object of a json text, and where it stands, with its brackets."""
+
+    start: int
+    stop: int
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """Other text for `start:stop`."""
+
+    start: int
+    stop: int
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
 class JsonStrings:
-    """A json file.  `value`: as `json.loads` gives it, with a `Literal` for each string that is no key."""
+    """A json text.  `value`: as `json.loads` gives it, with a `Literal` for each string that is no key."""
 
     source: str
     value: Any
@@ -39,33 +59,71 @@ class JsonStrings:
     def of(cls, source: str, name: str = "the file") -> JsonStrings:
         """Raises InputError for what is no json."""
         try:
-            strings = [json.loads(literal, strict=False) for literal in _LITERAL.findall(source)]
-            places = iter(range(len(strings)))
-            skeleton = json.loads(_LITERAL.sub(lambda _: f'"{next(places)}"', source))
+            return cls(source, _Places(source).value())
         except (ValueError, RecursionError) as error:
-            raise InputError(
-                f"{name} is no json ({error})", expected="a complete json file", fix="check it, or name its --format"
-            ) from error
-        return cls(source, _resolved(skeleton, strings))
+            raise no_json(name, getattr(error, "msg", str(error))) from error
 
-    def written(self, texts: Mapping[int, str]) -> str:
-        """The json with other texts in some places."""
+    def changed(self, literal: Literal, text: str) -> Edit:
+        """What is to be written so that a string says `text`; a string that says so already stays as it is spelled."""
+        old = self.source[literal.start : literal.stop]
+        if text == literal.text:
+            return Edit(literal.start, literal.stop, old)
+        return Edit(literal.start, literal.stop, spelled(text, old, is_ascii=self.source.isascii()))
+
+    def written(self, edits: Iterable[Edit]) -> str:
+        """The json with other text in some places, which do not overlap."""
         pieces, end = list[str](), 0
-        for place, match in enumerate(_LITERAL.finditer(self.source)):
-            if place in texts and texts[place] != json.loads(match[0], strict=False):
-                new = json.dumps(texts[place], ensure_ascii=self.source.isascii())
-                pieces += [self.source[end : match.start()], new.replace("/", "\\/") if "\\/" in match[0] else new]
-                end = match.end()
+        for edit in sorted(edits, key=lambda edit: (edit.start, edit.stop)):
+            pieces += [self.source[end : edit.start], edit.text]
+            end = edit.stop
         return "".join(pieces) + self.source[end:]
 
 
-def _resolved(value: Any, strings: list[str]) -> Any:
-    match value:
-        case str():
-            return Literal(strings[int(value)], int(value))
-        case list():
-            return [_resolved(item, strings) for item in value]
-        case dict():
-            return {strings[int(key)]: _resolved(item, strings) for key, item in value.items()}
-        case _:
-            return value
+def spelled(text: str, like: str, *, is_ascii: bool) -> str:
+    """A text as a json string, in the place of `like`.  `is_ascii`: whether all other letters are escaped."""
+    is_escaped = is_ascii or readable(text) != text  # half a character has no UTF-8 form
+    new = json.dumps(text, ensure_ascii=is_escaped)
+    return new.replace("/", "\\/") if "\\/" in like else new
+
+
+def no_json(name: str, why: str) -> InputError:
+    """The error for a file that is no json."""
+    return InputError(
+        f"{name} is no json ({why})", expected="a complete json file", fix="check it, or name its --format"
+    )
+
+
+class _Places:
+    """Reads json with the standard library, which says nothing of places: they are found by the order of brackets."""
+
+    def __init__(self, source: str) -> None:
+        self._literals, self._spans, opened = list[Literal](), list[tuple[int, int]](), list[int]()
+        for match in TOKEN.finditer(source):
+            if match[0] == "{":
+                opened.append(match.start())
+            elif match[0] == "}" and opened:
+                self._spans.append((opened.pop(), match.end()))
+            elif match[0][0] == '"':
+                text = match[0][1:-1] if "\\" not in match[0] and match["end"] else json.loads(match[0], strict=False)
+                self._literals.append(Literal(text, *match.span()))
+        numbers = iter(range(len(self._literals)))
+        self._skeleton = TOKEN.sub(lambda match: f'"{next(numbers)}"' if match[0][0] == '"' else match[0], source)
+
+    def value(self) -> Any:
+        spans = iter(self._spans)  # objects are made in the order in which they are closed
+
+        def made(pairs: list[tuple[str, Any]]) -> JsonObject:
+            found = JsonObject((self._literals[int(key)].text, self._resolved(value)) for key, value in pairs)
+            found.start, found.stop = next(spans)
+            return found
+
+        return self._resolved(json.loads(self._skeleton, object_pairs_hook=made))
+
+    def _resolved(self, value: Any) -> Any:
+        match value:
+            case str():
+                return self._literals[int(value)]
+            case list():
+                return [self._resolved(item) for item in value]
+            case _:
+                return value

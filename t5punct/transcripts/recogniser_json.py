@@ -6,164 +6,192 @@ Out: the words once, with their times; and the json with marks and capitals wher
 The strings of the keys that hold words are grouped by where they stand (`segments[].text`).  One group gives the words;
 the others are aligned with it, so that none is forgotten, and strings that say something else stay as they are.
 
->>> found = RecogniserJson.of('{"text": "so what", "words": [{"word": "so", "end": 0.4}, {"word": "what"}]}')
->>> [(item.raw, item.start_ms, item.end_ms) for item in found.items if isinstance(item, SpokenWord)]
+A file is gone through several times, part by part: to choose the groups, to read the words, and to write.  So memory
+does not grow with it.
+
+>>> found = RecogniserJson(['{"text": "so what", "words": [{"word": "so", "end": 0.4}, {"word": "what"}]}'])
+>>> [(item.raw, item.start_ms, item.end_ms) for item in found.items() if isinstance(item, SpokenWord)]
 [('so', None, 400), ('what', None, None)]
->>> found.written(["So", "what?"])
+>>> "".join(found.written([("so", "So"), ("what", "what?")]))
 '{"text": "So what?", "words": [{"word": "So", "end": 0.4}, {"word": "what?"}]}'
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from itertools import islice
+from typing import Generic, TypeVar
 
 from rapidfuzz.distance import Levenshtein
 
 from ..errors import InputError
+from ..text.formats.spool import Spool
 from ..text.marks import Alphabet
-from .items import Cue, Item, Kept, SpokenWord
-from .json_strings import JsonStrings, Literal
-from .speech import speech, timed
+from .items import Item, Kept, SpokenWord
+from .json_marks import MarkItems
+from .json_parts import LARGEST_CHARS, json_parts
+from .json_places import MARK_TYPE, Place, ReadPart
+from .json_strings import Edit
 
-_TEXT_KEYS = ("text", "transcript")  # of several words
-_WORD_KEYS = ("punctuated_word", "word", "content")  # of one; the first that is there counts
-_SEARCHED_WORDS = 50  # beyond its place in order, a string is looked for among so many words
-_START_KEYS, _END_KEYS = ("start", "start_time", "startTime"), ("end", "end_time", "endTime")
+_ALIGNED_WORDS = 500  # are looked for together
+_SEARCHED_WORDS = 50  # beyond so many more
 
-
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """A string that holds words: where it stands, of whom and when."""
-
-    literal: Literal
-    group: str  # its path, without numbers
-    start_ms: int | None
-    end_ms: int | None
-    speaker: str
-    items: tuple[Item, ...]
-
-    @property
-    def words(self) -> list[SpokenWord]:
-        return [item for item in self.items if isinstance(item, SpokenWord)]
+_Found = TypeVar("_Found")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
+class _Group:
+    """What a group of places holds."""
+
+    name: str
+    is_text: bool
+    n_words: int = 0
+    n_places: int = 0
+    n_times: int = 0
+    parts_marks: bool = False
+    has_speakers: bool = False
+
+
 class RecogniserJson:
-    """A file of a recogniser.  `items`: its words, in order, and the breaks between speakers."""
+    """A file of a recogniser.  `items` is to be asked for before `written`.
 
-    json: JsonStrings
-    items: tuple[Item, ...]
-    groups: tuple[tuple[_Place, ...], ...]
+    `largest_chars`: of a part of the file, as it is held in memory.
+    """
 
-    @classmethod
-    def of(cls, source: str, alphabet: Alphabet | None = None, name: str = "the file") -> RecogniserJson:
-        """Raises InputError for what is no json, or has no words where a recogniser writes them."""
-        strings = JsonStrings.of(source, name)
-        found: dict[str, list[_Place]] = {}
-        for place in _places(strings.value, "", {}, alphabet):
-            found.setdefault(place.group, []).append(place)
-        groups = [tuple(places) for places in found.values() if any(place.words for place in places)]
+    def __init__(
+        self,
+        lines: Iterable[str],
+        alphabet: Alphabet | None = None,
+        name: str = "the file",
+        largest_chars: int | None = None,
+    ) -> None:
+        self._alphabet, self._name, self._largest_chars = alphabet, name, largest_chars or LARGEST_CHARS
+        self._text = Spool.of(lines)
+        self._only: ReadPart | None = None  # of a small file, which is read once
+        self._groups: dict[str, _Group] = {}
+        self._mark_items = MarkItems(alphabet)
+
+    def items(self) -> Iterator[Item]:
+        """The words, in order, and the breaks between speakers.
+
+        Raises InputError for what is no json, or has no words where a recogniser writes them.
+        """
+        self._survey()
+        groups = [group for group in self._groups.values() if group.n_words]
         if not groups:
             raise InputError(
-                f"no words in {name}",
+                f"no words in {self._name}",
                 expected="json of a recogniser, with `text`, `segments` or `words`",
                 fix="convert it to text, or name its --format",
             )
         # all groups hold the same words: segments are best to read, since words may lack what has no time
-        first = max(groups, key=lambda places: (sum(map(_n_words, places)), _is_text(places), len(places)))
-        timing = max(groups, key=lambda places: sum((place.start_ms, place.end_ms) != (None, None) for place in places))
-        return cls(strings, tuple(_items(first, timing)), tuple(groups))
-
-    def written(self, texts: Sequence[str]) -> str:
-        """The json with the words written as `texts`, one for each word of `items`."""
-        words = [item for item in self.items if isinstance(item, SpokenWord)]
-        changed: dict[int, str] = {}
-        for places in self.groups:
-            here = [word for place in places for word in place.words]
-            new = [word.raw for word in here]
-            for one, other in _matches(words, places):
-                new[other] = texts[one]
-            rest = iter(new)
+        first = max(groups, key=lambda group: (group.n_words, group.is_text, group.n_places))
+        timing = max(groups, key=lambda group: group.n_times)
+        with_times = (word for places in self._places(timing.name) for place in places for word in place.timed_words())
+        times, number, speaker = _Aligned((word.word.normal, word) for word in with_times), -1, ""
+        for places in self._places(first.name):
+            found = iter(times.found([word.word.normal for place in places for word in place.words]))
             for place in places:
-                changed[place.literal.place] = "".join(
-                    item.text if isinstance(item, Kept) else item.written(next(rest)) for item in place.items
-                )
-        return self.json.written(changed)
+                number += place.is_first
+                for item in place.items:
+                    if isinstance(item, Kept):
+                        yield Kept("", breaks=item.breaks)
+                        continue
+                    timed = next(found)
+                    said_by = place.speaker if first.has_speakers else _speaker(timed) or speaker
+                    if said_by != speaker:
+                        yield Kept("", breaks=True)
+                        speaker = said_by
+                    start_ms, end_ms = (timed.start_ms, timed.end_ms) if timed else (None, None)
+                    yield replace(item, cue=place.cue(number), start_ms=start_ms, end_ms=end_ms)
+
+    def written(self, words: Iterable[tuple[str, str]]) -> Iterator[str]:
+        """The json, once all words are decided.  `words`: of each, as the model reads it and as it is written now."""
+        decided = Spool.of(f"{normal}\t{text}\n" for normal, text in words)
+        aligned: dict[str, _Aligned[str]] = {}
+        for read in self._parts():
+            by_group: dict[str, list[Place]] = {}
+            for place in read.places:
+                by_group.setdefault(place.group, []).append(place)
+            edits = list[Edit]()
+            for name, places in by_group.items():
+                if name not in aligned:
+                    lines = (line.removesuffix("\n").partition("\t") for line in decided.reader())
+                    aligned[name] = _Aligned((normal, text) for normal, _, text in lines)
+                edits += self._edits(read, places, aligned[name])
+            yield self._mark_items.in_lists(read.written(edits))
+
+    def _edits(self, read: ReadPart, places: Sequence[Place], words: _Aligned[str]) -> Iterator[Edit]:
+        here = [word for place in places for word in place.words]
+        found = words.found([word.word.normal for word in here])
+        new = (word.raw if text is None else text for word, text in zip(here, found, strict=True))
+        for place in places:
+            text = "".join(item.text if isinstance(item, Kept) else item.written(next(new)) for item in place.items)
+            if self._groups[place.group].parts_marks:
+                yield from self._mark_items.edits(read.strings, place, text)
+            else:
+                yield read.strings.changed(place.literal, text)
+
+    def _survey(self) -> None:
+        """Count what each group holds."""
+        n_parts = 0
+        for n_parts, read in enumerate(self._parts(), start=1):
+            self._only = read if n_parts == 1 else None
+            for place in read.places:
+                group = self._groups.setdefault(place.group, _Group(place.group, place.is_text))
+                group.n_words += len(place.words)
+                group.n_places += place.is_first
+                group.n_times += (place.start_ms, place.end_ms) != (None, None)
+                group.has_speakers = group.has_speakers or bool(place.speaker)
+                if place.parts_marks:
+                    group.parts_marks = True
+                    self._mark_items.seen(place)
+
+    def _places(self, group: str) -> Iterator[tuple[Place, ...]]:
+        """The places of a group, part by part."""
+        for read in self._parts(group):
+            yield tuple(place for place in read.places if place.group == group)
+
+    def _parts(self, group: str | None = None) -> Iterator[ReadPart]:
+        """The file.  `group`: the only one that is wanted."""
+        if self._only is not None:
+            yield self._only
+            return
+        marks = f'"{MARK_TYPE}"'
+        for part in json_parts(self._text.reader(), self._largest_chars, self._name, joined=marks):
+            yield ReadPart.of(part, self._alphabet, self._name, group)
 
 
-def _places(value: Any, path: str, parent: Mapping[str, Any], alphabet: Alphabet | None) -> Iterator[_Place]:
-    """The strings that may hold words, in the order of the file."""
-    if isinstance(value, list):
-        for item in value:
-            yield from _places(item, f"{path}[]", parent, alphabet)
-    elif isinstance(value, dict):
-        word_key = next((key for key in _WORD_KEYS if isinstance(value.get(key), Literal)), None)
-        for key, item in value.items():
-            if not isinstance(item, Literal):
-                # the first guess is the best; AWS's guesses have no times of their own
-                is_guess = key == "alternatives" and isinstance(item, list)
-                around = value if is_guess else {}
-                yield from _places(item[:1] if is_guess else item, f"{path}.{key}", around, alphabet)
-            elif key in _TEXT_KEYS or key == word_key:
-                around = {**parent, **value}
-                start_ms, end_ms = _ms(around, _START_KEYS), _ms(around, _END_KEYS)
-                items = tuple(speech(item.text, alphabet=alphabet, labels=key in _TEXT_KEYS))
-                yield _Place(item, f"{path}.{key}", start_ms, end_ms, _speaker(around), items)
+def _speaker(word: SpokenWord | None) -> str:
+    return word.cue.speaker if word and word.cue else ""
 
 
-def _items(first: Sequence[_Place], timing: Sequence[_Place]) -> Iterator[Item]:
-    """The words of a group, with the times of another and with breaks where the speaker changes."""
-    words = [replace(word, cue=_cue(number, place)) for number, place in enumerate(first) for word in place.words]
-    with_times = [word for number, place in enumerate(timing) for word in timed(place.words, _cue(number, place))]
-    for one, other in _matches(words, timing):
-        words[one] = replace(words[one], start_ms=with_times[other].start_ms, end_ms=with_times[other].end_ms)
-    rest, speaker = iter(words), ""
-    for place in first:
-        if place.speaker != speaker:
-            yield Kept("", breaks=True)
-            speaker = place.speaker
-        for item in place.items:
-            yield next(rest) if isinstance(item, SpokenWord) else Kept("", breaks=item.breaks)
+class _Aligned(Generic[_Found]):
+    """Words, each with something, in which the same words are found that stand elsewhere, in the same order."""
 
+    def __init__(self, words: Iterator[tuple[str, _Found]]) -> None:
+        self._words, self._ahead = words, list[tuple[str, _Found]]()
 
-def _matches(words: Sequence[SpokenWord], places: Iterable[_Place]) -> Iterator[tuple[int, int]]:
-    """The pairs of equal words in `words` and in the places of a group, which says mostly the same."""
-    ours, at, n_theirs = [word.word.normal for word in words], 0, 0
-    for place in places:
-        theirs = [word.word.normal for word in place.words]
-        seen = ours[at : at + len(theirs) + _SEARCHED_WORDS]
-        if seen[: len(theirs)] == theirs:
-            pairs = [(offset, offset) for offset in range(len(theirs))]
+    def found(self, theirs: Sequence[str]) -> list[_Found | None]:
+        """For each of the next words elsewhere, what it has here; None where it does not stand here."""
+        return [
+            one
+            for begin in range(0, len(theirs), _ALIGNED_WORDS)
+            for one in self._some(theirs[begin : begin + _ALIGNED_WORDS])
+        ]
+
+    def _some(self, theirs: Sequence[str]) -> list[_Found | None]:
+        self._ahead += islice(self._words, max(0, len(theirs) + _SEARCHED_WORDS - len(self._ahead)))
+        ahead = self._ahead[: len(theirs) + _SEARCHED_WORDS]
+        ours = [normal for normal, _ in ahead]
+        if ours[: len(theirs)] == [*theirs]:
+            pairs = [(place, place) for place in range(len(theirs))]
         else:
-            blocks = Levenshtein.opcodes(seen, theirs).as_matching_blocks()
+            blocks = Levenshtein.opcodes(ours, theirs).as_matching_blocks()
             pairs = [(block.a + offset, block.b + offset) for block in blocks for offset in range(block.size)]
-        yield from ((at + one, n_theirs + other) for one, other in pairs)
-        at += pairs[-1][0] + 1 if pairs else 0
-        n_theirs += len(theirs)
-
-
-def _is_text(places: Sequence[_Place]) -> bool:
-    return places[0].group.endswith(_TEXT_KEYS)
-
-
-def _n_words(place: _Place) -> int:
-    return len(place.words)
-
-
-def _cue(number: int, place: _Place) -> Cue:
-    return Cue(number, place.start_ms, place.end_ms, place.speaker)
-
-
-def _ms(values: Mapping[str, Any], keys: Sequence[str]) -> int | None:
-    value = next((values[key] for key in keys if key in values), None)
-    try:
-        return round(1000 * float(value.text if isinstance(value, Literal) else value))  # type: ignore[arg-type]
-    except (TypeError, ValueError, OverflowError):
-        return None
-
-
-def _speaker(values: Mapping[str, Any]) -> str:
-    value = next((values[key] for key in ("speaker", "speaker_label") if key in values), "")
-    return value.text if isinstance(value, Literal) else str(value)
+        found: list[_Found | None] = [None] * len(theirs)
+        for one, other in pairs:
+            found[other] = ahead[one][1]
+        del self._ahead[: pairs[-1][0] + 1 if pairs else 0]
+        return found

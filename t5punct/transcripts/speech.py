@@ -49,18 +49,19 @@ def speech(
     markup: re.Pattern[str] | None = None,
     dashes: bool = False,
     labels: bool = True,
+    goes_on: bool = False,
 ) -> Iterator[Item]:
     """The items of one line.
 
     `markup`: the pattern of tags, as in markup.py; `dashes`: whether a dash that opens the line is another speaker, as
-    in subtitles; `labels`: whether speaker labels are looked for.
+    in subtitles; `labels`: whether speaker labels are looked for; `goes_on`: whether the line was begun before.
     """
     place = 0
-    label = (labels and _LABEL.match(line)) or (dashes and _DASH.match(line))
+    label = not goes_on and ((labels and _LABEL.match(line)) or (dashes and _DASH.match(line)))
     if label:
         yield Kept(label[0], breaks=True, role=Role.SPEAKER)
         place = label.end()
-    opens_line = not place
+    opens_line = not place and not goes_on
     for match in _DIRECTION.finditer(line, place):
         yield from _words(line[place : match.start()], alphabet, cue, markup, opens_line)
         # what was said but not understood is part of its sentence

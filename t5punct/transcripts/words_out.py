@@ -33,11 +33,16 @@ def words_json(written: Iterable[WrittenItem], source: str) -> Iterator[str]:
             place += len(item.text)
             continue
         spoken, stop = item.spoken, place + len(item.in_file)
-        times = {name: ms / 1000 for name, ms in (("start", spoken.start_ms), ("end", spoken.end_ms)) if ms is not None}
+        times = seconds(spoken.start_ms, spoken.end_ms)
         found = {**item.annotated.as_dict(), **times, "start_char": place, "end_char": stop - len(spoken.after)}
         yield comma + json.dumps(found, ensure_ascii=False)
         place, comma = stop, ", "
     yield "]}\n"
+
+
+def seconds(start_ms: int | None, end_ms: int | None) -> dict[str, float]:
+    """The times of a word as json has them, those that are known."""
+    return {name: ms / 1000 for name, ms in (("start", start_ms), ("end", end_ms)) if ms is not None}
 
 
 def ctm(written: Iterable[WrittenItem], source: str) -> Iterator[str]:

@@ -192,6 +192,21 @@ def test_a_silence_in_the_times_commits_everything(run: Run) -> None:
     assert [json.loads(line)["delay_words"] for line in out.splitlines()] == [1, 0, 0]
 
 
+@pytest.mark.parametrize("policy", ["fixed", "entropy", "sentence"])
+def test_times_and_places_come_out_with_the_words(run: Run, policy: str) -> None:
+    events = [{"word": word, "start": n, "end": n + 0.5} for n, word in enumerate("how are you today".split())]
+    events += [{"word": "my name", "start": 6.25, "end": 7.0}, {"word": "is"}, {"word": "maria", "start": 8.5}]
+    lines = "".join(json.dumps(event) + "\n" for event in events)
+    _, out, _ = run(lines, "--timed", "--json", "--policy", policy)
+    found = [json.loads(line) for line in out.splitlines()]
+    assert [(one["word"], one.get("start"), one.get("end")) for one in found] == [
+        ("how", 0.0, 0.5), ("are", 1.0, 1.5), ("you", 2.0, 2.5), ("today", 3.0, 3.5),
+        ("my", 6.25, 7.0), ("name", 6.25, 7.0), ("is", None, None), ("maria", 8.5, None),
+    ]  # fmt: skip
+    _, text, _ = run(lines, "--timed", "--policy", policy)
+    assert [text[one["start_char"] : one["end_char"]] for one in found] == [one["text"] for one in found]
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

@@ -155,7 +155,7 @@ def test_json_says_the_same_everywhere_and_keeps_its_layout(text: str, seed: int
 def test_json_without_changes_is_the_same_json(text: str) -> None:
     from t5punct.transcripts.json_strings import JsonStrings
 
-    assert JsonStrings.of(text).written({}) == text
+    assert JsonStrings.of(text).written([]) == text
 
 
 LABELLED: list[tuple[str, Callable[[str], Transcript], list[str]]] = [
