@@ -30,7 +30,7 @@ def punctuate_file(
 
     `format`: what the file is; None: its name tells.  Raises InputError for a file that cannot be read or written so.
     """
-    found = read_transcript(source, format, punctuator.model.task.alphabet)
+    found = read_transcript(source, format=format, alphabet=punctuator.model.task.alphabet)
     items = list(items_of(found, punctuator.model.task.pause_ms))
     words = punctuator.annotate_texts(texts_of(items))
     return "".join(pieces_of(found, written_items(items, words), writer or WriterConfig(), str(source)))

@@ -73,7 +73,7 @@ class _Source:
     below: Path
 
 
-def jobs(inputs: Sequence[str], output: OutputConfig, format_name: str | None = None) -> Jobs:
+def jobs(inputs: Sequence[str], output: OutputConfig, format: str | None = None) -> Jobs:
     """The jobs, in the order of the inputs; files in a folder are sorted.
 
     Raises InputError for outputs that cannot be written, that would overwrite an input or each other, and if there is
@@ -90,7 +90,7 @@ def jobs(inputs: Sequence[str], output: OutputConfig, format_name: str | None = 
             failures.append(Failure(name, error))
     if failures and (output.file or not sources):
         raise failures[0].error
-    formats = [format_name or format_of(source.path) for source in sources]
+    formats = [format or format_of(source.path) for source in sources]
     targets, review = _targets(sources, formats, output), _review(sources, output)
     made = (
         Job(source.path, target, name, review) for source, target, name in zip(sources, targets, formats, strict=True)

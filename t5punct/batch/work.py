@@ -83,19 +83,13 @@ class Work:
         try:
             with opened(target) as put:
                 for one in group:
-                    source, written = one.job.source, self._written(one, words)
-                    try:
-                        page = None if one.job.review is None else tee(written)
-                        put(pieces_of(one.transcript, page[0] if page else written, self._config, source))
-                        one.check()
-                        if page:
-                            self._write_page(one, page[1])
+                    source, error = one.job.source, self._put(one, put, words)
+                    if error is None:
                         n_files += 1
-                    except (T5PunctError, OSError) as error:
-                        deque(written, maxlen=0)  # the words of the next file follow
-                        if target is not None or isinstance(error, BrokenPipeError):
-                            raise
+                    elif target is None:
                         failures.append(Failure(source, _named(error, target)))
+                    else:
+                        raise error
         except BrokenPipeError:
             raise
         except (T5PunctError, OSError) as error:  # the file does not appear
@@ -103,6 +97,24 @@ class Work:
                 deque(self._written(one, words), maxlen=0)
             return 0, [*failures, Failure(source, _named(error, target))]
         return n_files, failures
+
+    def _put(
+        self, one: _Opened, put: Callable[[Iterable[str]], None], words: Iterator[AnnotatedWord]
+    ) -> Exception | None:
+        """Write one file, and its page for review; gives what went wrong with it."""
+        written = self._written(one, words)
+        try:
+            page = None if one.job.review is None else tee(written)
+            put(pieces_of(one.transcript, page[0] if page else written, self._config, one.job.source))
+            one.check()
+            if page:
+                self._write_page(one, page[1])
+        except BrokenPipeError:
+            raise
+        except (T5PunctError, OSError) as error:
+            deque(written, maxlen=0)  # the words of the next file follow
+            return error
+        return None
 
     def _write_page(self, one: _Opened, written: Iterable[WrittenItem]) -> None:
         """The page for review beside the output; an output with a page is held in memory."""
@@ -132,7 +144,8 @@ class _Opened:
 
     def __init__(self, job: Job, punctuator: Punctuator, terms: Terms | None) -> None:
         self.job, self._terms, self._pause_ms = job, terms, punctuator.model.task.pause_ms
-        self.transcript: Transcript = read_transcript(job.source, job.format, punctuator.model.task.alphabet)
+        alphabet = punctuator.model.task.alphabet
+        self.transcript: Transcript = read_transcript(job.source, format=job.format, alphabet=alphabet)
         self._error: Exception | None = None
         self.for_model, self.for_writer = tee(self._items())
 

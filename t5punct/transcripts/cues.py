@@ -100,15 +100,15 @@ def sentence_cues(written: Iterable[WrittenItem], config: ResegmentConfig) -> li
     return [WrittenCue(cue[0].start_ms, cue[-1].end_ms, _lines(_joined(cue), config)) for cue in cues]
 
 
-def subtitles(cues: Iterable[WrittenCue], format_name: str) -> str:
-    """Cues as a file.  `format_name`: one of SUBTITLES."""
+def subtitles(cues: Iterable[WrittenCue], format: str) -> str:
+    """Cues as a file.  `format`: one of SUBTITLES."""
     from pysubs2 import SSAEvent, SSAFile  # only those who write subtitles wait for it
 
     made = SSAFile()
     for cue in cues:
-        text = html.escape(cue.text, quote=False) if format_name == "vtt" else cue.text
+        text = html.escape(cue.text, quote=False) if format == "vtt" else cue.text
         made.append(SSAEvent(cue.start_ms, cue.end_ms, text.replace("\n", "\\N")))
-    return made.to_string(format_name)
+    return made.to_string(format)
 
 
 def _shown_items(written: Iterable[WrittenItem]) -> Iterator[_Shown]:

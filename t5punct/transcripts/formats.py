@@ -95,18 +95,18 @@ def format_of(source: str | Path) -> str:
     return SUFFIXES.get(Path(unpacked_name(source)).suffix.lower(), "text")
 
 
-def read_transcript(source: str | Path, format_name: str | None = None, alphabet: Alphabet | None = None) -> Transcript:
+def read_transcript(source: str | Path, *, format: str | None = None, alphabet: Alphabet | None = None) -> Transcript:
     """A file, a pipe or standard input (`-`); nothing is read yet.  Raises ConfigError for an unknown format."""
-    name = format_name or format_of(source)
+    name = format or format_of(source)
     if name not in FORMATS:
         raise ConfigError(f"format {name!r}", expected=f"one of {', '.join(FORMATS)}", fix="check --format")
     return transcript_of(source_lines_with_ends(source, keep_bom=True), name, alphabet, str(source))
 
 
 def transcript_of(
-    lines: Iterable[str], format_name: str = "text", alphabet: Alphabet | None = None, name: str = "the file"
+    lines: Iterable[str], format: str = "text", alphabet: Alphabet | None = None, name: str = "the file"
 ) -> Transcript:
     """The same of lines with their ends."""
-    if format_name == "json":
+    if format == "json":
         return JsonTranscript(lines, alphabet, name)
-    return LineTranscript(lines, format_name, alphabet)
+    return LineTranscript(lines, format, alphabet)

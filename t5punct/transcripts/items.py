@@ -8,6 +8,7 @@ A line of a subtitle, `<i>how are</i> you`, is `Kept("<i>")`, `SpokenWord("how")
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
@@ -73,7 +74,16 @@ class SpokenWord:
         return (text if self.markup is None else self.markup.around(text, self.word.n_stem)) + self.after
 
 
+@dataclass(frozen=True, slots=True)
+class Echo(Kept):
+    """A word that a file shows once more, as rolling captions do; it is written as it was the first time."""
+
+    spoken: SpokenWord | None = None
+    place: int = 0  # which word of the transcript it is
+
+
 Item = Kept | SpokenWord
+ECHOED_WORDS = 1000  # a word that is shown once more is one of so many
 
 
 def without_spaces(text: str) -> str:
@@ -122,8 +132,17 @@ WrittenItem = Kept | WrittenWord
 
 
 def written_items(items: Iterable[Item], words: Iterator[AnnotatedWord]) -> Iterator[WrittenItem]:
-    """Items, each word of which takes the next of `words`."""
-    return (item if isinstance(item, Kept) else WrittenWord(item, next(words)) for item in items)
+    """Items, each word of which takes the next of `words`; an echo is written as its word."""
+    recent, n_words = deque[AnnotatedWord](maxlen=ECHOED_WORDS), 0
+    for item in items:
+        if isinstance(item, SpokenWord):
+            recent.append(next(words))
+            n_words += 1
+            yield WrittenWord(item, recent[-1])
+        elif isinstance(item, Echo) and item.spoken:
+            yield Kept(item.spoken.written(recent[item.place - n_words].text))
+        else:
+            yield item
 
 
 def in_place(written: Iterable[WrittenItem]) -> Iterator[str]:

@@ -12,15 +12,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import chain, pairwise
 
 from ..text.marks import Alphabet
-from .items import Cue, Item, Kept
+from .items import Cue, Item, Kept, SpokenWord
 from .markup import OVERRIDES, TAGS
+from .rolling import Rolling
 from .speech import speech, timed
 
 _TIME = r"(?:(\d+):)?(\d{1,2}):(\d{1,2})[.,](\d{1,3})"
 _TIMING = re.compile(rf"\s*{_TIME}\s*-->\s*{_TIME}")
+_INLINE_TIME = re.compile(rf"<{_TIME}>")  # of the word behind it, in WebVTT
+_NOTE = re.compile(r"(?:NOTE|STYLE|REGION)\b")
 _VOICE = re.compile(r"\s*<v(?:\.[^\s>]*)?\s+([^>]*)>")
 _BREAK = re.compile(r"(\\[Nnh])")  # a line's end in ASS, and a space that does not break
 _DRAWING = re.compile(r"\{[^}]*\\p[1-9]")
@@ -32,7 +36,10 @@ def srt(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator[Item
 
 
 def vtt(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator[Item]:
-    """WebVTT.  Notes, styles and regions are kept, and so are the settings of cues."""
+    """WebVTT.  Notes, styles and regions are kept, and so are the settings of cues.
+
+    A word behind a time inside its cue (`<00:01.500>`) begins then.
+    """
     return _cues(lines, alphabet, is_vtt=True)
 
 
@@ -67,29 +74,50 @@ def _ass_text(text: str, alphabet: Alphabet | None, cue: Cue) -> Iterator[Item]:
 
 def _cues(lines: Iterable[str], alphabet: Alphabet | None, *, is_vtt: bool) -> Iterator[Item]:
     cue: Cue | None = None
-    held, number, before, speaker = list[Item](), 0, "", ""
+    held, rolling = list[list[Item]](), Rolling()  # the lines of a cue
+    number, before, speaker = 0, "", ""
     for line, following in pairwise(chain(lines, [""])):
         timing = _TIMING.match(line)
         if timing:
-            yield from timed(held, cue) if cue else held
-            held = [Kept(line)]
+            yield from _closed(held, cue, rolling)
+            held = [[Kept(line)]]
             cue, number = Cue(number, _ms(*timing.groups()[:4]), _ms(*timing.groups()[4:]), speaker), number + 1
         elif not line.strip():
-            held.append(Kept(line))
-            if is_vtt:  # what follows may be a note
-                yield from timed(held, cue) if cue else held
+            held.append([Kept(line)])
+            if is_vtt and (not line.strip("\r\n") or _NOTE.match(following)):  # YouTube's cues have lines of a space
+                yield from _closed(held, cue, rolling)
                 held, cue = [], None
         elif cue is None or _is_id(line, before, following):
-            held.append(Kept(line))
+            held.append([Kept(line)])
         else:
             voice = _VOICE.match(line)
             if voice and voice[1].strip() != speaker:
                 speaker = voice[1].strip()
-                held.append(Kept("", breaks=True))
+                held.append([Kept("", breaks=True)])
                 cue = Cue(cue.number, cue.start_ms, cue.end_ms, speaker)
-            held += speech(line, alphabet=alphabet, cue=cue, markup=TAGS, dashes=True)
+            held.append([*speech(line, alphabet=alphabet, cue=cue, markup=TAGS, dashes=True)])
         before = line
-    yield from timed(held, cue) if cue else held
+    yield from _closed(held, cue, rolling)
+
+
+def _closed(lines: list[list[Item]], cue: Cue | None, rolling: Rolling) -> Iterator[Item]:
+    """The items of a cue that has ended, or of what stands between cues."""
+    if cue is None:
+        yield from chain.from_iterable(lines)
+        return
+    is_built_up = any(_INLINE_TIME.search(_behind(item)) for line in lines for item in line)
+    items = timed(chain.from_iterable(rolling.once(lines, cue, is_built_up=is_built_up)), cue)
+    before = ""
+    for item in items:
+        is_word = isinstance(item, SpokenWord)
+        times = _INLINE_TIME.findall(before) if is_word else []
+        yield replace(item, start_ms=_ms(*times[-1])) if isinstance(item, SpokenWord) and times else item
+        before = _behind(item) if is_word else before + _behind(item)
+
+
+def _behind(item: Item) -> str:
+    """What stands behind a word; all of what is no word."""
+    return item.text if isinstance(item, Kept) else item.after
 
 
 def _is_id(line: str, before: str, following: str) -> bool:
