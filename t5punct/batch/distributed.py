@@ -33,6 +33,7 @@ if TYPE_CHECKING:  # a worker may choose how torch waits before it is loaded
     from .work import Outcome, Progress
 
 LOCAL = "local"  # the address of a cluster of this machine, which is started and ended with the work
+_STORE_BYTES = 2**27  # what is shared are names of files; Ray would take a third of the memory
 _STATISTICS = "RAY_USAGE_STATS_ENABLED"
 
 
@@ -178,7 +179,7 @@ def _connect(config: RayConfig) -> None:
     started: dict[str, Any] = {}
     if config.address == LOCAL:
         n_cpus = config.n_cpus * config.n_workers if config.n_workers else None  # None: all there are
-        started = {"include_dashboard": False, "num_cpus": n_cpus}
+        started = {"include_dashboard": False, "num_cpus": n_cpus, "object_store_memory": _STORE_BYTES}
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of what Ray will change some day

@@ -25,7 +25,7 @@ from t5punct.cli import main
 from t5punct.errors import ConfigError
 from t5punct.model import Model
 
-N_FILES, N_SENTENCES = 24, 60
+N_FILES, N_SENTENCES = 16, 60
 BAD = {"bad.txt": b"not \xff\xfe text", "none.srt": b"no cue\n"}
 
 

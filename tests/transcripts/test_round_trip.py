@@ -5,7 +5,11 @@ from __future__ import annotations
 import io
 import json
 import random
+import tracemalloc
 from collections.abc import Callable, Iterator
+from hashlib import sha256
+from itertools import tee
+from pathlib import Path
 
 import pytest
 from hypothesis import example, given
@@ -15,7 +19,7 @@ from strategies import texts
 from t5punct.text.marks import NO_LABEL, Alphabet, Case
 from t5punct.text.render import AnnotatedWord, Decision, RenderConfig, render_word
 from t5punct.text.words import Word
-from t5punct.transcripts.formats import JsonTranscript, Transcript, transcript_of
+from t5punct.transcripts.formats import JsonTranscript, Transcript, read_transcript, transcript_of
 from t5punct.transcripts.items import Item, Kept, SpokenWord, in_place, texts_of, written_items
 
 LINE_FORMATS = ("text", "lines", "srt", "vtt", "ass", "ctm", "tsv")
@@ -41,6 +45,7 @@ ODD = {
     "spaces at line ends": lambda text: text.replace("\n", " \n"),
     "right to left": lambda text: text.replace("you", "שלום \u200fעולם"),
     "empty lines": lambda text: text.replace("\n\n", "\n\n\n\n"),
+    "overlapping and empty cues": lambda text: text.replace("00:00:02,500", "00:00:09,500").replace("\nand you", ""),
     "no words": lambda text: text.replace("how", "").replace("are", "").replace("you", ""),
 }
 
@@ -101,6 +106,32 @@ def test_marks_and_case_are_all_that_changes(name: str, odd: str, seed: int) -> 
     text = ODD[odd](FILES[name])
     new = punctuated(text, name, seed)
     assert bare(new, name) == bare(text, name)
+
+
+@pytest.mark.parametrize("name", ["text", "srt", "ctm"])
+def test_a_file_of_100_mb_comes_back_as_it_was_and_is_not_held_in_memory(name: str, tmp_path: Path) -> None:
+    """Most of it is white space, so that it is read within a second."""
+    n_lines, space = 1_000, " " * 100_000
+    lines = {"text": f"{space}so what\n", "srt": f"1\n00:00:01,000 --> 00:00:02,000\n{space}so what\n\n"}
+    line = lines.get(name, f"a 1 0.5 0.5 so{space}\n")
+    with (tmp_path / "large").open("w", encoding="utf-8") as handle:
+        handle.writelines(line for _ in range(n_lines))
+    assert (tmp_path / "large").stat().st_size >= 100_000_000
+    found = read_transcript(tmp_path / "large", format=name)
+    shown, read = tee(found.items())
+    same = (
+        AnnotatedWord(item.raw, item.raw, "", "verbatim", 1.0, 1.0) for item in read if isinstance(item, SpokenWord)
+    )
+    tracemalloc.start()
+    try:
+        digest, n_chars = sha256(), 0
+        for piece in found.written(written_items(shown, same)):
+            digest.update(piece.encode())
+            n_chars += len(piece)
+        assert tracemalloc.get_traced_memory()[1] < 4_000_000
+    finally:
+        tracemalloc.stop()
+    assert (n_chars, digest.digest()) == (n_lines * len(line), sha256((line * n_lines).encode()).digest())
 
 
 def test_the_check_of_marks_and_case_can_fail() -> None:
