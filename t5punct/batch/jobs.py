@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import glob
 import os
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import InputError
 from ..text.formats.files import STANDARD, check_source, unpacked_name
-from ..text.formats.outputs import checked_target, target_of
+from ..text.formats.outputs import checked_target, checked_targets, target_of
 from ..transcripts.formats import SUFFIXES, format_of
 
 
@@ -85,9 +86,11 @@ def jobs(inputs: Sequence[str], output: OutputConfig, format: str | None = None)
     for name in inputs:
         try:
             found = list(_sources(name))
-            sources += [one for one in found if one not in sources] if output.folder else found
+            sources += found
         except InputError as error:
             failures.append(Failure(name, error))
+    if output.folder:
+        sources = [*dict.fromkeys(sources)]
     if failures and (output.file or not sources):
         raise failures[0].error
     formats = [format or format_of(source.path) for source in sources]
@@ -146,12 +149,11 @@ def _targets(sources: Sequence[_Source], formats: Sequence[str], output: OutputC
         paths = [Path(source.path).parent.resolve() / Path(source.path).name for source in sources]
         common = os.path.commonpath([path.parent for path in paths])
         below = [_renamed(path.relative_to(common), output.format) for path in paths]
-    for index, one in enumerate(below):
-        if one in below[:index]:
-            raise InputError(
-                f"two inputs for {output.folder / one}", expected="inputs of different names", fix="rename one"
-            )
-    return [checked_target(output.folder / one, names, make=True) for one in below]
+    if twice := next((one for one, n in Counter(below).items() if n > 1), None):
+        raise InputError(
+            f"two inputs for {output.folder / twice}", expected="inputs of different names", fix="rename one"
+        )
+    return [*checked_targets((output.folder / one for one in below), names, make=True)]
 
 
 def _review(sources: Sequence[_Source], output: OutputConfig) -> Path | None:

@@ -165,7 +165,8 @@ def _word_key(value: Mapping[str, Any]) -> str | None:
 def _ms(values: Mapping[str, Any], keys: Sequence[str]) -> int | None:
     value = next((values[key] for key in keys if key in values), None)
     try:
-        return round(1000 * float(_text(value)))
+        value = _text(value)
+        return round(1000 * float(value.removesuffix("s") if isinstance(value, str) else value))  # Google's are "1.5s"
     except (TypeError, ValueError, OverflowError):
         return None
 

@@ -125,3 +125,23 @@ def test_what_a_killed_run_left_goes_and_what_a_running_one_writes_stays(tree: P
         path.touch()
     Current.of(tree / "out", "one")
     assert [path.exists() for path in (dead, alive, elsewhere)] == [False, True, True]
+
+
+def test_the_work_of_many_files_is_in_proportion_to_their_number(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where all outputs are there already: the same command again must not take minutes to find nothing to do."""
+    import os
+
+    for folder in ("many", "out"):
+        (tree / folder).mkdir()
+        for number in range(200):
+            (tree / folder / f"{number}.txt").touch()
+    n_asked, stat = 0, os.stat
+
+    def counted(*given: object, **named: object) -> os.stat_result:
+        nonlocal n_asked
+        n_asked += 1
+        return stat(*given, **named)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(os, "stat", counted)
+    assert len(jobs(["many"], OutputConfig(folder=Path("out"))).jobs) == 200
+    assert n_asked < 20 * 200

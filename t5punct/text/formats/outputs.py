@@ -26,12 +26,27 @@ def target_of(output: Path | None, sources: Sequence[str]) -> Target:
     return None if output is None or str(output) in (STANDARD, "/dev/stdout") else checked_target(output, sources)
 
 
-def checked_target(target: Path, sources: Sequence[str], *, make: bool = False) -> Path:
-    """The target, if it can be written and is not one of the inputs.  `make`: its folder may be missing."""
-    path = target if make and not target.parent.is_dir() else writable(target)
-    if path.is_file() and any(Path(source).exists() and path.samefile(source) for source in sources):
-        raise InputError(f"{target} is an input", expected="another place to write to", fix="name another")
-    return target
+def checked_target(target: Path, sources: Sequence[str]) -> Path:
+    """The target, if it can be written and is not one of the inputs."""
+    return checked_targets([target], sources)[0]
+
+
+def checked_targets(targets: Iterable[Path], sources: Iterable[str], *, make: bool = False) -> list[Path]:
+    """The same of many targets.  `make`: their folders may be missing."""
+    inputs = {_identity(Path(source)) for source in sources if Path(source).exists()}
+    found = list[Path]()
+    for target in targets:
+        path = target if make and not target.parent.is_dir() else writable(target)
+        if path.is_file() and _identity(path) in inputs:
+            raise InputError(f"{target} is an input", expected="another place to write to", fix="name another")
+        found.append(target)
+    return found
+
+
+def _identity(path: Path) -> tuple[int, int]:
+    """What two names of one file have in common."""
+    found = path.stat()
+    return found.st_dev, found.st_ino
 
 
 @contextmanager
