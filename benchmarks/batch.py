@@ -8,6 +8,7 @@ In: a text.  Out: a table in Markdown; ratios are within this run.
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import random
 import signal
@@ -38,6 +39,25 @@ def files_of(folder: Path, words: Iterator[str], n_files: int, n_words: int) -> 
     folder.mkdir()
     for number in range(n_files):
         (folder / f"{number:04}.txt").write_text(" ".join(islice(words, n_words)) + "\n", encoding="utf-8")
+    return str(folder)
+
+
+def recording_of(folder: Path, words: Iterator[str], n_words: int) -> str:
+    """A folder with json as Whisper writes it: all words in one text, in segments of ten, and one by one with times."""
+    folder.mkdir()
+    said = list(islice(words, n_words))  # here, not in the process that is measured
+    with (folder / "talk.json").open("w", encoding="utf-8") as handle:
+        handle.write(f'{{"text": {json.dumps(" ".join(said))}, "segments": [')
+        for first in range(0, n_words, 10):
+            times = [(word, 0.5 * number) for number, word in enumerate(said[first : first + 10], start=first)]
+            segment = {
+                "start": times[0][1],
+                "end": times[-1][1] + 0.4,
+                "text": " ".join(word for word, _ in times),
+                "words": [{"word": word, "start": start, "end": start + 0.4} for word, start in times],
+            }
+            handle.write(", " * bool(first) + json.dumps(segment))
+        handle.write("]}")
     return str(folder)
 
 
@@ -81,7 +101,9 @@ def killed(punctuator: Punctuator, source: str, out: Path, n_kills: int) -> int:
         n_killed += os.WIFSIGNALED(os.waitpid(child, 0)[1])
     punctuate_files(punctuator, [source], out / "killed")
     same = contents(out / "whole") == contents(out / "killed")
-    print(f"| 200 files, {n_killed} times killed, then run to the end: outputs as of an undisturbed run | {same} |")
+    print(
+        f"| {len(contents(out / 'whole'))} files, {n_killed} times killed, then run to the end: outputs as of an undisturbed run | {same} |"
+    )
     return n_killed
 
 
@@ -98,13 +120,15 @@ def speed(run: Runner, small: str, large: str, text: str, none: str) -> None:
     print(f"| the same without the start of the program ({start:.1f} s) | {(first - start) / (last - start):.2f} |")
 
 
-def memory(run: Runner, few: str, many: str, texts: list[str]) -> None:
+def memory(run: Runner, few: str, many: str, texts: list[str], recordings: list[str]) -> None:
     peaks = [run.into_folder(source)[1] for source in (few, many)]
     print(f"| peak memory of 10 files and of all | {peaks[0]:.0f} and {peaks[1]:.0f} MiB |", flush=True)
     for extra in ([], ["--json"]):
         peaks = [run.into_folder(source, *extra)[1] for source in texts]
         name = " ".join(["peak memory of 10,000 words and of the large text", *extra])
         print(f"| {name} | {peaks[0]:.0f} and {peaks[1]:.0f} MiB |", flush=True)
+    peaks = [run.into_folder(source)[1] for source in recordings]
+    print(f"| the same of a recogniser's json | {peaks[0]:.0f} and {peaks[1]:.0f} MiB |", flush=True)
 
 
 def main() -> None:
@@ -112,6 +136,7 @@ def main() -> None:
     parser.add_argument("text", type=Path)
     parser.add_argument("--files", type=int, default=1000)
     parser.add_argument("--kills", type=int, default=50)
+    parser.add_argument("--killed-files", type=int, default=200, help="files of the batch that is killed")
     parser.add_argument("--large", type=int, default=1_000_000, help="words of the largest text for memory")
     given, options = parser.parse_known_args()
     words = words_of(given.text)
@@ -126,9 +151,11 @@ def main() -> None:
         speed(run, small, large, f"{first}/0000.txt", files_of(folder / "none", words, 1, 1))
         punctuator = Punctuator.from_pretrained()
         punctuator = punctuator.with_config(decoding=replace(punctuator.config.decoding, decoder="tagger"))
-        killed(punctuator, files_of(folder / "batch", words, 200, 60), folder, given.kills)
-        texts = [files_of(folder / f"text{n}", words, 1, n) for n in (10_000, given.large)]
-        memory(run, files_of(folder / "few", words, 10, WORDS_A_FILE), small, texts)
+        killed(punctuator, files_of(folder / "batch", words, given.killed_files, 60), folder, given.kills)
+        sizes = (10_000, given.large)
+        texts = [files_of(folder / f"text{n}", words, 1, n) for n in sizes]
+        recordings = [recording_of(folder / f"json{n}", words, n) for n in sizes]
+        memory(run, files_of(folder / "few", words, 10, WORDS_A_FILE), small, texts, recordings)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from ..text.marks import Alphabet
 from .items import Cue, Item, SpokenWord
 from .json_parts import JsonPart, Kind
 from .json_strings import Edit, JsonObject, JsonStrings, Literal
-from .speech import speech, timed
+from .speech import speech
 
 TEXT_KEYS = ("text", "transcript")  # of several words
 _WORD_KEYS = ("punctuated_word", "word", "content")  # of one; the first that is there counts
@@ -65,8 +65,10 @@ class Place:
     def timed_words(self) -> Iterator[SpokenWord]:
         """Its words; the first begins with it, and the last ends with it."""
         start_ms, end_ms = self.start_ms if self.is_first else None, self.end_ms if self.is_last else None
-        cue = Cue(0, start_ms, end_ms, self.speaker)
-        return (replace(word, cue=cue) for word in timed(self.words, cue))
+        words, cue = self.words, Cue(0, start_ms, end_ms, self.speaker)
+        for number, word in enumerate(words, start=1):
+            begins, ends = number == 1, number == len(words)
+            yield replace(word, cue=cue, start_ms=start_ms if begins else None, end_ms=end_ms if ends else None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,13 +99,14 @@ class _Places:
     def __init__(self, source: str) -> None:
         self._literals, self._spans, opened = list[Literal](), list[tuple[int, int]](), list[int]()
         for match in TOKEN.finditer(source):
-            if match[0] == "{":
+            found = match[0]
+            if found[0] == '"':
+                text = found[1:-1] if "\\" not in found and match["end"] else json.loads(found, strict=False)
+                self._literals.append(Literal(text, match.start(), match.end()))
+            elif found == "{":
                 opened.append(match.start())
-            elif match[0] == "}" and opened:
+            elif found == "}" and opened:
                 self._spans.append((opened.pop(), match.end()))
-            elif match[0][0] == '"':
-                text = match[0][1:-1] if "\\" not in match[0] and match["end"] else json.loads(match[0], strict=False)
-                self._literals.append(Literal(text, *match.span()))
         numbers = iter(range(len(self._literals)))
         self._skeleton = TOKEN.sub(lambda match: f'"{next(numbers)}"' if match[0][0] == '"' else match[0], source)
 

@@ -238,5 +238,5 @@ def test_memory_does_not_grow_with_json() -> None:
         finally:
             tracemalloc.stop()
 
-    few, many = peak(500), peak(2_000)
-    assert many - few < 2 * 1_500 * 10, "ten bytes a word; one that is kept takes hundreds"
+    few, many = peak(300), peak(1_200)
+    assert many - few < 2 * 900 * 20, "twenty bytes a word; one that is kept takes hundreds"
