@@ -101,9 +101,8 @@ def killed(punctuator: Punctuator, source: str, out: Path, n_kills: int) -> int:
         n_killed += os.WIFSIGNALED(os.waitpid(child, 0)[1])
     punctuate_files(punctuator, [source], out / "killed")
     same = contents(out / "whole") == contents(out / "killed")
-    print(
-        f"| {len(contents(out / 'whole'))} files, {n_killed} times killed, then run to the end: outputs as of an undisturbed run | {same} |"
-    )
+    what = f"{len(contents(out / 'whole'))} files, {n_killed} times killed, then run to the end"
+    print(f"| {what}: outputs as of an undisturbed run | {same} |")
     return n_killed
 
 
