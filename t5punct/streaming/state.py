@@ -104,7 +104,7 @@ class StreamState:
         types += [] if self.end_ms is None else [(self.end_ms, int)]
         types += [(ms, int) for one in self.times for ms in (one.start_ms, one.end_ms) if ms is not None]
         sound = all(type(value) is kind for value, kind in types) and list(places) == sorted(places)
-        sound = sound and self.n_tokens >= 0 and 0 <= self.n_read <= self.n_seen
+        sound = sound and len(self.times) <= len(self.words) and self.n_tokens >= 0 and 0 <= self.n_read <= self.n_seen
         if not sound or not 0 <= self.sentence_start <= self.n_committed or not all(map(_is_sound, self.words)):
             raise ValueError
 

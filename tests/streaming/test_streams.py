@@ -16,7 +16,9 @@ from t5punct.errors import ConfigError, InputError
 from t5punct.model import Model
 from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.streaming import Committed, StreamConfig, StreamingPunctuator, Streams, StreamState, TimedWord
+from t5punct.streaming.state import Times
 from t5punct.text.render import RenderConfig
+from t5punct.text.words import Word
 from t5punct.windows.plan import WindowConfig
 from t5punct.windows.presets import preset
 
@@ -227,12 +229,22 @@ def test_a_text_is_pushed_as_words_and_every_stream_is_given_some(punctuator: Pu
         '{"words": [], "sentence_start": -1}',
         '{"words": [], "end_ms": 1.5}',
         '{"words": [], "finished": 0}',
+        '{"words": [], "times": [{"start_ms": 1, "end_ms": 2}]}',
+        '{"words": [{"text": "a"}], "n_seen": 1, "times": [{"start_ms": "1"}]}',
+        '{"words": [], "times": 5}',
         "[" * 100_000,
     ],
 )
 def test_a_damaged_state_is_refused(text: str) -> None:
     with pytest.raises(InputError, match="a stream state that reads"):
         StreamState.from_json(text)
+
+
+def test_a_state_remembers_when_words_were_spoken() -> None:
+    state = StreamState().hear(Word("so"), 2).hear(Word("what"), 2, Times(100, 400)).hear(Word("now"), 2)
+    assert [state.times_of(place) for place in range(3)] == [Times(), Times(100, 400), Times()]
+    assert StreamState.from_json(state.to_json()) == state
+    assert StreamState.from_json('{"words": [], "end_ms": 5}').times == (), "written before there were times"
 
 
 @pytest.mark.parametrize("state", [None, 5, ["a"]])
