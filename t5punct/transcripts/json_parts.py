@@ -24,7 +24,7 @@ from typing import Any, TextIO
 from ..errors import InputError
 from .json_strings import TOKEN, no_json
 
-LARGEST_CHARS = 2**19  # of a part: the words of half an hour
+LARGEST_CHARS = 2**20  # of a part: the words of an hour
 _DIRECTION_CHARS = 64  # no stage direction is longer
 _STRING_CHARS = 2**14  # of a piece of a string: some thousand words
 _SPACE = re.compile(r"[ \t\n\r]*+")
