@@ -104,7 +104,10 @@ def folder(tmp_path: Path) -> Path:
 
 def test_a_folder_gives_all_files_that_can_be_read_in_the_order_of_their_paths(folder: Path) -> None:
     assert found(CorpusConfig(str(folder))) == ["A one.", "B one.", "B two.", "C one."]
-    assert survey(CorpusConfig(str(folder)), None).left_out == ("2 x .pdf", "1 x Makefile")
+    assert survey(CorpusConfig(str(folder)), None).left_out == (
+        "2 x .pdf left out: no reader for it",
+        "1 x Makefile left out: no reader for it",
+    )
 
 
 def test_a_pattern_gives_the_files_that_fit_it(folder: Path) -> None:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from ... import config as settings
-from ...errors import ConfigError, T5PunctError
+from ...errors import ConfigError, InputError, T5PunctError
 from ...t5.task import TaskConfig
 from .chunks import Chunk, ChunkConfig, chunks
 from .corpora import documents
@@ -67,7 +67,7 @@ def prepare(config: PrepareConfig) -> PrepareReport:
         task.prefix_for(corpus.style)  # an unknown style is reported here, not in training
     with made(Path(config.output)) as output:
         here = replace(config, output=str(output))
-        surveys = [survey(corpus, config.pause_ms) for corpus in _located(config)]
+        surveys = [_surveyed(corpus, config.pause_ms) for corpus in _located(config)]
         if config.tokenizer == "train":
             _learn_vocabulary(here, output)
         with tempfile.TemporaryDirectory(dir=output, prefix=".cache-") as cache:
@@ -80,6 +80,20 @@ def prepare(config: PrepareConfig) -> PrepareReport:
         (output / REPORT).write_text(as_text(report), encoding="utf-8")
         draw_report(report, output / PICTURE)
     return report
+
+
+def _surveyed(corpus: CorpusConfig, pause_ms: int | None) -> Survey:
+    """What a corpus holds.  Raises InputError if it holds nothing."""
+    found = survey(corpus, pause_ms)
+    if found.n_words:
+        return found
+    if found.n_empty:
+        raise InputError(
+            f"no text in {corpus.title}, {found.n_empty:,} empty rows",
+            expected="rows with text",
+            fix="check corpora.column",
+        )
+    raise InputError(f"no text in {corpus.title}", expected="a file with text", fix="check the path")
 
 
 def _report(config: PrepareConfig, surveys: Sequence[Survey], splits: dict[str, Any]) -> PrepareReport:
