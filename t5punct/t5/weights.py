@@ -7,6 +7,7 @@ Weights are read from safetensors only.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +20,22 @@ if TYPE_CHECKING:
     from torch import nn
 
 _EXPECTED = "a T5 with model.safetensors"
+_KINDS = ("t5", "mt5", "umt5")  # as config.json names them; v1.1, flan and byT5 are of the first
+
+
+def check_kind(folder: Path) -> None:
+    """Raise ModelError for a model of another kind, by its config: some of them would load, and fail later."""
+    try:
+        kind = json.loads((folder / "config.json").read_text(encoding="utf-8"))["model_type"]
+    except (ValueError, TypeError, KeyError):  # the loader says what is wrong with it
+        return
+    if kind not in _KINDS:
+        is_bert = "bert" in str(kind) or kind == "electra"
+        raise ModelError(
+            f"{folder} holds a {kind}",
+            expected="a T5, mT5, umT5 or byT5",
+            fix="make one of it with `t5punct warmstart`" if is_bert else "name another model",
+        )
 
 
 def load_network(folder: Path) -> Any:

@@ -198,7 +198,9 @@ class TrainConfig:
     """A training run: where it starts, what it reads, where it ends."""
 
     output: str = "runs/model"
-    init_from: str | None = None  # a folder or hub id; null starts from random weights
+    # a folder, a hub id, or a model that ships with t5punct (`bundled`, `base`); null starts from random weights
+    init_from: str | None = None
+    revision: str | None = None  # of the hub id: a branch, tag or commit
     tokenizer: str | None = None  # for random weights: the folder that `prepare` put it in
     encoder_layers: list[int] | None = None  # of `init_from`'s encoder layers, those to keep, from 0; null keeps all
     decoder_from: str | None = None  # a checkpoint whose decoder takes the place of `init_from`'s; null: its own
@@ -230,6 +232,8 @@ class TrainConfig:
             raise ConfigError("a teacher without a tagger's loss", expected="tagger_weight above 0", fix="set loss")
         if self.data.delays.any and not self.loss.tagger_weight:
             raise ConfigError("delays without a tagger's loss", expected="tagger_weight above 0", fix="set loss")
+        if self.revision is not None and self.init_from is None:
+            raise ConfigError(f"revision {self.revision} of nothing", expected="a hub id", fix="set init_from")
         if self.init_from is None and self.tokenizer is None:
             raise ConfigError(
                 "neither init_from nor tokenizer", expected="one of them", fix="name a model, or a tokenizer folder"

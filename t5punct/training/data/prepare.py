@@ -203,12 +203,11 @@ def _learn_vocabulary(config: PrepareConfig, output: Path) -> None:
 
 def _task(config: PrepareConfig) -> TaskConfig:
     """The text form of the tokenizer's folder if it is a model's; else the default."""
-    from ...model import read_task
-    from ...t5.hub import locate
+    from ...model import find, read_task
 
     if config.tokenizer in (None, "train"):
         return TaskConfig()
-    return read_task(locate(str(config.tokenizer), "tokenizer"))
+    return read_task(find(config.tokenizer, "tokenizer"))
 
 
 def _token_counter(config: PrepareConfig) -> Any:
