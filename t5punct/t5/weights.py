@@ -56,6 +56,7 @@ def load_network(folder: Path) -> Any:
         raise ModelError(
             f"{folder} cannot be loaded ({first_line(error)})", expected=_EXPECTED, fix="check --model"
         ) from error
+    _undo_scale(network, folder)
     wrong = [*found["missing_keys"], *(name for name, *_ in found["mismatched_keys"])]
     wrong += [name for name in found["unexpected_keys"] if ".block." in name]  # layers that would be left out
     if wrong:
@@ -72,6 +73,18 @@ def load_network(folder: Path) -> Any:
             fix="take an earlier checkpoint",
         )
     return network
+
+
+def _undo_scale(network: Any, folder: Path) -> None:
+    """Make up, in the weights, for a scale that transformers 5 puts on the output of every umT5.
+
+    It is right for an output layer that is the embeddings (Raffel 2020), which umT5's own is not; its config as it was
+    published says so, and transformers 5 reads it as if it did not.  What we save has the weights that fit the scale.
+    """
+    published = json.loads((folder / "config.json").read_text(encoding="utf-8")).get("tie_word_embeddings")
+    own = network.get_output_embeddings().weight is not network.get_input_embeddings().weight
+    if network.config.model_type == "umt5" and published is False and own and network.config.tie_word_embeddings:
+        network.get_output_embeddings().weight.data.mul_(network.config.d_model**0.5)
 
 
 def broken_weights(network: nn.Module) -> list[str]:
