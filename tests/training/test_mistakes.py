@@ -50,6 +50,7 @@ PREPARE = {
     "corpora=[{path: latin.srt}]": r"latin.srt line 3 is not UTF-8 .*; convert it, e.g. with iconv",
     "corpora=[{path: talks.txt, style: song}]": r"style 'song'; expected one of talk, meeting, prose, chat; .*",
     "corpora=[{path: talks.txt, colum: said}]": r"unknown setting '.*colum'; .*; check the spelling: is it .*column\?",
+    "corpora=[{path: .}]": r"output .*made lies in the corpus .*; expected another folder; choose another output",
     "chunk.max_words=5": r"unknown setting 'chunk'; expected one of .*; check the spelling: is it chunks\?",
     "chunks.min_words=500 chunks.max_words=600": r"no chunk to train on; .*; lower chunks.min_words \(the longest",
     "chunks.max_tokens=3": r"the word '.*' alone has more than 3 tokens; .*; raise chunks.max_tokens or clean the text",

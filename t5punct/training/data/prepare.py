@@ -63,8 +63,9 @@ def prepare(config: PrepareConfig) -> PrepareReport:
     if not config.corpora:
         raise ConfigError("no corpora", expected="corpora: [{path: FILE, style: talk}]", fix="see configs/")
     task = _task(config)
-    for corpus in config.corpora:
+    for corpus in _located(config):
         task.prefix_for(corpus.style)  # an unknown style is reported here, not in training
+        _check_apart(config.output, corpus)
     with made(Path(config.output)) as output:
         here = replace(config, output=str(output))
         surveys = [_surveyed(corpus, config.pause_ms) for corpus in _located(config)]
@@ -80,6 +81,15 @@ def prepare(config: PrepareConfig) -> PrepareReport:
         (output / REPORT).write_text(as_text(report), encoding="utf-8")
         draw_report(report, output / PICTURE)
     return report
+
+
+def _check_apart(output: str, corpus: CorpusConfig) -> None:
+    """Raise ConfigError where a data set would be made among the files that it is made of."""
+    folder = Path(corpus.path).resolve()
+    if corpus.path and folder.is_dir() and Path(output).resolve().is_relative_to(folder):
+        raise ConfigError(
+            f"output {output} lies in the corpus {corpus.path}", expected="another folder", fix="choose another output"
+        )
 
 
 def _surveyed(corpus: CorpusConfig, pause_ms: int | None) -> Survey:

@@ -80,7 +80,7 @@ def sources(corpus: CorpusConfig) -> Sources:
 
 
 def _of_folder(folder: Path) -> Sources:
-    paths = sorted(path for path in folder.rglob("*") if path.is_file() and not path.name.startswith("."))
+    paths = sorted(path for path in folder.rglob("*") if path.is_file() and not _is_hidden(path.relative_to(folder)))
     found = tuple(path for path in paths if _ending(path) in READERS)
     if not found:
         raise InputError(
@@ -95,6 +95,10 @@ def _of_folder(folder: Path) -> Sources:
         for ending, number in sorted(twice.items())
     ]
     return Sources(tuple(path for path in found if path not in again), tuple(left_out))
+
+
+def _is_hidden(path: Path) -> bool:
+    return any(part.startswith(".") for part in path.parts)
 
 
 def _again(paths: Sequence[Path]) -> set[Path]:
