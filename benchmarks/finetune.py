@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from datasets.utils.logging import disable_progress_bar
 from heldout import Found, held_out, score_texts
 from rich.console import Console
 from studies import run
@@ -107,6 +108,7 @@ def study(settings: StudyConfig) -> None:
         raise ConfigError(f"{work} is there already", expected="a new folder", fix="remove it or set work")
     found = domain(Path(settings.root) / settings.domain, settings)
     work.mkdir(parents=True)
+    disable_progress_bar()
     for name, texts in (("train", found.train), ("test", found.test)):
         (work / f"{name}.txt").write_text("\n".join(texts) + "\n", encoding="utf-8")
     made = config.load(PrepareConfig, Path(settings.prepared_by))

@@ -150,3 +150,16 @@ def test_names_of_bundled_models_are_no_hub_ids(tmp_path: Path, monkeypatch: pyt
     assert models.find("bundled") == Path("bundled"), "a folder of that name comes first"
     with pytest.raises(ConfigError, match="revision v1 of nothing; expected a hub id; set init_from"):
         settings.load(TrainConfig, overrides=["data.path=x", "tokenizer=y", "revision=v1"])
+
+
+def test_a_revision_of_the_model_is_asked_for(config: TrainConfig, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def load(source: str, **options: object) -> None:
+        asked.append((source, options["revision"]))
+        raise ModelError("nothing", expected="something", fix="look")
+
+    monkeypatch.setattr(models, "load", load)
+    with pytest.raises(ModelError, match="nothing"):
+        build(replace(config, init_from="someone/t5", tokenizer=None, revision="v2"))
+    assert asked == [("someone/t5", "v2")]
