@@ -216,7 +216,7 @@ def _page(settings: StudyConfig, n_words: int, minutes: float, rows: Sequence[Ro
             sum(found, Found()) for found in zip(*((row.before, row.after) for row in others), strict=True)
         )
         total = Row("**elsewhere, all**", way.name, before, after)
-        gain, lost = _gain(mine[0]), -_gain(total)
+        gain, lost = _gain(mine[0]), 0.0 - round(_gain(total), 1)
         lines += [
             f"## {way.title}",
             "",

@@ -44,7 +44,7 @@ def load_network(folder: Path) -> Any:
     from transformers import AutoModelForSeq2SeqLM
 
     try:
-        with without_bars():
+        with without_bars(), _without_advice():
             network, found = AutoModelForSeq2SeqLM.from_pretrained(
                 str(folder),
                 use_safetensors=True,
@@ -111,6 +111,22 @@ def writing_folder(folder: Path) -> Iterator[None]:
             expected="a folder with room for a model",
             fix="free some space or choose another output",
         ) from error
+
+
+@contextmanager
+def _without_advice() -> Iterator[None]:
+    """Silence transformers' warnings while it loads: what is wrong with the weights is in its answer.
+
+    Of an output layer of its own, as v1.1 has, it says that the config should be changed, which it changed itself.
+    """
+    from transformers.utils import logging
+
+    level = logging.get_verbosity()
+    logging.set_verbosity_error()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(level)
 
 
 @contextmanager

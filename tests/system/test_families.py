@@ -124,7 +124,9 @@ def logits(model: models.Model) -> torch.Tensor:
     return found
 
 
-def test_a_family_goes_the_whole_way(family: Family, folder: Path, tiny_data: Path, tmp_path: Path) -> None:
+def test_a_family_goes_the_whole_way(
+    family: Family, folder: Path, tiny_data: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     begun = models.load(folder)
     assert has_own_output(begun) == (not family.tied)
     scale = output_scale(begun) * float(begun.network.get_output_embeddings().weight[5, 5] / published(folder, family))
@@ -144,6 +146,7 @@ def test_a_family_goes_the_whole_way(family: Family, folder: Path, tiny_data: Pa
     assert has_own_output(trained) == (not family.tied)
     assert output_scale(trained) == pytest.approx(output_scale(begun))
     assert not torch.allclose(logits(trained), logits(begun), atol=1e-4), "it learned"
+    assert not [one for one in caplog.records if one.name.startswith("transformers")], "advice that nobody can follow"
 
     for decoder in ("slots", "tagger"):
         chosen = replace(PunctuatorConfig(), decoding=DecodingConfig(decoder))

@@ -131,6 +131,8 @@ def test_of_a_recording_in_several_formats_one_is_read(tmp_path: Path) -> None:
         "2 x .txt left out: another format of a file that is read",
         "1 x .vtt left out: another format of a file that is read",
     )
+    assert sources(CorpusConfig(f"{tmp_path}/*")) == found, "of a pattern as well"
+    assert [path.name for path in sources(CorpusConfig(f"{tmp_path}/a.*t*")).files] == ["a.srt"]
 
 
 def cued(text: str) -> str:

@@ -76,7 +76,7 @@ def sources(corpus: CorpusConfig) -> Sources:
     found = sorted(Path(name) for name in glob.glob(corpus.path, recursive=True) if Path(name).is_file())  # noqa: PTH207
     if not found:
         raise InputError(f"no file {corpus.path}", expected="a pattern that files fit", fix="check the path")
-    return Sources(tuple(found))
+    return _read_once(found)
 
 
 def _of_folder(folder: Path) -> Sources:
@@ -87,14 +87,20 @@ def _of_folder(folder: Path) -> Sources:
             f"folder {folder} holds no text", expected=f"files that end with {', '.join(READERS)}", fix="name the files"
         )
     unknown = Counter(_ending(path) or path.name for path in paths if _ending(path) not in READERS)
-    again = _again(found)
+    return _read_once(
+        found, [f"{number} x {ending} left out: no reader for it" for ending, number in sorted(unknown.items())]
+    )
+
+
+def _read_once(paths: Sequence[Path], left_out: Sequence[str] = ()) -> Sources:
+    """The files, but for those that say what another says."""
+    again = _again(paths)
     twice = Counter(_ending(path) for path in again)
-    left_out = [f"{number} x {ending} left out: no reader for it" for ending, number in sorted(unknown.items())]
-    left_out += [
+    notes = [
         f"{number} x {ending} left out: another format of a file that is read"
         for ending, number in sorted(twice.items())
     ]
-    return Sources(tuple(path for path in found if path not in again), tuple(left_out))
+    return Sources(tuple(path for path in paths if path not in again), (*left_out, *notes))
 
 
 def _is_hidden(path: Path) -> bool:
