@@ -37,7 +37,6 @@ class TrainState:
     epoch: int = 0
     batch: int = 0  # batches of this epoch already seen, on one process
     words: int = 0  # words trained on, all processes together
-    processes: int = 0  # that take turns with the batches; 0: not noted
 
     def after_batch(self, words: int) -> TrainState:
         return replace(self, batch=self.batch + 1, words=self.words + words)

@@ -38,7 +38,7 @@ from .lock import alone
 from .objective import Losses, Objective
 from .optimisers import build_optimisers, freeze, freeze_words
 from .progress import Progress
-from .resuming import check_processes, check_resumed
+from .resuming import check_resumed
 from .suitability import check_case, check_suitable, check_tokenizer
 from .teacher import Teacher
 from .validation import Validator
@@ -118,7 +118,6 @@ def build(config: TrainConfig) -> Run:
         with accelerator.main_process_first():
             find_checkpoint(Path(config.output))
         check_resumed(config)
-        check_processes(Path(config.output), accelerator.num_processes)
     model = _model(config)
     validator = _validator(config)
     sampler, loader = _data(config, model, accelerator.num_processes)
@@ -140,9 +139,7 @@ def build(config: TrainConfig) -> Run:
     if config.optim.embeddings == "task":
         freeze_words(model.network.get_input_embeddings(), model.tokenizer.task_ids)
     optimisers = build_optimisers(objective, config.optim)
-    state = TrainState(processes=accelerator.num_processes)
-    if config.resume:
-        state = load_checkpoint(Path(config.output), objective, optimisers)
+    state = load_checkpoint(Path(config.output), objective, optimisers) if config.resume else TrainState()
     per_epoch = -(-len(sampler) // (accelerator.num_processes * config.optim.accumulation_steps))
     n_steps = config.optim.max_steps or config.data.copying.steps or per_epoch * config.optim.epochs
     schedules = [_schedule(config, optimiser, n_steps, state.step) for optimiser in optimisers]

@@ -8,14 +8,13 @@ data would mean something else, and nobody would notice.
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from .. import config as settings
 from ..errors import ConfigError
-from .checkpoint import STATE_FILE, TRAIN_FILE, TrainState
+from .checkpoint import TRAIN_FILE
 from .config import TrainConfig
 
 # the length of the run, what is logged, where it lies, and the weights of its losses
@@ -38,20 +37,6 @@ def check_resumed(config: TrainConfig) -> None:
                 expected="the settings that it began with",
                 fix="resume with these, or start a new run in another output",
             )
-
-
-def check_processes(folder: Path, n_processes: int) -> None:
-    """Raise ConfigError if the run in a folder began with another number of processes.
-
-    Its place in the data counts batches of each of them, and a step of fewer would be a smaller one.
-    """
-    began = TrainState(**json.loads((folder / STATE_FILE).read_text(encoding="utf-8"))).processes
-    if began not in (0, n_processes):
-        raise ConfigError(
-            f"{n_processes} processes for a run that began with {began}",
-            expected="as many as it began with",
-            fix=f"resume with torchrun --nproc_per_node {began} train.py, or start a new run in another output",
-        )
 
 
 def _dotted(values: dict[str, Any], prefix: str = "") -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -117,15 +116,3 @@ def test_a_mistake_in_training_is_one_line(config: TrainConfig, tiny_model: Mode
     ]
     for found, line in zip(said, wanted, strict=True):
         assert re.fullmatch(line, found), found
-
-
-def test_a_run_goes_on_with_as_many_processes_as_it_began_with(config: TrainConfig) -> None:
-    folder = train(replace(config, optim=replace(config.optim, max_steps=1)))
-    state = json.loads((folder / "state.json").read_text())
-    assert state["processes"] == 1
-    (folder / "state.json").write_text(json.dumps(state | {"processes": 2}))
-    resumed = replace(config, resume=True, optim=replace(config.optim, max_steps=2))
-    assert refused(resumed).startswith("1 processes for a run that began with 2; expected ")
-    del state["processes"]  # as earlier versions wrote it
-    (folder / "state.json").write_text(json.dumps(state))
-    train(resumed)
