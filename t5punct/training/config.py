@@ -220,6 +220,8 @@ class TrainConfig:
     seed: int = 1
 
     def __post_init__(self) -> None:
+        if self.revision is not None and self.init_from is None:
+            raise ConfigError(f"revision {self.revision} of nothing", expected="a hub id", fix="set init_from")
         if self.mixed_precision not in ("no", "bf16"):
             raise ConfigError(
                 f"mixed_precision {self.mixed_precision!r}", expected="no or bf16", fix="T5 overflows in fp16"
@@ -232,8 +234,6 @@ class TrainConfig:
             raise ConfigError("a teacher without a tagger's loss", expected="tagger_weight above 0", fix="set loss")
         if self.data.delays.any and not self.loss.tagger_weight:
             raise ConfigError("delays without a tagger's loss", expected="tagger_weight above 0", fix="set loss")
-        if self.revision is not None and self.init_from is None:
-            raise ConfigError(f"revision {self.revision} of nothing", expected="a hub id", fix="set init_from")
         if self.init_from is None and self.tokenizer is None:
             raise ConfigError(
                 "neither init_from nor tokenizer", expected="one of them", fix="name a model, or a tokenizer folder"
