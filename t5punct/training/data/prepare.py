@@ -83,29 +83,6 @@ def prepare(config: PrepareConfig) -> PrepareReport:
     return report
 
 
-def _check_apart(output: str, corpus: CorpusConfig) -> None:
-    """Raise ConfigError where a data set would be made among the files that it is made of."""
-    folder = Path(corpus.path).resolve()
-    if corpus.path and folder.is_dir() and Path(output).resolve().is_relative_to(folder):
-        raise ConfigError(
-            f"output {output} lies in the corpus {corpus.path}", expected="another folder", fix="choose another output"
-        )
-
-
-def _surveyed(corpus: CorpusConfig, pause_ms: int | None) -> Survey:
-    """What a corpus holds.  Raises InputError if it holds nothing."""
-    found = survey(corpus, pause_ms)
-    if found.n_words:
-        return found
-    if found.n_empty:
-        raise InputError(
-            f"no text in {corpus.title}, {found.n_empty:,} empty rows",
-            expected="rows with text",
-            fix="check corpora.column",
-        )
-    raise InputError(f"no text in {corpus.title}", expected="a file with text", fix="check the path")
-
-
 def _report(config: PrepareConfig, surveys: Sequence[Survey], splits: dict[str, Any]) -> PrepareReport:
     train, corpora = splits["train"], _located(config)
     counts = [
@@ -152,6 +129,29 @@ def _located(config: PrepareConfig) -> list[CorpusConfig]:
         replace(corpus, path=str(Path(config.root) / corpus.path)) if corpus.path else corpus
         for corpus in config.corpora
     ]
+
+
+def _check_apart(output: str, corpus: CorpusConfig) -> None:
+    """Raise ConfigError where a data set would be made among the files that it is made of."""
+    folder = Path(corpus.path).resolve()
+    if corpus.path and folder.is_dir() and Path(output).resolve().is_relative_to(folder):
+        raise ConfigError(
+            f"output {output} lies in the corpus {corpus.path}", expected="another folder", fix="choose another output"
+        )
+
+
+def _surveyed(corpus: CorpusConfig, pause_ms: int | None) -> Survey:
+    """What a corpus holds.  Raises InputError if it holds nothing."""
+    found = survey(corpus, pause_ms)
+    if found.n_words:
+        return found
+    if found.n_empty:
+        raise InputError(
+            f"no text in {corpus.title}, {found.n_empty:,} empty rows",
+            expected="rows with text",
+            fix="check corpora.column",
+        )
+    raise InputError(f"no text in {corpus.title}", expected="a file with text", fix="check the path")
 
 
 def all_chunks(
