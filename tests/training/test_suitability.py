@@ -148,6 +148,9 @@ def test_names_of_bundled_models_are_no_hub_ids(tmp_path: Path, monkeypatch: pyt
     assert models.load_tokenizer("bundled", TaskConfig()).tokenizer.vocab_size > 30_000
     (tmp_path / "bundled").mkdir()
     assert models.find("bundled") == Path("bundled"), "a folder of that name comes first"
+    (tmp_path / "models" / "small").mkdir(parents=True)
+    monkeypatch.setattr(models, "bundled_root", lambda: tmp_path / "models")
+    assert models.find("small") == tmp_path / "models" / "small", "one that ships later has a name, too"
     with pytest.raises(ConfigError, match="revision v1 of nothing; expected a hub id; set init_from"):
         settings.load(TrainConfig, overrides=["data.path=x", "tokenizer=y", "revision=v1"])
 
