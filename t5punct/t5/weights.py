@@ -75,6 +75,12 @@ def load_network(folder: Path) -> Any:
     return network
 
 
+def broken_weights(network: nn.Module) -> list[str]:
+    """The names of the weights that hold NaN or infinity."""
+    # a single one makes the sum NaN or infinite, and a sum takes less memory than a test of each
+    return [name for name, weight in network.named_parameters() if not weight.detach().float().sum().isfinite()]
+
+
 def _undo_scale(network: Any, folder: Path) -> None:
     """Make up, in the weights, for a scale that transformers 5 puts on the output of every umT5.
 
@@ -85,12 +91,6 @@ def _undo_scale(network: Any, folder: Path) -> None:
     own = network.get_output_embeddings().weight is not network.get_input_embeddings().weight
     if network.config.model_type == "umt5" and published is False and own and network.config.tie_word_embeddings:
         network.get_output_embeddings().weight.data.mul_(network.config.d_model**0.5)
-
-
-def broken_weights(network: nn.Module) -> list[str]:
-    """The names of the weights that hold NaN or infinity."""
-    # a single one makes the sum NaN or infinite, and a sum takes less memory than a test of each
-    return [name for name, weight in network.named_parameters() if not weight.detach().float().sum().isfinite()]
 
 
 @contextmanager
