@@ -7,7 +7,7 @@ its `runs`: what any of them has seen is left out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
@@ -66,7 +66,7 @@ def study(settings: StudyConfig) -> None:
     punctuator = Punctuator.from_pretrained(settings.model)
     corpora = {corpus.path: corpus for corpus in data.corpora}.values()  # one may be listed twice
     located = [replace(one, path=str(Path(settings.root) / one.path), words=0, join=1) for one in corpora]
-    held_out = [text for corpus in located for text in _held_out(corpus, data)]
+    held_out = [text for corpus in located for text in held_out(corpus, data)]
     seen = Seen.of([Path(run) for run in settings.runs], held_out)
     rows: dict[tuple[str, str], Found] = {}
     for corpus in located:
@@ -83,9 +83,14 @@ def score_corpus(
     punctuator: Punctuator, corpus: CorpusConfig, data: PrepareConfig, max_words: int, seen: Container[str] = ()
 ) -> Found:
     """What the model makes of a corpus's held-out documents, but for those that were seen."""
+    return score_texts(punctuator, (text for text in held_out(corpus, data) if text not in seen), max_words)
+
+
+def score_texts(punctuator: Punctuator, texts: Iterable[str], max_words: int) -> Found:
+    """What the model makes of the first words of some documents."""
     total = Found()
     alphabet = punctuator.model.task.alphabet
-    for words in _references(corpus, data, max_words, seen):
+    for words in _references(texts, max_words):
         reference = TextReference(words, alphabet, case=True)
         annotated = punctuator.written(reference.words, punctuator.decisions(reference.words))
         labels = zip((word.label for word in words), (word.label for word in annotated), strict=True)
@@ -93,17 +98,13 @@ def score_corpus(
     return total
 
 
-def _held_out(corpus: CorpusConfig, data: PrepareConfig) -> Iterator[str]:
+def held_out(corpus: CorpusConfig, data: PrepareConfig) -> Iterator[str]:
     return documents(corpus, "validation", seed=data.seed, holdout_percent=data.holdout_percent)
 
 
-def _references(
-    corpus: CorpusConfig, data: PrepareConfig, max_words: int, seen: Container[str]
-) -> Iterator[tuple[Word, ...]]:
+def _references(texts: Iterable[str], max_words: int) -> Iterator[tuple[Word, ...]]:
     left = max_words
-    for text in _held_out(corpus, data):
-        if text in seen:
-            continue
+    for text in texts:
         words = tuple(Word(word.core, word.label) for word in split(text).words if word.has_slot)[:left]
         if words:
             yield words

@@ -23,7 +23,7 @@ from .errors import ConfigError, ModelError, first_line
 from .t5.hub import locate
 from .t5.task import TaskConfig
 from .t5.tokenization import TaskTokenizer
-from .t5.weights import load_network, without_bars, writing_folder
+from .t5.weights import check_kind, load_network, without_bars, writing_folder
 
 if TYPE_CHECKING:
     import torch
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 TASK_FILE, TAGGER_FILE = "t5punct.yaml", "tagger.safetensors"
 BUNDLED = "base"
+_ALIAS = "bundled"  # another name of it, which says what it is
 ACTIVATIONS = ("relu", "gelu", "silu", "gated-relu", "gated-gelu", "gated-silu")
 _FINGERPRINT = "t5punct_tokenizer"  # in config.json: which tokenizer the model was saved with
 _log = logging.getLogger(__name__)
@@ -119,11 +120,15 @@ def bundled_names() -> tuple[str, ...]:
     return tuple(sorted(path.name for path in bundled_root().iterdir() if path.is_dir()))
 
 
-def _located(source: str | Path | None, revision: str | None) -> Path:
-    """A model's folder: the bundled default, a folder of this name, a bundled model of this name, or a hub id's."""
-    if source is None or (source in bundled_names() and not Path(source).is_dir()):
-        source = bundled_folder(BUNDLED if source is None else str(source))
-    return locate(source, "model", revision)
+def find(source: str | Path | None, kind: str = "model", revision: str | None = None) -> Path:
+    """The folder of a model, or of a tokenizer (`kind`).
+
+    The bundled default (None, `bundled`), a folder of this name, a bundled model of this name, or a hub id's.
+    """
+    named = BUNDLED if source in (None, _ALIAS) else str(source)
+    if source is None or (named in bundled_names() and not Path(source).is_dir()):
+        source = bundled_folder(named)
+    return locate(source, kind, revision)
 
 
 def load(source: str | Path | None = None, *, task: TaskConfig | None = None, revision: str | None = None) -> Model:
@@ -133,9 +138,10 @@ def load(source: str | Path | None = None, *, task: TaskConfig | None = None, re
     `t5punct.yaml` states; a folder without one (any T5) has the default form.
     """
     name = str(source) if source is not None else BUNDLED
-    folder = _located(source, revision)
+    folder = find(source, revision=revision)
     if not (folder / "config.json").is_file():
         raise ModelError(f"{folder} holds no config.json", expected="a T5 folder", fix="check --model")
+    check_kind(folder)
     from .t5.tagger import load_tagger
 
     tokenizer = load_tokenizer(folder, task or read_task(folder))
@@ -148,17 +154,31 @@ def load(source: str | Path | None = None, *, task: TaskConfig | None = None, re
 
 def load_tokenizer(source: str | Path, task: TaskConfig) -> TaskTokenizer:
     """The tokenizer of a folder or hub id, seen through a task."""
-    from transformers import AutoTokenizer
-
-    folder, expected, fix = locate(source, "tokenizer"), "a T5 folder or hub id", "check the name"
+    folder, expected, fix = find(source, "tokenizer"), "a T5 folder or hub id", "check the name"
     try:
-        tokenizer = AutoTokenizer.from_pretrained(str(folder))
+        tokenizer = _read_tokenizer(folder)
     except Exception as error:  # what a damaged file raises has no common base
         raise ModelError(f"no tokenizer in {source} ({first_line(error)})", expected=expected, fix=fix) from error
     files = tokenizer.vocab_files_names.values()  # byT5 has none
     if files and not any((folder / name).is_file() for name in files):  # then transformers makes one of 104 pieces
         raise ModelError(f"no tokenizer in {source} (none of {', '.join(files)})", expected=expected, fix=fix)
     return TaskTokenizer(tokenizer, task)
+
+
+def _read_tokenizer(folder: Path) -> Any:
+    from transformers import AutoTokenizer, T5Tokenizer
+
+    try:
+        return AutoTokenizer.from_pretrained(str(folder))
+    except Exception:
+        if not (folder / "spiece.model").is_file():
+            raise
+        return T5Tokenizer.from_pretrained(str(folder))  # of umT5, transformers 5 reads no bare vocabulary by itself
+
+
+def same_tokenizer(one: TaskTokenizer, other: TaskTokenizer) -> bool:
+    """Whether two tokenizers have the same vocabulary, as far as a sample of it tells."""
+    return _fingerprint(one) == _fingerprint(other)
 
 
 def _check_tokenizer(network: Any, tokenizer: TaskTokenizer, folder: Path) -> None:

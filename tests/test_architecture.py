@@ -241,7 +241,7 @@ def test_a_long_file_and_a_long_function_are_found() -> None:
     long_file = "t5punct/new.py"
     assert length_faults(planted(long_file, "# one more\n" * 300)) == [long_file]
     assert length_faults(planted(long_file, "def f() -> None:\n" + "    pass\n" * 60)) == [f"{long_file}:2 f"]
-    many = "".join(f"def f{n}() -> None:\n" + "    pass\n" * 49 for n in range(1000))
+    many = "".join(f"def f{n}() -> None:\n" + "    pass\n" * 49 for n in range(len(functions(SOURCES))))
     assert {"p90 of functions", "median of functions"} <= set(length_faults(planted(long_file, many)))
 
 

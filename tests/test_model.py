@@ -23,7 +23,6 @@ from t5punct.decoding.stepwise import decode_stepwise
 from t5punct.errors import ConfigError, ModelError, OutputError
 from t5punct.model import Model
 from t5punct.punctuator import Punctuator
-from t5punct.punctuator import Punctuator
 from t5punct.t5.tagger import Tagger
 from t5punct.t5.task import TaskConfig
 from t5punct.t5.tokenization import TaskTokenizer

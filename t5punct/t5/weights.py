@@ -7,6 +7,7 @@ Weights are read from safetensors only.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +20,22 @@ if TYPE_CHECKING:
     from torch import nn
 
 _EXPECTED = "a T5 with model.safetensors"
+_KINDS = ("t5", "mt5", "umt5")  # as config.json names them; v1.1, flan and byT5 are of the first
+
+
+def check_kind(folder: Path) -> None:
+    """Raise ModelError for a model of another kind, by its config: some of them would load, and fail later."""
+    try:
+        kind = json.loads((folder / "config.json").read_text(encoding="utf-8"))["model_type"]
+    except (ValueError, TypeError, KeyError):  # the loader says what is wrong with it
+        return
+    if kind not in _KINDS:
+        is_bert = "bert" in str(kind) or kind == "electra"
+        raise ModelError(
+            f"{folder} holds a {kind}",
+            expected="a T5, mT5, umT5 or byT5",
+            fix="make one of it with `t5punct warmstart`" if is_bert else "name another model",
+        )
 
 
 def load_network(folder: Path) -> Any:
@@ -27,7 +44,7 @@ def load_network(folder: Path) -> Any:
     from transformers import AutoModelForSeq2SeqLM
 
     try:
-        with without_bars():
+        with without_bars(), _without_advice():
             network, found = AutoModelForSeq2SeqLM.from_pretrained(
                 str(folder),
                 use_safetensors=True,
@@ -39,6 +56,7 @@ def load_network(folder: Path) -> Any:
         raise ModelError(
             f"{folder} cannot be loaded ({first_line(error)})", expected=_EXPECTED, fix="check --model"
         ) from error
+    _undo_scale(network, folder)
     wrong = [*found["missing_keys"], *(name for name, *_ in found["mismatched_keys"])]
     wrong += [name for name in found["unexpected_keys"] if ".block." in name]  # layers that would be left out
     if wrong:
@@ -63,6 +81,18 @@ def broken_weights(network: nn.Module) -> list[str]:
     return [name for name, weight in network.named_parameters() if not weight.detach().float().sum().isfinite()]
 
 
+def _undo_scale(network: Any, folder: Path) -> None:
+    """Make up, in the weights, for a scale that transformers 5 puts on the output of every umT5.
+
+    It is right for an output layer that is the embeddings (Raffel 2020), which umT5's own is not; its config as it was
+    published says so, and transformers 5 reads it as if it did not.  What we save has the weights that fit the scale.
+    """
+    published = json.loads((folder / "config.json").read_text(encoding="utf-8")).get("tie_word_embeddings")
+    own = network.get_output_embeddings().weight is not network.get_input_embeddings().weight
+    if network.config.model_type == "umt5" and published is False and own and network.config.tie_word_embeddings:
+        network.get_output_embeddings().weight.data.mul_(network.config.d_model**0.5)
+
+
 @contextmanager
 def writing_folder(folder: Path) -> Iterator[None]:
     """For writing a model's folder: raises OutputError if there is no room, and sets the weights' permissions.
@@ -81,6 +111,22 @@ def writing_folder(folder: Path) -> Iterator[None]:
             expected="a folder with room for a model",
             fix="free some space or choose another output",
         ) from error
+
+
+@contextmanager
+def _without_advice() -> Iterator[None]:
+    """Silence transformers' warnings while it loads: what is wrong with the weights is in its answer.
+
+    Of an output layer of its own, as v1.1 has, it says that the config should be changed, which it changed itself.
+    """
+    from transformers.utils import logging
+
+    level = logging.get_verbosity()
+    logging.set_verbosity_error()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(level)
 
 
 @contextmanager

@@ -198,7 +198,9 @@ class TrainConfig:
     """A training run: where it starts, what it reads, where it ends."""
 
     output: str = "runs/model"
-    init_from: str | None = None  # a folder or hub id; null starts from random weights
+    # a folder, a hub id, or a model that ships with t5punct (`bundled`, `base`); null starts from random weights
+    init_from: str | None = None
+    revision: str | None = None  # of the hub id: a branch, tag or commit
     tokenizer: str | None = None  # for random weights: the folder that `prepare` put it in
     encoder_layers: list[int] | None = None  # of `init_from`'s encoder layers, those to keep, from 0; null keeps all
     decoder_from: str | None = None  # a checkpoint whose decoder takes the place of `init_from`'s; null: its own
@@ -218,6 +220,8 @@ class TrainConfig:
     seed: int = 1
 
     def __post_init__(self) -> None:
+        if self.revision is not None and self.init_from is None:
+            raise ConfigError(f"revision {self.revision} of nothing", expected="a hub id", fix="set init_from")
         if self.mixed_precision not in ("no", "bf16"):
             raise ConfigError(
                 f"mixed_precision {self.mixed_precision!r}", expected="no or bf16", fix="T5 overflows in fp16"

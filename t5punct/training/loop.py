@@ -39,6 +39,7 @@ from .objective import Losses, Objective
 from .optimisers import build_optimisers, freeze, freeze_words
 from .progress import Progress
 from .resuming import check_resumed
+from .suitability import check_case, check_suitable, check_tokenizer
 from .teacher import Teacher
 from .validation import Validator
 
@@ -123,6 +124,9 @@ def build(config: TrainConfig) -> Run:
     if config.data.questions.share and isinstance(loader.dataset, ChunkExamples):
         model = model.with_task(classifies=True, unmarked_odds=loader.dataset.unmarked_odds())
     if isinstance(loader.dataset, ChunkExamples) and not config.resume:
+        for warning in check_suitable(loader.dataset, config.init_from or str(config.tokenizer)):
+            if accelerator.is_main_process:
+                _log.warning("%s", warning)
         model = fitted(model, loader.dataset, config.fit)
     if accelerator.device.type == "cpu":  # with gradients a quarter faster there than torch's fused attention
         model.network.set_attn_implementation("eager")
@@ -167,7 +171,8 @@ def _model(config: TrainConfig) -> models.Model:
     if config.resume:
         model = models.load(config.output)
     elif config.init_from is not None:
-        model = models.load(config.init_from, task=config.task)
+        model = models.load(config.init_from, task=config.task, revision=config.revision)
+        check_tokenizer(config, model)
         model = models.with_encoder_layers(model, config.encoder_layers) if config.encoder_layers else model
         model = with_decoder_of(model, config.decoder_from) if config.decoder_from else model
         model = models.with_decoder_layers(model, config.decoder_layers) if config.decoder_layers else model
@@ -193,7 +198,7 @@ def _data(
         n_examples = copying.steps * max(1, 2 * config.data.batch_tokens // copying.min_tokens)
         examples = CopyExamples(n_examples, model.tokenizer, copying.n_ids, copying.min_tokens, copying.max_tokens)
     else:
-        _check_case(config.data.path, model.task)
+        check_case(config.data.path, _prepared(config.data.path), model.task)
         rows = _rows(config.data.path, "train")
         if rows is None:
             raise InputError(
@@ -216,17 +221,6 @@ def _validator(config: TrainConfig) -> Validator | None:
         return None
     rows = None if config.data.copying.steps else _rows(config.data.path, "validation")
     return Validator(config.validation, rows, config.data.batch_tokens)
-
-
-def _check_case(path: str, task: TaskConfig) -> None:
-    """Refuse data without capitals for a model that writes them; data with capitals serves every model."""
-    prepared = _prepared(path)
-    if task.cased and prepared and not prepared.cased:
-        raise ConfigError(
-            f"{path} prepared without capitals, for a task with them",
-            expected="both with or both without",
-            fix="set task.cased=false or prepare with cased=true",
-        )
 
 
 def _prepared(path: str) -> PrepareConfig | None:

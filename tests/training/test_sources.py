@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import tracemalloc
+from dataclasses import replace
 from pathlib import Path
 
 import datasets
@@ -97,14 +98,18 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "talks" / "b.txt").write_text("B one.\nB two.\n")
     (tmp_path / "talks" / "a.csv").write_text("text\nA one.\n")
     (tmp_path / "talks" / "new" / "c.txt.gz").write_bytes(gzip.compress(b"C one.\n"))
-    for name in ("x.pdf", "y.pdf", ".hidden.txt", "Makefile"):
+    (tmp_path / "talks" / ".cache").mkdir()
+    for name in ("x.pdf", "y.pdf", ".hidden.txt", "Makefile", ".cache/hidden.txt"):
         (tmp_path / "talks" / name).write_text("None of this.")
     return tmp_path / "talks"
 
 
 def test_a_folder_gives_all_files_that_can_be_read_in_the_order_of_their_paths(folder: Path) -> None:
     assert found(CorpusConfig(str(folder))) == ["A one.", "B one.", "B two.", "C one."]
-    assert survey(CorpusConfig(str(folder)), None).left_out == ("2 x .pdf", "1 x Makefile")
+    assert survey(CorpusConfig(str(folder)), None).left_out == (
+        "2 x .pdf left out: no reader for it",
+        "1 x Makefile left out: no reader for it",
+    )
 
 
 def test_a_pattern_gives_the_files_that_fit_it(folder: Path) -> None:
@@ -138,6 +143,17 @@ def test_a_hub_id_is_asked_for_as_it_was_named(rows: Dataset, monkeypatch: pytes
     assert set(map(str, asked)) == {
         str((("someone/talks", "en"), {"split": "test", "revision": "v2", "streaming": False}))
     }
+
+
+def test_a_folder_as_the_hub_has_it_is_streamed(rows: Dataset, tmp_path: Path) -> None:
+    (tmp_path / "talks" / "data").mkdir(parents=True)
+    rows.to_parquet(str(tmp_path / "talks" / "data" / "train-00000-of-00002.parquet"))
+    rows.to_parquet(str(tmp_path / "talks" / "data" / "train-00001-of-00002.parquet"))
+    corpus = CorpusConfig(dataset=str(tmp_path / "talks"), column="said", streaming=True, holdout_every=3)
+    train, validation = (list(documents(corpus, split, seed=1)) for split in ("train", "validation"))
+    assert validation == [KEPT[2], KEPT[1]]
+    assert sorted(train + validation) == sorted(KEPT * 2)
+    assert list(documents(replace(corpus, words=3), "train", seed=1)) == ["Hello, there. Are"]
 
 
 def test_a_hub_id_that_cannot_be_read_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -37,7 +37,7 @@ def documents(
     With a budget of words, every document gives one random stretch, in proportion to its length.  With `pause_ms`,
     a pause token stands at every silence of that length between words with times.
     """
-    texts = (text for text in source_documents(corpus, pause_ms) if text.strip())
+    texts = (one.text for one in source_documents(corpus, pause_ms) if one.text.strip())
     if corpus.streaming:
         yield from _streamed(corpus, texts, split, holdout_percent)
         return

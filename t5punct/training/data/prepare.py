@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from ... import config as settings
-from ...errors import ConfigError, T5PunctError
+from ...errors import ConfigError, InputError, T5PunctError
 from ...t5.task import TaskConfig
 from .chunks import Chunk, ChunkConfig, chunks
 from .corpora import documents
@@ -63,11 +63,12 @@ def prepare(config: PrepareConfig) -> PrepareReport:
     if not config.corpora:
         raise ConfigError("no corpora", expected="corpora: [{path: FILE, style: talk}]", fix="see configs/")
     task = _task(config)
-    for corpus in config.corpora:
+    for corpus in _located(config):
         task.prefix_for(corpus.style)  # an unknown style is reported here, not in training
+        _check_apart(config.output, corpus)
     with made(Path(config.output)) as output:
         here = replace(config, output=str(output))
-        surveys = [survey(corpus, config.pause_ms) for corpus in _located(config)]
+        surveys = [_surveyed(corpus, config.pause_ms) for corpus in _located(config)]
         if config.tokenizer == "train":
             _learn_vocabulary(here, output)
         with tempfile.TemporaryDirectory(dir=output, prefix=".cache-") as cache:
@@ -130,6 +131,29 @@ def _located(config: PrepareConfig) -> list[CorpusConfig]:
     ]
 
 
+def _check_apart(output: str, corpus: CorpusConfig) -> None:
+    """Raise ConfigError where a data set would be made among the files that it is made of."""
+    folder = Path(corpus.path).resolve()
+    if corpus.path and folder.is_dir() and Path(output).resolve().is_relative_to(folder):
+        raise ConfigError(
+            f"output {output} lies in the corpus {corpus.path}", expected="another folder", fix="choose another output"
+        )
+
+
+def _surveyed(corpus: CorpusConfig, pause_ms: int | None) -> Survey:
+    """What a corpus holds.  Raises InputError if it holds nothing."""
+    found = survey(corpus, pause_ms)
+    if found.n_words:
+        return found
+    if found.n_empty:
+        raise InputError(
+            f"no text in {corpus.title}, {found.n_empty:,} empty rows",
+            expected="rows with text",
+            fix="check corpora.column",
+        )
+    raise InputError(f"no text in {corpus.title}", expected="a file with text", fix="check the path")
+
+
 def all_chunks(
     config: PrepareConfig, split: str, *, check_tokens: bool = True, workers: Sequence[int] | None = None
 ) -> Iterator[Chunk]:
@@ -189,12 +213,11 @@ def _learn_vocabulary(config: PrepareConfig, output: Path) -> None:
 
 def _task(config: PrepareConfig) -> TaskConfig:
     """The text form of the tokenizer's folder if it is a model's; else the default."""
-    from ...model import read_task
-    from ...t5.hub import locate
+    from ...model import find, read_task
 
     if config.tokenizer in (None, "train"):
         return TaskConfig()
-    return read_task(locate(str(config.tokenizer), "tokenizer"))
+    return read_task(find(config.tokenizer, "tokenizer"))
 
 
 def _token_counter(config: PrepareConfig) -> Any:

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
+from pathlib import Path
 
 from ...text.marks import case_of
 from ...text.words import split
@@ -18,12 +19,12 @@ from .chunks import Chunk
 from .corpora import plan
 from .corpus import CorpusConfig
 from .folder import REPORT
-from .survey import Survey
+from .survey import FEWEST_MARKS, Odd, Survey
 
 _COUNTED_WORDS = 500_000  # of the training chunks, which are shuffled
 _EXAMPLES = 3  # of each style
 _SHOWN_CHARACTERS = 200  # of an example
-_FEWEST_MARKS = 0.02  # a word; speech and prose have 0.1 to 0.2
+_FEW_DOCUMENTS = 0.02  # of a corpus: so many may be odd without a word of it
 _LENGTH_BINS = (4, 8, 16, 32, 64, 128, 256)  # words: the upper ends of a chunk's
 
 
@@ -82,7 +83,7 @@ def corpus_count(
     corpus: CorpusConfig, found: Survey, *, min_words: int, seed: int, holdout_percent: float
 ) -> CorpusCount:
     """Count what is taken of a corpus, and what is not."""
-    notes = [f"{one} left out: no reader for it" for one in found.left_out]
+    notes = list(found.left_out)
     if found.is_stream:
         notes.append("a stream: its documents are not counted")
         return CorpusCount(corpus.title, corpus.style, notes=tuple(notes))
@@ -129,13 +130,29 @@ def content(rows: Iterable[Chunk]) -> Content:
 def warnings(corpora: Iterable[CorpusConfig], surveys: Iterable[Survey], *, cased: bool) -> Iterator[str]:
     """What is wrong with a corpus, most likely, in one line each."""
     for corpus, found in zip(corpora, surveys, strict=True):
-        if found.sampled_words and found.sampled_marks < _FEWEST_MARKS * found.sampled_words:
+        sample = found.sample
+        if sample.n_words and sample.n_marks < FEWEST_MARKS * sample.n_words:
             yield (
-                f"{corpus.title}: {found.sampled_marks} marks in {found.sampled_words:,} words of samples; expected "
+                f"{corpus.title}: {sample.n_marks} marks in {sample.n_words:,} words of samples; expected "
                 "punctuated text, about one mark in eight words; leave it out, or check corpora.column"
             )
-        elif cased and found.sampled_words and not found.sampled_capitals:
+            continue
+        if cased and sample.n_words and not sample.n_with_capitals:
             yield f"{corpus.title}: no capitals; expected text with its own case; leave it out, or set cased=false"
+        if _is_worth_saying(sample.unmarked, found):
+            yield _odd(corpus, found, sample.unmarked, "hardly a mark; expected punctuated text; leave them out")
+        if cased and _is_worth_saying(sample.shouted, found):
+            fix = "leave them out, or set cased=false"
+            yield _odd(corpus, found, sample.shouted, f"nothing but capitals; expected text with its own case; {fix}")
+
+
+def _is_worth_saying(odd: Odd, found: Survey) -> bool:
+    return odd.n_documents > _FEW_DOCUMENTS * len(found.n_words)
+
+
+def _odd(corpus: CorpusConfig, found: Survey, odd: Odd, what: str) -> str:
+    named = ", ".join([*(Path(source).name for source in odd.sources), *["..."] * (odd.n_documents > len(odd.sources))])
+    return f"{corpus.title}: {odd.n_documents:,} of {len(found.n_words):,} documents ({named}) have {what}"
 
 
 def brief(report: PrepareReport) -> Iterator[str]:

@@ -3,7 +3,8 @@
 In: a `CorpusConfig`.  Out: the files of it, and their documents in order; "" for an empty row.
 
 Each format is one entry of `READERS`, by the ending of a file's name.  A folder gives all files that have one of these
-endings, in the order of their paths: `sources(CorpusConfig("talks"))` may be `talks/a.csv` and `talks/b.txt.xz`.
+endings, in the order of their paths: `sources(CorpusConfig("talks"))` may be `talks/a.csv` and `talks/b.txt.xz`.  Of
+one recording in several formats, `a.json`, `a.srt` and `a.txt`, it gives one.
 """
 
 from __future__ import annotations
@@ -24,29 +25,39 @@ from ...text.marks import Alphabet
 from .corpus import CorpusConfig
 from .paragraphs import text_documents
 from .tables import hub_documents, is_saved, saved_documents, table_documents
+from .transcripts import ENDINGS, PREFERRED, is_json_lines, is_table_of_words, transcript_documents
 
 
 @dataclass(frozen=True)
 class Sources:
-    """The files of a corpus, in order, and what a folder holds besides, as endings and counts."""
+    """The files of a corpus, in order, and what a folder holds besides: the ending, how often, and why it is left."""
 
     files: tuple[Path, ...]
     left_out: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A document, "" for an empty row of a table, and the file or data set that it stands in."""
+
+    text: str
+    source: str
+
+
 Reader = Callable[[Path, CorpusConfig, int | None], Iterator[str]]
 
 
-def source_documents(corpus: CorpusConfig, pause_ms: int | None) -> Iterator[str]:
-    """All documents of a corpus; "" for an empty row of a table."""
+def source_documents(corpus: CorpusConfig, pause_ms: int | None) -> Iterator[Document]:
+    """All documents of a corpus."""
     if corpus.dataset is not None:
-        yield from hub_documents(corpus)
+        yield from (Document(text, corpus.dataset) for text in hub_documents(corpus))
         return
     for path in sources(corpus).files:
         if is_saved(path):
-            yield from saved_documents(path, corpus)
+            texts = saved_documents(path, corpus)
         else:
-            yield from READERS.get(_ending(path), _read_text)(path, corpus, pause_ms)
+            texts = READERS.get(_ending(path), _read_text)(path, corpus, pause_ms)
+        yield from (Document(text, str(path)) for text in texts)
 
 
 def sources(corpus: CorpusConfig) -> Sources:
@@ -65,18 +76,51 @@ def sources(corpus: CorpusConfig) -> Sources:
     found = sorted(Path(name) for name in glob.glob(corpus.path, recursive=True) if Path(name).is_file())  # noqa: PTH207
     if not found:
         raise InputError(f"no file {corpus.path}", expected="a pattern that files fit", fix="check the path")
-    return Sources(tuple(found))
+    return _read_once(found)
 
 
 def _of_folder(folder: Path) -> Sources:
-    paths = sorted(path for path in folder.rglob("*") if path.is_file() and not path.name.startswith("."))
+    paths = sorted(path for path in folder.rglob("*") if path.is_file() and not _is_hidden(path.relative_to(folder)))
     found = tuple(path for path in paths if _ending(path) in READERS)
     if not found:
         raise InputError(
             f"folder {folder} holds no text", expected=f"files that end with {', '.join(READERS)}", fix="name the files"
         )
-    others = Counter(_ending(path) or path.name for path in paths if _ending(path) not in READERS)
-    return Sources(found, tuple(f"{number} x {ending}" for ending, number in sorted(others.items())))
+    unknown = Counter(_ending(path) or path.name for path in paths if _ending(path) not in READERS)
+    return _read_once(
+        found, [f"{number} x {ending} left out: no reader for it" for ending, number in sorted(unknown.items())]
+    )
+
+
+def _read_once(paths: Sequence[Path], left_out: Sequence[str] = ()) -> Sources:
+    """The files, but for those that say what another says."""
+    again = _again(paths)
+    twice = Counter(_ending(path) for path in again)
+    notes = [
+        f"{number} x {ending} left out: another format of a file that is read"
+        for ending, number in sorted(twice.items())
+    ]
+    return Sources(tuple(path for path in paths if path not in again), (*left_out, *notes))
+
+
+def _is_hidden(path: Path) -> bool:
+    return any(part.startswith(".") for part in path.parts)
+
+
+def _again(paths: Sequence[Path]) -> set[Path]:
+    """The files that say what another says, as Whisper writes each recording in five formats.
+
+    Read twice, a recording could be learned from and scored with at the same time.
+    """
+    best: dict[Path, Path] = {}
+    again: set[Path] = set()
+    for path in sorted(
+        (path for path in paths if _ending(path) in PREFERRED), key=lambda path: PREFERRED.index(_ending(path))
+    ):
+        name = path.with_name(Path(unpacked_name(path)).stem)
+        if best.setdefault(name, path) is not path:
+            again.add(path)
+    return again
 
 
 def _ending(path: Path) -> str:
@@ -88,6 +132,20 @@ def _read_text(path: Path, corpus: CorpusConfig, pause_ms: int | None) -> Iterat
         yield from _read_iwslt(path, corpus, pause_ms)
     else:
         yield from text_documents(path, corpus.document)
+
+
+def _read_transcript(path: Path, corpus: CorpusConfig, pause_ms: int | None) -> Iterator[str]:
+    yield from transcript_documents(path, pause_ms)
+
+
+def _read_json(path: Path, corpus: CorpusConfig, pause_ms: int | None) -> Iterator[str]:
+    read = _read_jsonl if is_json_lines(path, corpus.column) else _read_transcript
+    yield from read(path, corpus, pause_ms)
+
+
+def _read_tsv(path: Path, corpus: CorpusConfig, pause_ms: int | None) -> Iterator[str]:
+    read = _read_transcript if is_table_of_words(path) else _read_iwslt
+    yield from read(path, corpus, pause_ms)
 
 
 def _read_jsonl(path: Path, corpus: CorpusConfig, pause_ms: int | None) -> Iterator[str]:
@@ -140,11 +198,12 @@ def _read_parquet(path: Path, corpus: CorpusConfig, pause_ms: int | None) -> Ite
     yield from table_documents("parquet", path, corpus.column)
 
 
-READERS: dict[str, Reader] = {  # by ending, packed or not; a transcript format of `text.formats` becomes an entry here
+READERS: dict[str, Reader] = {  # by ending, packed or not
     ".txt": _read_text,
     ".jsonl": _read_jsonl,
-    ".json": _read_jsonl,
-    ".tsv": _read_iwslt,
+    **dict.fromkeys(ENDINGS, _read_transcript),
+    ".json": _read_json,
+    ".tsv": _read_tsv,
     ".csv": _read_csv,
     ".parquet": _read_parquet,
 }

@@ -10,16 +10,55 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import islice
 
 from .corpus import CorpusConfig
-from .sources import Sources, source_documents, sources
+from .sources import Document, Sources, source_documents, sources
 
 _SAMPLED_CHARACTERS = 1000  # of each document, to tell whether it has marks and capitals
 _STREAMED_DOCUMENTS = 200  # of a stream, the first ones: it is not read twice
 _MARK = re.compile(r"[.,?!;:…](?=\s|$)")
+FEWEST_MARKS = 0.02  # a word; speech and prose have 0.1 to 0.2
+_JUDGED_WORDS = 30  # a document with fewer may well have no mark
+_NAMED = 3  # files, at most
+
+
+@dataclass(frozen=True)
+class Odd:
+    """Documents that are not as they should be: how many, and the first files that hold them."""
+
+    n_documents: int = 0
+    sources: tuple[str, ...] = ()
+
+    def and_of(self, document: Document) -> Odd:
+        known = document.source in self.sources or len(self.sources) == _NAMED
+        return Odd(self.n_documents + 1, self.sources if known else (*self.sources, document.source))
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What the beginnings of documents hold."""
+
+    n_words: int = 0
+    n_marks: int = 0
+    n_with_capitals: int = 0  # documents with any, as far as they were sampled
+    unmarked: Odd = field(default_factory=Odd)  # with hardly a mark
+    shouted: Odd = field(default_factory=Odd)  # in capitals throughout, as some subtitles are
+
+    def and_of(self, document: Document) -> Sample:
+        text = document.text[:_SAMPLED_CHARACTERS]
+        n_words, n_marks = len(text.split()), len(_MARK.findall(text))
+        judged = n_words >= _JUDGED_WORDS
+        return replace(
+            self,
+            n_words=self.n_words + n_words,
+            n_marks=self.n_marks + n_marks,
+            n_with_capitals=self.n_with_capitals + (text != text.lower()),
+            unmarked=self.unmarked.and_of(document) if judged and n_marks < FEWEST_MARKS * n_words else self.unmarked,
+            shouted=self.shouted.and_of(document) if judged and text.isupper() else self.shouted,
+        )
 
 
 @dataclass(frozen=True)
@@ -28,11 +67,9 @@ class Survey:
 
     n_words: array[int]  # pieces between white space, of each document that is not empty
     n_empty: int = 0
-    sampled_words: int = 0
-    sampled_marks: int = 0
-    sampled_capitals: int = 0  # documents with any, as far as they were sampled
+    sample: Sample = field(default_factory=Sample)
     n_files: int = 0
-    left_out: tuple[str, ...] = ()  # files of a folder that no reader knows, as endings and counts
+    left_out: tuple[str, ...] = ()  # files of a folder that are not read, as endings and counts, and why
     is_stream: bool = False
 
 
@@ -45,15 +82,12 @@ def survey(corpus: CorpusConfig, pause_ms: int | None) -> Survey:
 
 @lru_cache(maxsize=256)
 def _survey(corpus: CorpusConfig, pause_ms: int | None, found: Sources, stamps: tuple[tuple[int, int], ...]) -> Survey:
-    texts: Iterable[str] = source_documents(corpus, pause_ms)
-    n_words, n_empty, n_sampled, n_marks, n_capitals = array("q"), 0, 0, 0, 0
-    for text in islice(texts, _STREAMED_DOCUMENTS) if corpus.streaming else texts:
-        if not text.strip():
+    texts: Iterable[Document] = source_documents(corpus, pause_ms)
+    n_words, n_empty, sample = array("q"), 0, Sample()
+    for document in islice(texts, _STREAMED_DOCUMENTS) if corpus.streaming else texts:
+        if not document.text.strip():
             n_empty += 1
             continue
-        n_words.append(len(text.split()))
-        sample = text[:_SAMPLED_CHARACTERS]
-        n_sampled += len(sample.split())
-        n_marks += len(_MARK.findall(sample))
-        n_capitals += sample != sample.lower()
-    return Survey(n_words, n_empty, n_sampled, n_marks, n_capitals, len(found.files), found.left_out, corpus.streaming)
+        n_words.append(len(document.text.split()))
+        sample = sample.and_of(document)
+    return Survey(n_words, n_empty, sample, len(found.files), found.left_out, corpus.streaming)

@@ -1,0 +1,57 @@
+"""Transcripts as documents: subtitles, and the json and tables of recognisers, read as `t5punct punctuate` reads them.
+
+In: a file.  Out: one document, its words and marks as they stand, without times, tags, speaker labels and stage
+directions.  Nothing ends at the end of a cue: sentences go on over cues.
+
+Of the subtitles `<i>So we</i>` and, a cue later, `went home.`, the document is `So we went home.`
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+from ...errors import InputError
+from ...t5.task import PAUSE
+from ...text.formats.files import read_lines
+from ...transcripts.formats import SUFFIXES, format_of, read_transcript
+from ...transcripts.items import SpokenWord
+from ...transcripts.pauses import with_pauses
+
+ENDINGS = (".json", *(ending for ending, name in SUFFIXES.items() if name in ("vtt", "srt", "ass", "ctm")))
+# of one recording in several of these, the first is read: it knows most of the times
+PREFERRED = (*ENDINGS, ".tsv", ".txt")
+
+
+def transcript_documents(path: Path, pause_ms: int | None) -> Iterator[str]:
+    """The file as one document; with `pause_ms`, a pause token stands at every silence of that length."""
+    items = read_transcript(path).items()
+    words = (
+        item.word for item in (with_pauses(items, pause_ms) if pause_ms else items) if isinstance(item, SpokenWord)
+    )
+    try:
+        yield " ".join(f"{word.raw} {PAUSE}" if word.pause else word.raw for word in words)
+    except InputError as error:
+        if format_of(path) != "json":
+            raise
+        raise InputError(
+            error.found, expected=error.expected, fix="leave it out, by a pattern for the others: path: 'talks/*.srt'"
+        ) from error
+
+
+def is_table_of_words(path: Path) -> bool:
+    """Whether a .tsv is a recogniser's table, which has a header, and not IWSLT rows."""
+    header = next(read_lines(path), "").lower().split("\t")
+    return len(header) > 1 and bool({"start", "end"} & {*header}) and bool({"text", "word", "token"} & {*header})
+
+
+def is_json_lines(path: Path, column: str) -> bool:
+    """Whether a .json file holds a line of json for each document, and not one recording."""
+    lines = list(islice((line for line in read_lines(path) if line.strip()), 2))
+    try:
+        value = json.loads(lines[0]) if lines else None
+    except ValueError:  # a recording over several lines, most likely
+        return False
+    return isinstance(value, dict) and (len(lines) > 1 or (column != "text" and column in value))

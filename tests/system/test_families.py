@@ -1,0 +1,155 @@
+"""Every family of T5, from a folder as the hub has it: checked, trained for some steps, saved, loaded, used.
+
+The folders hold tiny networks with random weights, and the files that the families' own folders hold: weights with or
+without an output layer of their own, a sentencepiece vocabulary without byte fallback, or none at all for bytes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sentencepiece
+import torch
+from safetensors.torch import load_file, save_file
+from tiny import tiny_text
+from transformers import (
+    ByT5Tokenizer,
+    MT5Config,
+    MT5ForConditionalGeneration,
+    T5Config,
+    T5ForConditionalGeneration,
+    UMT5Config,
+    UMT5ForConditionalGeneration,
+)
+
+from t5punct import model as models
+from t5punct.decoding.head import output_scale
+from t5punct.decoding.inputs import DecodingConfig
+from t5punct.punctuator import Punctuator, PunctuatorConfig
+from t5punct.text.words import split
+from t5punct.training.config import DataConfig, LossConfig, OptimConfig, TrainConfig
+from t5punct.training.loop import train
+
+SHAPE = {"d_model": 32, "d_kv": 8, "num_heads": 4, "d_ff": 64, "num_layers": 2, "num_decoder_layers": 2}
+TEXT = "we know {x} naïve iPhone o'clock 42 да\nthis is  right isn't it NASA"
+
+
+@dataclass(frozen=True)
+class Family:
+    """How a family's folder looks."""
+
+    network: Callable[..., Any]
+    config: Callable[..., Any]
+    kind: str  # `model_type`
+    activation: str
+    tied: bool  # the output layer is the embeddings, scaled
+    n_spare_rows: int = 0  # of the embeddings, beyond the vocabulary
+    extra_ids: int | None = 100  # None: bytes
+
+
+FAMILIES = {
+    "t5": Family(T5ForConditionalGeneration, T5Config, "t5", "relu", tied=True, n_spare_rows=5),
+    "v1.1 and flan": Family(T5ForConditionalGeneration, T5Config, "t5", "gated-gelu", tied=False),
+    "byt5": Family(T5ForConditionalGeneration, T5Config, "t5", "gated-gelu", tied=False, extra_ids=None),
+    "mt5": Family(MT5ForConditionalGeneration, MT5Config, "mt5", "gated-gelu", tied=False, n_spare_rows=7, extra_ids=0),
+    "umt5": Family(UMT5ForConditionalGeneration, UMT5Config, "umt5", "gated-gelu", tied=False, extra_ids=300),
+}
+
+
+@pytest.fixture(scope="module")
+def spiece(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """A vocabulary as T5's: unigram pieces, and no bytes."""
+    sentences = tiny_text(400, seed=1)
+    prefix = tmp_path_factory.mktemp("spiece") / "spiece"
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter([*sentences, *(sentence.lower() for sentence in sentences)]), model_prefix=str(prefix),
+        vocab_size=300, model_type="unigram", pad_id=0, eos_id=1, unk_id=2, bos_id=-1, hard_vocab_limit=False,
+        required_chars=",.?!:;-'", minloglevel=2, num_threads=1,
+    )  # fmt: skip
+    return prefix.with_suffix(".model").read_bytes()
+
+
+@pytest.fixture(params=FAMILIES)
+def family(request: pytest.FixtureRequest) -> Family:
+    return FAMILIES[request.param]
+
+
+@pytest.fixture
+def folder(family: Family, spiece: bytes, tmp_path: Path) -> Path:
+    """A folder of the family, as it was downloaded."""
+    folder = tmp_path / "hub"
+    folder.mkdir()
+    if family.extra_ids is None:
+        ByT5Tokenizer().save_pretrained(folder)
+        n_pieces = len(ByT5Tokenizer())
+    else:
+        names = {"eos_token": "</s>", "pad_token": "<pad>", "unk_token": "<unk>", "extra_ids": family.extra_ids}
+        (folder / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "T5Tokenizer", **names}))
+        (folder / "spiece.model").write_bytes(spiece)
+        n_pieces = sentencepiece.SentencePieceProcessor(model_proto=spiece).vocab_size() + family.extra_ids
+    n_rows = n_pieces + family.n_spare_rows
+    values = {**SHAPE, "vocab_size": n_rows, "feed_forward_proj": family.activation, "decoder_start_token_id": 0}
+    torch.manual_seed(3)
+    weights = family.network(family.config(**values)).state_dict()
+    weights = {name: value.clone() for name, value in weights.items() if "embed_tokens" not in name}
+    weights.pop("lm_head.weight", None)
+    if not family.tied:
+        weights["lm_head.weight"] = torch.randn(n_rows, SHAPE["d_model"]) / 4
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    config = {**values, "model_type": family.kind, "tie_word_embeddings": family.tied, "pad_token_id": 0}
+    (folder / "config.json").write_text(json.dumps(config | {"eos_token_id": 1, "is_encoder_decoder": True}))
+    return folder
+
+
+def published(folder: Path, family: Family) -> float:
+    """A weight of the output layer, as it was downloaded."""
+    weights = load_file(folder / "model.safetensors")
+    return float(weights["shared.weight" if family.tied else "lm_head.weight"][5, 5])
+
+
+def has_own_output(model: models.Model) -> bool:
+    network: Any = model.network
+    return not torch.equal(network.get_output_embeddings().weight, network.get_input_embeddings().weight)
+
+
+def logits(model: models.Model) -> torch.Tensor:
+    ids = torch.tensor([[5, 6, 7, 1]])
+    with torch.no_grad():
+        found: torch.Tensor = model.network(input_ids=ids, decoder_input_ids=ids, use_cache=False).logits
+    return found
+
+
+def test_a_family_goes_the_whole_way(
+    family: Family, folder: Path, tiny_data: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    begun = models.load(folder)
+    assert has_own_output(begun) == (not family.tied)
+    scale = output_scale(begun) * float(begun.network.get_output_embeddings().weight[5, 5] / published(folder, family))
+    assert scale == pytest.approx(SHAPE["d_model"] ** -0.5 if family.tied else 1.0), "as in the family's paper"
+    models.save(begun, tmp_path / "saved")
+    assert torch.equal(logits(models.load(tmp_path / "saved")), logits(begun))
+
+    config = TrainConfig(
+        output=str(tmp_path / "run"),
+        init_from=str(folder),
+        data=DataConfig(str(tiny_data), batch_tokens=2000),
+        optim=OptimConfig(lr=1e-3, warmup_steps=0, max_steps=3),
+        loss=LossConfig(tagger_weight=0.5, sampled_pieces=50),
+    )
+    run = train(config)
+    trained = models.load(run)
+    assert has_own_output(trained) == (not family.tied)
+    assert output_scale(trained) == pytest.approx(output_scale(begun))
+    assert not torch.allclose(logits(trained), logits(begun), atol=1e-4), "it learned"
+    assert not [one for one in caplog.records if one.name.startswith("transformers")], "advice that nobody can follow"
+
+    for decoder in ("slots", "tagger"):
+        chosen = replace(PunctuatorConfig(), decoding=DecodingConfig(decoder))
+        written = Punctuator.from_pretrained(run, chosen).punctuate(TEXT)
+        assert [word.normal for word in split(written).words] == [word.normal for word in split(TEXT).words]
+        assert written.count("\n") == 1 and "  " in written

@@ -1,0 +1,139 @@
+"""The guides: every command in them is one that the command line takes, and those of the fifteen minutes run."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import shlex
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import typer
+from datasets.utils.logging import disable_progress_bar
+from tiny import tiny_text
+
+from t5punct import config as settings
+from t5punct.cli import app, main
+from t5punct.errors import ConfigError
+from t5punct.t5.task import TaskConfig
+from t5punct.training.config import TrainConfig
+from t5punct.training.data.prepare import PrepareConfig
+
+disable_progress_bar()
+ROOT = Path(__file__).parents[1]
+GUIDES = sorted((ROOT / "docs" / "guides").glob("*.md"))
+LAUNCHERS = {"torchrun": ("--nproc_per_node",), "accelerate": ("--num_processes",)}  # and options that take a value
+SCHEMAS = {"prepare": PrepareConfig, "train": TrainConfig}
+COMMAND: Any = typer.main.get_command(app)
+
+
+def commands(page: Path) -> list[str]:
+    """The lines of a page's shell blocks, without comments."""
+    found = re.findall(r"```sh\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    return [line for block in found for line in re.sub(r"\s+# .*", "", block).splitlines() if line.strip()]
+
+
+def arguments(line: str) -> list[str] | None:
+    """What t5punct is given by a line of a shell; None for a command of another program."""
+    words = shlex.split(line)
+    while words and re.fullmatch(r"[A-Z_]+=\S*", words[0]):
+        words.pop(0)  # the environment
+    if words[0] == "t5punct":
+        return words[1:]
+    if "train.py" in words and words[0] in ("python", *LAUNCHERS):
+        return ["train", *words[words.index("train.py") + 1 :]]
+    return None
+
+
+def check(line: str) -> None:
+    """Raise for a line that could not run: an unknown command, option or setting, a config that is not there."""
+    given = arguments(line)
+    if given is None:
+        program, *rest = shlex.split(line)
+        assert program in ("less", "python"), line
+        if program == "python":
+            source = (ROOT / rest[0]).read_text(encoding="utf-8")
+            assert all(f'"{word}"' in source for word in rest if word.startswith("--") and len(word) > 2), line
+        return
+    name, *rest = given
+    parsed = COMMAND.commands[name].make_context(name, rest)  # raises a usage error for what it does not take
+    overrides = list(parsed.params.get("overrides") or ())
+    if name in SCHEMAS:
+        settings.load(SCHEMAS[name], ROOT / parsed.params["config"], overrides)
+    elif name == "export":
+        settings.load(TaskConfig, None, overrides)
+
+
+@pytest.mark.parametrize(("page", "line"), [(page, line) for page in GUIDES for line in commands(page)])
+def test_a_command_of_a_guide_can_run(page: Path, line: str) -> None:
+    check(line)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "t5punct punctuate talk.txt --commas 3",
+        "t5punct punctate talk.txt",
+        "t5punct prepare --config configs/none.yaml",
+        "python train.py --config configs/finetune.yaml data.pth=x init_from=t5-small",
+        "python benchmarks/mark_odds.py dev.txt --modl runs/x",
+        "t5punct export runs/x -o y mark_odd=1",
+        "rm -r runs",
+    ],
+)
+def test_a_command_that_cannot_run_is_found(line: str) -> None:
+    usage_error = typer.BadParameter.__mro__[1]
+    with pytest.raises((ConfigError, AssertionError, KeyError, usage_error)):
+        check(line)
+
+
+def test_every_guide_is_linked_to_and_its_own_links_lead_somewhere() -> None:
+    index = (ROOT / "docs" / "usage.md").read_text(encoding="utf-8")
+    for page in GUIDES:
+        assert f"(guides/{page.name})" in index, page.name
+        text = page.read_text(encoding="utf-8")
+        for target in re.findall(r"\]\((?!http|#)([^)#]+)[)#]", text):
+            assert (page.parent / target).exists(), (page.name, target)
+        for named in re.findall(r"`((?:configs|tests|benchmarks)/[\w./-]+)`", text):
+            assert (ROOT / named).exists(), (page.name, named)
+
+
+@contextlib.contextmanager
+def _as_it_was() -> Iterator[None]:
+    """Commands set the number of threads for their whole process."""
+    threads = torch.get_num_threads()
+    yield
+    torch.set_num_threads(threads)
+
+
+def test_the_fifteen_minutes_run_from_the_first_command_to_the_last(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "lectures").mkdir()
+    for seed in range(24):
+        (tmp_path / "lectures" / f"talk{seed}.txt").write_text(" ".join(tiny_text(30, seed)) + "\n")
+    (tmp_path / "kept-out.txt").write_text("Hello there. How are you? Well, I am fine.\n")
+    (tmp_path / "new.txt").write_text("how are you today\n")
+    shutil.copytree(ROOT / "configs", tmp_path / "configs")
+    monkeypatch.chdir(tmp_path)
+    page = ROOT / "docs" / "guides" / "fifteen-minutes.md"
+    lines = [line for line in commands(page) if "torchrun" not in line]  # instead of the line before it
+    ran = []
+    for line in lines:
+        given = arguments(line)
+        if given is None:
+            assert (tmp_path / shlex.split(line)[1]).is_file(), line
+            continue
+        shorter = ["optim.max_steps=2", "data.batch_tokens=300", "validation.every_steps=2"]
+        with pytest.raises(SystemExit) as exited, _as_it_was():
+            main([*given, *(shorter if given[0] == "train" else [])])
+        assert exited.value.code == 0, capsys.readouterr().err
+        ran.append(given[0])
+    assert ran == ["prepare", "evaluate", "train", "evaluate", "punctuate", "export"]
+    assert {path.name for path in (tmp_path / "my-model").iterdir()} >= {"model.safetensors", "t5punct.yaml"}
+    punctuated = capsys.readouterr().out
+    assert re.search(r"^how are you today\W?$", punctuated, flags=re.MULTILINE | re.IGNORECASE)

@@ -1,0 +1,118 @@
+"""A beginner's mistakes, each answered in one line that says what was found, what was expected and what to do."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tiny import tiny_text
+from transformers import BartConfig, ByT5Tokenizer
+
+from t5punct import model as models
+from t5punct.cli import main
+from t5punct.errors import T5PunctError
+from t5punct.model import Model
+from t5punct.training.config import TrainConfig
+from t5punct.training.loop import train
+
+TALKS = "".join(" ".join(tiny_text(10, seed)) + "\n" for seed in range(10))
+
+
+@pytest.fixture
+def answer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+    """What a command says of a mistake; the files of a folder are there."""
+    (tmp_path / "talks.txt").write_text(TALKS)
+    (tmp_path / "empty.txt").write_text("")
+    (tmp_path / "talks.csv").write_text("id,transcript\n1,Hello there.\n")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "slides.pdf").write_text("no text")
+    (tmp_path / "latin.srt").write_bytes("1\n00:00:01,000 --> 00:00:02,000\nOlé.\n".encode("latin-1"))
+
+    def asked(*arguments: str) -> str:
+        with pytest.raises(SystemExit) as exited:
+            main(list(arguments))
+        assert exited.value.code == 2
+        (line,) = capsys.readouterr().err.splitlines()
+        return line
+
+    return asked
+
+
+PREPARE = {
+    "corpora=[{path: talks.csv}]": r"no column 'text' in .*talks.csv; expected one of id, transcript; set corpora",
+    "corpora=[{path: empty.txt}]": r"no text in .*empty.txt; expected a file with text; check the path",
+    "corpora=[{path: talk.txt}]": r"no file .*talk.txt; expected an existing text file; check the path",
+    "corpora=[{path: folder}]": r"folder .*folder holds no text; expected files that end with .*; name the files",
+    "corpora=[{path: latin.srt}]": r"latin.srt line 3 is not UTF-8 .*; convert it, e.g. with iconv",
+    "corpora=[{path: talks.txt, style: song}]": r"style 'song'; expected one of talk, meeting, prose, chat; .*",
+    "corpora=[{path: talks.txt, colum: said}]": r"unknown setting '.*colum'; .*; check the spelling: is it .*column\?",
+    "corpora=[{path: .}]": r"output .*made lies in the corpus .*; expected another folder; choose another output",
+    "chunk.max_words=5": r"unknown setting 'chunk'; expected one of .*; check the spelling: is it chunks\?",
+    "chunks.min_words=500 chunks.max_words=600": r"no chunk to train on; .*; lower chunks.min_words \(the longest",
+    "chunks.max_tokens=3": r"the word '.*' alone has more than 3 tokens; .*; raise chunks.max_tokens or clean the text",
+}
+
+
+@pytest.mark.parametrize("overrides", PREPARE)
+def test_a_mistake_in_preparing_is_one_line(
+    answer: Callable[..., str], overrides: str, tmp_path: Path, tiny_tokenizer_folder: Path
+) -> None:
+    words = re.findall(r"\S+?=(?:\[.*\]|\S+)", overrides)
+    given = [f"root={tmp_path}", f"output={tmp_path / 'made'}", f"tokenizer={tiny_tokenizer_folder}"]
+    corpora = [] if any(word.startswith("corpora=") for word in words) else ["corpora=[{path: talks.txt}]"]
+    found = answer("prepare", *given, *corpora, *words)
+    assert re.match(f"t5punct: .*{PREPARE[overrides]}", found), found
+    assert not (tmp_path / "made").exists()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "near"),
+    [
+        ("lr", "optim.lr"),
+        ("optim.learning_rate", "optim.lr"),
+        ("init", "init_from"),
+        ("data.batch_size", "data.batch"),
+    ],
+)
+def test_an_unknown_setting_is_answered_with_the_nearest(answer: Callable[..., str], wrong: str, near: str) -> None:
+    found = answer("train", "data.path=x", "init_from=bundled", f"{wrong}=1")
+    assert found.startswith(f"t5punct: unknown setting '{wrong}'; expected one of ")
+    assert "; check the spelling: is it " in found
+    if wrong != "optim.learning_rate":  # its letters are nearer to another's
+        assert f"is it {near}" in found
+
+
+def refused(config: TrainConfig) -> str:
+    with pytest.raises(T5PunctError) as caught:
+        train(config)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_a_mistake_in_training_is_one_line(config: TrainConfig, tiny_model: Model, tmp_path: Path) -> None:
+    models.save(tiny_model, tmp_path / "model")
+    ByT5Tokenizer().save_pretrained(tmp_path / "bytes")
+    BartConfig().save_pretrained(tmp_path / "bart")
+    (tmp_path / "talks.txt").write_text(TALKS)
+    begun = replace(config, init_from=str(tmp_path / "model"), tokenizer=None)
+    said = [
+        refused(replace(begun, data=replace(config.data, path=str(tmp_path / "talks.txt")))),
+        refused(replace(begun, init_from=str(tmp_path / "bart"))),
+        refused(replace(begun, init_from=str(tmp_path / "nothing"))),
+        refused(replace(begun, tokenizer=str(tmp_path / "bytes"))),
+        refused(replace(begun, revision="v2")),
+        refused(replace(begun, output=begun.init_from or "")),
+    ]
+    wanted = [
+        r"no data set in .*talks.txt; expected a folder made by `t5punct prepare`; prepare first",
+        r".*bart holds a bart; expected a T5, mT5, umT5 or byT5; name another model",
+        r"no model folder .*nothing; expected a T5 folder or hub id; check the name",
+        r"tokenizer .*bytes, which is not that of init_from .*model; expected .*; drop tokenizer: it is for random .*",
+        r"revision v2 of the folder .*model; expected a hub id; drop --revision",
+        r"output .*model is also init_from; expected a new or empty folder; choose another output",
+    ]
+    for found, line in zip(said, wanted, strict=True):
+        assert re.fullmatch(line, found), found
