@@ -7,11 +7,17 @@ In: IWSLT rows, or any punctuated text.  Out: a table, or json under the publish
 
 from __future__ import annotations
 
-from typing import Annotated
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from .options import Json, StrategyOptions, with_model_options
+from .progress import is_shown, progress_bar
+
+if TYPE_CHECKING:
+    from ..evaluation.comparison import Comparison
+    from ..evaluation.files import Report
 
 
 @with_model_options
@@ -28,23 +34,67 @@ def evaluate(
     max_words: Annotated[
         int | None, typer.Option(min=1, show_default="all words", help="Score only so many words, the first ones.")
     ] = None,
+    compare: Annotated[
+        tuple[str, str] | None,
+        typer.Option(
+            metavar="<first second>",
+            show_default="none",
+            help="Two models in the place of --model: score both, and test whether the second is better or worse.",
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Score a model: take a text's marks off, put them on anew, compare."""
     import json
 
+    from ..errors import ConfigError
     from ..text.formats.files import check_source
 
     check_source(data)
-    from ..evaluation.files import evaluate_file
-    from ..evaluation.report import as_json as report_json
+    if compare and (options.model is not None or options.revision is not None):
+        raise ConfigError(
+            "--compare with --model or --revision", expected="two models after --compare", fix="drop the others"
+        )
+    from rich.console import Console
 
-    report = evaluate_file(data, options.punctuator(), max_words=max_words)
-    if as_json:
-        typer.echo(json.dumps(report_json(report), ensure_ascii=False))
+    from ..evaluation import report as shown
+
+    if compare:
+        comparison = _compared(options, compare, data, max_words)
+        if not as_json:
+            Console().print(shown.comparison_table(comparison, compare))
+            return
+        found = shown.comparison_json(comparison)
     else:
-        from rich.console import Console
+        report = _scored(options, data, max_words)
+        if not as_json:
+            Console().print(shown.table(report))
+            return
+        found = shown.as_json(report)
+    typer.echo(json.dumps(found, ensure_ascii=False))
 
-        from ..evaluation.report import table
 
-        Console().print(table(report))
+def _scored(options: StrategyOptions, data: str, max_words: int | None) -> Report:
+    """The scores of one model."""
+    from ..evaluation.files import evaluate_file
+
+    punctuator = options.punctuator()
+    with progress_bar("evaluating", _total(data, max_words)) as advance:
+        return evaluate_file(data, punctuator, max_words=max_words, told=lambda done: advance(done, done))
+
+
+def _compared(options: StrategyOptions, names: tuple[str, str], data: str, max_words: int | None) -> Comparison:
+    """The scores of two models, and their differences."""
+    from ..evaluation.comparison import compare_file
+
+    first, second = (replace(options, model=name).punctuator() for name in names)
+    total = _total(data, max_words)
+    with progress_bar("evaluating", total and 2 * total) as advance:
+        return compare_file(data, first, second, max_words=max_words, told=lambda done: advance(done, done))
+
+
+def _total(data: str, max_words: int | None) -> int | None:
+    """How many words there are, for a bar that is seen; None where that is not known before the data is read."""
+    from ..evaluation.references import n_words
+
+    return n_words(data, max_words) if is_shown() else None

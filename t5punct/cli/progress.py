@@ -1,22 +1,34 @@
-"""A progress bar on standard error: files, words a second, time left.
+"""A progress bar on standard error: what is done, words a second, time left.
 
 In: how far the work is.  Out: a bar that goes when the work is done; nothing where standard error is no terminal.
+
+`with progress_bar("evaluating", 2000) as advance: advance(500, 500)` shows a quarter of the bar, and `500 words`.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Protocol
 
-Advance = Callable[[float, float], None]
+
+class Advance(Protocol):
+    """Told how much of the work is done, how many units were worked on and, where it is known later, the whole."""
+
+    def __call__(self, done: float, n_units: float, total: float | None = None) -> None: ...
+
+
+def is_shown() -> bool:
+    """Whether somebody sees a bar: standard error is a terminal."""
+    return sys.stderr is not None and sys.stderr.isatty()
 
 
 @contextmanager
 def progress_bar(what: str, total: float | None, unit: str = "words") -> Iterator[Advance]:
-    """Give a function that is told how much of `total` is done, and how many units were worked on."""
-    if sys.stderr is None or not sys.stderr.isatty():
-        yield lambda done, n_units: None
+    """Give a function that is told how far the work is.  Without a total, no time left is shown."""
+    if not is_shown():
+        yield lambda done, n_units, total=None: None
         return
     from rich.console import Console  # only where it is seen
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
@@ -30,9 +42,9 @@ def progress_bar(what: str, total: float | None, unit: str = "words") -> Iterato
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(what, total=total, speed="")
 
-        def advance(done: float, n_units: float) -> None:
+        def advance(done: float, n_units: float, total: float | None = total) -> None:
             seconds = bar.tasks[0].elapsed or 0.0
             speed = f"{n_units:,.0f} {unit}, {n_units / seconds:,.0f}/s" if seconds else ""
-            bar.update(task, completed=min(done, total) if total else done, speed=speed)
+            bar.update(task, completed=min(done, total) if total else done, total=total, speed=speed)
 
         yield advance

@@ -8,17 +8,22 @@ The reference's marks and capitals are taken off, the punctuator puts on its own
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from .. import __version__
 from ..decoding.align import AlignmentCounts
 from ..punctuator import Punctuator
+from ..text.render import Decision
 from ..windows.presets import Preset
 from .counts import CLASS_MARKS, Counts
-from .references import references
+from .references import Reference, references
 from .scores import Scores, scores_of
 from .significance import Interval, interval
+
+Told = Callable[[int], None]  # told from time to time how many words are decided by now
+_TOLD_WORDS = 64
 
 
 @dataclass(frozen=True)
@@ -34,20 +39,35 @@ class Report:
     signature: str
 
 
-def evaluate_file(path: str | Path, punctuator: Punctuator, *, max_words: int | None = None) -> Report:
+def evaluate_file(
+    path: str | Path, punctuator: Punctuator, *, max_words: int | None = None, told: Told | None = None
+) -> Report:
     """Punctuate a file's words again and score the result; `path` may be a pipe, or `-` for standard input."""
+    alphabet, case = punctuator.model.task.alphabet, punctuator.config.render.case
+    documents = references(path, alphabet, case=case, max_words=max_words)
+    return evaluate(documents, punctuator, str(path), max_words=max_words, told=told)
+
+
+def evaluate(
+    references: Iterable[Reference],
+    punctuator: Punctuator,
+    data: str,
+    *,
+    max_words: int | None = None,
+    told: Told | None = None,
+) -> Report:
+    """Score references, one by one; `data` and `max_words` say where they are from."""
     started = time.perf_counter()
     strategy = Preset(punctuator.config.windows, punctuator.config.combine)
-    before, documents, units = punctuator.alignment, list[Counts](), "text"
-    alphabet, case = punctuator.model.task.alphabet, punctuator.config.render.case
-    for reference in references(path, alphabet, case=case, max_words=max_words):
-        decided = punctuator.decisions(reference.words)
+    before, documents, units, n_words = punctuator.alignment, list[Counts](), "text", 0
+    for reference in references:
+        decided = _watched(punctuator.decisions(reference.words), n_words, told)
         documents += reference.counts(punctuator.written(reference.words, decided))
-        units = reference.units
+        units, n_words = reference.units, n_words + len(reference.words)
     seconds = time.perf_counter() - started  # the rest is not timed
     scores = scores_of(sum(documents, Counts()))
     return Report(
-        data=str(path),
+        data=data,
         scores=scores,
         micro_interval=None if scores.micro.f1 is None else interval(documents),
         counts=tuple(documents),
@@ -55,6 +75,14 @@ def evaluate_file(path: str | Path, punctuator: Punctuator, *, max_words: int | 
         generated=punctuator.alignment - before if punctuator.config.decoding.decoder == "generate" else None,
         signature=f"{signature(punctuator, units, max_words)}|{strategy_signature(strategy)}",
     )
+
+
+def _watched(decided: Iterable[Decision], before: int, told: Told | None) -> Iterator[Decision]:
+    """The same decisions, while `told` hears how many there are; `before` were made earlier."""
+    for number, decision in enumerate(decided, start=before + 1):
+        yield decision
+        if told is not None and not number % _TOLD_WORDS:
+            told(number)
 
 
 def signature(punctuator: Punctuator, units: str, max_words: int | None) -> str:

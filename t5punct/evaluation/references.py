@@ -115,6 +115,17 @@ def references(
     yield from itertools.chain((nearest,), found)
 
 
+def n_words(path: str | Path, max_words: int | None = None) -> int | None:
+    """About how many words `references` has of a file; None for a pipe or standard input, which is read only once."""
+    if not Path(path).is_file():
+        return None
+    lines = source_lines(path)
+    first = next(lines, "")
+    is_rows = is_named_iwslt(path) or is_row(first)
+    found = sum(1 if is_rows else len(line.split()) for line in itertools.chain((first,), lines))
+    return found if max_words is None else min(found, max_words)
+
+
 def _texts(lines: Iterable[str], alphabet: Alphabet, case: bool, max_words: int | None) -> Iterator[TextReference]:
     left = max_words
     for line in lines:

@@ -1,6 +1,8 @@
-"""A `Report` of scores, for people and for programs.
+"""A `Report` of scores, or a `Comparison` of two, for people and for programs.
 
-In: a `Report`.  Out: a rich table; json under the published keys.
+In: a `Report` or a `Comparison`.  Out: a rich table; json under the published keys.
+
+`as_json(report)["micro_f1"]` and `comparison_json(comparison)["differences"]["micro"]["gain"]` are numbers in percent.
 """
 
 from __future__ import annotations
@@ -8,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from .comparison import Comparison, Difference
 from .files import Report
 from .scores import ClassScores
 
@@ -49,6 +52,23 @@ def as_json(report: Report) -> dict[str, Any]:
     }
 
 
+def comparison_json(comparison: Comparison) -> dict[str, Any]:
+    """Both reports, and the gain of the second over the first by score."""
+    return {
+        "data": comparison.first.data,
+        "reports": [as_json(comparison.first), as_json(comparison.second)],
+        "differences": {
+            one.name: {
+                "scores": [one.first, one.second],
+                "gain": None if one.first is None or one.second is None else one.second - one.first,
+                "gain_interval": None if one.gain is None else [one.gain.low, one.gain.high],
+                "p_value": one.p_value,
+            }
+            for one in comparison.differences
+        },
+    }
+
+
 def _class_json(scores: ClassScores) -> Mapping[str, float | int | None]:
     return {
         "precision": scores.precision,
@@ -72,6 +92,33 @@ def table(report: Report) -> RenderableType:
         classes.add_row(name, *(_number(value) for value in values), str(found.reference))
     figures = Text("\n".join(f"{name:<26}{text}" for name, text in _figures(report)))
     return Group(classes, figures, Text(report.signature, style="dim", overflow="fold"))
+
+
+def comparison_table(comparison: Comparison, names: tuple[str, str]) -> RenderableType:
+    """Both scores, the gain and its uncertainty, then both signatures; `names` are the systems'."""
+    from rich.console import Group
+    from rich.table import Table
+    from rich.text import Text
+
+    columns = ("F1 of", *names, "difference", "95 % interval", "p")
+    found = Table(*columns, title=f"{comparison.first.data}, {comparison.first.scores.words} words")
+    for one in comparison.differences:
+        found.add_row(one.name, *difference_cells(one))
+    both = (comparison.first, comparison.second)
+    signatures = [Text(report.signature, style="dim", overflow="fold") for report in both]
+    return Group(found, *signatures)
+
+
+def difference_cells(one: Difference) -> tuple[str, str, str, str, str]:
+    """Two scores, their difference, its interval, and p, as text."""
+    gain = "-" if one.first is None or one.second is None else f"{one.second - one.first:+.1f}"
+    interval = "-" if one.gain is None else f"{one.gain.low:+.1f} to {one.gain.high:+.1f}"
+    return _number(one.first), _number(one.second), gain, interval, p_text(one.p_value)
+
+
+def p_text(p_value: float | None) -> str:
+    """A p-value for people: three digits, and never 0."""
+    return "-" if p_value is None else "< 0.002" if p_value < 0.002 else f"{p_value:.3f}"
 
 
 def _figures(report: Report) -> Iterator[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""How sure a score is: bootstrap intervals over documents, and paired tests between two systems.
+"""How sure a score is, and the gain of one system over another: bootstrap intervals over documents, and paired tests.
 
 In: counts per document.  Out: intervals and p-values, from the same counts that give the score.
 
@@ -59,13 +59,32 @@ def interval(
     if len(documents) == 1:
         return None
     rng, rows = np.random.default_rng(seed), _rows(documents)
-    draws = sorted(
+    draws = [
         statistic(_total(rows[rng.integers(len(rows), size=len(rows))]))  # with replacement
         for _ in range(n_samples)
-    )
-    tail = (1.0 - level) / 2.0
-    low, high = draws[int(tail * n_samples)], draws[min(n_samples - 1, int((1.0 - tail) * n_samples))]
-    return Interval(statistic(_total(rows)), low, high, level)
+    ]
+    return _percentiles(statistic(_total(rows)), draws, level)
+
+
+def gain_interval(
+    ours: Sequence[Counts],
+    theirs: Sequence[Counts],
+    statistic: Statistic = micro_f1,
+    *,
+    n_samples: int = 1000,
+    level: float = 0.95,
+    seed: int = 1,
+) -> Interval | None:
+    """Paired percentile bootstrap: each draw takes the same documents of both.  None for a single document."""
+    rng, (one, other) = np.random.default_rng(seed), _pair(ours, theirs)
+    if len(one) == 1:
+        return None
+
+    def gain(drawn: npt.NDArray[np.int64]) -> float:
+        return statistic(_total(one[drawn])) - statistic(_total(other[drawn]))
+
+    draws = [gain(rng.integers(len(one), size=len(one))) for _ in range(n_samples)]
+    return _percentiles(gain(np.arange(len(one))), draws, level)
 
 
 def paired_test(
@@ -77,11 +96,7 @@ def paired_test(
     seed: int = 1,
 ) -> PairedTest:
     """Approximate randomisation over documents (Noreen 1989), two-sided."""
-    if len(ours) != len(theirs) or not ours:
-        raise InputError(
-            f"{len(ours)} and {len(theirs)} documents", expected="the same documents for both", fix="score both again"
-        )
-    rng, one, other = np.random.default_rng(seed), _rows(ours), _rows(theirs)
+    rng, (one, other) = np.random.default_rng(seed), _pair(ours, theirs)
     gain = statistic(_total(one)) - statistic(_total(other))
     as_large = 0
     for _ in range(n_samples):
@@ -89,6 +104,22 @@ def paired_test(
         mixed, rest = np.where(swap, other, one), np.where(swap, one, other)
         as_large += abs(statistic(_total(mixed)) - statistic(_total(rest))) >= abs(gain)
     return PairedTest(gain, (as_large + 1) / (n_samples + 1))
+
+
+def _percentiles(score: float, draws: Sequence[float], level: float) -> Interval:
+    """The range that holds `level` of the draws."""
+    ordered, tail = sorted(draws), (1.0 - level) / 2.0
+    low, high = ordered[int(tail * len(draws))], ordered[min(len(draws) - 1, int((1.0 - tail) * len(draws)))]
+    return Interval(score, low, high, level)
+
+
+def _pair(ours: Sequence[Counts], theirs: Sequence[Counts]) -> tuple[Rows, Rows]:
+    """The counts of two systems.  Raises InputError unless they are of the same documents."""
+    if len(ours) != len(theirs) or not ours:
+        raise InputError(
+            f"{len(ours)} and {len(theirs)} documents", expected="the same documents for both", fix="score both again"
+        )
+    return _rows(ours), _rows(theirs)
 
 
 def _rows(documents: Sequence[Counts]) -> Rows:

@@ -1,0 +1,70 @@
+"""`t5punct evaluate --compare`: two models on one text, from the command line."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from t5punct import model as models
+from t5punct.cli import main
+from t5punct.model import Model
+
+
+@pytest.fixture(scope="module")
+def folders(tiny_model: Model, lively_model: Model, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    found = [str(tmp_path_factory.mktemp("models") / name) for name in ("quiet", "lively")]
+    for model, folder in zip((tiny_model, lively_model), found, strict=True):
+        models.save(model, folder)
+    return found
+
+
+@pytest.fixture
+def text(tmp_path: Path) -> Path:
+    path = tmp_path / "talk.txt"
+    path.write_text("We know. Do you?\nYes! So it goes, on and on.\n", encoding="utf-8")
+    return path
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[object, str, str]:
+    with pytest.raises(SystemExit) as stopped:
+        main(["evaluate", *map(str, arguments)])
+    captured = capsys.readouterr()
+    return stopped.value.code, captured.out, captured.err
+
+
+def test_both_are_scored_as_they_are_alone(capsys: pytest.CaptureFixture[str], folders: list[str], text: Path) -> None:
+    code, out, err = run(capsys, text, "--compare", *folders, "--json", "--preset", "side-by-side")
+    assert (code, err) == (0, "")
+    found = json.loads(out)
+    for report, folder in zip(found["reports"], folders, strict=True):
+        alone = json.loads(run(capsys, text, "--model", folder, "--json", "--preset", "side-by-side")[1])
+        assert report | {"seconds": 0} == alone | {"seconds": 0}
+    scores = [report["micro_f1"] for report in found["reports"]]
+    micro = found["differences"]["micro"]
+    assert micro["scores"] == scores
+    assert micro["gain"] == pytest.approx(scores[1] - scores[0])
+    assert micro["gain_interval"][0] <= micro["gain"] <= micro["gain_interval"][1]
+    assert 0 < micro["p_value"] <= 1
+
+
+def test_a_table_is_printed_and_a_pipe_is_read_once(capsys: pytest.CaptureFixture[str], folders: list[str]) -> None:
+    read_end, write_end = os.pipe()
+    os.write(write_end, b"We know. You?\n")
+    os.close(write_end)
+    code, out, err = run(capsys, f"/dev/fd/{read_end}", "--compare", *folders)
+    os.close(read_end)
+    assert (code, err) == (0, "")
+    for part in ("micro", "boundary", "difference", "95 % interval", f"model:{folders[1]}"):
+        assert part in out.replace("\n", "")
+
+
+def test_models_are_named_once(capsys: pytest.CaptureFixture[str], folders: list[str], text: Path) -> None:
+    code, out, err = run(capsys, text, "--compare", *folders, "--model", folders[0])
+    assert (code, out) == (2, "")
+    assert (
+        err == "t5punct: --compare with --model or --revision; expected two models after --compare; drop the others\n"
+    )
+    assert run(capsys, text, "--compare", folders[0], "nowhere/none")[0] == 2

@@ -1,0 +1,150 @@
+"""Two systems on the same text: what each scores alone, the gain, and how sure it is."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rich.console import Console
+
+from t5punct.errors import InputError
+from t5punct.evaluation.comparison import compare_file, compared, f1_of
+from t5punct.evaluation.counts import Counts, Slot, count
+from t5punct.evaluation.files import evaluate_file
+from t5punct.evaluation.report import comparison_json, comparison_table, p_text
+from t5punct.evaluation.significance import gain_interval, interval, micro_f1, paired_test
+from t5punct.model import Model
+from t5punct.punctuator import Punctuator
+from t5punct.text.marks import case_of
+from t5punct.text.render import Decision
+from t5punct.text.words import Word, split
+
+TEXT = "We know, that. Right?\nYes! So it goes.\nWhat, now?\n"
+
+
+class Told(Punctuator):
+    """Writes what it was told to; the same text for the same words, however often it is asked."""
+
+    def __init__(self, model: Model, output: str) -> None:
+        super().__init__(model)
+        self.lines = {tuple(word.normal for word in split(line).words): line for line in output.splitlines()}
+
+    def decisions(self, words: Sequence[Word]) -> Iterator[Decision]:
+        for word in split(self.lines[tuple(word.normal for word in words)]).words:
+            yield Decision(word.label, case_of(word.text), 1.0, 1.0)
+
+
+@pytest.fixture
+def text(tmp_path: Path) -> Path:
+    path = tmp_path / "text.txt"
+    path.write_text(TEXT, encoding="utf-8")
+    return path
+
+
+def test_scores_are_those_of_each_system_alone_and_the_gain_is_their_difference(tiny_model: Model, text: Path) -> None:
+    worse, better = Told(tiny_model, TEXT.replace(",", "").replace("!", "")), Told(tiny_model, TEXT.replace(",", ""))
+    found = compare_file(text, worse, better)
+    assert found.first.scores == evaluate_file(text, worse).scores
+    assert found.second.scores == evaluate_file(text, better).scores
+    assert found.second.signature == evaluate_file(text, better).signature
+    micro = found.of("micro")  # 2 and 0 commas, 3 and 2 full stops, 2 questions of 7 marks
+    assert (micro.first, micro.second) == (pytest.approx(200 * 4 / (4 + 7)), pytest.approx(200 * 5 / (5 + 7)))
+    assert micro.gain is not None
+    assert micro.gain.score == pytest.approx(200 * 5 / 12 - 200 * 4 / 11)
+    assert micro.p_value == paired_test(found.second.counts, found.first.counts).p_value
+    assert (found.of("PERIOD").first, found.of("PERIOD").second) == (80.0, 100.0)
+    assert (found.of("COMMA").first, found.of("QUESTION").second) == (0.0, 100.0)
+
+
+def test_a_system_gains_nothing_over_itself(tiny_model: Model, text: Path) -> None:
+    system = Told(tiny_model, TEXT.replace(",", "."))
+    for one in compare_file(text, system, system).differences:
+        assert one.gain is not None
+        assert (one.gain.low, one.gain.score, one.gain.high, one.p_value) == (0.0, 0.0, 0.0, 1.0)
+
+
+def test_one_document_has_a_difference_and_no_test(tiny_model: Model, text: Path) -> None:
+    text.write_text("We know, that. Right?\n")
+    worse, better = Told(tiny_model, "we know that right"), Told(tiny_model, "We know, that. Right?")
+    found = compare_file(text, worse, better)
+    micro = found.of("micro")
+    assert (micro.first, micro.second, micro.gain, micro.p_value) == (0.0, 100.0, None, None)
+    assert comparison_json(found)["differences"]["micro"]["gain"] == 100.0
+
+
+def test_a_model_of_fewer_marks_is_scored_against_those_of_both(tiny_model: Model, text: Path) -> None:
+    few = Told(tiny_model.with_task(marks=".,?"), TEXT.replace("!", "."))
+    many = Told(tiny_model, TEXT)
+    text.write_text(TEXT.replace("Yes!", "Yes:"))  # without a colon among its marks, `yes:` would be a word
+    found = compare_file(text, few, many, max_words=10)
+    assert found.first.scores.per_class["COMMA"].reference == found.second.scores.per_class["COMMA"].reference == 3
+    assert found.first.signature.endswith("|reference-marks:.,?!:;-")
+    assert found.first.scores.words == found.second.scores.words == 10
+
+
+def test_words_decided_are_told_of_both_systems_in_turn(tiny_model: Model, text: Path) -> None:
+    text.write_text("\n".join(["we know that right"] * 20))
+    told: list[int] = []
+    system = Told(tiny_model, "we know that right")
+    compare_file(text, system, system, told=told.append)
+    assert told == [64, 80 + 64]
+    told.clear()
+    evaluate_file(text, system, told=told.append)
+    assert told == [64]
+
+
+def test_reports_of_different_texts_are_not_compared(tiny_model: Model, text: Path) -> None:
+    system = Told(tiny_model, TEXT)
+    whole, part = evaluate_file(text, system), evaluate_file(text, Punctuator(tiny_model), max_words=2)
+    with pytest.raises(InputError, match="1 and 3 documents; expected the same documents for both"):
+        compared(whole, part)
+
+
+def test_the_table_shows_scores_gain_interval_and_p(tiny_model: Model, text: Path) -> None:
+    found = compare_file(text, Told(tiny_model, TEXT.replace("!", "")), Told(tiny_model, TEXT))
+    console = Console(width=120)
+    with console.capture() as captured:
+        console.print(comparison_table(found, ("old", "new")))
+    shown = captured.get()
+    for part in ("old", "new", "micro", "boundary", "capitals", "95 % interval", " +20.0 ", "0.0 to", "decoder:slots"):
+        assert part in shown
+    assert [p_text(value) for value in (None, 1 / 1001, 0.5)] == ["-", "< 0.002", "0.500"]
+
+
+def system(n_documents: int, right_percent: int, seed: int) -> list[Counts]:
+    """Documents of 20 full stops, each found with the given chance."""
+    rng = random.Random(seed)
+    return [
+        count([Slot(".")] * 20, [Slot("." if rng.randrange(100) < right_percent else "") for _ in range(20)])
+        for _ in range(n_documents)
+    ]
+
+
+@settings(max_examples=20)
+@given(st.integers(2, 8), st.integers(20, 90), st.integers(20, 90), st.integers(0, 5))
+def test_the_interval_of_a_gain_turns_its_sign_with_the_systems(n: int, right: int, other: int, seed: int) -> None:
+    ours, theirs = system(n, right, seed), system(n, other, seed + 100)
+    found, turned = (gain_interval(*pair, n_samples=60, seed=seed) for pair in ((ours, theirs), (theirs, ours)))
+    assert found and turned
+    assert found.score == pytest.approx(-turned.score)
+    assert found.low <= found.high
+    assert sorted([-turned.low, -turned.high])[0] <= found.high
+    assert found == gain_interval(ours, theirs, n_samples=60, seed=seed)
+
+
+def test_a_paired_interval_is_narrower_where_documents_are_hard_for_both() -> None:
+    easy, hard = (lambda seed: system(1, 95, seed)), (lambda seed: system(1, 20, seed))
+    ours = [kind(seed)[0] for seed in range(12) for kind in (easy, hard)]
+    theirs = [kind(seed + 500)[0] for seed in range(12) for kind in (easy, hard)]
+    gain, alone = gain_interval(ours, theirs), interval(ours)
+    assert gain and alone
+    assert gain.high - gain.low < alone.high - alone.low
+    assert gain.low <= gain.score == pytest.approx(micro_f1(sum(ours, Counts())) - micro_f1(sum(theirs, Counts())))
+    assert gain_interval(ours[:1], theirs[:1]) is None
+    assert f1_of("PERIOD")(ours[0]) == micro_f1(ours[0])
+    with pytest.raises(InputError, match="24 and 1 documents"):
+        gain_interval(ours, theirs[:1])
