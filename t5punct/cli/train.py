@@ -13,6 +13,7 @@ from .extras import need
 from .launchers import end_with_launcher, start_all
 from .options import Config, Overrides, silence_bars
 from .process import keep_freed_memory
+from .progress import is_shown, progress_bar
 from .threads import use_threads, wait_asleep
 
 
@@ -29,7 +30,8 @@ def prepare(config: Config = None, overrides: Overrides = None) -> None:
     settings = load(PrepareConfig, config, overrides or ())
     disable_progress_bar()
     set_verbosity(CRITICAL)  # what it logs of an error comes as an error, too
-    report = run(settings)
+    with progress_bar("preparing", None) as advance:
+        report = run(settings, (lambda done, total: advance(done, done, total)) if is_shown() else None)
     typer.echo(
         f"{report.output}: {report.train_chunks} chunks of {report.train_words} words to train on, "
         f"{report.validation_chunks} chunks to validate with"

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .options import Config, Json, ModelOptions, Overrides, with_model_options
+from .progress import is_shown, progress_bar
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -60,7 +61,9 @@ def tune(
         checked_target(plot, [data])  # raises InputError where it cannot be written
         check_plot(plot)
     punctuator = options.punctuator()
-    trials = list(run(data, punctuator, settings))
+    with progress_bar("tuning", None) as advance:
+        told = (lambda done, total: advance(done, done, total)) if is_shown() else None
+        trials = list(run(data, punctuator, settings, told))
     best = frontier(trials)
     settings_line = f"data:{data}|{signature(punctuator, best[0].units, settings.max_words)}"
     if as_json:

@@ -11,7 +11,7 @@ of 16 and more, so that no word is read more than four times.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
@@ -21,13 +21,15 @@ from ..punctuator import Punctuator, WindowVotes
 from ..text.render import Decision
 from ..text.words import Word
 from ..windows.combine import CombineConfig
-from ..windows.plan import WindowConfig, over
+from ..windows.plan import WindowConfig, over, plan
 from ..windows.presets import Preset
 from ..windows.votes import Vote
 from .counts import Counts
 from .references import Reference, references
 from .scores import scores_of
 from .significance import Interval, interval
+
+Told = Callable[[int], None]  # told how many words more the model has read, or a strategy has decided
 
 
 @dataclass(frozen=True)
@@ -97,8 +99,8 @@ class Trial:
 class VoteCache:
     """The votes of a document's windows, each decoded once."""
 
-    def __init__(self, punctuator: Punctuator, words: Sequence[Word]) -> None:
-        self._punctuator, self._words = punctuator, words
+    def __init__(self, punctuator: Punctuator, words: Sequence[Word], told: Told | None = None) -> None:
+        self._punctuator, self._words, self._told = punctuator, words, told
         self._votes: dict[tuple[int, int], tuple[Vote, ...]] = {}
 
     def decisions(self, strategy: Preset) -> list[Decision]:
@@ -107,6 +109,8 @@ class VoteCache:
         missing = [view for view in views if (view.window.start, view.window.stop) not in self._votes]
         for found in self._punctuator.window_votes(missing, whole=True):
             self._votes[found.view.window.start, found.view.window.stop] = found.votes
+            if self._told is not None:
+                self._told(len(found.view.words))
         windows = (WindowVotes(view, self._votes[view.window.start, view.window.stop]) for view in views)
         return list(self._punctuator.decided(self._words, windows, strategy.combine))
 
@@ -114,29 +118,60 @@ class VoteCache:
 class Trials:
     """A development file, on which one strategy after the other is tried."""
 
-    def __init__(self, punctuator: Punctuator, documents: Iterable[Reference]) -> None:
-        self._punctuator = punctuator
-        self._documents = [(document, VoteCache(punctuator, document.words)) for document in documents]
+    def __init__(self, punctuator: Punctuator, documents: Iterable[Reference], told: Told | None = None) -> None:
+        self._punctuator, self._told = punctuator, told
+        self._documents = [(document, self._cache(document)) for document in documents]
 
     @classmethod
-    def on_file(cls, path: str | Path, punctuator: Punctuator, max_words: int | None = None) -> Trials:
+    def on_file(
+        cls, path: str | Path, punctuator: Punctuator, max_words: int | None = None, told: Told | None = None
+    ) -> Trials:
         alphabet, case = punctuator.model.task.alphabet, punctuator.config.render.case
-        return cls(punctuator, references(path, alphabet, case=case, max_words=max_words))
+        return cls(punctuator, references(path, alphabet, case=case, max_words=max_words), told)
+
+    def work(self, strategies: Iterable[Preset]) -> int:
+        """How many words `told` will have heard of, when strategies with windows of one size have been tried."""
+        found, n_decided = [set[tuple[int, int]]() for _ in self._documents], 0
+        for strategy in strategies:
+            for (document, _), windows in zip(self._documents, found, strict=True):
+                windows.update((one.start, one.stop) for one in plan(len(document.words), strategy.windows))
+                n_decided += len(document.words)
+        return n_decided + sum(stop - start for windows in found for start, stop in windows)
 
     def forget(self) -> None:
         """Drop all votes, to free memory; for when no later strategy has windows of the same size."""
-        self._documents = [(document, VoteCache(self._punctuator, document.words)) for document, _ in self._documents]
+        self._documents = [(document, self._cache(document)) for document, _ in self._documents]
+
+    def _cache(self, document: Reference) -> VoteCache:
+        return VoteCache(self._punctuator, document.words, self._told)
 
     def trial(self, strategy: Preset) -> Trial:
         counts: list[Counts] = []
         for document, votes in self._documents:
             counts += document.counts(self._punctuator.written(document.words, votes.decisions(strategy)))
+            if self._told is not None:
+                self._told(len(document.words))
         return Trial(strategy, tuple(counts), self._documents[0][0].units)
 
 
-def tune(path: str | Path, punctuator: Punctuator, config: TuneConfig) -> Iterator[Trial]:
-    """A trial of every strategy of the grid."""
-    trials = Trials.on_file(path, punctuator, config.max_words)
+def tune(
+    path: str | Path,
+    punctuator: Punctuator,
+    config: TuneConfig,
+    told: Callable[[int, int], None] | None = None,
+) -> Iterator[Trial]:
+    """A trial of every strategy of the grid; `told`: how many words were worked on by now, and of how many in all."""
+    n_done = n_all = 0
+
+    def tell(n_words: int) -> None:
+        nonlocal n_done
+        n_done += n_words
+        if told is not None:
+            told(n_done, n_all)
+
+    trials = Trials.on_file(path, punctuator, config.max_words, tell)
+    if told is not None:
+        n_all = sum(trials.work(config.strategies(window)) for window in config.windows)
     for window in config.windows:
         for strategy in config.strategies(window):
             yield trials.trial(strategy)

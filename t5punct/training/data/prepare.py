@@ -13,7 +13,7 @@ import random
 import re
 import tempfile
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -22,12 +22,13 @@ from ... import config as settings
 from ...errors import ConfigError, InputError, T5PunctError
 from ...t5.task import TaskConfig
 from .chunks import Chunk, ChunkConfig, chunks
-from .corpora import documents
+from .corpora import documents, plan
 from .corpus import CorpusConfig
 from .folder import PICTURE, REPORT, SETTINGS, SPLITS, made
 from .report import PrepareReport, as_text, content, corpus_count, warnings
 from .report_plot import draw_report
 from .survey import Survey, survey
+from .tally import Tally, watched
 from .vocabulary import VocabularyConfig, train_tokenizer
 
 
@@ -56,8 +57,11 @@ class PrepareConfig:
             raise ConfigError(f"{self.workers} workers", expected="1 or more", fix="set workers")
 
 
-def prepare(config: PrepareConfig) -> PrepareReport:
-    """Make the data set.  Raises ConfigError if there is nothing to make it of."""
+Told = Callable[[int, int | None], None]  # words in chunks by now, and about how many there will be, if it is known
+
+
+def prepare(config: PrepareConfig, told: Told | None = None) -> PrepareReport:
+    """Make the data set, and tell how far its chunks are.  Raises ConfigError if there is nothing to make it of."""
     from datasets import DatasetDict
 
     if not config.corpora:
@@ -72,7 +76,10 @@ def prepare(config: PrepareConfig) -> PrepareReport:
         if config.tokenizer == "train":
             _learn_vocabulary(here, output)
         with tempfile.TemporaryDirectory(dir=output, prefix=".cache-") as cache:
-            splits = {name: _split(here, name, cache) for name in SPLITS}
+            n_words = _planned_words(config, surveys)
+            tell = told and (lambda done: told(done, n_words))
+            with watched(Path(cache) / "tally", config.workers, tell) as tally:
+                splits = {name: _split(here, name, cache, tally) for name in SPLITS}
             if not len(splits["train"]):
                 raise _no_chunk(config, surveys)
             DatasetDict(splits).save_to_disk(str(output))
@@ -81,6 +88,19 @@ def prepare(config: PrepareConfig) -> PrepareReport:
         (output / REPORT).write_text(as_text(report), encoding="utf-8")
         draw_report(report, output / PICTURE)
     return report
+
+
+def _planned_words(config: PrepareConfig, surveys: Sequence[Survey]) -> int | None:
+    """About how many words will be in chunks; None where a corpus is a stream."""
+    if any(found.is_stream for found in surveys):
+        return None
+    corpora = _located(config)
+    pieces = (
+        plan(corpus, found, name, seed=config.seed, holdout_percent=config.holdout_percent)
+        for name in SPLITS
+        for corpus, found in zip(corpora, surveys, strict=True)
+    )
+    return sum(piece.n_words for found in pieces for piece in found)
 
 
 def _report(config: PrepareConfig, surveys: Sequence[Survey], splits: dict[str, Any]) -> PrepareReport:
@@ -170,7 +190,7 @@ def all_chunks(
             yield from chunks(document, config.chunks, rng, style=corpus.style, cased=config.cased, n_tokens=n_tokens)
 
 
-def _split(config: PrepareConfig, name: str, cache: str) -> Any:
+def _split(config: PrepareConfig, name: str, cache: str, tally: str | None) -> Any:
     """One split as a shuffled `datasets.Dataset`; it may be empty."""
     from datasets import Dataset, Features, Value
     from datasets.exceptions import DatasetGenerationError
@@ -179,7 +199,8 @@ def _split(config: PrepareConfig, name: str, cache: str) -> Any:
     features = Features({"source": text, "target": text, "style": text, "n_words": Value("int64")})
     if next(_rows(config, name), None) is None:  # a generator must not be empty
         return Dataset.from_dict({column: [] for column in features}, features=features)
-    shares = {"config": config, "split": name, "workers": list(range(config.workers))}  # `datasets` splits the list
+    # `datasets` splits the list
+    shares = {"config": config, "split": name, "workers": list(range(config.workers)), "tally": tally}
     n_processes = config.workers if config.workers > 1 else None
     try:
         rows = Dataset.from_generator(
@@ -197,9 +218,14 @@ def _split(config: PrepareConfig, name: str, cache: str) -> Any:
     return rows.shuffle(seed=config.seed)
 
 
-def _rows(config: PrepareConfig, split: str, workers: Sequence[int] | None = None) -> Iterator[dict[str, Any]]:
+def _rows(
+    config: PrepareConfig, split: str, workers: Sequence[int] | None = None, tally: str | None = None
+) -> Iterator[dict[str, Any]]:
+    counted = Tally(tally, workers[0]) if tally and workers else None
     for chunk in all_chunks(config, split, workers=workers):
         yield asdict(chunk)
+        if counted is not None:
+            counted.add(chunk.n_words)
 
 
 def _learn_vocabulary(config: PrepareConfig, output: Path) -> None:

@@ -1,0 +1,98 @@
+"""What a terminal shows while `punctuate`, `evaluate`, `tune` and `prepare` work; nothing is shown elsewhere."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+from pathlib import Path
+
+import pytest
+from tiny import tiny_text
+
+from t5punct import model as models
+from t5punct.cli import main
+from t5punct.cli.progress import progress_bar
+from t5punct.model import Model
+from t5punct.training.data import tally
+
+
+class Terminal(io.StringIO):
+    """Standard error on a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+    @property
+    def shown(self) -> str:
+        """Without the codes that move and colour."""
+        return re.sub(r"\x1b\[[\d;?]*[A-Za-z]", "", self.getvalue())
+
+
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
+    for name, value in {"TERM": "xterm", "COLUMNS": "100", "NO_COLOR": "1"}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(tally, "_EVERY_S", 0.001)
+    return Terminal()
+
+
+@pytest.fixture(scope="module")
+def folder(tiny_model: Model, tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("model")
+    models.save(tiny_model, path)
+    return str(path)
+
+
+@pytest.fixture
+def commands(folder: str, tmp_path: Path) -> dict[str, list[str]]:
+    """A command line of each, on twenty lines of text."""
+    text = tmp_path / "talks.txt"
+    text.write_text("\n".join(" ".join(tiny_text(4, seed)) for seed in range(20)), encoding="utf-8")
+    model = ["--model", folder]
+    corpora = ["corpora=[{path: talks.txt}]", "chunks={min_words: 4, max_words: 12}", f"root={tmp_path}"]
+    return {
+        "punctuating": ["punctuate", str(text), "-o", str(tmp_path / "out.txt"), *model],
+        "evaluating": ["evaluate", str(text), *model],
+        "tuning": ["tune", str(text), "windows=[8]", "grain=4", "budget=2", "max_words=70", *model],
+        "preparing": ["prepare", f"output={tmp_path}/made", *corpora],
+    }
+
+
+def run(arguments: list[str], terminal: Terminal | None = None) -> None:
+    to = contextlib.redirect_stderr(terminal) if terminal else contextlib.nullcontext()
+    with pytest.raises(SystemExit) as stopped, to:
+        main(arguments)
+    assert stopped.value.code == 0
+
+
+@pytest.mark.parametrize("what", ["punctuating", "evaluating", "tuning", "preparing"])
+def test_a_terminal_sees_words_a_second_and_time_left(
+    what: str, commands: dict[str, list[str]], terminal: Terminal
+) -> None:
+    run(commands[what], terminal)
+    assert re.search(rf"{what} ━.* [\d,]+ words, [\d,]+/s .*-?\d?:\d\d", terminal.shown), terminal.shown
+
+
+@pytest.mark.parametrize("what", ["punctuating", "evaluating", "tuning", "preparing"])
+def test_nothing_is_shown_where_standard_error_is_no_terminal(
+    what: str, commands: dict[str, list[str]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(commands[what])
+    assert capsys.readouterr().err == ""
+
+
+def test_two_models_share_one_bar(commands: dict[str, list[str]], folder: str, terminal: Terminal) -> None:
+    run([*commands["evaluating"][:2], "--compare", folder, folder], terminal)
+    numbers = [int(found.replace(",", "")) for found in re.findall(r"([\d,]+) words,", terminal.shown)]
+    n_words = len(Path(commands["evaluating"][1]).read_text(encoding="utf-8").split())
+    assert n_words < max(numbers) <= 2 * n_words
+
+
+def test_the_whole_may_be_known_later_and_is_never_passed(terminal: Terminal) -> None:
+    with contextlib.redirect_stderr(terminal), progress_bar("counting", None) as advance:
+        advance(10, 10)
+        advance(50, 50, 100)
+        advance(200, 200, 100)
+    assert "100%" not in terminal.shown
+    assert "200 words" in terminal.shown
