@@ -9,9 +9,10 @@ same as a table.  Needs the extra `report`.
 from __future__ import annotations
 
 import argparse
-import json
 from dataclasses import dataclass
 from pathlib import Path
+
+from t5punct.training.curves import log_of, read_log
 
 
 @dataclass(frozen=True)
@@ -46,12 +47,9 @@ def read(runs: list[Path]) -> list[Point]:
     before = 0.0
     for run in runs:
         seen = before
-        for line in run.with_name(run.name + ".log.jsonl").read_text(encoding="utf-8").splitlines():
-            values = json.loads(line)
-            if "words" in values:
-                seen = before + values["words"] / 1e6
-            tag_loss = values.get("tag_loss") or None
-            points.append(Point(run.name, seen, values.get("text_loss"), tag_loss, values.get("micro_f1")))
+        for line in read_log(log_of(run)):
+            seen = before + line.words / 1e6
+            points.append(Point(run.name, seen, line.text_loss, line.tag_loss, line.micro_f1))
         before = seen
     return points
 

@@ -23,6 +23,7 @@ ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 EXTRAS_OF = {  # the parts of the package that may import more than the core dependencies
     "training/": ["train"],
+    "training/curves.py": ["report"],
     "training/data/report_plot.py": ["report"],
     "cli/train.py": ["train"],
     "cli/launchers.py": ["train"],

@@ -1,4 +1,5 @@
-"""The command line: `t5punct punctuate | stream | evaluate | presets | tune | warmstart | prepare | train | export`.
+"""The command line: `t5punct punctuate | stream | evaluate | presets | tune | warmstart | prepare | train | report |
+export`.
 
 In: arguments, files, standard input.  Out: text or json on standard output or in files; exit code 2 and one line on
 standard error for a user's mistake.
@@ -21,6 +22,7 @@ from .export import export
 from .help import GroupedCommand
 from .presets import presets
 from .punctuate import punctuate
+from .report import report
 from .stream import stream
 from .train import prepare, train
 from .tune import tune
@@ -44,6 +46,7 @@ EXAMPLES: dict[Callable[..., None], str] = {  # of each command, in the order of
     warmstart: "t5punct warmstart bert-base-uncased -o runs/warm --text talks.txt",
     prepare: "t5punct prepare --config configs/prepare-ted.yaml root=DATA",
     train: "t5punct train --config configs/finetune.yaml data.path=prepared/ted",
+    report: "t5punct report runs/mine file=dev.txt max_words=5000",
     export: "t5punct export runs/mine -o my-model default_style=talk",
 }
 for command, example in EXAMPLES.items():

@@ -1,4 +1,4 @@
-"""`t5punct prepare` and `t5punct train`: corpora in, models out.
+"""`t5punct prepare` and `t5punct train`: corpora in, models and reports out.
 
 In: a YAML file of settings and dotted overrides.  Out: a folder, and a line that says so.
 
@@ -14,6 +14,7 @@ from .launchers import end_with_launcher, start_all
 from .options import Config, Overrides, silence_bars
 from .process import keep_freed_memory
 from .progress import is_shown, progress_bar
+from .report import tell_of
 from .threads import use_threads, wait_asleep
 
 
@@ -47,9 +48,13 @@ def train(config: Config = None, overrides: Overrides = None) -> None:
     need("train")
     wait_asleep()  # before anything loads torch
     from ..config import load
+    from ..text.formats.files import check_source
     from ..training.config import TrainConfig
+    from ..training.lock import is_first
 
     settings = load(TrainConfig, config, overrides or ())
+    if settings.report.file is not None:
+        check_source(settings.report.file)
     end_with_launcher()
     start_all()
     from ..training.loop import train as run
@@ -57,4 +62,7 @@ def train(config: Config = None, overrides: Overrides = None) -> None:
     keep_freed_memory()
     use_threads(None)
     silence_bars()  # of loading and saving; the training's own stays
-    typer.echo(f"{run(settings)}: trained")
+    folder = run(settings)
+    typer.echo(f"{folder}: trained")
+    if is_first():
+        tell_of(folder, settings)

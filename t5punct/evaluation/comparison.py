@@ -88,12 +88,13 @@ def score_of(scores: Scores, name: str) -> float | None:
 
 def _differences(first: Report, second: Report) -> Iterator[Difference]:
     for name in (*CLASS_MARKS, MICRO, BOUNDARY, CAPITALS):
-        scores = [score_of(report.scores, name) for report in (first, second)]
-        gain = p_value = None
-        if None not in scores and len(first.counts) > 1:
-            gain = gain_interval(second.counts, first.counts, f1_of(name))
-            p_value = paired_test(second.counts, first.counts, f1_of(name)).p_value
-        yield Difference(name, *scores, gain, p_value)
+        one, other = score_of(first.scores, name), score_of(second.scores, name)
+        if one is None or other is None or len(first.counts) == 1:
+            yield Difference(name, one, other, None, None)
+            continue
+        pair, statistic = (second.counts, first.counts), f1_of(name)
+        tested = paired_test(*pair, statistic)
+        yield Difference(name, one, other, gain_interval(*pair, statistic), tested.p_value)
 
 
 def _common(one: Alphabet, other: Alphabet) -> Alphabet:

@@ -58,12 +58,9 @@ def interval(
         raise InputError("no documents", expected="at least one", fix="score something first")
     if len(documents) == 1:
         return None
-    rng, rows = np.random.default_rng(seed), _rows(documents)
-    draws = [
-        statistic(_total(rows[rng.integers(len(rows), size=len(rows))]))  # with replacement
-        for _ in range(n_samples)
-    ]
-    return _percentiles(statistic(_total(rows)), draws, level)
+    rng, rows, score = np.random.default_rng(seed), _rows(documents), _of_rows(statistic)
+    draws = [score(rows[rng.integers(len(rows), size=len(rows))]) for _ in range(n_samples)]  # with replacement
+    return _percentiles(score(rows), draws, level)
 
 
 def gain_interval(
@@ -76,12 +73,12 @@ def gain_interval(
     seed: int = 1,
 ) -> Interval | None:
     """Paired percentile bootstrap: each draw takes the same documents of both.  None for a single document."""
-    rng, (one, other) = np.random.default_rng(seed), _pair(ours, theirs)
+    rng, (one, other), score = np.random.default_rng(seed), _pair(ours, theirs), _of_rows(statistic)
     if len(one) == 1:
         return None
 
     def gain(drawn: npt.NDArray[np.int64]) -> float:
-        return statistic(_total(one[drawn])) - statistic(_total(other[drawn]))
+        return score(one[drawn]) - score(other[drawn])
 
     draws = [gain(rng.integers(len(one), size=len(one))) for _ in range(n_samples)]
     return _percentiles(gain(np.arange(len(one))), draws, level)
@@ -96,13 +93,13 @@ def paired_test(
     seed: int = 1,
 ) -> PairedTest:
     """Approximate randomisation over documents (Noreen 1989), two-sided."""
-    rng, (one, other) = np.random.default_rng(seed), _pair(ours, theirs)
-    gain = statistic(_total(one)) - statistic(_total(other))
+    rng, (one, other), score = np.random.default_rng(seed), _pair(ours, theirs), _of_rows(statistic)
+    gain = score(one) - score(other)
     as_large = 0
     for _ in range(n_samples):
         swap = rng.random(len(one))[:, None] < 0.5  # (n_documents, 1)
         mixed, rest = np.where(swap, other, one), np.where(swap, one, other)
-        as_large += abs(statistic(_total(mixed)) - statistic(_total(rest))) >= abs(gain)
+        as_large += abs(score(mixed) - score(rest)) >= abs(gain)
     return PairedTest(gain, (as_large + 1) / (n_samples + 1))
 
 
@@ -126,5 +123,15 @@ def _rows(documents: Sequence[Counts]) -> Rows:
     return np.array([counts.row() for counts in documents], dtype=np.int64)
 
 
-def _total(rows: Rows) -> Counts:
-    return Counts.of_row(rows.sum(axis=0).tolist())
+def _of_rows(statistic: Statistic) -> Callable[[Rows], float]:
+    """The statistic of documents' sum, found once for each sum: a few documents have few."""
+    known: dict[bytes, float] = {}
+
+    def score(rows: Rows) -> float:
+        total = rows.sum(axis=0)
+        key = total.tobytes()
+        if key not in known:
+            known[key] = statistic(Counts.of_row(total.tolist()))
+        return known[key]
+
+    return score

@@ -18,6 +18,7 @@ from ..windows.presets import preset
 from .delays import DelayConfig
 from .disfluencies import DisfluencyConfig
 from .noise import NoiseConfig
+from .report_config import ReportConfig
 from .spans import SpanConfig
 
 
@@ -213,6 +214,7 @@ class TrainConfig:
     fit: FitConfig = field(default_factory=FitConfig)
     teacher: TeacherConfig = field(default_factory=TeacherConfig)
     validation: ValidationConfig = field(default_factory=ValidationConfig)
+    report: ReportConfig = field(default_factory=ReportConfig)
     checkpoint_every_steps: int = 1000
     log_every_steps: int = 50
     mixed_precision: str = "no"  # `bf16` where the processor has it; fp16 overflows in T5

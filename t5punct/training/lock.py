@@ -21,13 +21,18 @@ _log = logging.getLogger(__name__)
 _RANKS = ("RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK")  # as torchrun and MPI number processes
 
 
+def is_first() -> bool:
+    """Whether this process is the first of a run, or all of it."""
+    return next((os.environ[name] for name in _RANKS if name in os.environ), "0") == "0"
+
+
 @contextmanager
 def alone(folder: Path) -> Iterator[bool]:
     """Keep other runs out of a folder.  Raises ConfigError if one is in it.
 
     Of several processes of one run the first has the lock; gives whether this is that one.
     """
-    if next((os.environ[name] for name in _RANKS if name in os.environ), "0") != "0":
+    if not is_first():
         yield False
         return
     path = folder.with_name(folder.name + ".lock")

@@ -1,0 +1,63 @@
+"""`t5punct report`: a finished training run in, a page about it out.
+
+In: a run's folder.  Out: `report.md`, `report.png` and `report.json` in it.
+
+`t5punct report runs/mine file=dev.txt` scores another text than the run's own.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .options import Overrides, silence_bars
+from .progress import progress_bar
+from .threads import use_threads, wait_asleep
+
+if TYPE_CHECKING:
+    from ..training.config import TrainConfig
+
+
+def report(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a training run.")],
+    overrides: Overrides = None,
+) -> None:
+    """Write report.md of a run anew: curves, scores, what changed, settings.
+
+    Settings are those of `report` in the run: file=TEXT, against=MODEL, max_words=5000, max_seconds=60.
+    """
+    wait_asleep()
+    from dataclasses import replace
+
+    from ..config import as_yaml, load
+    from ..text.formats.files import check_source
+    from ..training.report import run_config
+    from ..training.report_config import ReportConfig
+
+    config = run_config(run)
+    wanted = load(ReportConfig, None, overrides or (), base=as_yaml(config.report))
+    if wanted.file is not None:
+        check_source(wanted.file)
+    use_threads(None)
+    silence_bars()
+    typer.echo(written(run, replace(config, report=wanted)))
+
+
+def tell_of(run: Path, config: TrainConfig) -> None:
+    """Write the page at the end of a training.  What is wrong with it is a warning: the model is there."""
+    from ..errors import T5PunctError
+
+    try:
+        typer.echo(written(run, config))
+    except (T5PunctError, OSError) as error:
+        typer.echo(f"t5punct: warning: no report of {run}: {' '.join(str(error).split())}", err=True)
+
+
+def written(run: Path, config: TrainConfig) -> str:
+    """Write the page behind a progress bar; where it is."""
+    from ..training.report import write_report
+
+    with progress_bar("scoring", None) as advance:
+        return str(write_report(run, config, lambda done, total: advance(done, done, total)))

@@ -1,0 +1,191 @@
+"""The page about a run: its curves, its scores, what it gained, and that it says what it cannot know."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from t5punct import config as settings
+from t5punct import model as models
+from t5punct.cli import main
+from t5punct.errors import ConfigError, ModelError
+from t5punct.evaluation.files import evaluate_file
+from t5punct.model import Model
+from t5punct.punctuator import Punctuator, PunctuatorConfig
+from t5punct.training import curves, final_scores
+from t5punct.training.config import DataConfig, LossConfig, TrainConfig
+from t5punct.training.curves import Point, draw_curves, read_log, seconds_of
+from t5punct.training.final_scores import FinalScores
+from t5punct.training.report import page, run_config, write_report
+from t5punct.training.report_config import ReportConfig
+
+LOG = """{"step": 2, "words": 600, "text_loss": 6.0, "tag_loss": 0.0, "lr": 0.001, "words_per_second": 100.0, "x": 1}
+{"step": 2, "validation_loss": 5.5, "micro_f1": 20.0}
+{"step": 4, "words": 1200, "text_loss": 5.0, "tag_loss": 0.0, "lr": 0.001, "words_per_second": 300.0}
+{"step": 4, "validation_loss": 4.5, "micro_f1": 30.0}
+{"st"""
+
+
+@pytest.fixture
+def text(tmp_path: Path) -> Path:
+    path = tmp_path / "dev.txt"
+    path.write_text("We know, that. Right?\nYes! So it goes, on and on.\nWhat now?\n", encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def run(tiny_model: Model, lively_model: Model, tmp_path: Path, text: Path) -> Path:
+    """A finished run, which began with another model."""
+    folder, start = tmp_path / "run", tmp_path / "start"
+    models.save(tiny_model, start)
+    models.save(lively_model, folder)
+    config = TrainConfig(
+        output=str(folder), init_from=str(start), data=DataConfig("prepared"), report=ReportConfig(str(text))
+    )
+    settings.save(config, folder / "train.yaml")
+    (tmp_path / "run.log.jsonl").write_text(LOG, encoding="utf-8")
+    return folder
+
+
+def test_a_log_is_read_line_by_line(tmp_path: Path) -> None:
+    (tmp_path / "run.log.jsonl").write_text(LOG, encoding="utf-8")
+    points = read_log(curves.log_of(tmp_path / "run"))
+    assert [point.step for point in points] == [2, 2, 4, 4]
+    assert points[1] == Point(2, words=600, validation_loss=5.5, micro_f1=20.0)
+    assert points[2] == Point(4, words=1200, text_loss=5.0, lr=0.001, words_per_second=300.0)
+    assert seconds_of(points) == pytest.approx(600 / 100 + 600 / 300)
+    assert read_log(tmp_path / "none") == ()
+
+
+def test_the_page_has_scores_gain_course_and_settings(
+    run: Path, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = run_config(run)
+    monkeypatch.setattr("t5punct.evaluation.files._TOLD_WORDS", 4)
+    heard: list[tuple[int, int]] = []
+    path = write_report(run, config, lambda done, total: heard.append((done, total)))
+    shown, values = path.read_text(encoding="utf-8"), json.loads((run / "report.json").read_text(encoding="utf-8"))
+    alone = evaluate_file(text, Punctuator(models.load(run), PunctuatorConfig.of_preset("double-overlap"))).scores
+    assert values["scores"]["micro_f1"] == alone.micro.f1
+    assert values["comparison"]["reports"][0]["signature"].count(f"model:{tmp_path / 'start'}")
+    assert f"| COMMA | {alone.per_class['COMMA'].precision:.1f} |" in shown
+    gain = values["comparison"]["differences"]["micro"]
+    assert f"{gain['gain']:+.1f} ({gain['gain_interval'][0]:+.1f} to" in shown
+    for part in (
+        "# run\n", "![losses and scores](report.png)", "4 steps on 1,200 words in 0.1 minutes", "150 words a second",
+        "## Scores on dev.txt", "## Against the starting model", "| 4 | 1,200 | 5.00 | 4.50 | 30.00 |", "torch ",
+        "processors", "report:\n  file:", "p 1.000" if not gain["gain"] else "; p ",
+    ):  # fmt: skip
+        assert part in shown, part
+    assert (run / "report.png").read_bytes().startswith(b"\x89PNG")
+    assert heard == [(done, 2 * 13) for done in (4, 8, 12, 17, 21, 25)], "of both models"
+
+
+def test_without_a_validation_text_the_page_says_so(run: Path) -> None:
+    config = replace(run_config(run), report=ReportConfig())
+    shown = write_report(run, config).read_text(encoding="utf-8")
+    assert "There are no scores: no validation text was named. `t5punct report" in shown
+    assert "## Scores" not in shown
+    assert "## Course" in shown and "## Settings" in shown
+    assert json.loads((run / "report.json").read_text()) == {"scores": None, "comparison": None}
+    none = replace(config, report=ReportConfig("dev.txt", max_words=0))
+    assert "report.max_words is 0" in write_report(run, none).read_text(encoding="utf-8")
+
+
+def test_a_run_from_random_weights_or_from_a_lost_model_is_scored_alone(run: Path) -> None:
+    config = run_config(run)
+    lost = write_report(run, replace(config, init_from="./gone")).read_text(encoding="utf-8")
+    assert "The starting model ./gone cannot be compared: no model folder ./gone; expected" in lost
+    fresh = write_report(run, replace(config, init_from=None, tokenizer="x")).read_text(encoding="utf-8")
+    assert "began with random weights: there is no starting model" in fresh
+    for shown in (lost, fresh):
+        assert "## Scores on dev.txt" in shown and "## Against" not in shown
+
+
+def test_a_slow_model_scores_fewer_words_and_the_page_says_so(
+    run: Path, text: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text.write_text("We know, that. Right?\n" * 20, encoding="utf-8")
+    monkeypatch.setattr(final_scores, "_TRIED_WORDS", 8)
+    found = final_scores.final_scores(run, replace(run_config(run), report=ReportConfig(str(text), max_seconds=600)))
+    assert found.scores is not None and found.notes == ()
+    assert found.scores.scores.words == 80
+
+    class Slow(Punctuator):
+        def decisions(self, words):  # type: ignore[no-untyped-def]
+            import time
+
+            time.sleep(0.05)  # for each line of four words
+            return super().decisions(words)
+
+    monkeypatch.setattr("t5punct.punctuator.Punctuator", Slow)
+    found = final_scores.final_scores(run, replace(run_config(run), report=ReportConfig(str(text), max_seconds=1)))
+    assert found.scores is not None
+    assert 8 <= found.scores.scores.words <= 1 / (2 * 0.05 / 4)
+    assert "to end in 1 s" in found.notes[0]
+
+
+def test_what_only_the_tagger_learned_is_scored_with_the_tagger(run: Path, tagged_model: Model, tmp_path: Path) -> None:
+    models.save(tagged_model, run)
+    config = replace(run_config(run), loss=LossConfig(text_weight=0.0, tagger_weight=1.0))
+    found = final_scores.final_scores(run, config)
+    assert found.scores is not None
+    assert "decoder:tagger" in found.scores.signature
+    assert "which has no tagger" in found.notes[0], "the starting model"
+
+
+def test_without_matplotlib_there_is_no_picture(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(curves, "find_spec", lambda name: None)
+    points = read_log(curves.log_of(run))
+    assert not draw_curves(points, run / "report.png")
+    shown = "\n".join(page(run, run_config(run), points, FinalScores(), has_picture=False))
+    assert "No picture: matplotlib is missing" in shown
+
+
+def test_settings_are_checked() -> None:
+    with pytest.raises(ConfigError, match=r"report.max_words -1; expected 0 or more"):
+        ReportConfig(max_words=-1)
+    with pytest.raises(ConfigError, match=r"report.max_seconds 0; expected 1 or more"):
+        ReportConfig(max_seconds=0)
+
+
+def test_the_command_writes_it_anew(run: Path, text: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def report(*arguments: object) -> tuple[object, str, str]:
+        with pytest.raises(SystemExit) as stopped:
+            main(["report", *map(str, arguments)])
+        captured = capsys.readouterr()
+        return stopped.value.code, captured.out, captured.err
+
+    assert report(run, "max_words=4") == (0, f"{run}/report.md\n", "")
+    assert "on 4 words of dev.txt" in (run / "report.md").read_text(encoding="utf-8")
+    assert report(text.parent)[0] == 2
+    code, _, err = report(run, "file=none.txt")
+    assert (code, err) == (2, "t5punct: no file none.txt; expected an existing text file; check the path\n")
+    assert "unknown setting 'fiel'" in report(run, "fiel=x")[2]
+    with pytest.raises(ModelError, match=r"no train.yaml in .*; expected the folder of a training run"):
+        run_config(text.parent)
+
+
+def test_training_ends_with_a_page(
+    config: TrainConfig, text: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def train(*overrides: str) -> tuple[object, str, str]:
+        settings.save(config, tmp_path / "mine.yaml")
+        with pytest.raises(SystemExit) as stopped:
+            main(["train", "--config", str(tmp_path / "mine.yaml"), *overrides])
+        captured = capsys.readouterr()
+        return stopped.value.code, captured.out, captured.err
+
+    code, out, _ = train(f"report.file={text}")
+    assert (code, out.splitlines()[-2:]) == (0, [f"{config.output}: trained", f"{config.output}/report.md"])
+    shown = Path(config.output, "report.md").read_text(encoding="utf-8")
+    assert "4 steps on" in shown and "began with random weights" in shown
+    # a text that cannot be scored is said before the training begins, or is a warning: the model is there
+    assert train("report.file=none.txt", "output=other")[0] == 2
+    text.write_text("\n")
+    code, _, err = train(f"report.file={text}", "resume=true", "optim.max_steps=5")
+    assert code == 0
+    assert f"t5punct: warning: no report of {config.output}: {text} holds no words" in " ".join(err.split())
