@@ -12,7 +12,7 @@ import copy
 import hashlib
 import json
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
@@ -247,15 +247,29 @@ def with_encoder_layers(model: Model, layers: Sequence[int]) -> Model:
     return replace(model, network=network).with_task(delay_left_words=None, delay_layers=[])
 
 
-def save(model: Model, folder: str | Path, *, dtype: torch.dtype | None = None) -> None:
-    """Write weights (safetensors), tokenizer and task; `dtype` converts the weights on the way."""
+def save(
+    model: Model,
+    folder: str | Path,
+    *,
+    dtype: torch.dtype | None = None,
+    int8: Mapping[str, torch.Tensor] | None = None,
+) -> None:
+    """Write weights (safetensors), tokenizer and task; `dtype` converts the weights on the way.
+
+    `int8`: quantised weights by name, as `precision.int8_weights` gives them; with them `dtype` has no say.
+    """
     from . import __version__
+    from .t5.int8 import FLOAT_FILE, INT8_FILE, write_int8
 
     folder = Path(folder)
     network: Any = model.network
     with writing_folder(folder), without_bars():
         folder.mkdir(parents=True, exist_ok=True)
-        network.save_pretrained(str(folder), state_dict=_converted(network.state_dict(), dtype))
+        (folder / (FLOAT_FILE if int8 else INT8_FILE)).unlink(missing_ok=True)  # of an earlier model in this folder
+        if int8:
+            write_int8(network, folder, int8)
+        else:
+            network.save_pretrained(str(folder), state_dict=_converted(network.state_dict(), dtype))
         noted = {} if dtype is None else {"dtype": str(dtype).removeprefix("torch.")}
         _note(folder, noted | {_FINGERPRINT: _fingerprint(model.tokenizer)})
         if model.tagger is not None:

@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import ConfigError
 from ..model import Model
+from ..t5.int8 import on_grid
 
 if TYPE_CHECKING:
     import torch
@@ -101,6 +102,19 @@ def _in_int8(model: Model) -> Model:
     return replace(model, network=network, precision="int8")
 
 
+def int8_weights(model: Model) -> dict[str, torch.Tensor]:
+    """The weights of a model's linear layers as `int8` computes with them, by name; to be written (`model.save`)."""
+    from torch.ao.nn.quantized.dynamic import Linear
+
+    network: Any = _in_int8(model).network
+    return {
+        f"{stack}.{name}.weight": layer.weight()  # type: ignore[no-untyped-call]
+        for stack in ("encoder", "decoder")
+        for name, layer in getattr(network, stack).named_modules()
+        if isinstance(layer, Linear)
+    }
+
+
 def multiplies_bf16(device: torch.device) -> bool:
     """Whether a device has instructions for bfloat16 (not only an emulation in software)."""
     import torch
@@ -116,7 +130,13 @@ def _quantised(stack: Any) -> Any:
     import torch
     from torch.ao.quantization import quantize_dynamic
 
+    layers = {name: layer for name, layer in stack.named_modules() if isinstance(layer, torch.nn.Linear)}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # torch moves this function to torchao; it is in every torch we allow
         kinds = {torch.nn.Linear}
-        return quantize_dynamic(stack, kinds, dtype=torch.qint8, inplace=True)  # type: ignore[no-untyped-call]
+        made = quantize_dynamic(stack, kinds, dtype=torch.qint8, inplace=True)  # type: ignore[no-untyped-call]
+    for name, layer in layers.items():
+        known = on_grid(layer)  # quantised anew, what was quantised before would get another scale
+        if known is not None:
+            made.get_submodule(name).set_weight_bias(known, layer.bias)
+    return made

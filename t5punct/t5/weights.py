@@ -2,7 +2,7 @@
 
 In: a folder.  Out: a network whose weights fit its config and are finite; files that others may read.
 
-Weights are read from safetensors only.
+Weights are read from safetensors only: `model.safetensors`, or `model-int8.safetensors` (see `int8`).
 """
 
 from __future__ import annotations
@@ -39,19 +39,15 @@ def check_kind(folder: Path) -> None:
 
 
 def load_network(folder: Path) -> Any:
-    """The folder's T5 in float32.  Raises ModelError if its weights are missing, do not fit or are not finite."""
-    import torch
-    from transformers import AutoModelForSeq2SeqLM
+    """The folder's T5 in float32, whatever its weights are written in.
+
+    Raises ModelError if they are missing, do not fit or are not finite.
+    """
+    from .int8 import INT8_FILE, read_int8
 
     try:
         with without_bars(), _without_advice():
-            network, found = AutoModelForSeq2SeqLM.from_pretrained(
-                str(folder),
-                use_safetensors=True,
-                dtype=torch.float32,
-                output_loading_info=True,
-                ignore_mismatched_sizes=True,  # they are in `found`, by name
-            )
+            network, found = read_int8(folder) if (folder / INT8_FILE).is_file() else _read_float(folder)
     except Exception as error:  # a damaged file raises errors without a common base class
         raise ModelError(
             f"{folder} cannot be loaded ({first_line(error)})", expected=_EXPECTED, fix="check --model"
@@ -73,6 +69,19 @@ def load_network(folder: Path) -> Any:
             fix="take an earlier checkpoint",
         )
     return network
+
+
+def _read_float(folder: Path) -> Any:
+    import torch
+    from transformers import AutoModelForSeq2SeqLM
+
+    return AutoModelForSeq2SeqLM.from_pretrained(
+        str(folder),
+        use_safetensors=True,
+        dtype=torch.float32,
+        output_loading_info=True,
+        ignore_mismatched_sizes=True,  # they are in `found`, by name
+    )
 
 
 def broken_weights(network: nn.Module) -> list[str]:
