@@ -1,7 +1,7 @@
-"""`t5punct export`: a training run in, the folder that ships out.
+"""`t5punct export`: a training run in, the folder that ships out, and on request sent to the hub.
 
-In: a model folder.  Out: its weights in another dtype, its tokenizer and its task, with some of the task's settings
-changed; nothing of the training.
+In: a model folder.  Out: its weights in another dtype, its tokenizer, its task with some settings changed, and a card
+that tells where it comes from; nothing else of the training.
 
 `t5punct export runs/mine -o my-model --task odds.yaml default_style=talk`
 """
@@ -10,11 +10,15 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from .options import Overrides, silence_bars
+
+if TYPE_CHECKING:
+    from ..model import Model
+    from ..t5.task import TaskConfig
 
 
 class Dtype(StrEnum):
@@ -42,27 +46,86 @@ Task = Annotated[
 ]
 
 
-def export(
-    source: Source, output: Output, dtype: Weights = Dtype.BFLOAT16, task: Task = None, overrides: Overrides = None
-) -> None:
-    """Write a trained model as it is to be shared."""
-    import torch
+Push = Annotated[
+    str | None,
+    typer.Option(
+        show_default="nothing is sent",
+        help="Also send the folder to the hub under this id, OWNER/NAME; log in with `hf auth login` first.",
+    ),
+]
+Private = Annotated[
+    bool, typer.Option("--private", help="With --push-to-hub: a new repository that others do not see.")
+]
+Licence = Annotated[
+    str | None,
+    typer.Option("--license", show_default="not stated", help="The licence that the card states, such as apache-2.0."),
+]
 
+
+def export(
+    source: Source,
+    output: Output,
+    dtype: Weights = Dtype.BFLOAT16,
+    task: Task = None,
+    push_to_hub: Push = None,
+    private: Private = False,
+    licence: Licence = None,
+    overrides: Overrides = None,
+) -> None:
+    """Write a trained model as it is to be shared, with a card; on request, send it to the hub."""
     from ..config import as_yaml, load
-    from ..decoding.precision import int8_weights
     from ..errors import ConfigError
     from ..model import load as load_model
-    from ..model import save
+    from ..t5.hub import check_push, push
     from ..t5.task import TaskConfig
 
     if output.resolve() == Path(source).resolve():
         raise ConfigError(f"output {output} is the source as well", expected="another folder", fix="choose another")
+    if push_to_hub is not None:
+        check_push(push_to_hub)
+        _check_empty(output)
     silence_bars()
     model = load_model(source)
     settings = load(TaskConfig, task, overrides or (), base=as_yaml(model.task))
-    made = model.with_settings(settings)
-    if dtype is Dtype.INT8:
-        save(made, output, int8=int8_weights(made))
-    else:
-        save(made, output, dtype=getattr(torch, dtype.value))
+    _write(model.with_settings(settings), output, dtype)
+    _write_card(Path(source), output, settings, push_to_hub or output.name, licence)
     typer.echo(f"{output}: exported from {source}")
+    if push_to_hub is not None:
+        typer.echo(f"{push(output, push_to_hub, private=private)}: pushed")
+
+
+def _check_empty(output: Path) -> None:
+    """Refuse to send a folder with files that nobody meant to send."""
+    from ..errors import ConfigError
+
+    if output.is_dir() and any(output.iterdir()):
+        raise ConfigError(
+            f"output {output} holds files, and all of it would be sent",
+            expected="a new or empty folder with --push-to-hub",
+            fix="choose another output",
+        )
+
+
+def _write(model: Model, output: Path, dtype: Dtype) -> None:
+    import torch
+
+    from ..decoding.precision import int8_weights
+    from ..model import save
+
+    if dtype is Dtype.INT8:
+        save(model, output, int8=int8_weights(model))
+    else:
+        save(model, output, dtype=getattr(torch, dtype.value))
+
+
+def _write_card(source: Path, output: Path, task: TaskConfig, name: str, licence: str | None) -> None:
+    """The source's own card, or one about the run; a person's card that is there already is kept."""
+    from ..text.formats.files import writing
+    from ..training.card import CARD, card, may_write
+
+    if not may_write(output / CARD):
+        return
+    own = source / CARD
+    text = own.read_text(encoding="utf-8") if own.is_file() and not may_write(own) else None
+    with writing(output / CARD) as handle:
+        handle.write(text or card(source, task, name, licence=licence))

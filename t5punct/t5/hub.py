@@ -1,8 +1,9 @@
-"""Where a model's files are: in a folder, or on the hub.
+"""Where a model's files are, in a folder or on the hub; and how a folder gets there.
 
 In: a folder, or a hub id and a revision of it.  Out: a folder that holds all the files, downloaded if needed.
 
 `locate("runs/mine", "model")` is that folder; `locate("someone/punct", "model", "v2")` is its copy in the hub's cache.
+`push(folder, "someone/punct")` sends a folder's files there: the only thing that ever leaves the machine.
 """
 
 from __future__ import annotations
@@ -11,11 +12,11 @@ import os
 import re
 from pathlib import Path
 
-from ..errors import ModelError, first_line
+from ..errors import ModelError, OutputError, first_line
 
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*(/[\w.-]+)?")
 # of a model's folder itself; subfolders hold other forms of the weights
-_SMALL_FILES, _WEIGHTS, _BELOW = ["*.json", "*.yaml", "*.model", "*.txt"], ["*.safetensors"], ["*/*"]
+_SMALL_FILES, _WEIGHTS, _BELOW = ["*.json", "*.yaml", "*.model", "*.txt", "README.md"], ["*.safetensors"], ["*/*"]
 
 
 def locate(source: str | Path, kind: str, revision: str | None = None) -> Path:
@@ -47,3 +48,44 @@ def _snapshot(hub_id: str, kind: str, revision: str | None) -> Path:
             expected="a T5 folder or hub id",
             fix="check the name and the network",
         ) from error
+
+
+def check_push(hub_id: str) -> None:
+    """Raises OutputError for what can be told before a model is sent: a wrong name, no network, no login."""
+    from huggingface_hub import get_token, is_offline_mode
+    from huggingface_hub.utils import HFValidationError, validate_repo_id
+
+    try:
+        validate_repo_id(hub_id)
+    except HFValidationError as error:
+        raise OutputError(f"hub id {hub_id!r}", expected="OWNER/NAME", fix="check --push-to-hub") from error
+    if is_offline_mode():
+        raise OutputError(
+            f"no way to push to {hub_id}: HF_HUB_OFFLINE is set", expected="a network", fix="unset HF_HUB_OFFLINE"
+        )
+    if get_token() is None:
+        raise OutputError(
+            f"no login to push to {hub_id} with",
+            expected="a token that may write",
+            fix="run `hf auth login`, or set HF_TOKEN",
+        )
+
+
+def push(folder: Path, hub_id: str, *, private: bool = False) -> str:
+    """Send all files of a folder to the hub, and give their address; the repository is made if there is none.
+
+    `private` holds for a new repository.  Raises OutputError if the hub refuses, or cannot be reached.
+    """
+    from huggingface_hub import HfApi
+
+    try:
+        api = HfApi()
+        api.create_repo(hub_id, private=private or None, exist_ok=True)  # None: as its owner has chosen
+        sent = api.upload_folder(repo_id=hub_id, folder_path=folder, commit_message="t5punct export")
+    except Exception as error:  # no network, no permission, no room: no common base class
+        raise OutputError(
+            f"{folder} is written, but not pushed to {hub_id} ({first_line(error)})",
+            expected="a hub id that you may write to, and a network",
+            fix="check the name, the login (`hf auth whoami`) and the network",
+        ) from error
+    return str(sent.commit_url)
