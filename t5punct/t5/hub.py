@@ -53,7 +53,8 @@ def _snapshot(hub_id: str, kind: str, revision: str | None) -> Path:
 def check_push(hub_id: str) -> None:
     """Raises OutputError for what can be told before a model is sent: a wrong name, no network, no login."""
     from huggingface_hub import get_token, is_offline_mode
-    from huggingface_hub.utils import HFValidationError, validate_repo_id
+    from huggingface_hub.errors import HFValidationError
+    from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]  # documented, and not in a list
 
     try:
         validate_repo_id(hub_id)

@@ -142,8 +142,8 @@ def _course(points: Sequence[Point]) -> Iterator[str]:
         return
     step = max(1, -(-len(points) // _SHOWN_POINTS))
     shown = [one for place, one in enumerate(points, start=1) if place % step == 0 or place == len(points)]
-    names = ("text_loss", "tag_loss", "validation_loss", "micro_f1")
-    names = tuple(name for name in names if any(getattr(one, name) is not None for one in points))
+    all_names = ("text_loss", "tag_loss", "validation_loss", "micro_f1")
+    names = [name for name in all_names if any(getattr(one, name) is not None for one in points)]
     yield from ("## Course", "", f"| step | words | {' | '.join(names)} |", "| --- " * (2 + len(names)) + "|")
     before: dict[str, float | None] = {}
     done = iter(points)

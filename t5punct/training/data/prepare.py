@@ -77,8 +77,12 @@ def prepare(config: PrepareConfig, told: Told | None = None) -> PrepareReport:
             _learn_vocabulary(here, output)
         with tempfile.TemporaryDirectory(dir=output, prefix=".cache-") as cache:
             n_words = _planned_words(config, surveys)
-            tell = told and (lambda done: told(done, n_words))
-            with watched(Path(cache) / "tally", config.workers, tell) as tally:
+
+            def tell(done: int) -> None:
+                if told is not None:
+                    told(done, n_words)
+
+            with watched(Path(cache) / "tally", config.workers, tell if told else None) as tally:
                 splits = {name: _split(here, name, cache, tally) for name in SPLITS}
             if not len(splits["train"]):
                 raise _no_chunk(config, surveys)
