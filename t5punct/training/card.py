@@ -17,6 +17,7 @@ from typing import Any
 from .. import __version__
 from .. import config as settings
 from ..errors import T5PunctError
+from ..model import bundled_names
 from ..t5.task import TaskConfig
 from .config import TrainConfig
 from .data.prepare import PrepareConfig
@@ -149,6 +150,8 @@ def _parent(source: str) -> Parent:
 
     folder = Path(source).expanduser()
     is_here = folder.is_dir()
+    if source in bundled_names() and not is_here:
+        return Parent(f"{source}, which ships with t5punct {__version__}", None)
     path = folder / CARD if is_here else try_to_load_from_cache(source, CARD)
     licence = None
     if path and Path(str(path)).is_file():

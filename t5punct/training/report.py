@@ -100,7 +100,8 @@ def _scores(report: Report) -> Iterator[str]:
     yield from (
         f"## Scores on {Path(report.data).name}",
         "",
-        "F1 with the 95 % interval of a bootstrap over documents (over stretches of 500 words of IWSLT rows).",
+        f"F1 with the 95 % interval of a bootstrap over {len(report.counts)} documents (of IWSLT rows: stretches of "
+        "500 words). With fewer than about ten the intervals say little.",
         "",
         "| class | precision | recall | F1 (95 %) | in the text |",
         "| --- | --- | --- | --- | --- |",
@@ -112,8 +113,8 @@ def _scores(report: Report) -> Iterator[str]:
         yield f"| {name} | {numbers} | {one.reference:,} |"
     yield from (
         "",
-        f"Macro F1 {_number(scores.macro_f1)}, slot error rate {_number(scores.slot_error_rate)}, words in "
-        f"capitals that are right {_number(scores.cased_accuracy)} %. `boundary`: sentence ends.",
+        f"Macro F1 {_number(scores.macro_f1)}, slot error rate {_number(scores.slot_error_rate)}, capitals written "
+        f"right {_number(scores.cased_accuracy)} (percent). `boundary`: sentence ends.",
         "",
         f"Settings of the scores: `{report.signature}`",
         "",

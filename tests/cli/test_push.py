@@ -128,6 +128,7 @@ def test_a_model_without_a_history_has_a_card_that_says_so(tmp_path: Path, tiny_
     for part in ("None that its files name", "Not known here.", "None yet.", "Licence of this model: not stated."):
         assert part in text
     assert "| someone/other | not known |" in card(Path("someone/other"), tiny_model.task, "mine")
+    assert "| base, which ships with t5punct" in card(Path("base"), tiny_model.task, "mine")
     (tmp_path / "train.yaml").write_text("of_another_version: 1\n")
     (tmp_path / "report.json").write_text("[")
     assert card(tmp_path, tiny_model.task, "mine") == text

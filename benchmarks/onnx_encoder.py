@@ -1,6 +1,6 @@
 """Encoder and tagger in torch and in ONNX, on one processor thread: what an export to ONNX would be worth.
 
-`python benchmarks/onnx.py --repeats 5` after `pip install onnx onnxruntime onnxscript`; prints a table.
+`python benchmarks/onnx_encoder.py --repeats 5` after `pip install onnx onnxruntime onnxscript`; prints a table.
 
 Times are processor times, since others may share the machine; the variants take turns.  Batches are random tokens:
 windows of 64 words have about 85.
