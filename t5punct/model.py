@@ -23,7 +23,7 @@ from .errors import ConfigError, ModelError, first_line
 from .t5.hub import locate
 from .t5.task import TaskConfig
 from .t5.tokenization import TaskTokenizer
-from .t5.weights import check_kind, load_network, without_bars, writing_folder
+from .t5.weights import check_kind, converted, load_network, without_bars, writing_folder
 
 if TYPE_CHECKING:
     import torch
@@ -269,24 +269,16 @@ def save(
         if int8:
             write_int8(network, folder, int8)
         else:
-            network.save_pretrained(str(folder), state_dict=_converted(network.state_dict(), dtype))
+            network.save_pretrained(str(folder), state_dict=converted(network.state_dict(), dtype))
         noted = {} if dtype is None else {"dtype": str(dtype).removeprefix("torch.")}
         _note(folder, noted | {_FINGERPRINT: _fingerprint(model.tokenizer)})
         if model.tagger is not None:
             from safetensors.torch import save_file
 
-            save_file(_converted(model.tagger.state_dict(), dtype), folder / TAGGER_FILE)
+            save_file(converted(model.tagger.state_dict(), dtype), folder / TAGGER_FILE)
         model.tokenizer.tokenizer.save_pretrained(str(folder))
         settings.save(model.task, folder / TASK_FILE)
         (folder / "t5punct-version.txt").write_text(__version__ + "\n", encoding="utf-8")
-
-
-def _converted(state: dict[str, torch.Tensor], dtype: torch.dtype | None) -> dict[str, torch.Tensor]:
-    """The weights in another dtype; those that share memory go on sharing it, and are written once."""
-    if dtype is None:
-        return state
-    distinct = {tensor.data_ptr(): tensor.to(dtype) for tensor in state.values()}
-    return {name: distinct[tensor.data_ptr()] for name, tensor in state.items()}
 
 
 def _note(folder: Path, noted: dict[str, str]) -> None:

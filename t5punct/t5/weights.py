@@ -17,6 +17,7 @@ from ..errors import ModelError, OutputError, first_line, refused_by_system
 from ..text.formats.files import new_file_mode
 
 if TYPE_CHECKING:
+    import torch
     from torch import nn
 
 _EXPECTED = "a T5 with model.safetensors"
@@ -82,6 +83,14 @@ def _read_float(folder: Path) -> Any:
         output_loading_info=True,
         ignore_mismatched_sizes=True,  # they are in `found`, by name
     )
+
+
+def converted(state: dict[str, torch.Tensor], dtype: torch.dtype | None) -> dict[str, torch.Tensor]:
+    """The weights in another dtype; those that share memory go on sharing it, and are written once."""
+    if dtype is None:
+        return state
+    distinct = {tensor.data_ptr(): tensor.to(dtype) for tensor in state.values()}
+    return {name: distinct[tensor.data_ptr()] for name, tensor in state.items()}
 
 
 def broken_weights(network: nn.Module) -> list[str]:
