@@ -21,6 +21,7 @@ from .. import config as settings
 from .. import model as models
 from ..errors import ConfigError, ModelError
 from ..t5.weights import broken_weights, writing_folder
+from .keeping import copy_best, keep_earlier, take_along
 
 if TYPE_CHECKING:
     from .config import TrainConfig
@@ -37,6 +38,11 @@ class TrainState:
     epoch: int = 0
     batch: int = 0  # batches of this epoch already seen, on one process
     words: int = 0  # words trained on, all processes together
+    # what validation found; see `selection`
+    score: str = ""  # the name of the score
+    best: float | None = None  # its best value
+    best_step: int = 0
+    stale: int = 0  # validations since then
 
     def after_batch(self, words: int) -> TrainState:
         return replace(self, batch=self.batch + 1, words=self.words + words)
@@ -86,6 +92,9 @@ def save_checkpoint(
 ) -> None:
     """Write to a second folder and rename it, so that a crash never leaves half a checkpoint, or none.
 
+    The model of the run's best step is written again into the folder `best`, and of `config.keep` checkpoints those
+    before this one stay in folders named after their steps.  All of it takes its place at once.
+
     Raises ConfigError for a broken model, and OutputError if there is no room; the last checkpoint stays.
     """
     if broken_weights(model.network):
@@ -97,13 +106,24 @@ def save_checkpoint(
     try:
         models.save(model, partial)
         with writing_folder(partial):
+            if state.best is not None and state.best_step == state.step:
+                copy_best(partial, {"step": state.step, state.score: state.best})
             settings.save(config, partial / TRAIN_FILE)
             (partial / STATE_FILE).write_text(json.dumps(asdict(state), indent=2) + "\n", encoding="utf-8")
             save_file(_training_tensors(objective, optimisers), partial / OPTIMISER_FILE)
+            if (folder / STATE_FILE).is_file():
+                keep_earlier(folder, partial, read_state(folder).step, state.step, config.keep)
+            if folder.exists():
+                take_along(folder, partial)
     except BaseException:
         shutil.rmtree(partial, ignore_errors=True)  # on a full disk it takes the room that is missing
         raise
     _replace(folder, partial)
+
+
+def read_state(folder: Path) -> TrainState:
+    """Where the run of a checkpoint stands."""
+    return TrainState(**json.loads((folder / STATE_FILE).read_text(encoding="utf-8")))
 
 
 def load_checkpoint(folder: Path, objective: Objective, optimisers: Sequence[torch.optim.Optimizer]) -> TrainState:
@@ -121,7 +141,7 @@ def load_checkpoint(folder: Path, objective: Objective, optimisers: Sequence[tor
             owners[parameter].state[parameter] = {
                 key: value.to(parameter.device) if value.dim() else value for key, value in slots.items()
             }
-    return TrainState(**json.loads((folder / STATE_FILE).read_text(encoding="utf-8")))
+    return read_state(folder)
 
 
 def _partial(folder: Path) -> Path:
@@ -135,13 +155,10 @@ def _set_aside(folder: Path) -> Path:
 
 
 def _replace(folder: Path, successor: Path) -> None:
-    """Rename twice; other files in the folder (a model card, notes) are kept."""
+    """Rename twice."""
     aside = _set_aside(folder)
     shutil.rmtree(aside, ignore_errors=True)
     if folder.exists():
-        for path in folder.iterdir():
-            if path.name != models.TAGGER_FILE and not (successor / path.name).exists():
-                (shutil.copytree if path.is_dir() else shutil.copy2)(path, successor / path.name)
         folder.replace(aside)
     successor.replace(folder)
     shutil.rmtree(aside, ignore_errors=True)

@@ -21,6 +21,12 @@ from .noise import NoiseConfig
 from .report_config import ReportConfig
 from .spans import SpanConfig
 
+# of transformers' get_scheduler those that need no more than a warm-up and a length
+SCHEDULES = (
+    "linear", "cosine", "cosine_with_restarts", "polynomial", "constant", "constant_with_warmup", "inverse_sqrt",
+)  # fmt: skip
+SCORES = ("micro_f1", "macro_f1", "loss", "tag_loss")  # of validation
+
 
 def _at_least(least: float, config: Any, section: str, *names: str) -> None:
     """Raise ConfigError for the first of these settings that is smaller, or no number; null passes."""
@@ -103,7 +109,7 @@ class OptimConfig:
     embedding_lr: float | None = None  # `muon`: the rate of embeddings and other outer parameters
     frozen: list[str] = field(default_factory=list)  # parameters that stay, by parts of their names: [shared, decoder]
     embeddings: str = "all"  # `task`: of the embeddings only those of styles, marks, case and sentinels learn
-    schedule: str = "linear"  # a name of transformers' get_scheduler: linear, cosine, constant_with_warmup ...
+    schedule: str = "linear"  # linear, cosine, constant_with_warmup ..: `SCHEDULES`, by transformers' get_scheduler
     warmup_steps: int = 200
     max_steps: int = 0  # 0: as many as `epochs` need
     epochs: int = 1
@@ -120,6 +126,10 @@ class OptimConfig:
             raise ConfigError(f"embeddings {self.embeddings!r}", expected="all or task", fix="check optim.embeddings")
         if self.rates not in ("same", "matrix"):
             raise ConfigError(f"rates {self.rates!r}", expected="same or matrix", fix="check optim.rates")
+        if self.schedule not in SCHEDULES:
+            raise ConfigError(
+                f"schedule {self.schedule!r}", expected=f"one of {', '.join(SCHEDULES)}", fix="check optim.schedule"
+            )
         _at_least(0, self, "optim.", "lr", "embedding_lr", "warmup_steps", "max_steps", "weight_decay", "clip_norm")
         _at_least(1, self, "optim.", "epochs", "accumulation_steps")
         for name in ("beta1", "beta2"):
@@ -181,10 +191,30 @@ class ValidationConfig:
     every_steps: int = 0  # 0 never validates
     max_words: int = 4000  # of the file
     preset: str = "double-overlap"
+    # which of them tells the best model: micro_f1, macro_f1 (of the file), loss or tag_loss (of the split); null takes
+    # micro_f1 where there is a file, else the loss that is trained
+    score: str | None = None
+    patience: int | None = None  # stop after so many validations in a row without a better score; null never stops
 
     def __post_init__(self) -> None:
         _at_least(0, self, "validation.", "every_steps")
-        _at_least(1, self, "validation.", "max_words")
+        _at_least(1, self, "validation.", "max_words", "patience")
+        if self.score is not None and self.score not in SCORES:
+            raise ConfigError(
+                f"validation.score {self.score!r}", expected=f"one of {', '.join(SCORES)}", fix="check validation.score"
+            )
+        if self.score in ("micro_f1", "macro_f1") and self.file is None:
+            raise ConfigError(
+                f"validation.score {self.score} without a file",
+                expected="a file to score",
+                fix="set validation.file or validation.score=loss",
+            )
+        if self.patience is not None and not self.every_steps:
+            raise ConfigError(
+                f"validation.patience {self.patience} without validations",
+                expected="validation.every_steps above 0",
+                fix="set validation.every_steps",
+            )
         preset(self.preset)  # raises ConfigError for an unknown one
         if self.file is not None and not self.every_steps:
             raise ConfigError(
@@ -216,6 +246,7 @@ class TrainConfig:
     validation: ValidationConfig = field(default_factory=ValidationConfig)
     report: ReportConfig = field(default_factory=ReportConfig)
     checkpoint_every_steps: int = 1000
+    keep: int = 1  # the last so many checkpoints: the newest in `output`, those before it in `output/checkpoint-STEP`
     log_every_steps: int = 50
     mixed_precision: str = "no"  # `bf16` where the processor has it; fp16 overflows in T5
     resume: bool = False  # go on from the last checkpoint in `output`
@@ -229,9 +260,15 @@ class TrainConfig:
                 f"mixed_precision {self.mixed_precision!r}", expected="no or bf16", fix="T5 overflows in fp16"
             )
         _at_least(0, self, "", "checkpoint_every_steps", "seed")
-        _at_least(1, self, "", "log_every_steps", "decoder_layers")
+        _at_least(1, self, "", "log_every_steps", "decoder_layers", "keep")
         if not self.data.path and not self.data.copying.steps:
             raise ConfigError("no training data", expected="data.path=FOLDER", fix="run `t5punct prepare` first")
+        if self.validation.score == "tag_loss" and not self.loss.tagger_weight:
+            raise ConfigError(
+                "validation.score tag_loss without a tagger's loss",
+                expected="loss.tagger_weight above 0",
+                fix="set validation.score=loss",
+            )
         if self.teacher.source is not None and not self.loss.tagger_weight:
             raise ConfigError("a teacher without a tagger's loss", expected="tagger_weight above 0", fix="set loss")
         if self.data.delays.any and not self.loss.tagger_weight:

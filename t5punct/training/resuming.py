@@ -17,9 +17,9 @@ from ..errors import ConfigError
 from .checkpoint import TRAIN_FILE
 from .config import TrainConfig
 
-# the length of the run, what is logged and reported, where it lies, and the weights of its losses
+# the length of the run, what is logged, where it lies, and the weights of its losses
 MAY_CHANGE = (
-    "output", "resume", "checkpoint_every_steps", "log_every_steps", "validation", "report", "data.workers",
+    "output", "resume", "checkpoint_every_steps", "keep", "log_every_steps", "validation", "data.workers",
     "optim.max_steps", "optim.epochs", "loss", "mixed_precision",
 )  # fmt: skip
 

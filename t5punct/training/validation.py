@@ -31,9 +31,10 @@ class Validator:
     """Measures a model on held-out text; files are read once at the start, so that a bad one is reported there.
 
     `rows` is the data set's split `validation`, or None without one; batches hold `batch_tokens` tokens.
+    `score` is the one that tells a run's best model: it must be among what is measured.
     """
 
-    def __init__(self, config: ValidationConfig, rows: Any, batch_tokens: int) -> None:
+    def __init__(self, config: ValidationConfig, rows: Any, batch_tokens: int, score: str = "loss") -> None:
         self.config, self.batch_tokens = config, batch_tokens
         self.rows = rows.select(range(min(_MAX_CHUNKS, len(rows)))) if rows is not None and len(rows) else None
         if config.file is not None:
@@ -43,6 +44,12 @@ class Validator:
                 f"validation every {config.every_steps} steps, and nothing to validate with",
                 expected="a data set with a split `validation`, or a file",
                 fix="name a validation.file or set validation.every_steps=0",
+            )
+        if score.endswith("loss") and self.rows is None:
+            raise ConfigError(
+                f"validation.score {score} without a split `validation`",
+                expected="held-out chunks, or a score of the file",
+                fix="set validation.score=micro_f1 or prepare with a holdout",
             )
 
     def line(self, model: Model, step: int) -> dict[str, float | int]:

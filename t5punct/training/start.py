@@ -1,0 +1,35 @@
+"""The model that a run starts from.
+
+In: a `TrainConfig`.  Out: the model of its last checkpoint, of `init_from`, or one with random weights.
+
+`starting_model(TrainConfig(init_from="t5-small", encoder_layers=[0, 2, 4], data=...))` has three encoder layers.
+"""
+
+from __future__ import annotations
+
+from .. import model as models
+from ..t5.task import TaskConfig
+from .config import TrainConfig
+from .delays import check_layers
+from .donor import with_decoder_of
+from .loading import prepared
+
+
+def starting_model(config: TrainConfig) -> models.Model:
+    """The model of the checkpoint, of `init_from`, or a fresh one, with the pauses and delays that it will learn."""
+    if config.resume:
+        model = models.load(config.output)
+    elif config.init_from is not None:
+        model = models.load(config.init_from, task=config.task)
+        model = models.with_encoder_layers(model, config.encoder_layers) if config.encoder_layers else model
+        model = with_decoder_of(model, config.decoder_from) if config.decoder_from else model
+        model = models.with_decoder_layers(model, config.decoder_layers) if config.decoder_layers else model
+    else:
+        assert config.tokenizer is not None  # noqa: S101  (TrainConfig has checked it)
+        model = models.fresh(config.fresh, models.load_tokenizer(config.tokenizer, config.task or TaskConfig()))
+    delays = config.data.delays
+    if delays.any:
+        check_layers(delays, model.network.config.num_layers)
+        model = model.with_task(delay_left_words=delays.left_words, delay_layers=delays.layers)
+    made = prepared(config.data.path)
+    return model.with_task(pause_ms=made.pause_ms) if made and made.pause_ms else model

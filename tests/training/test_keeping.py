@@ -1,0 +1,157 @@
+"""The best model and earlier checkpoints in a run's folder; whole ones, whenever a run is cut."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from safetensors.torch import load_file
+
+from t5punct import model as models
+from t5punct.errors import ConfigError
+from t5punct.training import checkpoint, keeping
+from t5punct.training.checkpoint import TrainState, clear_leftovers, find_checkpoint, read_state, save_checkpoint
+from t5punct.training.config import TrainConfig, ValidationConfig
+from t5punct.training.loop import build, train
+from t5punct.training.validation import Validator
+
+LOSSES = {1: 5.0, 2: 4.0, 3: 2.0, 4: 3.0, 5: 2.5, 6: 2.1, 7: 2.2, 8: 2.3}  # the best one at step 3
+
+
+class Cut(Exception):
+    """The power went off."""
+
+
+@pytest.fixture
+def long(config: TrainConfig, monkeypatch: pytest.MonkeyPatch) -> TrainConfig:
+    """Eight steps, with scripted losses, and a checkpoint after every second."""
+    monkeypatch.setattr(Validator, "line", lambda _self, _model, step: {"step": step, "validation_loss": LOSSES[step]})
+    return replace(config, optim=replace(config.optim, max_steps=8), checkpoint_every_steps=2)
+
+
+def weights(folder: Path) -> bytes:
+    return (folder / "model.safetensors").read_bytes()
+
+
+def checkpoints(folder: Path) -> dict[str, int]:
+    """The step of each earlier checkpoint, by its folder's name."""
+    return {path.name: read_state(path).step for path in folder.glob("checkpoint-*")}
+
+
+def test_the_last_checkpoints_are_kept_and_each_can_be_resumed(long: TrainConfig, tmp_path: Path) -> None:
+    folder = train(replace(long, keep=3))
+    assert read_state(folder).step == 8
+    assert checkpoints(folder) == {"checkpoint-4": 4, "checkpoint-6": 6}
+    assert {path.name for path in (folder / "checkpoint-4").iterdir()} == {
+        path.name for path in folder.iterdir() if path.is_file()
+    }
+    assert len({weights(one) for one in (folder, folder / "checkpoint-4", folder / "checkpoint-6")}) == 3
+    shutil.copytree(folder / "checkpoint-4", tmp_path / "again")
+    again = train(replace(long, output=str(tmp_path / "again"), resume=True))
+    assert weights(again) == weights(folder)
+    assert not checkpoints(again)
+
+
+def test_one_checkpoint_is_kept_unless_more_are_asked_for(long: TrainConfig) -> None:
+    assert not [path for path in train(long).iterdir() if path.is_dir()]
+    with pytest.raises(ConfigError, match="keep 0; expected 1 or more"):
+        replace(long, keep=0)
+
+
+def test_a_resumed_run_may_keep_more_or_fewer(long: TrainConfig) -> None:
+    folder = train(replace(long, keep=3, optim=replace(long.optim, max_steps=6)))
+    assert checkpoints(folder) == {"checkpoint-2": 2, "checkpoint-4": 4}
+    train(replace(long, keep=2, resume=True))
+    assert checkpoints(folder) == {"checkpoint-6": 6}
+
+
+def test_the_best_model_is_kept_while_the_run_goes_on(long: TrainConfig, tmp_path: Path) -> None:
+    folder = train(replace(long, validation=ValidationConfig(every_steps=1), keep=9))
+    assert json.loads((folder / "best" / "score.json").read_text()) == {"step": 3, "loss": 2.0}
+    assert weights(folder / "best") == weights(folder / "checkpoint-3") != weights(folder)
+    best = models.load(folder / "best")
+    assert best.tagger is not None and best.task == models.load(folder).task
+    assert not (folder / "best" / "state.json").exists(), "a model, no checkpoint"
+    plain = train(replace(long, output=str(tmp_path / "plain")))
+    assert weights(plain) == weights(folder)
+
+
+def test_the_best_model_stays_when_its_neighbours_are_edited_in_place(long: TrainConfig) -> None:
+    folder = train(replace(long, validation=ValidationConfig(every_steps=1), optim=replace(long.optim, max_steps=3)))
+    before = (folder / "best" / "t5punct.yaml").read_text()
+    (folder / "t5punct.yaml").write_text("marks: ','\n")
+    assert (folder / "best" / "t5punct.yaml").read_text() == before
+
+
+def test_where_files_have_one_name_only_they_are_copied(long: TrainConfig, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(os, "link", refuse)
+    folder = train(replace(long, keep=2, validation=ValidationConfig(every_steps=1)))
+    assert checkpoints(folder) == {"checkpoint-6": 6}
+    assert models.load(folder / "best")
+
+
+def test_a_cut_at_any_moment_leaves_whole_checkpoints_and_the_best(
+    long: TrainConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Cut before each step of writing, one after the other; SIGKILL tidies nothing up, so nothing is tidied here."""
+    run = build(replace(long, keep=3))
+    folder = Path(run.config.output)
+
+    def save(step: int, best_step: int) -> None:
+        state = TrainState(step, score="loss", best=1.0, best_step=best_step)
+        save_checkpoint(folder, run.model, run.objective, run.optimisers, state, run.config)
+
+    def cut(n_operations: int) -> Callable[[], None]:
+        left = [n_operations]
+        places = [
+            (shutil, "rmtree"), (shutil, "copytree"), (shutil, "copy2"), (os, "link"), (checkpoint, "save_file"),
+            (Path, "replace"), (models, "save"), (keeping, "copy_best"),
+        ]  # fmt: skip
+
+        def counted(function: Callable[..., object]) -> Callable[..., object]:
+            def call(*arguments: object, **options: object) -> object:
+                left[0] -= 1
+                if left[0] <= 0:  # from here on nothing runs, tidying up neither
+                    raise Cut
+                return function(*arguments, **options)
+
+            return call
+
+        for owner, name in places:
+            monkeypatch.setattr(owner, name, counted(getattr(owner, name)))
+        return monkeypatch.undo
+
+    save(1, best_step=1)
+    save(2, best_step=1)
+    before, n_cuts, done = 2, 0, False
+    while not done:
+        undo = cut(n_cuts + 1)
+        try:
+            save(3, best_step=3 if n_cuts % 2 else 1)
+            done = True
+        except Cut:
+            n_cuts += 1
+        finally:
+            undo()
+        find_checkpoint(folder)
+        clear_leftovers(folder)
+        for one in (folder, *folder.glob("checkpoint-*")):
+            assert models.load(one)
+            assert load_file(one / "optimiser.safetensors")
+        assert models.load(folder / "best")
+        assert read_state(folder).step in (before, 3)
+        before = read_state(folder).step
+        best = json.loads((folder / "best" / "score.json").read_text())["step"]
+        assert best == read_state(folder).best_step, "the score of the best model is that of the state"
+        if before == 3:
+            assert checkpoints(folder) == {"checkpoint-1": 1, "checkpoint-2": 2}
+    assert n_cuts > 12
+    assert [path.name for path in folder.parent.iterdir() if path.is_dir()] == ["run"]
