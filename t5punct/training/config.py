@@ -147,9 +147,13 @@ class LossConfig:
     case_weight: float = 0.5  # of the tagger's loss of case, beside that of marks
     sampled_pieces: int | None = None  # pieces drawn at random beside the batch's own; null takes the whole vocabulary
     slot_weight: float = 0.0  # of the text loss taken over what slot decoding may write, where that is a choice
+    label_smoothing: float = 0.0  # of all these losses: how much of a target is spread over all classes
 
     def __post_init__(self) -> None:
         _at_least(0, self, "loss.", "text_weight", "tagger_weight", "case_weight", "sampled_pieces", "slot_weight")
+        if not 0 <= self.label_smoothing < 1:
+            found = f"label_smoothing {self.label_smoothing}"
+            raise ConfigError(found, expected="0 to below 1", fix="set loss.label_smoothing")
         if not self.text_weight and not self.tagger_weight:
             raise ConfigError(
                 "no loss", expected="a text_weight or a tagger_weight above 0", fix="set loss.text_weight"
@@ -248,6 +252,7 @@ class TrainConfig:
     checkpoint_every_steps: int = 1000
     keep: int = 1  # the last so many checkpoints: the newest in `output`, those before it in `output/checkpoint-STEP`
     log_every_steps: int = 50
+    gradient_checkpointing: bool = False  # less memory and a third slower: layers are computed again going backwards
     mixed_precision: str = "no"  # `bf16` where the processor has it; fp16 overflows in T5
     resume: bool = False  # go on from the last checkpoint in `output`
     seed: int = 1

@@ -10,6 +10,9 @@ The loss of slots is the same, normalised as slot decoding does it: among the ma
 alone, at the tokens where one of them is chosen.  The text loss asks for the right word first, which slot decoding
 knows; this one asks for nothing but marks and case.
 
+With `label_smoothing` each of these cross-entropies, those of the tagger too, asks for a distribution: the right class,
+mixed with so much of an even one over all classes that it is taken over (Szegedy 2016).  Validation has none.
+
 With a delay (see `t5/delay.py`) the tagger reads states of an encoder that sees only so many words to the right.  The
 decoder reads states of the whole context all the same, from a second pass of the encoder: what is written with a delay
 is the tagger's, and a decoder that must read every mask would read each of them worse.  The teacher too sees the whole
@@ -83,7 +86,8 @@ class Objective(nn.Module):
             text, slots = self._text_losses(states if delay is None else self._states(batch), batch)
         if self.tagger is not None:
             marks, forms = self.tagger(at_words(states, batch.word_ends))  # (n_batch, n_words, n_classes)
-            tags, cases = _mean_loss(marks, batch.marks), _mean_loss(forms, batch.cases)
+            smoothing = self.config.label_smoothing
+            tags, cases = _mean_loss(marks, batch.marks, smoothing), _mean_loss(forms, batch.cases, smoothing)
             if self.teacher is not None:
                 teacher = self.teacher.loss(batch, states, marks, forms, batch.marks != IGNORED)
         written = self.config.text_weight * text + self.config.slot_weight * slots
@@ -119,7 +123,8 @@ class Objective(nn.Module):
         rows, pieces = self._pieces(wanted)
         if pieces is not None:
             wanted = torch.searchsorted(pieces, wanted)
-        return cross_entropy(nn.functional.linear(found, rows).float(), wanted), slots
+        logits = nn.functional.linear(found, rows).float()
+        return cross_entropy(logits, wanted, label_smoothing=self.config.label_smoothing), slots
 
     def _slot_loss(self, found: torch.Tensor, wanted: torch.Tensor, next_word_ids: torch.Tensor) -> torch.Tensor:
         """Mean cross-entropy in nats, among the deciding tokens and the next word, a scalar; 0 without decisions.
@@ -134,7 +139,8 @@ class Objective(nn.Module):
         # the place of the wanted token among the deciding ones; that of the next word, the last, if it is none of them
         taken = (wanted[:, None] == self.deciding_ids).int()
         classes = torch.where(taken.any(-1), taken.argmax(-1), len(self.deciding_ids))
-        summed = cross_entropy(torch.cat([deciding, following], -1).float(), classes, reduction="sum")
+        logits, smoothing = torch.cat([deciding, following], -1).float(), self.config.label_smoothing
+        summed = cross_entropy(logits, classes, reduction="sum", label_smoothing=smoothing)
         return summed / max(1, len(classes))
 
     def _pieces(self, wanted: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor | None]:
@@ -159,7 +165,8 @@ def _deciding_ids(model: Model) -> tuple[int, ...]:
     return found
 
 
-def _mean_loss(logits: torch.Tensor, classes: torch.Tensor) -> torch.Tensor:
+def _mean_loss(logits: torch.Tensor, classes: torch.Tensor, smoothing: float) -> torch.Tensor:
     """logits: (n_batch, n_words, n_classes), classes: (n_batch, n_words); 0 where all are IGNORED."""
-    summed = cross_entropy(logits.flatten(0, 1).float(), classes.flatten(), ignore_index=IGNORED, reduction="sum")
+    flat, wanted = logits.flatten(0, 1).float(), classes.flatten()
+    summed = cross_entropy(flat, wanted, ignore_index=IGNORED, reduction="sum", label_smoothing=smoothing)
     return summed / (classes != IGNORED).sum().clamp(min=1)

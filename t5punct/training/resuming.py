@@ -20,7 +20,8 @@ from .config import TrainConfig
 # the length of the run, what is logged, where it lies, and the weights of its losses
 MAY_CHANGE = (
     "output", "resume", "checkpoint_every_steps", "keep", "log_every_steps", "validation", "data.workers",
-    "optim.max_steps", "optim.epochs", "loss", "mixed_precision",
+    "optim.max_steps", "optim.epochs", "loss", "gradient_checkpointing",
+    "mixed_precision",
 )  # fmt: skip
 
 

@@ -75,6 +75,8 @@ def build(config: TrainConfig) -> Run:
         model = fitted(model, loader.dataset, config.fit)
     if accelerator.device.type == "cpu":  # with gradients a quarter faster there than torch's fused attention
         model.network.set_attn_implementation("eager")
+    if config.gradient_checkpointing:
+        model.network.gradient_checkpointing_enable({"use_reentrant": False})
     teacher = Teacher(config.teacher, model) if config.teacher.source is not None else None
     objective = Objective(model, config.loss, teacher).train()
     if model.tagger is not None and objective.tagger is None and accelerator.is_main_process:

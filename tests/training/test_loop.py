@@ -159,6 +159,7 @@ IMPOSSIBLE = [
     "optim.max_steps=-1",
     "optim.beta2=1",
     "loss.tagger_weight=-1",
+    "loss.label_smoothing=1",
     "validation.every_steps=-1",
     "validation.max_words=0",
     "checkpoint_every_steps=-1",

@@ -91,6 +91,40 @@ def test_a_text_form_in_which_no_single_token_decides_has_no_loss_of_slots(tiny_
         Objective(tiny_model, LossConfig(slot_weight=1.0))
 
 
+@torch.no_grad()
+def test_smoothed_losses_ask_for_a_little_of_every_class(tiny_model: Model) -> None:
+    torch.manual_seed(2)
+    model = tiny_model.with_task(marks=",.?!", cased=False, max_marks=9)
+    examples = ChunkExamples(Rows(ROWS), model.tokenizer)
+    batch = collate(model.tokenizer.pad_id)([examples[0], examples[1]])
+    tagger = Objective(model, LossConfig(tagger_weight=1.0)).tagger
+    exact, found = (
+        Objective(replace(model, tagger=tagger), LossConfig(slot_weight=1.0, tagger_weight=1.0, label_smoothing=share))(
+            batch
+        )
+        for share in (0.0, 0.1)
+    )
+    network = model.network
+    logits = network(input_ids=batch.input_ids, attention_mask=batch.attention_mask, labels=batch.labels).logits
+    real = logits[batch.labels != IGNORED]
+    even = float((real.logsumexp(-1) - real.mean(-1)).mean())  # the cross-entropy of an even distribution
+    assert float(found.text) == pytest.approx(0.9 * float(exact.text) + 0.1 * even, rel=1e-5)
+    for name in ("slots", "tags", "cases"):
+        assert float(getattr(found, name)) != pytest.approx(float(getattr(exact, name)), rel=1e-4), name
+
+
+def test_smoothed_losses_of_padding_are_left_out(tiny_model: Model) -> None:
+    torch.manual_seed(2)
+    objective = Objective(tiny_model, LossConfig(tagger_weight=1.0, label_smoothing=0.2))
+    examples = ChunkExamples(Rows(ROWS), tiny_model.tokenizer)
+    first, second = examples[0], examples[1]
+    with torch.no_grad():
+        both, one, other = (
+            objective(collate(tiny_model.tokenizer.pad_id)(chosen)) for chosen in ([first, second], [first], [second])
+        )
+    assert float(both.tags) == pytest.approx((3 * float(one.tags) + 2 * float(other.tags)) / 5, rel=1e-5)
+
+
 def test_a_frozen_encoder_gets_no_gradients_but_the_decoder_does(tiny_model: Model, batch: Batch) -> None:
     objective = Objective(replace(tiny_model, network=copy.deepcopy(tiny_model.network)), LossConfig())
     freeze(objective, ["encoder"])
