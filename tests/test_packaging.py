@@ -24,6 +24,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 EXTRAS_OF = {  # the parts of the package that may import more than the core dependencies
     "training/": ["train"],
     "training/curves.py": ["report"],
+    "training/lora.py": ["lora"],
     "training/data/report_plot.py": ["report"],
     "cli/train.py": ["train"],
     "cli/launchers.py": ["train"],

@@ -2,20 +2,19 @@
 
 In: model, optimiser, schedule, position in the data.  Out: a folder that is also a usable model.
 
-`save_checkpoint(folder, ...)` then `load_checkpoint(folder, ...)`: ten steps equal five and five.
+`save_checkpoint(folder, ...)`, then `optimiser_state.restore(...)` of what it wrote: ten steps equal five and five.
 """
 
 from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import torch
-from safetensors.torch import load_file, save_file
+from safetensors.torch import save_file
 
 from .. import config as settings
 from .. import model as models
@@ -24,8 +23,9 @@ from ..t5.weights import broken_weights, writing_folder
 from .keeping import copy_best, keep_earlier, take_along
 
 if TYPE_CHECKING:
+    import torch
+
     from .config import TrainConfig
-    from .objective import Objective
 
 TRAIN_FILE, STATE_FILE, OPTIMISER_FILE = "train.yaml", "state.json", "optimiser.safetensors"
 
@@ -43,6 +43,7 @@ class TrainState:
     best: float | None = None  # its best value
     best_step: int = 0
     stale: int = 0  # validations since then
+    processes: int = 0  # that share the batches; 0 in checkpoints of older versions, which do not say
 
     def after_batch(self, words: int) -> TrainState:
         return replace(self, batch=self.batch + 1, words=self.words + words)
@@ -85,13 +86,13 @@ def clear_leftovers(folder: Path) -> None:
 def save_checkpoint(
     folder: Path,
     model: models.Model,
-    objective: Objective,
-    optimisers: Sequence[torch.optim.Optimizer],
+    tensors: Mapping[str, torch.Tensor],
     state: TrainState,
     config: TrainConfig,
 ) -> None:
     """Write to a second folder and rename it, so that a crash never leaves half a checkpoint, or none.
 
+    tensors: what the next step depends on besides the weights; see `optimiser_state`.
     The model of the run's best step is written again into the folder `best`, and of `config.keep` checkpoints those
     before this one stay in folders named after their steps.  All of it takes its place at once.
 
@@ -110,7 +111,7 @@ def save_checkpoint(
                 copy_best(partial, {"step": state.step, state.score: state.best})
             settings.save(config, partial / TRAIN_FILE)
             (partial / STATE_FILE).write_text(json.dumps(asdict(state), indent=2) + "\n", encoding="utf-8")
-            save_file(_training_tensors(objective, optimisers), partial / OPTIMISER_FILE)
+            save_file(dict(tensors), partial / OPTIMISER_FILE)
             if (folder / STATE_FILE).is_file():
                 keep_earlier(folder, partial, read_state(folder).step, state.step, config.keep)
             if folder.exists():
@@ -124,24 +125,6 @@ def save_checkpoint(
 def read_state(folder: Path) -> TrainState:
     """Where the run of a checkpoint stands."""
     return TrainState(**json.loads((folder / STATE_FILE).read_text(encoding="utf-8")))
-
-
-def load_checkpoint(folder: Path, objective: Objective, optimisers: Sequence[torch.optim.Optimizer]) -> TrainState:
-    """Restore the optimisers and the random state; the weights are already loaded as a model."""
-    tensors = load_file(folder / OPTIMISER_FILE)
-    torch.set_rng_state(tensors.pop("rng"))
-    owners = {parameter: o for o in optimisers for group in o.param_groups for parameter in group["params"]}
-    groups = {parameter: group for o in optimisers for group in o.param_groups for parameter in group["params"]}
-    for name, parameter in objective.named_parameters():
-        if f"rate.{name}" in tensors:  # computed from the weights at the start of the run, not from today's
-            groups[parameter]["lr"] = float(tensors[f"rate.{name}"])
-        prefix = f"optimiser.{name}/"
-        slots = {key.removeprefix(prefix): tensors[key] for key in tensors if key.startswith(prefix)}
-        if slots:
-            owners[parameter].state[parameter] = {
-                key: value.to(parameter.device) if value.dim() else value for key, value in slots.items()
-            }
-    return read_state(folder)
 
 
 def _partial(folder: Path) -> Path:
@@ -162,35 +145,3 @@ def _replace(folder: Path, successor: Path) -> None:
         folder.replace(aside)
     successor.replace(folder)
     shutil.rmtree(aside, ignore_errors=True)
-
-
-def _training_tensors(objective: Objective, optimisers: Sequence[torch.optim.Optimizer]) -> dict[str, torch.Tensor]:
-    """What the next step depends on besides the weights: moments, rates, the random state."""
-    tensors = {f"optimiser.{name}": tensor for name, tensor in _optimiser_tensors(objective, optimisers).items()}
-    tensors |= {
-        f"rate.{name}": torch.tensor(rate, dtype=torch.float64) for name, rate in _rates(objective, optimisers).items()
-    }
-    tensors["rng"] = torch.get_rng_state()
-    return {name: tensor.contiguous().cpu() for name, tensor in tensors.items()}
-
-
-def _rates(objective: Objective, optimisers: Sequence[torch.optim.Optimizer]) -> dict[str, float]:
-    """The learning rate at the start of each parameter's schedule."""
-    groups = [group for optimiser in optimisers for group in optimiser.param_groups]
-    rates = {parameter: float(group["initial_lr"]) for group in groups for parameter in group["params"]}
-    return {name: rates[parameter] for name, parameter in objective.named_parameters() if parameter in rates}
-
-
-def _optimiser_tensors(objective: Objective, optimisers: Sequence[torch.optim.Optimizer]) -> dict[str, torch.Tensor]:
-    """The optimisers' moments and step counts, named by parameter: `network.shared.weight/exp_avg`."""
-    states = {
-        parameter: slots
-        for optimiser in optimisers
-        # accelerate wraps optimisers
-        for parameter, slots in getattr(optimiser, "optimizer", optimiser).state.items()
-    }
-    return {
-        f"{name}/{slot}": value
-        for name, parameter in objective.named_parameters()
-        for slot, value in states.get(parameter, {}).items()
-    }

@@ -17,6 +17,7 @@ from ..t5.task import TaskConfig
 from ..windows.presets import preset
 from .delays import DelayConfig
 from .disfluencies import DisfluencyConfig
+from .lora import LoraConfig
 from .noise import NoiseConfig
 from .report_config import ReportConfig
 from .spans import SpanConfig
@@ -103,7 +104,7 @@ class DataConfig:
 class OptimConfig:
     """The optimiser and its schedule."""
 
-    name: str = "adamw"  # or `muon`, for training from random weights
+    name: str = "adamw"  # `adafactor`: takes less memory; `muon`: for training from random weights
     lr: float = 1e-3
     rates: str = "same"  # `matrix`: each matrix's rate in proportion to its weights, as a converted encoder needs
     embedding_lr: float | None = None  # `muon`: the rate of embeddings and other outer parameters
@@ -120,8 +121,8 @@ class OptimConfig:
     accumulation_steps: int = 1
 
     def __post_init__(self) -> None:
-        if self.name not in ("adamw", "muon"):
-            raise ConfigError(f"optimiser {self.name!r}", expected="adamw or muon", fix="check optim.name")
+        if self.name not in ("adamw", "adafactor", "muon"):
+            raise ConfigError(f"optimiser {self.name!r}", expected="adamw, adafactor or muon", fix="check optim.name")
         if self.embeddings not in ("all", "task"):
             raise ConfigError(f"embeddings {self.embeddings!r}", expected="all or task", fix="check optim.embeddings")
         if self.rates not in ("same", "matrix"):
@@ -244,6 +245,7 @@ class TrainConfig:
     task: TaskConfig | None = None  # null keeps what `init_from` was trained with, or takes the defaults
     data: DataConfig = field(default_factory=DataConfig)
     optim: OptimConfig = field(default_factory=OptimConfig)
+    lora: LoraConfig = field(default_factory=LoraConfig)
     loss: LossConfig = field(default_factory=LossConfig)
     fit: FitConfig = field(default_factory=FitConfig)
     teacher: TeacherConfig = field(default_factory=TeacherConfig)
@@ -252,6 +254,7 @@ class TrainConfig:
     checkpoint_every_steps: int = 1000
     keep: int = 1  # the last so many checkpoints: the newest in `output`, those before it in `output/checkpoint-STEP`
     log_every_steps: int = 50
+    report_to: str | None = None  # trackers of accelerate that get the log as well: tensorboard, or tensorboard,wandb
     gradient_checkpointing: bool = False  # less memory and a third slower: layers are computed again going backwards
     mixed_precision: str = "no"  # `bf16` where the processor has it; fp16 overflows in T5
     resume: bool = False  # go on from the last checkpoint in `output`
@@ -278,6 +281,12 @@ class TrainConfig:
             raise ConfigError("a teacher without a tagger's loss", expected="tagger_weight above 0", fix="set loss")
         if self.data.delays.any and not self.loss.tagger_weight:
             raise ConfigError("delays without a tagger's loss", expected="tagger_weight above 0", fix="set loss")
+        if self.lora.rank and (self.init_from is None or self.optim.embeddings == "task" or self.fit.copier_words):
+            raise ConfigError(
+                "lora.rank with random weights, optim.embeddings=task or fit.copier_words",
+                expected="a model to adapt, of which all but adapters and tagger stays",
+                fix="set init_from, or lora.rank=0",
+            )
         if self.init_from is None and self.tokenizer is None:
             raise ConfigError(
                 "neither init_from nor tokenizer", expected="one of them", fix="name a model, or a tokenizer folder"

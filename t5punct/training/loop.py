@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 import math
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +20,12 @@ from .config import TrainConfig
 from .delays import drawn
 from .lock import alone
 from .objective import Losses
+from .optimiser_state import collected
 from .progress import Progress
+from .resuming import dotted
 from .run import Run, build
 from .selection import is_stale, judged, score_of
+from .trackers import end_trackers, start_trackers
 
 _log = logging.getLogger(__name__)
 
@@ -34,30 +37,42 @@ def train(config: TrainConfig) -> Path:
     with alone(output) as is_first:
         if is_first:
             clear_leftovers(output)
-        _train(build(config), config, output)
+        run = build(config)
+        start_trackers(run.accelerator, config, dotted(asdict(config)))
+        try:
+            _train(run, config, output)
+        finally:
+            end_trackers(run.accelerator)
     return output
 
 
 def _train(run: Run, config: TrainConfig, output: Path) -> None:
-    with Progress(output, run.n_steps, run.state, show=run.accelerator.is_main_process) as progress:
-        while not _is_over(run):
-            run.loader.dataset.epoch = run.state.epoch
-            run.sampler.set_position(run.state.epoch, run.state.batch * run.accelerator.num_processes)
-            for batch in run.loader:
-                losses = _step(run, batch)
-                if losses is None:
-                    continue
-                _check_finite(losses, run.state.step)
-                progress.update(run.state, losses, run.optimisers[0].param_groups[0]["lr"], config.log_every_steps)
-                is_best = _due(run.state.step, config.validation.every_steps) and _validate(run, progress)
-                if is_best or _due(run.state.step, config.checkpoint_every_steps):
-                    progress.report()
-                    _save(run)
-                if _is_over(run):
-                    break
-            else:
-                run.state = replace(run.state, epoch=run.state.epoch + 1, batch=0)
+    show, track = run.accelerator.is_main_process, run.accelerator.log
+    with Progress(output, run.n_steps, run.state, show=show, track=track) as progress:
+        take_steps(run, progress)
     _save(run)
+
+
+def take_steps(run: Run, progress: Progress) -> None:
+    """All steps that are left, with the validations and checkpoints that fall between them."""
+    config = run.config
+    while not _is_over(run):
+        run.loader.dataset.epoch = run.state.epoch
+        run.sampler.set_position(run.state.epoch, run.state.batch * run.accelerator.num_processes)
+        for batch in run.loader:
+            losses = _step(run, batch)
+            if losses is None:
+                continue
+            _check_finite(losses, run.state.step)
+            progress.update(run.state, losses, run.optimisers[0].param_groups[0]["lr"], config.log_every_steps)
+            is_best = _due(run.state.step, config.validation.every_steps) and _validate(run, progress)
+            if is_best or _due(run.state.step, config.checkpoint_every_steps):
+                progress.report()
+                _save(run)
+            if _is_over(run):
+                break
+        else:
+            run.state = replace(run.state, epoch=run.state.epoch + 1, batch=0)
 
 
 def _is_over(run: Run) -> bool:
@@ -101,7 +116,8 @@ def _validate(run: Run, progress: Progress) -> bool:
     from accelerate.utils import broadcast_object_list
 
     assert run.validator is not None  # noqa: S101  (made where steps are validated)
-    found = [run.validator.line(run.model, run.state.step) if run.accelerator.is_main_process else None]
+    model = run.plain(run.model, run.objective, to_use=True)
+    found = [run.validator.line(model, run.state.step) if run.accelerator.is_main_process else None]
     line = broadcast_object_list(found)[0]
     progress.record(line)
     run.state = judged(run.state, line, score_of(run.config))
@@ -115,10 +131,12 @@ def _save(run: Run) -> None:
     """Write a checkpoint, if this step has none yet."""
     if run.saved == run.state:
         return
-    if run.accelerator.is_main_process:
-        objective = run.accelerator.unwrap_model(run.objective)
-        save_checkpoint(Path(run.config.output), run.model, objective, run.optimisers, run.state, run.config)
-    run.accelerator.wait_for_everyone()
+    accelerator = run.accelerator
+    tensors = collected(accelerator.unwrap_model(run.objective), run.optimisers, accelerator)
+    model = run.plain(run.model, run.objective)
+    if accelerator.is_main_process:
+        save_checkpoint(Path(run.config.output), model, tensors, run.state, run.config)
+    accelerator.wait_for_everyone()
     run.saved = run.state
 
 

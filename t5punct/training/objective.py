@@ -31,6 +31,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import nn
 from torch.nn.functional import cross_entropy
+from torch.utils._pytree import register_dataclass
 
 from ..decoding.head import output_scale
 from ..errors import ConfigError
@@ -60,19 +61,25 @@ class Losses:
     teacher: torch.Tensor
 
 
+# FSDP looks for tensors in what a module gives back, by torch's trees
+register_dataclass(Losses)
+
+
 class Objective(nn.Module):
     """A T5 and its tagger."""
 
     def __init__(self, model: Model, config: LossConfig, teacher: Teacher | None = None) -> None:
         super().__init__()
         self.network, self.config, self.teacher = model.network, config, teacher
+        self._no_split_modules = getattr(model.network, "_no_split_modules", None)  # FSDP's units: the layers
         self.deciding_ids: torch.Tensor
         deciding = _deciding_ids(model) if config.slot_weight else ()
         self.register_buffer("deciding_ids", torch.tensor(deciding, dtype=torch.long), persistent=False)
         self.output_scale = output_scale(model)
         if not config.text_weight:  # nothing asks the decoder
             for parameter in self.network.get_decoder().parameters():
-                parameter.requires_grad_(parameter is self.network.get_input_embeddings().weight)
+                still = parameter.requires_grad and parameter is self.network.get_input_embeddings().weight
+                parameter.requires_grad_(still)
         self.tagger = None
         if config.tagger_weight:
             self.tagger = model.tagger or Tagger(self.network.config.d_model, model.task.marks)

@@ -1,4 +1,4 @@
-"""The optimisers: AdamW, or Muon for the matrices and AdamW for the rest.
+"""The optimisers: AdamW, Adafactor, or Muon for the matrices and AdamW for the rest.
 
 In: an `Objective` and an `OptimConfig`.  Out: one or two torch optimisers, stepped together.
 
@@ -31,6 +31,8 @@ def build_optimisers(objective: nn.Module, config: OptimConfig) -> tuple[torch.o
     parameters = {name: value for name, value in objective.named_parameters() if value.requires_grad}
     if config.name == "adamw":
         return (_adamw(parameters, config, config.lr),)
+    if config.name == "adafactor":
+        return (_adafactor(parameters, config),)
     hidden = {name for name, value in parameters.items() if value.ndim == 2 and not any(o in name for o in _OUTER)}
     muon = torch.optim.Muon(
         [parameters[name] for name in parameters if name in hidden],
@@ -64,13 +66,29 @@ def freeze_words(embeddings: nn.Embedding, task_ids: Sequence[int]) -> None:
 
 
 def _adamw(parameters: Mapping[str, nn.Parameter], config: OptimConfig, lr: float) -> torch.optim.AdamW:
-    """One group; with `rates: matrix` one for each parameter, at its own rate (see `rate`)."""
-    groups: list[dict[str, Any]] = [{"params": list(parameters.values())}]
-    if config.rates == "matrix":
-        groups = [{"params": [value], "lr": rate(name, value, lr)} for name, value in parameters.items()]
-    return torch.optim.AdamW(
-        groups, lr=lr, betas=(config.beta1, config.beta2), weight_decay=config.weight_decay, fused=True
+    groups, betas = _groups(parameters, config, lr), (config.beta1, config.beta2)
+    return torch.optim.AdamW(groups, lr=lr, betas=betas, weight_decay=config.weight_decay, fused=True)
+
+
+def _adafactor(parameters: Mapping[str, nn.Parameter], config: OptimConfig) -> torch.optim.Optimizer:
+    """Shazeer 2018, by transformers, with the rates and the schedule of the config and without momentum.
+
+    Of a matrix's squared gradients it keeps the means of rows and columns: the memory of AdamW's moments is saved.
+    """
+    from transformers.optimization import Adafactor
+
+    groups, decay = _groups(parameters, config, config.lr), config.weight_decay
+    found: torch.optim.Optimizer = Adafactor(
+        groups, lr=config.lr, weight_decay=decay, scale_parameter=False, relative_step=False
     )
+    return found
+
+
+def _groups(parameters: Mapping[str, nn.Parameter], config: OptimConfig, lr: float) -> list[dict[str, Any]]:
+    """One group; with `rates: matrix` one for each parameter, at its own rate (see `rate`)."""
+    if config.rates == "matrix":
+        return [{"params": [value], "lr": rate(name, value, lr)} for name, value in parameters.items()]
+    return [{"params": list(parameters.values())}]
 
 
 def rate(name: str, value: torch.Tensor, lr: float) -> float:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import logging
 import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
 
@@ -27,15 +28,22 @@ _LOSSES = {  # of `Losses`, and what the log calls them
 }  # fmt: skip
 
 
+def _untracked(_: Mapping[str, float | int], *, step: float) -> None:
+    """Without trackers."""
+
+
 class Progress:
     """Collects losses between two lines of the log.
 
     A new run begins a new log; a resumed run goes on after the last step of its checkpoint.
     """
 
-    def __init__(self, output: Path, n_steps: int, state: TrainState, *, show: bool) -> None:
+    def __init__(
+        self, output: Path, n_steps: int, state: TrainState, *, show: bool, track: Callable[..., None] = _untracked
+    ) -> None:
+        """`track` is given each line of the log, and its step by name; `show` is for the first process."""
         self.path = output.with_name(output.name + ".log.jsonl")  # beside: checkpoints replace the folder
-        self.show = show
+        self.show, self.track = show, track
         self.path.parent.mkdir(parents=True, exist_ok=True)
         columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[status]}"), TimeRemainingColumn())
         self.bar = Bar(*columns, disable=not show)
@@ -84,8 +92,9 @@ class Progress:
         self.bar.update(self.task, status=status)
 
     def record(self, line: dict[str, float | int]) -> None:
-        """Append a line to the log."""
+        """Append a line to the log, and give it to the trackers."""
         if self.show:
+            self.track({name: value for name, value in line.items() if name != "step"}, step=line["step"])
             with self.path.open("a", encoding="utf-8") as handle:
                 handle.write(json.dumps(line) + "\n")
             _log.info("%s", line)

@@ -17,11 +17,10 @@ from ..errors import ConfigError
 from .checkpoint import TRAIN_FILE
 from .config import TrainConfig
 
-# the length of the run, what is logged, where it lies, and the weights of its losses
+# the length of the run, what is logged and kept, where it lies, how it computes, and the weights of its losses
 MAY_CHANGE = (
     "output", "resume", "checkpoint_every_steps", "keep", "log_every_steps", "validation", "data.workers",
-    "optim.max_steps", "optim.epochs", "loss", "gradient_checkpointing",
-    "mixed_precision",
+    "optim.max_steps", "optim.epochs", "loss", "gradient_checkpointing", "mixed_precision", "report_to",
 )  # fmt: skip
 
 
@@ -30,7 +29,7 @@ def check_resumed(config: TrainConfig) -> None:
     file = Path(config.output) / TRAIN_FILE
     if not file.is_file():
         return
-    began, now = (_dotted(asdict(one)) for one in (settings.load_plain(TrainConfig, file), config))
+    began, now = (dotted(asdict(one)) for one in (settings.load_plain(TrainConfig, file), config))
     for name in began | now:
         if began.get(name) != now.get(name) and not any(f"{name}.".startswith(f"{may}.") for may in MAY_CHANGE):
             raise ConfigError(
@@ -40,12 +39,37 @@ def check_resumed(config: TrainConfig) -> None:
             )
 
 
-def _dotted(values: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+def check_processes(began: int, now: int) -> None:
+    """Raise ConfigError for another number of processes: the batches of an epoch would be dealt out otherwise."""
+    if began and began != now:
+        raise ConfigError(
+            f"{now} processes for a run that began with {began}",
+            expected=f"{began} processes",
+            fix=f"launch {began}, or start a new run in another output",
+        )
+
+
+def check_same_base(network: Any, folder: Path) -> None:
+    """Raise ConfigError if a network made of `init_from` and the checkpoint's adapters is not the checkpoint's."""
+    import torch
+
+    from .. import model as models
+
+    state, saved = network.state_dict(), models.load(folder).network.state_dict()
+    if not all(torch.allclose(saved[name].cpu(), value.cpu(), rtol=1e-3, atol=1e-4) for name, value in state.items()):
+        raise ConfigError(
+            "init_from, which has changed since the run began",
+            expected="the model that the adapters were trained on",
+            fix="put it back, or start a new run from this checkpoint's folder",
+        )
+
+
+def dotted(values: dict[str, Any], prefix: str = "") -> dict[str, Any]:
     """Nested settings by their dotted names."""
     found: dict[str, Any] = {}
     for name, value in values.items():
         if isinstance(value, dict):
-            found |= _dotted(value, f"{prefix}{name}.")
+            found |= dotted(value, f"{prefix}{name}.")
         else:
             found[prefix + name] = value
     return found

@@ -12,20 +12,27 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from safetensors.torch import load_file
+
 from .. import model as models
 from .batches import BatchSampler
-from .checkpoint import TrainState, find_checkpoint, load_checkpoint
+from .checkpoint import OPTIMISER_FILE, TrainState, find_checkpoint, read_state
 from .config import TrainConfig
 from .examples import ChunkExamples
 from .fitting import fitted
 from .loading import data, rows_of
+from .lora import add_adapters
 from .objective import Objective
+from .optimiser_state import restore, restore_random_state
 from .optimisers import build_optimisers, freeze, freeze_words
-from .resuming import check_resumed
+from .plain import PlainModel
+from .resuming import check_processes, check_resumed, check_same_base
 from .schedule import learning_rate
 from .selection import score_of
+from .sharding import check_sharded
 from .start import starting_model
 from .teacher import Teacher
+from .trackers import tracker_settings
 from .validation import Validator
 
 _log = logging.getLogger(__name__)
@@ -46,11 +53,39 @@ class Run:
     n_steps: int
     state: TrainState
     validator: Validator | None
+    plain: PlainModel
     saved: TrainState | None = None  # where it stood at its last checkpoint
 
 
 def build(config: TrainConfig) -> Run:
     """Load or make everything that a run needs; with `resume`, as in the last checkpoint."""
+    accelerator = _accelerator(config)
+    if config.resume:
+        with accelerator.main_process_first():
+            find_checkpoint(Path(config.output))
+        check_resumed(config)
+    model = starting_model(config)
+    validator = _validator(config)
+    sampler, loader = data(config, model, accelerator.num_processes)
+    model = _readied(config, model, loader.dataset, accelerator)
+    plain = PlainModel(model, config.lora, accelerator)
+    objective = _objective(config, model)
+    if model.tagger is not None and objective.tagger is None and accelerator.is_main_process:
+        _log.warning("the tagger is dropped: without training (loss.tagger_weight=0) it would not fit the new encoder")
+    model = replace(model, tagger=objective.tagger)
+    optimisers = build_optimisers(objective, config.optim)
+    per_epoch = -(-len(sampler) // (accelerator.num_processes * config.optim.accumulation_steps))
+    n_steps = config.optim.max_steps or config.data.copying.steps or per_epoch * config.optim.epochs
+    wrapped, loader, *prepared = accelerator.prepare(objective, loader, *optimisers)
+    state = TrainState(processes=accelerator.num_processes)
+    run = Run(config, accelerator, model, wrapped, prepared, [], sampler, loader, n_steps, state, validator, plain)
+    if config.resume:
+        _resume(run)
+    run.schedules += [learning_rate(config.optim, one.optimizer, n_steps, run.state.step) for one in prepared]
+    return run
+
+
+def _accelerator(config: TrainConfig) -> Any:
     import torch
     from accelerate import Accelerator
     from accelerate.utils import DataLoaderConfiguration, set_seed
@@ -60,38 +95,55 @@ def build(config: TrainConfig) -> Run:
         mixed_precision=config.mixed_precision,
         gradient_accumulation_steps=config.optim.accumulation_steps,
         dataloader_config=DataLoaderConfiguration(even_batches=False),
+        **tracker_settings(config),
     )
+    check_sharded(accelerator, config.optim)
     set_seed(config.seed)
-    if config.resume:
-        with accelerator.main_process_first():
-            find_checkpoint(Path(config.output))
-        check_resumed(config)
-    model = starting_model(config)
-    validator = _validator(config)
-    sampler, loader = data(config, model, accelerator.num_processes)
-    if config.data.questions.share and isinstance(loader.dataset, ChunkExamples):
-        model = model.with_task(classifies=True, unmarked_odds=loader.dataset.unmarked_odds())
-    if isinstance(loader.dataset, ChunkExamples) and not config.resume:
-        model = fitted(model, loader.dataset, config.fit)
+    return accelerator
+
+
+def _readied(config: TrainConfig, model: models.Model, examples: object, accelerator: Any) -> models.Model:
+    """The model with what is fitted and noted before the first step, set up for this machine."""
+    if isinstance(examples, ChunkExamples):
+        if config.data.questions.share:
+            model = model.with_task(classifies=True, unmarked_odds=examples.unmarked_odds())
+        if not config.resume:
+            model = fitted(model, examples, config.fit)
+    network: Any = model.network
     if accelerator.device.type == "cpu":  # with gradients a quarter faster there than torch's fused attention
-        model.network.set_attn_implementation("eager")
+        network.set_attn_implementation("eager")
     if config.gradient_checkpointing:
-        model.network.gradient_checkpointing_enable({"use_reentrant": False})
+        # the second name is that of older versions of transformers
+        enable = getattr(network, "activation_checkpointing_enable", None) or network.gradient_checkpointing_enable
+        enable({"use_reentrant": False})
+    return model
+
+
+def _objective(config: TrainConfig, model: models.Model) -> Objective:
+    """What is minimised; only what is to be trained requires gradients."""
+    if config.lora.rank:
+        add_adapters(model.network, config.lora)
     teacher = Teacher(config.teacher, model) if config.teacher.source is not None else None
     objective = Objective(model, config.loss, teacher).train()
-    if model.tagger is not None and objective.tagger is None and accelerator.is_main_process:
-        _log.warning("the tagger is dropped: without training (loss.tagger_weight=0) it would not fit the new encoder")
-    model = replace(model, tagger=objective.tagger)
     freeze(objective, config.optim.frozen)
     if config.optim.embeddings == "task":
         freeze_words(model.network.get_input_embeddings(), model.tokenizer.task_ids)
-    optimisers = build_optimisers(objective, config.optim)
-    state = load_checkpoint(Path(config.output), objective, optimisers) if config.resume else TrainState()
-    per_epoch = -(-len(sampler) // (accelerator.num_processes * config.optim.accumulation_steps))
-    n_steps = config.optim.max_steps or config.data.copying.steps or per_epoch * config.optim.epochs
-    schedules = [learning_rate(config.optim, optimiser, n_steps, state.step) for optimiser in optimisers]
-    wrapped, loader, *prepared = accelerator.prepare(objective, loader, *optimisers)
-    return Run(config, accelerator, model, wrapped, prepared, schedules, sampler, loader, n_steps, state, validator)
+    return objective
+
+
+def _resume(run: Run) -> None:
+    """Go on where the last checkpoint stands; its weights are already loaded."""
+    folder, accelerator = Path(run.config.output), run.accelerator
+    state = read_state(folder)
+    check_processes(state.processes, accelerator.num_processes)
+    tensors = load_file(folder / OPTIMISER_FILE)
+    restore(tensors, accelerator.unwrap_model(run.objective), run.optimisers)
+    run.state = replace(state, processes=accelerator.num_processes)
+    if run.config.lora.rank:
+        model = run.plain(run.model, run.objective)
+        if accelerator.is_main_process:
+            check_same_base(model.network, folder)
+    restore_random_state(tensors, accelerator.process_index)  # last: making a model draws numbers
 
 
 def _validator(config: TrainConfig) -> Validator | None:

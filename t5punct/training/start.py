@@ -7,6 +7,8 @@ In: a `TrainConfig`.  Out: the model of its last checkpoint, of `init_from`, or 
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from .. import model as models
 from ..t5.task import TaskConfig
 from .config import TrainConfig
@@ -16,14 +18,15 @@ from .loading import prepared
 
 
 def starting_model(config: TrainConfig) -> models.Model:
-    """The model of the checkpoint, of `init_from`, or a fresh one, with the pauses and delays that it will learn."""
+    """The model of the checkpoint, of `init_from`, or a fresh one, with the pauses and delays that it will learn.
+
+    A run with adapters goes on with `init_from`'s network, which it does not change, and the checkpoint's tagger.
+    """
     if config.resume:
         model = models.load(config.output)
+        model = replace(_given(config), tokenizer=model.tokenizer, tagger=model.tagger) if config.lora.rank else model
     elif config.init_from is not None:
-        model = models.load(config.init_from, task=config.task)
-        model = models.with_encoder_layers(model, config.encoder_layers) if config.encoder_layers else model
-        model = with_decoder_of(model, config.decoder_from) if config.decoder_from else model
-        model = models.with_decoder_layers(model, config.decoder_layers) if config.decoder_layers else model
+        model = _given(config)
     else:
         assert config.tokenizer is not None  # noqa: S101  (TrainConfig has checked it)
         model = models.fresh(config.fresh, models.load_tokenizer(config.tokenizer, config.task or TaskConfig()))
@@ -33,3 +36,11 @@ def starting_model(config: TrainConfig) -> models.Model:
         model = model.with_task(delay_left_words=delays.left_words, delay_layers=delays.layers)
     made = prepared(config.data.path)
     return model.with_task(pause_ms=made.pause_ms) if made and made.pause_ms else model
+
+
+def _given(config: TrainConfig) -> models.Model:
+    """The model of `init_from`, with the layers that are asked for."""
+    model = models.load(config.init_from, task=config.task)
+    model = models.with_encoder_layers(model, config.encoder_layers) if config.encoder_layers else model
+    model = with_decoder_of(model, config.decoder_from) if config.decoder_from else model
+    return models.with_decoder_layers(model, config.decoder_layers) if config.decoder_layers else model

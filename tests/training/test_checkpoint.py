@@ -75,7 +75,7 @@ def logged(folder: Path) -> list[dict[str, float]]:
     return [{name: value for name, value in line.items() if name != "words_per_second"} for line in lines]
 
 
-@pytest.mark.parametrize("optimiser", ["adamw", "muon"])
+@pytest.mark.parametrize("optimiser", ["adamw", "adafactor", "muon"])
 def test_ten_steps_are_five_and_five(
     config: TrainConfig, cut_short: Callable[[TrainConfig], None], tmp_path: Path, optimiser: str
 ) -> None:

@@ -24,7 +24,7 @@ def backwards(run: Run, delay: Delay | None) -> tuple[list[float], dict[str, tor
     losses.total.backward()
     handle.remove()
     gradients = {name: value.grad for name, value in run.objective.named_parameters() if value.grad is not None}
-    return [float(loss) for loss in (losses.total, losses.text, losses.tags)], gradients, len(calls)
+    return [float(loss.detach()) for loss in (losses.total, losses.text, losses.tags)], gradients, len(calls)
 
 
 @pytest.mark.parametrize("delay", [None, Delay(2, 4)], ids=["whole context", "delay"])

@@ -8,9 +8,10 @@ import pytest
 import torch
 
 from t5punct.errors import ConfigError
-from t5punct.training.config import OptimConfig, TrainConfig
-from t5punct.training.loop import build, train
+from t5punct.training.config import SCHEDULES, OptimConfig, TrainConfig
+from t5punct.training.loop import _step, build, train
 from t5punct.training.optimisers import freeze_words, rate
+from t5punct.training.schedule import learning_rate
 
 
 def test_a_matrix_learns_in_proportion_to_its_weights() -> None:
@@ -20,6 +21,34 @@ def test_a_matrix_learns_in_proportion_to_its_weights() -> None:
     assert rate("encoder.wi.weight", 0 * typical, 1e-3) == pytest.approx(1e-4), "zeros must be able to leave"
     assert rate("layer_norm.weight", torch.full((4,), 20.0), 1e-3) == pytest.approx(1e-3)
     assert rate("relative_attention_bias.weight", typical, 1e-3) == pytest.approx(1e-2)
+
+
+def test_adafactor_keeps_means_of_rows_and_columns_and_learns(config: TrainConfig) -> None:
+    run = build(replace(config, optim=replace(config.optim, name="adafactor", rates="matrix", weight_decay=0.01)))
+    losses = [float(_step(run, batch).total) for batch, _ in zip(run.loader, range(4), strict=False)]  # type: ignore[union-attr]
+    assert losses[-1] < losses[0]
+    (optimiser,) = run.optimisers
+    matrix = run.model.network.encoder.block[0].layer[0].SelfAttention.q.weight
+    state = optimiser.optimizer.state[matrix]
+    assert {state[name].shape for name in ("exp_avg_sq_row", "exp_avg_sq_col")} == {(32,)}
+    assert "exp_avg" not in state
+    assert len({group["initial_lr"] for group in optimiser.param_groups}) > 3
+
+
+@pytest.mark.parametrize("name", SCHEDULES)
+def test_every_schedule_rises_to_the_rate_and_works_to_the_end(name: str) -> None:
+    config = OptimConfig(lr=1.0, schedule=name, warmup_steps=2)
+    optimiser = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=1.0)
+    schedule, rates = learning_rate(config, optimiser, 8, done=0), []
+    for _ in range(8):
+        optimiser.step()
+        schedule.step()
+        rates.append(optimiser.param_groups[0]["lr"])
+    assert max(rates) == pytest.approx(1.0)
+    assert all(0 <= rate <= 1 for rate in rates)
+    resumed = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=1.0)
+    learning_rate(config, resumed, 8, done=5)
+    assert resumed.param_groups[0]["lr"] == pytest.approx(rates[4])
 
 
 def test_a_resumed_run_keeps_the_rates_that_it_began_with(config: TrainConfig) -> None:

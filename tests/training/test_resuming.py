@@ -11,6 +11,7 @@ from t5punct.t5.task import TaskConfig
 from t5punct.training.config import FitConfig, LossConfig, TrainConfig, ValidationConfig
 from t5punct.training.loop import build, train
 from t5punct.training.noise import NoiseConfig
+from t5punct.training.resuming import check_processes
 
 
 @pytest.fixture
@@ -52,3 +53,10 @@ def test_how_long_and_how_it_is_watched_may_change(begun: TrainConfig) -> None:
             log_every_steps=1,
         )
     )
+
+
+def test_another_number_of_processes_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"1 processes for a run that began with 2; expected 2 processes; launch 2"):
+        check_processes(2, 1)
+    check_processes(2, 2)
+    check_processes(0, 3)  # an older version's checkpoint does not say

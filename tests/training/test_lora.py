@@ -1,0 +1,122 @@
+"""Adapters: what they train, what is saved, and that a run with them can be resumed."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from t5punct import model as models
+from t5punct.errors import ConfigError
+from t5punct.training.config import LossConfig, OptimConfig, TrainConfig, ValidationConfig
+from t5punct.training.loop import build, train
+from t5punct.training.lora import LoraConfig, add_adapters, is_adapter, merged
+
+peft = pytest.importorskip("peft")
+
+
+@pytest.fixture
+def adapted(config: TrainConfig, tiny_model: models.Model, tmp_path: Path) -> Iterator[TrainConfig]:
+    models.save(tiny_model, tmp_path / "base")
+    yield replace(
+        config,
+        init_from=str(tmp_path / "base"),
+        tokenizer=None,
+        lora=LoraConfig(rank=3, dropout=0.1),
+        optim=OptimConfig(lr=1e-2, warmup_steps=0, max_steps=6),
+        validation=ValidationConfig(every_steps=3),
+    )
+
+
+def test_adapters_merge_as_peft_merges_them(tiny_model: models.Model) -> None:
+    """The oracle is peft's own merge, on the same network with the same adapters."""
+    config = LoraConfig(rank=3, alpha=12)
+    network = copy.deepcopy(tiny_model.network)
+    add_adapters(network, config)
+    torch.manual_seed(3)
+    with torch.no_grad():
+        for name, value in network.named_parameters():
+            if "lora_B" in name:
+                value.normal_()
+    found = merged(network.state_dict(), config.scale)
+    theirs = copy.deepcopy(network)
+    for layer in theirs.modules():
+        if isinstance(layer, peft.tuners.lora.LoraLayer):
+            layer.merge()
+    wanted = {name.replace(".base_layer", ""): value for name, value in theirs.state_dict().items()}
+    assert found.keys() == tiny_model.network.state_dict().keys()
+    for name, value in found.items():
+        torch.testing.assert_close(value, wanted[name])
+    changed = {name for name, value in tiny_model.network.state_dict().items() if not torch.equal(value, found[name])}
+    assert {name.split(".")[-2] for name in changed} == {"q", "k", "v", "o", "wi", "wo"}
+
+
+def test_only_adapters_and_the_tagger_learn(adapted: TrainConfig) -> None:
+    run = build(adapted)
+    learning = {name for name, value in run.objective.named_parameters() if value.requires_grad}
+    assert learning and all(is_adapter(name) or name.startswith("tagger.") for name in learning)
+    encoder = build(replace(adapted, loss=LossConfig(text_weight=0, tagger_weight=1.0)))
+    learning = {name for name, value in encoder.objective.named_parameters() if value.requires_grad}
+    assert learning and all("encoder" in name or name.startswith("tagger.") for name in learning)
+
+
+def test_what_is_saved_is_a_model_like_any_other_and_writes_what_was_trained(adapted: TrainConfig) -> None:
+    folder = train(adapted)
+    base, made = models.load(adapted.init_from), models.load(folder)
+    state, before = made.network.state_dict(), base.network.state_dict()
+    assert state.keys() == before.keys()
+    changed = {name for name in state if not torch.equal(state[name], before[name])}
+    assert changed and all(
+        name.endswith((".q.weight", ".k.weight", ".v.weight", ".o.weight", ".wi.weight", ".wo.weight"))
+        for name in changed
+    )
+    assert models.load(folder / "best").tagger is not None
+    run = build(replace(adapted, resume=True))
+    run.objective.eval()
+    batch = next(iter(run.loader))
+    with torch.no_grad():
+        trained = run.objective(batch)
+        merged_run = build(replace(adapted, init_from=str(folder), lora=LoraConfig(), output=str(folder) + "2"))
+        merged_run.objective.eval()
+        found = merged_run.objective(batch)
+    assert float(found.text) == pytest.approx(float(trained.text), rel=1e-4)
+    assert float(found.tags) == pytest.approx(float(trained.tags), rel=1e-4)
+
+
+def test_six_steps_are_three_and_three(adapted: TrainConfig, tmp_path: Path) -> None:
+    parted = replace(adapted, output=str(tmp_path / "parted"), optim=replace(adapted.optim, schedule="constant"))
+    whole = train(replace(parted, output=str(tmp_path / "whole")))
+    train(replace(parted, optim=replace(parted.optim, max_steps=3)))
+    torch.manual_seed(99)
+    found = train(replace(parted, resume=True))
+    for name in ("model", "tagger", "optimiser"):
+        wanted, tensors = (load_file(one / f"{name}.safetensors") for one in (whole, found))
+        assert wanted.keys() == tensors.keys()
+        for key, tensor in wanted.items():
+            torch.testing.assert_close(tensors[key], tensor, rtol=0.0, atol=1e-6)
+
+
+def test_another_base_is_noticed(adapted: TrainConfig) -> None:
+    train(adapted)
+    file = Path(str(adapted.init_from)) / "model.safetensors"
+    tensors = load_file(file)
+    tensors["encoder.block.0.layer.0.SelfAttention.q.weight"] += 0.1
+    save_file(tensors, file, {"format": "pt"})
+    with pytest.raises(ConfigError, match="init_from, which has changed since the run began"):
+        build(replace(adapted, resume=True))
+
+
+def test_settings_that_cannot_work_are_refused(adapted: TrainConfig) -> None:
+    with pytest.raises(ConfigError, match=r"lora of rank -1"):
+        LoraConfig(rank=-1)
+    with pytest.raises(ConfigError, match=r"lora.modules qkv; expected names of linear layers"):
+        build(replace(adapted, lora=LoraConfig(rank=2, modules=["qkv"])))
+    with pytest.raises(ConfigError, match=r"lora.rank with random weights"):
+        replace(adapted, init_from=None, tokenizer="x")
+    with pytest.raises(ConfigError, match=r"optim.embeddings=task"):
+        replace(adapted, optim=OptimConfig(embeddings="task"))
