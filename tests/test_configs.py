@@ -20,6 +20,7 @@ from t5punct.training.data.prepare import PrepareConfig
 ROOT = Path(__file__).parents[1]
 EXPORT = "t5punct export FOLDER -o FOLDER"
 FILES = sorted((ROOT / "configs").rglob("*.yaml"))
+LAUNCHERS = [path for path in FILES if path.name.startswith("accelerate-")]  # read by accelerate, not by us
 
 
 def _schema(command: str) -> type[object]:
@@ -34,9 +35,34 @@ def _schema(command: str) -> type[object]:
 
 def test_the_configs_are_found() -> None:
     assert len(FILES) == 31, "count them here when one is added"
+    assert len(FILES) == 20, "count them here when one is added"
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", LAUNCHERS, ids=lambda path: path.name)
+def test_a_launchers_config_opens_with_its_command_and_accelerate_knows_all_of_it(path: Path) -> None:
+    from accelerate.commands.config.config_args import load_config_from_file
+    from accelerate.commands.launch import launch_command_parser
+    from accelerate.utils import FullyShardedDataParallelPlugin
+
+    first = path.read_text(encoding="utf-8").splitlines()[0]
+    match = re.fullmatch(r"# accelerate launch --config_file (\S+) train\.py --config (\S+)((?: \S+=\S+)*)", first)
+    assert match, first
+    assert ROOT / match[1] == path
+    config.load(TrainConfig, ROOT / match[2], match[3].split())
+    found = load_config_from_file(str(path))
+    assert found.num_processes == 2
+    known = {action.dest for action in launch_command_parser()._actions}
+    assert set(found.fsdp_config or {}) <= known, "else the launcher would ignore them"
+    if found.fsdp_config:
+        values = {name.removeprefix("fsdp_"): value for name, value in found.fsdp_config.items()}
+        offload = values.pop("offload_params")
+        plugin = FullyShardedDataParallelPlugin(
+            **{**values, "fsdp_version": values.pop("version")}, cpu_offload=offload
+        )
+        assert plugin.fsdp_version == 2
+
+
+@pytest.mark.parametrize("path", sorted({*FILES} - {*LAUNCHERS}), ids=lambda path: path.name)
 def test_a_config_opens_with_a_launch_command_that_its_values_fit(path: Path) -> None:
     first = path.read_text(encoding="utf-8").splitlines()[0]
     match = re.fullmatch(rf"# (t5punct prepare|{EXPORT}|python \S+\.py) --(?:config|task) (\S+)((?: \S+=\S+)*)", first)

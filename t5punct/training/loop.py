@@ -63,6 +63,7 @@ def take_steps(run: Run, progress: Progress) -> None:
             losses = _step(run, batch)
             if losses is None:
                 continue
+            losses = losses.on_cpu()
             _check_finite(losses, run.state.step)
             progress.update(run.state, losses, run.optimisers[0].param_groups[0]["lr"], config.log_every_steps)
             is_best = _due(run.state.step, config.validation.every_steps) and _validate(run, progress)

@@ -25,7 +25,7 @@ model keeps it, to draft with.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 import torch
@@ -59,6 +59,11 @@ class Losses:
     tags: torch.Tensor
     cases: torch.Tensor
     teacher: torch.Tensor
+
+    def on_cpu(self) -> Losses:
+        """The same numbers where they can be read: a device is waited for once, not for each of them."""
+        values = torch.stack([getattr(self, field.name).detach().float() for field in fields(self)]).cpu()
+        return Losses(*values)
 
 
 # FSDP looks for tensors in what a module gives back, by torch's trees

@@ -1,0 +1,32 @@
+"""train.py with FSDP on processors, for `test_sharded_training.py`.
+
+accelerate offers FSDP on accelerators only.  Torch has it on processors too, so that all else can be tested there: the
+shards, their moments, whole checkpoints of them, and the way back.
+"""
+
+import sys
+
+from accelerate import Accelerator, FullyShardedDataParallelPlugin, PartialState
+from accelerate.utils import DistributedType
+
+from t5punct.cli import main
+from t5punct.training import run
+from t5punct.training.config import TrainConfig
+
+_made = run._accelerator
+
+
+def _sharded(config: TrainConfig) -> Accelerator:
+    accelerator: Accelerator = _made(config)
+    accelerator.state.distributed_type = DistributedType.FSDP
+    PartialState._shared_state["distributed_type"] = DistributedType.FSDP  # as accelerate sets it on accelerators
+    accelerator.state.fsdp_plugin = FullyShardedDataParallelPlugin(
+        fsdp_version=2, auto_wrap_policy="transformer_based_wrap", reshard_after_forward=True,
+        cpu_ram_efficient_loading=False,
+    )  # fmt: skip
+    return accelerator
+
+
+if __name__ == "__main__":
+    run._accelerator = _sharded
+    main(["train", *sys.argv[1:]])
