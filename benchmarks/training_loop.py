@@ -39,7 +39,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=7)
     options, overrides = parser.parse_known_args()
     config = settings.load(TrainConfig, options.config, overrides)
-    config = replace(config, validation=ValidationConfig(), checkpoint_every_steps=0, resume=False)
+    config = replace(config, validation=ValidationConfig(), checkpoint_every_steps=0, report_to=None, resume=False)
     rounds = measure(config, options.steps, options.rounds)
     ratio = statistics.median(one.loop / one.bare for one in rounds)
     loop, bare = (statistics.median(getattr(one, name) for one in rounds) for name in ("loop", "bare"))
@@ -71,11 +71,12 @@ def _loop(run: Run, n_steps: int, output: Path) -> float:
 
 def _batches(run: Run, n_batches: int) -> list[object]:
     """The batches that the training loop will take next."""
-    run.loader.dataset.epoch = run.state.epoch
     found: list[object] = []
     while len(found) < n_batches:
+        run.loader.dataset.epoch = run.state.epoch
         run.sampler.set_position(run.state.epoch, run.state.batch)
-        for batch in run.loader:
+        for indices in run.sampler:  # not by the loader: accelerate counts who iterates over one
+            batch = run.loader.collate_fn([run.loader.dataset[index] for index in indices])
             found.append(batch)
             run.state = run.state.after_batch(batch.n_words)
             if len(found) == n_batches:

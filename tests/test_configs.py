@@ -55,10 +55,8 @@ def test_a_launchers_config_opens_with_its_command_and_accelerate_knows_all_of_i
     assert set(found.fsdp_config or {}) <= known, "else the launcher would ignore them"
     if found.fsdp_config:
         values = {name.removeprefix("fsdp_"): value for name, value in found.fsdp_config.items()}
-        offload = values.pop("offload_params")
-        plugin = FullyShardedDataParallelPlugin(
-            **{**values, "fsdp_version": values.pop("version")}, cpu_offload=offload
-        )
+        offload, version = values.pop("offload_params"), values.pop("version")
+        plugin = FullyShardedDataParallelPlugin(**values, fsdp_version=version, cpu_offload=offload)
         assert plugin.fsdp_version == 2
 
 
