@@ -25,7 +25,7 @@ def test_a_matrix_learns_in_proportion_to_its_weights() -> None:
 
 def test_adafactor_keeps_means_of_rows_and_columns_and_learns(config: TrainConfig) -> None:
     run = build(replace(config, optim=replace(config.optim, name="adafactor", rates="matrix", weight_decay=0.01)))
-    losses = [float(_step(run, batch).total) for batch, _ in zip(run.loader, range(4), strict=False)]  # type: ignore[union-attr]
+    losses = [float(_step(run, batch).total.detach()) for batch, _ in zip(run.loader, range(4), strict=False)]  # type: ignore[union-attr]
     assert losses[-1] < losses[0]
     (optimiser,) = run.optimisers
     matrix = run.model.network.encoder.block[0].layer[0].SelfAttention.q.weight
