@@ -53,9 +53,6 @@ class ModelOptions:
     model: Annotated[
         str | None,
         typer.Option(show_default="base", help="A model that ships with t5punct (base, small), a folder or a hub id."),
-        typer.Option(
-            show_default="base", help="base, or small (faster), which ship with t5punct; a model folder or a hub id."
-        ),
     ] = None
     style: Annotated[
         str | None,

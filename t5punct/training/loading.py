@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from .. import config as settings
 from .. import model as models
-from ..errors import ConfigError, InputError
-from ..t5.task import TaskConfig
+from ..errors import InputError
 from .batches import BatchSampler, collate
 from .config import TrainConfig
 from .data.prepare import PrepareConfig
 from .examples import ChunkExamples, CopyExamples
+from .suitability import check_case
 
 if TYPE_CHECKING:
     import torch
@@ -34,7 +34,7 @@ def data(
         n_examples = copying.steps * max(1, 2 * config.data.batch_tokens // copying.min_tokens)
         examples = CopyExamples(n_examples, model.tokenizer, copying.n_ids, copying.min_tokens, copying.max_tokens)
     else:
-        _check_case(config.data.path, model.task)
+        check_case(config.data.path, prepared(config.data.path), model.task)
         rows = rows_of(config.data.path, "train")
         if rows is None:
             raise InputError(
@@ -50,17 +50,6 @@ def data(
         generator=torch.Generator(),  # its own: after a resume, a restarted epoch must not change dropout's numbers
     )
     return sampler, loader
-
-
-def _check_case(path: str, task: TaskConfig) -> None:
-    """Refuse data without capitals for a model that writes them; data with capitals serves every model."""
-    made = prepared(path)
-    if task.cased and made and not made.cased:
-        raise ConfigError(
-            f"{path} prepared without capitals, for a task with them",
-            expected="both with or both without",
-            fix="set task.cased=false or prepare with cased=true",
-        )
 
 
 def prepared(path: str) -> PrepareConfig | None:

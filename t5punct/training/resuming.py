@@ -19,8 +19,8 @@ from .config import TrainConfig
 
 # the length of the run, what is logged and kept, where it lies, how it computes, and the weights of its losses
 MAY_CHANGE = (
-    "output", "resume", "checkpoint_every_steps", "keep", "log_every_steps", "validation", "data.workers",
-    "optim.max_steps", "optim.epochs", "loss", "gradient_checkpointing", "mixed_precision", "report_to",
+    "output", "resume", "checkpoint_every_steps", "keep", "log_every_steps", "validation", "report", "report_to",
+    "data.workers", "optim.max_steps", "optim.epochs", "loss", "gradient_checkpointing", "mixed_precision",
 )  # fmt: skip
 
 

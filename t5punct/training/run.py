@@ -31,6 +31,7 @@ from .schedule import learning_rate
 from .selection import score_of
 from .sharding import check_sharded
 from .start import starting_model
+from .suitability import check_suitable
 from .teacher import Teacher
 from .trackers import tracker_settings
 from .validation import Validator
@@ -108,6 +109,9 @@ def _readied(config: TrainConfig, model: models.Model, examples: object, acceler
         if config.data.questions.share:
             model = model.with_task(classifies=True, unmarked_odds=examples.unmarked_odds())
         if not config.resume:
+            for warning in check_suitable(examples, config.init_from or str(config.tokenizer)):
+                if accelerator.is_main_process:
+                    _log.warning("%s", warning)
             model = fitted(model, examples, config.fit)
     network: Any = model.network
     if accelerator.device.type == "cpu":  # with gradients a quarter faster there than torch's fused attention

@@ -15,6 +15,7 @@ from .config import TrainConfig
 from .delays import check_layers
 from .donor import with_decoder_of
 from .loading import prepared
+from .suitability import check_tokenizer
 
 
 def starting_model(config: TrainConfig) -> models.Model:
@@ -40,7 +41,8 @@ def starting_model(config: TrainConfig) -> models.Model:
 
 def _given(config: TrainConfig) -> models.Model:
     """The model of `init_from`, with the layers that are asked for."""
-    model = models.load(config.init_from, task=config.task)
+    model = models.load(config.init_from, task=config.task, revision=config.revision)
+    check_tokenizer(config, model)
     model = models.with_encoder_layers(model, config.encoder_layers) if config.encoder_layers else model
     model = with_decoder_of(model, config.decoder_from) if config.decoder_from else model
     return models.with_decoder_layers(model, config.decoder_layers) if config.decoder_layers else model
