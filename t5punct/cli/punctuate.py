@@ -16,11 +16,12 @@ import typer
 from .distributed import BatchOptions
 from .options import with_model_options
 from .progress import progress_bar
+from .removed import report_removed
 
 if TYPE_CHECKING:
     from ..batch.distributed import RayWork
     from ..batch.jobs import Failure, Job
-    from ..batch.work import Work
+    from ..batch.work import Outcome, Work
 
 
 @with_model_options
@@ -70,6 +71,7 @@ def punctuate(
     from ..batch.jobs import OutputConfig, jobs
 
     options.check(output_dir)
+    options.render()  # a mistake is said before a model is loaded
     writer, terms = options.writer(), options.spellings()
     found = jobs(inputs or ["-"], OutputConfig(output, output_dir, writer.format, html), options.input_format)
     waiting = found.jobs
@@ -78,17 +80,19 @@ def punctuate(
         waiting = tuple(job for job in found.jobs if overwrite or not current.has(job))
     failures = found.failures
     if waiting:
-        failures += _run(options.work(writer, terms, output_dir, for_review=html is not None), waiting)
+        outcome = _run(options.work(writer, terms, output_dir, for_review=html is not None), waiting)
+        report_removed(outcome.removed, outcome.n_words, options.disfluencies)
+        failures += outcome.failures
     _report(failures, n_files=len(found.jobs) + len(found.failures))
     if len(waiting) < len(found.jobs):
         typer.echo(f"t5punct: {len(found.jobs) - len(waiting)} of {len(found.jobs)} files were up to date", err=True)
 
 
-def _run(work: Work | RayWork, jobs: Sequence[Job]) -> tuple[Failure, ...]:
+def _run(work: Work | RayWork, jobs: Sequence[Job]) -> Outcome:
     """Do the work behind a progress bar."""
     with progress_bar("punctuating", float(sum(job.n_bytes for job in jobs)) or None) as advance:
         work.told = lambda progress: advance(progress.n_chars, progress.n_words)
-        return work.run(jobs).failures
+        return work.run(jobs)
 
 
 def _report(failures: Sequence[Failure], n_files: int) -> None:

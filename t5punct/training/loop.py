@@ -35,6 +35,7 @@ from .donor import with_decoder_of
 from .examples import ChunkExamples, CopyExamples
 from .fitting import fitted
 from .lock import alone
+from .new_marks import with_disfluencies
 from .objective import Losses, Objective
 from .optimisers import build_optimisers, freeze, freeze_words
 from .progress import Progress
@@ -45,7 +46,6 @@ from .validation import Validator
 
 if TYPE_CHECKING:
     import torch
-
 
 _log = logging.getLogger(__name__)
 
@@ -167,7 +167,7 @@ def _schedule(config: TrainConfig, optimiser: torch.optim.Optimizer, n_steps: in
 
 
 def _model(config: TrainConfig) -> models.Model:
-    """The model of the checkpoint, of `init_from`, or a fresh one, with the pauses and delays that it will learn."""
+    """The model of the checkpoint, of `init_from`, or a fresh one, with what it will learn of."""
     if config.resume:
         model = models.load(config.output)
     elif config.init_from is not None:
@@ -179,6 +179,7 @@ def _model(config: TrainConfig) -> models.Model:
     else:
         assert config.tokenizer is not None  # noqa: S101  (TrainConfig has checked it)
         model = models.fresh(config.fresh, models.load_tokenizer(config.tokenizer, config.task or TaskConfig()))
+    model = with_disfluencies(model) if config.data.disfluencies.marked else model
     delays = config.data.delays
     if delays.any:
         check_layers(delays, model.network.config.num_layers)
