@@ -203,7 +203,7 @@ class Punctuator:
         if self.config.render.alternatives:
             others = runners_up(here, combine, found, self.config.render.alternatives)
             found = replace(found, alternatives=tuple(one for one in others if DISFLUENT not in one.label))
-        found = Decision.of_label(found)
+        found = found.without_sign(word)
         is_removed = found.disfluent and self.config.render.disfluencies == REMOVE
         label = self._given(word) or found.label
         # where the first word of a sentence is removed, the sentence begins with the next

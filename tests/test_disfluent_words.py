@@ -88,7 +88,7 @@ def test_a_text_is_its_words_without_what_is_removed(signing_model: Model, decod
 
 def _letters(text: str) -> str:
     """A written word without its marks and capitals."""
-    return "".join(word.normal for word in split(text, Alphabet()).words)
+    return "".join(char for char in text.casefold() if char.isalnum())
 
 
 def test_what_is_left_begins_sentences_with_capitals(signing_model: Model) -> None:
@@ -164,7 +164,7 @@ def test_only_a_model_that_knows_them_is_asked(tagged_model: Model, signing_mode
     ],
 )
 def test_marks_behind_what_is_removed(labels: list[str], left: list[str]) -> None:
-    decisions = [Decision.of_label(Decision(label, Case.LOWER, 0.5, 1.0)) for label in labels]
+    decisions = [Decision(label, Case.LOWER, 0.5, 1.0).without_sign(Word("um")) for label in labels]
     found = list(closed_up(decisions))
     assert len(found) == len(decisions)
     assert [one.label for one in found if not one.disfluent] == left
@@ -188,6 +188,13 @@ def test_a_disfluent_word_may_end_a_text() -> None:
     assert ended.best == "~."
     assert ended.probability("~.") == pytest.approx(0.75)
     assert Word("um").written("~.", alphabet=Alphabet().signed) == "um~."
+
+
+def test_what_nobody_says_is_not_disfluent() -> None:
+    said = Decision(DISFLUENT, Case.LOWER, 0.5, 1.0)
+    assert said.without_sign(Word("um")).disfluent
+    for text in ("-", "😀", ":)"):
+        assert said.without_sign(Word(text)) == replace(said, label="")
 
 
 def test_json_says_it_only_where_it_is_asked() -> None:

@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass, replace
 
 from ..errors import ConfigError
 from .marks import DISFLUENT, NO_LABEL, Alphabet, Case, ends_sentence
-from .spelling import keeps_letters
+from .spelling import is_spoken, keeps_letters
 from .words import Word
 
 KEEP, MARK, REMOVE = DISFLUENCIES = ("keep", "mark", "remove")
@@ -69,12 +69,14 @@ class Decision:
     alternatives: tuple[Alternative, ...] = ()  # if they are asked for; the most probable first
     disfluent: bool = False  # whether a careful editor leaves the word out
 
-    @classmethod
-    def of_label(cls, decision: Decision) -> Decision:
-        """A decision whose label may hold the sign of disfluent words, as one whose label holds marks alone."""
-        if DISFLUENT not in decision.label:
-            return decision
-        return replace(decision, label=decision.label.replace(DISFLUENT, NO_LABEL), disfluent=True)
+    def without_sign(self, word: Word) -> Decision:
+        """The decision on a word whose label may hold the sign of disfluent words, as one of marks alone.
+
+        What nobody says, a dash or an emoji, is not disfluent.
+        """
+        if DISFLUENT not in self.label:
+            return self
+        return replace(self, label=self.label.replace(DISFLUENT, NO_LABEL), disfluent=is_spoken(word.text))
 
 
 @dataclass(frozen=True, slots=True)
