@@ -16,6 +16,7 @@ from t5punct.errors import ConfigError
 from t5punct.model import Model
 from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.streaming import StreamConfig, StreamingPunctuator, StreamState
+from t5punct.t5.task import TaskConfig
 from t5punct.text.marks import DISFLUENT, Alphabet, Case, capitalise
 from t5punct.text.render import AnnotatedWord, Decision, RenderConfig, closed_up, render_word
 from t5punct.text.words import Word, split
@@ -147,6 +148,8 @@ def test_only_a_model_that_knows_them_is_asked(tagged_model: Model, signing_mode
         _punctuator(signing_model, "remove", "generate")
     with pytest.raises(ConfigError, match="disfluencies 'drop'; expected one of keep, mark, remove"):
         RenderConfig(disfluencies="drop")
+    with pytest.raises(ConfigError, match="marks ',~'; expected marks without ~, the sign of disfluent words"):
+        TaskConfig(marks=",~")
     with pytest.raises(ConfigError, match="drop --keep-marks or --disfluencies"):
         RenderConfig(disfluencies="mark", keep_marks=True)
 

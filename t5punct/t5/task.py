@@ -51,9 +51,11 @@ class TaskConfig:
         Alphabet(self.marks, self.max_marks)  # raises ConfigError if they are wrong
         if self.max_tokens < 1:
             raise ConfigError(f"max_tokens {self.max_tokens}", expected="1 or more", fix="set max_tokens")
-        if self.disfluencies and DISFLUENT in self.marks:
+        if DISFLUENT in self.marks:
             raise ConfigError(
-                f"marks {self.marks!r} with disfluencies", expected=f"marks without {DISFLUENT}", fix="set marks"
+                f"marks {self.marks!r}",
+                expected=f"marks without {DISFLUENT}, the sign of disfluent words",
+                fix="set marks",
             )
         check_odds(self.mark_odds, self.slot_marks)
         check_share(self.tagger_share)

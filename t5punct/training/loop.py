@@ -35,7 +35,7 @@ from .donor import with_decoder_of
 from .examples import ChunkExamples, CopyExamples
 from .fitting import fitted
 from .lock import alone
-from .new_marks import with_disfluencies
+from .new_marks import as_learned
 from .objective import Losses, Objective
 from .optimisers import build_optimisers, freeze, freeze_words
 from .progress import Progress
@@ -179,7 +179,7 @@ def _model(config: TrainConfig) -> models.Model:
     else:
         assert config.tokenizer is not None  # noqa: S101  (TrainConfig has checked it)
         model = models.fresh(config.fresh, models.load_tokenizer(config.tokenizer, config.task or TaskConfig()))
-    model = with_disfluencies(model) if config.data.disfluencies.marked else model
+    model = as_learned(model, config.data.disfluencies)
     delays = config.data.delays
     if delays.any:
         check_layers(delays, model.network.config.num_layers)

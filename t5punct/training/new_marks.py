@@ -11,6 +11,7 @@ else of the model changes: as long as nobody asks for the sign, it decides what 
 from __future__ import annotations
 
 import copy
+import logging
 from dataclasses import replace
 from typing import Any
 
@@ -21,6 +22,18 @@ from ..t5.tagger import Tagger
 from ..t5.task import TaskConfig, mark_token
 from ..t5.tokenization import TaskTokenizer
 from ..text.marks import DISFLUENT
+from .disfluencies import DisfluencyConfig
+
+_log = logging.getLogger(__name__)
+
+
+def as_learned(model: Model, config: DisfluencyConfig) -> Model:
+    """The model with the sign if training has it; with a warning if it knows the sign and training does not have it."""
+    if config.marked:
+        return with_disfluencies(model)
+    if model.task.disfluencies:
+        _log.warning("%s knows disfluencies and will forget them: data.disfluencies.marked is 0", model.name)
+    return model
 
 
 def with_disfluencies(model: Model) -> Model:
