@@ -147,7 +147,7 @@ def load(source: str | Path | None = None, *, task: TaskConfig | None = None, re
     tokenizer = load_tokenizer(folder, task or read_task(folder))
     network = load_network(folder).eval()
     _check_tokenizer(network, tokenizer, folder)
-    tagger = load_tagger(folder / TAGGER_FILE, network.config.d_model, tokenizer.task.marks)
+    tagger = load_tagger(folder / TAGGER_FILE, network.config.d_model, tokenizer.task.slot_marks)
     named = f"{name}@{revision}" if revision else name
     return Model(network, tokenizer, named, tagger, tuned=(folder / TASK_FILE).is_file())
 

@@ -18,16 +18,24 @@ from pathlib import Path
 from typing import Any
 
 from .decoding import align
+from .decoding.decoders import as_asked, decoder_of, with_sign
 from .decoding.generate import generate_texts
 from .decoding.inputs import DecodingConfig, WindowInput
-from .decoding.precision import on_device, with_precision
-from .decoding.slots import SlotDecoder
-from .decoding.tagging import TagDecoder
+from .decoding.precision import on_device
 from .model import Model, load
-from .text.marks import NO_LABEL, Case
-from .text.render import AnnotatedWord, Decision, RenderConfig, render_word, written_alternatives
+from .text.marks import DISFLUENT, NO_LABEL, Case
+from .text.render import (
+    KEEP,
+    REMOVE,
+    AnnotatedWord,
+    Decision,
+    RenderConfig,
+    closed_up,
+    render_word,
+    written_alternatives,
+)
 from .text.words import Word, checked_text, readable
-from .transcripts.items import Item, in_place, texts_of, written_items
+from .transcripts.items import Item, in_place, texts_of, without_removed, written_items
 from .transcripts.lines import plain
 from .windows.combine import CombineConfig, VoteAccumulator, decide, runners_up
 from .windows.plan import View, WindowConfig, over, pools
@@ -75,15 +83,17 @@ def votes_by_slot(windows: Iterable[WindowVotes]) -> Iterator[list[Vote]]:
 
 
 class Punctuator:
-    """Puts marks and capitals into texts; never changes a word."""
+    """Puts marks and capitals into texts; never changes a word, and removes one only if that is asked for."""
 
     def __init__(self, model: Model, config: PunctuatorConfig | None = None) -> None:
+        """Raises ConfigError for what the model cannot do."""
         self.config = config or PunctuatorConfig()
-        self.model = model = _as_asked(model, self.config.decoding)
+        self.decoding = with_sign(self.config.decoding, model, self.config.render.disfluencies)
+        self.model = model = as_asked(model, self.config.decoding)
         self.alignment = align.AlignmentCounts()  # of everything `generate` has written so far
         model.task.prefix_for(self.config.decoding.style)  # an unknown style is said here, not at the first text
-        self._alphabet = self.config.decoding.alphabet(model.task)
-        self._decoder = _decoder(model, self.config.decoding)
+        self._alphabet = self.decoding.alphabet(model.task)
+        self._decoder = decoder_of(model, self.decoding)
 
     @classmethod
     def from_pretrained(
@@ -129,12 +139,12 @@ class Punctuator:
         shown, read = tee(tee(self._items(text)) for text in texts)
         words = self.annotate_texts(one for _, items in read for one in texts_of(items))
         for items, _ in shown:
-            yield "".join(in_place(written_items(items, words)))
+            yield "".join(in_place(without_removed(written_items(items, words))))
 
     def pieces(self, text: str) -> Iterator[str]:
         """The output in pieces, as words are decided.  Raises InputError as `punctuate` does."""
         shown, read = tee(self._items(text))
-        return in_place(written_items(shown, self.annotate_texts(texts_of(read))))
+        return in_place(without_removed(written_items(shown, self.annotate_texts(texts_of(read)))))
 
     def annotate(self, text: str) -> tuple[AnnotatedWord, ...]:
         """Each word with label, case and confidence.  Raises InputError as `punctuate` does."""
@@ -163,7 +173,7 @@ class Punctuator:
         for first in windows:
             words, judged = tee(waiting.popleft())
             decided = self.decided(judged, _to_last(chain([first], windows)), self.config.combine)
-            yield from map(self.written_word, words, decided)
+            yield from map(self.written_word, words, self.settled(decided))
 
     def decisions(self, words: Iterable[Word]) -> Iterator[Decision]:
         """One decision a word, in order, as soon as no later window can vote on it."""
@@ -191,9 +201,17 @@ class Punctuator:
         here, combine = [placed(vote, word, begins) for vote in votes], combine or self.config.combine
         found = decide(here, combine)
         if self.config.render.alternatives:
-            found = replace(found, alternatives=runners_up(here, combine, found, self.config.render.alternatives))
+            others = runners_up(here, combine, found, self.config.render.alternatives)
+            found = replace(found, alternatives=tuple(one for one in others if DISFLUENT not in one.label))
+        found = found.without_sign(word)
+        is_removed = found.disfluent and self.config.render.disfluencies == REMOVE
         label = self._given(word) or found.label
-        return found, begins_next(begins, word, label, self.model.task.alphabet)
+        # where the first word of a sentence is removed, the sentence begins with the next
+        return found, begins_next(begins, word, label, self.model.task.alphabet) or (is_removed and bool(begins))
+
+    def settled(self, decisions: Iterable[Decision]) -> Iterator[Decision]:
+        """Decisions on the words of a text as they are written: marks of removed words are with those before them."""
+        return closed_up(decisions) if self.config.render.disfluencies == REMOVE else iter(decisions)
 
     def window_votes(self, views: Iterable[View[Word]], *, whole: bool = False) -> Iterator[WindowVotes]:
         """What each window says of its slots; lazily, some batches at a time.
@@ -235,6 +253,7 @@ class Punctuator:
             1.0 if self._given(word) else decision.label_confidence,
             1.0 if written.case is Case.VERBATIM else decision.case_confidence,
             written_alternatives(word, decision, config, self.model.task.alphabet),
+            None if config.disfluencies == KEEP else decision.disfluent,
         )
 
     def window_input(self, words: Sequence[Word]) -> WindowInput:
@@ -250,7 +269,7 @@ class Punctuator:
         if self._decoder is not None:
             n_slots = None if whole else [view.window.keep_stop - view.window.start for view in views]
             return self._decoder.votes(inputs, n_slots)
-        texts = generate_texts(self.model, inputs, self.config.decoding)
+        texts = generate_texts(self.model, inputs, self.decoding)
         task = self.model.task.alphabet
         alignments = [align.align(window.words, text, task) for window, text in zip(inputs, texts, strict=True)]
         config = self.config.align
@@ -264,20 +283,3 @@ def _to_last(windows: Iterator[WindowVotes]) -> Iterator[WindowVotes]:
         yield one
         if one.view.is_last:
             return
-
-
-def _decoder(model: Model, config: DecodingConfig) -> SlotDecoder | TagDecoder | None:
-    """What decides slots; None where text is generated and aligned."""
-    match config.decoder:
-        case "slots":
-            return SlotDecoder(model, config)
-        case "tagger":
-            return TagDecoder(model, config)
-        case _:
-            return None
-
-
-def _as_asked(model: Model, config: DecodingConfig) -> Model:
-    """The model on the device and in the precision that a config names."""
-    model = model if config.device is None else on_device(model, config.device)
-    return model if config.precision is None else with_precision(model, config.precision)

@@ -73,6 +73,28 @@ def tagged_model(tiny_model: models.Model) -> models.Model:
 
 
 @pytest.fixture(scope="session")
+def signing_model(lively_model: models.Model) -> models.Model:
+    """The lively model, which knows disfluencies and finds them, with a tagger, in about every fourth slot."""
+    from dataclasses import replace
+
+    import torch
+
+    from t5punct.t5.tagger import Tagger
+    from t5punct.text.marks import DISFLUENT
+    from t5punct.training.new_marks import with_disfluencies
+
+    with torch.random.fork_rng(devices=[]), torch.no_grad():
+        torch.manual_seed(3)
+        tagger = Tagger(TINY_SHAPE.d_model, lively_model.task.marks).requires_grad_(False)
+        model = with_disfluencies(replace(lively_model, tagger=tagger))
+        assert model.tagger is not None
+        model.tagger.marks.weight[-1].copy_(1.5 * torch.randn(TINY_SHAPE.d_model))
+        rows = model.network.get_input_embeddings().weight
+        rows[model.tokenizer.mark_ids[DISFLUENT][0]].copy_(rows.std() * 1.2 * torch.randn(TINY_SHAPE.d_model))
+    return model
+
+
+@pytest.fixture(scope="session")
 def tiny_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A prepared data set of some hundred short windows, made from `tiny_text`."""
     from datasets.utils.logging import disable_progress_bar

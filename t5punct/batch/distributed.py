@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import ConfigError, InputError, T5PunctError, first_line
 from ..text.formats.files import remove_leftovers
 from .jobs import Job
-from .parts import Done, Entry, Ledger, Part, PartWorker, Place, parts
+from .parts import Done, Entry, Ledger, Part, PartWorker, Place, counted, parts
 
 if TYPE_CHECKING:  # a worker may choose how torch waits before it is loaded
     from ..punctuator import Punctuator
@@ -101,7 +101,8 @@ class RayWork:
             raise _stopped("some parts are missing")
         in_order = [found[number] for number in sorted(found)]
         failures = tuple(failure for done in in_order for failure in done.failures)
-        return Outcome(sum(done.n_written for done in in_order), n_words, failures)
+        removed = counted(done.removed for done in in_order)
+        return Outcome(sum(done.n_written for done in in_order), n_words, failures, removed)
 
     def _dones(self, made: Iterable[Part], n_workers: int) -> Iterator[Done]:
         """What workers did, as it is done."""

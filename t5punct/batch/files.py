@@ -9,13 +9,15 @@ its outcome.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from ..punctuator import Punctuator
+from ..text.render import REMOVE
 from ..transcripts.formats import read_transcript
 from ..transcripts.items import texts_of, written_items
 from ..transcripts.terms import Terms
-from ..transcripts.writers import WriterConfig, pieces_of
+from ..transcripts.writers import WriterConfig, check_removal, pieces_of
 from .current import Current, fingerprint
 from .jobs import OutputConfig, jobs
 from .work import Outcome, Work, items_of
@@ -31,6 +33,8 @@ def punctuate_file(
     `format`: what the file is; None: its name tells.  Raises InputError for a file that cannot be read or written so.
     """
     found = read_transcript(source, format=format, alphabet=punctuator.model.task.alphabet)
+    if punctuator.config.render.disfluencies == REMOVE:
+        check_removal(found, writer or WriterConfig(), str(source))
     items = list(items_of(found, punctuator.model.task.pause_ms))
     words = punctuator.annotate_texts(texts_of(items))
     return "".join(pieces_of(found, written_items(items, words), writer or WriterConfig(), str(source)))
@@ -58,4 +62,4 @@ def punctuate_files(
     outcome = Work(punctuator, writer, spellings if spellings.longest else None).run(
         [job for job in found.jobs if overwrite or not current.has(job)]
     )
-    return Outcome(outcome.n_written, outcome.n_words, (*found.failures, *outcome.failures))
+    return replace(outcome, failures=(*found.failures, *outcome.failures))

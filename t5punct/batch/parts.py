@@ -17,8 +17,9 @@ import os
 import pickle
 import platform
 import traceback
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -55,6 +56,7 @@ class Done:
     n_written: int = 0
     n_words: int = 0
     failures: tuple[Failure, ...] = ()
+    removed: Mapping[str, int] = field(default_factory=dict)
     error: Exception | None = None
 
 
@@ -186,7 +188,7 @@ class PartWorker:
 
         outcome = Work(punctuator, self._writer, self._terms).run(jobs)
         failures = tuple(Failure(one.source, portable(one.error)) for one in outcome.failures)
-        return Done(number, outcome.n_written, outcome.n_words, failures)
+        return Done(number, outcome.n_written, outcome.n_words, failures, outcome.removed)
 
 
 def _joined(number: int, several: Sequence[Done]) -> Done:
@@ -195,7 +197,16 @@ def _joined(number: int, several: Sequence[Done]) -> Done:
         sum(done.n_written for done in several),
         sum(done.n_words for done in several),
         tuple(failure for done in several for failure in done.failures),
+        counted(done.removed for done in several),
     )
+
+
+def counted(several: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    """How often each word was removed, in all parts together."""
+    total = Counter[str]()
+    for one in several:
+        total.update(one)
+    return dict(total)
 
 
 def portable(error: Exception) -> Exception:

@@ -7,22 +7,22 @@ One bad file does not stop the others: its error is kept, and those of its words
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from itertools import groupby, tee
 from pathlib import Path
 
 from ..errors import T5PunctError
 from ..punctuator import Punctuator
 from ..text.formats.outputs import opened
-from ..text.render import AnnotatedWord
+from ..text.render import REMOVE, AnnotatedWord
 from ..text.words import Word
 from ..transcripts.formats import Transcript, read_transcript
-from ..transcripts.items import Item, Kept, WrittenItem, texts_of, written_items
+from ..transcripts.items import Item, Kept, WrittenItem, WrittenWord, texts_of, written_items
 from ..transcripts.pauses import with_pauses
 from ..transcripts.terms import Terms, spelled
-from ..transcripts.writers import WriterConfig, pieces_of
+from ..transcripts.writers import WriterConfig, check_removal, pieces_of
 from .jobs import Failure, Job
 
 _TOLD_WORDS = 64  # how often progress is told
@@ -30,11 +30,12 @@ _TOLD_WORDS = 64  # how often progress is told
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of jobs.  `n_written`: inputs whose output is complete."""
+    """What became of jobs.  `n_written`: inputs whose output is complete; `removed`: removed words, counted."""
 
     n_written: int
     n_words: int
     failures: tuple[Failure, ...]
+    removed: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,7 @@ class Work:
         self._punctuator, self._config, self._terms = punctuator, config or WriterConfig(), terms
         self.told: Callable[[Progress], None] = lambda progress: None
         self._n_words = self._n_chars = 0
+        self._removed: Counter[str] = Counter()
 
     def run(self, jobs: Iterable[Job]) -> Outcome:
         """Punctuate the files, in order; jobs of the same target share one file.
@@ -73,7 +75,7 @@ class Work:
                 failures += failed
         except _DecodingError as error:
             raise error.cause from None
-        return Outcome(n_written, self._n_words, tuple(failures))
+        return Outcome(n_written, self._n_words, tuple(failures), dict(self._removed))
 
     def _write(
         self, target: Path | None, group: Iterator[_Opened], words: Iterator[AnnotatedWord]
@@ -104,6 +106,8 @@ class Work:
         """Write one file, and its page for review; gives what went wrong with it."""
         written = self._written(one, words)
         try:
+            if self._punctuator.config.render.disfluencies == REMOVE:
+                check_removal(one.transcript, self._config, one.job.source)
             page = None if one.job.review is None else tee(written)
             put(pieces_of(one.transcript, page[0] if page else written, self._config, one.job.source))
             one.check()
@@ -127,6 +131,8 @@ class Work:
             yield item
             is_word = not isinstance(item, Kept)
             self._n_words += is_word
+            if isinstance(item, WrittenWord) and item.is_removed:
+                self._removed[item.annotated.word.lower()] += 1
             self._n_chars += len(item.text) if isinstance(item, Kept) else len(item.spoken.raw + item.spoken.after)
             if is_word and not self._n_words % _TOLD_WORDS:
                 self.told(Progress(self._n_chars, self._n_words))

@@ -42,6 +42,13 @@ def evaluate(
             help="Two models in the place of --model: score both, and test whether the second is better or worse.",
         ),
     ] = None,
+    disfluencies: Annotated[
+        str,
+        typer.Option(
+            help="mark: score also which words are fillers, said twice or taken back, as INPUT has them: text by a ~ "
+            "behind them, rows by the label DISFLUENT."
+        ),
+    ] = "keep",
     as_json: Json = False,
 ) -> None:
     """Score a model: take a text's marks off, put them on anew, compare."""
@@ -55,6 +62,8 @@ def evaluate(
         raise ConfigError(
             "--compare with --model or --revision", expected="two models after --compare", fix="drop the others"
         )
+    if compare and disfluencies != "keep":
+        raise ConfigError("--compare with --disfluencies", expected="one of them", fix="score the models one by one")
     from rich.console import Console
 
     from ..evaluation import report as shown
@@ -66,7 +75,7 @@ def evaluate(
             return
         found = shown.comparison_json(comparison)
     else:
-        report = _scored(options, data, max_words)
+        report = _scored(options, data, max_words, disfluencies)
         if not as_json:
             Console().print(shown.table(report))
             return
@@ -74,11 +83,13 @@ def evaluate(
     typer.echo(json.dumps(found, ensure_ascii=False))
 
 
-def _scored(options: StrategyOptions, data: str, max_words: int | None) -> Report:
+def _scored(options: StrategyOptions, data: str, max_words: int | None, disfluencies: str) -> Report:
     """The scores of one model."""
     from ..evaluation.files import evaluate_file
+    from ..text.render import RenderConfig
 
-    punctuator = options.punctuator()
+    render = RenderConfig(disfluencies=disfluencies)  # a mistake is said before a model is loaded
+    punctuator = options.punctuator().with_config(render=render)
     with progress_bar("evaluating", _total(data, max_words)) as advance:
         return evaluate_file(data, punctuator, max_words=max_words, told=lambda done: advance(done, done))
 

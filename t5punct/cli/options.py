@@ -40,6 +40,13 @@ Overrides = Annotated[
     ),
 ]
 KeepMarks = Annotated[bool, typer.Option("--keep-marks", help="Keep the marks the input has, and add others.")]
+Disfluencies = Annotated[
+    str,
+    typer.Option(
+        help="Fillers, words said twice and words taken back: keep, mark (by ~ behind them; in json by a field) or "
+        "remove, the only way in which words go.  For models that were trained for it."
+    ),
+]
 NoCase = Annotated[bool, typer.Option("--no-case", help="Leave every letter as it is.")]
 Fragment = Annotated[
     bool, typer.Option("--fragment", help="The text may begin and end inside a sentence; else it does not.")

@@ -16,6 +16,7 @@ import typer
 from .distributed import BatchOptions
 from .options import with_model_options
 from .progress import progress_bar
+from .removed import report_removed
 
 if TYPE_CHECKING:
     from ..batch.distributed import RayWork
@@ -70,6 +71,7 @@ def punctuate(
     from ..batch.jobs import OutputConfig, jobs
 
     options.check(output_dir)
+    options.render()  # a mistake is said before a model is loaded
     writer, terms = options.writer(), options.spellings()
     found = jobs(inputs or ["-"], OutputConfig(output, output_dir, writer.format, html), options.input_format)
     waiting = found.jobs
@@ -78,17 +80,19 @@ def punctuate(
         waiting = tuple(job for job in found.jobs if overwrite or not current.has(job))
     failures = found.failures
     if waiting:
-        failures += _run(options.work(writer, terms, output_dir, for_review=html is not None), waiting)
+        failures += _run(options.work(writer, terms, output_dir, for_review=html is not None), waiting, options)
     _report(failures, n_files=len(found.jobs) + len(found.failures))
     if len(waiting) < len(found.jobs):
         typer.echo(f"t5punct: {len(found.jobs) - len(waiting)} of {len(found.jobs)} files were up to date", err=True)
 
 
-def _run(work: Work | RayWork, jobs: Sequence[Job]) -> tuple[Failure, ...]:
-    """Do the work behind a progress bar."""
+def _run(work: Work | RayWork, jobs: Sequence[Job], options: BatchOptions) -> tuple[Failure, ...]:
+    """Do the work behind a progress bar, and say which words were removed."""
     with progress_bar("punctuating", float(sum(job.n_bytes for job in jobs)) or None) as advance:
         work.told = lambda progress: advance(progress.n_chars, progress.n_words)
-        return work.run(jobs).failures
+        outcome = work.run(jobs)
+    report_removed(outcome.removed, outcome.n_words, options.disfluencies)
+    return outcome.failures
 
 
 def _report(failures: Sequence[Failure], n_files: int) -> None:

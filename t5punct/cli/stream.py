@@ -12,12 +12,14 @@ import os
 import signal
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .options import Json, KeepMarks, NoCase, StreamOptions, expert, with_model_options
+from .options import Disfluencies, Json, KeepMarks, NoCase, StreamOptions, expert, with_model_options
+from .removed import report_removed
 
 if TYPE_CHECKING:
     from ..streaming import Committed, StreamingPunctuator
@@ -65,6 +67,7 @@ def stream(
     after: Annotated[int, expert(min=0, help="Policy sentence: words that must follow a sentence's end.")] = 4,
     keep_marks: KeepMarks = False,
     no_case: NoCase = False,
+    disfluencies: Disfluencies = "keep",
     as_json: Json = False,
 ) -> None:
     """Punctuate words as they arrive; what is printed never changes.
@@ -83,11 +86,13 @@ def stream(
     config = StreamConfig(
         policy, decide, window, lookahead, l_min, l_max, _numbers(threshold), every, after, max_delay_ms=max_delay_ms
     )
-    punctuator = options.punctuator().with_config(render=RenderConfig(case=not no_case, keep_marks=keep_marks))
+    render = RenderConfig(case=not no_case, keep_marks=keep_marks, disfluencies=disfluencies)
+    punctuator = options.punctuator().with_config(render=render)
     live, printer = StreamingPunctuator(punctuator, config), _Printer(as_json)
     with _Interruptible() as interrupt:
         source = arrivals(sys.stdin.fileno(), timed=timed, silence_ms=max_delay_ms, stop=interrupt.descriptor)
         n_problems = _print_all(source, live, printer, provisional)
+    report_removed(printer.removed, live.state.n_committed, disfluencies)
     if n_problems and not live.state.n_seen:
         raise typer.Exit(2)
     if interrupt.received:
@@ -150,6 +155,7 @@ class _Printer:
         # bytes that are no UTF-8 come out as they came in; json names them, \udcff for the byte ff
         errors = "backslashreplace" if as_json else "surrogateescape"
         self._as_json, self._n_chars, self._out = as_json, 0, standard_output(errors)
+        self.removed: Counter[str] = Counter()
 
     def commit(self, words: Sequence[Committed], started: float) -> None:
         """Print words; `started`: when the work on them began, by `time.perf_counter`."""
@@ -159,7 +165,10 @@ class _Printer:
 
         spent_ms = round(1000 * (time.perf_counter() - started), 1)
         for word in words:
-            space = " " * bool(self._n_chars)
+            is_removed = word.annotated.is_removed
+            if is_removed:
+                self.removed[word.annotated.word.lower()] += 1
+            space = " " * bool(self._n_chars and not is_removed)
             begin, end = self._n_chars + len(space), self._n_chars + len(space) + len(word.text)
             if self._as_json:
                 event = {
@@ -178,7 +187,8 @@ class _Printer:
     def tail(self, words: Sequence[AnnotatedWord]) -> None:
         import json
 
-        self._write(json.dumps({"provisional": [word.text for word in words]}, ensure_ascii=False) + "\n")
+        texts = [word.text for word in words if not word.is_removed]
+        self._write(json.dumps({"provisional": texts}, ensure_ascii=False) + "\n")
 
     def end(self) -> None:
         if self._n_chars and not self._as_json:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .options import Json, KeepMarks, NoCase, StrategyOptions, expert
+from .options import Disfluencies, Json, KeepMarks, NoCase, StrategyOptions, expert
 
 if TYPE_CHECKING:
     from ..text.render import RenderConfig
@@ -43,6 +43,7 @@ class TranscriptOptions(StrategyOptions):
     lines: Annotated[bool, typer.Option("--lines", help="Each line is a text of its own, as in a chat.")] = False
     keep_marks: KeepMarks = False
     no_case: NoCase = False
+    disfluencies: Disfluencies = "keep"
     keep_case: Annotated[bool, typer.Option("--keep-case", help="Keep the capitals that INPUT has.")] = False
     terms: Annotated[
         Path | None,
@@ -112,4 +113,4 @@ class TranscriptOptions(StrategyOptions):
         alternatives = self.alternatives
         if alternatives is None:
             alternatives = _REVIEW_ALTERNATIVES if for_review or self.to == "html" else 0
-        return RenderConfig(not self.no_case, self.keep_case, self.keep_marks, alternatives)
+        return RenderConfig(not self.no_case, self.keep_case, self.keep_marks, alternatives, self.disfluencies)

@@ -28,7 +28,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ..t5.tokenization import TaskTokenizer
-from ..text.marks import NO_LABEL, Alphabet, Case, case_forms
+from ..text.marks import DISFLUENT, NO_LABEL, Alphabet, Case, case_forms
 from .inputs import WindowInput
 
 Tokens = tuple[int, ...]
@@ -146,6 +146,7 @@ class Candidates:
         self._tokenizer = tokenizer
         self._alphabet = alphabet or tokenizer.task.alphabet
         self._mark_odds = mark_odds or {}
+        self._opens_differently = bool(self._mark_odds) or DISFLUENT in self._alphabet.marks
         self._made: OrderedDict[tuple[str | None, bool, bool, bool, str], Choice] = OrderedDict()
 
     def choice(self, window: WindowInput, place: int, n_marks: int) -> Choice:
@@ -155,7 +156,7 @@ class Candidates:
             word = (window.spellings if self._tokenizer.task.cased else window.words)[place]
         given = window.given[place - 1] if window.given and place else NO_LABEL
         marked = not given and place > 0 and window.has_slot[place - 1] and n_marks < self._alphabet.max_marks
-        key = (word, place == 0, marked, bool(self._mark_odds) and n_marks == 0, given)
+        key = (word, place == 0, marked, self._opens_differently and n_marks == 0, given)
         choice = self._made.get(key)
         if choice is not None:
             self._made.move_to_end(key)
@@ -165,23 +166,27 @@ class Candidates:
         choice = self._made[key] = Choice.of(self._options(*key))
         return choice
 
-    def _options(self, word: str | None, first: bool, marked: bool, weighed: bool, given: str) -> list[Option]:
-        """The options: word forms before marks, so that the next word can always be written; lower case first."""
+    def _options(self, word: str | None, first: bool, marked: bool, opens: bool, given: str) -> list[Option]:
+        """The options: word forms before marks, so that the next word can always be written; lower case first.
+
+        Odds, and the sign of disfluent words, are for the first mark of a slot alone.
+        """
         tokenizer = self._tokenizer
         found = [Option((tokenizer.eos_id,))] if word is None else self._forms(word, first)
         if given:
             marks = tuple(token for mark in given for token in tokenizer.mark_ids[mark])
             return [replace(option, tokens=marks + option.tokens) for option in found]
         if marked:
-            odds = self._mark_odds if weighed else {}
+            odds = self._mark_odds if opens else {}
             found += [
                 Option(
                     tokenizer.mark_ids[mark],
                     mark=mark,
                     odds=odds.get(mark, 1.0),
-                    mark_class=1 + tokenizer.task.marks.index(mark),
+                    mark_class=1 + tokenizer.task.slot_marks.index(mark),
                 )
                 for mark in self._alphabet.marks
+                if opens or mark != DISFLUENT
             ]
         return found
 

@@ -68,7 +68,7 @@ class DecodingConfig:
     def alphabet(self, task: TaskConfig) -> Alphabet:
         """The marks that may be written with a task.  Raises ConfigError for marks that it does not have."""
         marks = task.marks if self.marks is None else self.marks
-        unknown = set(marks) - set(task.marks)
+        unknown = set(marks) - set(task.slot_marks)
         if unknown:
             raise ConfigError(
                 f"marks {''.join(sorted(unknown))!r}", expected=f"some of {task.marks!r}", fix="check --marks"
@@ -81,7 +81,7 @@ class DecodingConfig:
 
     def odds(self, task: TaskConfig) -> dict[str, float]:
         """How many times each mark counts.  Raises ConfigError for marks that the task does not have."""
-        check_odds(self.mark_odds or {}, task.marks)
+        check_odds(self.mark_odds or {}, task.slot_marks)
         return {} if self.mark_odds == {} else task.mark_odds | (self.mark_odds or {})
 
     def share(self, model: Model) -> float:

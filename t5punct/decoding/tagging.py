@@ -22,7 +22,7 @@ from ..model import Model
 from ..t5.delay import Delay, delayed_states
 from ..t5.tagger import TAGGED_CASES
 from ..t5.tokenization import Source
-from ..text.marks import NO_LABEL, Case, case_forms, ends_sentence
+from ..text.marks import DISFLUENT, NO_LABEL, Case, case_forms, ends_sentence
 from ..windows.votes import Distribution, Vote
 from .batching import by_length
 from .inputs import DecodingConfig, WindowInput, encoder_input, sources_of
@@ -61,6 +61,9 @@ class TagDecoder:
         alphabet, odds = self._config.alphabet(model.task), self._config.odds(model.task)
         self._log_odds = self._tagger.log_odds(odds, alphabet.marks)
         self._ends = torch.tensor([ends_sentence(mark) for mark in self._tagger.mark_classes])
+        # where nobody asks for the sign of disfluent words, it is as if there were none
+        unasked = DISFLUENT if DISFLUENT not in alphabet.marks else None
+        self._unasked = torch.tensor([mark == unasked for mark in self._tagger.mark_classes])
 
     @torch.inference_mode()
     def votes(self, windows: Sequence[WindowInput], n_slots: Sequence[int] | None = None) -> list[tuple[Vote, ...]]:
@@ -98,6 +101,7 @@ class TagDecoder:
     def _read(self, states: torch.Tensor) -> Tagged:
         """What the heads say of words' last tokens, (n_slots, d_model)."""
         marks, cases = (logits.float().cpu() for logits in self._tagger(states))  # (n_slots, n_classes)
+        marks = marks.masked_fill(self._unasked, float("-inf"))
         ends = marks.softmax(-1)[:, self._ends].sum(-1)
         return Tagged((marks + self._log_odds).softmax(-1).tolist(), ends.tolist(), cases.softmax(-1).tolist())
 

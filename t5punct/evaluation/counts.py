@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from ..errors import InputError
-from ..text.marks import ends_sentence
+from ..text.marks import DISFLUENT, NO_LABEL, ends_sentence
 
 # the marks of each class of the IWSLT benchmark; the first mark of a label that has a class decides
 CLASS_MARKS: Mapping[str, str] = {"COMMA": ",:-", "PERIOD": ".!;", "QUESTION": "?"}
@@ -25,10 +25,19 @@ _CLASS_OF_MARK = {mark: name for name, marks in CLASS_MARKS.items() for mark in 
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """One slot: its label, and how the word before it is written (None if case is not scored)."""
+    """One slot: its label, and how the word before it is written (None if case is not scored).
+
+    `disfluent`: whether that word is to be left out; of such a label, `um~,`, only the marks are scored as marks.
+    """
 
     label: str
     word: str | None = None
+    disfluent: bool = False
+
+    @classmethod
+    def of(cls, label: str, word: str | None = None) -> Slot:
+        """A slot of a label that may hold the sign of disfluent words."""
+        return cls(label.replace(DISFLUENT, NO_LABEL), word, DISFLUENT in label)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +70,7 @@ class Counts:
     multiple: int = 0  # slots whose reference label has two or more marks
     multiple_exact: int = 0
     boundaries: ClassCounts = ClassCounts()  # slots that end a sentence
+    disfluent: ClassCounts = ClassCounts()  # words that are to be left out
     cased_words: int = 0  # words that the reference does not write in lower case
     cased_correct: int = 0
     case_words: int = 0  # all words whose case is known
@@ -75,7 +85,7 @@ class Counts:
 
     def row(self) -> list[int]:
         """All numbers in a fixed order, so that thousands of documents can be added up as the rows of a matrix."""
-        triples = (*(self.classes[name] for name in CLASS_MARKS), self.boundaries)
+        triples = (*(self.classes[name] for name in CLASS_MARKS), self.boundaries, self.disfluent)
         numbers = [getattr(self, name) for name in _PLAIN_FIELDS]
         return numbers + [number for found in triples for number in (found.correct, found.predicted, found.reference)]
 
@@ -84,11 +94,14 @@ class Counts:
         """The counts that have this row."""
         n_plain = len(_PLAIN_FIELDS)
         plain: dict[str, Any] = dict(zip(_PLAIN_FIELDS, row[:n_plain], strict=True))
-        *classes, boundaries = (ClassCounts(*row[start : start + 3]) for start in range(n_plain, len(row), 3))
-        return cls(classes=dict(zip(CLASS_MARKS, classes, strict=True)), boundaries=boundaries, **plain)
+        *classes, boundaries, disfluent = (
+            ClassCounts(*row[start : start + 3]) for start in range(n_plain, len(row), 3)
+        )
+        named = dict(zip(CLASS_MARKS, classes, strict=True))
+        return cls(classes=named, boundaries=boundaries, disfluent=disfluent, **plain)
 
 
-_PLAIN_FIELDS = tuple(item.name for item in fields(Counts) if item.name not in ("classes", "boundaries"))
+_PLAIN_FIELDS = tuple(item.name for item in fields(Counts) if item.name not in ("classes", "boundaries", "disfluent"))
 
 
 def class_of(label: str) -> str | None:
@@ -112,9 +125,9 @@ def count(reference: Sequence[Slot], output: Sequence[Slot]) -> Counts:
 def _kind(wanted: Slot, found: Slot) -> tuple[Slot, Slot]:
     """One pair for all pairs of slots that count the same: there are many slots of few kinds."""
     if wanted.word is None or found.word is None:
-        return Slot(wanted.label), Slot(found.label)
+        return replace(wanted, word=None), replace(found, word=None)
     spelled = "a" if wanted.word == wanted.word.lower() else "A"
-    return Slot(wanted.label, spelled), Slot(found.label, spelled if wanted.word == found.word else "")
+    return replace(wanted, word=spelled), replace(found, word=spelled if wanted.word == found.word else "")
 
 
 def _count_slot(wanted: Slot, found: Slot) -> Counts:
@@ -137,6 +150,7 @@ def _count_slot(wanted: Slot, found: Slot) -> Counts:
         multiple=int(multiple),
         multiple_exact=int(multiple and wanted.label == found.label),
         boundaries=ClassCounts(int(all(ends)), int(ends[1]), int(ends[0])),
+        disfluent=ClassCounts(int(wanted.disfluent and found.disfluent), int(found.disfluent), int(wanted.disfluent)),
         cased_words=int(not_lower),
         cased_correct=int(not_lower and same),
         case_words=int(cased),

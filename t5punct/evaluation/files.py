@@ -14,8 +14,10 @@ from pathlib import Path
 
 from .. import __version__
 from ..decoding.align import AlignmentCounts
+from ..errors import ConfigError
 from ..punctuator import Punctuator
-from ..text.render import Decision
+from ..text.marks import Alphabet
+from ..text.render import KEEP, MARK, REMOVE, Decision
 from ..windows.presets import Preset
 from .counts import CLASS_MARKS, Counts
 from .references import Reference, references
@@ -43,7 +45,7 @@ def evaluate_file(
     path: str | Path, punctuator: Punctuator, *, max_words: int | None = None, told: Told | None = None
 ) -> Report:
     """Punctuate a file's words again and score the result; `path` may be a pipe, or `-` for standard input."""
-    alphabet, case = punctuator.model.task.alphabet, punctuator.config.render.case
+    alphabet, case = alphabet_of(punctuator), punctuator.config.render.case
     documents = references(path, alphabet, case=case, max_words=max_words)
     return evaluate(documents, punctuator, str(path), max_words=max_words, told=told)
 
@@ -85,6 +87,17 @@ def _watched(decided: Iterable[Decision], before: int, told: Told | None) -> Ite
             told(number)
 
 
+def alphabet_of(punctuator: Punctuator) -> Alphabet:
+    """What references are written with; with the sign of disfluent words if these are marked, as in the output.
+
+    Raises ConfigError where they would be removed: what is gone cannot be scored.
+    """
+    alphabet, asked = punctuator.model.task.alphabet, punctuator.config.render.disfluencies
+    if asked == REMOVE:
+        raise ConfigError("scores of a text whose disfluencies are removed", expected="keep or mark", fix="mark them")
+    return alphabet.signed if asked == MARK else alphabet
+
+
 def signature(punctuator: Punctuator, units: str, max_words: int | None) -> str:
     """The settings behind a score, so that scores can be compared; most settings are left out if they are defaults."""
     config, task, decoding = punctuator.config, punctuator.model.task, punctuator.config.decoding
@@ -104,6 +117,7 @@ def signature(punctuator: Punctuator, units: str, max_words: int | None) -> str:
         # what shares a batch counts as well where numbers are rough, see `precision`
         f"precision:{precision}|batch-tokens:{decoding.batch_tokens}" if precision != "fp32" else "",
         "fragment" if config.fragment else "",
+        f"disfluencies:{config.render.disfluencies}" if config.render.disfluencies != KEEP else "",
         f"model:{punctuator.model.name}",
         f"version:{__version__}",
     ]

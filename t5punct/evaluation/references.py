@@ -17,7 +17,16 @@ from typing import Protocol
 
 from ..errors import InputError
 from ..text.formats.files import source_lines
-from ..text.formats.iwslt import LABEL_OF_CLASS, JoinedWords, Row, is_named_iwslt, is_row, join_clitics, rows_of
+from ..text.formats.iwslt import (
+    LABEL_OF_CLASS,
+    TO_BE_LEFT_OUT,
+    JoinedWords,
+    Row,
+    is_named_iwslt,
+    is_row,
+    join_clitics,
+    rows_of,
+)
 from ..text.marks import Alphabet
 from ..text.render import AnnotatedWord
 from ..text.words import Word, split
@@ -60,14 +69,16 @@ class RowsReference:
 
     def counts(self, annotated: Sequence[AnnotatedWord]) -> list[Counts]:
         """One for each stretch; changed words are counted for the whole file and added to its first stretch."""
-        labels = [""] * len(self.rows)
+        found = list[Slot]()
         for last, word in zip(self._joined.last_rows, annotated, strict=True):
-            labels[last] = word.label
-        slots = [Slot(LABEL_OF_CLASS[row.label_class]) for row in self.rows], [Slot(label) for label in labels]
+            found += [Slot("", disfluent=bool(word.disfluent))] * (last - len(found))
+            found.append(Slot(word.label, disfluent=bool(word.disfluent)))
+        classes = [row.label_class for row in self.rows]
+        slots = [Slot(LABEL_OF_CLASS[one], disfluent=one == TO_BE_LEFT_OUT) for one in classes], found
         stretches = (slice(start, start + _STRETCH_WORDS) for start in range(0, len(self.rows), _STRETCH_WORDS))
-        found = [count(slots[0][one], slots[1][one]) + Counts(words=len(slots[0][one])) for one in stretches]
-        found[0] += self._changes([word.text for word in annotated])
-        return found
+        counts = [count(slots[0][one], slots[1][one]) + Counts(words=len(slots[0][one])) for one in stretches]
+        counts[0] += self._changes([word.text for word in annotated])
+        return counts
 
     def _changes(self, written: Sequence[str]) -> Counts:
         """How the words change in the text that t5punct writes."""

@@ -32,6 +32,7 @@ def as_json(report: Report) -> dict[str, Any]:
         "per_class": {name: _class_json(found) for name, found in scores.per_class.items()},
         "slot_error_rate": scores.slot_error_rate,
         "boundary_f1": scores.boundary.f1,
+        **({"disfluent": _class_json(scores.disfluent)} if scores.disfluent.reference else {}),
         "multiple_exact": scores.multiple_exact,
         "case_accuracy": scores.case_accuracy,
         "cased_accuracy": scores.cased_accuracy,
@@ -87,6 +88,7 @@ def table(report: Report) -> RenderableType:
     scores = report.scores
     classes = Table("class", "precision", "recall", "F1", "reference", title=report.data)
     rows: list[tuple[str, Any]] = [*scores.per_class.items(), ("micro", scores.micro), ("boundary", scores.boundary)]
+    rows += [("disfluent", scores.disfluent)] if scores.disfluent.reference else []
     for name, found in rows:
         values = (found.precision, found.recall, found.f1)
         classes.add_row(name, *(_number(value) for value in values), str(found.reference))

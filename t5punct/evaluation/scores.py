@@ -36,6 +36,7 @@ class Scores:
     slot_error_rate: float | None  # (substitutions + insertions + deletions) / reference marks
     multiple_exact: float | None  # labels of two and more marks that are exactly right
     boundary: ClassScores  # sentence ends
+    disfluent: ClassScores  # words to be left out
     case_accuracy: float | None
     cased_accuracy: float | None  # on words that the reference does not write in lower case
     words: int
@@ -57,6 +58,7 @@ def scores_of(counts: Counts) -> Scores:
         slot_error_rate=_percent(errors, pooled.reference),
         multiple_exact=_percent(counts.multiple_exact, counts.multiple),
         boundary=_class_scores(counts.boundaries),
+        disfluent=_class_scores(counts.disfluent),
         case_accuracy=_percent(counts.case_correct, counts.case_words),
         cased_accuracy=_percent(counts.cased_correct, counts.cased_words),
         words=counts.words,

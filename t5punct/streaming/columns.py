@@ -35,7 +35,7 @@ class Columns:
 
     def __init__(self, punctuator: Punctuator, lookahead: int) -> None:
         """Raises ConfigError for a model without a tagger."""
-        model, decoding = punctuator.model, replace(punctuator.config.decoding, decoder="tagger", delay_words=None)
+        model, decoding = punctuator.model, replace(punctuator.decoding, decoder="tagger", delay_words=None)
         self._punctuator, self._tagger = punctuator, TagDecoder(model, decoding)
         self._encoder = ColumnEncoder(model, delay_of(model, lookahead), decoding.style)
 

@@ -58,8 +58,8 @@ class Classify:
 
     def __init__(self, punctuator: Punctuator, classifier: Classifier | None = None) -> None:
         """Raises ConfigError for a model that does not know the task; `classifier`, if given, answers instead of it."""
-        decoding = punctuator.config.decoding
-        self._punctuator, self._classifier = punctuator, classifier or SlotClassifier(punctuator.model, decoding)
+        self._punctuator = punctuator
+        self._classifier = classifier or SlotClassifier(punctuator.model, punctuator.decoding)
 
     def votes(self, looks: Sequence[Look]) -> list[tuple[Vote, ...]]:
         answers = iter(self._classifier.decode([question for look in looks for question in self._questions(look)]))

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from ..errors import ConfigError, InputError
 from ..punctuator import Punctuator
 from ..text.formats.live import TimedWord
-from ..text.render import AnnotatedWord
+from ..text.render import AnnotatedWord, Decision
 from ..text.words import Word, checked_text, words_of
 from ..windows.plan import View, Window
 from ..windows.votes import Vote
@@ -31,7 +31,7 @@ Words = Iterable[str | TimedWord]
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """A word whose slot is final, and how many words were heard after it by then."""
+    """A word whose slot is final, and how many words were heard after it by then.  One that was removed has no text."""
 
     annotated: AnnotatedWord
     delay_words: int
@@ -171,15 +171,21 @@ class Streams:
     def _commit(self, state: StreamState, votes: Sequence[Vote]) -> tuple[StreamState, tuple[Committed, ...]]:
         """The first waiting words, as these votes decide them, and the state once they are committed."""
         begins = state.n_committed == state.sentence_start if state.n_committed else self._punctuator.begins_text
-        committed, sentence_start = [], state.sentence_start
-        for place, vote in enumerate(votes, start=state.n_committed):
-            word = state.words[place - state.start]
+        decisions, sentence_start = list[Decision](), state.sentence_start
+        words = state.words[state.n_committed - state.start :][: len(votes)]
+        for place, (word, vote) in enumerate(zip(words, votes, strict=True), start=state.n_committed + 1):
             decision, begins = self._punctuator.decision(word, [vote], begins)
-            written, times = self._punctuator.written_word(word, decision), state.times_of(place)
-            committed.append(Committed(written, state.n_seen - place - 1, times.start_ms, times.end_ms))
-            sentence_start = place + 1 if begins else sentence_start
+            decisions.append(decision)
+            sentence_start = place if begins else sentence_start
+        # what is out stays: the marks of a removed word can only go to a word that is committed together with it
+        written = self._punctuator.written(words, self._punctuator.settled(decisions))
+        times = [state.times_of(place) for place in range(state.n_committed, state.n_committed + len(words))]
+        committed = tuple(
+            Committed(word, state.n_waiting - place, spoken.start_ms, spoken.end_ms)
+            for place, (word, spoken) in enumerate(zip(written, times, strict=True), start=1)
+        )
         n_committed = state.n_committed + len(committed)
-        return replace(state, n_committed=n_committed, sentence_start=sentence_start), tuple(committed)
+        return replace(state, n_committed=n_committed, sentence_start=sentence_start), committed
 
 
 class StreamingPunctuator:

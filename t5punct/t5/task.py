@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from ..errors import ConfigError
-from ..text.marks import Alphabet, Case, capitalise, case_of
+from ..text.marks import DISFLUENT, Alphabet, Case, capitalise, case_of
 
 SENTINEL = "<extra_id_0>"  # marks the slot that is asked about
 PAUSE = "<extra_id_1>"  # stands after a word that a silence follows
@@ -40,6 +40,7 @@ class TaskConfig:
     delay_left_words: int | None = None  # what a layer sees to the left if trained with a delay; None: never was
     delay_layers: list[int] = field(default_factory=list)  # with a delay, those that look ahead (see `delay`)
     pause_ms: int | None = None  # a silence of this length is a pause token (280 in the thesis); None: no pauses
+    disfluencies: bool = False  # knows which words a careful editor leaves out: in slots, `DISFLUENT` is a mark too
     cased: bool = True  # targets in true case; False writes everything in lower case (Melamud 2021)
     inline_case: bool = False  # a case token before the word's lower-case tokens; the tokenizer must have `CASE_TOKENS`
     styles: list[str] = field(default_factory=lambda: ["talk", "meeting", "prose", "chat"])
@@ -50,7 +51,13 @@ class TaskConfig:
         Alphabet(self.marks, self.max_marks)  # raises ConfigError if they are wrong
         if self.max_tokens < 1:
             raise ConfigError(f"max_tokens {self.max_tokens}", expected="1 or more", fix="set max_tokens")
-        check_odds(self.mark_odds, self.marks)
+        if DISFLUENT in self.marks:
+            raise ConfigError(
+                f"marks {self.marks!r}",
+                expected=f"marks without {DISFLUENT}, the sign of disfluent words",
+                fix="set marks",
+            )
+        check_odds(self.mark_odds, self.slot_marks)
         check_share(self.tagger_share)
         if not 0.0 < self.unmarked_odds < math.inf:
             raise ConfigError(f"unmarked_odds {self.unmarked_odds}", expected="above 0", fix="set unmarked_odds")
@@ -83,6 +90,11 @@ class TaskConfig:
     @cached_property
     def alphabet(self) -> Alphabet:
         return Alphabet(self.marks, self.max_marks)
+
+    @property
+    def slot_marks(self) -> str:
+        """All that a slot may hold: the marks of texts, and, if the model knows disfluencies, their sign."""
+        return self.marks + DISFLUENT * self.disfluencies
 
     def style_or_default(self, style: str | None) -> str:
         """A style; None takes the default.  Raises ConfigError for an unknown one."""

@@ -19,7 +19,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ..errors import ModelError
-from ..text.marks import DASH, Case, apply_case
+from ..text.marks import DASH, DISFLUENT, Case, apply_case
 from ..text.words import split
 from .task import CASE_TOKENS, PAUSE, SENTINEL, TaskConfig, inline_case_of, mark_token, style_token
 
@@ -57,6 +57,8 @@ class TaskTokenizer:
     def mark_ids(self) -> dict[str, tuple[int, ...]]:
         """The tokens of each mark when it follows a word; those of the dash include its space."""
         marks: dict[str, tuple[int, ...]] = {}
+        if self.task.disfluencies:  # as a character it may be unknown, or part of words
+            marks[DISFLUENT] = (self._special(mark_token(DISFLUENT)),)
         for mark in self.task.marks:
             row = self._row(mark_token(mark))
             if row is not None:
@@ -103,7 +105,7 @@ class TaskTokenizer:
     @cached_property
     def task_ids(self) -> tuple[int, ...]:
         """The task's own tokens that the tokenizer has: styles, marks, case, sentinels."""
-        names = (*map(style_token, self.task.styles), *map(mark_token, self.task.marks), *CASE_TOKENS.values())
+        names = (*map(style_token, self.task.styles), *map(mark_token, self.task.slot_marks), *CASE_TOKENS.values())
         rows = (row for row in map(self._row, names) if row is not None)
         return tuple(sorted({*rows, *self.sentinel_ids}))
 
@@ -180,7 +182,10 @@ class TaskTokenizer:
         return self.target(forms, [word.label for word in words])
 
     def decode(self, ids: Sequence[int]) -> str:
-        """The text of generated ids, special tokens left out."""
+        """The text of generated ids; special tokens and the sign of disfluent words are left out."""
+        if self.task.disfluencies:
+            sign = self.mark_ids[DISFLUENT]
+            ids = [number for number in ids if number not in sign]
         if self._row(mark_token(self.task.marks[0])) is None:
             return str(self.tokenizer.decode(ids, skip_special_tokens=True, clean_up_tokenization_spaces=False))
         return self._spell(ids)

@@ -14,7 +14,7 @@ Out: a label (the string of marks in the word's slot) and a `Case`.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 
@@ -26,6 +26,9 @@ _KNOWN_MARKS = ",.?!:;" + DASH
 _DASHES, _ELLIPSIS = "–—―", "…"  # other spellings of the dash and of three full stops
 _DASH_RUN = re.compile(f"[{DASH}{_DASHES}]+")
 NO_LABEL = ""
+# the sign behind a word that a careful editor leaves out: a filler, a repetition, words that are taken back.  A slot
+# holds it alone or with marks; it is no mark of a text, so an `Alphabet` has it only where it is asked for (`signed`)
+DISFLUENT = "~"
 ENDS_SENTENCE = ".?!"
 # o'neil and d'angelo have two capitals; o'clock, d'you, d'oh and the like have one
 _NAME = re.compile(r"[od]['’](?=[^\W\d_]{3})(?!(?:clock|you|accord)\b)")
@@ -53,6 +56,15 @@ class Alphabet:
             )
         if self.max_marks < 1:
             raise ConfigError(f"max_marks {self.max_marks}", expected="1 or more", fix="use 3")
+
+    @cached_property
+    def signed(self) -> Alphabet:
+        """The same marks, and the sign of disfluent words.
+
+        >>> Alphabet(",.").signed.label("~,")
+        '~,'
+        """
+        return replace(self, marks=self.marks + DISFLUENT, max_marks=self.max_marks + 1)
 
     @cached_property
     def characters(self) -> str:

@@ -1,6 +1,7 @@
 """A word and a decision -> the word as it is written.
 
-In: a word of the input, and what was decided for it.  Out: the same word with its case and marks.
+In: a word of the input, and what was decided for it.  Out: the same word with its case and marks; or nothing, for a
+disfluent word that is to be removed.
 
 >>> from .words import split
 >>> (word,) = split("right").words
@@ -10,11 +11,16 @@ In: a word of the input, and what was decided for it.  Out: the same word with i
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 
-from .marks import NO_LABEL, Alphabet, Case
-from .spelling import keeps_letters
+from ..errors import ConfigError
+from .marks import DISFLUENT, NO_LABEL, Alphabet, Case, ends_sentence
+from .spelling import is_spoken, keeps_letters
 from .words import Word
+
+KEEP, MARK, REMOVE = DISFLUENCIES = ("keep", "mark", "remove")
+_LINKS = ";:-"  # marks that are stronger than a comma and end no sentence
 
 
 @dataclass(frozen=True)
@@ -25,6 +31,22 @@ class RenderConfig:
     keep_case: bool = False  # True leaves the letters of words that have capitals in the input
     keep_marks: bool = False  # True keeps the marks of the input, and adds others in empty slots
     alternatives: int = 0  # how many other labels of a slot are named beside the best
+    # what becomes of words that a careful editor leaves out: `mark` says which they are, `remove` leaves them out
+    disfluencies: str = KEEP
+
+    def __post_init__(self) -> None:
+        if self.disfluencies not in DISFLUENCIES:
+            raise ConfigError(
+                f"disfluencies {self.disfluencies!r}",
+                expected=f"one of {', '.join(DISFLUENCIES)}",
+                fix="check --disfluencies",
+            )
+        if self.disfluencies != KEEP and self.keep_marks:
+            raise ConfigError(
+                f"disfluencies {self.disfluencies!r} with the marks of the input kept",
+                expected="marks that are decided anew, as disfluencies are decided with them",
+                fix="drop --keep-marks or --disfluencies",
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +67,16 @@ class Decision:
     case_confidence: float
     n_votes: int = 1
     alternatives: tuple[Alternative, ...] = ()  # if they are asked for; the most probable first
+    disfluent: bool = False  # whether a careful editor leaves the word out
+
+    def without_sign(self, word: Word) -> Decision:
+        """The decision on a word whose label may hold the sign of disfluent words, as one of marks alone.
+
+        What nobody says, a dash or an emoji, is not disfluent.
+        """
+        if DISFLUENT not in self.label:
+            return self
+        return replace(self, label=self.label.replace(DISFLUENT, NO_LABEL), disfluent=is_spoken(word.text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,26 +99,37 @@ class AnnotatedWord:
     confidence: float  # the probability of the label
     case_confidence: float
     alternatives: tuple[Alternative, ...] = ()  # if they are asked for
+    disfluent: bool | None = None  # None if nobody asked; one that was removed has no text
+
+    @property
+    def is_removed(self) -> bool:
+        return not self.text
 
     def as_dict(self) -> dict[str, object]:
-        """As json has it; alternatives only if there are some."""
-        values = asdict(self)
-        return values if self.alternatives else {name: values[name] for name in values if name != "alternatives"}
+        """As json has it; alternatives only if there are some, and disfluencies only if they are asked for."""
+        left_out = {"alternatives": not self.alternatives, "disfluent": self.disfluent is None}
+        return {name: value for name, value in asdict(self).items() if not left_out.get(name)}
 
 
 def render_word(word: Word, decision: Decision, config: RenderConfig, alphabet: Alphabet) -> RenderedWord:
-    """One word with its marks, without the space after it."""
+    """One word with its marks, without the space after it.
+
+    A disfluent word has its sign before the marks (`um~,`), or is empty if such words are removed.
+    """
+    if decision.disfluent and config.disfluencies == REMOVE:
+        return RenderedWord("", NO_LABEL, Case.VERBATIM)
     is_kept = keeps_letters(word.core) or word.spelled or (config.keep_case and word.core != word.normal)
     case = decision.case if config.case and not is_kept else Case.VERBATIM
     if config.keep_marks and word.given:
         cut = len(word.text) - word.n_closers  # what stands before the marks
         return RenderedWord(word.written(NO_LABEL, case)[:cut] + word.raw[cut:], word.given, case)
-    label = decision.label if word.has_slot else NO_LABEL
+    sign = DISFLUENT if decision.disfluent and config.disfluencies == MARK else ""
+    label = sign + decision.label if word.has_slot else NO_LABEL
     if not label:
         return RenderedWord(word.written(NO_LABEL, case), NO_LABEL, case)
-    text = word.written(label, case, alphabet)
+    text = word.written(label, case, alphabet.signed if sign else alphabet)
     is_shown = text != word.written(NO_LABEL, case) or (word.dotted and label.startswith("."))
-    return RenderedWord(text, label if is_shown else NO_LABEL, case)
+    return RenderedWord(text, label.removeprefix(sign) if is_shown else NO_LABEL, case)
 
 
 def written_alternatives(
@@ -97,3 +140,29 @@ def written_alternatives(
         return ()
     found = ((one, replace(decision, label=one.label)) for one in decision.alternatives)
     return tuple(one for one, other in found if render_word(word, other, config, alphabet).label == one.label)
+
+
+def closed_up(decisions: Iterable[Decision]) -> Iterator[Decision]:
+    """Decisions of words of which the disfluent ones are removed: stronger marks go to the word before them.
+
+    A comma goes with its word, which it set off: `the, um, house`.
+
+    >>> said = [Decision(",", Case.LOWER, 1, 1), Decision(".", Case.LOWER, 1, 1, disfluent=True)]
+    >>> [decision.label for decision in closed_up(said)]
+    ['.', '.']
+    """
+    held: list[Decision] = []  # a word that stays, and those after it that do not
+    for decision in decisions:
+        if not decision.disfluent:
+            yield from held
+            held = [decision]
+            continue
+        if held and not held[0].disfluent and _strength(decision.label) > _strength(held[0].label):
+            held[0] = replace(held[0], label=decision.label, label_confidence=decision.label_confidence)
+        held.append(decision)
+    yield from held
+
+
+def _strength(label: str) -> int:
+    """How much a label separates: a comma no more than nothing, then `;:-`, then the ends of sentences."""
+    return 2 if ends_sentence(label) else int(any(mark in _LINKS for mark in label))

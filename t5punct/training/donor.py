@@ -29,7 +29,7 @@ def with_decoder_of(model: models.Model, source: str) -> models.Model:
     shapes, found = (
         {name: tuple(value.shape) for name, value in one.state_dict().items()} for one in (network, donor.network)
     )
-    same_marks = (donor.task.marks, donor.task.inline_case) == (model.task.marks, model.task.inline_case)
+    same_marks = (donor.task.slot_marks, donor.task.inline_case) == (model.task.slot_marks, model.task.inline_case)
     if shapes != found or donor.tokenizer.task_ids != tokenizer.task_ids or not same_marks:
         raise ConfigError(
             f"decoder_from {source}, a model of another shape or task",

@@ -23,10 +23,11 @@ from ..t5.delay import token_words
 from ..t5.tagger import TAGGED_CASES
 from ..t5.task import PAUSE, inline_case_of
 from ..t5.tokenization import TaskTokenizer
-from ..text.marks import NO_LABEL, ends_sentence
+from ..text.marks import DISFLUENT, NO_LABEL, ends_sentence
 from ..text.words import split
 from .config import DataConfig
 from .disfluencies import disfluent
+from .natural import labelled
 from .noise import Written, noised
 from .spans import corrupted
 
@@ -93,16 +94,14 @@ class ChunkExamples(Dataset[Example]):
         if rng.random() < self.config.noise.share:
             others = self._other_words(rng)
             words = noised(words, self.config.noise, rng, lambda: rng.choice(others))
-        disfluencies = self.config.disfluencies
-        if disfluencies.share and rng.random() < disfluencies.share:
-            words = disfluent(words, disfluencies, rng)
+        words = self._with_disfluencies(words, rng)
         if rng.random() < self.config.questions.share:
             return self._question(words, row["style"], rng)
         task, tokenizer = self.tokenizer.task, self.tokenizer
         labels = [word.label for word in words]
         read, pauses = [word.read for word in words], [word.pause for word in words]
         source = tokenizer.source(read, row["style"], pauses=pauses)
-        marks = tuple(1 + task.alphabet.marks.index(label[0]) if label else 0 for label in labels)
+        marks = tuple(1 + task.slot_marks.index(label[0]) if label else 0 for label in labels)
         forms = self._forms(words)
         cases = tuple(TAGGED_CASES.index(inline_case_of(form)) for form in forms)
         next_word_ids = tuple(IGNORED if one is None else one for one in tokenizer.next_word_ids(forms, labels))
@@ -142,6 +141,16 @@ class ChunkExamples(Dataset[Example]):
         read, pauses = _without_pauses(row["source"])
         triples = zip(read, split(row["target"]).words, pauses, strict=True)
         return [Written(one, word.text, alphabet.label(word.label), pause) for one, word, pause in triples]
+
+    def _with_disfluencies(self, words: list[Written], rng: random.Random) -> list[Written]:
+        """A chunk as the config wants it; if the model learns the sign, with that of its natural disfluencies too."""
+        config, sign = self.config.disfluencies, NO_LABEL
+        if config.marked and rng.random() < config.marked:
+            sign, words = DISFLUENT, labelled(words)
+        if config.share and rng.random() < config.share:
+            others = self._words(self.rows[rng.randrange(len(self.rows))]) if config.repair or config.restart else ()
+            words = disfluent(words, config, rng, others, sign)
+        return words
 
     def _other_words(self, rng: random.Random) -> list[Written]:
         """The words inside the sentences of a random chunk, so that frequent words come often."""

@@ -47,7 +47,7 @@ def fit_tagger(model: Model, examples: ChunkExamples, n_words: int) -> Tagger:
         chosen.append(index)
         n_found += length
     states, marks, cases = _states(model, examples, chosen)
-    tagger = Tagger(states.shape[-1], model.task.marks)
+    tagger = Tagger(states.shape[-1], model.task.slot_marks)
     mean, std = states.mean(0), states.std(0).clamp(min=1e-6)
     standard = (states - mean) / std
     for head, classes in ((tagger.marks, marks), (tagger.cases, cases)):

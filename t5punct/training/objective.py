@@ -87,7 +87,7 @@ class Objective(nn.Module):
                 parameter.requires_grad_(still)
         self.tagger = None
         if config.tagger_weight:
-            self.tagger = model.tagger or Tagger(self.network.config.d_model, model.task.marks)
+            self.tagger = model.tagger or Tagger(self.network.config.d_model, model.task.slot_marks)
             self.tagger.requires_grad_(True)
 
     def forward(self, batch: Batch, delay: Delay | None = None) -> Losses:

@@ -15,22 +15,26 @@ from .config import TrainConfig
 from .delays import check_layers
 from .donor import with_decoder_of
 from .loading import prepared
+from .new_marks import as_learned
 from .suitability import check_tokenizer
 
 
 def starting_model(config: TrainConfig) -> models.Model:
-    """The model of the checkpoint, of `init_from`, or a fresh one, with the pauses and delays that it will learn.
+    """The model of the checkpoint, of `init_from`, or a fresh one, with what it will learn of.
 
     A run with adapters goes on with `init_from`'s network, which it does not change, and the checkpoint's tagger.
     """
     if config.resume:
         model = models.load(config.output)
-        model = replace(_given(config), tokenizer=model.tokenizer, tagger=model.tagger) if config.lora.rank else model
+        if config.lora.rank:
+            begun_from = as_learned(_given(config), config.data.disfluencies)
+            model = replace(begun_from, tokenizer=model.tokenizer, tagger=model.tagger)
     elif config.init_from is not None:
         model = _given(config)
     else:
         assert config.tokenizer is not None  # noqa: S101  (TrainConfig has checked it)
         model = models.fresh(config.fresh, models.load_tokenizer(config.tokenizer, config.task or TaskConfig()))
+    model = as_learned(model, config.data.disfluencies)
     delays = config.data.delays
     if delays.any:
         check_layers(delays, model.network.config.num_layers)

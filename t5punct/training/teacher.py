@@ -31,7 +31,7 @@ class Teacher:
         self.config = config
         self._model = models.load(config.source)
         vocabulary, known = (one.tokenizer.tokenizer.get_vocab() for one in (self._model, pupil))
-        if self._model.tagger is None or vocabulary != known or self._model.task.marks != pupil.task.marks:
+        if self._model.tagger is None or vocabulary != known or self._model.task.slot_marks != pupil.task.slot_marks:
             raise ConfigError(
                 f"teacher {config.source}",
                 expected="a model with a tagger, and the tokenizer and marks of init_from",

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import groupby
 
@@ -127,6 +127,10 @@ class WrittenWord:
         """The word as its file has it, with its tags, and what follows it."""
         return self.spoken.written(self.annotated.text)
 
+    @property
+    def is_removed(self) -> bool:
+        return self.annotated.is_removed
+
 
 WrittenItem = Kept | WrittenWord
 
@@ -148,3 +152,35 @@ def written_items(items: Iterable[Item], words: Iterator[AnnotatedWord]) -> Iter
 def in_place(written: Iterable[WrittenItem]) -> Iterator[str]:
     """The file that the items are, in pieces."""
     return (item.text if isinstance(item, Kept) else item.in_file for item in written)
+
+
+def without_removed(written: Iterable[WrittenItem]) -> Iterator[WrittenItem]:
+    """The items without words that are to be removed, and without the white space that these leave."""
+    held: WrittenItem | None = None
+    for item in written:
+        if not isinstance(item, WrittenWord) or not item.is_removed:
+            if held is not None:
+                yield held
+            held = item
+        elif isinstance(held, WrittenWord):
+            after = joined(held.spoken.after, item.in_file)
+            held = replace(held, spoken=replace(held.spoken, after=after))
+        else:
+            held = replace(held or Kept(""), text=joined(held.text if held else "", item.in_file))
+    if held is not None:
+        yield held
+
+
+def joined(before: str, left: str) -> str:
+    """What stands before a removed word, and what is left of it: tags, and the white space that followed.
+
+    Of white space on both sides, that with more line ends stays.  So no line is left empty but the first.
+
+    >>> joined("we ", " "), joined("we ", "\\n"), joined("we\\n", "\\n"), joined("we ", ""), joined("", " ")
+    ('we ', 'we\\n', 'we\\n', 'we', '')
+    """
+    body, rest = before.rstrip(), left.rstrip()
+    one, other = before[len(body) :], left[len(rest) :]
+    if one.count("\n") == other.count("\n"):
+        return body + rest + one * bool(left)
+    return body + rest + max(one, other, key=lambda space: space.count("\n"))

@@ -28,7 +28,7 @@ from rapidfuzz.distance import Levenshtein
 from ..errors import InputError
 from ..text.formats.spool import Spool
 from ..text.marks import Alphabet
-from .items import Item, Kept, SpokenWord
+from .items import Item, Kept, SpokenWord, joined
 from .json_marks import MarkItems
 from .json_parts import LARGEST_CHARS, json_parts
 from .json_places import MARK_TYPE, Place, ReadPart
@@ -107,7 +107,10 @@ class RecogniserJson:
                     yield replace(item, cue=place.cue(number), start_ms=start_ms, end_ms=end_ms)
 
     def written(self, words: Iterable[tuple[str, str]]) -> Iterator[str]:
-        """The json, once all words are decided.  `words`: of each, as the model reads it and as it is written now."""
+        """The json, once all words are decided.  `words`: of each, as the model reads it and as it is written now.
+
+        A word without text is removed.
+        """
         decided = Spool.of(f"{normal}\t{text}\n" for normal, text in words)
         aligned: dict[str, _Aligned[str]] = {}
         for read in self._parts():
@@ -127,7 +130,7 @@ class RecogniserJson:
         found = words.found([word.word.normal for word in here])
         new = (word.raw if text is None else text for word, text in zip(here, found, strict=True))
         for place in places:
-            text = "".join(item.text if isinstance(item, Kept) else item.written(next(new)) for item in place.items)
+            text = _written(place, new)
             if self._groups[place.group].parts_marks:
                 yield from self._mark_items.edits(read.strings, place, text)
             else:
@@ -161,6 +164,19 @@ class RecogniserJson:
         marks = f'"{MARK_TYPE}"'
         for part in json_parts(self._text.reader(), self._largest_chars, self._name, joined=marks):
             yield ReadPart.of(part, self._alphabet, self._name, group)
+
+
+def _written(place: Place, texts: Iterator[str]) -> str:
+    """The words of a place as they are written; `texts` begins with theirs, and those without text are removed."""
+    found = ""
+    for item in place.items:
+        if isinstance(item, Kept):
+            found += item.text
+        elif text := next(texts):
+            found += item.written(text)
+        else:
+            found = joined(found, item.written(text))
+    return found
 
 
 def _speaker(word: SpokenWord | None) -> str:

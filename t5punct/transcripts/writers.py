@@ -10,16 +10,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from ..errors import ConfigError
+from ..errors import ConfigError, InputError
 from .cues import SUBTITLES, ResegmentConfig, own_cues, sentence_cues, subtitles
-from .formats import LineTranscript, Transcript
-from .items import WrittenItem, in_place
+from .formats import JsonTranscript, LineTranscript, Transcript
+from .items import WrittenItem, in_place, without_removed
 from .paragraphs import ParagraphConfig, paragraphs, running_text
 from .review import review_page
 from .words_out import ctm, tsv, words_json
 
 # what any transcript can be written as, if it has what they need
 OUTPUTS = ("text", *SUBTITLES, "json", "ctm", "tsv", "html")
+_ONE_WORD_A_LINE = ("ctm", "tsv")  # where a word that goes would leave half a line
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,8 @@ def pieces_of(found: Transcript, written: Iterable[WrittenItem], config: WriterC
 
     Raises InputError where the format needs times that the transcript does not have.
     """
+    if config.format != "json" and not (config.format is None and isinstance(found, JsonTranscript)):
+        written = without_removed(written)  # json has a place for them
     match config.format:
         case None:
             _check_paragraphs(found, config)
@@ -55,6 +58,16 @@ def pieces_of(found: Transcript, written: Iterable[WrittenItem], config: WriterC
         case _:
             cues = sentence_cues(written, config.resegment) if config.resegment else own_cues(written)
             return iter([subtitles(cues, config.format)])
+
+
+def check_removal(found: Transcript, config: WriterConfig, name: str) -> None:
+    """Raise InputError where words cannot be removed from a transcript as it is to be written."""
+    if config.format is None and isinstance(found, LineTranscript) and found.format in _ONE_WORD_A_LINE:
+        raise InputError(
+            f"{name}: words to be removed from a {found.format}, whose other columns stay",
+            expected="text, lines, srt, vtt, ass or json, or another --to",
+            fix=f"add --to {found.format}, which writes the table anew",
+        )
 
 
 def _as_text(

@@ -93,7 +93,7 @@ def _wanted(task: TaskConfig) -> Iterator[tuple[str, str]]:
     """The task's tokens, each with the token whose embedding it starts from."""
     for style in task.styles:
         yield style_token(style), "[CLS]"
-    for mark in task.marks:
+    for mark in task.slot_marks:
         yield mark_token(mark), mark
     for token in CASE_TOKENS.values():
         yield token, "the"

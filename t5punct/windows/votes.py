@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from ..text.marks import ENDS_SENTENCE, Case
+from ..text.marks import DISFLUENT, ENDS_SENTENCE, Case
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +82,16 @@ def going_on(vote: Vote) -> Vote:
 
 
 def closing(vote: Vote, marks: str) -> Vote:
-    """The vote on a slot, given that a sentence ends there, in a text written with `marks`."""
+    """The vote on a slot, given that a sentence ends there, in a text written with `marks`.
+
+    A disfluent word ends it as well: `um~` is `um~.`.
+    """
     ends = [mark for mark in ENDS_SENTENCE if mark in marks]
     if not ends:
         return vote
+    if DISFLUENT in vote.labels.outcomes:
+        ended = DISFLUENT + ends[0]
+        chances = dict(zip(vote.labels.outcomes, vote.labels.probabilities, strict=True))
+        chances[ended] = chances.get(ended, 0.0) + chances.pop(DISFLUENT)
+        vote = replace(vote, labels=Distribution.of(chances))
     return replace(vote, labels=vote.labels.among(lambda label: any(mark in label for mark in ends), ends[0]))

@@ -8,6 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from t5punct.errors import ConfigError
+from t5punct.text.marks import DISFLUENT
+from t5punct.text.words import split
 from t5punct.training.disfluencies import FILLERS, DisfluencyConfig, disfluent
 from t5punct.training.noise import Written
 
@@ -59,3 +61,58 @@ def test_they_are_as_frequent_as_asked() -> None:
 def test_shares_are_checked(values: dict[str, float]) -> None:
     with pytest.raises(ConfigError, match=r"check data\.disfluencies"):
         DisfluencyConfig(**values)
+
+
+_EARLIER = "We met met Anna Anna,| then. I you know left left?!"  # of seed 7, before there were other kinds
+OTHERS = [
+    Written("so", "So", "."),
+    *(Written(word, word, "") for word in ("did", "they", "see")),
+    Written("bob", "Bob", "."),
+]
+ALL_KINDS = {"repeat": 0.0, "filler": 0.0, "phrase": 0.0, "repair": 0.0, "restart": 0.0, "marked": 1.0}
+
+
+def _heard(text: str, n_seeds: int, **chances: float) -> set[str]:
+    words = [Written(word.normal, word.core, word.label) for word in split(text).words]
+    config = DisfluencyConfig(1.0, **(ALL_KINDS | chances))
+    return {_written(disfluent(words, config, random.Random(seed), OTHERS, DISFLUENT)) for seed in range(n_seeds)}
+
+
+def test_phrases_are_said_twice() -> None:
+    heard = _heard("We went home to the house.", 40, phrase=0.5)
+    assert {"We went home to~ the~ to the house.", "We went home to~ the~ house~ to the house."} <= heard
+    assert not any("went~" in one or "We~" in one for one in heard)
+
+
+def test_repairs_begin_with_the_same_words_and_end_with_another() -> None:
+    heard = _heard("We went home to the house.", 300, repair=0.5)
+    for taken_back in ("to~ Bob~", "to~ see~ I~ mean~", "to~ the~ Bob~ sorry~"):
+        assert f"We went home {taken_back} to the house." in heard
+
+
+def test_restarts_begin_sentences_which_go_on_in_lower_case() -> None:
+    heard = _heard("The house. I left. Tom left.", 80, restart=1.0)
+    assert any(one.startswith("Um~ the house. ") for one in heard)
+    assert any(one.startswith("Did~ they~ see~ the house. ") for one in heard)
+    assert any("~ I left." in one for one in heard)
+    assert all(one.endswith("left. Tom left.") for one in heard), "Tom may be a name"
+    assert not any(word in one for one in heard for word in ("~ The", "~ i "))
+
+
+@given(st.integers(0, 10_000), st.lists(st.floats(0, 1), min_size=5, max_size=5))
+def test_whatever_is_put_in_has_the_sign_alone(seed: int, chances: list[float]) -> None:
+    names = ("repeat", "filler", "phrase", "repair", "restart")
+    config = DisfluencyConfig(1.0, **dict(zip(names, chances, strict=True)), marked=1.0)
+    heard = disfluent(WORDS, config, random.Random(seed), OTHERS, DISFLUENT)
+    said = [word for word in heard if word.label != DISFLUENT]
+    assert [(word.read, word.label, word.pause) for word in said] == [(one.read, one.label, one.pause) for one in WORDS]
+    assert not any(word.pause for word in heard if word.label == DISFLUENT)
+
+
+def test_what_never_happens_draws_nothing() -> None:
+    """A recipe that has none of the newer kinds puts in what it always did."""
+    config, rng, other = DisfluencyConfig(1.0, 0.3, 0.3), random.Random(7), random.Random(7)
+    heard = disfluent(WORDS, config, rng, OTHERS)
+    assert heard == disfluent(WORDS, config, other)
+    assert rng.random() == other.random()
+    assert _written(heard) == _EARLIER

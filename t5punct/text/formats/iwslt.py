@@ -1,5 +1,7 @@
 """IWSLT punctuation files: one `word TAB label` on each line, clitics as separate words.
 
+A label of our own, DISFLUENT, is of words that a careful editor leaves out; no mark is scored behind them.
+
 In: a file such as test2011.tsv.  Out: rows, and the words a model should see (`i` + `'m` -> `i'm`).
 
 >>> joined = join_clitics((Row("do", "O"), Row("n't", "O"), Row("go", "PERIOD")))
@@ -16,8 +18,9 @@ from pathlib import Path
 from ...errors import InputError
 from .files import read_lines, unpacked_name
 
-CLASSES = ("O", "COMMA", "PERIOD", "QUESTION")
-LABEL_OF_CLASS = {"O": "", "COMMA": ",", "PERIOD": ".", "QUESTION": "?"}
+TO_BE_LEFT_OUT = "DISFLUENT"
+LABEL_OF_CLASS = {"O": "", "COMMA": ",", "PERIOD": ".", "QUESTION": "?", TO_BE_LEFT_OUT: ""}
+CLASSES = tuple(LABEL_OF_CLASS)
 # a fixed list: `'em` and a quoted `'the` also begin with an apostrophe, and are words
 _CLITICS = frozenset(("n't", "'s", "'m", "'re", "'ve", "'ll", "'d"))
 

@@ -1,0 +1,132 @@
+"""How well disfluent words are found: precision, recall and F1, beside a rule that needs no model.
+
+`python benchmarks/disfluencies.py --model runs/disfluencies` scores the rule and, with a model, its decoders on
+tests/data/disfluencies.tsv, which was written by hand for this.  `--text held-out.txt` adds punctuated text, one
+document a line, into which disfluencies are put as in training (configs/train-disfluencies.yaml).
+
+The rule: a list of fillers, and one or two words that are said twice.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from t5punct import config
+from t5punct.decoding.inputs import DecodingConfig
+from t5punct.errors import T5PunctError
+from t5punct.evaluation.counts import Counts, Slot, count
+from t5punct.evaluation.scores import scores_of
+from t5punct.evaluation.significance import interval
+from t5punct.punctuator import Punctuator
+from t5punct.text.formats.files import read_lines
+from t5punct.text.formats.iwslt import TO_BE_LEFT_OUT, read_rows
+from t5punct.text.marks import DISFLUENT
+from t5punct.text.render import RenderConfig
+from t5punct.text.words import Word, split
+from t5punct.training.config import TrainConfig
+from t5punct.training.disfluencies import DisfluencyConfig, disfluent
+from t5punct.training.natural import SOUNDS
+from t5punct.training.noise import Written
+
+ROOT = Path(__file__).parents[1]
+FILLERS = (*((sound,) for sound in sorted(SOUNDS)), ("you", "know"), ("i", "mean"))
+ON_PURPOSE = frozenset(("had", "that", "very", "really", "so", "no", "yes", "bye", "is", "long"))
+STRETCH_WORDS = 200  # intervals are drawn over these
+
+
+@dataclass(frozen=True)
+class Said:
+    """Words without marks, and whether each is to be left out."""
+
+    words: tuple[str, ...]
+    disfluent: tuple[bool, ...]
+
+
+def by_rule(words: Sequence[str]) -> list[bool]:
+    """What the rule says of some words."""
+    found = [False] * len(words)
+    for place in range(len(words)):
+        for filler in FILLERS:
+            if tuple(words[place : place + len(filler)]) == filler:
+                found[place : place + len(filler)] = [True] * len(filler)
+        for n_words in (1, 2):
+            once, again = words[place : place + n_words], words[place + n_words : place + 2 * n_words]
+            if list(once) == list(again) and once[0] not in ON_PURPOSE and not once[0].isdecimal():
+                found[place : place + n_words] = [True] * n_words
+    return found
+
+
+def by_model(punctuator: Punctuator, words: Sequence[str]) -> list[bool]:
+    return [decision.disfluent for decision in punctuator.decisions([Word(word) for word in words])]
+
+
+def written_by_hand(path: Path) -> Said:
+    rows = read_rows(path)
+    return Said(tuple(row.word for row in rows), tuple(row.label_class == TO_BE_LEFT_OUT for row in rows))
+
+
+def synthetic(path: Path, settings: DisfluencyConfig, max_words: int) -> Said:
+    """Text with disfluencies as in training, those of the next document's words among them."""
+    rng = random.Random(1)
+    documents = [list(_written(line)) for line in read_lines(path) if line.strip()]
+    heard = (
+        word
+        for place, words in enumerate(documents)
+        for word in disfluent(words, settings, rng, documents[place - 1], DISFLUENT)
+    )
+    words = list(islice(heard, max_words))
+    return Said(tuple(word.read for word in words), tuple(word.label == DISFLUENT for word in words))
+
+
+def _written(line: str) -> Iterator[Written]:
+    return (Written(word.normal, word.core, word.label) for word in split(line).words if word.has_slot)
+
+
+def row(name: str, said: Said, found: Sequence[bool]) -> str:
+    """A line of the table: percent, with the interval of F1."""
+    pairs = list(zip(said.disfluent, found, strict=True))
+    parts = [pairs[start : start + STRETCH_WORDS] for start in range(0, len(pairs), STRETCH_WORDS)]
+    counts = [
+        count([Slot("", disfluent=a) for a, _ in part], [Slot("", disfluent=b) for _, b in part]) for part in parts
+    ]
+    scores = scores_of(sum(counts, Counts())).disfluent
+    spread = interval(counts, lambda one: scores_of(one).disfluent.f1 or 0.0)
+    values = (scores.precision, scores.recall, scores.f1)
+    shown = " | ".join("-" if value is None else f"{value:.1f}" for value in values)
+    between = "-" if spread is None else f"{spread.low:.1f} to {spread.high:.1f}"
+    return f"| {name} | {shown} | {between} | {scores.reference} of {len(pairs)} |"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--model", help="one that knows disfluencies; without it, only the rule is scored")
+    parser.add_argument("--decoders", nargs="+", default=["slots", "tagger"])
+    parser.add_argument("--file", type=Path, default=ROOT / "tests" / "data" / "disfluencies.tsv", help="rows")
+    parser.add_argument("--text", type=Path, help="punctuated text that no model was trained on")
+    parser.add_argument("--max-words", type=int, default=20_000, help="of the text")
+    options = parser.parse_args()
+    try:
+        texts = {options.file.name: written_by_hand(options.file)}
+        if options.text is not None:
+            settings = config.load(TrainConfig, ROOT / "configs" / "train-disfluencies.yaml").data.disfluencies
+            texts[f"{options.text.name}, synthetic"] = synthetic(options.text, settings, options.max_words)
+        print("| text | found by | precision | recall | F1 | F1, 95 % | disfluent words |")
+        print("| --- | --- | --- | --- | --- | --- | --- |")
+        for name, said in texts.items():
+            print(row(f"{name} | rule", said, by_rule(said.words)), flush=True)
+            for decoder in options.decoders if options.model else ():
+                punctuator = Punctuator.from_pretrained(options.model).with_config(
+                    decoding=DecodingConfig(decoder), render=RenderConfig(disfluencies="mark")
+                )
+                print(row(f"{name} | {decoder}", said, by_model(punctuator, said.words)), flush=True)
+    except T5PunctError as error:
+        parser.exit(2, f"{error}\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,57 @@
+"""The decoder that settings ask for, and the model as they ask for it.
+
+In: a model and a `DecodingConfig`.  Out: what decides its slots.
+
+With `DecodingConfig("tagger", precision="bf16")` that is a `TagDecoder`, of the model in bf16.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ..errors import ConfigError
+from ..model import Model
+from ..text.marks import DISFLUENT
+from ..text.render import KEEP
+from .inputs import DecodingConfig
+from .precision import on_device, with_precision
+from .slots import SlotDecoder
+from .tagging import TagDecoder
+
+
+def decoder_of(model: Model, config: DecodingConfig) -> SlotDecoder | TagDecoder | None:
+    """What decides slots; None where text is generated and aligned."""
+    match config.decoder:
+        case "slots":
+            return SlotDecoder(model, config)
+        case "tagger":
+            return TagDecoder(model, config)
+        case _:
+            return None
+
+
+def as_asked(model: Model, config: DecodingConfig) -> Model:
+    """The model on the device and in the precision that a config names."""
+    model = model if config.device is None else on_device(model, config.device)
+    return model if config.precision is None else with_precision(model, config.precision)
+
+
+def with_sign(config: DecodingConfig, model: Model, disfluencies: str) -> DecodingConfig:
+    """The config; if disfluencies are not just kept, slots may hold their sign, which a model writes for nobody else.
+
+    Raises ConfigError for a model that does not know them, and for a decoder that cannot say which they are.
+    """
+    if disfluencies == KEEP:
+        return config
+    if not model.task.disfluencies:
+        raise ConfigError(
+            f"disfluencies {disfluencies!r} with {model.name}, which does not know them",
+            expected="a model that was trained for them",
+            fix="train one by configs/train-disfluencies.yaml, or drop --disfluencies",
+        )
+    if config.decoder == "generate":
+        raise ConfigError(
+            f"disfluencies {disfluencies!r} with the decoder generate", expected="slots or tagger", fix="drop --decoder"
+        )
+    marks = model.task.marks if config.marks is None else config.marks
+    return replace(config, marks=marks.replace(DISFLUENT, "") + DISFLUENT)

@@ -1,0 +1,121 @@
+"""The whole way of disfluencies: a small model learns to say which words are said twice and which are fillers."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from t5punct.cli import app
+from t5punct.decoding.inputs import DecodingConfig
+from t5punct.evaluation.files import evaluate_file
+from t5punct.model import FreshModelConfig
+from t5punct.punctuator import Punctuator, PunctuatorConfig
+from t5punct.text.render import RenderConfig
+from t5punct.training.config import DataConfig, LossConfig, OptimConfig, TrainConfig
+from t5punct.training.data.chunks import ChunkConfig
+from t5punct.training.data.corpora import CorpusConfig
+from t5punct.training.data.prepare import PrepareConfig, prepare
+from t5punct.training.data.vocabulary import VocabularyConfig
+from t5punct.training.disfluencies import DisfluencyConfig
+from t5punct.training.loop import train
+from t5punct.windows.plan import WindowConfig
+
+SHAPE = FreshModelConfig(d_model=64, d_kv=16, num_heads=4, d_ff=128, num_layers=2, num_decoder_layers=1)
+PLAN = WindowConfig(window=16, mask_left=2, mask_right=2)
+WORDS = "we saw that old friend near the big house".split()
+
+
+def _sentence(rng: random.Random) -> list[str]:
+    """Words of which none is the same as the one before it."""
+    words = [rng.choice(WORDS)]
+    while len(words) < 7 and (len(words) < 3 or rng.random() < 0.8):
+        words.append(rng.choice([word for word in WORDS if word != words[-1]]))
+    return words
+
+
+def _document(seed: int, n_sentences: int) -> str:
+    rng = random.Random(seed)
+    return " ".join(" ".join([*_sentence(rng), "today."]).capitalize() for _ in range(n_sentences))
+
+
+def _said(seed: int, n_sentences: int) -> str:
+    """Speech with the sign behind what is to be left out: words said twice, and fillers."""
+    rng, said = random.Random(seed), list[str]()
+    for _ in range(n_sentences):
+        for word in _sentence(rng):
+            said += [f"{word}~"] * (rng.random() < 0.15) + [word] + ["um~"] * (rng.random() < 0.1)
+        said.append("today.")
+    return " ".join(said)
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("said-twice")
+    (folder / "talks.txt").write_text("\n".join(_document(seed, 20) for seed in range(150)), encoding="utf-8")
+    data = folder / "prepared"
+    prepare(
+        PrepareConfig(
+            output=str(data),
+            root=str(folder),
+            corpora=[CorpusConfig("talks.txt")],
+            chunks=ChunkConfig(4, 16),
+            tokenizer="train",
+            vocabulary=VocabularyConfig(size=400),
+        )
+    )
+    disfluencies = DisfluencyConfig(share=1.0, repeat=0.15, filler=0.1, marked=1.0)
+    return train(
+        TrainConfig(
+            output=str(folder / "run"),
+            tokenizer=str(data / "tokenizer"),
+            fresh=SHAPE,
+            data=DataConfig(str(data), batch_tokens=1000, disfluencies=disfluencies),
+            optim=OptimConfig(name="muon", lr=5e-3, embedding_lr=1e-2, warmup_steps=10, max_steps=300),
+            loss=LossConfig(text_weight=0.0, tagger_weight=1.0),
+        )
+    )
+
+
+def test_words_said_twice_and_fillers_are_found(trained: Path, tmp_path: Path) -> None:
+    file = tmp_path / "said.txt"
+    file.write_text(_said(seed=-1, n_sentences=60) + "\n", encoding="utf-8")
+    marking = RenderConfig(disfluencies="mark")
+    punctuator = Punctuator.from_pretrained(
+        trained, PunctuatorConfig(PLAN, decoding=DecodingConfig("tagger"), render=marking)
+    )
+    scores = evaluate_file(file, punctuator).scores
+    assert scores.disfluent.reference > 60
+    assert scores.disfluent.f1 is not None and scores.disfluent.f1 >= 85.0
+    assert scores.words_changed == scores.words_inserted == scores.words_dropped == 0
+
+
+def test_they_are_removed_on_the_command_line_and_only_if_that_is_asked(trained: Path, tmp_path: Path) -> None:
+    words = _said(seed=-2, n_sentences=20).replace("~", "").replace(".", "")
+    file = tmp_path / "said.txt"
+    file.write_text(words, encoding="utf-8")
+
+    def punctuated(*options: str) -> tuple[str, str]:
+        result = CliRunner().invoke(
+            app, ["punctuate", str(file), "--model", str(trained), "--decoder", "tagger", *options]
+        )
+        assert result.exit_code == 0, result.output
+        return result.stdout, result.stderr
+
+    kept, said_of_kept = punctuated()
+    assert kept.lower().replace(".", "").split() == words.split()
+    assert said_of_kept == ""
+    removed, summary = punctuated("--disfluencies", "remove")
+    assert "um" not in removed.lower().split()
+    n_removed = len(kept.split()) - len(removed.split())
+    assert n_removed > 10
+    assert summary.startswith(f"t5punct: {n_removed} of {len(words.split())} words removed: um ")
+    found = json.loads(punctuated("--disfluencies", "remove", "--json")[0])
+    assert len(found["removed"]) == n_removed
+    assert [word["text"] for word in found["words"]] == removed.split()
+    marked = punctuated("--disfluencies", "mark")[0]
+    assert marked.count("~") == n_removed
+    assert [word for word in marked.lower().split() if "~" not in word] == removed.lower().split()

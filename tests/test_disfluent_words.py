@@ -1,0 +1,208 @@
+"""Disfluencies at run time: kept they change nothing, marked they change no word, removed they are what was marked."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from strategies import chunked, spaced_texts
+
+from t5punct.decoding.inputs import DecodingConfig, WindowInput
+from t5punct.decoding.slots import SlotDecoder
+from t5punct.decoding.stepwise import decode_stepwise
+from t5punct.errors import ConfigError
+from t5punct.model import Model
+from t5punct.punctuator import Punctuator, PunctuatorConfig
+from t5punct.streaming import StreamConfig, StreamingPunctuator, StreamState
+from t5punct.t5.task import TaskConfig
+from t5punct.text.marks import DISFLUENT, Alphabet, Case, capitalise
+from t5punct.text.render import AnnotatedWord, Decision, RenderConfig, closed_up, render_word
+from t5punct.text.words import Word, split
+from t5punct.windows.plan import WindowConfig
+from t5punct.windows.votes import Distribution, Vote, closing
+
+WORDS = "we know that this is right what how are you today well i think it's time to go don't stop now".split()
+TEXT = " ".join(random.Random(4).choices(WORDS, k=120))
+PLAN = WindowConfig(window=16, mask_left=3, mask_right=3)
+
+
+def _punctuator(model: Model, disfluencies: str, decoder: str = "slots", **changes: object) -> Punctuator:
+    config = PunctuatorConfig(
+        PLAN, decoding=DecodingConfig(decoder, **changes), render=RenderConfig(disfluencies=disfluencies)
+    )
+    return Punctuator(model, config)
+
+
+def _without_the_sign(model: Model) -> Model:
+    """The same weights for a task that knows no disfluencies."""
+    from t5punct.t5.tagger import Tagger
+
+    assert model.tagger is not None
+    tagger = Tagger(model.tagger.marks.in_features, model.task.marks)
+    tagger.load_state_dict({name: value[: len(own)] for (name, value), own in zip(
+        model.tagger.state_dict().items(), tagger.state_dict().values(), strict=True)})  # fmt: skip
+    return replace(model.with_task(disfluencies=False), tagger=tagger)
+
+
+@pytest.mark.parametrize("decoder", ["slots", "pool", "tagger", "generate"])
+def test_kept_they_are_as_if_nobody_knew_them(signing_model: Model, decoder: str) -> None:
+    if decoder == "pool":  # slots in which the tagger has a share
+        signing_model, decoder = signing_model.with_task(tagger_share=0.6), "slots"
+    kept = _punctuator(signing_model, "keep", decoder).annotate(TEXT)
+    if decoder == "generate":  # it may write the sign, which no text shows
+        assert not any(DISFLUENT in word.text for word in kept)
+        return
+    assert kept == _punctuator(_without_the_sign(signing_model), "keep", decoder).annotate(TEXT)
+    assert all("disfluent" not in word.as_dict() for word in kept)
+
+
+@pytest.mark.parametrize("decoder", ["slots", "tagger"])
+def test_some_words_are_marked_and_the_same_are_removed(signing_model: Model, decoder: str) -> None:
+    marked = _punctuator(signing_model, "mark", decoder).annotate(TEXT)
+    removed = _punctuator(signing_model, "remove", decoder).annotate(TEXT)
+    assert 5 < sum(bool(word.disfluent) for word in marked) < 100
+    assert [word.disfluent for word in marked] == [word.disfluent for word in removed]
+    assert [word.is_removed for word in removed] == [bool(word.disfluent) for word in marked]
+    assert all((DISFLUENT in word.text) == word.disfluent and DISFLUENT not in word.label for word in marked)
+
+
+@settings(max_examples=20)
+@given(text=spaced_texts().filter(lambda text: DISFLUENT not in text))
+def test_marked_no_word_changes_and_removed_none_but_the_marked(signing_model: Model, text: str) -> None:
+    kept, marked, removed = (
+        _punctuator(signing_model, mode, "tagger").annotate(text) for mode in ("keep", "mark", "remove")
+    )
+    assert [word.word for word in kept] == [word.word for word in marked] == [word.word for word in removed]
+    bare = [word.text.replace(DISFLUENT, "", 1) if word.disfluent else word.text for word in marked]
+    assert [_letters(one) for one in bare] == [_letters(word.text) for word in kept]
+    left = [_letters(one) for one, word in zip(bare, marked, strict=True) if not word.disfluent]
+    assert [_letters(word.text) for word in removed if not word.is_removed] == left
+
+
+@pytest.mark.parametrize("decoder", ["slots", "tagger"])
+def test_a_text_is_its_words_without_what_is_removed(signing_model: Model, decoder: str) -> None:
+    punctuator = _punctuator(signing_model, "remove", decoder)
+    wanted = " ".join(word.text for word in punctuator.annotate(TEXT) if not word.is_removed)
+    assert punctuator.punctuate(TEXT) == wanted
+    assert list(punctuator.punctuate_many([TEXT, "we", TEXT]))[::2] == [wanted, wanted]
+
+
+def _letters(text: str) -> str:
+    """A written word without its marks and capitals."""
+    return "".join(char for char in text.casefold() if char.isalnum())
+
+
+def test_what_is_left_begins_sentences_with_capitals(signing_model: Model) -> None:
+    words = [word for word in _punctuator(signing_model, "remove").annotate(TEXT) if not word.is_removed]
+    ends = [True, *(any(mark in ".?!" for mark in word.label) for word in words)]
+    first = [word.text for word, begins in zip(words, ends, strict=False) if begins]
+    assert len(first) > 1
+    assert first == [capitalise(text) for text in first]
+
+
+@pytest.mark.parametrize("mode", ["mark", "remove"])
+@pytest.mark.parametrize("policy", ["fixed", "delay", "entropy", "sentence"])
+def test_any_chunking_of_a_stream_is_the_whole(signing_model: Model, mode: str, policy: str) -> None:
+    config = StreamConfig(policy, window=12, lookahead=2, l_min=0, l_max=4, thresholds=[1.0])
+    decoder, words = "tagger" if policy == "delay" else "slots", TEXT.split()[:50]
+    punctuator = _punctuator(signing_model, mode, decoder)
+    whole = StreamingPunctuator(punctuator, config)
+    said = [*whole.push(words), *whole.finish()]
+    assert any(one.annotated.disfluent for one in said)
+    assert [one.annotated.word for one in said] == words
+    for seed in range(2):
+        stream, found = StreamingPunctuator(punctuator, config), []
+        for chunk in chunked(words, random.Random(seed)):
+            found += stream.push(chunk)
+            if policy != "delay":
+                state = StreamState.from_json(stream.state.to_json())
+                stream = StreamingPunctuator(punctuator, config, state)
+        assert [one.annotated for one in (*found, *stream.finish())] == [one.annotated for one in said]
+
+
+@pytest.mark.parametrize("odds", [None, {DISFLUENT: 0.3, ",": 3.0}])
+def test_parallel_equals_step_by_step(signing_model: Model, odds: dict[str, float] | None) -> None:
+    config = DecodingConfig(marks=signing_model.task.slot_marks, style="prose", mark_odds=odds)
+    windows = [WindowInput.of(TEXT.split()[start : start + 15]) for start in range(0, 60, 15)]
+    wanted = decode_stepwise(signing_model, windows, config)
+    found = SlotDecoder(signing_model, config).votes(windows)
+    labels = [vote.labels for votes in wanted for vote in votes]
+    assert any(one.best.startswith(DISFLUENT) for one in labels)
+    assert [one.outcomes for one in labels] == [vote.labels.outcomes for votes in found for vote in votes]
+    for one, other in zip(labels, (vote.labels for votes in found for vote in votes), strict=True):
+        assert one.probabilities == pytest.approx(other.probabilities, abs=1e-4)
+
+
+def test_odds_of_the_sign_mark_more_words_or_fewer(signing_model: Model) -> None:
+    def n_marked(odds: float) -> int:
+        words = _punctuator(signing_model, "mark", mark_odds={DISFLUENT: odds}).annotate(TEXT)
+        return sum(bool(word.disfluent) for word in words)
+
+    assert n_marked(1e-6) == 0 < n_marked(1.0) < n_marked(1e6) == len(TEXT.split())
+
+
+def test_only_a_model_that_knows_them_is_asked(tagged_model: Model, signing_model: Model) -> None:
+    with pytest.raises(ConfigError, match=r"'mark' with fresh, which does not know them; expected a model that was tr"):
+        _punctuator(tagged_model, "mark")
+    with pytest.raises(ConfigError, match="'remove' with the decoder generate; expected slots or tagger"):
+        _punctuator(signing_model, "remove", "generate")
+    with pytest.raises(ConfigError, match="disfluencies 'drop'; expected one of keep, mark, remove"):
+        RenderConfig(disfluencies="drop")
+    with pytest.raises(ConfigError, match="marks ',~'; expected marks without ~, the sign of disfluent words"):
+        TaskConfig(marks=",~")
+    with pytest.raises(ConfigError, match="drop --keep-marks or --disfluencies"):
+        RenderConfig(disfluencies="mark", keep_marks=True)
+
+
+@pytest.mark.parametrize(
+    ("labels", "left"),
+    [
+        (["", "~"], [""]),
+        ([",", "~."], ["."]),
+        (["", "~,"], [""]),  # the comma set the filler off
+        (["?", "~.", "~!"], ["?"]),
+        (["", "~", "~-", ""], ["-", ""]),
+        (["~.", ""], [""]),  # nothing is before it
+        (["", "~;", "~?", ",", "~"], ["?", ","]),
+    ],
+)
+def test_marks_behind_what_is_removed(labels: list[str], left: list[str]) -> None:
+    decisions = [Decision(label, Case.LOWER, 0.5, 1.0).without_sign(Word("um")) for label in labels]
+    found = list(closed_up(decisions))
+    assert len(found) == len(decisions)
+    assert [one.label for one in found if not one.disfluent] == left
+
+
+@pytest.mark.parametrize(
+    ("text", "label", "marked"),
+    [("um", ",", "um~,"), ('"um"', ".", '"um~."'), ("um", "-", "um~ -"), ("um", "", "um~"), ("(um)", "", "(um~)")],
+)
+def test_the_sign_stands_behind_the_word(text: str, label: str, marked: str) -> None:
+    (word,) = split(f"{text[:-1]}.{text[-1]}" if text[-1] in '")' else text).words
+    decision = Decision(label, Case.LOWER, 0.5, 1.0, disfluent=True)
+    found = render_word(word, decision, RenderConfig(disfluencies="mark"), Alphabet())
+    assert (found.text, found.label) == (marked, label)
+    assert render_word(word, decision, RenderConfig(disfluencies="remove"), Alphabet()).text == ""
+
+
+def test_a_disfluent_word_may_end_a_text() -> None:
+    vote = Vote(Distribution.of({"": 0.1, DISFLUENT: 0.6, ".": 0.2, ",": 0.1}), Distribution.certain("lower"))
+    ended = closing(vote, ",." + DISFLUENT).labels
+    assert ended.best == "~."
+    assert ended.probability("~.") == pytest.approx(0.75)
+    assert Word("um").written("~.", alphabet=Alphabet().signed) == "um~."
+
+
+def test_what_nobody_says_is_not_disfluent() -> None:
+    said = Decision(DISFLUENT, Case.LOWER, 0.5, 1.0)
+    assert said.without_sign(Word("um")).disfluent
+    for text in ("-", "😀", ":)"):
+        assert said.without_sign(Word(text)) == replace(said, label="")
+
+
+def test_json_says_it_only_where_it_is_asked() -> None:
+    word = AnnotatedWord("um", "Um", "", "capitalised", 1.0, 1.0)
+    assert "disfluent" not in word.as_dict()
+    assert replace(word, disfluent=False).as_dict()["disfluent"] is False

@@ -1,0 +1,139 @@
+"""Words that are removed from files: the white space that they leave, and what stays of cues, segments and lines."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from t5punct.errors import InputError
+from t5punct.text.marks import Alphabet, Case
+from t5punct.text.render import AnnotatedWord, Decision, RenderConfig, render_word
+from t5punct.transcripts.formats import transcript_of
+from t5punct.transcripts.items import Kept, in_place, without_removed, written_items
+from t5punct.transcripts.writers import WriterConfig, check_removal, pieces_of
+
+FILLERS = ("um", "uh")
+SRT = """1
+00:00:01,000 --> 00:00:02,000
+um we know
+uh this <i>um</i> now
+
+2
+00:00:03,000 --> 00:00:04,000
+um
+
+3
+00:00:05,000 --> 00:00:06,000
+um
+yes
+"""
+
+
+def _annotated(text: str, format_name: str) -> Iterator[AnnotatedWord]:
+    config = RenderConfig(disfluencies="remove")
+    for item in transcript_of(text.splitlines(keepends=True), format_name).items():
+        if isinstance(item, Kept):
+            continue
+        word = item.word
+        decision = Decision("", Case.VERBATIM, 1.0, 1.0, disfluent=word.text in FILLERS)
+        written = render_word(word, decision, config, Alphabet())
+        yield AnnotatedWord(word.text, written.text, "", "verbatim", 1.0, 1.0, disfluent=decision.disfluent)
+
+
+def _without(text: str, format_name: str = "text", to: str | None = None) -> str:
+    found = transcript_of(text.splitlines(keepends=True), format_name)
+    written = written_items(found.items(), _annotated(text, format_name))
+    return "".join(pieces_of(found, written, WriterConfig(to), "talk"))
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("we um know", "we know"),
+        ("um we know um", "we know"),
+        ("we um\nknow", "we\nknow"),
+        ("we\num know", "we\nknow"),
+        ("we\num\nknow\n", "we\nknow\n"),
+        ("we um uh know\n", "we know\n"),
+        ("we\n\num\n\nknow", "we\n\n\nknow"),
+        ("um", ""),
+        ("JOHN: um yes\n", "JOHN: yes\n"),
+        ("so um [laughs] yes", "so [laughs] yes"),
+        ("we know", "we know"),
+    ],
+)
+def test_white_space_is_joined(text: str, left: str) -> None:
+    assert _without(text) == left
+
+
+def test_lines_of_their_own_stay_lines() -> None:
+    assert _without("hi\num\nyes um\n", "lines") == "hi\n\nyes\n"
+
+
+def test_cues_keep_their_times_and_numbers() -> None:
+    assert _without(SRT, "srt") == (
+        "1\n00:00:01,000 --> 00:00:02,000\nwe know\nthis <i></i>now\n\n"
+        "2\n00:00:03,000 --> 00:00:04,000\n\n"
+        "3\n00:00:05,000 --> 00:00:06,000\nyes\n"
+    )
+    assert "um" not in _without(SRT, "srt", "vtt")
+
+
+def test_a_recognisers_json_keeps_its_places_for_them() -> None:
+    text = json.dumps(
+        {"text": "so um yes", "segments": [{"text": " so um yes", "words": [{"word": " so"}, {"word": " um"}]}]}
+    )
+    found = json.loads(_without(text, "json"))
+    assert found["text"] == "so yes"
+    assert found["segments"][0]["text"] == " so yes"
+    assert [word["word"].strip() for word in found["segments"][0]["words"]] == ["so", ""]
+
+
+def test_words_as_json_list_what_was_removed() -> None:
+    found = json.loads(_without(SRT, "srt", "json"))
+    assert [word["word"] for word in found["words"]] == ["we", "know", "this", "now", "yes"]
+    assert [word["word"] for word in found["removed"]] == ["um", "uh", "um", "um", "um"]
+    assert found["removed"][0] == {"word": "um", "start": 1.0}
+    own = _without(SRT, "srt")
+    assert [own[word["start_char"] : word["end_char"]] for word in found["words"]] == [
+        "we",
+        "know",
+        "this",
+        "now",
+        "yes",
+    ]
+    assert "removed" not in json.loads(_without("we know", "text", "json"))
+
+
+def test_tables_are_written_anew_or_not_at_all() -> None:
+    lines = ["talk 1 0.0 0.5 um\n", "talk 1 0.5 0.5 yes\n"]
+    with pytest.raises(
+        InputError, match="talk: words to be removed from a ctm, whose other columns stay; expected text"
+    ):
+        check_removal(transcript_of(lines, "ctm"), WriterConfig(), "talk")
+    check_removal(transcript_of(lines, "ctm"), WriterConfig("ctm"), "talk")
+    assert _without("".join(lines), "ctm", "ctm") == "talk 1 0.500 0.500 yes\n"
+
+
+@given(st.lists(st.sampled_from(["um", "uh", "we", "know"]), max_size=8), st.data())
+def test_all_but_the_removed_words_stays_in_order(words: list[str], data: st.DataObject) -> None:
+    spaces = [data.draw(st.sampled_from([" ", "\n", "  ", "\n\n"])) for _ in words]
+    text = "".join(word + space for word, space in zip(words, spaces, strict=True))
+    left = _without(text)
+    assert left.split() == [word for word in words if word not in FILLERS]
+    assert set(left) <= set(text)
+    if not set(words) & {*FILLERS}:
+        assert left == text
+
+
+def test_nothing_changes_where_nothing_is_removed() -> None:
+    items = list(transcript_of(["so <b>what</b>\n"], "srt").items())
+    words = [
+        AnnotatedWord(item.word.text, item.word.text, "", "lower", 1, 1) for item in items if not isinstance(item, Kept)
+    ]
+    written = list(written_items(items, iter(words)))
+    assert "".join(in_place(without_removed(written))) == "".join(in_place(written))
