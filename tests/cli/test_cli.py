@@ -417,7 +417,7 @@ def test_json_is_written_as_it_is_made(
     folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A long text's words are never held all at once; here they are decided without a model, to be quick."""
-    n_words, target = 60_000, tmp_path / "out.json"
+    n_words, target = 40_000, tmp_path / "out.json"
     (tmp_path / "long.txt").write_text("word " * n_words, encoding="utf-8")
     certain = Decision("", Case.LOWER, 1.0, 1.0)
     monkeypatch.setattr(Punctuator, "decided", lambda self, words, windows, combine: (certain for _ in words))
