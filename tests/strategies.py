@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from hypothesis import strategies as st
 
+from t5punct.streaming import Committed, Streams, StreamState
 from t5punct.text.marks import Alphabet, Case
 from t5punct.text.render import Decision
 
@@ -63,3 +64,19 @@ def chunked(words: Sequence[str], rng: random.Random) -> list[list[str]]:
             chunks.append([])
         chunks[-1].append(word)
     return chunks
+
+
+def streamed_together(streams: Streams, texts: Sequence[Sequence[str]], rng: random.Random) -> list[list[Committed]]:
+    """What many streams that run together commit of each text, in chunks of any size, to their ends."""
+    states = [StreamState() for _ in texts]
+    found: list[list[Committed]] = [[] for _ in texts]
+    left = [chunked(words, rng) for words in texts]
+    while any(left):
+        steps = streams.push(states, [chunks.pop(0) if chunks else [] for chunks in left])
+        states = [step.state for step in steps]
+        for index, step in enumerate(steps):
+            found[index] += step.committed
+    for index, step in enumerate(streams.finish(states)):
+        found[index] += step.committed
+        assert step.state.finished
+    return found

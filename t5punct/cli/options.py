@@ -143,12 +143,12 @@ class ModelOptions:
         from ..punctuator import PunctuatorConfig
 
         chosen = self.strategy()
-        names = "decoder beams batch_tokens style marks max_marks tagger_share precision device"
+        own = ("decoder", "beams", "batch_tokens", "style", "marks", "max_marks", "tagger_share", "precision", "device")
         odds = None if self.mark_odds is None else mark_odds_of(self.mark_odds)
         return PunctuatorConfig(
             chosen.windows,
             chosen.combine,
-            DecodingConfig(**{name: getattr(self, name) for name in names.split()}, mark_odds=odds),
+            DecodingConfig(**{name: getattr(self, name) for name in own}, mark_odds=odds),
             fragment=self.fragment,
             align=AlignConfig(self.min_alignment),
         )

@@ -104,6 +104,7 @@ def signature(punctuator: Punctuator, units: str, max_words: int | None) -> str:
     generates = decoding.decoder == "generate"
     odds = {} if generates else decoding.odds(task)
     longest, precision = decoding.alphabet(task).max_marks, punctuator.model.precision
+    share = decoding.share(punctuator.model) if decoding.decoder == "slots" else 0.0
     parts = [
         "classes:" + ";".join(f"{name}={marks}" for name, marks in CLASS_MARKS.items()),
         f"words:{units}",
@@ -114,6 +115,7 @@ def signature(punctuator: Punctuator, units: str, max_words: int | None) -> str:
         f"marks:{decoding.marks}" if decoding.marks is not None else "",
         f"max-marks:{longest}" if longest != task.max_marks else "",
         "mark-odds:" + " ".join(f"{mark}={value:g}" for mark, value in odds.items()) if odds else "",
+        f"tagger-share:{share:g}" if share else "",
         # what shares a batch counts as well where numbers are rough, see `precision`
         f"precision:{precision}|batch-tokens:{decoding.batch_tokens}" if precision != "fp32" else "",
         "fragment" if config.fragment else "",

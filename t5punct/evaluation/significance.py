@@ -20,6 +20,7 @@ from .scores import scores_of
 
 Statistic = Callable[[Counts], float]
 Rows = npt.NDArray[np.int64]  # (n_documents, n_numbers)
+Drawn = npt.NDArray[np.int64]  # (n_documents,), the rows that a sample has
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +57,8 @@ def interval(
     """Percentile bootstrap over documents (Efron 1979); None for a single document, which shows no spread."""
     if not documents:
         raise InputError("no documents", expected="at least one", fix="score something first")
-    if len(documents) == 1:
-        return None
-    rng, rows, score = np.random.default_rng(seed), _rows(documents), _of_rows(statistic)
-    draws = [score(rows[rng.integers(len(rows), size=len(rows))]) for _ in range(n_samples)]  # with replacement
-    return _percentiles(score(rows), draws, level)
+    rows, score = _rows(documents), _of_rows(statistic)
+    return _bootstrap(lambda drawn: score(rows[drawn]), len(rows), n_samples, level, seed)
 
 
 def gain_interval(
@@ -73,15 +71,8 @@ def gain_interval(
     seed: int = 1,
 ) -> Interval | None:
     """Paired percentile bootstrap: each draw takes the same documents of both.  None for a single document."""
-    rng, (one, other), score = np.random.default_rng(seed), _pair(ours, theirs), _of_rows(statistic)
-    if len(one) == 1:
-        return None
-
-    def gain(drawn: npt.NDArray[np.int64]) -> float:
-        return score(one[drawn]) - score(other[drawn])
-
-    draws = [gain(rng.integers(len(one), size=len(one))) for _ in range(n_samples)]
-    return _percentiles(gain(np.arange(len(one))), draws, level)
+    (one, other), score = _pair(ours, theirs), _of_rows(statistic)
+    return _bootstrap(lambda drawn: score(one[drawn]) - score(other[drawn]), len(one), n_samples, level, seed)
 
 
 def paired_test(
@@ -103,11 +94,17 @@ def paired_test(
     return PairedTest(gain, (as_large + 1) / (n_samples + 1))
 
 
-def _percentiles(score: float, draws: Sequence[float], level: float) -> Interval:
-    """The range that holds `level` of the draws."""
-    ordered, tail = sorted(draws), (1.0 - level) / 2.0
-    low, high = ordered[int(tail * len(draws))], ordered[min(len(draws) - 1, int((1.0 - tail) * len(draws)))]
-    return Interval(score, low, high, level)
+def _bootstrap(
+    score: Callable[[Drawn], float], n_documents: int, n_samples: int, level: float, seed: int
+) -> Interval | None:
+    """The score of all documents, and the range that holds `level` of those of as many, drawn with replacement."""
+    if n_documents == 1:
+        return None
+    rng = np.random.default_rng(seed)
+    ordered = sorted(score(rng.integers(n_documents, size=n_documents)) for _ in range(n_samples))
+    tail = (1.0 - level) / 2.0
+    low, high = ordered[int(tail * n_samples)], ordered[min(n_samples - 1, int((1.0 - tail) * n_samples))]
+    return Interval(score(np.arange(n_documents)), low, high, level)
 
 
 def _pair(ours: Sequence[Counts], theirs: Sequence[Counts]) -> tuple[Rows, Rows]:

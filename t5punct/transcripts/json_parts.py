@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, TextIO
@@ -99,9 +99,8 @@ def _value(source: _Source, path: str, around: Mapping[str, Any]) -> Iterator[Js
 
 def _members(source: _Source, path: str) -> Iterator[JsonPart]:
     seen: dict[str, Any] = {}
-    yield JsonPart(Kind.LAYOUT, source.take(1))
-    yield from source.layout(_SPACE)
-    while True:
+
+    def member(is_first: bool) -> Iterator[JsonPart]:
         found = source.match(_KEY, "Expecting property name enclosed in double quotes")
         key = str(json.loads(found[1], strict=False))
         yield JsonPart(Kind.LAYOUT, source.take(len(found[0])))
@@ -109,26 +108,31 @@ def _members(source: _Source, path: str) -> Iterator[JsonPart]:
             if part.kind is Kind.VALUE and part.path == f"{path}.{key}" and part.text[:1] not in "[{":
                 seen[key] = _scalar(part.text)
             yield part
-        yield from source.layout(_SPACE)
-        if source.is_at("}"):
-            break
-        yield from source.layout(_COMMA, "Expecting ',' delimiter")
-    yield JsonPart(Kind.LAYOUT, source.take(1))
+
+    yield from _enclosed(source, "}", member)
 
 
 def _elements(source: _Source, path: str, around: Mapping[str, Any]) -> Iterator[JsonPart]:
-    is_first = True
-    yield JsonPart(Kind.LAYOUT, source.take(1))
-    yield from source.layout(_SPACE)
-    while True:
+    def elements(is_first: bool) -> Iterator[JsonPart]:
         n_chars = source.n_of_elements()
         if n_chars:
             yield JsonPart(Kind.ELEMENTS, source.take(n_chars), path, around, is_first)
         else:
             yield from _value(source, f"{path}[]" if is_first else f"{path}[+]", {})
+
+    yield from _enclosed(source, "]", elements)
+
+
+def _enclosed(source: _Source, closing: str, one: Callable[[bool], Iterator[JsonPart]]) -> Iterator[JsonPart]:
+    """A bracket, parts with commas between, the closing bracket; `one` is told whether it is the first."""
+    is_first = True
+    yield JsonPart(Kind.LAYOUT, source.take(1))
+    yield from source.layout(_SPACE)
+    while True:
+        yield from one(is_first)
         is_first = False
         yield from source.layout(_SPACE)
-        if source.is_at("]"):
+        if source.is_at(closing):
             break
         yield from source.layout(_COMMA, "Expecting ',' delimiter")
     yield JsonPart(Kind.LAYOUT, source.take(1))

@@ -11,9 +11,9 @@ import tracemalloc
 from pathlib import Path
 
 import pytest
+from command import invoke
 
 from t5punct import __version__, model
-from t5punct.cli import main
 from t5punct.model import Model
 from t5punct.punctuator import Punctuator
 from t5punct.text.marks import Case
@@ -38,20 +38,13 @@ def text(tmp_path: Path) -> Path:
     return path
 
 
-def _run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as stopped:
-        main([str(argument) for argument in arguments])
-    captured = capsys.readouterr()
-    return int(stopped.value.code or 0), captured.out, captured.err
-
-
 def _shell(*arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
     command = [sys.executable, "-m", "t5punct", *arguments]
     return subprocess.run(command, input=stdin, capture_output=True, cwd=ROOT, check=False)
 
 
 def test_a_file_is_punctuated_to_standard_output(capsys: pytest.CaptureFixture[str], folder: str, text: Path) -> None:
-    code, out, _ = _run(capsys, "punctuate", text, "--model", folder)
+    code, out, _ = invoke(capsys, "punctuate", text, "--model", folder)
     assert code == 0
     assert [word.text.lower() for word in split(out).words] == text.read_text().split()
     assert out.count("\n") == 2, "the line breaks of the input"
@@ -71,8 +64,8 @@ def test_a_file_or_a_folder_of_outputs_is_written(
     target, folder_out, other = tmp_path / "out.txt", tmp_path / "outs", tmp_path / "other.txt.gz"
     folder_out.mkdir()
     other.write_bytes(gzip.compress(text.read_bytes()))
-    assert _run(capsys, "punctuate", text, "-o", target, "--model", folder)[0] == 0
-    assert _run(capsys, "punctuate", text, other, "--output-dir", folder_out, "--model", folder)[0] == 0
+    assert invoke(capsys, "punctuate", text, "-o", target, "--model", folder)[0] == 0
+    assert invoke(capsys, "punctuate", text, other, "--output-dir", folder_out, "--model", folder)[0] == 0
     outputs = sorted(path for path in folder_out.iterdir() if not path.name.startswith("."))
     assert [path.name for path in outputs] == ["other.txt", "talk.txt"]
     assert all(path.read_text() == target.read_text() for path in outputs)
@@ -85,9 +78,9 @@ def test_white_space_stays_as_it_was_up_to_the_last_line_end(
     for content in ("", "\n", "we\tknow", "  we  know\u00a0that\r\n\r\nand \n\n", " \n"):
         text.write_text(content, newline="")
         arguments = ("punctuate", text, "--model", folder, "--no-case", "--keep-marks", "--marks", ",")
-        assert _run(capsys, *arguments, "-o", target)[0] == 0
+        assert invoke(capsys, *arguments, "-o", target)[0] == 0
         assert target.read_bytes().decode().replace(",", "") == content
-        assert _run(capsys, *arguments, "-o", "-")[1] == target.read_bytes().decode()
+        assert invoke(capsys, *arguments, "-o", "-")[1] == target.read_bytes().decode()
 
 
 def test_a_pipe_is_read(capsys: pytest.CaptureFixture[str], folder: str) -> None:
@@ -95,7 +88,7 @@ def test_a_pipe_is_read(capsys: pytest.CaptureFixture[str], folder: str) -> None
         read_end, write_end = os.pipe()
         os.write(write_end, b"we know, that.\n")
         os.close(write_end)
-        code, _, err = _run(capsys, command, f"/dev/fd/{read_end}", "--model", folder)
+        code, _, err = invoke(capsys, command, f"/dev/fd/{read_end}", "--model", folder)
         os.close(read_end)
         assert (code, err) == (0, "")
 
@@ -108,7 +101,7 @@ def test_evaluate_reads_standard_input(folder: str) -> None:
 def test_json_gives_words_with_label_case_and_confidence(
     capsys: pytest.CaptureFixture[str], folder: str, text: Path
 ) -> None:
-    code, out, _ = _run(capsys, "punctuate", text, text, "--model", folder, "--json")
+    code, out, _ = invoke(capsys, "punctuate", text, text, "--model", folder, "--json")
     found, again = (json.loads(line) for line in out.splitlines())
     words = found["words"]
     assert code == 0
@@ -120,7 +113,7 @@ def test_json_gives_words_with_label_case_and_confidence(
     assert [word["word"] for word in words] == text.read_text().split()
     names = {"word", "text", "label", "case", "confidence", "case_confidence", "start_char", "end_char"}
     assert set(words[0]) == names
-    plain = _run(capsys, "punctuate", text, "--model", folder)[1]
+    plain = invoke(capsys, "punctuate", text, "--model", folder)[1]
     assert [plain[word["start_char"] : word["end_char"]] for word in words] == [word["text"] for word in words]
 
 
@@ -130,7 +123,7 @@ def test_evaluate_gives_the_promised_keys(
 ) -> None:
     data = tmp_path / "test.tsv"
     data.write_text("do\tO\nn't\tCOMMA\ngo\tPERIOD\nwhy\tQUESTION\n", encoding="utf-8")
-    code, out, _ = _run(capsys, "evaluate", data, "--model", folder, "--decoder", decoder, "--json")
+    code, out, _ = invoke(capsys, "evaluate", data, "--model", folder, "--decoder", decoder, "--json")
     report = json.loads(out)
     assert code == 0
     promised = {"micro_f1", "macro_f1", "per_class", "slot_error_rate", "words_changed", "words", "seconds"}
@@ -143,7 +136,7 @@ def test_evaluate_gives_the_promised_keys(
 def test_evaluate_prints_a_table(capsys: pytest.CaptureFixture[str], folder: str, tmp_path: Path) -> None:
     data = tmp_path / "text.txt"
     data.write_text("We know. Do you? Yes!\n", encoding="utf-8")
-    code, out, _ = _run(capsys, "evaluate", data, "--model", folder)
+    code, out, _ = invoke(capsys, "evaluate", data, "--model", folder)
     assert code == 0
     for part in ("COMMA", "QUESTION", "micro", "macro F1", "words changed", "decoder:slots"):
         assert part in out
@@ -151,7 +144,7 @@ def test_evaluate_prints_a_table(capsys: pytest.CaptureFixture[str], folder: str
 
 def test_a_window_can_be_set_value_by_value(capsys: pytest.CaptureFixture[str], folder: str, text: Path) -> None:
     shape = ("--window", 4, "--stride", 1, "--mask-left", 1, "--mask-right", 1, "--combine", "vote")
-    assert _run(capsys, "punctuate", text, "--model", folder, *shape)[0] == 0
+    assert invoke(capsys, "punctuate", text, "--model", folder, *shape)[0] == 0
 
 
 MISTAKES = {
@@ -221,7 +214,7 @@ def test_a_mistake_is_one_clear_line_and_exit_code_2(
         (tmp_path / key).write_bytes(content)
     (tmp_path / "bare").mkdir()
     arguments, message = MISTAKES[name]
-    code, out, err = _run(capsys, *(argument.format_map(places) for argument in arguments))
+    code, out, err = invoke(capsys, *(argument.format_map(places) for argument in arguments))
     assert code == 2
     assert out == ""
     assert message.format_map(places) in err
@@ -234,7 +227,7 @@ def test_a_failure_leaves_no_output_file(
 ) -> None:
     target = tmp_path / "out.txt"
     before = sorted(tmp_path.iterdir())
-    assert _run(capsys, "punctuate", text, "nowhere.txt", "-o", target, "--model", folder)[0] == 2
+    assert invoke(capsys, "punctuate", text, "nowhere.txt", "-o", target, "--model", folder)[0] == 2
     assert sorted(tmp_path.iterdir()) == before
 
 
@@ -252,7 +245,7 @@ def test_several_files_one_bad(capsys: pytest.CaptureFixture[str], folder: str, 
         "--model",
         folder,
     )
-    code, out, err = _run(capsys, *arguments)
+    code, out, err = invoke(capsys, *arguments)
     assert (code, out) == (1, "")
     assert [line.split(";")[0] for line in err.splitlines()] == [
         f"t5punct: no file {tmp_path}/none.txt",
@@ -262,10 +255,10 @@ def test_several_files_one_bad(capsys: pytest.CaptureFixture[str], folder: str, 
     written = (tmp_path / "out/a.srt").read_text(encoding="utf-8")
     assert written.lower().startswith("1\n00:00:01,000 --> 00:00:02,000\nwe know that")
     (tmp_path / "in/b.txt").unlink()
-    assert _run(capsys, *arguments[:2], *arguments[3:])[::2] == (0, "t5punct: 1 of 1 files were up to date\n")
+    assert invoke(capsys, *arguments[:2], *arguments[3:])[::2] == (0, "t5punct: 1 of 1 files were up to date\n")
     (tmp_path / "out/a.srt").write_text("old")
-    assert _run(capsys, *arguments[:2], *arguments[3:])[2].startswith("t5punct: 1 of 1")
-    assert _run(capsys, *arguments[:2], *arguments[3:], "--overwrite")[::2] == (0, "")
+    assert invoke(capsys, *arguments[:2], *arguments[3:])[2].startswith("t5punct: 1 of 1")
+    assert invoke(capsys, *arguments[:2], *arguments[3:], "--overwrite")[::2] == (0, "")
     assert (tmp_path / "out/a.srt").read_text(encoding="utf-8") == written
 
 
@@ -281,9 +274,9 @@ def test_what_the_shell_hands_over_may_be_closed_or_full(folder: str, text: Path
 
 
 def test_without_a_command_the_help_is_shown_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, err = _run(capsys)
+    code, out, err = invoke(capsys)
     assert (code, err) == (2, "")
-    assert out == _run(capsys, "--help")[1]
+    assert out == invoke(capsys, "--help")[1]
     assert out.count("\n") > 5
 
 
@@ -328,8 +321,8 @@ def test_the_doors_lead_to_the_command_line(script: str) -> None:
 def test_a_fragment_may_begin_and_end_inside_a_sentence(
     capsys: pytest.CaptureFixture[str], folder: str, text: Path
 ) -> None:
-    _, whole, _ = _run(capsys, "punctuate", text, "--model", folder)
-    _, part, _ = _run(capsys, "punctuate", text, "--model", folder, "--fragment")
+    _, whole, _ = invoke(capsys, "punctuate", text, "--model", folder)
+    _, part, _ = invoke(capsys, "punctuate", text, "--model", folder, "--fragment")
     assert whole[0].isupper() and whole.rstrip()[-1] in ".?!"
     assert part != whole
 
@@ -338,48 +331,48 @@ def test_a_fragment_may_begin_and_end_inside_a_sentence(
 def test_a_lower_precision_changes_no_word(
     capsys: pytest.CaptureFixture[str], folder: str, text: Path, precision: str
 ) -> None:
-    code, out, _ = _run(capsys, "punctuate", text, "--model", folder, "--precision", precision, "--no-case")
+    code, out, _ = invoke(capsys, "punctuate", text, "--model", folder, "--precision", precision, "--no-case")
     assert code == 0
     assert [word.text for word in split(out).words] == [word.text for word in split(text.read_text()).words]
 
 
 def test_marks_can_be_restricted(capsys: pytest.CaptureFixture[str], folder: str, text: Path) -> None:
-    _, out, _ = _run(capsys, "punctuate", text, "--model", folder, "--marks", ".", "--max-marks", 1, "--json")
+    _, out, _ = invoke(capsys, "punctuate", text, "--model", folder, "--marks", ".", "--max-marks", 1, "--json")
     assert {word["label"] for word in json.loads(out)["words"]} <= {"", "."}
-    assert _run(capsys, "punctuate", text, "--model", folder, "--marks", "*")[0] == 2
-    assert _run(capsys, "punctuate", text, "--model", folder, "--precision", "fp8")[0] == 2
+    assert invoke(capsys, "punctuate", text, "--model", folder, "--marks", "*")[0] == 2
+    assert invoke(capsys, "punctuate", text, "--model", folder, "--precision", "fp8")[0] == 2
 
 
 def test_marks_can_be_made_likelier(capsys: pytest.CaptureFixture[str], folder: str, text: Path) -> None:
     def n_commas(odds: str) -> int:
-        return _run(capsys, "punctuate", text, "--model", folder, "--mark-odds", odds)[1].count(",")
+        return invoke(capsys, "punctuate", text, "--model", folder, "--mark-odds", odds)[1].count(",")
 
     n_words = len(text.read_text(encoding="utf-8").split())
     assert n_commas(",=1e-9") == 0 < n_words // 2 < n_commas(",=1e9 .=1")
-    code, _, err = _run(capsys, "punctuate", text, "--model", folder, "--mark-odds", "comma=2")
+    code, _, err = invoke(capsys, "punctuate", text, "--model", folder, "--mark-odds", "comma=2")
     assert (code, err.count("\n")) == (2, 1)
     assert "mark odds 'comma=2'; expected a number for each mark" in err
     for odds in (",=2 ,=3", ",=nan", ",=-1", ","):
-        _, _, err = _run(capsys, "punctuate", text, "--model", "no/where", "--mark-odds", odds)
+        _, _, err = invoke(capsys, "punctuate", text, "--model", "no/where", "--mark-odds", odds)
         assert err.startswith("t5punct: mark odds"), "before the model is looked for"
 
 
 def test_presets_are_listed_and_one_is_printed_to_be_copied(
     capsys: pytest.CaptureFixture[str], folder: str, text: Path, tmp_path: Path
 ) -> None:
-    code, out, _ = _run(capsys, "presets")
+    code, out, _ = invoke(capsys, "presets")
     assert code == 0
     assert all(name in out for name in ("side-by-side", "overlapped-chunk", "mask-combine-4", "realtime-4"))
-    code, out, _ = _run(capsys, "presets", "mask-combine-3")
+    code, out, _ = invoke(capsys, "presets", "mask-combine-3")
     copied = tmp_path / "mine.yaml"
     copied.write_text(out.replace("window: 64", "window: 16"), encoding="utf-8")
     assert "overlap: 3" in out
-    code, _, err = _run(capsys, "punctuate", text, "--model", folder, "--preset", copied)
+    code, _, err = invoke(capsys, "punctuate", text, "--model", folder, "--preset", copied)
     assert (code, err) == (2, err)
     assert "masks of 12 and 8" in err, "a copy with values that do not fit is refused"
     copied.write_text(out, encoding="utf-8")
-    by_name = _run(capsys, "punctuate", text, "--model", folder, "--preset", "mask-combine-3")
-    assert _run(capsys, "punctuate", text, "--model", folder, "--preset", copied) == by_name
+    by_name = invoke(capsys, "punctuate", text, "--model", folder, "--preset", "mask-combine-3")
+    assert invoke(capsys, "punctuate", text, "--model", folder, "--preset", copied) == by_name
 
 
 def test_tuning_writes_a_preset_that_punctuate_takes(
@@ -388,7 +381,7 @@ def test_tuning_writes_a_preset_that_punctuate_takes(
     data = ROOT / "tests" / "data" / "hand-counted.tsv"
     best, plot = tmp_path / "best.yaml", tmp_path / "tune.png"
     settings = ("windows=[4,8]", "grain=4", "budget=2")
-    code, out, _ = _run(capsys, "tune", data, *settings, "--model", folder, "--json", "-o", best, "--plot", plot)
+    code, out, _ = invoke(capsys, "tune", data, *settings, "--model", folder, "--json", "-o", best, "--plot", plot)
     assert code == 0
     report = json.loads(out)
     trials = report["frontier"]
@@ -396,20 +389,20 @@ def test_tuning_writes_a_preset_that_punctuate_takes(
     assert [trial["reads"] for trial in trials] == sorted(trial["reads"] for trial in trials)
     assert all(trial["reads"] <= 2 for trial in trials)
     assert plot.read_bytes().startswith(b"\x89PNG")
-    assert _run(capsys, "punctuate", text, "--model", folder, "--preset", best)[0] == 0
-    code, _, err = _run(capsys, "tune", data, "budgett=2", "--model", folder)
+    assert invoke(capsys, "punctuate", text, "--model", folder, "--preset", best)[0] == 0
+    code, _, err = invoke(capsys, "tune", data, "budgett=2", "--model", folder)
     assert code == 2
     assert "unknown setting 'budgett'" in err
-    code, _, err = _run(capsys, "tune", data, "--model", folder, "--plot", "tune.bmp")
+    code, _, err = invoke(capsys, "tune", data, "--model", folder, "--plot", "tune.bmp")
     assert (code, err.count("\n")) == (2, 1)
     for wrong in ("largest_mask=-1", "budget=nan", "max_words=0", "windows=[]"):
-        code, out, err = _run(capsys, "tune", data, wrong, "--model", folder)
+        code, out, err = invoke(capsys, "tune", data, wrong, "--model", folder)
         assert (code, out, err.count("\n")) == (2, "", 1), wrong
-    code, out, err = _run(capsys, "tune", data, *settings, "--model", folder, "-o", "-")
+    code, out, err = invoke(capsys, "tune", data, *settings, "--model", folder, "-o", "-")
     assert code == 0
     assert out.startswith("windows:"), "standard output holds the strategy alone"
     assert "micro F1" in err
-    code, _, err = _run(capsys, "tune", data, *settings, "--model", folder, "--plot", tmp_path / "none" / "x.png")
+    code, _, err = invoke(capsys, "tune", data, *settings, "--model", folder, "--plot", tmp_path / "none" / "x.png")
     assert code == 2
 
 
@@ -421,11 +414,11 @@ def test_json_is_written_as_it_is_made(
     (tmp_path / "long.txt").write_text("word " * n_words, encoding="utf-8")
     certain = Decision("", Case.LOWER, 1.0, 1.0)
     monkeypatch.setattr(Punctuator, "decided", lambda self, words, windows, combine: (certain for _ in words))
-    _run(capsys, "punctuate", ROOT / "tests/data/lecture.txt", "--json", "-o", target, "--model", folder)  # loads all
+    invoke(capsys, "punctuate", ROOT / "tests/data/lecture.txt", "--json", "-o", target, "--model", folder)  # loads all
     tracemalloc.start()
     try:
         arguments = ("punctuate", tmp_path / "long.txt", "--json", "-o", target, "--model", folder)
-        assert _run(capsys, *arguments)[0] == 0
+        assert invoke(capsys, *arguments)[0] == 0
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
@@ -433,4 +426,4 @@ def test_json_is_written_as_it_is_made(
     assert len(json.loads(text)["words"]) == n_words
     assert text == json.dumps(json.loads(text)) + "\n"
     assert peak < 3 * len(text), "as Python objects the words take seven times as much"
-    assert _run(capsys, *arguments[:3], "--model", folder)[1] == text
+    assert invoke(capsys, *arguments[:3], "--model", folder)[1] == text

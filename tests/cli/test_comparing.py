@@ -7,9 +7,9 @@ import os
 from pathlib import Path
 
 import pytest
+from command import invoke
 
 from t5punct import model as models
-from t5punct.cli import main
 from t5punct.model import Model
 
 
@@ -28,19 +28,12 @@ def text(tmp_path: Path) -> Path:
     return path
 
 
-def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[object, str, str]:
-    with pytest.raises(SystemExit) as stopped:
-        main(["evaluate", *map(str, arguments)])
-    captured = capsys.readouterr()
-    return stopped.value.code, captured.out, captured.err
-
-
 def test_both_are_scored_as_they_are_alone(capsys: pytest.CaptureFixture[str], folders: list[str], text: Path) -> None:
-    code, out, err = run(capsys, text, "--compare", *folders, "--json", "--preset", "side-by-side")
+    code, out, err = invoke(capsys, "evaluate", text, "--compare", *folders, "--json", "--preset", "side-by-side")
     assert (code, err) == (0, "")
     found = json.loads(out)
     for report, folder in zip(found["reports"], folders, strict=True):
-        alone = json.loads(run(capsys, text, "--model", folder, "--json", "--preset", "side-by-side")[1])
+        alone = json.loads(invoke(capsys, "evaluate", text, "--model", folder, "--json", "--preset", "side-by-side")[1])
         assert report | {"seconds": 0} == alone | {"seconds": 0}
     scores = [report["micro_f1"] for report in found["reports"]]
     micro = found["differences"]["micro"]
@@ -54,7 +47,7 @@ def test_a_table_is_printed_and_a_pipe_is_read_once(capsys: pytest.CaptureFixtur
     read_end, write_end = os.pipe()
     os.write(write_end, b"We know. You?\n")
     os.close(write_end)
-    code, out, err = run(capsys, f"/dev/fd/{read_end}", "--compare", *folders)
+    code, out, err = invoke(capsys, "evaluate", f"/dev/fd/{read_end}", "--compare", *folders)
     os.close(read_end)
     assert (code, err) == (0, "")
     for part in ("micro", "boundary", "difference", "95 % interval", f"model:{folders[1]}"):
@@ -62,9 +55,9 @@ def test_a_table_is_printed_and_a_pipe_is_read_once(capsys: pytest.CaptureFixtur
 
 
 def test_models_are_named_once(capsys: pytest.CaptureFixture[str], folders: list[str], text: Path) -> None:
-    code, out, err = run(capsys, text, "--compare", *folders, "--model", folders[0])
+    code, out, err = invoke(capsys, "evaluate", text, "--compare", *folders, "--model", folders[0])
     assert (code, out) == (2, "")
     assert (
         err == "t5punct: --compare with --model or --revision; expected two models after --compare; drop the others\n"
     )
-    assert run(capsys, text, "--compare", folders[0], "nowhere/none")[0] == 2
+    assert invoke(capsys, "evaluate", text, "--compare", folders[0], "nowhere/none")[0] == 2

@@ -209,6 +209,13 @@ def test_the_report_carries_its_settings(tiny_model: Model) -> None:
     assert as_json(generated)["generated_words"]["words"] == 10
 
 
+def test_the_taggers_share_is_a_setting_of_slots_alone(tagged_model: Model) -> None:
+    model = tagged_model.with_task(tagger_share=0.85)
+    found = {name: Punctuator(model, PunctuatorConfig(decoding=DecodingConfig(name))) for name in ("slots", "tagger")}
+    assert "|tagger-share:0.85|" in evaluate_file(CLITICS, found["slots"]).signature
+    assert "tagger-share" not in evaluate_file(CLITICS, found["tagger"]).signature
+
+
 def test_json_has_the_published_keys(tiny_model: Model) -> None:
     report = evaluate_file(CLITICS, Scripted(tiny_model, "i'm well, don't stop. what is it! we, know: right?"))
     found = as_json(report)

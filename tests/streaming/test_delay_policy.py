@@ -10,7 +10,7 @@ import pytest
 import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from strategies import chunked
+from strategies import chunked, streamed_together
 from tiny import TINY_SHAPE
 
 from t5punct import model as models
@@ -215,16 +215,9 @@ def test_a_state_of_another_policy_or_lookahead_goes_on(punctuator: Punctuator) 
 def test_streams_together_equal_each_alone(
     punctuator: Punctuator, texts: list[list[str]], lookahead: int, rng: random.Random
 ) -> None:
-    streams, states = Streams(punctuator, _delayed(lookahead)), [StreamState() for _ in texts]
-    found: list[list[Committed]] = [[] for _ in texts]
-    left = [chunked(words, rng) for words in texts]
-    while any(left):
-        steps = streams.push(states, [chunks.pop(0) if chunks else [] for chunks in left])
-        states = [step.state for step in steps]
-        for index, step in enumerate(steps):
-            found[index] += step.committed
-    for index, step in enumerate(streams.finish(states)):
-        assert _written([*found[index], *step.committed]) == _written(_stream(punctuator, lookahead, [texts[index]]))
+    found = streamed_together(Streams(punctuator, _delayed(lookahead)), texts, rng)
+    for words, committed in zip(texts, found, strict=True):
+        assert _written(committed) == _written(_stream(punctuator, lookahead, [words]))
 
 
 @few

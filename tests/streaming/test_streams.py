@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from strategies import chunked
+from strategies import chunked, streamed_together
 
 from t5punct.decoding.inputs import DecodingConfig
 from t5punct.errors import ConfigError, InputError
@@ -116,18 +116,7 @@ def test_a_stream_saved_and_resumed_anywhere_goes_on_as_if_nothing_had_been(
 def test_batched_streams_equal_single_ones(
     punctuator: Punctuator, texts: list[list[str]], config: StreamConfig, rng: random.Random
 ) -> None:
-    streams, states = Streams(punctuator, config), [StreamState() for _ in texts]
-    found: list[list[Committed]] = [[] for _ in texts]
-    left = [chunked(words, rng) for words in texts]
-    while any(left):
-        steps = streams.push(states, [chunks.pop(0) if chunks else [] for chunks in left])
-        states = [step.state for step in steps]
-        for index, step in enumerate(steps):
-            found[index] += step.committed
-    for index, step in enumerate(streams.finish(states)):
-        found[index] += step.committed
-        assert step.state.finished
-    for words, committed in zip(texts, found, strict=True):
+    for words, committed in zip(texts, streamed_together(Streams(punctuator, config), texts, rng), strict=True):
         single = _stream(punctuator, config, [words])
         assert [one.text for one in committed] == [one.text for one in single]
         assert [one.delay_words for one in committed] == [one.delay_words for one in single]
