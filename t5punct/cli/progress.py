@@ -7,6 +7,7 @@ In: how far the work is.  Out: a bar that goes when the work is done; nothing wh
 
 from __future__ import annotations
 
+import logging
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -48,3 +49,20 @@ def progress_bar(what: str, total: float | None, unit: str = "words") -> Iterato
             bar.update(task, completed=min(done, total) if total else done, total=total, speed=speed)
 
         yield advance
+
+
+@contextmanager
+def plain_lines(name: str) -> Iterator[None]:
+    """Where nobody sees a bar, write what the logger `name` is told to standard error, a line each."""
+    if is_shown():
+        yield
+        return
+    logger, handler = logging.getLogger(name), logging.StreamHandler(sys.stderr)
+    level = logger.level
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(level)

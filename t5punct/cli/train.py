@@ -13,7 +13,7 @@ from .extras import need
 from .launchers import end_with_launcher, start_all
 from .options import Config, Overrides, silence_bars
 from .process import keep_freed_memory
-from .progress import is_shown, progress_bar
+from .progress import is_shown, plain_lines, progress_bar
 from .report import tell_of
 from .threads import use_threads, wait_asleep
 
@@ -62,7 +62,8 @@ def train(config: Config = None, overrides: Overrides = None) -> None:
     keep_freed_memory()
     use_threads(None)
     silence_bars()  # of loading and saving; the training's own stays
-    folder = run(settings)
-    typer.echo(f"{folder}: trained")
+    with plain_lines("t5punct.training"):
+        folder = run(settings)
     if is_first():
+        typer.echo(f"{folder}: trained")
         tell_of(folder, settings)

@@ -1,7 +1,7 @@
 """What a person sees of a run: a bar with loss, words per second and time left, and a log.
 
-In: the losses of each step.  Out: a progress bar on a terminal; lines in `OUTPUT.log.jsonl`, beside the output, and on
-the logger.
+In: the losses of each step.  Out: a progress bar on a terminal; lines in `OUTPUT.log.jsonl`, beside the output, and, in
+plain text, on the logger: "step 50 of 400, text_loss 6.1, tag_loss 0.7, lr 0.001, 2900 words/s, 0:04:11 left".
 
 A line of the log: {"step": 50, "words": 102400, "text_loss": 6.1, "slot_loss": 0.0, "tag_loss": 0.7, "lr": 0.001,
 "words_per_second": 2900.0}.
@@ -13,9 +13,11 @@ import json
 import logging
 import time
 from collections.abc import Callable, Mapping
+from datetime import timedelta
 from pathlib import Path
 from types import TracebackType
 
+from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 
@@ -46,13 +48,15 @@ class Progress:
         self.show, self.track = show, track
         self.path.parent.mkdir(parents=True, exist_ok=True)
         columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[status]}"), TimeRemainingColumn())
-        self.bar = Bar(*columns, disable=not show)
+        console = Console(stderr=True)
+        self.bar = Bar(*columns, console=console, disable=not (show and console.is_terminal))
         self.task = self.bar.add_task("train", total=n_steps, completed=state.step, status="")
         if show:
             _shorten(self.path, state.step)
         self._sums = dict.fromkeys(_LOSSES, 0.0)
         self._state, self._lr = state, 0.0
         self._n, self._since, self._words = 0, time.perf_counter(), state.words
+        self._began, self._first, self._found = self._since, state.step, ""
 
     def __enter__(self) -> Progress:
         self.bar.start()
@@ -89,15 +93,29 @@ class Progress:
         self._sums, self._n, self._since, self._words = dict.fromkeys(_LOSSES, 0.0), 0, now, state.words
         self.record(line)
         status = f"loss {line['text_loss']:.3f} {line['tag_loss']:.3f}  {line['words_per_second']:.0f} words/s"
-        self.bar.update(self.task, status=status)
+        self.bar.update(self.task, status=f"{status}{self._found}")
 
     def record(self, line: dict[str, float | int]) -> None:
-        """Append a line to the log, and give it to the trackers."""
+        """Append a line to the log, and give it to the trackers; the bar goes on with what a validation found."""
+        if "words_per_second" not in line:
+            self._found = "  " + " ".join(f"{name} {value:.4g}" for name, value in line.items() if name != "step")
         if self.show:
             self.track({name: value for name, value in line.items() if name != "step"}, step=line["step"])
             with self.path.open("a", encoding="utf-8") as handle:
                 handle.write(json.dumps(line) + "\n")
-            _log.info("%s", line)
+            _log.info("%s", self._plain(line))
+
+    def _plain(self, line: Mapping[str, float | int]) -> str:
+        """A line of the log in words; losses that are not trained are left out."""
+        task = self.bar.tasks[0]
+        said = [f"step {line['step']} of {task.total:.0f}"]
+        left_out = ("step", "words", "words_per_second", *(name for name in _LOSSES.values() if not line.get(name)))
+        said += [f"{name} {value:.4g}" for name, value in line.items() if name not in left_out]
+        if "words_per_second" in line:
+            n_left = (task.total or 0) - line["step"]
+            per_step_s = (time.perf_counter() - self._began) / max(1, int(line["step"]) - self._first)
+            said += [f"{line['words_per_second']:.0f} words/s", f"{timedelta(seconds=round(n_left * per_step_s))} left"]
+        return ", ".join(said)
 
 
 def _shorten(path: Path, step: int) -> None:

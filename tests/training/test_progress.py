@@ -1,7 +1,9 @@
 import json
+import logging
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 import torch
 
 from t5punct.training.checkpoint import TrainState
@@ -38,3 +40,19 @@ def test_the_bar_moves_at_every_step(tmp_path: Path) -> None:
         for step in range(1, 4):
             progress.update(TrainState(step=step), losses, 0.1, every=50)
             assert progress.bar.tasks[0].completed == step
+
+
+def test_a_line_in_words_names_what_is_trained_and_the_time_left(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    zero = torch.tensor(0.0)
+    losses = Losses(*(torch.tensor(1.0), torch.tensor(6.125), zero, torch.tensor(0.5), zero, zero))
+    with caplog.at_level(logging.INFO), Progress(tmp_path / "run", 10, TrainState(), show=True) as progress:
+        progress._began -= 20.0
+        progress.update(TrainState(step=2), losses, 0.25, every=1)
+        progress.record({"step": 2, "micro_f1": 61.25})
+    first, second = caplog.messages
+    assert first.startswith("step 2 of 10, text_loss 6.125, tag_loss 0.5, lr 0.25, ")
+    assert first.endswith(" words/s, 0:01:20 left")
+    assert second == "step 2 of 10, micro_f1 61.25"
+    assert progress._found == "  micro_f1 61.25"
