@@ -3,7 +3,7 @@
 In: a model folder.  Out: its weights in another dtype, its tokenizer, its task with some settings changed, and a card
 that tells where it comes from; nothing else of the training.
 
-`t5punct export runs/mine -o my-model --task odds.yaml default_style=talk`
+`t5punct export runs/mine -o my-model --blend bundled --task odds.yaml default_style=talk`
 """
 
 from __future__ import annotations
@@ -44,8 +44,17 @@ Task = Annotated[
         show_default="as the source has them", help="A YAML file of the task's settings: odds of marks, style, .."
     ),
 ]
-
-
+Blend = Annotated[
+    str | None,
+    typer.Option(
+        show_default="nothing is blended in",
+        help="The model that the training began with, such as bundled: weights between the two forget less of what it "
+        "knew.",
+    ),
+]
+BlendShare = Annotated[
+    float, typer.Option(help="With --blend: the trained model's share, 0 (all of the old) to 1 (all of the new).")
+]
 Push = Annotated[
     str | None,
     typer.Option(
@@ -67,6 +76,8 @@ def export(
     output: Output,
     dtype: Weights = Dtype.BFLOAT16,
     task: Task = None,
+    blend: Blend = None,
+    blend_share: BlendShare = 0.5,
     push_to_hub: Push = None,
     private: Private = False,
     licence: Licence = None,
@@ -76,6 +87,7 @@ def export(
     from ..config import as_yaml, load
     from ..errors import ConfigError
     from ..model import load as load_model
+    from ..t5.blend import blended
     from ..t5.hub import check_push, push
     from ..t5.task import TaskConfig
 
@@ -85,10 +97,13 @@ def export(
         check_push(push_to_hub)
         _check_empty(output)
     silence_bars()
-    model = load_model(source)
+    model, said = load_model(source), None
+    if blend is not None:
+        model = blended(model, load_model(blend, task=model.task), blend_share)
+        said = f"{blend_share:g} of the weights are the run's, {1 - blend_share:g} those of {Path(blend).name}"
     settings = load(TaskConfig, task, overrides or (), base=as_yaml(model.task))
     _write(model.with_settings(settings), output, dtype)
-    _write_card(Path(source), output, settings, push_to_hub or output.name, licence)
+    _write_card(Path(source), output, settings, push_to_hub or output.name, licence, blend=said)
     typer.echo(f"{output}: exported from {source}")
     if push_to_hub is not None:
         typer.echo(f"{push(output, push_to_hub, private=private)}: pushed")
@@ -118,7 +133,9 @@ def _write(model: Model, output: Path, dtype: Dtype) -> None:
         save(model, output, dtype=getattr(torch, dtype.value))
 
 
-def _write_card(source: Path, output: Path, task: TaskConfig, name: str, licence: str | None) -> None:
+def _write_card(
+    source: Path, output: Path, task: TaskConfig, name: str, licence: str | None, *, blend: str | None
+) -> None:
     """The source's own card, or one about the run; a person's card that is there already is kept."""
     from ..text.formats.files import writing
     from ..training.card import CARD, card, may_write
@@ -126,6 +143,7 @@ def _write_card(source: Path, output: Path, task: TaskConfig, name: str, licence
     if not may_write(output / CARD):
         return
     own = source / CARD
-    text = own.read_text(encoding="utf-8") if own.is_file() and not may_write(own) else None
+    is_kept = own.is_file() and not may_write(own) and not blend  # a person's card tells of the source as it was
+    text = own.read_text(encoding="utf-8") if is_kept else None
     with writing(output / CARD) as handle:
-        handle.write(text or card(source, task, name, licence=licence))
+        handle.write(text or card(source, task, name, licence=licence, blend=blend))

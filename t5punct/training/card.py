@@ -40,8 +40,11 @@ def may_write(path: Path) -> bool:
     return not path.is_file() or _MADE in path.read_text(encoding="utf-8")
 
 
-def card(source: Path, task: TaskConfig, name: str, *, licence: str | None = None) -> str:
-    """The card of a run's model; `name`: what it is loaded by."""
+def card(source: Path, task: TaskConfig, name: str, *, licence: str | None = None, blend: str | None = None) -> str:
+    """The card of a run's model; `name`: what it is loaded by; `blend`: what of its weights are the run's, in words.
+
+    The scores of a run are not those of a blend, so that a blend's card has none.
+    """
     from huggingface_hub import ModelCardData
 
     runs = tuple(_runs(source))
@@ -61,8 +64,9 @@ def card(source: Path, task: TaskConfig, name: str, *, licence: str | None = Non
         "",
         *_use(name, task),
         *_parents(parents, licence),
+        *([f"A blend: {blend}.", ""] if blend else []),
         *_data(runs),
-        *_scores(source),
+        *(_scores(source) if not blend else ["## Scores", "", "None yet: the run was scored before it was blended."]),
     ]
     return "\n".join(lines).rstrip("\n") + "\n"
 
