@@ -1,8 +1,9 @@
 """What fine-tuning the bundled model on one new domain gains there, and what it loses elsewhere.
 
 `python benchmarks/finetune.py --config configs/finetune-domain.yaml root=../shared` trains with the recipe of a config
-on some whole documents of a corpus that the model has never seen.  It scores the model before and after, on other
-documents of that corpus and on what is held out of the model's own training text, and writes a page of results.
+on some whole documents of a corpus that the model has never seen, and blends the outcome with the model that it began
+with.  It scores before and after, on other documents of that corpus and on what is held out of the model's own training
+text, and writes a page of results.
 """
 
 from __future__ import annotations
@@ -21,26 +22,30 @@ from rich.console import Console
 from studies import run
 
 from t5punct import __version__, config
+from t5punct import model as models
 from t5punct.decoding.inputs import DecodingConfig
 from t5punct.errors import ConfigError
 from t5punct.evaluation.scores import scores_of
 from t5punct.punctuator import Punctuator
+from t5punct.t5.blend import blended
 from t5punct.training.config import TrainConfig
 from t5punct.training.data.corpus import CorpusConfig
 from t5punct.training.data.prepare import PrepareConfig, prepare
 from t5punct.training.data.sources import source_documents
 
 GAIN, LOSS = 4.0, 1.5  # points of micro F1: the bars of the issue
+_GOLDEN = (5**0.5 - 1) / 2  # its multiples, of which only the fraction counts, are spread evenly, however many they are
 HERE = "**the domain, other documents**"
 
 
 @dataclass(frozen=True)
 class Way:
-    """How it is decoded."""
+    """Which of the trained models is used, and how it is decoded."""
 
     name: str
     title: str
-    decoder: str
+    is_blend: bool
+    decoder: str = "slots"
     mark_odds: dict[str, float] | None = None  # None: the model's own
 
     def config(self, style: str) -> DecodingConfig:
@@ -48,9 +53,10 @@ class Way:
 
 
 WAYS = (
-    Way("slots", "The default", "slots"),
-    Way("even", '`--mark-odds ""`', "slots", {}),
-    Way("tagger", "`--decoder tagger`", "tagger"),
+    Way("blend", "A blend of the trained model and the bundled one", is_blend=True),
+    Way("blended tagger", "The blend, `--decoder tagger`", is_blend=True, decoder="tagger"),
+    Way("trained", "As it was trained, without a blend", is_blend=False),
+    Way("even", 'As it was trained, `--mark-odds ""`', is_blend=False, mark_odds={}),
 )
 
 
@@ -67,6 +73,7 @@ class StudyConfig:
     recipe: str = "configs/finetune-own-text.yaml"
     overrides: list[str] = field(default_factory=list)  # of the recipe
     processes: int = 2
+    blend_share: float = 0.5  # of the trained model's weights, in `t5punct export --blend`
     elsewhere: str = "configs/prepare.yaml"  # what the model was trained on
     elsewhere_root: str = "corpus"
     elsewhere_words: int = 5_000  # of each corpus
@@ -115,6 +122,7 @@ def study(settings: StudyConfig) -> None:
     lines = CorpusConfig("train.txt", settings.style, document="line")
     report = prepare(replace(made, output=str(work / "data"), root=str(work), corpora=[lines]))
     minutes = train(settings, work)
+    blend(settings, work)
     rows = scored(settings, work)
     page = Path(settings.output)
     page.parent.mkdir(parents=True, exist_ok=True)
@@ -122,7 +130,7 @@ def study(settings: StudyConfig) -> None:
 
 
 def domain(path: Path, settings: StudyConfig) -> Domain:
-    """Whole documents, taken evenly from all of the corpus; those to score stand between those to learn from."""
+    """Whole documents, spread over all of the corpus; those to score stand between those to learn from."""
     texts = [one.text for one in source_documents(CorpusConfig(str(path), document="line"), None) if one.text.strip()]
     train = taken(texts[0::2], settings.words)
     test = taken(texts[1::2], settings.test_words)
@@ -132,10 +140,15 @@ def domain(path: Path, settings: StudyConfig) -> Domain:
 
 
 def taken(texts: Sequence[str], n_words: int) -> tuple[str, ...]:
-    """So many documents, at equal steps, that they hold about `n_words` words; whole ones, at least one."""
-    total = sum(len(text.split()) for text in texts)
-    step = max(1.0, total / n_words)
-    return tuple(texts[int(place * step)] for place in range(int(len(texts) / step)) or range(min(1, len(texts))))
+    """Whole documents, spread over all of them, with `n_words` words or a little more; at least one."""
+    chosen: list[int] = []
+    left = n_words
+    for place in sorted(range(len(texts)), key=lambda place: place * _GOLDEN % 1.0):
+        if left <= 0:
+            break
+        chosen.append(place)
+        left -= len(texts[place].split())
+    return tuple(texts[place] for place in sorted(chosen))
 
 
 def train(settings: StudyConfig, work: Path) -> float:
@@ -154,15 +167,26 @@ def train(settings: StudyConfig, work: Path) -> float:
     return (time.perf_counter() - begun) / 60
 
 
+def start_of(settings: StudyConfig) -> str | None:
+    """The model that the recipe begins with."""
+    return config.load(TrainConfig, Path(settings.recipe), [*settings.overrides, "data.path=data"]).init_from
+
+
+def blend(settings: StudyConfig, work: Path) -> None:
+    """Write the blend of the trained model and the one that it began with."""
+    made = blended(models.load(work / "model"), models.load(start_of(settings)), settings.blend_share)
+    models.save(made, work / "blend")
+
+
 def scored(settings: StudyConfig, work: Path) -> list[Row]:
-    """The model that it began with and the trained one, on the domain's other documents and elsewhere."""
-    start = config.load(TrainConfig, Path(settings.recipe), [*settings.overrides, f"data.path={work}"]).init_from
-    pair = [Punctuator.from_pretrained(start), Punctuator.from_pretrained(work / "model")]
+    """The model that it began with and the trained ones, on the domain's other documents and elsewhere."""
+    before, trained, blend = map(Punctuator.from_pretrained, (start_of(settings), work / "model", work / "blend"))
     texts = (work / "test.txt").read_text(encoding="utf-8").splitlines()
     samples = [Sample(HERE, settings.style, tuple(texts)), *elsewhere(settings)]
     rows: list[Row] = []
     for way in WAYS:
         for sample in samples:
+            pair = (before, blend if way.is_blend else trained)
             styled = [one.with_config(decoding=way.config(sample.style)) for one in pair]
             n_words = sum(len(text.split()) for text in sample.texts)
             rows.append(Row(sample.title, way.name, *(score_texts(one, sample.texts, n_words) for one in styled)))
@@ -201,7 +225,8 @@ def _page(settings: StudyConfig, n_words: int, minutes: float, rows: Sequence[Ro
         "",
         f"The bundled model (t5punct {__version__}), trained with `{settings.recipe}` on {n_words:,} words of",
         f"`{settings.domain}`, which it has never seen, for {minutes:.1f} minutes in {settings.processes} processes,",
-        f"start-up and last save in them{_changes(settings)}.",
+        f"start-up and last save in them{_changes(settings)}; then blended with the bundled model, its share",
+        f"{settings.blend_share:g} (`t5punct export --blend bundled --blend-share {settings.blend_share:g}`).",
         "Scored before and after, on other documents of the same corpus and on the documents that",
         f"`{settings.elsewhere}` holds out of its own training. Written by `{command}`.",
         "",

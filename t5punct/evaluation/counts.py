@@ -16,11 +16,12 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from ..errors import InputError
-from ..text.marks import DISFLUENT, NO_LABEL, ends_sentence
+from ..text.marks import DISFLUENT, NO_LABEL, OTHER_SCRIPTS, ends_sentence
 
 # the marks of each class of the IWSLT benchmark; the first mark of a label that has a class decides
 CLASS_MARKS: Mapping[str, str] = {"COMMA": ",:-", "PERIOD": ".!;", "QUESTION": "?"}
 _CLASS_OF_MARK = {mark: name for name, marks in CLASS_MARKS.items() for mark in marks}
+_CLASS_OF_MARK |= {mark: _CLASS_OF_MARK[here] for mark, here in OTHER_SCRIPTS.items()}
 
 
 @dataclass(frozen=True, slots=True)

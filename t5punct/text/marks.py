@@ -23,6 +23,12 @@ from .spelling import keeps_letters
 
 DASH = "-"  # a dash standing between words; a hyphen inside a word is part of the word
 _KNOWN_MARKS = ",.?!:;" + DASH
+# marks of other scripts, and what each of them is here: `ends_sentence` and scores take them for it
+OTHER_SCRIPTS = {
+    **{"،": ",", "؛": ";", "؟": "?", "۔": "."},  # Arabic, Persian, Urdu
+    **{"।": ".", "॥": ".", "።": ".", "፣": ",", "፤": ";", "፧": "?", "։": "."},  # Devanagari, Ethiopic, Armenian
+    **{"，": ",", "、": ",", "。": ".", "？": "?", "！": "!", "：": ":", "；": ";"},  # East Asian
+}
 _DASHES, _ELLIPSIS = "–—―", "…"  # other spellings of the dash and of three full stops
 _DASH_RUN = re.compile(f"[{DASH}{_DASHES}]+")
 NO_LABEL = ""
@@ -30,13 +36,14 @@ NO_LABEL = ""
 # holds it alone or with marks; it is no mark of a text, so an `Alphabet` has it only where it is asked for (`signed`)
 DISFLUENT = "~"
 ENDS_SENTENCE = ".?!"
+_ENDS = ENDS_SENTENCE + "".join(mark for mark, here in OTHER_SCRIPTS.items() if here in ENDS_SENTENCE)
 # o'neil and d'angelo have two capitals; o'clock, d'you, d'oh and the like have one
 _NAME = re.compile(r"[od]['’](?=[^\W\d_]{3})(?!(?:clock|you|accord)\b)")
 
 
 def ends_sentence(label: str) -> bool:
-    """Whether a label ends a sentence: it holds `.`, `?` or `!`."""
-    return any(mark in ENDS_SENTENCE for mark in label)
+    """Whether a label ends a sentence: it holds `.`, `?`, `!`, or what stands for them in another script."""
+    return any(mark in _ENDS for mark in label)
 
 
 @dataclass(frozen=True)
@@ -52,7 +59,7 @@ class Alphabet:
             raise ConfigError(
                 f"marks {self.marks!r}",
                 expected="distinct symbols, neither letters, digits nor spaces, the dash as -",
-                fix=f"use some of {_KNOWN_MARKS!r}",
+                fix=f"use some of {_KNOWN_MARKS!r}, or marks of your script",
             )
         if self.max_marks < 1:
             raise ConfigError(f"max_marks {self.max_marks}", expected="1 or more", fix="use 3")

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from ..errors import InputError
-from .marks import DASH, NO_LABEL, Alphabet, Case, apply_case, ends_sentence
+from .marks import DASH, NO_LABEL, OTHER_SCRIPTS, Alphabet, Case, apply_case, ends_sentence
 from .spelling import owns_full_stop
 
 _APOSTROPHES = "'’"
@@ -25,8 +25,8 @@ _OPENERS = '"“„«‘([{¿¡'
 _CLOSERS = '"”“»)]}' + _APOSTROPHES
 # U.S. and e.g. are words: their last full stop belongs to them and is not a mark
 _INITIALISM = re.compile(r"(?:[^\W\d_]\.){2,}$")
-_PUNCTUATION = ",.?!:;-…–—―" + _OPENERS + _CLOSERS
-_ALL_MARKS = Alphabet()
+_PUNCTUATION = ",.?!:;-…–—―" + "".join(OTHER_SCRIPTS) + _OPENERS + _CLOSERS
+_ALL_MARKS = Alphabet(Alphabet().marks + "".join(OTHER_SCRIPTS))
 _PIECE = re.compile(r"(\S+)(\s*)")
 _ASCII_WORD = re.compile(r"[A-Za-z0-9]+(?:['-][A-Za-z0-9]+)*")
 _SURROGATE = re.compile("[\ud800-\udfff]")

@@ -91,3 +91,7 @@ def test_a_row_holds_every_number(pairs: list[tuple[Slot, Slot]]) -> None:
 def test_labellings_of_different_length_are_refused() -> None:
     with pytest.raises(InputError, match="1 slots of output for 2 of reference; expected the same words"):
         count([Slot(""), Slot(".")], [Slot("")])
+
+
+def test_marks_of_other_scripts_have_the_class_of_what_stands_for_them_here() -> None:
+    assert [class_of(mark) for mark in "،؛؟۔।。"] == [class_of(mark) for mark in ",;?..."]

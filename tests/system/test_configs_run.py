@@ -22,7 +22,13 @@ from t5punct.training.loop import train
 
 disable_progress_bar()
 CONFIGS = Path(__file__).parents[2] / "configs"
-BUNDLED = {"finetune-own-text", "finetune-subtitles"}  # begin with the bundled model, which is small enough
+BUNDLED = {  # begin with the bundled model, which is small enough
+    "finetune-own-text",
+    "finetune-subtitles",
+    "iwslt-t5-bundled",
+}
+FRESH = {"tiny-cpu", "hungarian"}  # begin with random weights and a vocabulary of their own
+XZ = {"prepare-iwslt": "train-ted.txt.xz", "prepare-hungarian": "hu-eltec.txt.xz"}  # prepare one file, not a folder
 PREPARED_BY = {  # each config for training, and the one that prepares for it
     "finetune-own-text": "prepare-own-text",
     "finetune-subtitles": "prepare-subtitles",
@@ -30,6 +36,8 @@ PREPARED_BY = {  # each config for training, and the one that prepares for it
     "iwslt-t5-small": "prepare-iwslt",
     "iwslt-t5-base": "prepare-iwslt",
     "iwslt-t5-large": "prepare-iwslt",
+    "iwslt-t5-bundled": "prepare-iwslt",
+    "hungarian": "prepare-hungarian",
     "multilingual-mt5": "prepare-multilingual",
 }
 N_STEPS = 2
@@ -58,11 +66,13 @@ def data_of(tmp_path_factory: pytest.TempPathFactory, tiny_model: Model) -> Call
             for seed in range(24):
                 if name == "prepare-subtitles":
                     (root / f"talk{seed}.srt").write_text(_subtitles(_talk(seed)))
-                elif name != "prepare-iwslt":
+                elif name not in XZ:
                     (root / f"talk{seed}.txt").write_text(_talk(seed) + "\n")
-            if name == "prepare-iwslt":
-                (root / "train-ted.txt.xz").write_bytes(lzma.compress("\n".join(map(_talk, range(24))).encode()))
-            small = ["vocabulary={size: 460, sample_words: 10000}"] if name == "prepare-tiny" else []
+            if name in XZ:
+                (root / XZ[name]).write_bytes(lzma.compress("\n".join(map(_talk, range(24))).encode()))
+            small = (
+                ["vocabulary={size: 460, sample_words: 10000}"] if name in {"prepare-tiny", "prepare-hungarian"} else []
+            )
             output = root.with_name(f"{root.name}-made")
             changes = [f"root={root}", f"output={output}", *small]
             report = prepare(settings.load(PrepareConfig, CONFIGS / f"{name}.yaml", changes))
@@ -79,8 +89,8 @@ def test_a_config_prepares_and_trains_unedited_but_for_its_data(
     name: str, data_of: Callable[[str], Path], tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     data = data_of(PREPARED_BY[name])
-    begins = [] if name in BUNDLED | {"tiny-cpu"} else [f"init_from={tmp_path_factory.getbasetemp() / 'tiny-t5'}"]
-    vocabulary = [f"tokenizer={data / 'tokenizer'}"] if name == "tiny-cpu" else []
+    begins = [] if name in BUNDLED | FRESH else [f"init_from={tmp_path_factory.getbasetemp() / 'tiny-t5'}"]
+    vocabulary = [f"tokenizer={data / 'tokenizer'}"] if name in FRESH else []
     changes = [f"data.path={data}", f"output={tmp_path / 'run'}", *begins, *vocabulary]
     whole = settings.load(TrainConfig, CONFIGS / f"{name}.yaml", changes)
     config = replace(
@@ -102,9 +112,9 @@ def test_a_config_prepares_and_trains_unedited_but_for_its_data(
 
 def test_every_training_config_for_peoples_own_data_is_run_here() -> None:
     names = {path.stem for path in CONFIGS.glob("*.yaml")}
-    assert {name for name in names if name.startswith(("finetune-", "iwslt-", "multilingual-", "tiny-"))} - set(
+    assert {name for name in names if name.startswith(("finetune-", "iwslt-", "multilingual-", "tiny-", "hung"))} - set(
         PREPARED_BY
-    ) == {"finetune-ted", "finetune-domain"}  # research, and a benchmark's own
-    assert set(PREPARED_BY.values()) | {"prepare", "prepare-large", "prepare-ted"} == {
+    ) == {"finetune-domain"}  # a benchmark's own
+    assert set(PREPARED_BY.values()) | {"prepare", "prepare-large"} == {
         name for name in names if name.startswith("prepare")
     }

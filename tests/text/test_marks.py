@@ -158,3 +158,14 @@ def test_a_capital_goes_to_the_first_letter_that_has_a_case() -> None:
     assert capitalise("中b") == "中B", "a letter without case before one with"
     assert (capitalise("ªb"), capitalise("1st")) == ("ªb", "1St")
     assert case_of("中B") is Case.CAPITALISED
+
+
+def test_marks_of_other_scripts_are_marks_where_an_alphabet_has_them() -> None:
+    found = split("مرحبا، كيف حالك؟ «нет», ¿qué hora es? ¡hola!").words
+    assert [(word.core, word.label) for word in found] == [
+        *(("مرحبا", "،"), ("كيف", ""), ("حالك", "؟"), ("нет", ",")),
+        *(("qué", ""), ("hora", ""), ("es", "?"), ("hola", "!")),
+    ]
+    assert ends_sentence("؟") and ends_sentence("।") and not ends_sentence("،")
+    assert split("مرحبا، شكرا.", Alphabet(".")).words[0].text == "مرحبا،", "spelling, for a task without it"
+    assert Alphabet(",؟").spell("حالك", "؟") == "حالك؟"
