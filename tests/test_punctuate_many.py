@@ -104,7 +104,7 @@ def test_pools_hold_every_view_once_and_no_more_than_they_must(lengths: list[int
     found = list(pools(views, n_words))
     assert [view for pool in found for view in pool] == views
     sizes = [[len(view.words) for view in pool] for pool in found]
-    least = [min(n_words, 2**number * n_words / 4) for number in range(len(sizes))]  # the first are smaller
+    least = [min(n_words, 2**number * n_words / 16) for number in range(len(sizes))]  # the first are smaller
     assert all(sum(pool) >= enough for pool, enough in zip(sizes[:-1], least, strict=False))
     assert all(sum(pool[:-1]) < enough for pool, enough in zip(sizes, least, strict=True))
 

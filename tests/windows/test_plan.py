@@ -184,6 +184,6 @@ def test_a_pool_is_closed_as_soon_as_it_holds_enough_words(n_words: int, config:
     found = list(pools(iter(views), least))
     assert [view for pool in found for view in pool] == views
     sizes = [[len(view.words) for view in pool] for pool in found]
-    enough = [min(least, 2**number * least / 4) for number in range(len(sizes))]  # the first are smaller
+    enough = [min(least, 2**number * least / 16) for number in range(len(sizes))]  # the first are smaller
     assert all(sum(held) >= n for held, n in zip(sizes[:-1], enough, strict=False))
     assert all(sum(held[:-1]) < n for held, n in zip(sizes, enough, strict=True))
