@@ -83,13 +83,13 @@ def test_texts_are_read_as_they_are_needed(lively_model: Model, calls: list[int]
     many = Punctuator(lively_model, config).punctuate_many(endless())
     assert n_read == 0
     first = next(many)
-    assert n_read == 5, "a batch of thirty words"
-    assert [next(many) for _ in range(4)] == [first] * 4
-    assert n_read == 5
+    assert n_read == 2, "a sixteenth of four batches of thirty tokens, so that the first comes soon"
+    assert next(many) == first
+    assert n_read == 2
     next(many)
-    assert n_read == 15
+    assert n_read == 5
     assert [next(many) for _ in range(50)] == [first] * 50
-    assert calls == [5, 10, 20, 20, 20], "then two batches, and four at a time from then on"
+    assert calls == [2, 3, 5, 10, 20, 20], "each group is twice the one before, up to four batches"
 
 
 def test_what_is_no_text_is_refused_when_it_is_read(lively_model: Model) -> None:
