@@ -27,7 +27,7 @@ from t5punct.decoding.inputs import DecodingConfig
 from t5punct.errors import ConfigError
 from t5punct.evaluation.scores import scores_of
 from t5punct.punctuator import Punctuator
-from t5punct.t5.blend import blended
+from t5punct.training.blend import blended
 from t5punct.training.config import TrainConfig
 from t5punct.training.data.corpus import CorpusConfig
 from t5punct.training.data.prepare import PrepareConfig, prepare

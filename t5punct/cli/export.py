@@ -87,9 +87,9 @@ def export(
     from ..config import as_yaml, load
     from ..errors import ConfigError
     from ..model import load as load_model
-    from ..t5.blend import blended
     from ..t5.hub import check_push, push
     from ..t5.task import TaskConfig
+    from ..training.blend import blended
 
     if output.resolve() == Path(source).resolve():
         raise ConfigError(f"output {output} is the source as well", expected="another folder", fix="choose another")

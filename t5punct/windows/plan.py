@@ -120,7 +120,7 @@ def over(words: Iterable[T], config: WindowConfig) -> Iterator[View[T]]:
 def pools(views: Iterable[View[T]], n_words: int) -> Iterator[list[View[T]]]:
     """Views in groups that hold at least so many words together, but for the last; lazily.
 
-    The first ones are smaller, from a sixteenth on, each twice the one before, so that the first words need not wait long.
+    The first are smaller, from a sixteenth on, each twice the one before, so that the first words need not wait long.
     """
     pool, n_held, least = list[View[T]](), 0, n_words / 16
     for view in views:

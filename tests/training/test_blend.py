@@ -12,8 +12,8 @@ from t5punct import model as models
 from t5punct.cli import main
 from t5punct.errors import ConfigError
 from t5punct.model import Model
-from t5punct.t5.blend import blended
 from t5punct.t5.tagger import Tagger
+from t5punct.training.blend import blended
 from t5punct.training.card import CARD
 
 

@@ -12,12 +12,10 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..errors import ConfigError
-
-if TYPE_CHECKING:
-    from ..model import Model
+from ..model import Model, same_tokenizer
 
 
 def blended(tuned: Model, start: Model, share: float) -> Model:
@@ -25,8 +23,6 @@ def blended(tuned: Model, start: Model, share: float) -> Model:
 
     Raises ConfigError for another share, and for models of other shapes, vocabularies or marks.
     """
-    from ..model import same_tokenizer
-
     if not 0.0 <= share <= 1.0:
         raise ConfigError(f"blend share {share}", expected="0 to 1", fix="check --blend-share")
     if not _shapes(tuned) == _shapes(start) or not same_tokenizer(tuned.tokenizer, start.tokenizer):
