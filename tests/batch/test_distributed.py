@@ -26,7 +26,7 @@ from t5punct.errors import ConfigError
 from t5punct.model import Model
 
 N_FILES, N_SENTENCES = 16, 60
-BAD = {"bad.txt": b"not \xff\xfe text", "none.srt": b"no cue\n"}
+BAD = {"bad.txt": b"not \xff\xfe text", "bad.json": b"no json\n"}
 
 
 @pytest.fixture(scope="module", autouse=True)
