@@ -180,13 +180,13 @@ def blend(settings: StudyConfig, work: Path) -> None:
 
 def scored(settings: StudyConfig, work: Path) -> list[Row]:
     """The model that it began with and the trained ones, on the domain's other documents and elsewhere."""
-    before, trained, blend = map(Punctuator.from_pretrained, (start_of(settings), work / "model", work / "blend"))
+    start, trained, half_way = map(Punctuator.from_pretrained, (start_of(settings), work / "model", work / "blend"))
     texts = (work / "test.txt").read_text(encoding="utf-8").splitlines()
     samples = [Sample(HERE, settings.style, tuple(texts)), *elsewhere(settings)]
     rows: list[Row] = []
     for way in WAYS:
+        pair = (start, half_way if way.is_blend else trained)
         for sample in samples:
-            pair = (before, blend if way.is_blend else trained)
             styled = [one.with_config(decoding=way.config(sample.style)) for one in pair]
             n_words = sum(len(text.split()) for text in sample.texts)
             rows.append(Row(sample.title, way.name, *(score_texts(one, sample.texts, n_words) for one in styled)))
@@ -225,7 +225,7 @@ def _page(settings: StudyConfig, n_words: int, minutes: float, rows: Sequence[Ro
         "",
         f"The bundled model (t5punct {__version__}), trained with `{settings.recipe}` on {n_words:,} words of",
         f"`{settings.domain}`, which it has never seen, for {minutes:.1f} minutes in {settings.processes} processes,",
-        f"start-up and last save in them{_changes(settings)}; then blended with the bundled model, its share",
+        f"start-up and last save in them{_changes(settings)}; then blended with the bundled model, the trained one's share",
         f"{settings.blend_share:g} (`t5punct export --blend bundled --blend-share {settings.blend_share:g}`).",
         "Scored before and after, on other documents of the same corpus and on the documents that",
         f"`{settings.elsewhere}` holds out of its own training. Written by `{command}`.",

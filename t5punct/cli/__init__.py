@@ -44,8 +44,8 @@ EXAMPLES: dict[Callable[..., None], str] = {  # of each command, in the order of
     presets: "t5punct presets mask-combine-4 > mine.yaml\nt5punct punctuate talk.txt --preset mine.yaml",
     tune: "t5punct tune dev.tsv budget=4 -o mine.yaml\nt5punct punctuate talk.txt --preset mine.yaml",
     warmstart: "t5punct warmstart bert-base-uncased -o runs/warm --text talks.txt",
-    prepare: "t5punct prepare --config configs/prepare.yaml root=DATA",
-    train: "t5punct train --config configs/finetune.yaml data.path=prepared/ted",
+    prepare: "t5punct prepare --config configs/prepare-own-text.yaml root=lectures",
+    train: "t5punct train --config configs/finetune-own-text.yaml",
     report: "t5punct report runs/mine file=dev.txt max_words=5000",
     export: "t5punct export runs/mine -o my-model default_style=talk",
 }
