@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     import torch
     from transformers import PreTrainedModel
 
+    from .t5.onnx import OnnxEncoder
     from .t5.tagger import Tagger
 
 TASK_FILE, TAGGER_FILE = "t5punct.yaml", "tagger.safetensors"
@@ -78,6 +79,8 @@ class Model:
     tagger: Tagger | None = None  # guesses marks and case from the encoder's states
     precision: str = "fp32"  # what it computes in; see `precision`
     tuned: bool = True  # False: its folder says nothing of the task, so it may never have been trained for it
+    folder: Path | None = None  # where it was loaded from
+    onnx: OnnxEncoder | None = None  # computes the encoder's states in place of the network
 
     @property
     def task(self) -> TaskConfig:
@@ -95,6 +98,16 @@ class Model:
     def device(self) -> torch.device:
         device: torch.device = self.network.device
         return device
+
+    def encode(self, input_ids: torch.Tensor, attention_mask: torch.Tensor) -> torch.Tensor:
+        """Token ids and mask, both (n_batch, n_source) int64 -> the encoder's states (n_batch, n_source, d_model)."""
+        if self.onnx is not None:
+            return self.onnx(input_ids, attention_mask)
+        network: Any = self.network
+        states: torch.Tensor = network.get_encoder()(
+            input_ids=input_ids, attention_mask=attention_mask
+        ).last_hidden_state
+        return states
 
     @property
     def start_id(self) -> int:
@@ -149,7 +162,7 @@ def load(source: str | Path | None = None, *, task: TaskConfig | None = None, re
     _check_tokenizer(network, tokenizer, folder)
     tagger = load_tagger(folder / TAGGER_FILE, network.config.d_model, tokenizer.task.slot_marks)
     named = f"{name}@{revision}" if revision else name
-    return Model(network, tokenizer, named, tagger, tuned=(folder / TASK_FILE).is_file())
+    return Model(network, tokenizer, named, tagger, tuned=(folder / TASK_FILE).is_file(), folder=folder)
 
 
 def load_tokenizer(source: str | Path, task: TaskConfig) -> TaskTokenizer:
@@ -260,12 +273,14 @@ def save(
     """
     from . import __version__
     from .t5.int8 import FLOAT_FILE, INT8_FILE, write_int8
+    from .t5.onnx import ONNX_FILES
 
     folder = Path(folder)
     network: Any = model.network
     with writing_folder(folder), without_bars():
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / (FLOAT_FILE if int8 else INT8_FILE)).unlink(missing_ok=True)  # of an earlier model in this folder
+        for name in (FLOAT_FILE if int8 else INT8_FILE, *ONNX_FILES.values()):
+            (folder / name).unlink(missing_ok=True)  # of an earlier model in this folder
         if int8:
             write_int8(network, folder, int8)
         else:

@@ -20,6 +20,7 @@ SOURCES = {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8") for pat
 
 FLOORS = [  # a room, or a file beside the rooms, imports from lower floors only
     {"errors"},
+    {"extras"},
     {"config"},
     {"text"},
     {"transcripts"},

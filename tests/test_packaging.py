@@ -17,7 +17,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 import t5punct
-from t5punct.cli.extras import PACKAGES
+from t5punct.extras import PACKAGES
 
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -31,6 +31,7 @@ EXTRAS_OF = {  # the parts of the package that may import more than the core dep
     "evaluation/metric/": ["evaluate"],
     "evaluation/plots.py": ["report"],
     "batch/distributed.py": ["ray"],
+    "t5/onnx.py": ["onnx"],
 }
 SOURCES = {
     str(path.relative_to(ROOT / "t5punct")): path.read_text(encoding="utf-8")

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from .extras import need
+from ..extras import need
 from .options import expert
 from .threads import available_processors, wait_asleep
 from .transcripts import TranscriptOptions

@@ -83,7 +83,7 @@ class ModelOptions:
         str,
         typer.Option(
             help="fp32; bf16 or int8, which are faster, and where marks may depend on what is read together (int8 more "
-            "than bf16); auto: bf16 where the hardware has it."
+            "than bf16); onnx or onnx-int8: by what `export --onnx` wrote; auto: bf16 where the hardware has it."
         ),
     ] = "fp32"
     device: Annotated[str, typer.Option(help="cpu, cuda, ..; auto: a GPU if there is one.")] = "auto"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import typer
 
-from .extras import need
+from ..extras import need
 from .launchers import end_with_launcher, start_all
 from .options import Config, Overrides, silence_bars
 from .process import keep_freed_memory

@@ -103,9 +103,7 @@ class CachedDecoder:
     def __init__(self, model: Model, source: EncoderInput) -> None:
         network: Any = model.network
         self._decoder, self._start_id = network.get_decoder(), model.start_id
-        self.encoded: torch.Tensor = network.get_encoder()(
-            input_ids=source.input_ids, attention_mask=source.attention_mask
-        ).last_hidden_state  # (n_batch, n_source, d_model)
+        self.encoded = model.encode(source.input_ids, source.attention_mask)  # (n_batch, n_source, d_model)
         crossing = [block.layer[1].EncDecAttention for block in self._decoder.block]
         self._sources = [KeysValues(one.k(self.encoded), one.v(self.encoded)) for one in crossing]
         hidden = torch.zeros_like(source.attention_mask, dtype=self.encoded.dtype)

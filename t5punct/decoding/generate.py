@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
+from transformers.modeling_outputs import BaseModelOutput
 
 from ..model import Model
 from ..t5.tokenization import Source
@@ -37,7 +38,7 @@ def _generate(model: Model, sources: Sequence[Source], beams: int) -> list[str]:
     source = encoder_input(sources, model)
     limits = [int(_ROOM * len(source.ids)) + _ROOM_TOKENS for source in sources]
     ids = network.generate(
-        input_ids=source.input_ids,
+        encoder_outputs=BaseModelOutput(last_hidden_state=model.encode(source.input_ids, source.attention_mask)),
         attention_mask=source.attention_mask,
         num_beams=beams,
         do_sample=False,

@@ -5,17 +5,18 @@ In: a `Model`, the name of a device or of a precision.  Out: the converted model
 `bf16` halves the weights and is fast where the hardware multiplies bfloat16 (AVX512-BF16, AMX, any recent GPU);
 elsewhere it is slower than fp32, so `auto` takes it only there, and asking for it gives a warning.  `int8` quantises
 the linear layers' weights, and their inputs on the fly (torch's dynamic quantisation); it needs a CPU.  T5 overflows in
-fp16, so that is not offered.
+fp16, so that is not offered.  `onnx` and `onnx-int8` leave the encoder to onnxruntime, by a file that `t5punct export
+--onnx` wrote; the decoder and the tagger, and an encoder with a delay, compute in fp32.
 
 What holds where:
 
 - No word changes, in any precision: that is a matter of what may be written, not of numbers.
-- fp32: `slots` equals `stepwise`, and a window's result does not depend on what else is in its batch (both up to the
-  order of sums, some 1e-6 of a probability).
+- fp32, onnx: `slots` equals `stepwise`, and a window's result does not depend on what else is in its batch (both up to
+  the order of sums, some 1e-6 of a probability).
 - bf16: neither holds exactly.  It rounds what differs in the last digit of fp32 to another neighbour now and then, and
   then a slot that was nearly even falls the other way.
-- int8: neither holds.  torch scales a layer's inputs by the largest value of the whole batch, so all that shares a
-  batch (other windows, other streams, padding, the draft of a pass) changes every result a little.
+- int8, onnx-int8: neither holds.  They scale a layer's inputs by the largest value of the whole batch, so all that
+  shares a batch (other windows, other streams, padding, the draft of a pass) changes every result a little.
 
 So a score in another precision than fp32 is signed with the budget of tokens as well (`evaluation/files`).
 """
@@ -31,13 +32,14 @@ from typing import TYPE_CHECKING, Any
 from ..errors import ConfigError
 from ..model import Model
 from ..t5.int8 import on_grid
+from ..t5.onnx import ONNX_FILES, OnnxEncoder
 
 if TYPE_CHECKING:
     import torch
 
 _log = logging.getLogger(__name__)
 
-PRECISIONS = ("fp32", "bf16", "int8", "auto")
+PRECISIONS = ("fp32", "bf16", "int8", *ONNX_FILES, "auto")
 
 
 def check_precision(name: str) -> None:
@@ -83,6 +85,8 @@ def with_precision(model: Model, name: str) -> Model:
         _log.warning("bf16 is slow on this %s, which has no instructions for it; use --precision auto", model.device)
     if name == "bf16" or (name == "auto" and multiplies_bf16(model.device)):
         return _in_bf16(model)
+    if name in ONNX_FILES:
+        return _in_onnx(model, name)
     return _in_int8(model) if name == "int8" else model
 
 
@@ -94,12 +98,21 @@ def _in_bf16(model: Model) -> Model:
     return replace(model, network=network, tagger=tagger, precision="bf16")
 
 
+def _in_onnx(model: Model, name: str) -> Model:
+    _check_cpu(model, name)
+    return replace(model, onnx=OnnxEncoder.of(model.network, model.folder, name), precision=name)
+
+
 def _in_int8(model: Model) -> Model:
-    if model.device.type != "cpu":
-        raise ConfigError(f"int8 on {model.device}", expected="a CPU", fix="use --precision bf16 or --device cpu")
+    _check_cpu(model, "int8")
     network = copy.deepcopy(model.network)
     network.encoder, network.decoder = _quantised(network.encoder), _quantised(network.decoder)
     return replace(model, network=network, precision="int8")
+
+
+def _check_cpu(model: Model, name: str) -> None:
+    if model.device.type != "cpu":
+        raise ConfigError(f"{name} on {model.device}", expected="a CPU", fix="use --precision bf16 or --device cpu")
 
 
 def int8_weights(model: Model) -> dict[str, torch.Tensor]:

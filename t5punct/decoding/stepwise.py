@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
+from transformers.modeling_outputs import BaseModelOutput
 
 from ..model import Model
 from ..t5.tokenization import Source
@@ -93,7 +94,7 @@ def decode_stepwise(
     network: Any = model.network
     sources = sources_of(windows, model, config.style)
     source = encoder_input(sources, model)
-    encoded = network.get_encoder()(input_ids=source.input_ids, attention_mask=source.attention_mask)
+    encoded = BaseModelOutput(last_hidden_state=model.encode(source.input_ids, source.attention_mask))
     pools = _pools(model, config.share(model), encoded.last_hidden_state, sources)
     written = torch.full((len(windows), 1), model.start_id, device=model.device)  # the last token of each window
     cache = None

@@ -92,11 +92,11 @@ class TagDecoder:
 
     def _states(self, sources: Sequence[Source]) -> torch.Tensor:
         """The encoder's states (n_batch, n_source, d_model)."""
-        batch, encoder = encoder_input(sources, self._model), self._model.network.get_encoder()
-        if self._delay is not None:
-            return delayed_states(encoder, batch.input_ids, batch.token_words, self._delay)
-        states: torch.Tensor = encoder(input_ids=batch.input_ids, attention_mask=batch.attention_mask).last_hidden_state
-        return states
+        batch = encoder_input(sources, self._model)
+        if self._delay is None:
+            return self._model.encode(batch.input_ids, batch.attention_mask)
+        encoder = self._model.network.get_encoder()
+        return delayed_states(encoder, batch.input_ids, batch.token_words, self._delay)
 
     def _read(self, states: torch.Tensor) -> Tagged:
         """What the heads say of words' last tokens, (n_slots, d_model)."""

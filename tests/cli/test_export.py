@@ -11,6 +11,7 @@ from safetensors.torch import load_file
 
 from t5punct import model as models
 from t5punct.cli import main
+from t5punct.decoding.precision import with_precision
 from t5punct.model import Model
 from t5punct.t5.tagger import Tagger
 
@@ -60,3 +61,14 @@ def test_an_unknown_setting_is_said(run_folder: Path, tmp_path: Path, capsys: py
     assert export(run_folder, "-o", tmp_path / "made", "mark_ods={}") == 2
     assert "unknown setting 'mark_ods'" in capsys.readouterr().err
     assert not (tmp_path / "made").exists()
+
+
+@pytest.mark.parametrize(("kind", "precision"), [("fp32", "onnx"), ("int8", "onnx-int8")])
+def test_an_encoder_in_onnx_is_that_of_the_written_weights(
+    run_folder: Path, tmp_path: Path, kind: str, precision: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """They are rounded to bfloat16 on the way; one made of the full weights would be refused."""
+    assert export(run_folder, "-o", tmp_path / "made", "--onnx", kind) == 0
+    captured = capsys.readouterr()
+    assert captured.out.startswith(str(tmp_path / "made")) and captured.err == "", "the exporter is silent"
+    assert with_precision(models.load(tmp_path / "made"), precision).precision == precision

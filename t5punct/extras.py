@@ -1,0 +1,30 @@
+"""What some commands need beyond what inference needs: the extras of pyproject.toml.
+
+In: an extra's name.  Out: nothing, or an error that says how to install it.
+
+`need("train")` in a command that trains, before it imports anything of it; `need("onnx", "onnxruntime")` where one
+package of an extra is enough.
+"""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+from .errors import ConfigError
+
+PACKAGES = {  # by extra, those that it adds
+    "train": ("accelerate", "datasets", "psutil"),
+    "ray": ("ray",),
+    "onnx": ("onnx", "onnxruntime", "onnxscript"),
+}
+
+
+def need(extra: str, *packages: str) -> None:
+    """Raises ConfigError where packages of an extra, all of them or these, are not installed."""
+    missing = [name for name in packages or PACKAGES[extra] if find_spec(name) is None]
+    if missing:
+        raise ConfigError(
+            f"no package {' and no '.join(missing)}",
+            expected=f"the extra `{extra}`",
+            fix=f'pip install "t5punct[{extra}]"',
+        )
