@@ -8,11 +8,10 @@ named and nothing here has that name.
 
 from __future__ import annotations
 
-import copy
 import hashlib
 import json
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
@@ -228,36 +227,6 @@ def fresh(shape: FreshModelConfig, tokenizer: TaskTokenizer) -> Model:
         eos_token_id=tokenizer.eos_id,
     )
     return Model(T5ForConditionalGeneration(config), tokenizer, "fresh")
-
-
-def with_decoder_layers(model: Model, n_layers: int) -> Model:
-    """The same model with its decoder's first layers only, to be trained on; the given one stays as it is.
-
-    A shallow decoder is what slot decoding wants: the encoder runs once, the decoder several times (Kasai 2021).
-    Raises ConfigError if it has fewer.
-    """
-    network: Any = copy.deepcopy(model.network)
-    n_found = len(network.decoder.block)
-    if not 1 <= n_layers <= n_found:
-        raise ConfigError(f"{n_layers} decoder layers", expected=f"1 to {n_found}", fix="check decoder_layers")
-    network.decoder.block = network.decoder.block[:n_layers]
-    network.config.num_decoder_layers = network.decoder.config.num_layers = n_layers
-    return replace(model, network=network)
-
-
-def with_encoder_layers(model: Model, layers: Sequence[int]) -> Model:
-    """The same model with some of its encoder's layers only, to be trained on; the given one is left alone.
-
-    It forgets which layers look ahead with a delay (`t5/delay.py`): they are other layers now.
-    Raises ConfigError for layers that it does not have.
-    """
-    network: Any = copy.deepcopy(model.network)
-    n_found = len(network.encoder.block)
-    if not layers or list(layers) != sorted(set(layers)) or not 0 <= layers[0] <= layers[-1] < n_found:
-        raise ConfigError(f"encoder layers {layers}", expected=f"some of 0 to {n_found - 1}", fix="set encoder_layers")
-    network.encoder.block = type(network.encoder.block)(network.encoder.block[index] for index in layers)
-    network.config.num_layers = network.encoder.config.num_layers = len(layers)
-    return replace(model, network=network).with_task(delay_left_words=None, delay_layers=[])
 
 
 def save(

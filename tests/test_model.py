@@ -27,6 +27,7 @@ from t5punct.t5.tagger import Tagger
 from t5punct.t5.task import TaskConfig
 from t5punct.t5.tokenization import TaskTokenizer
 from t5punct.training.data.vocabulary import VocabularyConfig, train_tokenizer
+from t5punct.training.fewer_layers import with_decoder_layers
 
 WINDOW = WindowInput.of("we know what this is don't we 🙂".split())
 
@@ -266,7 +267,7 @@ def test_a_tagger_is_saved_with_its_model(tiny_model: Model, tmp_path: Path) -> 
 
 
 def test_a_decoder_can_be_cut_to_its_first_layers(tiny_model: Model, tmp_path: Path) -> None:
-    cut = models.with_decoder_layers(tiny_model, 1)
+    cut = with_decoder_layers(tiny_model, 1)
     assert len(tiny_model.network.decoder.block) == 2, "the given model stays as it is"
     assert tiny_model.network.config.num_decoder_layers == tiny_model.network.decoder.config.num_layers == 2
     models.save(cut, tmp_path)
@@ -280,4 +281,4 @@ def test_a_decoder_can_be_cut_to_its_first_layers(tiny_model: Model, tmp_path: P
     assert not torch.allclose(found, whole)
     for n_layers in (0, 3):
         with pytest.raises(ConfigError, match=f"{n_layers} decoder layers; expected 1 to 2"):
-            models.with_decoder_layers(tiny_model, n_layers)
+            with_decoder_layers(tiny_model, n_layers)

@@ -14,6 +14,7 @@ from ..t5.task import TaskConfig
 from .config import TrainConfig
 from .delays import check_layers
 from .donor import with_decoder_of
+from .fewer_layers import with_decoder_layers, with_encoder_layers
 from .loading import prepared
 from .new_marks import as_learned
 from .suitability import check_tokenizer
@@ -47,6 +48,6 @@ def _given(config: TrainConfig) -> models.Model:
     """The model of `init_from`, with the layers that are asked for."""
     model = models.load(config.init_from, task=config.task, revision=config.revision)
     check_tokenizer(config, model)
-    model = models.with_encoder_layers(model, config.encoder_layers) if config.encoder_layers else model
+    model = with_encoder_layers(model, config.encoder_layers) if config.encoder_layers else model
     model = with_decoder_of(model, config.decoder_from) if config.decoder_from else model
-    return models.with_decoder_layers(model, config.decoder_layers) if config.decoder_layers else model
+    return with_decoder_layers(model, config.decoder_layers) if config.decoder_layers else model

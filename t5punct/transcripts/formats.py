@@ -8,6 +8,7 @@ In: a file's name, or a format's.  Out: its `Transcript`.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
@@ -17,7 +18,7 @@ from typing import Protocol
 from ..errors import ConfigError
 from ..text.formats.files import source_lines_with_ends, unpacked_name
 from ..text.marks import Alphabet
-from .items import Item, Kept, WrittenItem, WrittenWord, in_place
+from .items import Item, Kept, SpokenWord, WrittenItem, WrittenWord, in_place
 from .lines import ctm, plain, table, utterances
 from .recogniser_json import RecogniserJson
 from .subtitles import ass, srt, vtt
@@ -32,8 +33,10 @@ _READERS: dict[str, Callable[[Iterable[str], Alphabet | None], Iterator[Item]]] 
     "tsv": table,
 }
 FORMATS = (*_READERS, "json")
+_FREE = ("text", "lines")  # whatever stands in such a file is its text
 _BOM = "\ufeff"  # a byte order mark, which some editors write at the start of a file
 SUFFIXES = {".txt": "text", ".text": "text", **{f".{name}": name for name in FORMATS[2:]}, ".ssa": "ass"}
+_log = logging.getLogger(__name__)
 
 
 class Transcript(Protocol):
@@ -53,13 +56,19 @@ class LineTranscript:
     lines: Iterable[str]
     format: str = "text"
     alphabet: Alphabet | None = None
+    name: str = "the file"
 
     def items(self) -> Iterator[Item]:
-        lines = iter(self.lines)
+        lines, has_words, has_text = iter(self.lines), False, False
         first = next(lines, "")
         if first.startswith(_BOM):
             yield Kept(_BOM)
-        yield from _READERS[self.format](chain([first.removeprefix(_BOM)] * bool(first), lines), self.alphabet)
+        for item in _READERS[self.format](chain([first.removeprefix(_BOM)] * bool(first), lines), self.alphabet):
+            has_words = has_words or isinstance(item, SpokenWord)
+            has_text = has_text or (isinstance(item, Kept) and not item.text.isspace())
+            yield item
+        if has_text and not has_words and self.format not in _FREE:  # a text named talk.srt, say
+            _log.warning("%s: no words were found in it as %s; it comes out as it is", self.name, self.format)
 
     def written(self, written: Iterable[WrittenItem]) -> Iterator[str]:
         return in_place(written)
@@ -109,4 +118,4 @@ def transcript_of(
     """The same of lines with their ends."""
     if format == "json":
         return JsonTranscript(lines, alphabet, name)
-    return LineTranscript(lines, format, alphabet)
+    return LineTranscript(lines, format, alphabet, name)

@@ -13,6 +13,7 @@ from t5punct.errors import ConfigError
 from t5punct.model import Model
 from t5punct.t5.task import style_token
 from t5punct.training.donor import with_decoder_of
+from t5punct.training.fewer_layers import with_encoder_layers
 
 
 @pytest.fixture
@@ -44,7 +45,7 @@ def test_the_decoder_is_the_donors_and_the_encoder_stays(tiny_model: Model, dono
 
 
 def test_a_donor_of_another_shape_or_task_is_refused(tiny_model: Model, donor: str, tmp_path: Path) -> None:
-    models.save(models.with_encoder_layers(tiny_model, [0]), tmp_path / "thin")
+    models.save(with_encoder_layers(tiny_model, [0]), tmp_path / "thin")
     with pytest.raises(ConfigError, match=r"thin, a model of another shape or task; expected the shape, tokenizer"):
         with_decoder_of(tiny_model, str(tmp_path / "thin"))
     with pytest.raises(ConfigError, match="a model of another shape or task"):

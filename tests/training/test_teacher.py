@@ -18,6 +18,7 @@ from t5punct.t5.tagger import Tagger
 from t5punct.training.batches import Batch, collate
 from t5punct.training.config import LossConfig, TeacherConfig, TrainConfig
 from t5punct.training.examples import ChunkExamples
+from t5punct.training.fewer_layers import with_encoder_layers
 from t5punct.training.loop import train
 from t5punct.training.objective import Losses, Objective
 from t5punct.training.teacher import Teacher
@@ -59,7 +60,7 @@ def test_a_pupil_that_is_its_teacher_has_nothing_to_learn(taught: Model, folder:
 
 
 def test_fewer_layers_have_other_states(taught: Model, folder: str, batch: Batch) -> None:
-    fewer = models.with_encoder_layers(taught, [1])
+    fewer = with_encoder_layers(taught, [1])
     config = TeacherConfig(folder, states_weight=2.0, labels_weight=0.0)
     found = losses(fewer, config, batch)
     ids, mask = batch.input_ids, batch.attention_mask
@@ -80,20 +81,20 @@ def test_fewer_layers_have_other_states(taught: Model, folder: str, batch: Batch
 
 
 def test_layers_that_are_kept(taught: Model) -> None:
-    made = models.with_encoder_layers(taught, [1])
+    made = with_encoder_layers(taught, [1])
     assert made.network.config.num_layers == 1 and taught.network.config.num_layers == 2
     name = "layer.0.SelfAttention.q.weight"
     state, whole = made.network.encoder.block[0].state_dict(), taught.network.encoder.block[1].state_dict()
     assert torch.equal(state[name], whole[name])
     for layers in ([2], [1, 0], [0, 0], [-1]):
         with pytest.raises(ConfigError, match="some of 0 to 1"):
-            models.with_encoder_layers(taught, layers)
+            with_encoder_layers(taught, layers)
 
 
 def test_layers_that_are_kept_do_not_look_ahead_as_the_old_ones_did(taught: Model) -> None:
     """A delay of layer 1 would be nobody's in an encoder of one layer, and its words would never be seen."""
     delayed = taught.with_task(delay_left_words=32, delay_layers=[1, 0])
-    made = models.with_encoder_layers(delayed, [0]).task
+    made = with_encoder_layers(delayed, [0]).task
     assert (made.delay_left_words, made.delay_layers) == (None, [])
     assert sum(Delay.of_task(4, made).look_aheads(1)) == 4
 

@@ -204,3 +204,21 @@ def test_no_sentence_goes_on_over_a_speaker_or_a_direction(
     text: str, read: Callable[[str], Transcript], expected: list[str]
 ) -> None:
     assert [" ".join(word.text for word in one) for one in texts_of(read(text).items())] == expected
+
+
+@pytest.mark.parametrize(
+    ("format", "text", "warns"),
+    [
+        ("srt", "how are you today\n", True),
+        ("vtt", "WEBVTT\n\nhow are you\n", True),
+        ("srt", "1\n00:00:01,000 --> 00:00:02,000\n[Music]\n", True),
+        ("srt", "1\n00:00:01,000 --> 00:00:02,000\nhow are you\n", False),
+        ("srt", " \n\n", False),
+        ("text", "...\n", False),
+    ],
+)
+def test_a_file_of_which_nothing_can_be_read_gives_a_warning(
+    format: str, text: str, warns: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert unchanged(transcript_of(io.StringIO(text), format, name="talk")) == text
+    assert caplog.messages == [f"talk: no words were found in it as {format}; it comes out as it is"] * warns
