@@ -39,8 +39,8 @@ check: setup
 bench: setup
 	$(BIN)/python benchmarks/decoding.py
 
-model: setup runs/join.done runs/small.done
-	$(BIN)/t5punct export runs/join -o t5punct/models/base --task configs/task-bundled.yaml
+model: setup runs/read.done runs/small.done
+	$(BIN)/t5punct export runs/read -o t5punct/models/base --task configs/task-bundled.yaml
 	$(BIN)/t5punct export runs/small -o t5punct/models/small --task configs/task-bundled.yaml
 
 # the same recipe on four times the words, in batches that fill an accelerator
@@ -55,7 +55,8 @@ runs/polish.done: runs/anneal.done configs/train-4-polish.yaml
 runs/again.done: runs/tag.done configs/train-5-again.yaml
 runs/delay.done: runs/again.done configs/train-6-delay.yaml
 runs/join.done: runs/polish.done runs/delay.done configs/train-7-join.yaml
-runs/small.done: runs/join.done configs/train-8-small.yaml
+runs/read.done: runs/join.done prepared/more/dataset_dict.json configs/train-8-read.yaml
+runs/small.done: runs/join.done configs/train-9-small.yaml
 
 runs/%.done:
 	@test ! -e $@ || { echo "runs/$* was made with other settings or data: rm -r runs/$* $@"; exit 2; }
@@ -72,6 +73,9 @@ $(PARENT_FOLDER)/config.json:
 
 prepared/base/dataset_dict.json: configs/prepare.yaml
 	$(BIN)/t5punct prepare --config $< root=$(CORPUS)
+
+prepared/more/dataset_dict.json: configs/prepare.yaml
+	$(BIN)/t5punct prepare --config $< root=$(CORPUS) seed=41 output=prepared/more
 
 prepared/large/dataset_dict.json: configs/prepare-large.yaml
 	$(BIN)/t5punct prepare --config $< root=$(CORPUS)
