@@ -47,7 +47,7 @@ def with_sign(config: DecodingConfig, model: Model, disfluencies: str) -> Decodi
         raise ConfigError(
             f"disfluencies {disfluencies!r} with {model.name}, which does not know them",
             expected="a model that was trained for them",
-            fix="train one by configs/train-disfluencies.yaml, or drop --disfluencies",
+            fix="use --model base, train one (data.disfluencies.marked), or drop --disfluencies",
         )
     if config.decoder == "generate":
         raise ConfigError(
