@@ -66,8 +66,8 @@ def study(settings: StudyConfig) -> None:
     punctuator = Punctuator.from_pretrained(settings.model)
     corpora = {corpus.path: corpus for corpus in data.corpora}.values()  # one may be listed twice
     located = [replace(one, path=str(Path(settings.root) / one.path), words=0, join=1) for one in corpora]
-    held_out = [text for corpus in located for text in held_out(corpus, data)]
-    seen = Seen.of([Path(run) for run in settings.runs], held_out)
+    all_texts = [text for corpus in located for text in held_out(corpus, data)]
+    seen = Seen.of([Path(run) for run in settings.runs], all_texts)
     rows: dict[tuple[str, str], Found] = {}
     for corpus in located:
         styled = punctuator.with_config(decoding=DecodingConfig(style=corpus.style))
