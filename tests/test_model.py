@@ -282,3 +282,14 @@ def test_a_decoder_can_be_cut_to_its_first_layers(tiny_model: Model, tmp_path: P
     for n_layers in (0, 3):
         with pytest.raises(ConfigError, match=f"{n_layers} decoder layers; expected 1 to 2"):
             with_decoder_layers(tiny_model, n_layers)
+
+
+def test_a_tagger_of_other_marks_is_left_out_with_a_warning(
+    tagged_model: Model, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A run that begins with it would otherwise lose, unsaid, what it knows."""
+    models.save(tagged_model, tmp_path)
+    assert models.load(tmp_path).tagger is not None
+    assert not caplog.messages
+    assert models.load(tmp_path, task=TaskConfig(marks=",.")).tagger is None
+    assert "does not fit the marks ',.', and is left out" in caplog.text

@@ -11,6 +11,7 @@ speed, and may have a share in the decisions (`decoding/pooling.py`); as the dec
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,7 +20,10 @@ import torch
 from safetensors.torch import load_file
 from torch import nn
 
+from ..errors import first_line
 from ..text.marks import NO_LABEL, Case
+
+_log = logging.getLogger(__name__)
 
 TAGGED_CASES = (Case.LOWER, Case.CAPITALISED, Case.UPPER)
 
@@ -52,12 +56,13 @@ def at_words(states: torch.Tensor, word_ends: torch.Tensor) -> torch.Tensor:
 
 
 def load_tagger(file: Path, d_model: int, marks: str) -> Tagger | None:
-    """The tagger in a file; None if there is no such file, or if it cannot be read or knows other marks."""
+    """The tagger in a file; None if there is none, or, with a warning, if it cannot be read or knows other marks."""
     if not file.is_file():
         return None
     tagger = Tagger(d_model, marks)
     try:
         tagger.load_state_dict(load_file(file))
-    except Exception:  # slot decoding works without a tagger
+    except Exception as error:  # slot decoding works without a tagger
+        _log.warning("%s does not fit the marks %r, and is left out (%s)", file, marks, first_line(error))
         return None
     return tagger.requires_grad_(False)
