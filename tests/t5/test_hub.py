@@ -91,8 +91,9 @@ def test_a_data_set_has_the_styles_of_a_tokenizers_model_on_the_hub(tmp_path: Pa
 def test_a_t5_that_was_never_tuned_is_used_with_a_warning(cache: Path, caplog: pytest.LogCaptureFixture) -> None:
     Punctuator.from_pretrained(HUB_ID)
     assert not caplog.records
-    for task in cache.rglob(models.TASK_FILE):
-        task.unlink()
+    for name in (models.TASK_FILE, models.TAGGER_FILE):
+        for file in cache.rglob(name):
+            file.unlink()
     models.load(HUB_ID)  # to be trained on, say
     assert not caplog.records
     Punctuator.from_pretrained(HUB_ID)
