@@ -22,7 +22,7 @@ from .errors import ConfigError, ModelError, first_line
 from .t5.hub import locate
 from .t5.task import TaskConfig
 from .t5.tokenization import TaskTokenizer
-from .t5.weights import check_kind, converted, load_network, without_bars, writing_folder
+from .t5.weights import ONNX_FILES, check_kind, converted, load_network, without_bars, writing_folder
 
 if TYPE_CHECKING:
     import torch
@@ -242,7 +242,6 @@ def save(
     """
     from . import __version__
     from .t5.int8 import FLOAT_FILE, INT8_FILE, write_int8
-    from .t5.onnx import ONNX_FILES
 
     folder = Path(folder)
     network: Any = model.network

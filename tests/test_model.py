@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 import json
 import os
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -293,3 +295,9 @@ def test_a_tagger_of_other_marks_is_left_out_with_a_warning(
     assert not caplog.messages
     assert models.load(tmp_path, task=TaskConfig(marks=",.")).tagger is None
     assert "does not fit the marks ',.', and is left out" in caplog.text
+
+
+def test_torch_is_not_loaded_before_a_model_is() -> None:
+    """It takes seconds, and a name that is wrong should be said at once."""
+    code = "import sys, t5punct.model; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

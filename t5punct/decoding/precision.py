@@ -32,7 +32,8 @@ from typing import TYPE_CHECKING, Any
 from ..errors import ConfigError
 from ..model import Model
 from ..t5.int8 import on_grid
-from ..t5.onnx import ONNX_FILES, OnnxEncoder
+from ..t5.onnx import OnnxEncoder
+from ..t5.weights import ONNX_FILES
 
 if TYPE_CHECKING:
     import torch

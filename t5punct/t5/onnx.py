@@ -27,8 +27,8 @@ from torch import nn
 
 from ..errors import ModelError, first_line
 from ..extras import need
+from .weights import ONNX_FILES
 
-ONNX_FILES = {"onnx": "encoder.onnx", "onnx-int8": "encoder-int8.onnx"}  # by the precision that they compute in
 _WEIGHTS = "t5punct_weights"  # in the file: of which weights it was made
 
 

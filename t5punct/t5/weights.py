@@ -2,7 +2,8 @@
 
 In: a folder.  Out: a network whose weights fit its config and are finite; files that others may read.
 
-Weights are read from safetensors only: `model.safetensors`, or `model-int8.safetensors` (see `int8`).
+Weights are read from safetensors only: `model.safetensors`, or `model-int8.safetensors` (see `int8`).  Beside them may
+stand the encoder in ONNX (see `onnx`).
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from torch import nn
 
 _EXPECTED = "a T5 with model.safetensors"
+ONNX_FILES = {"onnx": "encoder.onnx", "onnx-int8": "encoder-int8.onnx"}  # by the precision that they compute in
 _KINDS = ("t5", "mt5", "umt5")  # as config.json names them; v1.1, flan and byT5 are of the first
 
 
