@@ -50,13 +50,8 @@ model-gpu: setup prepared/large/dataset_dict.json model
 
 runs/tag.done: runs/warm/config.json prepared/base/dataset_dict.json configs/train-1-tag.yaml
 runs/write.done: runs/tag.done configs/train-2-write.yaml
-runs/anneal.done: runs/write.done configs/train-3-anneal.yaml
-runs/polish.done: runs/anneal.done configs/train-4-polish.yaml
-runs/again.done: runs/tag.done configs/train-5-again.yaml
-runs/delay.done: runs/again.done configs/train-6-delay.yaml
-runs/join.done: runs/polish.done runs/delay.done configs/train-7-join.yaml
-runs/read.done: runs/join.done prepared/more/dataset_dict.json configs/train-8-read.yaml
-runs/small.done: runs/join.done configs/train-9-small.yaml
+runs/read.done: runs/write.done prepared/more/dataset_dict.json configs/train-3-read.yaml
+runs/small.done: runs/read.done configs/train-4-small.yaml
 
 runs/%.done:
 	@test ! -e $@ || { echo "runs/$* was made with other settings or data: rm -r runs/$* $@"; exit 2; }

@@ -3,7 +3,7 @@
 Its stages may have kept different documents back, and one text may stand in two corpora.  The order of examples is
 known from each run's settings and state: the same chunks are looked up again, in data sets that must be those it had.
 
-`Seen.of([Path("runs/tag"), Path("runs/polish")], texts)` tells of which texts at least half the runs of six words stand
+`Seen.of([Path("runs/tag"), Path("runs/read")], texts)` tells of which texts at least half the runs of six words stand
 in chunks that a run was trained on (of a shorter text: whether it is a chunk).
 """
 

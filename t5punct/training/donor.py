@@ -2,8 +2,8 @@
 
 In: a model, and the folder of a donor with the same tokenizer.  Out: the model with the donor's decoder.
 
-`init_from: runs/delay` with `decoder_from: runs/polish` begins with the encoder and tagger of the one and the decoder
-of the other; a few hundred steps together and they fit.
+`init_from: runs/encoder` with `decoder_from: runs/writer` begins with the encoder and tagger of the one and the
+decoder of the other; a few hundred steps together and they fit.
 """
 
 from __future__ import annotations
