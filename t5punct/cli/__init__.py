@@ -21,6 +21,7 @@ from .evaluate import evaluate
 from .export import export
 from .help import GroupedCommand
 from .presets import presets
+from .process import collect_seldom
 from .punctuate import punctuate
 from .report import report
 from .stream import stream
@@ -68,6 +69,7 @@ def _root(
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; user mistakes become one line and exit code 2."""
+    collect_seldom()
     try:
         code = app(args=list(sys.argv[1:] if arguments is None else arguments), standalone_mode=False)
     except T5PunctError as error:

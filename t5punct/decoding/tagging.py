@@ -29,6 +29,7 @@ from .inputs import DecodingConfig, WindowInput, encoder_input, sources_of
 
 _log = logging.getLogger(__name__)
 _UNMARKED = Distribution.certain(NO_LABEL)
+_CASES = {case: case.value for case in TAGGED_CASES}  # their names as outcomes
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +138,7 @@ def _case(forms: Collection[Case], cases: Sequence[float]) -> Distribution:
     """The case, among a word's forms; `cases` are the probabilities of `TAGGED_CASES`."""
     if len(forms) == 1:
         return Distribution.certain(*(form.value for form in forms))
-    return Distribution.of({case.value: p for case, p in zip(TAGGED_CASES, cases, strict=True) if case in forms})
+    return Distribution.of({name: p for (case, name), p in zip(_CASES.items(), cases, strict=True) if case in forms})
 
 
 def within(cases: Sequence[float], begins: float) -> tuple[float, ...]:

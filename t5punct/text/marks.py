@@ -14,9 +14,11 @@ Out: a label (the string of marks in the word's slot) and a `Case`.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import cached_property
+from functools import cached_property, lru_cache
+from types import MappingProxyType
 
 from ..errors import ConfigError
 from .spelling import keeps_letters
@@ -133,20 +135,21 @@ def apply_case(word: str, case: Case) -> str:
     return form if known and len(form) == len(word) and form.lower() == lower else word
 
 
-def case_forms(word: str) -> dict[Case, str]:
+@lru_cache(maxsize=10_000)
+def case_forms(word: str) -> Mapping[Case, str]:
     """The distinct ways to write a word, by case; the first case that gives a form names it.
 
     A word that the input spells in mixed case keeps its spelling: nobody writes `iPhone` by chance.  So do addresses,
     paths and code.
 
-    >>> case_forms("i"), case_forms("foo.com")
+    >>> dict(case_forms("i")), dict(case_forms("foo.com"))
     ({<Case.LOWER: 'lower'>: 'i', <Case.CAPITALISED: 'capitalised'>: 'I'}, {<Case.VERBATIM: 'verbatim'>: 'foo.com'})
     """
     if case_of(word) is Case.VERBATIM or keeps_letters(word):
-        return {Case.VERBATIM: word}
+        return MappingProxyType({Case.VERBATIM: word})
     forms: dict[Case, str] = {}
     for case in (Case.LOWER, Case.CAPITALISED, Case.UPPER):
         form = apply_case(word, case)
         if form not in forms.values():
             forms[case] = form
-    return forms
+    return MappingProxyType(forms)

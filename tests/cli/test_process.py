@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from t5punct.cli import process
+from t5punct.cli import main, process
 
 
 @pytest.fixture(autouse=True)
@@ -71,6 +71,14 @@ def test_other_systems_are_left_alone(monkeypatch: pytest.MonkeyPatch, library: 
 
     monkeypatch.setattr(ctypes, "CDLL", load)
     assert not process.keep_freed_memory()
+
+
+def test_a_command_seldom_looks_for_cycles(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[int] = []
+    monkeypatch.setattr(gc, "set_threshold", lambda *numbers: told.append(numbers[0]))
+    with pytest.raises(SystemExit):
+        main(["--version"])
+    assert told and told[0] >= 20_000
 
 
 def test_what_there_is_stays() -> None:
