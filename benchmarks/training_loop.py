@@ -54,7 +54,7 @@ def measure(config: TrainConfig, n_steps: int, n_rounds: int) -> list[Speeds]:
         config = replace(config, output=f"{folder}/run", optim=optim)
         ours, bare = build(config), build(config)
         for _ in range(n_rounds + 1):
-            batches = _batches(bare, n_steps * optim.accumulation_steps)
+            batches = batches_of(bare, n_steps * optim.accumulation_steps)
             found.append(Speeds(_loop(ours, n_steps, Path(config.output)), _bare(bare, batches)))
     return found[1:]
 
@@ -69,7 +69,7 @@ def _loop(run: Run, n_steps: int, output: Path) -> float:
     return (run.state.words - words) / (time.perf_counter() - started)
 
 
-def _batches(run: Run, n_batches: int) -> list[object]:
+def batches_of(run: Run, n_batches: int) -> list[object]:
     """The batches that the training loop will take next."""
     found: list[object] = []
     while len(found) < n_batches:
