@@ -94,9 +94,10 @@ def table(found: dict[Variant, list[Step]], batches: list[Any], operations: int,
     n_words = sum(batch.n_words for batch in batches)
     real = sum(int(batch.attention_mask.sum()) for batch in batches) / sum(batch.input_ids.numel() for batch in batches)
     speeds = {kind: matrix_speed(kind) for kind in (torch.bfloat16, torch.float32)}
+    shown = ", ".join(f"{kind} {speed / 1e9:.0f}" for kind, speed in speeds.items())
     lines = [
         f"{len(batches)} batches, {n_words:,} words, {real:.0%} of the tokens are not padding; matrix speed in",
-        f"thousand million operations a second: {', '.join(f'{kind} {speed / 1e9:.0f}' for kind, speed in speeds.items())}",
+        f"thousand million operations a second: {shown}",
         "",
         "| step | words/s | of matrix speed | forward, s | backward, s | update, s |",
         f"|{' --- |' * 6}",
