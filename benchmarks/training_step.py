@@ -79,6 +79,8 @@ def main() -> None:
             config, output=f"{folder}/run", validation=ValidationConfig(), checkpoint_every_steps=0, report_to=None
         )
         run = build(config)
+        # accelerate's wrapper computes in the config's precision, whatever a variant asks for
+        run.objective = run.accelerator.unwrap_model(run.objective, keep_fp32_wrapper=False)
         batches: list[Any] = batches_of(run, options.steps)
         operations = sum(_operations(run, batch) for batch in batches)
         found: dict[Variant, list[Step]] = {one: [] for one in (*VARIANTS, *[COMPILED] * options.compile)}
