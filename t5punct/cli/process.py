@@ -35,7 +35,7 @@ def keep_freed_memory() -> bool:
 
 
 def collect_seldom() -> None:
-    """Tell the garbage collector to look for cycles less often than Python's 700 new objects (2,000 since 3.13).
+    """Tell the garbage collector to look for cycles once in 50,000 new objects; Python does after some hundreds.
 
     A command makes 400,000 objects before it is ready, libraries' for the most part, and all of them stay.
     """
