@@ -21,7 +21,7 @@ from .evaluate import evaluate
 from .export import export
 from .help import GroupedCommand
 from .presets import presets
-from .process import collect_seldom
+from .process import collect_as_usual, collect_seldom
 from .punctuate import punctuate
 from .report import report
 from .stream import stream
@@ -81,6 +81,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _fail(": ".join(str(part) for part in (error.filename, error.strerror or error) if part))
     except (typer.Abort, KeyboardInterrupt):
         sys.exit(130)
+    finally:
+        collect_as_usual()
     sys.exit(code if isinstance(code, int) else 0)
 
 

@@ -13,6 +13,7 @@ import os
 
 _TRIM_THRESHOLD, _TOP_PAD, _MMAP_THRESHOLD = -1, -2, -3  # glibc's malloc.h
 _NEW_OBJECTS = 50_000
+_USUAL = gc.get_threshold()
 _LARGEST = (2**30, 2**25)  # bytes; older ones take no threshold above 32 MiB
 
 
@@ -37,11 +38,18 @@ def keep_freed_memory() -> bool:
 def collect_seldom() -> None:
     """Tell the garbage collector to look for cycles once in 50,000 new objects; Python does after some hundreds.
 
-    A command makes 400,000 objects before it is ready, libraries' for the most part, and all of them stay.
+    For the start: a command makes 400,000 objects before it is ready, libraries' for the most part, and all of them
+    stay.  Later, what is dropped must go, or memory grows: `collect_as_usual`.
     """
     gc.set_threshold(_NEW_OBJECTS)
 
 
+def collect_as_usual() -> None:
+    """Look for cycles as often as Python does by itself."""
+    gc.set_threshold(*_USUAL)
+
+
 def keep_objects() -> None:
-    """Tell the garbage collector that what there is now (libraries, a model) stays."""
+    """Tell the garbage collector that what there is now (libraries, a model) stays, and to work as usual again."""
     gc.freeze()
+    collect_as_usual()

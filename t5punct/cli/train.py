@@ -12,7 +12,7 @@ import typer
 from ..extras import need
 from .launchers import end_with_launcher, start_all
 from .options import Config, Overrides, silence_bars
-from .process import keep_freed_memory
+from .process import collect_as_usual, keep_freed_memory
 from .progress import is_shown, plain_lines, progress_bar
 from .report import tell_of
 from .threads import use_threads, wait_asleep
@@ -28,6 +28,7 @@ def prepare(config: Config = None, overrides: Overrides = None) -> None:
     from ..training.data.prepare import prepare as run
     from ..training.data.report import brief
 
+    collect_as_usual()
     settings = load(PrepareConfig, config, overrides or ())
     disable_progress_bar()
     set_verbosity(CRITICAL)  # what it logs of an error comes as an error, too
@@ -59,6 +60,7 @@ def train(config: Config = None, overrides: Overrides = None) -> None:
     start_all()
     from ..training.loop import train as run
 
+    collect_as_usual()
     keep_freed_memory()
     use_threads(None)
     silence_bars()  # of loading and saving; the training's own stays

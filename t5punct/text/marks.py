@@ -135,7 +135,7 @@ def apply_case(word: str, case: Case) -> str:
     return form if known and len(form) == len(word) and form.lower() == lower else word
 
 
-@lru_cache(maxsize=10_000)
+@lru_cache(maxsize=4_000)
 def case_forms(word: str) -> Mapping[Case, str]:
     """The distinct ways to write a word, by case; the first case that gives a form names it.
 

@@ -78,7 +78,20 @@ def test_a_command_seldom_looks_for_cycles(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(gc, "set_threshold", lambda *numbers: told.append(numbers[0]))
     with pytest.raises(SystemExit):
         main(["--version"])
-    assert told and told[0] >= 20_000
+    assert told[0] >= 20_000
+    assert told[-1] == gc.get_threshold()[0], "and as usual when it is done"
+
+
+def test_a_loaded_command_collects_as_usual() -> None:
+    usual = gc.get_threshold()
+    process.collect_seldom()
+    assert gc.get_threshold() != usual
+    try:
+        process.keep_objects()
+        assert gc.get_threshold() == usual, "or what is dropped stays"
+    finally:
+        gc.unfreeze()
+        gc.set_threshold(*usual)
 
 
 def test_what_there_is_stays() -> None:
