@@ -264,7 +264,8 @@ def _line(row: Row) -> str:
 
 
 def _pair(before: float | None, after: float | None) -> str:
-    return " to ".join("" if value is None else f"{value:.1f}" for value in (before, after))
+    """Percent; a dash where the text has no such mark."""
+    return " to ".join("–" if value is None else f"{value:.1f}" for value in (before, after))
 
 
 def _f1(found: Found) -> float:

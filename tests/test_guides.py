@@ -133,7 +133,7 @@ def test_the_fifteen_minutes_run_from_the_first_command_to_the_last(
             main([*given, *(shorter if given[0] == "train" else [])])
         assert exited.value.code == 0, capsys.readouterr().err
         ran.append(given[0])
-    assert ran == ["prepare", "evaluate", "train", "evaluate", "punctuate", "export"]
+    assert ran == ["prepare", "evaluate", "train", "export", "evaluate", "punctuate"]
     assert {path.name for path in (tmp_path / "my-model").iterdir()} >= {"model.safetensors", "t5punct.yaml"}
     punctuated = capsys.readouterr().out
     assert re.search(r"^how are you today\W?$", punctuated, flags=re.MULTILINE | re.IGNORECASE)
