@@ -2,8 +2,8 @@
 
 `python benchmarks/speed.py test2011.tsv --ways base,slots,fp32 base,encoder,fp32 small,slots,bf16`; prints a table.
 
-A way is a model, a decoder and a precision.  Besides the usual decoders, `decoder` is `slots` without the tagger's share, and
-`encoder` does nothing but encode the windows.
+A way is a model, a decoder and a precision.  Besides the usual decoders, `decoder` is `slots` without the tagger's
+share, and `encoder` does nothing but encode the windows.
 
 The ways take turns, since others may share the machine; the first turn is to warm up, and is not counted.  Compare
 figures of one run only.

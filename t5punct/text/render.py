@@ -121,8 +121,7 @@ def render_word(word: Word, decision: Decision, config: RenderConfig, alphabet: 
     is_kept = keeps_letters(word.core) or word.spelled or (config.keep_case and word.core != word.normal)
     case = decision.case if config.case and not is_kept else Case.VERBATIM
     if config.keep_marks and word.given:
-        cut = len(word.text) - word.n_closers  # what stands before the marks
-        return RenderedWord(word.written(NO_LABEL, case)[:cut] + word.raw[cut:], word.given, case)
+        return RenderedWord(word.stem(case) + word.raw[word.n_stem :], word.given, case)
     sign = DISFLUENT if decision.disfluent and config.disfluencies == MARK else ""
     label = sign + decision.label if word.has_slot else NO_LABEL
     if not label:

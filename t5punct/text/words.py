@@ -81,19 +81,24 @@ class Word:
 
     def written(self, label: str, case: Case = Case.VERBATIM, alphabet: Alphabet | None = None) -> str:
         """The word in the given case with the given label; marks go inside closing quotes if they stood there."""
-        text = self.text
-        if self.spelled or case is not Case.VERBATIM:
-            core = self.core
-            start = text.find(core)
-            text = text[:start] + (self.spelled or apply_case(core, case)) + text[start + len(core) :]
-        cut = len(text) - self.n_closers
-        stem, closers = text[:cut] + "." * self.dotted, text[cut:]
+        stem, closers = self.stem(case), self.text[self.n_stem :]
+        bare = stem + "." * self.dotted
         if not label or not self.has_slot:
-            return stem + closers
+            return bare + closers
         alphabet = alphabet or _ALL_MARKS
         inside, dash, behind = label.partition(DASH)  # a dash stands apart, so never inside quotes
-        result = alphabet.spell(alphabet.spell(stem, inside) + closers, dash + behind)
-        return stem + closers if _swallows(result, text, alphabet) else result
+        result = alphabet.spell(alphabet.spell(bare, inside) + closers, dash + behind)
+        # what a user spells may itself end in a mark: `Inc.`
+        return result if self.spelled or not _swallows(result, stem + closers, alphabet) else bare + closers
+
+    def stem(self, case: Case = Case.VERBATIM) -> str:
+        """What stands before marks and closing quotes: the word in the given case, or as the user spells it."""
+        text = self.text[: self.n_stem]
+        if not self.spelled and case is Case.VERBATIM:
+            return text
+        core = self.core
+        start = text.find(core)
+        return text[:start] + (self.spelled or apply_case(core, case)) + text[start + len(core) :]
 
     def ends_sentence(self, label: str, alphabet: Alphabet | None = None) -> bool:
         """Whether a reader sees a sentence end after the word with this label.
@@ -102,7 +107,7 @@ class Word:
         """
         if not ends_sentence(label):
             return False
-        shares = label.startswith(".") and (self.dotted or self.text[: self.n_stem].endswith("."))
+        shares = label.startswith(".") and (self.dotted or self.stem().endswith("."))
         return shares or self.written(label, alphabet=alphabet) != self.written(NO_LABEL)
 
 

@@ -3,8 +3,8 @@
 In: two models of one shape and vocabulary, and a share.  Out: a model with the weights
 `share * tuned + (1 - share) * start` (WiSE-FT, Wortsman 2022, equation 1), and the tuned one's task.
 
-Half way, a fine-tuned model forgets about a quarter as much of what it knew before, and may be better where it was
-tuned (docs/results/finetune.md).  `blended(tuned, start, 1.0)` is the tuned one, `blended(tuned, start, 0.0)` the start.
+Half way, a fine-tuned model forgets about a quarter as much, and may be better where it was tuned
+(docs/results/finetune.md).  `blended(tuned, start, 1.0)` is the tuned one, `blended(tuned, start, 0.0)` the start.
 """
 
 from __future__ import annotations

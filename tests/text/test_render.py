@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -51,6 +52,36 @@ def test_kept_marks_stand_exactly_as_the_input_wrote_them(data: st.DataObject, t
         if word.given:
             assert written.text.lower() == word.raw.lower()
             assert written.label == word.given
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.data(), texts, st.sampled_from(["going to", "PyTorch-X", "Inc.", "Yahoo!", "C++", "a"]), st.booleans())
+def test_a_spelling_of_the_users_is_written_whole_between_what_stood_around_it(
+    data: st.DataObject, text: str, spelling: str, keep_marks: bool
+) -> None:
+    for word in split(text).words:
+        choice, mine = data.draw(decisions(Alphabet())), replace(word, spelled=spelling)
+        written = render_word(mine, choice, RenderConfig(keep_marks=keep_marks), Alphabet())
+        before, after = word.stem().split(word.core, 1)
+        assert written.text.startswith(before + spelling + after)
+        if keep_marks and word.given:
+            assert written.text == before + spelling + after + word.raw[word.n_stem :]
+
+
+@pytest.mark.parametrize(
+    ("spelling", "label", "expected", "ends"),
+    [
+        ("Inc.", ",", "Inc.,", False),
+        ("Inc.", ".", "Inc.", True),
+        ("Inc.", "?", "Inc.?", True),
+        ("Yahoo!", "", "Yahoo!", False),
+        ("Yahoo!", ".", "Yahoo!.", True),
+    ],
+)
+def test_a_spelling_that_ends_in_a_mark_takes_others(spelling: str, label: str, expected: str, ends: bool) -> None:
+    word = Word("name", spelled=spelling)
+    assert word.written(label) == expected
+    assert word.ends_sentence(label) is ends
 
 
 @settings(max_examples=100, deadline=None)
