@@ -22,7 +22,7 @@ from .errors import ConfigError, ModelError, first_line
 from .t5.hub import locate
 from .t5.task import TaskConfig
 from .t5.tokenization import TaskTokenizer
-from .t5.weights import ONNX_FILES, check_kind, converted, load_network, without_bars, writing_folder
+from .t5.weights import ONNX_FILES, TAGGER_FILE, check_kind, converted, load_network, without_bars, writing_folder
 
 if TYPE_CHECKING:
     import torch
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from .t5.onnx import OnnxEncoder
     from .t5.tagger import Tagger
 
-TASK_FILE, TAGGER_FILE = "t5punct.yaml", "tagger.safetensors"
+TASK_FILE = "t5punct.yaml"
 BUNDLED = "base"
 _ALIAS = "bundled"  # another name of it, which says what it is
 ACTIVATIONS = ("relu", "gelu", "silu", "gated-relu", "gated-gelu", "gated-silu")
@@ -247,7 +247,7 @@ def save(
     network: Any = model.network
     with writing_folder(folder), without_bars():
         folder.mkdir(parents=True, exist_ok=True)
-        for name in (FLOAT_FILE if int8 else INT8_FILE, *ONNX_FILES.values()):
+        for name in (FLOAT_FILE if int8 else INT8_FILE, TAGGER_FILE, *ONNX_FILES.values()):
             (folder / name).unlink(missing_ok=True)  # of an earlier model in this folder
         if int8:
             write_int8(network, folder, int8)

@@ -268,6 +268,13 @@ def test_a_tagger_is_saved_with_its_model(tiny_model: Model, tmp_path: Path) -> 
     assert models.load(tmp_path / "plain").tagger is None
 
 
+def test_a_model_without_a_tagger_leaves_none_in_its_folder(tiny_model: Model, tmp_path: Path) -> None:
+    tagger = Tagger(tiny_model.network.config.d_model, tiny_model.task.marks)
+    models.save(replace(tiny_model, tagger=tagger), tmp_path)
+    models.save(tiny_model, tmp_path)
+    assert models.load(tmp_path).tagger is None
+
+
 def test_a_decoder_can_be_cut_to_its_first_layers(tiny_model: Model, tmp_path: Path) -> None:
     cut = with_decoder_layers(tiny_model, 1)
     assert len(tiny_model.network.decoder.block) == 2, "the given model stays as it is"

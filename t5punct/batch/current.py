@@ -13,6 +13,7 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
+from .. import __version__
 from ..text.formats.files import STANDARD, remove_leftovers, writing
 from .jobs import Job
 
@@ -20,8 +21,18 @@ SETTINGS_FILE = ".t5punct-settings"
 
 
 def fingerprint(settings: object) -> str:
-    """A short name for settings; their `repr` must tell them apart."""
-    return hashlib.sha256(repr(settings).encode()).hexdigest()[:16]
+    """A short name for settings and this version of t5punct; their `repr` must tell them apart."""
+    return hashlib.sha256(repr((__version__, settings)).encode()).hexdigest()[:16]
+
+
+def model_state(folder: str | Path | None) -> tuple[tuple[str, int], ...]:
+    """What tells one state of a model folder from another: its files and when they were written, in nanoseconds.
+
+    Empty for a model without a folder, such as a hub id.
+    """
+    if folder is None or not Path(folder).is_dir():
+        return ()
+    return tuple(sorted((path.name, path.stat().st_mtime_ns) for path in Path(folder).iterdir()))
 
 
 @dataclass(frozen=True, slots=True)

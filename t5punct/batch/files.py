@@ -18,7 +18,7 @@ from ..transcripts.formats import read_transcript
 from ..transcripts.items import texts_of, written_items
 from ..transcripts.terms import Terms
 from ..transcripts.writers import WriterConfig, check_removal, pieces_of
-from .current import Current, fingerprint
+from .current import Current, fingerprint, model_state
 from .jobs import OutputConfig, jobs
 from .work import Outcome, Work, items_of
 
@@ -57,7 +57,8 @@ def punctuate_files(
     """
     writer, spellings = writer or WriterConfig(), Terms.of(terms)
     found = jobs([str(source) for source in inputs], OutputConfig(folder=Path(folder), format=writer.format), format)
-    settings = (punctuator.model.name, punctuator.config, writer, spellings, format)
+    model = (punctuator.model.name, model_state(punctuator.model.folder))
+    settings = (model, punctuator.config, writer, spellings, format)
     current = Current.of(Path(folder), fingerprint(settings))
     outcome = Work(punctuator, writer, spellings if spellings.longest else None).run(
         [job for job in found.jobs if overwrite or not current.has(job)]

@@ -106,6 +106,7 @@ def export(
     from ..model import load as load_model
     from ..t5.hub import check_push, push
     from ..t5.task import TaskConfig
+    from ..t5.weights import whole_folder
     from ..training.blend import blended
 
     if output.resolve() == Path(source).resolve():
@@ -121,9 +122,10 @@ def export(
         model = blended(model, load_model(blend, task=model.task), blend_share)
         said = f"{blend_share:g} of the weights are the run's, {1 - blend_share:g} those of {Path(blend).name}"
     settings = load(TaskConfig, task, overrides or (), base=as_yaml(model.task))
-    _write(model.with_settings(settings), output, dtype)
-    if onnx is not None:
-        _write_onnx(output, "onnx" if onnx is OnnxWeights.FP32 else "onnx-int8")
+    with whole_folder(output) as partial:
+        _write(model.with_settings(settings), partial, dtype)
+        if onnx is not None:
+            _write_onnx(partial, "onnx" if onnx is OnnxWeights.FP32 else "onnx-int8")
     _write_card(Path(source), output, settings, push_to_hub or output.name, licence, blend=said)
     typer.echo(f"{output}: exported from {source}")
     if push_to_hub is not None:

@@ -67,7 +67,7 @@ def punctuate(
     All else in a file stays as it is: white space, times, tags, notes.  So do speaker labels and stage directions
     (`JOHN:`, `[laughs]`), over which no sentence goes on.
     """
-    from ..batch.current import Current, fingerprint
+    from ..batch.current import Current, fingerprint, model_state
     from ..batch.jobs import OutputConfig, jobs
 
     options.check(output_dir)
@@ -76,7 +76,8 @@ def punctuate(
     found = jobs(inputs or ["-"], OutputConfig(output, output_dir, writer.format, html), options.input_format)
     waiting = found.jobs
     if output_dir is not None:
-        current = Current.of(output_dir, fingerprint((options.done, terms, _model_state(options.model))))
+        settings = (options.done, options.strategy(), terms, model_state(options.model))  # a preset may be a file
+        current = Current.of(output_dir, fingerprint(settings))
         waiting = tuple(job for job in found.jobs if overwrite or not current.has(job))
     failures = found.failures
     if waiting:
@@ -104,10 +105,3 @@ def _report(failures: Sequence[Failure], n_files: int) -> None:
     if failures:
         typer.echo(f"t5punct: {len(failures)} of {n_files} files failed", err=True)
         raise typer.Exit(1)
-
-
-def _model_state(model: str | None) -> tuple[tuple[str, int], ...]:
-    """What tells one state of a model folder from another: its files and when they were written."""
-    if model is None or not Path(model).is_dir():
-        return ()
-    return tuple(sorted((path.name, path.stat().st_mtime_ns) for path in Path(model).iterdir()))

@@ -42,11 +42,13 @@ def warmstart(
     from ..errors import ConfigError
     from ..model import save
     from ..t5.task import TaskConfig
+    from ..t5.weights import whole_folder
     from ..warmstart.warmstart import TASK, WarmStartConfig, warm_start
 
     if output.exists() and (not output.is_dir() or any(output.iterdir())):
         raise ConfigError(f"output {output} is there already", expected="a new folder", fix="choose another output")
     silence_bars()
     config = WarmStartConfig(source, text, layers=layers, decoder_layers=decoder_layers)
-    save(warm_start(config, TASK if task is None else load(TaskConfig, task)), output)
+    with whole_folder(output) as partial:
+        save(warm_start(config, TASK if task is None else load(TaskConfig, task)), partial)
     typer.echo(f"{output}: made from {source}")

@@ -9,6 +9,7 @@ stand the encoder in ONNX (see `onnx`).
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from torch import nn
 
 _EXPECTED = "a T5 with model.safetensors"
+TAGGER_FILE = "tagger.safetensors"
 ONNX_FILES = {"onnx": "encoder.onnx", "onnx-int8": "encoder-int8.onnx"}  # by the precision that they compute in
 _KINDS = ("t5", "mt5", "umt5")  # as config.json names them; v1.1, flan and byT5 are of the first
 
@@ -111,6 +113,29 @@ def _undo_scale(network: Any, folder: Path) -> None:
     own = network.get_output_embeddings().weight is not network.get_input_embeddings().weight
     if network.config.model_type == "umt5" and published is False and own and network.config.tie_word_embeddings:
         network.get_output_embeddings().weight.data.mul_(network.config.d_model**0.5)
+
+
+@contextmanager
+def whole_folder(folder: Path) -> Iterator[Path]:
+    """Another folder, for writing a model; its files take their places in `folder` once all are written, or none does.
+
+    Weights of an earlier model in `folder` go, also those that this one does not have; other files stay.
+    """
+    from .int8 import FLOAT_FILE, INT8_FILE
+
+    place = folder.absolute()
+    partial = place.with_name(place.name + ".partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    try:
+        yield partial
+        with writing_folder(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+            for name in (FLOAT_FILE, INT8_FILE, TAGGER_FILE, *ONNX_FILES.values()):
+                (folder / name).unlink(missing_ok=True)
+            for path in partial.iterdir():
+                path.replace(folder / path.name)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
 
 
 @contextmanager

@@ -15,7 +15,9 @@ from pathlib import Path
 
 import pytest
 
+from t5punct import model as models
 from t5punct.batch.current import Current
+from t5punct.batch.files import punctuate_files
 from t5punct.batch.jobs import Job, OutputConfig, jobs
 from t5punct.batch.work import Work
 from t5punct.errors import ModelError
@@ -71,6 +73,32 @@ def test_a_bad_file_stops_no_other(punctuator: Punctuator, tmp_path: Path) -> No
     assert all(text == punctuator.punctuate(good[name]) for name, text in contents(tmp_path / "out").items())
     assert outcome.n_written == 5
     assert not list((tmp_path / "out").glob(".t5punct*"))
+
+
+@pytest.mark.parametrize("to", [None, "text", "srt", "json", "html"])
+def test_half_a_character_in_a_json_loses_nothing_else(punctuator: Punctuator, tmp_path: Path, to: str | None) -> None:
+    r"""`"\ud83d"` is json, and cannot be written in UTF-8."""
+    (tmp_path / "a.json").write_text(r'{"segments": [{"text": "hi \ud83d there", "start": 0, "end": 2}]}')
+    (tmp_path / "b.json").write_text('{"segments": [{"text": "so what", "start": 0, "end": 2}]}')
+    found = jobs([str(tmp_path)], OutputConfig(folder=tmp_path / "out", format=to))
+    outcome = Work(punctuator, WriterConfig(to)).run(found.jobs)
+    assert (outcome.n_written, outcome.failures) == (2, ())
+    (written, _) = (path.read_text(encoding="utf-8").lower() for path in sorted((tmp_path / "out").iterdir()))
+    assert "hi" in written and "there" in written
+    assert (r"\ud83d" if to is None else "\ufffd") in written
+
+
+def test_files_are_done_again_by_a_model_that_has_changed(lively_model: Model, tmp_path: Path) -> None:
+    models.save(lively_model, tmp_path / "model")
+    (tmp_path / "a.txt").write_text("we know that")
+
+    def n_written() -> int:
+        punctuator = Punctuator.from_pretrained(tmp_path / "model")
+        return punctuate_files(punctuator, [str(tmp_path / "a.txt")], tmp_path / "out").n_written
+
+    assert [n_written(), n_written()] == [1, 0]
+    os.utime(tmp_path / "model/model.safetensors", ns=(1, 1))  # a folder that was trained on has other times
+    assert [n_written(), n_written()] == [1, 0]
 
 
 def test_a_shared_file_is_whole_or_not_there(punctuator: Punctuator, tmp_path: Path) -> None:

@@ -373,6 +373,11 @@ def test_presets_are_listed_and_one_is_printed_to_be_copied(
     copied.write_text(out, encoding="utf-8")
     by_name = invoke(capsys, "punctuate", text, "--model", folder, "--preset", "mask-combine-3")
     assert invoke(capsys, "punctuate", text, "--model", folder, "--preset", copied) == by_name
+    into = ("punctuate", text, "--model", folder, "--preset", copied, "--output-dir", tmp_path / "out")
+    assert invoke(capsys, *into)[2] == ""
+    assert "1 of 1 files were up to date" in invoke(capsys, *into)[2]
+    copied.write_text(out.replace("method: mean", "method: entropy"), encoding="utf-8")
+    assert invoke(capsys, *into)[::2] == (0, ""), "the file has other values now, so the work is done again"
 
 
 def test_tuning_writes_a_preset_that_punctuate_takes(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from dataclasses import replace
 from pathlib import Path
 
@@ -50,6 +51,28 @@ def test_weights_can_stay_as_they_are(run_folder: Path, tmp_path: Path) -> None:
     made, trained = models.load(tmp_path / "made"), models.load(run_folder)
     for name, value in trained.network.state_dict().items():
         assert torch.equal(made.network.state_dict()[name], value)
+
+
+def test_an_earlier_model_in_the_folder_is_replaced_whole_or_stays_whole(
+    run_folder: Path, tiny_model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    output, plain = tmp_path / "made", tmp_path / "plain"
+    assert export(run_folder, "-o", output) == 0
+    (output / "notes.txt").write_text("mine")
+    before = {path.name: path.read_bytes() for path in output.iterdir()}
+    models.save(tiny_model, plain)
+
+    def no_room(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(models.settings, "save", no_room)  # the weights are written by then
+        assert export(plain, "-o", output) == 2
+    assert {path.name: path.read_bytes() for path in output.iterdir()} == before
+    assert export(plain, "-o", output) == 0
+    assert models.load(output).tagger is None, "that of the earlier model is gone"
+    assert (output / "notes.txt").read_text() == "mine"
+    assert {path.name for path in tmp_path.iterdir()} == {"made", "plain"}
 
 
 def test_a_folder_is_not_exported_over_itself(run_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TextIO
 
 from ...errors import InputError
+from ..words import readable
 from .files import STANDARD, writable, writing
 
 Target = Path | None  # None: standard output
@@ -53,7 +54,8 @@ def _identity(path: Path) -> tuple[int, int]:
 def opened(target: Path | None) -> Iterator[Callable[[Iterable[str]], None]]:
     """A function that writes the pieces of a text; each text begins on a line of its own.
 
-    A file appears when all its texts are complete; standard output has them as they are decided.
+    A file appears when all its texts are complete; standard output has them as they are decided.  Half a character,
+    which a json may hold (`"\\ud83d"`) and no file in UTF-8 can, becomes the replacement character.
     """
     last = ""
 
@@ -64,7 +66,7 @@ def opened(target: Path | None) -> Iterator[Callable[[Iterable[str]], None]]:
         last = ""
         for number, piece in enumerate(pieces):
             last = piece or last
-            handle.write(piece)
+            handle.write(readable(piece))
             if target is None and not number % _FLUSHED_PIECES:
                 handle.flush()
 
