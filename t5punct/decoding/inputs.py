@@ -19,10 +19,10 @@ from ..t5.delay import NOBODY, token_words
 from ..t5.task import TaskConfig, check_odds, check_share
 from ..t5.tokenization import Source, TaskTokenizer
 from ..text.marks import Alphabet
+from ..text.spelling import LONGEST_WORD
 from .precision import check_precision
 
 DECODERS = ("slots", "generate", "tagger")
-_LONGEST_WORD = 64  # letters; longer ones are not in training text and would harm the words beside them
 _BLOB_LETTERS = 12  # how many letters of such a word the model sees
 
 
@@ -123,7 +123,7 @@ class WindowInput:
 
         Raises ConfigError for more words than the model has tokens.
         """
-        fitted, n_letters = self._cut(_LONGEST_WORD, _BLOB_LETTERS), _LONGEST_WORD
+        fitted, n_letters = self._cut(LONGEST_WORD, _BLOB_LETTERS), LONGEST_WORD
         while len(fitted.source(tokenizer, style).ids) > tokenizer.task.max_tokens:
             if n_letters == 1:
                 raise ConfigError(

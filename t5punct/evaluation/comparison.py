@@ -16,7 +16,7 @@ from pathlib import Path
 from ..punctuator import Punctuator
 from ..text.marks import Alphabet
 from .counts import CLASS_MARKS
-from .files import Report, Told, evaluate
+from .files import Report, Told, alphabet_of, evaluate
 from .references import Reference, references
 from .scores import Scores, scores_of
 from .significance import Interval, Statistic, gain_interval, paired_test
@@ -56,8 +56,11 @@ def compare_file(
     max_words: int | None = None,
     told: Told | None = None,
 ) -> Comparison:
-    """Score two systems on one file, a pipe, or `-` for standard input."""
-    alphabet = _common(first.model.task.alphabet, second.model.task.alphabet)
+    """Score two systems on one file, a pipe, or `-` for standard input.
+
+    Raises ConfigError for a system that removes words.
+    """
+    alphabet = _common(alphabet_of(first), alphabet_of(second))
     case = all(one.config.render.case for one in (first, second))
     documents = list(references(path, alphabet, case=case, max_words=max_words))
     n_words = sum(len(document.words) for document in documents)

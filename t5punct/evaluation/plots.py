@@ -49,7 +49,12 @@ def draw_frontier(trials: Sequence[Trial], best: Sequence[Trial], path: Path) ->
 
 
 def save(figure: Figure, path: Path) -> None:
-    """Write a figure; its folder is made if needed."""
+    """Write a figure, whole or not at all; its folder is made if needed."""
     figure.tight_layout()
     path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=110)
+    partial = path.with_name(f".t5punct-{path.name}")  # the suffix names the format
+    try:
+        figure.savefig(partial, dpi=110)
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)

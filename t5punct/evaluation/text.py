@@ -1,6 +1,6 @@
 """Reference and output texts -> counts, by aligning their words.
 
-In: two punctuated texts.  Out: `Counts`, in which words that differ are counted and their slots left out.
+In: two punctuated texts.  Out: `Counts`; words that differ are counted, and their slots scored as if they did not.
 
 >>> counts = compare("We know. Right?", "we know right?")
 >>> counts.slots, counts.words_changed, counts.classes["PERIOD"].reference

@@ -25,6 +25,7 @@ from ..windows.plan import WindowConfig, over, plan
 from ..windows.presets import Preset
 from ..windows.votes import Vote
 from .counts import Counts
+from .files import alphabet_of
 from .references import Reference, references
 from .scores import scores_of
 from .significance import Interval, interval
@@ -126,7 +127,7 @@ class Trials:
     def on_file(
         cls, path: str | Path, punctuator: Punctuator, max_words: int | None = None, told: Told | None = None
     ) -> Trials:
-        alphabet, case = punctuator.model.task.alphabet, punctuator.config.render.case
+        alphabet, case = alphabet_of(punctuator), punctuator.config.render.case
         return cls(punctuator, references(path, alphabet, case=case, max_words=max_words), told)
 
     def work(self, strategies: Iterable[Preset]) -> int:

@@ -18,6 +18,7 @@ from ..errors import ConfigError
 from ..text.marks import DISFLUENT, Alphabet, Case, capitalise, case_of
 
 SENTINEL = "<extra_id_0>"  # marks the slot that is asked about
+N_SENTINELS = 100  # <extra_id_0> ... <extra_id_99> (Raffel 2020, section 3.1.4)
 PAUSE = "<extra_id_1>"  # stands after a word that a silence follows
 # with inline casing, the token before a word's lower-case tokens; a lower-case word has none
 CASE_TOKENS = {Case.CAPITALISED: "<^>", Case.UPPER: "<^^>"}

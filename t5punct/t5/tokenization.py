@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from ..errors import ModelError
 from ..text.marks import DASH, DISFLUENT, Case, apply_case
 from ..text.words import split
-from .task import CASE_TOKENS, PAUSE, SENTINEL, TaskConfig, inline_case_of, mark_token, style_token
+from .task import CASE_TOKENS, N_SENTINELS, PAUSE, SENTINEL, TaskConfig, inline_case_of, mark_token, style_token
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -98,7 +98,7 @@ class TaskTokenizer:
     @cached_property
     def sentinel_ids(self) -> tuple[int, ...]:
         """T5's sentinels, from the first to the last that the tokenizer has."""
-        names = (f"<extra_id_{number}>" for number in range(100))
+        names = (f"<extra_id_{number}>" for number in range(N_SENTINELS))
         found = (int(self.tokenizer.convert_tokens_to_ids(name)) for name in names)
         return tuple(itertools.takewhile(lambda number: number != self.tokenizer.unk_token_id, found))
 

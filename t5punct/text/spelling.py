@@ -21,7 +21,7 @@ _LISTED = """
 ABBREVIATIONS = set(_LISTED.split())
 _ORDINAL = re.compile(r"\d{1,3}")
 _FIRST_PERSON = re.compile(r"i(?:['’].*)?", re.IGNORECASE | re.DOTALL)
-_LONGEST_WORD = 64  # letters; anything longer is a hash or the like
+LONGEST_WORD = 64  # letters; anything longer is a hash or the like
 _LONGEST_ACRONYM = 6  # letters
 _CODE = re.compile(
     r"""[@\\_=<>{}|^~`]   # name@host.org, c:\temp, snake_case, x=1, <b>
@@ -44,7 +44,7 @@ def owns_full_stop(stem: str, *, opens_line: bool = False) -> bool:
 
 def keeps_letters(word: str) -> bool:
     """Whether a word is an address, a path, code or very long: the case of its letters is never changed."""
-    if len(word) > _LONGEST_WORD:
+    if len(word) > LONGEST_WORD:
         return True
     return not word.isalnum() and _CODE.search(word) is not None and word.lower().rstrip(".") not in ABBREVIATIONS
 

@@ -17,9 +17,12 @@ from typing import Any
 from .. import __version__
 from .. import config as settings
 from ..errors import T5PunctError
+from ..evaluation.report import number
 from ..model import bundled_names
 from ..t5.task import TaskConfig
+from .checkpoint import TRAIN_FILE
 from .config import TrainConfig
+from .data.folder import SETTINGS
 from .data.prepare import PrepareConfig
 
 CARD = "README.md"
@@ -103,7 +106,7 @@ def _data(runs: tuple[TrainConfig, ...]) -> Iterator[str]:
 
 def _corpora(run: TrainConfig) -> Iterator[str]:
     """The corpora of one run's data set, if its folder is still there; of a path only the name."""
-    file = Path(run.data.path) / "prepare.yaml"
+    file = Path(run.data.path) / SETTINGS
     if not run.data.path or not file.is_file():
         return
     try:
@@ -126,8 +129,8 @@ def _scores(source: Path) -> Iterator[str]:
     yield from (f"On {found['words']:,} words of {Path(found['data']).name}:", "")
     yield from ("| class | precision | recall | F1 (95 %) |", "| --- | --- | --- | --- |")
     for name, one in found["per_class"].items():
-        yield f"| {name} | {_number(one['precision'])} | {_number(one['recall'])} | {_number(one['f1'])} |"
-    micro = (_number(found[name]) for name in ("micro_precision", "micro_recall", "micro_f1"))
+        yield f"| {name} | {number(one['precision'])} | {number(one['recall'])} | {number(one['f1'])} |"
+    micro = (number(found[name]) for name in ("micro_precision", "micro_recall", "micro_f1"))
     yield f"| micro | {' | '.join(micro)}{between} |"
     yield from ("", f"Settings: `{re.sub(r'[|]model:[^|]*', '', found['signature'])}`")
 
@@ -135,7 +138,7 @@ def _scores(source: Path) -> Iterator[str]:
 def _runs(source: Path) -> Iterator[TrainConfig]:
     """The settings of a run, of the run it began with, and so on, as far as their folders are here."""
     for _ in range(_MOST_PARENTS):
-        file = source / "train.yaml"
+        file = source / TRAIN_FILE
         if not file.is_file():
             return
         try:
@@ -172,7 +175,3 @@ def _values(path: Path) -> Mapping[str, Any]:
     except (OSError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}
-
-
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.1f}"

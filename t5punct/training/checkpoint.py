@@ -21,6 +21,7 @@ from .. import model as models
 from ..errors import ConfigError, ModelError
 from ..t5.weights import broken_weights, writing_folder
 from .keeping import copy_best, keep_earlier, take_along
+from .lock import check_own
 
 if TYPE_CHECKING:
     import torch
@@ -37,7 +38,7 @@ class TrainState:
     step: int = 0  # optimiser steps done
     epoch: int = 0
     batch: int = 0  # batches of this epoch already seen, on one process
-    words: int = 0  # words trained on, all processes together
+    words: int = 0  # words trained on, all processes together: the first one's times their number
     # what validation found; see `selection`
     score: str = ""  # the name of the score
     best: float | None = None  # its best value
@@ -52,6 +53,7 @@ class TrainState:
 def check_output(config: TrainConfig) -> None:
     """Refuse an output folder if checkpoints would replace anything but this run's own files."""
     folder = Path(config.output)
+    check_own(folder)
     expected, fix = "a new or empty folder", "choose another output"
     nearest = next(path for path in (folder, *folder.absolute().parents) if path.exists())
     if not nearest.is_dir():

@@ -117,8 +117,8 @@ class OptimConfig:
     weight_decay: float = 0.0
     beta1: float = 0.9
     beta2: float = 0.98
-    clip_norm: float = 1.0
-    accumulation_steps: int = 1
+    clip_norm: float = 1.0  # largest norm of a step's gradients; 0 never clips
+    accumulation_steps: int = 1  # batches of a step; each weighs the same, however many words it has
 
     def __post_init__(self) -> None:
         if self.name not in ("adamw", "adafactor", "muon"):
@@ -128,11 +128,12 @@ class OptimConfig:
         if self.rates not in ("same", "matrix"):
             raise ConfigError(f"rates {self.rates!r}", expected="same or matrix", fix="check optim.rates")
         if self.schedule not in SCHEDULES:
-            raise ConfigError(
-                f"schedule {self.schedule!r}", expected=f"one of {', '.join(SCHEDULES)}", fix="check optim.schedule"
-            )
+            known = ", ".join(SCHEDULES)
+            raise ConfigError(f"schedule {self.schedule!r}", expected=f"one of {known}", fix="check optim.schedule")
         _at_least(0, self, "optim.", "lr", "embedding_lr", "warmup_steps", "max_steps", "weight_decay", "clip_norm")
         _at_least(1, self, "optim.", "epochs", "accumulation_steps")
+        if self.embedding_lr is not None and self.name != "muon":
+            raise ConfigError(f"embedding_lr with {self.name}", expected="muon", fix="drop it or set optim.name=muon")
         for name in ("beta1", "beta2"):
             if not 0 <= getattr(self, name) < 1:
                 found = f"optim.{name} {getattr(self, name)}"
@@ -156,13 +157,16 @@ class LossConfig:
             found = f"label_smoothing {self.label_smoothing}"
             raise ConfigError(found, expected="0 to below 1", fix="set loss.label_smoothing")
         if not self.text_weight and not self.tagger_weight:
-            raise ConfigError(
-                "no loss", expected="a text_weight or a tagger_weight above 0", fix="set loss.text_weight"
-            )
+            raise ConfigError("no loss", expected="a text_weight or tagger_weight above 0", fix="set loss.text_weight")
         if self.slot_weight and not self.text_weight:
             raise ConfigError(
                 "a loss of slots without one of text", expected="a text_weight above 0", fix="set loss.text_weight"
             )
+
+    @property
+    def decoder(self) -> str:
+        """What a run is scored with: the decoder that is trained."""
+        return "slots" if self.text_weight else "tagger"
 
 
 @dataclass(frozen=True)
@@ -261,12 +265,15 @@ class TrainConfig:
     seed: int = 1
 
     def __post_init__(self) -> None:
-        if self.revision is not None and self.init_from is None:
-            raise ConfigError(f"revision {self.revision} of nothing", expected="a hub id", fix="set init_from")
+        if self.init_from is None:
+            for name in ("revision", "encoder_layers", "decoder_from", "decoder_layers"):
+                if (value := getattr(self, name)) is not None:
+                    raise ConfigError(
+                        f"{name} {value} of nothing", expected="a model to start from", fix="set init_from"
+                    )
         if self.mixed_precision not in ("no", "bf16"):
-            raise ConfigError(
-                f"mixed_precision {self.mixed_precision!r}", expected="no or bf16", fix="T5 overflows in fp16"
-            )
+            found = f"mixed_precision {self.mixed_precision!r}"
+            raise ConfigError(found, expected="no or bf16", fix="T5 overflows in fp16")
         _at_least(0, self, "", "checkpoint_every_steps", "seed")
         _at_least(1, self, "", "log_every_steps", "decoder_layers", "keep")
         if not self.data.path and not self.data.copying.steps:

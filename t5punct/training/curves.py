@@ -39,6 +39,7 @@ class Point:
 
 def log_of(run: Path) -> Path:
     """Where a run's log is."""
+    run = run.absolute()  # `.` has no name
     return run.with_name(run.name + ".log.jsonl")
 
 

@@ -59,8 +59,8 @@ class ChunkExamples(Dataset[Example]):
     pre-training.
     """
 
-    def __init__(self, rows: Any, tokenizer: TaskTokenizer, config: DataConfig | None = None) -> None:
-        self.rows, self.tokenizer, self.config = rows, tokenizer, config or DataConfig()
+    def __init__(self, rows: Any, tokenizer: TaskTokenizer, config: DataConfig | None = None, seed: int = 1) -> None:
+        self.rows, self.tokenizer, self.config, self.seed = rows, tokenizer, config or DataConfig(), seed
         self.epoch = 0  # every epoch has other errors
         styles = list(rows["style"])
         self._check(styles)
@@ -86,7 +86,8 @@ class ChunkExamples(Dataset[Example]):
         return len(self.lengths)
 
     def __getitem__(self, index: int) -> Example:
-        row, rng = self.rows[self._chunks[index]], random.Random(f"example {self.epoch} {index}")
+        row = self.rows[self._chunks[index]]
+        rng = random.Random(f"example {self.seed} {self.epoch} {index}")
         words = self._words(row)
         spans = self.config.spans
         if spans.share and rng.random() < spans.share:
@@ -129,7 +130,7 @@ class ChunkExamples(Dataset[Example]):
         """How often a chunk comes in every epoch; for a fraction, chance decides once."""
         times = self.config.styles.get(style, 1.0)
         part = times % 1
-        return int(times) + bool(part and random.Random(f"times {index}").random() < part)
+        return int(times) + bool(part and random.Random(f"times {self.seed} {index}").random() < part)
 
     def _n_tokens(self, source: str, style: str) -> int:
         """The source's tokens before errors, which may add some; a question has one sentinel more."""

@@ -35,13 +35,17 @@ def with_decoder_layers(model: Model, n_layers: int) -> Model:
 def with_encoder_layers(model: Model, layers: Sequence[int]) -> Model:
     """The same model with some of its encoder's layers only, to be trained on; the given one is left alone.
 
-    It forgets which layers look ahead with a delay (`t5/delay.py`): they are other layers now.
+    It forgets which layers look ahead with a delay (`t5/delay.py`): they are other layers now.  In most T5s only the
+    first layer has relative position biases, which all layers use: they go to the first one that is kept.
     Raises ConfigError for layers that it does not have.
     """
     network: Any = copy.deepcopy(model.network)
     n_found = len(network.encoder.block)
     if not layers or list(layers) != sorted(set(layers)) or not 0 <= layers[0] <= layers[-1] < n_found:
         raise ConfigError(f"encoder layers {layers}", expected=f"some of 0 to {n_found - 1}", fix="set encoder_layers")
+    old, new = (network.encoder.block[index].layer[0].SelfAttention for index in (0, layers[0]))
+    if not new.has_relative_attention_bias:
+        new.relative_attention_bias, new.has_relative_attention_bias = old.relative_attention_bias, True
     network.encoder.block = type(network.encoder.block)(network.encoder.block[index] for index in layers)
     network.config.num_layers = network.encoder.config.num_layers = len(layers)
     return replace(model, network=network).with_task(delay_left_words=None, delay_layers=[])

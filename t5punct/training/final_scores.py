@@ -88,9 +88,8 @@ def _punctuator(source: str, config: TrainConfig) -> Punctuator:
     from ..decoding.inputs import DecodingConfig
     from ..punctuator import Punctuator, PunctuatorConfig
 
-    decoder = "slots" if config.loss.text_weight else "tagger"
     chosen = PunctuatorConfig.of_preset(config.validation.preset)
-    return Punctuator.from_pretrained(source, replace(chosen, decoding=DecodingConfig(decoder)))
+    return Punctuator.from_pretrained(source, replace(chosen, decoding=DecodingConfig(config.loss.decoder)))
 
 
 def _affordable(file: str, systems: list[Punctuator], wanted: ReportConfig) -> int:

@@ -41,11 +41,11 @@ def fit_tagger(model: Model, examples: ChunkExamples, n_words: int) -> Tagger:
     """Fit a tagger on the first examples that hold `n_words` words; the network does not change."""
     chosen: list[int] = []
     n_found = 0
-    for index, length in enumerate(examples.lengths):
+    for index in range(len(examples)):
         if n_found >= n_words:
             break
         chosen.append(index)
-        n_found += length
+        n_found += sum(mark != IGNORED for mark in examples[index].marks)
     states, marks, cases = _states(model, examples, chosen)
     tagger = Tagger(states.shape[-1], model.task.slot_marks)
     mean, std = states.mean(0), states.std(0).clamp(min=1e-6)

@@ -15,6 +15,7 @@ from .. import model as models
 from ..errors import InputError
 from .batches import BatchSampler, collate
 from .config import TrainConfig
+from .data.folder import SETTINGS
 from .data.prepare import PrepareConfig
 from .examples import ChunkExamples, CopyExamples
 from .suitability import check_case
@@ -40,7 +41,7 @@ def data(
             raise InputError(
                 f"no examples in {config.data.path}", expected="a split `train` with chunks", fix="prepare more text"
             )
-        examples = ChunkExamples(rows, model.tokenizer, config.data)
+        examples = ChunkExamples(rows, model.tokenizer, config.data, config.seed)
     sampler = BatchSampler(examples.lengths, config.data.batch_tokens, config.seed, n_processes)
     loader = torch.utils.data.DataLoader(
         examples,
@@ -54,7 +55,7 @@ def data(
 
 def prepared(path: str) -> PrepareConfig | None:
     """The settings that a data set was made with, if its folder has them."""
-    file = Path(path) / "prepare.yaml"
+    file = Path(path) / SETTINGS
     return settings.load_plain(PrepareConfig, file) if path and file.is_file() else None
 
 

@@ -26,6 +26,16 @@ def is_first() -> bool:
     return next((os.environ[name] for name in _RANKS if name in os.environ), "0") == "0"
 
 
+def check_own(folder: Path) -> None:
+    """Raise ConfigError for the folder that the command is given in, or one above it: an output is moved as a whole."""
+    if Path.cwd().is_relative_to(folder.resolve()):
+        raise ConfigError(
+            f"output {folder} is the folder that this command is given in, or holds it",
+            expected="a folder of its own",
+            fix="set output, to runs/NAME for example",
+        )
+
+
 @contextmanager
 def alone(folder: Path) -> Iterator[bool]:
     """Keep other runs out of a folder.  Raises ConfigError if one is in it.

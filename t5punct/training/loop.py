@@ -82,7 +82,7 @@ def _is_over(run: Run) -> bool:
 
 
 def _step(run: Run, batch: Any) -> Losses | None:
-    """One batch; the losses if it completed an optimiser step."""
+    """One batch; its losses, those on this process, if it completed an optimiser step."""
     accelerator, optim = run.accelerator, run.config.optim
     with accelerator.accumulate(run.objective):
         batch = batch.to(accelerator.device)
@@ -91,7 +91,7 @@ def _step(run: Run, batch: Any) -> Losses | None:
         with accelerator.autocast():
             losses: Losses = run.objective(batch, drawn(run.config.data.delays, *place))
         accelerator.backward(losses.total)
-        if accelerator.sync_gradients:
+        if accelerator.sync_gradients and optim.clip_norm:
             accelerator.clip_grad_norm_(run.objective.parameters(), optim.clip_norm)
         for optimiser, schedule in zip(run.optimisers, run.schedules, strict=True):
             optimiser.step()

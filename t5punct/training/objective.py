@@ -88,7 +88,6 @@ class Objective(nn.Module):
         self.tagger = None
         if config.tagger_weight:
             self.tagger = model.tagger or Tagger(self.network.config.d_model, model.task.slot_marks)
-            self.tagger.requires_grad_(True)
 
     def forward(self, batch: Batch, delay: Delay | None = None) -> Losses:
         """The losses of a batch, those of the tagger with a delay if one is given."""

@@ -101,10 +101,10 @@ def _plain(optimiser: Any) -> torch.optim.Optimizer:
 
 
 def _as_it_was(parameter: torch.Tensor, value: torch.Tensor) -> Any:
-    """A saved moment where its parameter is; a count as it was counted."""
+    """A saved moment where its parameter is, and so is a step count that is a tensor: AdamW's, fused, must be there."""
     if value.dim():
         return in_parts_of(parameter, value)
-    return value if value.is_floating_point() else int(value)
+    return value.to(parameter.device) if value.is_floating_point() else int(value)
 
 
 def _rates(named: Mapping[str, torch.Tensor], optimisers: Sequence[Any]) -> dict[str, float]:

@@ -17,6 +17,7 @@ from ..errors import ConfigError
 from .config import OptimConfig
 
 _OUTER = ("shared", "embed_tokens", "lm_head", "relative_attention_bias", "tagger")
+_EMBEDDINGS = "shared.weight"
 _TYPICAL_RMS = 0.045  # of a matrix whose rate is `lr`: that of a BERT with 384 channels
 _BIAS_RATE = 10.0  # times `lr`: relative position biases are few, and are logits of order 1
 
@@ -26,22 +27,20 @@ def build_optimisers(objective: nn.Module, config: OptimConfig) -> tuple[torch.o
 
     Muon (Jordan 2024; its update scaled as in Liu 2025, arXiv 2502.16982) makes each matrix's momentum orthogonal
     and learns a T5 from random weights in far fewer steps.  It is for matrices between hidden states; embeddings,
-    position biases, norms and heads are left to AdamW.
+    position biases, norms and heads are left to AdamW.  Raises ConfigError if there are none to be trained.
     """
     parameters = {name: value for name, value in objective.named_parameters() if value.requires_grad}
+    if not parameters:
+        raise ConfigError("nothing to train", expected="parameters that are not frozen", fix="check optim.frozen")
     if config.name == "adamw":
         return (_adamw(parameters, config, config.lr),)
     if config.name == "adafactor":
         return (_adafactor(parameters, config),)
-    hidden = {name for name, value in parameters.items() if value.ndim == 2 and not any(o in name for o in _OUTER)}
-    muon = torch.optim.Muon(
-        [parameters[name] for name in parameters if name in hidden],
-        lr=config.lr,
-        weight_decay=config.weight_decay,
-        adjust_lr_fn="match_rms_adamw",
-    )
+    hidden = {name: value for name, value in parameters.items() if _is_hidden(name, value)}
     others = {name: value for name, value in parameters.items() if name not in hidden}
-    return muon, _adamw(others, config, config.embedding_lr or config.lr)
+    outer_lr = config.lr if config.embedding_lr is None else config.embedding_lr
+    found = [_muon(hidden, config)] if hidden else []
+    return (*found, _adamw(others, config, outer_lr)) if others else tuple(found)
 
 
 def freeze(objective: nn.Module, parts: Sequence[str]) -> None:
@@ -65,6 +64,16 @@ def freeze_words(embeddings: nn.Embedding, task_ids: Sequence[int]) -> None:
     embeddings.weight.register_hook(lambda gradient: gradient * learns)  # type: ignore[no-untyped-call]
 
 
+def _is_hidden(name: str, value: torch.Tensor) -> bool:
+    """Whether a parameter is a matrix between hidden states."""
+    return value.ndim == 2 and not any(outer in name for outer in _OUTER)
+
+
+def _muon(parameters: Mapping[str, nn.Parameter], config: OptimConfig) -> torch.optim.Optimizer:
+    decay = config.weight_decay
+    return torch.optim.Muon(list(parameters.values()), lr=config.lr, weight_decay=decay, adjust_lr_fn="match_rms_adamw")
+
+
 def _adamw(parameters: Mapping[str, nn.Parameter], config: OptimConfig, lr: float) -> torch.optim.AdamW:
     groups, betas = _groups(parameters, config, lr), (config.beta1, config.beta2)
     return torch.optim.AdamW(groups, lr=lr, betas=betas, weight_decay=config.weight_decay, fused=True)
@@ -85,10 +94,20 @@ def _adafactor(parameters: Mapping[str, nn.Parameter], config: OptimConfig) -> t
 
 
 def _groups(parameters: Mapping[str, nn.Parameter], config: OptimConfig, lr: float) -> list[dict[str, Any]]:
-    """One group; with `rates: matrix` one for each parameter, at its own rate (see `rate`)."""
+    """One group; with `rates: matrix` one for each parameter, at its own rate (see `rate`).
+
+    Where words' embeddings stay (`embeddings: task`), they do not decay either.
+    """
+    still = {name for name in parameters if config.embeddings == "task" and name.endswith(_EMBEDDINGS)}
+    decays = {name: 0.0 if name in still else config.weight_decay for name in parameters}
     if config.rates == "matrix":
-        return [{"params": [value], "lr": rate(name, value, lr)} for name, value in parameters.items()]
-    return [{"params": list(parameters.values())}]
+        return [
+            {"params": [value], "lr": rate(name, value, lr), "weight_decay": decays[name]}
+            for name, value in parameters.items()
+        ]
+    moving = [value for name, value in parameters.items() if name not in still]
+    groups = ((moving, config.weight_decay), ([parameters[name] for name in still], 0.0))
+    return [{"params": values, "weight_decay": decay} for values, decay in groups if values]
 
 
 def rate(name: str, value: torch.Tensor, lr: float) -> float:

@@ -20,14 +20,15 @@ from ..errors import ModelError
 from ..evaluation.comparison import BOUNDARY, MICRO, f1_of, score_of
 from ..evaluation.counts import CLASS_MARKS
 from ..evaluation.files import Report
-from ..evaluation.report import as_json, comparison_json, difference_cells
+from ..evaluation.report import as_json, comparison_json, difference_cells, number
 from ..evaluation.significance import interval
 from ..text.formats.files import writing
+from .checkpoint import TRAIN_FILE
 from .config import TrainConfig
 from .curves import Point, draw_curves, log_of, read_log, seconds_of
 from .final_scores import FinalScores, final_scores
 
-PAGE, PICTURE, VALUES, TRAIN_FILE = "report.md", "report.png", "report.json", "train.yaml"
+PAGE, PICTURE, VALUES = "report.md", "report.png", "report.json"
 _PACKAGES = ("t5punct", "torch", "transformers", "accelerate", "datasets", "tokenizers")
 _SHOWN_POINTS = 12  # of the log, in the table
 
@@ -109,12 +110,12 @@ def _scores(report: Report) -> Iterator[str]:
     scores = report.scores
     for name in (*CLASS_MARKS, MICRO, BOUNDARY):
         one = {MICRO: scores.micro, BOUNDARY: scores.boundary, **scores.per_class}[name]
-        numbers = f"{_number(one.precision)} | {_number(one.recall)} | {_with_interval(report, name)}"
+        numbers = f"{number(one.precision)} | {number(one.recall)} | {_with_interval(report, name)}"
         yield f"| {name} | {numbers} | {one.reference:,} |"
     yield from (
         "",
-        f"Macro F1 {_number(scores.macro_f1)}, slot error rate {_number(scores.slot_error_rate)}, capitals written "
-        f"right {_number(scores.cased_accuracy)} (percent). `boundary`: sentence ends.",
+        f"Macro F1 {number(scores.macro_f1)}, slot error rate {number(scores.slot_error_rate)}, capitals written "
+        f"right {number(scores.cased_accuracy)} (percent). `boundary`: sentence ends.",
         "",
         f"Settings of the scores: `{report.signature}`",
         "",
@@ -154,7 +155,7 @@ def _course(points: Sequence[Point]) -> Iterator[str]:
             if point is one:
                 break
         values = (before.get(name) for name in names)
-        yield f"| {one.step:,} | {one.words:,} | {' | '.join(_number(value, 2) for value in values)} |"
+        yield f"| {one.step:,} | {one.words:,} | {' | '.join(number(value, 2) for value in values)} |"
     yield ""
 
 
@@ -184,12 +185,8 @@ def _with_interval(report: Report, name: str) -> str:
     """A score with its interval; a single document has none."""
     score = score_of(report.scores, name)
     found = None if score is None else interval(report.counts, f1_of(name))
-    return _number(score) + ("" if found is None else f" ({found.low:.1f} to {found.high:.1f})")
+    return number(score) + ("" if found is None else f" ({found.low:.1f} to {found.high:.1f})")
 
 
 def _duration(seconds: float) -> str:
     return f"{seconds / 3600:.1f} hours" if seconds >= 3600 else f"{seconds / 60:.1f} minutes"
-
-
-def _number(value: float | None, digits: int = 1) -> str:
-    return "-" if value is None else f"{value:.{digits}f}"

@@ -129,6 +129,8 @@ def _objective(config: TrainConfig, model: models.Model) -> Objective:
         add_adapters(model.network, config.lora)
     teacher = Teacher(config.teacher, model) if config.teacher.source is not None else None
     objective = Objective(model, config.loss, teacher).train()
+    if objective.tagger is not None:
+        objective.tagger.requires_grad_(True)  # one that was loaded does not
     freeze(objective, config.optim.frozen)
     if config.optim.embeddings == "task":
         freeze_words(model.network.get_input_embeddings(), model.tokenizer.task_ids)
@@ -154,4 +156,4 @@ def _validator(config: TrainConfig) -> Validator | None:
     if not config.validation.every_steps:
         return None
     rows = None if config.data.copying.steps else rows_of(config.data.path, "validation")
-    return Validator(config.validation, rows, config.data.batch_tokens, score_of(config))
+    return Validator(config.validation, rows, config.data.batch_tokens, score_of(config), config.loss.decoder)

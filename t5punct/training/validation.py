@@ -8,11 +8,13 @@ training's `text_loss`.  The scores are those of `t5punct evaluate`.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import torch
 
 from ..decoding.batching import by_length
+from ..decoding.inputs import DecodingConfig
 from ..errors import ConfigError, InputError
 from ..evaluation.files import evaluate_file
 from ..model import Model
@@ -31,11 +33,14 @@ class Validator:
     """Measures a model on held-out text; files are read once at the start, so that a bad one is reported there.
 
     `rows` is the data set's split `validation`, or None without one; batches hold `batch_tokens` tokens.
-    `score` is the one that tells a run's best model: it must be among what is measured.
+    `score` is the one that tells a run's best model: it must be among what is measured.  The file is scored with
+    `decoder`.
     """
 
-    def __init__(self, config: ValidationConfig, rows: Any, batch_tokens: int, score: str = "loss") -> None:
-        self.config, self.batch_tokens = config, batch_tokens
+    def __init__(
+        self, config: ValidationConfig, rows: Any, batch_tokens: int, score: str = "loss", decoder: str = "slots"
+    ) -> None:
+        self.config, self.batch_tokens, self.decoder = config, batch_tokens, decoder
         self.rows = rows.select(range(min(_MAX_CHUNKS, len(rows)))) if rows is not None and len(rows) else None
         if config.file is not None:
             _check_file(config.file)
@@ -79,10 +84,11 @@ class Validator:
         return found if model.tagger is None else found | {"validation_tag_loss": round(tags / n_slots, 4)}
 
     def _scores(self, model: Model) -> dict[str, float]:
-        """F1 with slot decoding; empty without a file."""
+        """F1 with the decoder that is trained; empty without a file."""
         if self.config.file is None:
             return {}
-        punctuator = Punctuator(model, PunctuatorConfig.of_preset(self.config.preset))
+        chosen = PunctuatorConfig.of_preset(self.config.preset)
+        punctuator = Punctuator(model, replace(chosen, decoding=DecodingConfig(self.decoder)))
         scores = evaluate_file(self.config.file, punctuator, max_words=self.config.max_words).scores
         found = {f"{name.lower()}_f1": values.f1 for name, values in scores.per_class.items()}
         values = {"micro_f1": scores.micro.f1, "macro_f1": scores.macro_f1, **found}

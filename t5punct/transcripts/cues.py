@@ -193,15 +193,26 @@ def _sentences(pieces: Iterable[_Piece], config: ResegmentConfig) -> Iterator[li
 
 def _parts(sentence: list[_Piece], config: ResegmentConfig) -> Iterator[list[_Piece]]:
     """A sentence in parts that fit, cut behind a mark where there is one in the second half of what fits."""
-    while sentence:
-        n_fit = len(sentence)
-        while n_fit > 1 and not _fits(sentence[:n_fit], config):
-            n_fit -= 1
-        if n_fit < len(sentence):
-            marked = [place for place in range(n_fit // 2, n_fit) if sentence[place].label]
-            n_fit = marked[-1] + 1 if marked else n_fit
-        yield sentence[:n_fit]
-        sentence = sentence[n_fit:]
+    begin = 0
+    while begin < len(sentence):
+        end = _last_fitting(sentence, begin, config)
+        if end < len(sentence):
+            marked = [place for place in range((begin + end) // 2, end) if sentence[place].label]
+            end = marked[-1] + 1 if marked else end
+        yield sentence[begin:end]
+        begin = end
+
+
+def _last_fitting(sentence: Sequence[_Piece], begin: int, config: ResegmentConfig) -> int:
+    """Where the longest part of a sentence that begins there and fits ends; one word is always a part."""
+    end, n_chars = begin + 1, len(sentence[begin].text)
+    while end < len(sentence):
+        n_chars += 1 + len(sentence[end].text)
+        lasts_ms = sentence[end].end_ms - sentence[begin].start_ms
+        if n_chars > config.max_chars or lasts_ms > config.max_duration_ms:
+            break
+        end += 1
+    return end
 
 
 def _joins(before: list[_Piece], part: list[_Piece], config: ResegmentConfig) -> bool:

@@ -15,9 +15,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import ModelError
-from ..t5.task import CASE_TOKENS, TaskConfig, mark_token, style_token
+from ..t5.task import CASE_TOKENS, N_SENTINELS, TaskConfig, mark_token, style_token
 
-N_SENTINELS = 100  # <extra_id_0> ... <extra_id_99> (Raffel 2020, section 3.1.4)
 _UNUSED = re.compile(r"\[unused\d+\]")
 _SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 

@@ -11,16 +11,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
-from t5punct.errors import InputError
+from t5punct.errors import ConfigError, InputError
 from t5punct.evaluation.comparison import compare_file, compared, f1_of
 from t5punct.evaluation.counts import Counts, Slot, count
 from t5punct.evaluation.files import evaluate_file
 from t5punct.evaluation.report import comparison_json, comparison_table, p_text
 from t5punct.evaluation.significance import gain_interval, interval, micro_f1, paired_test
+from t5punct.evaluation.tuning import Trials
 from t5punct.model import Model
-from t5punct.punctuator import Punctuator
+from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.text.marks import case_of
-from t5punct.text.render import Decision
+from t5punct.text.render import Decision, RenderConfig
 from t5punct.text.words import Word, split
 
 TEXT = "We know, that. Right?\nYes! So it goes.\nWhat, now?\n"
@@ -95,6 +96,15 @@ def test_words_decided_are_told_of_both_systems_in_turn(tiny_model: Model, text:
     told.clear()
     evaluate_file(text, system, told=told.append)
     assert told == [64]
+
+
+def test_words_that_are_removed_are_not_compared(tiny_model: Model, text: Path) -> None:
+    signed = tiny_model.with_task(disfluencies=True)
+    removing = Punctuator(signed, PunctuatorConfig(render=RenderConfig(disfluencies="remove")))
+    with pytest.raises(ConfigError, match="scores of a text whose disfluencies are removed"):
+        compare_file(text, Punctuator(tiny_model), removing)
+    with pytest.raises(ConfigError, match="scores of a text whose disfluencies are removed"):
+        Trials.on_file(text, removing)
 
 
 def test_reports_of_different_texts_are_not_compared(tiny_model: Model, text: Path) -> None:

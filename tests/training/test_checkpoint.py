@@ -20,7 +20,10 @@ from t5punct.t5.task import TaskConfig
 from t5punct.training import loop
 from t5punct.training.checkpoint import TrainState
 from t5punct.training.config import DataConfig, LossConfig, OptimConfig, TrainConfig
+from t5punct.training.curves import log_of
+from t5punct.training.data.folder import made
 from t5punct.training.loop import train
+from t5punct.training.optimiser_state import _as_it_was
 
 
 class Cut(Exception):
@@ -36,8 +39,8 @@ def config(tmp_path: Path, tiny_data: Path, tiny_tokenizer_folder: Path) -> Trai
         fresh=replace(TINY_SHAPE, dropout_rate=0.1),
         data=DataConfig(str(tiny_data), batch_tokens=600),
         optim=OptimConfig(
-            lr=3e-3, embedding_lr=7e-3, schedule="cosine", warmup_steps=3, max_steps=10, weight_decay=0.01, beta1=0.8,
-            beta2=0.95, clip_norm=0.5, accumulation_steps=2,
+            lr=3e-3, schedule="cosine", warmup_steps=3, max_steps=10, weight_decay=0.01, beta1=0.8, beta2=0.95,
+            clip_norm=0.5, accumulation_steps=2,
         ),
         loss=LossConfig(tagger_weight=0.5),
         checkpoint_every_steps=5,
@@ -79,7 +82,7 @@ def logged(folder: Path) -> list[dict[str, float]]:
 def test_ten_steps_are_five_and_five(
     config: TrainConfig, cut_short: Callable[[TrainConfig], None], tmp_path: Path, optimiser: str
 ) -> None:
-    config = with_optimiser(config, optimiser)
+    config = with_optimiser(config, optimiser, embedding_lr=7e-3 if optimiser == "muon" else None)
     whole = train(config)
     parted = replace(config, output=str(tmp_path / "parted"))
     cut_short(parted)
@@ -252,6 +255,28 @@ def test_a_finished_run_is_not_begun_anew_over_itself(config: TrainConfig) -> No
     with pytest.raises(ConfigError, match=r"output .*run holds a run; .*; go on with resume=true, or choose another"):
         train(replace(config, seed=4))
     assert (folder / "model.safetensors").read_bytes() == before
+
+
+def test_a_step_count_that_is_a_tensor_goes_where_its_parameter_is() -> None:
+    """AdamW, fused, reads it there; `meta` stands for a GPU."""
+    parameter = torch.zeros(2, device="meta")
+    assert _as_it_was(parameter, torch.tensor(3.0)).device == parameter.device
+    assert _as_it_was(torch.zeros(2), torch.tensor(3)) == 3
+
+
+@pytest.mark.parametrize("output", [".", "..", "{cwd}"])
+def test_the_folder_that_the_command_is_given_in_is_no_output(
+    config: TrainConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, output: str
+) -> None:
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    output = output.format(cwd=tmp_path / "here")
+    for resume in (False, True):
+        with pytest.raises(ConfigError, match=r"is the folder that this command is given in, or holds it; expected"):
+            train(replace(config, output=output, resume=resume))
+    with pytest.raises(ConfigError, match="is the folder that this command is given in"), made(Path(output)):
+        pass
+    assert log_of(Path()) == tmp_path / "here.log.jsonl"
 
 
 @pytest.mark.parametrize("output", ["file", "file/run"])

@@ -45,6 +45,13 @@ def test_text_and_jsonl_are_read_plain_and_packed(
         assert found == wanted
 
 
+@pytest.mark.parametrize("streaming", [False, True])
+def test_nothing_is_held_out_where_that_is_asked_for(talks: str, streaming: bool) -> None:
+    corpus = CorpusConfig(talks, streaming=streaming)
+    kept = [list(documents(corpus, split, seed=1, holdout_percent=0.0)) for split in ("train", "validation")]
+    assert (sorted(kept[0]), kept[1]) == (sorted(TALKS), [])
+
+
 def test_an_iwslt_file_is_one_document_with_its_clitics_joined() -> None:
     corpus = CorpusConfig(str(Path(__file__).parents[1] / "data" / "hand-counted.tsv"))
     assert list(documents(corpus, "train", seed=1)) == ["i'm, well don't stop. what is it? we, know right."]

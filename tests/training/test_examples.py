@@ -47,6 +47,20 @@ def test_chunks_of_a_style_come_as_often_as_the_config_says(tiny_model: Model) -
         DataConfig("data", styles={"talk": -1.0})
 
 
+def test_seed_and_epoch_draw_other_errors(tiny_model: Model) -> None:
+    data = rows(*[("we know that this is right", "We know that this is right.")] * 20)
+    config = DataConfig("data", noise=NoiseConfig(1.0, delete=0.5))
+
+    def sources(seed: int, epoch: int) -> list[tuple[int, ...]]:
+        examples = ChunkExamples(data, tiny_model.tokenizer, config, seed)
+        examples.epoch = epoch
+        return [examples[index].source for index in range(len(examples))]
+
+    assert sources(1, 0) == sources(1, 0)
+    assert sources(1, 0) != sources(2, 0)
+    assert sources(1, 0) != sources(1, 1)
+
+
 def test_some_chunks_get_disfluencies(tiny_model: Model) -> None:
     data = rows(*[("so we know that this is right", "So, we know that this is right.")] * 100)
     config = DataConfig("data", disfluencies=DisfluencyConfig(share=0.5, repeat=1.0, filler=0.0))

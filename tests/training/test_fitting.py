@@ -11,6 +11,7 @@ import torch
 from datasets import load_from_disk
 
 from t5punct.model import Model
+from t5punct.training import fitting
 from t5punct.training.batches import collate
 from t5punct.training.config import FitConfig, LossConfig, TrainConfig
 from t5punct.training.copier import fit_copier
@@ -25,8 +26,8 @@ def examples(tiny_model: Model, tiny_data: Path) -> ChunkExamples:
     return ChunkExamples(load_from_disk(str(tiny_data))["train"], tiny_model.tokenizer)
 
 
-def losses(model: Model, examples: ChunkExamples, config: LossConfig) -> Losses:
-    batch = collate(model.tokenizer.pad_id)([examples[index] for index in range(40)])
+def losses(model: Model, examples: ChunkExamples, config: LossConfig, n_examples: int = 40) -> Losses:
+    batch = collate(model.tokenizer.pad_id)([examples[index] for index in range(n_examples)])
     with torch.no_grad():
         found: Losses = Objective(model, config)(batch)
     return found
@@ -37,11 +38,27 @@ def test_a_fitted_tagger_knows_more_than_the_shares_of_classes(tiny_model: Model
     tagger = fit_tagger(tiny_model, examples, n_words=2000)
     for name, value in tiny_model.network.state_dict().items():
         assert torch.equal(value, before[name]), "the network stays as it is"
-    found = losses(replace(tiny_model, tagger=tagger), examples, LossConfig(tagger_weight=1.0))
+    found = losses(replace(tiny_model, tagger=tagger), examples, LossConfig(tagger_weight=1.0), len(examples))
     marks = torch.tensor([mark for index in range(len(examples)) for mark in examples[index].marks])
     shares = torch.bincount(marks).float() / len(marks)
     entropy = -float((shares[shares > 0] * shares[shares > 0].log()).sum())
     assert float(found.tags) < 0.98 * entropy, "where marks stand in this text is drawn by lot"
+
+
+def test_a_tagger_is_fitted_on_as_many_words_as_are_asked_for(
+    tiny_model: Model, examples: ChunkExamples, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Words, not tokens; at most one chunk more."""
+    seen, fit = list[int](), fitting._fit
+
+    def counted(head: torch.nn.Linear, states: torch.Tensor, classes: torch.Tensor) -> None:
+        seen.append(len(states))
+        fit(head, states, classes)
+
+    monkeypatch.setattr(fitting, "_fit", counted)
+    fit_tagger(tiny_model, examples, n_words=300)
+    assert len(seen) == 2, "one head for marks, one for case"
+    assert all(300 <= n_words < 300 + 64 for n_words in seen)
 
 
 def test_a_tagger_that_is_there_is_kept(tiny_model: Model, examples: ChunkExamples) -> None:

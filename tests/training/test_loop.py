@@ -16,7 +16,7 @@ from t5punct.training import loop
 from t5punct.training.config import CopyConfig, DataConfig, LossConfig, OptimConfig, QuestionConfig, TrainConfig
 from t5punct.training.data.prepare import PrepareConfig
 from t5punct.training.loop import Run, _step, build, train
-from t5punct.training.optimisers import build_optimisers
+from t5punct.training.optimisers import build_optimisers, freeze
 
 
 def log_of(folder: Path) -> list[dict[str, float]]:
@@ -115,6 +115,30 @@ def test_muon_takes_the_matrices_between_hidden_states_and_adamw_the_rest(config
     assert len(build_optimisers(objective, OptimConfig())) == 1
 
 
+def test_an_optimiser_without_parameters_is_left_out(config: TrainConfig) -> None:
+    objective = build(config).objective
+    freeze(objective, ["SelfAttention", "EncDecAttention", "DenseReluDense"])
+    (adamw,) = build_optimisers(objective, OptimConfig(name="muon", lr=2e-3, embedding_lr=0.0))
+    assert isinstance(adamw, torch.optim.AdamW)
+    assert adamw.param_groups[0]["lr"] == 0.0, "a rate of 0 is a rate"
+    freeze(objective, [""])
+    for name in ("adamw", "adafactor", "muon"):
+        with pytest.raises(ConfigError, match=r"nothing to train; .*; check optim\.frozen"):
+            build_optimisers(objective, OptimConfig(name=name))
+
+
+def test_a_norm_of_0_never_clips(config: TrainConfig) -> None:
+    """The rule of all the others would leave no gradient."""
+    models = []
+    for clip_norm in (0.0, 1e9):
+        run = build(replace(config, optim=replace(config.optim, clip_norm=clip_norm)))
+        for batch, _ in zip(run.loader, range(2), strict=False):
+            _step(run, batch)
+        models.append(run.model.network.shared.weight.detach().clone())
+    assert torch.equal(*models)
+    assert not torch.equal(models[0], build(config).model.network.shared.weight)
+
+
 def test_settings_that_cannot_work_are_refused(config: TrainConfig, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="mixed_precision 'fp16'; expected no or bf16; T5 overflows in fp16"):
         replace(config, mixed_precision="fp16")
@@ -136,6 +160,11 @@ def test_settings_that_cannot_work_are_refused(config: TrainConfig, tmp_path: Pa
         train(replace(config, init_from=str(tmp_path / "nowhere")))
     with pytest.raises(ConfigError, match=r"schedule 'wavy'; expected one of .*cosine.*; check optim.schedule"):
         train(replace(config, optim=OptimConfig(schedule="wavy")))
+    for name, value in {"encoder_layers": [0], "decoder_layers": 1, "decoder_from": "x", "revision": "main"}.items():
+        with pytest.raises(ConfigError, match=f"{name} .* of nothing; expected a model to start from; set init_from"):
+            replace(config, **{name: value})  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="embedding_lr with adamw; expected muon"):
+        OptimConfig(embedding_lr=1e-2)
 
 
 IMPOSSIBLE = [

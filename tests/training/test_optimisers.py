@@ -87,6 +87,22 @@ def test_of_the_embeddings_only_the_tasks_own_rows_learn(config: TrainConfig) ->
     assert set(changed) <= set(own)
 
 
+@pytest.mark.parametrize("rates", ["same", "matrix"])
+def test_embeddings_of_words_that_stay_do_not_decay(config: TrainConfig, rates: str) -> None:
+    optim = replace(config.optim, embeddings="task", rates=rates, lr=1e-2, weight_decay=0.5)
+    run = build(replace(config, optim=optim))
+    rows, own = run.model.network.get_input_embeddings().weight, list(run.model.tokenizer.task_ids)
+    norm = run.model.network.encoder.final_layer_norm.weight
+    before, norm_before = rows.detach().clone(), norm.detach().clone()
+    for batch, _ in zip(run.loader, range(3), strict=False):
+        _step(run, batch)
+    words = [index for index in range(len(rows)) if index not in own]
+    assert torch.equal(rows[words], before[words])
+    assert not torch.equal(norm, norm_before)
+    decays = {group["weight_decay"] for group in run.optimisers[0].param_groups}
+    assert decays == {0.0, 0.5}, "all else does"
+
+
 def test_rows_that_a_tokenizer_lacks_cannot_be_the_only_ones_to_learn() -> None:
     with pytest.raises(ConfigError, match="without tokens of the task"):
         freeze_words(torch.nn.Embedding(5, 2), ())

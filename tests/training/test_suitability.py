@@ -151,7 +151,7 @@ def test_names_of_bundled_models_are_no_hub_ids(tmp_path: Path, monkeypatch: pyt
     (tmp_path / "models" / "small").mkdir(parents=True)
     monkeypatch.setattr(models, "bundled_root", lambda: tmp_path / "models")
     assert models.find("small") == tmp_path / "models" / "small", "one that ships later has a name, too"
-    with pytest.raises(ConfigError, match="revision v1 of nothing; expected a hub id; set init_from"):
+    with pytest.raises(ConfigError, match="revision v1 of nothing; expected a model to start from; set init_from"):
         settings.load(TrainConfig, overrides=["data.path=x", "tokenizer=y", "revision=v1"])
 
 

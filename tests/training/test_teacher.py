@@ -5,10 +5,12 @@ from __future__ import annotations
 import copy
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 from datasets import load_from_disk
+from transformers import T5ForConditionalGeneration, UMT5ForConditionalGeneration
 
 from t5punct import model as models
 from t5punct.errors import ConfigError
@@ -89,6 +91,22 @@ def test_layers_that_are_kept(taught: Model) -> None:
     for layers in ([2], [1, 0], [0, 0], [-1]):
         with pytest.raises(ConfigError, match="some of 0 to 1"):
             with_encoder_layers(taught, layers)
+
+
+@pytest.mark.parametrize("kind", [T5ForConditionalGeneration, UMT5ForConditionalGeneration])
+def test_a_model_without_its_first_layer_keeps_its_positions(taught: Model, tmp_path: Path, kind: Any) -> None:
+    """Of a T5 only the first layer has position biases; an umT5 has some in each."""
+    shape = {"d_model": 32, "d_kv": 8, "num_heads": 4, "d_ff": 64, "num_layers": 3, "num_decoder_layers": 1}
+    torch.manual_seed(2)
+    network = kind(kind.config_class(**shape, vocab_size=taught.network.config.vocab_size, pad_token_id=0)).eval()
+    made = with_encoder_layers(replace(taught, network=network, tagger=None), [1, 2])
+    index = 0 if kind is T5ForConditionalGeneration else 1
+    wanted = network.encoder.block[index].layer[0].SelfAttention.relative_attention_bias.weight
+    assert torch.equal(made.network.encoder.block[0].layer[0].SelfAttention.relative_attention_bias.weight, wanted)
+    models.save(made, tmp_path)
+    ids = torch.tensor([[5, 6, 7, 8, 5, 6, 1]])
+    states = [one.encode(ids, torch.ones_like(ids)) for one in (made, models.load(tmp_path))]
+    assert torch.allclose(states[0], states[1], atol=1e-6)
 
 
 def test_layers_that_are_kept_do_not_look_ahead_as_the_old_ones_did(taught: Model) -> None:

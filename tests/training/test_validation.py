@@ -1,6 +1,7 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -8,6 +9,8 @@ from datasets import concatenate_datasets, load_from_disk
 from tiny import TINY_SHAPE, tiny_text
 
 from t5punct.errors import ConfigError, InputError
+from t5punct.model import Model
+from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.training.batches import collate
 from t5punct.training.config import DataConfig, TrainConfig, ValidationConfig
 from t5punct.training.data.chunks import ChunkConfig
@@ -69,6 +72,37 @@ def test_the_held_out_loss_needs_no_file_and_falls(config: TrainConfig) -> None:
     losses = [line["validation_loss"] for line in log if "validation_loss" in line]
     assert len(losses) == 2
     assert losses[1] < losses[0]
+
+
+@pytest.mark.parametrize(("text_weight", "decoder"), [(1.0, "slots"), (0.0, "tagger")])
+def test_a_file_is_scored_with_the_decoder_that_is_trained(
+    config: TrainConfig, text_weight: float, decoder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, asked = str(Path(__file__).parents[1] / "data" / "hand-counted.tsv"), list[str]()
+    monkeypatch.setattr(Punctuator, "__init__", noting(asked, Punctuator.__init__))
+    loss = replace(config.loss, text_weight=text_weight, tagger_weight=1.0)
+    run = build(replace(config, loss=loss, validation=ValidationConfig(file, every_steps=1, max_words=5)))
+    assert run.validator is not None
+    run.validator.line(run.model, 1)
+    assert asked == [decoder]
+
+
+def noting(asked: list[str], make: Any) -> Any:
+    def made(self: Punctuator, model: Model, config: PunctuatorConfig) -> None:
+        asked.append(config.decoding.decoder)
+        make(self, model, config)
+
+    return made
+
+
+def test_what_is_frozen_stays_so_when_a_run_is_validated(config: TrainConfig) -> None:
+    optim = replace(config.optim, frozen=["tagger", "encoder.block.0"])
+    run = build(replace(config, optim=optim, validation=ValidationConfig(every_steps=1)))
+    assert run.validator is not None
+    learns = {name: value.requires_grad for name, value in run.objective.named_parameters()}
+    run.validator.line(run.model, 1)
+    assert {name: value.requires_grad for name, value in run.objective.named_parameters()} == learns
+    assert not learns["tagger.marks.weight"] and learns["network.shared.weight"]
 
 
 def test_at_most_two_hundred_chunks_are_measured(tiny_data: Path) -> None:

@@ -15,7 +15,7 @@ from t5punct.errors import ConfigError, InputError
 from t5punct.text.marks import Alphabet, Case
 from t5punct.text.render import AnnotatedWord, Decision, RenderConfig, render_word
 from t5punct.text.words import Word
-from t5punct.transcripts.cues import ResegmentConfig, WrittenCue, sentence_cues
+from t5punct.transcripts.cues import ResegmentConfig, WrittenCue, _fits, _parts, _Piece, sentence_cues
 from t5punct.transcripts.formats import transcript_of
 from t5punct.transcripts.items import Item, Kept, Role, SpokenWord, WrittenItem, WrittenWord, written_items
 from t5punct.transcripts.paragraphs import ParagraphConfig
@@ -136,6 +136,28 @@ def test_new_cues_hold_every_word_once_and_keep_their_limits(
             len(cue.text) <= max(max_chars, config.max_lines) and cue.end_ms - cue.start_ms <= max_duration_ms
         )
     assert all(one.end_ms <= two.start_ms for one, two in pairwise(cues))
+
+
+PIECES = st.tuples(st.integers(1, 9), st.integers(0, 900), st.integers(0, 400), st.sampled_from(["", "", ","]))
+
+
+@given(st.lists(PIECES, min_size=1, max_size=40), st.integers(5, 60), st.integers(300, 5000))
+def test_a_sentence_is_cut_where_it_no_longer_fits(
+    drawn: list[tuple[int, int, int, str]], max_chars: int, max_duration_ms: int
+) -> None:
+    """Against brute force: the longest beginning that fits, or that up to a mark in its second half."""
+    sentence, now_ms = list[_Piece](), 0
+    for n_letters, lasts_ms, pause_ms, label in drawn:
+        sentence.append(_Piece("x" * n_letters, label, now_ms, now_ms + lasts_ms, opens=False))
+        now_ms += lasts_ms + pause_ms
+    config, left = ResegmentConfig(max_chars, 1, max_duration_ms), sentence
+    for part in _parts(sentence, config):
+        fits = [n for n in range(1, len(left) + 1) if n == 1 or _fits(left[:n], config)]
+        n_best = max(fits)
+        marked = [n for n in range(n_best // 2 + 1, n_best + 1) if left[n - 1].label] if n_best < len(left) else []
+        assert part == left[: max(marked, default=n_best)]
+        left = left[len(part) :]
+    assert not left
 
 
 def test_new_cues_end_with_sentences() -> None:

@@ -114,8 +114,8 @@ def _streamed(corpus: CorpusConfig, texts: Iterator[str], split: str, holdout_pe
 
 
 def _heldout(n_documents: int, every: int, percent: float) -> Sequence[int]:
-    """The documents that are kept for validation: at least one, if there are two."""
+    """The documents that are kept for validation: at least one, if there are two; none if that is asked for."""
     if every and n_documents >= every:
         return range(every - 1, n_documents, every)
-    n_heldout = max(1, round(n_documents * percent / 100)) if n_documents > 1 else 0
+    n_heldout = max(1, round(n_documents * percent / 100)) if n_documents > 1 and percent else 0
     return range(n_documents - n_heldout, n_documents)

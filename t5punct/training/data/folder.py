@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ...errors import ConfigError, OutputError, refused_by_system
-from ..lock import alone
+from ..lock import alone, check_own
 
 SPLITS = ("train", "validation")
 LAST = "dataset_dict.json"  # what `datasets` looks for: the last file to appear
@@ -26,8 +26,10 @@ _MADE = (LAST, SETTINGS, REPORT, PICTURE, "tokenizer", *SPLITS)  # what a data s
 def made(folder: Path) -> Iterator[Path]:
     """A folder to make a data set in.  What others laid into the output folder stays.
 
-    Raises ConfigError if a data set would be overwritten, and OutputError if there is no room for one.
+    Raises ConfigError if a data set would be overwritten or this is no folder of its own, and OutputError if there is
+    no room for one.
     """
+    check_own(folder)
     if folder.exists() and not folder.is_dir():
         raise ConfigError(f"output {folder} is a file", expected="a folder", fix="choose another output")
     for name in _MADE:

@@ -61,10 +61,6 @@ class Content:
     lengths: tuple[Counted, ...]  # chunks by words
     examples: tuple[Chunk, ...]
 
-    @property
-    def marked_words(self) -> int:
-        return sum(one.count for one in self.labels if one.name)
-
 
 @dataclass(frozen=True)
 class PrepareReport:

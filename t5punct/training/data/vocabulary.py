@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import ConfigError, InputError
+from ...t5.task import N_SENTINELS
 
-N_SENTINELS = 100  # <extra_id_0> ... <extra_id_99> (Raffel 2020, section 3.1.4)
 _PAD, _EOS, _UNK = 0, 1, 2  # T5's places
 
 
