@@ -82,16 +82,16 @@ def _collect(model: Model, examples: ChunkExamples, n_words: int) -> tuple[list[
 
 
 def _readers(states: Sequence[torch.Tensor], wanted: Sequence[torch.Tensor]) -> _Readers:
-    def fitted(offset: int) -> torch.Tensor:
-        start, stop = max(0, -offset), -max(0, offset) or None
-        inputs = torch.cat([one[start:stop] for one in states])
-        outputs = torch.cat([one[max(0, offset) : (-max(0, -offset)) or None] for one in wanted])
+    def fitted(here: slice, there: slice) -> torch.Tensor:
+        inputs = torch.cat([one[here] for one in states])
+        outputs = torch.cat([one[there] for one in wanted])
         square = inputs.T @ inputs
         ridge = _RIDGE * len(inputs) * torch.eye(len(square), device=inputs.device)
         reader: torch.Tensor = torch.linalg.solve(square + ridge, inputs.T @ outputs).T
         return reader
 
-    return _Readers(fitted(0), fitted(-1), fitted(1))
+    every, all_but_first, all_but_last = slice(None), slice(1, None), slice(None, -1)
+    return _Readers(fitted(every, every), fitted(all_but_first, all_but_last), fitted(all_but_last, all_but_first))
 
 
 def _write_self_attention(attention: Any, rows: torch.Tensor) -> None:

@@ -66,7 +66,9 @@ def take_steps(run: Run, progress: Progress) -> None:
             losses = losses.on_cpu()
             _check_finite(losses, run.state.step)
             progress.update(run.state, losses, run.optimisers[0].param_groups[0]["lr"], config.log_every_steps)
-            is_best = _due(run.state.step, config.validation.every_steps) and _validate(run, progress)
+            is_best = False
+            if _due(run.state.step, config.validation.every_steps):
+                is_best = _validate(run, progress)
             if is_best or _due(run.state.step, config.checkpoint_every_steps):
                 progress.report()
                 _save(run)
