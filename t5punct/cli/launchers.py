@@ -40,6 +40,18 @@ def end_with_launcher() -> bool:
         return False
 
 
+def leave_group() -> None:
+    """Part from the other processes of a training that has ended well; does nothing where there are none.
+
+    The threads of a group's connections may abort a process that ends while it is in the group, now and then
+    (https://github.com/pytorch/pytorch/pull/179291); the launcher then calls a finished training failed.
+    """
+    from torch import distributed
+
+    if distributed.is_available() and distributed.is_initialized():
+        distributed.destroy_process_group()
+
+
 def start_all() -> None:
     """Become torchrun if `accelerate launch` was asked for several processes on a CPU and started one.
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import typer
 
 from ..extras import need
-from .launchers import end_with_launcher, start_all
+from .launchers import end_with_launcher, leave_group, start_all
 from .options import Config, Overrides, silence_bars
 from .process import collect_as_usual, keep_freed_memory
 from .progress import is_shown, plain_lines, progress_bar
@@ -66,6 +66,7 @@ def train(config: Config = None, overrides: Overrides = None) -> None:
     silence_bars()  # of loading and saving; the training's own stays
     with plain_lines("t5punct.training"):
         folder = run(settings)
+    leave_group()
     if is_first():
         typer.echo(f"{folder}: trained")
         tell_of(folder, settings)
