@@ -3,7 +3,7 @@
 In: two models of one shape and vocabulary, and a share.  Out: a model with the weights
 `share * tuned + (1 - share) * start` (WiSE-FT, Wortsman 2022, equation 1), and the tuned one's task.
 
-Half way, a fine-tuned model forgets about a quarter as much, and may be better where it was tuned
+Half way, a fine-tuned model keeps most of what it has learned and forgets a quarter as much of what it knew before
 (docs/results/finetune.md).  `blended(tuned, start, 1.0)` is the tuned one, `blended(tuned, start, 0.0)` the start.
 """
 
