@@ -73,7 +73,7 @@ def main() -> None:
 
 
 def measured(ways: list[Way], text: str, n_turns: int) -> dict[Way, float]:
-    """Words a second of each way: the mean of its turns."""
+    """Words a second of each way: the median of its turns."""
     readers = {way: way.reader() for way in ways}
     seconds: dict[Way, list[float]] = {way: [] for way in ways}
     for turn in range(n_turns + 1):
@@ -82,7 +82,7 @@ def measured(ways: list[Way], text: str, n_turns: int) -> dict[Way, float]:
             read(text)
             if turn:
                 seconds[way].append(time.perf_counter() - began)
-    return {way: len(text.split()) / statistics.mean(found) for way, found in seconds.items()}
+    return {way: len(text.split()) / statistics.median(found) for way, found in seconds.items()}
 
 
 @torch.inference_mode()
