@@ -85,7 +85,7 @@ def jobs(inputs: Sequence[str], output: OutputConfig, format: str | None = None)
     sources, failures = list[_Source](), list[Failure]()
     for name in inputs:
         try:
-            found = list(_sources(name))
+            found = list(_sources(name, output.folder))
             sources += found
         except InputError as error:
             failures.append(Failure(name, error))
@@ -101,8 +101,11 @@ def jobs(inputs: Sequence[str], output: OutputConfig, format: str | None = None)
     return Jobs(tuple(made), tuple(failures))
 
 
-def _sources(name: str) -> Iterator[_Source]:
-    """The files that a name stands for.  Raises InputError if there are none."""
+def _sources(name: str, output: Path | None) -> Iterator[_Source]:
+    """The files that a name stands for, but for those in an output folder below it.
+
+    Raises InputError if there are none.
+    """
     path = Path(name)
     if name == STANDARD or path.is_file() or not (path.is_dir() or glob.has_magic(name)):
         check_source(name)
@@ -112,8 +115,13 @@ def _sources(name: str) -> Iterator[_Source]:
         base, found = path, [one for one in path.rglob("*") if _is_transcript(one.relative_to(path))]
     else:
         base = _without_magic(path)
-        found = list(base.glob(str(path.relative_to(base))))
+        try:
+            found = [one for one in base.glob(str(path.relative_to(base))) if not _is_hidden(one.relative_to(base))]
+        except ValueError as error:  # `**` in the midst of a name, say
+            raise InputError(f"pattern {name} ({error})", expected="one like talks/*.txt", fix="correct it") from None
     files = sorted(one for one in found if one.is_file())
+    if output is not None and (made := output.resolve()) != base.resolve() and made.is_relative_to(base.resolve()):
+        files = [one for one in files if not one.resolve().is_relative_to(made)]
     if not files:
         raise InputError(
             f"no transcript in {name}" if path.is_dir() else f"no file {name}",
@@ -124,8 +132,11 @@ def _sources(name: str) -> Iterator[_Source]:
 
 
 def _is_transcript(below: Path) -> bool:
-    is_hidden = any(part.startswith(".") for part in below.parts)
-    return not is_hidden and Path(unpacked_name(below)).suffix.lower() in SUFFIXES
+    return not _is_hidden(below) and Path(unpacked_name(below)).suffix.lower() in SUFFIXES
+
+
+def _is_hidden(below: Path) -> bool:
+    return any(part.startswith(".") for part in below.parts)
 
 
 def _without_magic(pattern: Path) -> Path:

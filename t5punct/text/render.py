@@ -121,7 +121,8 @@ def render_word(word: Word, decision: Decision, config: RenderConfig, alphabet: 
     is_kept = keeps_letters(word.core) or word.spelled or (config.keep_case and word.core != word.normal)
     case = decision.case if config.case and not is_kept else Case.VERBATIM
     if config.keep_marks and word.given:
-        return RenderedWord(word.stem(case) + word.raw[word.n_stem :], word.given, case)
+        tail = word.raw[word.n_stem :]
+        return RenderedWord(word.stem(case) + tail[bool(word.dotted and word.spelled) :], word.given, case)
     sign = DISFLUENT if decision.disfluent and config.disfluencies == MARK else ""
     label = sign + decision.label if word.has_slot else NO_LABEL
     if not label:

@@ -82,7 +82,7 @@ class Word:
     def written(self, label: str, case: Case = Case.VERBATIM, alphabet: Alphabet | None = None) -> str:
         """The word in the given case with the given label; marks go inside closing quotes if they stood there."""
         stem, closers = self.stem(case), self.text[self.n_stem :]
-        bare = stem + "." * self.dotted
+        bare = stem + "." * (self.dotted and not self.spelled)  # what a user spells is the whole word
         if not label or not self.has_slot:
             return bare + closers
         alphabet = alphabet or _ALL_MARKS

@@ -1,6 +1,6 @@
 """A punctuated transcript as subtitles: in the cues that it has, or in new ones that hold sentences.
 
-In: the written items of a transcript of any format.  Out: SRT, WebVTT or ASS, by pysubs2.
+In: the written items of a transcript of any format.  Out: SRT, WebVTT or ASS.
 
 >>> from ..text.render import AnnotatedWord
 >>> from ..text.words import Word
@@ -13,6 +13,7 @@ In: the written items of a transcript of any format.  Out: SRT, WebVTT or ASS, b
 from __future__ import annotations
 
 import html
+import re
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -101,14 +102,32 @@ def sentence_cues(written: Iterable[WrittenItem], config: ResegmentConfig) -> li
 
 
 def subtitles(cues: Iterable[WrittenCue], format: str) -> str:
-    """Cues as a file.  `format`: one of SUBTITLES."""
+    """Cues as a file.  `format`: one of SUBTITLES.
+
+    pysubs2 writes ASS.  In the others it would read `{x}` and `C:\\New` as codes of ASS, and drop them.
+    """
     from pysubs2 import SSAEvent, SSAFile  # only those who write subtitles wait for it
 
-    made = SSAFile()
-    for cue in cues:
-        text = html.escape(cue.text, quote=False) if format == "vtt" else cue.text
-        made.append(SSAEvent(cue.start_ms, cue.end_ms, text.replace("\n", "\\N")))
-    return made.to_string(format)
+    if format == "ass":
+        made = SSAFile()
+        made.events = [SSAEvent(cue.start_ms, cue.end_ms, _ass_text(cue.text)) for cue in cues]
+        return made.to_string(format)
+    return ("WEBVTT\n\n" if format == "vtt" else "") + "".join(
+        f"{number}\n{_clock(cue.start_ms, format)} --> {_clock(cue.end_ms, format)}\n"
+        f"{html.escape(cue.text, quote=False) if format == 'vtt' else cue.text}\n\n"
+        for number, cue in enumerate(cues, start=1)
+    )
+
+
+def _clock(time_ms: int, format: str) -> str:
+    """A time as SRT and WebVTT have it."""
+    seconds, ms = divmod(time_ms, 1000)
+    return f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}{'.' if format == 'vtt' else ','}{ms:03}"
+
+
+def _ass_text(text: str) -> str:
+    """The text of a cue with nothing that ASS reads as its own: braces are escaped, backslashes touch no letter."""
+    return re.sub(r"([{}])", r"\\\1", text.replace("\\", "\\\u2060")).replace("\n", "\\N")
 
 
 def _shown_items(written: Iterable[WrittenItem]) -> Iterator[_Shown]:

@@ -71,7 +71,9 @@ class SpokenWord:
     def written(self, text: str) -> str:
         """The word, written as `text`, with its tags, and what follows it."""
         text = without_spaces(text) if self.in_field else text
-        return (text if self.markup is None else self.markup.around(text, self.word.n_stem)) + self.after
+        if self.markup is not None:
+            text = self.markup.around(text, self.word.n_stem, self.word.n_closers)
+        return text + self.after
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,9 +180,13 @@ def joined(before: str, left: str) -> str:
 
     >>> joined("we ", " "), joined("we ", "\\n"), joined("we\\n", "\\n"), joined("we ", ""), joined("", " ")
     ('we ', 'we\\n', 'we\\n', 'we', '')
+    >>> joined("00:02,000\\n", "<i> ")
+    '00:02,000\\n<i>'
     """
     body, rest = before.rstrip(), left.rstrip()
     one, other = before[len(body) :], left[len(rest) :]
+    if "\n" in one and rest:  # tags begin the line, and do not go up to the one before
+        return before + rest.lstrip() + (other if "\n" in other else "")
     if one.count("\n") == other.count("\n"):
         return body + rest + one * bool(left)
     return body + rest + max(one, other, key=lambda space: space.count("\n"))

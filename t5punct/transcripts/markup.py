@@ -49,13 +49,29 @@ class Markup:
         """The word with its tags."""
         return "".join(tags + char for tags, char in zip(self.tags, self.spelled, strict=True))
 
-    def around(self, text: str, n_stem: int) -> str:
-        """A word written anew, with its tags: the first `n_stem` characters are the word's, marks follow them."""
+    def around(self, text: str, n_stem: int, n_closers: int) -> str:
+        """A word written anew, with its tags.
+
+        Its first `n_stem` characters are the word's; marks follow them, then `n_closers` closing quotes or brackets,
+        each behind its own tags.
+        """
         if text[:n_stem].lower() != self.bare[:n_stem].lower():  # a term of the user's, with other letters
             return text + "".join(self.tags)
         stem = zip(self.tags, self.spelled, text[:n_stem], self.bare, strict=False)
-        letters = (tags + (spelled if new == old else new) for tags, spelled, new, old in stem)
-        return "".join(letters) + text[n_stem:] + "".join(self.tags[n_stem:])
+        letters = "".join(tags + (spelled if new == old else new) for tags, spelled, new, old in stem)
+        return letters + self._tail(text[n_stem:], n_stem, n_closers)
+
+    def _tail(self, text: str, n_stem: int, n_closers: int) -> str:
+        """Marks and closers written anew."""
+        old = [*zip(self.tags, self.spelled, self.bare, strict=True)][n_stem:]
+        if text == self.bare[n_stem:]:
+            return "".join(tags + spelled for tags, spelled, _ in old)
+        if old[-n_closers:] and n_closers and text.endswith(self.bare[-n_closers:]):
+            closers = "".join(tags + spelled for tags, spelled, _ in old[-n_closers:])
+            old, text = old[:-n_closers], text[:-n_closers]
+        else:
+            closers = ""
+        return text + "".join(tags for tags, _, _ in old) + closers
 
 
 def bare(raw: str, pattern: re.Pattern[str]) -> Bare:

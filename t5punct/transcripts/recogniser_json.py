@@ -18,6 +18,7 @@ does not grow with it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -36,6 +37,8 @@ from .json_strings import Edit
 
 _ALIGNED_WORDS = 500  # are looked for together
 _SEARCHED_WORDS = 50  # beyond so many more
+_WHOLE = 0.99  # of the letters of the group that has the most
+_TOKEN = re.compile(r"\[_\w+\]")  # of whisper.cpp, which nobody says
 
 _Found = TypeVar("_Found")
 
@@ -47,6 +50,7 @@ class _Group:
     name: str
     is_text: bool
     n_words: int = 0
+    n_letters: int = 0  # and digits
     n_places: int = 0
     n_times: int = 0
     parts_marks: bool = False
@@ -85,8 +89,10 @@ class RecogniserJson:
                 expected="json of a recogniser, with `text`, `segments` or `words`",
                 fix="convert it to text, or name its --format",
             )
-        # all groups hold the same words: segments are best to read, since words may lack what has no time
-        first = max(groups, key=lambda group: (group.n_words, group.is_text, group.n_places))
+        # Many groups hold the same letters, and some of them words in pieces (`50`, `%`) or less (words without times).
+        most = max(group.n_letters for group in groups)
+        whole = [group for group in groups if group.n_letters >= _WHOLE * most]
+        first = max(whole, key=lambda group: (group.is_text, -group.n_words, group.n_times, group.n_places))
         timing = max(groups, key=lambda group: group.n_times)
         with_times = (word for places in self._places(timing.name) for place in places for word in place.timed_words())
         times, number, speaker = _Aligned((word.word.normal, word) for word in with_times), -1, ""
@@ -127,9 +133,12 @@ class RecogniserJson:
 
     def _edits(self, read: ReadPart, places: Sequence[Place], words: _Aligned[str]) -> Iterator[Edit]:
         here = [word for place in places for word in place.words]
-        found = words.found([word.word.normal for word in here])
-        new = (word.raw if text is None else text for word, text in zip(here, found, strict=True))
+        found = iter(words.found([word.word.normal for word in here]))
         for place in places:
+            texts = [*islice(found, len(place.words))]
+            if texts and 2 * sum(text is not None for text in texts) <= len(texts):
+                continue  # it says something else
+            new = (word.raw if text is None else text for word, text in zip(place.words, texts, strict=True))
             text = _written(place, new)
             if self._groups[place.group].parts_marks:
                 yield from self._mark_items.edits(read.strings, place, text)
@@ -144,6 +153,7 @@ class RecogniserJson:
             for place in read.places:
                 group = self._groups.setdefault(place.group, _Group(place.group, place.is_text))
                 group.n_words += len(place.words)
+                group.n_letters += sum(_n_letters(word.word.text) for word in place.words)
                 group.n_places += place.is_first
                 group.n_times += (place.start_ms, place.end_ms) != (None, None)
                 group.has_speakers = group.has_speakers or bool(place.speaker)
@@ -177,6 +187,10 @@ def _written(place: Place, texts: Iterator[str]) -> str:
         else:
             found = joined(found, item.written(text))
     return found
+
+
+def _n_letters(word: str) -> int:
+    return 0 if _TOKEN.fullmatch(word) else sum(map(str.isalnum, word))
 
 
 def _speaker(word: SpokenWord | None) -> str:

@@ -21,8 +21,9 @@ from .markup import OVERRIDES, TAGS
 from .rolling import Rolling
 from .speech import speech, timed
 
-_TIME = r"(?:(\d+):)?(\d{1,2}):(\d{1,2})[.,](\d{1,3})"
+_TIME = r"(?:(\d+):)?(\d{1,2}):(\d{1,2})(?:[.,](\d{1,3}))?"
 _TIMING = re.compile(rf"\s*{_TIME}\s*-->\s*{_TIME}")
+_ODD_TIMING = re.compile(r"\s*[-+]?[\d:.,]+\s*-->\s*[-+]?[\d:.,]+")  # such as one that is negative after a shift
 _INLINE_TIME = re.compile(rf"<{_TIME}>")  # of the word behind it, in WebVTT
 _NOTE = re.compile(r"(?:NOTE|STYLE|REGION)\b")
 _VOICE = re.compile(r"\s*<v(?:\.[^\s>]*)?\s+([^>]*)>")
@@ -77,11 +78,10 @@ def _cues(lines: Iterable[str], alphabet: Alphabet | None, *, is_vtt: bool) -> I
     held, rolling = list[list[Item]](), Rolling()  # the lines of a cue
     number, before, speaker = 0, "", ""
     for line, following in pairwise(chain(lines, [""])):
-        timing = _TIMING.match(line)
-        if timing:
+        if _ODD_TIMING.match(line):
             yield from _closed(held, cue, rolling)
             held = [[Kept(line)]]
-            cue, number = Cue(number, _ms(*timing.groups()[:4]), _ms(*timing.groups()[4:]), speaker), number + 1
+            cue, number = _cue(line, number, speaker), number + 1
         elif not line.strip():
             held.append([Kept(line)])
             if is_vtt and (not line.strip("\r\n") or _NOTE.match(following)):  # YouTube's cues have lines of a space
@@ -98,6 +98,14 @@ def _cues(lines: Iterable[str], alphabet: Alphabet | None, *, is_vtt: bool) -> I
             held.append([*speech(line, alphabet=alphabet, cue=cue, markup=TAGS, dashes=True)])
         before = line
     yield from _closed(held, cue, rolling)
+
+
+def _cue(line: str, number: int, speaker: str) -> Cue:
+    """The cue whose times a line states; without times if they cannot be read."""
+    timing = _TIMING.match(line)
+    if timing is None:
+        return Cue(number, None, None, speaker)
+    return Cue(number, _ms(*timing.groups()[:4]), _ms(*timing.groups()[4:]), speaker)
 
 
 def _closed(lines: list[list[Item]], cue: Cue | None, rolling: Rolling) -> Iterator[Item]:
@@ -122,11 +130,11 @@ def _behind(item: Item) -> str:
 
 def _is_id(line: str, before: str, following: str) -> bool:
     """Whether a line names the cue whose times follow it."""
-    return _TIMING.match(following) is not None and (line.strip().isdecimal() or not before.strip())
+    return _ODD_TIMING.match(following) is not None and (line.strip().isdecimal() or not before.strip())
 
 
-def _ms(hours: str | None, minutes: str, seconds: str, fraction: str) -> int:
-    return ((int(hours or 0) * 60 + int(minutes)) * 60 + int(seconds)) * 1000 + int(fraction.ljust(3, "0"))
+def _ms(hours: str | None, minutes: str, seconds: str, fraction: str | None) -> int:
+    return ((int(hours or 0) * 60 + int(minutes)) * 60 + int(seconds)) * 1000 + int((fraction or "").ljust(3, "0"))
 
 
 def _ass_ms(text: str) -> int | None:

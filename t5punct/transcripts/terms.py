@@ -19,6 +19,7 @@ from pathlib import Path
 
 from ..errors import InputError
 from ..text.formats.files import read_lines
+from ..text.words import words_of
 from .items import Item, Kept, SpokenWord
 
 _COMMENT = re.compile(r"(?:^|\s)#.*")
@@ -40,7 +41,9 @@ class Terms:
             if not text:
                 continue
             said, equals, spelling = text.partition("=")
-            key, new = tuple(said.lower().split()), tuple((spelling if equals else said).split())
+            # as they are heard: a full stop that is a word's own is no part of it
+            key = tuple(word.normal for word in words_of(said, opens_line=False))
+            new = tuple((spelling if equals else said).split())
             if len(key) == 1 and len(new) > 1:
                 new = (" ".join(new),)
             if not key or len(key) != len(new):
@@ -75,14 +78,15 @@ class Terms:
 
 def spelled(items: Iterable[Item], terms: Terms) -> Iterator[Item]:
     """Items whose words are written as the terms say.  A term does not go on over what breaks a sentence."""
-    held = deque[Item]()
+    held, n_words = deque[Item](), 0
     for item in items:
         held.append(item)
-        if isinstance(item, Kept) and item.breaks:
-            while held:
-                yield from _first(held, terms)
-        elif sum(isinstance(one, SpokenWord) for one in held) >= terms.longest:
-            yield from _first(held, terms)
+        n_words += isinstance(item, SpokenWord)
+        is_over = isinstance(item, Kept) and item.breaks
+        while held and (is_over or not n_words or n_words >= terms.longest):
+            for one in _first(held, terms):
+                n_words -= isinstance(one, SpokenWord)
+                yield one
     while held:
         yield from _first(held, terms)
 

@@ -57,7 +57,7 @@ def seconds(start_ms: int | None, end_ms: int | None) -> dict[str, float]:
 
 def ctm(written: Iterable[WrittenItem], source: str) -> Iterator[str]:
     """NIST's CTM.  Raises InputError for a word without times."""
-    name = PurePath(source).name.split(".")[0] or "-"
+    name = "_".join(PurePath(source).name.split(".")[0].split()) or "-"  # white space would begin another field
     for item in _words(written):
         start_ms, end_ms = item.spoken.start_ms, item.spoken.end_ms
         if start_ms is None or end_ms is None:

@@ -113,6 +113,25 @@ def test_an_output_is_up_to_date_until_its_input_or_the_settings_change(tree: Pa
     assert not Current.of(Path("out"), "two").has(job), "made before the settings changed"
 
 
+def test_outputs_below_the_inputs_are_no_inputs(tree: Path) -> None:
+    output = OutputConfig(folder=Path("in/out"))
+    before = [job.source for job in jobs(["in"], output).jobs]
+    for name in ("in/out/a.txt", "in/out/new.txt"):
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        Path(name).write_text("done\n")
+    assert [job.source for job in jobs(["in"], output).jobs] == before
+    assert [job.source for job in jobs(["in/**/*.txt"], output).jobs] == [one for one in before if one.endswith(".txt")]
+    assert "in/out/new.txt" in [job.source for job in jobs(["in"], OutputConfig(folder=Path("other"))).jobs]
+    assert jobs(["in"], OutputConfig(folder=Path())).jobs, "an output folder above them hides none"
+
+
+def test_a_pattern_takes_no_hidden_files_and_a_wrong_one_is_said(tree: Path) -> None:
+    Path("in/.hidden.txt").write_text("so what\n")
+    assert not any("hidden" in job.source for job in jobs(["in/*"], OutputConfig(folder=Path("out"))).jobs)
+    with pytest.raises(InputError, match=r"pattern in/\*\*\.txt \(.*\); expected one like talks/\*\.txt"):
+        jobs(["in/**.txt"], OutputConfig(folder=Path("out")))
+
+
 def test_what_a_killed_run_left_goes_and_what_a_running_one_writes_stays(tree: Path) -> None:
     import os
     import platform

@@ -224,4 +224,4 @@ def test_memory_grows_neither_with_files_nor_with_words(
     peak(1, 300)
     # so many words that what other threads of the process allocate meanwhile (200 KB were seen) decides nothing
     assert peak(1, 50_000) - peak(1, 10_000) < 10 * 40_000, "ten bytes a word; one that is kept takes hundreds"
-    assert peak(200, 150) - peak(50, 150) < 2_000 * 150, "a file's name and place are kept, not its words"
+    assert peak(400, 150) - peak(50, 150) < 2_000 * 350, "a file's name and place are kept, not its words"

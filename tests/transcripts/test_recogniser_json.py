@@ -205,6 +205,45 @@ def test_marks_are_parted_from_words(text: str, expected: tuple[str, str]) -> No
     assert parted(text) == expected
 
 
+def test_words_that_a_recogniser_splits_are_read_where_they_are_whole() -> None:
+    """Whisper writes `50%` as `50` and `%`, and whisper.cpp has pieces of words, and tokens that nobody says."""
+    said = "profits grew by 50% we are well-known"
+    pieces = [" profits", " grew", " by", " 50", "%", " we", " are", " well", "-known"]
+    tokens = [
+        "[_BEG_]",
+        " prof",
+        "its",
+        " gr",
+        "ew",
+        " by",
+        " 50",
+        "%",
+        " we",
+        " are",
+        " well",
+        "-",
+        "known",
+        "[_TT_150]",
+    ]
+    segment = {"start": 0.0, "end": 3.0, "text": f" {said}", "words": [{"word": one, "start": 0.5} for one in pieces]}
+    for more in ({}, {"tokens": [{"text": one, "offset": 1} for one in tokens]}):
+        found = RecogniserJson([json.dumps({"text": said, "segments": [segment | more]})])
+        words = words_of(found)
+        assert [word.raw for word in words] == said.split()
+        assert words[0].cue is not None and (words[0].cue.start_ms, words[0].cue.end_ms) == (0, 3000)
+        new = "Profits grew by 50%. We are well-known.".split()
+        made = json.loads("".join(found.written(zip([word.word.normal for word in words], new, strict=True))))
+        assert made["text"] == made["segments"][0]["text"].strip() == " ".join(new)
+
+
+def test_a_string_that_says_something_else_stays_as_it_is() -> None:
+    text = json.dumps({"text": "so the budget is fine and we go on", "summary": {"text": "All about the budget."}})
+    assert json.loads(written(RecogniserJson([text]), "So the budget is fine, and we go on.".split())) == {
+        "text": "So the budget is fine, and we go on.",
+        "summary": {"text": "All about the budget."},
+    }
+
+
 def test_half_a_character_is_kept() -> None:
     text = '{"text": "so \\ud83d what é"}'
     assert written(RecogniserJson([text])) == text

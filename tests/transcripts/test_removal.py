@@ -70,6 +70,21 @@ def test_white_space_is_joined(text: str, left: str) -> None:
     assert _without(text) == left
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "left"),
+    [
+        ("srt", "1\n00:00:01,000 --> 00:00:02,000\num <i>we know</i>\n", "00:00:02,000\n<i>we know</i>\n"),
+        (
+            "vtt",
+            "WEBVTT\n\n00:01.000 --> 00:02.000\num<00:01.500><c> know</c>\n",
+            "00:02.000\n<00:01.500><c>know</c>\n",
+        ),
+    ],
+)
+def test_tags_of_a_removed_word_stay_in_their_line(name: str, text: str, left: str) -> None:
+    assert _without(text, name).endswith(left)
+
+
 def test_lines_of_their_own_stay_lines() -> None:
     assert _without("hi\num\nyes um\n", "lines") == "hi\n\nyes\n"
 

@@ -133,6 +133,31 @@ def test_a_file_of_100_mb_comes_back_as_it_was_and_is_not_held_in_memory(name: s
     assert (n_chars, digest.digest()) == (n_lines * len(line), sha256((line * n_lines).encode()).digest())
 
 
+@pytest.mark.parametrize("times", ["-00:00:00,500 --> 00:00:04,000", "00:00:05 --> 00:00:06", "00:00:05,0 --> :06"])
+def test_odd_times_are_times(times: str) -> None:
+    text = f"1\n{times}\nhow are\n\n2\n00:00:07,000 --> 00:00:08,000\nyou\n"
+    assert [item.raw for item in reading(text, "srt").items() if isinstance(item, SpokenWord)] == ["how", "are", "you"]
+    assert times in punctuated(text, "srt", seed=1)
+
+
+@pytest.mark.parametrize(
+    ("text", "new", "expected"),
+    [
+        ('"<i>hello.</i>"', '"Hello?"', '"<i>Hello?</i>"'),
+        ('"<i>hello</i>"', '"Hello".', '"<i>Hello</i>".'),
+        ('<i>"hello"</i>', '"Hello."', '<i>"Hello."</i>'),
+        ("<i>hello</i>,", "Hello,", "<i>Hello</i>,"),
+        ("<i>hello,</i>", "Hello -", "<i>Hello -</i>"),
+        ("(<b>hello</b>).", "(Hello)", "(<b>Hello</b>)"),
+    ],
+)
+def test_a_closing_quote_stays_where_it_stood_among_the_tags(text: str, new: str, expected: str) -> None:
+    source = f"1\n00:00:01,000 --> 00:00:02,000\n{text}\n"
+    (word,) = (item for item in reading(source, "srt").items() if isinstance(item, SpokenWord))
+    before = "<i>" if text.startswith("<i>") else ""
+    assert before + word.written(new) == expected + "\n"
+
+
 def test_the_check_of_marks_and_case_can_fail() -> None:
     assert bare(FILES["srt"].replace("00:00:01", "00:00:02"), "srt") != bare(FILES["srt"], "srt")
     assert bare(FILES["srt"].replace("how", "who"), "srt") != bare(FILES["srt"], "srt")

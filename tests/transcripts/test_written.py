@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 import pytest
 from hypothesis import given
@@ -15,7 +15,7 @@ from t5punct.errors import ConfigError, InputError
 from t5punct.text.marks import Alphabet, Case
 from t5punct.text.render import AnnotatedWord, Decision, RenderConfig, render_word
 from t5punct.text.words import Word
-from t5punct.transcripts.cues import ResegmentConfig, WrittenCue, _fits, _parts, _Piece, sentence_cues
+from t5punct.transcripts.cues import ResegmentConfig, WrittenCue, _fits, _parts, _Piece, sentence_cues, subtitles
 from t5punct.transcripts.formats import transcript_of
 from t5punct.transcripts.items import Item, Kept, Role, SpokenWord, WrittenItem, WrittenWord, written_items
 from t5punct.transcripts.paragraphs import ParagraphConfig
@@ -224,6 +224,49 @@ def test_terms_lose_no_item(words: list[str]) -> None:
 
 def test_the_first_equals_sign_parts_a_term() -> None:
     assert Terms.of(["a=b=c d"]).spellings == {("a",): ("b=c d",)}
+
+
+def test_a_term_is_the_whole_word_with_or_without_a_full_stop_of_its_own() -> None:
+    terms = Terms.of(["dr=Dr.", "inc=Inc.", "vs.=versus", "yahoo=Yahoo!"])
+    items = spelled(transcript_of(io.StringIO("dr. smith of acme inc. vs. yahoo dr who")).items(), terms)
+    written = [item.word.written("", Case.LOWER) for item in items if isinstance(item, SpokenWord)]
+    assert written == ["Dr.", "smith", "of", "acme", "Inc.", "versus", "Yahoo!", "Dr.", "who"]
+
+
+def test_lines_without_words_are_let_go_at_once() -> None:
+    """With 50,000 of them before a word, counting them anew each time took a minute."""
+    taken = 0
+
+    def items() -> Iterator[Item]:
+        nonlocal taken
+        for _ in range(100):
+            taken += 1
+            yield Kept("\n")
+        yield SpokenWord(Word("a", raw="a"))
+
+    found = spelled(items(), Terms.of(["a b=A B"]))
+    assert [next(found).text for _ in range(10)] == ["\n"] * 10  # type: ignore[union-attr]
+    assert taken < 11
+    assert len(list(found)) == 91
+
+
+@pytest.mark.parametrize("format", ["srt", "vtt", "ass"])
+def test_no_character_of_a_cue_is_read_as_a_code(format: str) -> None:
+    """pysubs2 alone would drop `{x}` and take `\\N` for a line's end."""
+    said = "open C:\\New and {x} now & <b> go"
+    text = subtitles([WrittenCue(0, 1500, said), WrittenCue(3_600_000, 3_601_001, "a\nb")], format)
+    if format == "ass":
+        assert text.splitlines()[-2].endswith(",,open C:\\\u2060New and \\{x\\} now & <b> go")
+        assert text.splitlines()[-1].endswith(",,a\\Nb")
+        return
+    point = "." if format == "vtt" else ","
+    assert f"\n01:00:00{point}000 --> 01:00:01{point}001\na\nb\n\n" in text
+    read = transcript_of(io.StringIO(text), format).items()
+    cues = [list(words) for _, words in groupby((i for i in read if isinstance(i, SpokenWord)), lambda i: i.cue)]
+    if format == "srt":
+        assert said in text
+    assert [" ".join(word.word.text for word in words) for words in cues][1] == "a b"
+    assert (cues[1][0].start_ms, cues[1][-1].end_ms) == (3_600_000, 3_601_001)
 
 
 @pytest.mark.parametrize("line", ["a b=c", "=x", "two words=three words more"])
