@@ -92,9 +92,10 @@ def killed(punctuator: Punctuator, source: str, out: Path, n_kills: int) -> int:
     punctuate_files(punctuator, [source], out / "whole")
     seconds, rng, n_killed = time.perf_counter() - began, random.Random(1), 0
     while n_killed < n_kills:
+        overwrite = rng.random() < 0.5  # before the fork: after it, both processes would draw the same
         child = os.fork()
         if not child:
-            punctuate_files(punctuator, [source], out / "killed", overwrite=rng.random() < 0.5)
+            punctuate_files(punctuator, [source], out / "killed", overwrite=overwrite)
             os._exit(0)
         time.sleep(rng.uniform(0.0, seconds))
         os.kill(child, signal.SIGKILL)

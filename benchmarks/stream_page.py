@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from t5punct import __version__
+from t5punct.decoding.candidates import _KEPT_CHOICES
 from t5punct.evaluation.counts import CLASS_MARKS, Counts
 from t5punct.evaluation.plots import save
 from t5punct.evaluation.scores import Scores, scores_of
 from t5punct.evaluation.significance import interval, paired_test
+from t5punct.t5.tokenization import _KEPT_WORDS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -148,7 +150,8 @@ def _speed(settings: StudyConfig, findings: Findings) -> list[str]:
         "",
         f"One stream of {speed.long_words:,} words, `fixed, seq2seq, {speed.long_precision}`, a tenth a row; the",
         "memory is what the process holds beyond what it held before: a stream's state is no larger than its window,",
-        "but words met for the first time are remembered by tokenizer and candidates (200,000 and 50,000 at most).",
+        "but words met for the first time are remembered by tokenizer and candidates "
+        f"({_KEPT_WORDS:,} and {_KEPT_CHOICES:,} at most).",
         "",
         f"| words so far {head} memory, MiB |",
         "| --- | --- | --- | --- | --- |",

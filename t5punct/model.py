@@ -90,8 +90,9 @@ class Model:
         return self.with_settings(replace(self.task, **changes))  # type: ignore[arg-type]
 
     def with_settings(self, task: TaskConfig) -> Model:
-        """The same network, used with another task."""
-        return replace(self, tokenizer=TaskTokenizer(self.tokenizer.tokenizer, task))
+        """The same network, used with another task; the tagger's classes follow the order of its marks."""
+        tagger = None if self.tagger is None else self.tagger.of_marks(task.slot_marks)
+        return replace(self, tokenizer=TaskTokenizer(self.tokenizer.tokenizer, task), tagger=tagger)
 
     @property
     def device(self) -> torch.device:

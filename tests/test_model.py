@@ -268,6 +268,20 @@ def test_a_tagger_is_saved_with_its_model(tiny_model: Model, tmp_path: Path) -> 
     assert models.load(tmp_path / "plain").tagger is None
 
 
+def test_a_tagger_follows_the_order_of_the_marks(tiny_model: Model, tmp_path: Path) -> None:
+    tagger = Tagger(tiny_model.network.config.d_model, tiny_model.task.marks)
+    model = replace(tiny_model, tagger=tagger)
+    states = torch.randn(3, tiny_model.network.config.d_model)
+    for marks in (tiny_model.task.marks[::-1], ".,?"):
+        models.save(model.with_task(marks=marks), tmp_path / marks[0])
+        changed = models.load(tmp_path / marks[0]).tagger
+        assert changed is not None and changed.mark_classes == ("", *marks)
+        for mark in ("", *marks):
+            one, other = (each.mark_classes.index(mark) for each in (tagger, changed))
+            assert torch.equal(tagger(states)[0][:, one], changed(states)[0][:, other])
+        assert torch.equal(tagger(states)[1], changed(states)[1])
+
+
 def test_a_model_without_a_tagger_leaves_none_in_its_folder(tiny_model: Model, tmp_path: Path) -> None:
     tagger = Tagger(tiny_model.network.config.d_model, tiny_model.task.marks)
     models.save(replace(tiny_model, tagger=tagger), tmp_path)

@@ -37,25 +37,36 @@ def model_state(folder: str | Path | None) -> tuple[tuple[str, int], ...]:
 
 @dataclass(frozen=True, slots=True)
 class Current:
-    """Outputs made since `since_ns`, in nanoseconds of the file system's clock, have today's settings."""
+    """Outputs made since `since_ns`, in nanoseconds of the file system's clock, have today's settings; None: none."""
 
-    since_ns: int
+    since_ns: int | None
+
+    @classmethod
+    def read(cls, folder: Path, settings: str) -> Current:
+        """Of a folder as it is: nothing is written, so that settings that cannot work leave it alone."""
+        marker = folder / SETTINGS_FILE
+        is_same = marker.is_file() and marker.read_text(encoding="utf-8", errors="replace") == settings
+        return cls(marker.stat().st_mtime_ns if is_same else None)
 
     @classmethod
     def of(cls, folder: Path, settings: str) -> Current:
-        """Of a folder, which is made if need be; what killed runs left there goes."""
+        """Of a folder that work begins in, which is made if need be; what killed runs left there goes."""
         folder.mkdir(parents=True, exist_ok=True)
         remove_leftovers(folder)
-        marker = folder / SETTINGS_FILE
-        if not marker.is_file() or marker.read_text(encoding="utf-8", errors="replace") != settings:
-            with writing(marker) as handle:
+        if cls.read(folder, settings).since_ns is None:
+            with writing(folder / SETTINGS_FILE) as handle:
                 handle.write(settings)
-        return cls(marker.stat().st_mtime_ns)
+        return cls.read(folder, settings)
 
     def has(self, job: Job) -> bool:
         """Whether a job's output is up to date."""
         made = [path for path in (job.target, job.review) if path is not None]
-        if job.target is None or job.source == STANDARD or not all(path.is_file() for path in made):
+        if (
+            self.since_ns is None
+            or job.target is None
+            or job.source == STANDARD
+            or not all(path.is_file() for path in made)
+        ):
             return False
         made_ns = min(path.stat().st_mtime_ns for path in made)
         return made_ns >= self.since_ns and made_ns >= Path(job.source).stat().st_mtime_ns

@@ -74,21 +74,26 @@ def punctuate(
     options.render()  # a mistake is said before a model is loaded
     writer, terms = options.writer(), options.spellings()
     found = jobs(inputs or ["-"], OutputConfig(output, output_dir, writer.format, html), options.input_format)
-    waiting = found.jobs
-    if output_dir is not None:
-        settings = (options.done, options.strategy(), terms, model_state(options.model))  # a preset may be a file
-        current = Current.of(output_dir, fingerprint(settings))
-        waiting = tuple(job for job in found.jobs if overwrite or not current.has(job))
-    failures = found.failures
+    state = options.strategy(), model_state(options.model)  # files may stand behind their names
+    settings = fingerprint((options.done, state, terms))
+    current = Current(None) if output_dir is None else Current.read(output_dir, settings)
+    waiting, failures = [job for job in found.jobs if overwrite or not current.has(job)], found.failures
     if waiting:
-        failures += _run(options.work(writer, terms, output_dir, for_review=html is not None), waiting, options)
+        work = options.work(writer, terms, output_dir, for_review=html is not None)
+        failures += _run(work, waiting, options, settings, output_dir)
     _report(failures, n_files=len(found.jobs) + len(found.failures))
     if len(waiting) < len(found.jobs):
         typer.echo(f"t5punct: {len(found.jobs) - len(waiting)} of {len(found.jobs)} files were up to date", err=True)
 
 
-def _run(work: Work | RayWork, jobs: Sequence[Job], options: BatchOptions) -> tuple[Failure, ...]:
+def _run(
+    work: Work | RayWork, jobs: Sequence[Job], options: BatchOptions, settings: str, output_dir: Path | None
+) -> tuple[Failure, ...]:
     """Do the work behind a progress bar, and say which words were removed."""
+    from ..batch.current import Current
+
+    if output_dir is not None:
+        Current.of(output_dir, settings)  # only now, when the model has accepted the settings
     with progress_bar("punctuating", float(sum(job.n_bytes for job in jobs)) or None) as advance:
         work.told = lambda progress: advance(progress.n_chars, progress.n_words)
         outcome = work.run(jobs)

@@ -38,7 +38,7 @@ def warmstart(
     task: Config = None,
 ) -> None:
     """Turn a pre-trained BERT into a T5 whose encoder has read; train it next."""
-    from ..config import load
+    from ..config import as_yaml, load
     from ..errors import ConfigError
     from ..model import save
     from ..t5.task import TaskConfig
@@ -50,5 +50,5 @@ def warmstart(
     silence_bars()
     config = WarmStartConfig(source, text, layers=layers, decoder_layers=decoder_layers)
     with whole_folder(output) as partial:
-        save(warm_start(config, TASK if task is None else load(TaskConfig, task)), partial)
+        save(warm_start(config, load(TaskConfig, task, base=as_yaml(TASK))), partial)
     typer.echo(f"{output}: made from {source}")

@@ -23,7 +23,6 @@ part from words, and from each other.
 from __future__ import annotations
 
 import math
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -147,7 +146,7 @@ class Candidates:
         self._alphabet = alphabet or tokenizer.task.alphabet
         self._mark_odds = mark_odds or {}
         self._opens_differently = bool(self._mark_odds) or DISFLUENT in self._alphabet.marks
-        self._made: OrderedDict[tuple[str | None, bool, bool, bool, str], Choice] = OrderedDict()
+        self._made: dict[tuple[str | None, bool, bool, bool, str], Choice] = {}
 
     def choice(self, window: WindowInput, place: int, n_marks: int) -> Choice:
         """What may follow when `place` words and, in the last one's slot, `n_marks` marks have been written."""
@@ -159,10 +158,9 @@ class Candidates:
         key = (word, place == 0, marked, self._opens_differently and n_marks == 0, given)
         choice = self._made.get(key)
         if choice is not None:
-            self._made.move_to_end(key)
             return choice
         if len(self._made) >= _KEPT_CHOICES:
-            self._made.popitem(last=False)  # the least recently used
+            self._made.clear()  # a single step: several threads may decode
         choice = self._made[key] = Choice.of(self._options(*key))
         return choice
 

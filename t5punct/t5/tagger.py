@@ -46,6 +46,19 @@ class Tagger(nn.Module):
         weights = [odds.get(mark, 1.0) if mark in marks else 0.0 for mark in self.mark_classes[1:]]
         return torch.tensor([0.0, *(math.log(weight) if weight else -math.inf for weight in weights)])
 
+    def of_marks(self, marks: str) -> Tagger:
+        """The same tagger with classes for these marks, in their order; itself where it knows others or these already.
+
+        Classes are stored by their places, in the order of the task's marks.
+        """
+        classes = (NO_LABEL, *marks)
+        if classes == self.mark_classes or not {*classes} <= {*self.mark_classes}:
+            return self
+        made, places = Tagger(self.marks.in_features, marks), [self.mark_classes.index(one) for one in classes]
+        made.cases.load_state_dict(self.cases.state_dict())
+        made.marks.load_state_dict({name: value[places] for name, value in self.marks.state_dict().items()})
+        return made.requires_grad_(self.marks.weight.requires_grad)
+
 
 def at_words(states: torch.Tensor, word_ends: torch.Tensor) -> torch.Tensor:
     """The states of each word's last token, which the heads read.

@@ -98,7 +98,7 @@ def sentence_cues(written: Iterable[WrittenItem], config: ResegmentConfig) -> li
                 cues[-1] = cues[-1] + part
             else:
                 cues.append(part)
-    return [WrittenCue(cue[0].start_ms, cue[-1].end_ms, _lines(_joined(cue), config)) for cue in cues]
+    return [WrittenCue(cue[0].start_ms, max(one.end_ms for one in cue), _lines(_joined(cue), config)) for cue in cues]
 
 
 def subtitles(cues: Iterable[WrittenCue], format: str) -> str:
@@ -199,7 +199,10 @@ def _timed(shown: Iterable[_Shown]) -> Iterator[_Piece]:
 def _sentences(pieces: Iterable[_Piece], config: ResegmentConfig) -> Iterator[list[_Piece]]:
     held = list[_Piece]()
     for piece in pieces:
-        if held and (piece.opens or piece.start_ms - held[-1].end_ms > config.max_gap_ms):
+        is_apart = held and piece.start_ms - held[-1].end_ms > config.max_gap_ms
+        if held and (
+            piece.opens or is_apart or piece.start_ms < held[-1].start_ms
+        ):  # times that go back: a new channel
             yield held
             held = []
         held.append(piece)
@@ -237,6 +240,7 @@ def _last_fitting(sentence: Sequence[_Piece], begin: int, config: ResegmentConfi
 def _joins(before: list[_Piece], part: list[_Piece], config: ResegmentConfig) -> bool:
     is_short = min(len(_joined(before)), len(_joined(part))) < config.min_chars
     is_near = part[0].start_ms - before[-1].end_ms <= config.max_gap_ms
+    is_near = is_near and part[0].start_ms >= before[-1].start_ms
     return is_short and is_near and not part[0].opens and _fits(before + part, config)
 
 

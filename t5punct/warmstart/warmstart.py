@@ -75,7 +75,8 @@ def convert(bert: Bert, network: Any, windows: Sequence[torch.Tensor], config: S
     spare = config.spare_channels
     embeddings = bert.embedding_norm(bert.words + bert.mean_position + bert.type_0)
     level = start_level(embeddings, config)
-    network.shared.weight.data[: len(embeddings)] = stream(embeddings, level, spare)
+    rows = embeddings[: len(network.shared.weight)]  # a BERT may have more, up to a round number
+    network.shared.weight.data[: len(rows)] = stream(rows, level, spare)
     found = scales(bert, windows)
     attention_0 = network.encoder.block[0].layer[0].SelfAttention
     n_buckets = attention_0.relative_attention_num_buckets

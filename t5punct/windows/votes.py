@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from ..text.marks import DISFLUENT, ENDS_SENTENCE, Case
+from ..text.marks import DISFLUENT, OTHER_SCRIPTS, Case, ends_sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,14 +84,16 @@ def going_on(vote: Vote) -> Vote:
 def closing(vote: Vote, marks: str) -> Vote:
     """The vote on a slot, given that a sentence ends there, in a text written with `marks`.
 
+    Where there is no full stop among them, of any script, nothing is asked for: a statement does not end with `?`.
     A disfluent word ends it as well: `um~` is `um~.`.
     """
-    ends = [mark for mark in ENDS_SENTENCE if mark in marks]
-    if not ends:
+    stop = next((mark for mark in marks if OTHER_SCRIPTS.get(mark, mark) == "."), None)
+    if stop is None:
         return vote
     if DISFLUENT in vote.labels.outcomes:
-        ended = DISFLUENT + ends[0]
+        ended = DISFLUENT + stop
         chances = dict(zip(vote.labels.outcomes, vote.labels.probabilities, strict=True))
         chances[ended] = chances.get(ended, 0.0) + chances.pop(DISFLUENT)
         vote = replace(vote, labels=Distribution.of(chances))
-    return replace(vote, labels=vote.labels.among(lambda label: any(mark in label for mark in ends), ends[0]))
+    ends = [mark for mark in marks if ends_sentence(mark)]
+    return replace(vote, labels=vote.labels.among(lambda label: any(mark in label for mark in ends), stop))

@@ -256,8 +256,9 @@ def test_several_files_one_bad(capsys: pytest.CaptureFixture[str], folder: str, 
     assert written.lower().startswith("1\n00:00:01,000 --> 00:00:02,000\nwe know that")
     (tmp_path / "in/b.txt").unlink()
     assert invoke(capsys, *arguments[:2], *arguments[3:])[::2] == (0, "t5punct: 1 of 1 files were up to date\n")
+    assert invoke(capsys, *arguments[:2], *arguments[3:], "--style", "nope")[0] == 2
     (tmp_path / "out/a.srt").write_text("old")
-    assert invoke(capsys, *arguments[:2], *arguments[3:])[2].startswith("t5punct: 1 of 1")
+    assert invoke(capsys, *arguments[:2], *arguments[3:])[2].startswith("t5punct: 1 of 1"), "a mistake undoes nothing"
     assert invoke(capsys, *arguments[:2], *arguments[3:], "--overwrite")[::2] == (0, "")
     assert (tmp_path / "out/a.srt").read_text(encoding="utf-8") == written
 

@@ -226,6 +226,18 @@ def test_the_first_equals_sign_parts_a_term() -> None:
     assert Terms.of(["a=b=c d"]).spellings == {("a",): ("b=c d",)}
 
 
+def test_no_new_cue_ends_before_it_begins() -> None:
+    """Of two channels one after the other, the second begins at 0 again; segments may overlap."""
+    rows = "a 1 5 2 so\na 1 6 0.5 what\na 1 600 1 now\na 1 0 1 yes\na 1 1 1 no"
+    items = list(transcript_of(io.StringIO(rows), "ctm").items())
+    cues = sentence_cues(written_items(items, kept(items)), ResegmentConfig())
+    assert [(cue.start_ms, cue.end_ms, cue.text) for cue in cues] == [
+        (5000, 7000, "so what"),
+        (600_000, 601_000, "now"),
+        (0, 2000, "yes no"),
+    ]
+
+
 def test_a_term_is_the_whole_word_with_or_without_a_full_stop_of_its_own() -> None:
     terms = Terms.of(["dr=Dr.", "inc=Inc.", "vs.=versus", "yahoo=Yahoo!"])
     items = spelled(transcript_of(io.StringIO("dr. smith of acme inc. vs. yahoo dr who")).items(), terms)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tiny_bert import save_tiny_bert
-from transformers import AutoModelForSeq2SeqLM, UMT5ForConditionalGeneration
+from transformers import AutoModel, AutoModelForSeq2SeqLM, UMT5ForConditionalGeneration
 
 from t5punct import model as models
 from t5punct.cli import main
@@ -16,9 +17,9 @@ from t5punct.decoding.inputs import WindowInput
 from t5punct.decoding.slots import SlotDecoder
 from t5punct.decoding.stepwise import SlotWriter, decode_stepwise
 from t5punct.errors import ModelError
-from t5punct.t5.task import TaskConfig
 from t5punct.text.marks import Case
 from t5punct.warmstart.bert import Bert
+from t5punct.warmstart.warmstart import TASK
 
 WORDS = "we know that this is right how are you today go not now she said the big house"
 
@@ -109,19 +110,30 @@ def test_parallel_equals_step_by_step_with_inline_casing(warm: Path) -> None:
             assert vote.labels.probabilities == pytest.approx(other.labels.probabilities, abs=1e-4)
 
 
+def test_a_bert_with_more_embeddings_than_pieces_is_converted(warm: Path, text: Path, tmp_path: Path) -> None:
+    """Some are padded to a round number of rows, or have tokens that were added."""
+    padded = save_tiny_bert(tmp_path / "padded")
+    bert = AutoModel.from_pretrained(padded)
+    bert.resize_token_embeddings(bert.config.vocab_size + 4, mean_resizing=False)
+    bert.save_pretrained(padded)
+    assert run(padded, "-o", tmp_path / "made", "--text", text) == 0
+    made, plain = (models.load(folder).network.shared.weight for folder in (tmp_path / "made", warm))
+    assert made.shape == plain.shape
+
+
 def test_the_first_layers_alone(source: Path, text: Path, tmp_path: Path) -> None:
     assert run(source, "-o", tmp_path / "two", "--text", text, "--layers", 2) == 0
     assert models.load(tmp_path / "two").network.config.num_layers == 2
 
 
 def test_a_second_layer_of_the_decoder_and_another_task(source: Path, text: Path, tmp_path: Path) -> None:
-    (tmp_path / "task.yaml").write_text("marks: ',.?'\ninline_case: true\nprefix: '<{style}>'\n")
+    (tmp_path / "task.yaml").write_text("marks: ',.?'\n")  # all else is as without a file
     output = tmp_path / "made"
     arguments = ["--decoder-layers", 2, "--task", tmp_path / "task.yaml"]
     assert run(source, "-o", output, "--text", text, *arguments) == 0
     model = models.load(output)
     assert model.network.config.num_decoder_layers == 2
-    assert model.task == TaskConfig(marks=",.?", inline_case=True, prefix="<{style}>")
+    assert model.task == replace(TASK, marks=",.?")
 
 
 @pytest.mark.parametrize(

@@ -51,7 +51,13 @@ def test_a_text_begins_with_a_capital_and_ends_with_a_sentence() -> None:
     vote = Vote(Distribution.of({"": 0.9, "?": 0.08, ".": 0.02}), Distribution.of({"lower": 0.6, "upper": 0.4}))
     assert closing(vote, ",.?").labels.best == "?"
     assert closing(vote, ",.").labels.best == "."
-    assert closing(vote, ",") == vote
+    assert closing(vote, ",") == closing(vote, ",?!") == vote, "without a full stop a statement would end with `?`"
+    for stop, question, marks in (("۔", "؟", "۔،؟!"), ("।", "?", "।,?!"), ("。", "？", "。、？！")):
+        asked = Vote(Distribution.of({question: 0.6, stop: 0.1, "": 0.3}), vote.cases)
+        said = Vote(Distribution.of({question: 0.1, "": 0.9}), vote.cases)
+        assert closing(asked, marks).labels.best == question
+        assert closing(said, marks).labels.probability("") == 0.0
+        assert closing(Vote(Distribution.certain(""), vote.cases), marks).labels.best == stop
     assert opening(vote).cases == Distribution.of({"capitalised": 0.6, "upper": 0.4}), "not MINIMIZER can do it"
     shouted = Vote(vote.labels, Distribution.of({"lower": 0.2, "capitalised": 0.2, "upper": 0.6}))
     assert opening(shouted).cases.best == "upper"
