@@ -67,13 +67,15 @@ class Memory:
     """What is remembered of a stream; a value, its size is bounded.
 
     n_words, n_tokens: heard so far, the tokens with those of the prefix; final: the states of the last tokens of words,
-    those that became final with the newest words, and the one before them.
+    those that became final with the newest words, and the one before them; owner: what tells encoders apart whose
+    memories are not the same.
     """
 
     layers: tuple[LayerMemory, ...]
     n_words: int
     n_tokens: int
     final: Tokens
+    owner: tuple[object, ...]
 
     @property
     def n_cached(self) -> int:
@@ -97,10 +99,15 @@ class ColumnEncoder:
         biases = [block.layer[0].SelfAttention for block in blocks]  # T5 has one bias, the first layer's
         self._biases = [self._bias(one if one.has_relative_attention_bias else first) for one in biases]
         self._start: Memory | None = None
+        self._owner = (self._encoder, delay, self._prefix)
 
     @property
     def n_prefix(self) -> int:
         return len(self._prefix)
+
+    def owns(self, memory: Memory) -> bool:
+        """Whether it goes on with this memory: that of the same network, delay and style."""
+        return memory.owner == self._owner
 
     @property
     def n_remembered_words(self) -> int:
@@ -114,7 +121,8 @@ class ColumnEncoder:
             nothing = self._tokens([], [], [])
             heads = self._encoder.block[0].layer[0].SelfAttention.inner_dim
             keys = Tokens(nothing.rows.new_zeros(0, heads), nothing.words, nothing.positions)
-            blank = Memory((LayerMemory(keys, keys.rows, nothing),) * len(self._look_aheads), 0, 0, nothing)
+            layers = (LayerMemory(keys, keys.rows, nothing),) * len(self._look_aheads)
+            blank = Memory(layers, 0, 0, nothing, self._owner)
             prefix = self._tokens(self._prefix, [PREFIX] * self.n_prefix, range(self.n_prefix))
             (start,) = self._columns([blank], [prefix], whole=False) if self._prefix else [blank]
             self._start = replace(start, n_tokens=self.n_prefix)

@@ -10,13 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 from pathlib import Path
 
 from ..punctuator import Punctuator
 from ..text.marks import Alphabet
 from .counts import CLASS_MARKS
-from .files import Report, Told, alphabet_of, evaluate
+from .files import Report, Told, alphabet_of, common, evaluate
 from .references import Reference, references
 from .scores import Scores, scores_of
 from .significance import Interval, Statistic, gain_interval, paired_test
@@ -60,7 +59,7 @@ def compare_file(
 
     Raises ConfigError for a system that removes words.
     """
-    alphabet = _common(alphabet_of(first), alphabet_of(second))
+    alphabet = common(alphabet_of(first), alphabet_of(second))
     case = all(one.config.render.case for one in (first, second))
     documents = list(references(path, alphabet, case=case, max_words=max_words))
     n_words = sum(len(document.words) for document in documents)
@@ -98,12 +97,6 @@ def _differences(first: Report, second: Report) -> Iterator[Difference]:
         pair, statistic = (second.counts, first.counts), f1_of(name)
         tested = paired_test(*pair, statistic)
         yield Difference(name, one, other, gain_interval(*pair, statistic), tested.p_value)
-
-
-def _common(one: Alphabet, other: Alphabet) -> Alphabet:
-    """The marks that either of them has."""
-    marks = "".join(dict.fromkeys(chain(one.marks, other.marks)))
-    return Alphabet(marks, max(one.max_marks, other.max_marks))
 
 
 def _report(

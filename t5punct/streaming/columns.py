@@ -72,9 +72,12 @@ class Columns:
         return tuple(self._punctuator.known(look.view, place, votes[place]) for place in look.slots)
 
     def _unread(self, state: StreamState) -> _Unread:
-        """The words that a stream's memory lacks; all that the state holds if it has none, after a resume."""
+        """The words that a stream's memory lacks; all that the state holds if it has none, after a resume.
+
+        So it is with a memory of another lookahead, style or model, and with one that other policies left behind.
+        """
         memory = state.memory
-        if memory is not None:
+        if memory is not None and memory.n_words >= state.start and self._encoder.owns(memory):
             return _Unread(memory, self._tokens(state, memory.n_words))
         tokens = self._tokens(state, state.start)
         # so many tokens stood before the words that the state holds, when it was saved

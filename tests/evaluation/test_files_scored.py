@@ -46,6 +46,16 @@ class Careless(Punctuator):
         return replace(found, text=found.text.lower().replace("know", "now").replace("three", "three four"))
 
 
+def test_a_model_of_fewer_marks_is_scored_by_the_same_reference(tiny_model: Model, tmp_path: Path) -> None:
+    """`!` is a PERIOD whoever can write it; and no mark stays in what the model reads."""
+    (tmp_path / "text.txt").write_text("Stop! Go! Run! We know.\n")
+    for model in (tiny_model, tiny_model.with_task(marks=",.?")):
+        system = Scripted(model, "stop. go. run. we know.")
+        report = evaluate_file(tmp_path / "text.txt", system)
+        assert system.heard == ["stop", "go", "run", "we", "know"]
+        assert report.scores.per_class["PERIOD"].f1 == 100.0
+
+
 def test_an_iwslt_file_is_scored_by_its_own_rows(tiny_model: Model) -> None:
     # row        i  'm  well  do  n't  stop  what  is  it  we  know  right
     # reference     ,                  .               ?   ,         .

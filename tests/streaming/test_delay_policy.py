@@ -210,6 +210,27 @@ def test_a_state_of_another_policy_or_lookahead_goes_on(punctuator: Punctuator) 
     assert [*before, *(one.annotated.word for one in found)] == [*PIECES[:10], "we"]
 
 
+def test_a_memory_of_another_lookahead_style_model_or_policy_is_not_gone_on_with(
+    punctuator: Punctuator, tiny_model: Model
+) -> None:
+    """A stream that takes over a live state does what it does with the same state from json."""
+    stream, words = StreamingPunctuator(punctuator, _delayed(2)), PIECES * 3
+    stream.push(words)
+    chatty = punctuator.with_config(decoding=DecodingConfig("tagger", style="chat"))
+    larger = models.fresh(replace(TINY_SHAPE, d_model=64, num_layers=2), tiny_model.tokenizer)
+    larger = replace(larger, tagger=Tagger(64, larger.task.marks)).with_task(delay_left_words=3)
+    for other, lookahead in ((punctuator, 4), (chatty, 2), (Punctuator(larger, chatty.config), 2)):
+        found = []
+        for state in (stream.state, StreamState.from_json(stream.state.to_json())):
+            resumed = StreamingPunctuator(other, _delayed(lookahead), state)
+            found.append(_written([*resumed.push(["know", "that", "we", "know"]), *resumed.finish()]))
+        assert found[0] == found[1]
+    fixed = StreamingPunctuator(punctuator, StreamConfig(window=8, lookahead=2), stream.state)
+    fixed.push(words)
+    again = StreamingPunctuator(punctuator, _delayed(2), fixed.state)
+    assert [*again.push(["we"]), *again.finish()]
+
+
 @few
 @given(st.lists(WORDS, min_size=2, max_size=4), LOOKAHEADS, st.randoms(use_true_random=False))
 def test_streams_together_equal_each_alone(
