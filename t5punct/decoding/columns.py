@@ -111,8 +111,12 @@ class ColumnEncoder:
 
     @property
     def n_remembered_words(self) -> int:
-        """The last words of a stream, from which all that is remembered can be computed again."""
-        return self.delay.reach_words(len(self._look_aheads)) + self.delay.words + 1
+        """The last words of a stream, from which all that is remembered can be computed again.
+
+        The newest words that are not final, all that their states depend on, the word before them, of whose slot the
+        next capital asks, and one more, which says whether a silence stood before that.
+        """
+        return self.delay.reach_words(len(self._look_aheads)) + self.delay.words + 3
 
     @torch.inference_mode()
     def begin(self, n_words: int = 0, n_tokens: int = 0) -> Memory:

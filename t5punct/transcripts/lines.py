@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from ..text.marks import Alphabet
 from ..text.words import words_of
 from .items import Cue, Item, Kept, SpokenWord
-from .speech import speech
+from .speech import speech, timed
 
 _FIELD = re.compile(r"\S+")
 _WORD_COLUMNS, _TEXT_COLUMN = ("word", "token"), "text"
@@ -82,7 +82,8 @@ def _row(
     start_ms, end_ms = (_seconds_ms(found[name][0], scale) if name in found else None for name in ("start", "end"))
     if is_segment:
         yield Kept(line[: cell.start()])
-        yield from speech(cell[0], alphabet=alphabet, cue=Cue(number, start_ms, end_ms))
+        cue = Cue(number, start_ms, end_ms)
+        yield from timed(speech(cell[0], alphabet=alphabet, cue=cue), cue)
         yield Kept(line[cell.end() :])
     else:
         yield from _cell(line, cell.start(), cell.end(), start_ms, end_ms, alphabet)

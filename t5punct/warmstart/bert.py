@@ -120,14 +120,21 @@ class Bert:
             config = AutoConfig.from_pretrained(str(folder))
             if not is_supported(config):
                 raise ModelError(f"{source}: {_described(config)}", expected=_EXPECTED, fix="name another encoder")
-            network = AutoModel.from_pretrained(
-                str(folder), use_safetensors=True, dtype=torch.float32, add_pooling_layer=False
+            network, found = AutoModel.from_pretrained(
+                str(folder),
+                use_safetensors=True,
+                dtype=torch.float32,
+                add_pooling_layer=False,
+                output_loading_info=True,
             )
+            if missing := sorted(found["missing_keys"]):  # they would be random
+                names = f"{len(missing)} weights are not there, {missing[0]} among them"
+                raise ModelError(f"{source}: {names}", expected=_EXPECTED, fix="copy the folder anew")
         except ModelError:
             raise
         except Exception as error:  # a damaged folder raises errors without a common base class
-            found = f"{source} cannot be loaded ({first_line(error)})"
-            raise ModelError(found, expected=_EXPECTED, fix="check the name") from error
+            why = f"{source} cannot be loaded ({first_line(error)})"
+            raise ModelError(why, expected=_EXPECTED, fix="check the name") from error
         return cls.of(network)
 
     @classmethod

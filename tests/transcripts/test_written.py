@@ -226,6 +226,16 @@ def test_the_first_equals_sign_parts_a_term() -> None:
     assert Terms.of(["a=b=c d"]).spellings == {("a",): ("b=c d",)}
 
 
+def test_segments_of_a_table_have_the_times_of_their_words() -> None:
+    """As Whisper writes them, in milliseconds."""
+    table = "start\tend\ttext\n0\t1200\thow are you\n5000\t5400\tfine\n"
+    words = [item for item in transcript_of(io.StringIO(table), "tsv").items() if isinstance(item, SpokenWord)]
+    times = [(word.start_ms, word.end_ms) for word in words]
+    assert times == [(0, None), (None, None), (None, 1200), (5000, 5400)]
+    config = WriterConfig("text", ParagraphConfig(pause_ms=1000))
+    assert converted(table.replace("you", "you?"), "tsv", config) == "how are you?\n\nfine\n"
+
+
 def test_no_new_cue_ends_before_it_begins() -> None:
     """Of two channels one after the other, the second begins at 0 again; segments may overlap."""
     rows = "a 1 5 2 so\na 1 6 0.5 what\na 1 600 1 now\na 1 0 1 yes\na 1 1 1 no"

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+from safetensors.torch import load_file, save_file
 from tiny_bert import save_tiny_bert
 from transformers import AutoModel, AutoModelForSeq2SeqLM, UMT5ForConditionalGeneration
 
@@ -119,6 +121,17 @@ def test_a_bert_with_more_embeddings_than_pieces_is_converted(warm: Path, text: 
     assert run(padded, "-o", tmp_path / "made", "--text", text) == 0
     made, plain = (models.load(folder).network.shared.weight for folder in (tmp_path / "made", warm))
     assert made.shape == plain.shape
+
+
+def test_a_bert_without_some_of_its_weights_is_refused(text: Path, tmp_path: Path, capsys: Any) -> None:
+    """transformers would fill them with random numbers."""
+    source = save_tiny_bert(tmp_path / "bert")
+    weights = load_file(source / "model.safetensors")
+    kept = {name: value for name, value in weights.items() if "layer.2.attention.self.query" not in name}
+    save_file(kept, source / "model.safetensors", metadata={"format": "pt"})
+    assert run(source, "-o", tmp_path / "made", "--text", text) == 2
+    assert "2 weights are not there, encoder.layer.2.attention.self.query.bias among them" in capsys.readouterr().err
+    assert not (tmp_path / "made").exists()
 
 
 def test_the_first_layers_alone(source: Path, text: Path, tmp_path: Path) -> None:
