@@ -51,7 +51,7 @@ def load_network(folder: Path) -> Any:
     from .int8 import INT8_FILE, read_int8
 
     try:
-        with without_bars(), _without_advice():
+        with without_bars(), without_advice():
             network, found = read_int8(folder) if (folder / INT8_FILE).is_file() else _read_float(folder)
     except Exception as error:  # a damaged file raises errors without a common base class
         raise ModelError(
@@ -159,7 +159,7 @@ def writing_folder(folder: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _without_advice() -> Iterator[None]:
+def without_advice() -> Iterator[None]:
     """Silence transformers' warnings while it loads: what is wrong with the weights is in its answer.
 
     Of an output layer of its own, as v1.1 has, it says that the config should be changed, which it changed itself.

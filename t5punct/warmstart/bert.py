@@ -18,6 +18,7 @@ from torch.nn.functional import gelu, layer_norm
 
 from ..errors import ConfigError, ModelError, first_line
 from ..t5.hub import locate
+from ..t5.weights import without_advice, without_bars
 
 _EXPECTED = "a BERT (model_type bert, absolute positions, gelu) such as bert-base-uncased or MiniLM"
 
@@ -120,13 +121,9 @@ class Bert:
             config = AutoConfig.from_pretrained(str(folder))
             if not is_supported(config):
                 raise ModelError(f"{source}: {_described(config)}", expected=_EXPECTED, fix="name another encoder")
-            network, found = AutoModel.from_pretrained(
-                str(folder),
-                use_safetensors=True,
-                dtype=torch.float32,
-                add_pooling_layer=False,
-                output_loading_info=True,
-            )
+            settings = {"use_safetensors": True, "dtype": torch.float32, "add_pooling_layer": False}
+            with without_bars(), without_advice():  # a masked language model has an output layer besides
+                network, found = AutoModel.from_pretrained(str(folder), output_loading_info=True, **settings)
             if missing := sorted(found["missing_keys"]):  # they would be random
                 names = f"{len(missing)} weights are not there, {missing[0]} among them"
                 raise ModelError(f"{source}: {names}", expected=_EXPECTED, fix="copy the folder anew")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from safetensors.torch import load_file, save_file
 from tiny_bert import save_tiny_bert
 from transformers import AutoModel, AutoModelForSeq2SeqLM, UMT5ForConditionalGeneration
@@ -51,6 +53,15 @@ def warm(source: Path, text: Path) -> Path:
     output = source.parent / "warm"
     assert run(source, "-o", output, "--text", text) == 0
     return output
+
+
+def test_a_warm_start_says_one_line(source: Path, text: Path, tmp_path: Path, capfd: Any) -> None:
+    """transformers would report an output layer that is not needed."""
+    weights = load_file(source / "model.safetensors") | {"cls.predictions.bias": torch.zeros(3)}
+    shutil.copytree(source, tmp_path / "bert")
+    save_file(weights, tmp_path / "bert" / "model.safetensors", metadata={"format": "pt"})
+    assert run(tmp_path / "bert", "-o", tmp_path / "made", "--text", text) == 0
+    assert capfd.readouterr() == (f"{tmp_path / 'made'}: made from {tmp_path / 'bert'}\n", "")
 
 
 def test_transformers_loads_what_it_writes(warm: Path) -> None:
