@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from t5punct.decoding.classify import Question, SlotClassifier
+from t5punct.errors import InputError
 from t5punct.evaluation.counts import Counts
 from t5punct.evaluation.references import Reference, references
 from t5punct.punctuator import Punctuator, WindowVotes
@@ -40,7 +41,10 @@ class Listener:
 
     def __init__(self, punctuator: Punctuator, path: Path, max_words: int | None) -> None:
         alphabet = punctuator.model.task.alphabet
-        self._document: Reference = next(references(path, alphabet, max_words=max_words))
+        documents = references(path, alphabet, max_words=max_words)
+        self._document: Reference = next(documents)
+        if next(documents, None) is not None:
+            raise InputError(f"{path}: several documents", expected="IWSLT rows or one line", fix="join its lines")
         self._words = tuple(self._document.words)
         self._plain = punctuator
         self._seen = _Remembered(punctuator)
