@@ -19,8 +19,8 @@ import torch
 from t5punct import model as models
 from t5punct.decoding.precision import with_precision
 from t5punct.model import Model
+from t5punct.t5.folder import ONNX_FILES
 from t5punct.t5.onnx import write_encoder
-from t5punct.t5.weights import ONNX_FILES
 
 SHAPES = ((24, 85), (4, 80), (1, 20))  # windows, tokens of each
 

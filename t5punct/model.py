@@ -19,10 +19,11 @@ from typing import TYPE_CHECKING, Any
 
 from . import config as settings
 from .errors import ConfigError, ModelError, first_line
+from .t5.folder import TAGGER_FILE, remove_weights, writing_folder
 from .t5.hub import locate
 from .t5.task import TaskConfig
 from .t5.tokenization import TaskTokenizer
-from .t5.weights import ONNX_FILES, TAGGER_FILE, check_kind, converted, load_network, without_bars, writing_folder
+from .t5.weights import check_kind, converted, load_network, without_bars
 
 if TYPE_CHECKING:
     import torch
@@ -242,14 +243,13 @@ def save(
     `int8`: quantised weights by name, as `precision.int8_weights` gives them; with them `dtype` has no say.
     """
     from . import __version__
-    from .t5.int8 import FLOAT_FILE, INT8_FILE, write_int8
+    from .t5.int8 import write_int8
 
     folder = Path(folder)
     network: Any = model.network
     with writing_folder(folder), without_bars():
         folder.mkdir(parents=True, exist_ok=True)
-        for name in (FLOAT_FILE if int8 else INT8_FILE, TAGGER_FILE, *ONNX_FILES.values()):
-            (folder / name).unlink(missing_ok=True)  # of an earlier model in this folder
+        remove_weights(folder)
         if int8:
             write_int8(network, folder, int8)
         else:

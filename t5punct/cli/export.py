@@ -104,9 +104,9 @@ def export(
     from ..errors import ConfigError
     from ..extras import need
     from ..model import load as load_model
+    from ..t5.folder import whole_folder
     from ..t5.hub import check_push, push
     from ..t5.task import TaskConfig
-    from ..t5.weights import whole_folder
     from ..training.blend import blended
 
     if output.resolve() == Path(source).resolve():
@@ -159,8 +159,8 @@ def _write(model: Model, output: Path, dtype: Dtype) -> None:
 def _write_onnx(output: Path, precision: str) -> None:
     """Write the encoder of the folder's own weights, which may have been rounded on the way."""
     from ..model import load
+    from ..t5.folder import writing_folder
     from ..t5.onnx import write_encoder
-    from ..t5.weights import writing_folder
 
     with writing_folder(output):
         write_encoder(load(output).network, output, precision)

@@ -41,8 +41,8 @@ def warmstart(
     from ..config import as_yaml, load
     from ..errors import ConfigError
     from ..model import save
+    from ..t5.folder import whole_folder
     from ..t5.task import TaskConfig
-    from ..t5.weights import whole_folder
     from ..warmstart.warmstart import TASK, WarmStartConfig, warm_start
 
     if output.exists() and (not output.is_dir() or any(output.iterdir())):

@@ -31,9 +31,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import ConfigError
 from ..model import Model
+from ..t5.folder import ONNX_FILES
 from ..t5.int8 import on_grid
 from ..t5.onnx import OnnxEncoder
-from ..t5.weights import ONNX_FILES
 
 if TYPE_CHECKING:
     import torch

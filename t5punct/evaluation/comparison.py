@@ -15,7 +15,7 @@ from pathlib import Path
 from ..punctuator import Punctuator
 from ..text.marks import Alphabet
 from .counts import CLASS_MARKS
-from .files import Report, Told, alphabet_of, common, evaluate
+from .files import Report, Told, alphabet_of, evaluate
 from .references import Reference, references
 from .scores import Scores, scores_of
 from .significance import Interval, Statistic, gain_interval, paired_test
@@ -59,7 +59,7 @@ def compare_file(
 
     Raises ConfigError for a system that removes words.
     """
-    alphabet = common(alphabet_of(first), alphabet_of(second))
+    alphabet = alphabet_of(first).union(alphabet_of(second))
     case = all(one.config.render.case for one in (first, second))
     documents = list(references(path, alphabet, case=case, max_words=max_words))
     n_words = sum(len(document.words) for document in documents)

@@ -93,16 +93,10 @@ def alphabet_of(punctuator: Punctuator) -> Alphabet:
     With the sign of disfluent words if these are marked, as in the output.
     Raises ConfigError where they would be removed: what is gone cannot be scored.
     """
-    alphabet, asked = common(Alphabet(), punctuator.model.task.alphabet), punctuator.config.render.disfluencies
+    alphabet, asked = Alphabet().union(punctuator.model.task.alphabet), punctuator.config.render.disfluencies
     if asked == REMOVE:
         raise ConfigError("scores of a text whose disfluencies are removed", expected="keep or mark", fix="mark them")
     return alphabet.signed if asked == MARK else alphabet
-
-
-def common(one: Alphabet, other: Alphabet) -> Alphabet:
-    """The marks that either of them has."""
-    marks = "".join(dict.fromkeys(one.marks + other.marks))
-    return Alphabet(marks, max(one.max_marks, other.max_marks))
 
 
 def signature(punctuator: Punctuator, units: str, max_words: int | None) -> str:

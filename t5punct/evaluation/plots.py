@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import ConfigError
+from ..text.formats.files import whole_file
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -52,9 +53,5 @@ def save(figure: Figure, path: Path) -> None:
     """Write a figure, whole or not at all; its folder is made if needed."""
     figure.tight_layout()
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".t5punct-{path.name}")  # the suffix names the format
-    try:
+    with whole_file(path) as partial:
         figure.savefig(partial, dpi=110)
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)

@@ -91,7 +91,7 @@ def table(report: Report) -> RenderableType:
     rows += [("disfluent", scores.disfluent)] if scores.disfluent.reference else []
     for name, found in rows:
         values = (found.precision, found.recall, found.f1)
-        classes.add_row(name, *(number(value) for value in values), str(found.reference))
+        classes.add_row(name, *(score_text(value) for value in values), str(found.reference))
     figures = Text("\n".join(f"{name:<26}{text}" for name, text in _figures(report)))
     return Group(classes, figures, Text(report.signature, style="dim", overflow="fold"))
 
@@ -115,7 +115,7 @@ def difference_cells(one: Difference) -> tuple[str, str, str, str, str]:
     """Two scores, their difference, its interval, and p, as text."""
     gain = "-" if one.first is None or one.second is None else f"{one.second - one.first:+.1f}"
     interval = "-" if one.gain is None else f"{one.gain.low:+.1f} to {one.gain.high:+.1f}"
-    return number(one.first), number(one.second), gain, interval, p_text(one.p_value)
+    return score_text(one.first), score_text(one.second), gain, interval, p_text(one.p_value)
 
 
 def p_text(p_value: float | None) -> str:
@@ -126,11 +126,11 @@ def p_text(p_value: float | None) -> str:
 def _figures(report: Report) -> Iterator[tuple[str, str]]:
     scores, interval = report.scores, report.micro_interval
     yield "micro F1, 95 % interval", "-" if interval is None else f"{interval.low:.1f} to {interval.high:.1f}"
-    yield "macro F1", number(scores.macro_f1)
-    yield "slot error rate", number(scores.slot_error_rate)
-    yield "labels of 2+ marks exact", number(scores.multiple_exact)
-    yield "case right, all words", number(scores.case_accuracy)
-    yield "case right, capitals", number(scores.cased_accuracy)
+    yield "macro F1", score_text(scores.macro_f1)
+    yield "slot error rate", score_text(scores.slot_error_rate)
+    yield "labels of 2+ marks exact", score_text(scores.multiple_exact)
+    yield "case right, all words", score_text(scores.case_accuracy)
+    yield "case right, capitals", score_text(scores.cased_accuracy)
     yield "words", str(scores.words)
     yield "words changed", str(scores.words_changed + scores.words_inserted + scores.words_dropped)
     yield "seconds", f"{report.seconds:.1f}"
@@ -141,6 +141,6 @@ def _figures(report: Report) -> Iterator[tuple[str, str]]:
         yield "windows that aligned badly", f"{made.distrusted} of {made.windows}"
 
 
-def number(value: float | None, digits: int = 1) -> str:
+def score_text(value: float | None, digits: int = 1) -> str:
     """A score as it is shown; a dash where it is undefined."""
     return "-" if value is None else f"{value:.{digits}f}"

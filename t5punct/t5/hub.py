@@ -13,7 +13,7 @@ import re
 from pathlib import Path
 
 from ..errors import ModelError, OutputError, first_line
-from .weights import ONNX_FILES
+from .folder import ONNX_FILES
 
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*(/[\w.-]+)?")
 # of a model's folder itself; subfolders hold other forms of the weights

@@ -16,7 +16,8 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import nn
 
-INT8_FILE, FLOAT_FILE = "model-int8.safetensors", "model.safetensors"
+from .folder import INT8_FILE
+
 _SCALE, _KNOWN = ".scale", "int8_scale"  # the attribute of a layer whose weights lie on a grid of this step
 
 

@@ -27,7 +27,7 @@ from torch import nn
 
 from ..errors import ModelError, first_line
 from ..extras import need
-from .weights import ONNX_FILES
+from .folder import ONNX_FILES
 
 _WEIGHTS = "t5punct_weights"  # in the file: of which weights it was made
 

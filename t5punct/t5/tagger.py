@@ -14,6 +14,7 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Mapping
+from copy import deepcopy
 from pathlib import Path
 
 import torch
@@ -54,10 +55,11 @@ class Tagger(nn.Module):
         classes = (NO_LABEL, *marks)
         if classes == self.mark_classes or not {*classes} <= {*self.mark_classes}:
             return self
-        made, places = Tagger(self.marks.in_features, marks), [self.mark_classes.index(one) for one in classes]
-        made.cases.load_state_dict(self.cases.state_dict())
-        made.marks.load_state_dict({name: value[places] for name, value in self.marks.state_dict().items()})
-        return made.requires_grad_(self.marks.weight.requires_grad)
+        made, places = deepcopy(self), [self.mark_classes.index(one) for one in classes]
+        made.mark_classes, made.marks.out_features = classes, len(classes)
+        for name, value in self.marks.named_parameters():
+            made.marks.register_parameter(name, nn.Parameter(value.detach()[places], value.requires_grad))
+        return made
 
 
 def at_words(states: torch.Tensor, word_ends: torch.Tensor) -> torch.Tensor:

@@ -1,6 +1,6 @@
-"""A T5's weights on disk: read and checked, or written.
+"""A T5's weights, read from a folder and checked; their dtype when they are written.
 
-In: a folder.  Out: a network whose weights fit its config and are finite; files that others may read.
+In: a folder.  Out: a network whose weights fit its config and are finite.
 
 Weights are read from safetensors only: `model.safetensors`, or `model-int8.safetensors` (see `int8`).  Beside them may
 stand the encoder in ONNX (see `onnx`).
@@ -9,22 +9,19 @@ stand the encoder in ONNX (see `onnx`).
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import ModelError, OutputError, first_line, refused_by_system
-from ..text.formats.files import new_file_mode
+from ..errors import ModelError, first_line
+from .folder import INT8_FILE
 
 if TYPE_CHECKING:
     import torch
     from torch import nn
 
 _EXPECTED = "a T5 with model.safetensors"
-TAGGER_FILE = "tagger.safetensors"
-ONNX_FILES = {"onnx": "encoder.onnx", "onnx-int8": "encoder-int8.onnx"}  # by the precision that they compute in
 _KINDS = ("t5", "mt5", "umt5")  # as config.json names them; v1.1, flan and byT5 are of the first
 
 
@@ -48,7 +45,7 @@ def load_network(folder: Path) -> Any:
 
     Raises ModelError if they are missing, do not fit or are not finite.
     """
-    from .int8 import INT8_FILE, read_int8
+    from .int8 import read_int8
 
     try:
         with without_bars(), without_advice():
@@ -113,49 +110,6 @@ def _undo_scale(network: Any, folder: Path) -> None:
     own = network.get_output_embeddings().weight is not network.get_input_embeddings().weight
     if network.config.model_type == "umt5" and published is False and own and network.config.tie_word_embeddings:
         network.get_output_embeddings().weight.data.mul_(network.config.d_model**0.5)
-
-
-@contextmanager
-def whole_folder(folder: Path) -> Iterator[Path]:
-    """Another folder, for writing a model; its files take their places in `folder` once all are written, or none does.
-
-    Weights of an earlier model in `folder` go, also those that this one does not have; other files stay.
-    """
-    from .int8 import FLOAT_FILE, INT8_FILE
-
-    place = folder.absolute()
-    partial = place.with_name(place.name + ".partial")
-    shutil.rmtree(partial, ignore_errors=True)
-    try:
-        yield partial
-        with writing_folder(folder):
-            folder.mkdir(parents=True, exist_ok=True)
-            for name in (FLOAT_FILE, INT8_FILE, TAGGER_FILE, *ONNX_FILES.values()):
-                (folder / name).unlink(missing_ok=True)
-            for path in partial.iterdir():
-                path.replace(folder / path.name)
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
-
-
-@contextmanager
-def writing_folder(folder: Path) -> Iterator[None]:
-    """For writing a model's folder: raises OutputError if there is no room, and sets the weights' permissions.
-
-    Safetensors lets only the owner read what it writes; at the end the weights have the permissions of any new file.
-    """
-    try:
-        yield
-        for path in folder.glob("*.safetensors"):
-            path.chmod(new_file_mode())
-    except Exception as error:
-        if not refused_by_system(error):
-            raise
-        raise OutputError(
-            f"{folder} cannot be written ({first_line(error)})",
-            expected="a folder with room for a model",
-            fix="free some space or choose another output",
-        ) from error
 
 
 @contextmanager

@@ -75,6 +75,15 @@ class Alphabet:
         """
         return replace(self, marks=self.marks + DISFLUENT, max_marks=self.max_marks + 1)
 
+    def union(self, other: Alphabet) -> Alphabet:
+        """The marks that either of them has.
+
+        >>> Alphabet(",.").union(Alphabet(".?")).marks
+        ',.?'
+        """
+        marks = "".join(dict.fromkeys(self.marks + other.marks))
+        return Alphabet(marks, max(self.max_marks, other.max_marks))
+
     @cached_property
     def characters(self) -> str:
         """The marks and their other spellings: all that a text may write them with."""

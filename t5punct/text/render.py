@@ -122,7 +122,9 @@ def render_word(word: Word, decision: Decision, config: RenderConfig, alphabet: 
     case = decision.case if config.case and not is_kept else Case.VERBATIM
     if config.keep_marks and word.given:
         tail = word.raw[word.n_stem :]
-        return RenderedWord(word.stem(case) + tail[bool(word.dotted and word.spelled) :], word.given, case)
+        if word.dotted and word.spelled:  # what a user spells is the whole word, with its own full stop
+            tail = tail.removeprefix(".")
+        return RenderedWord(word.stem(case) + tail, word.given, case)
     sign = DISFLUENT if decision.disfluent and config.disfluencies == MARK else ""
     label = sign + decision.label if word.has_slot else NO_LABEL
     if not label:

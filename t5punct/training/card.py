@@ -17,7 +17,7 @@ from typing import Any
 from .. import __version__
 from .. import config as settings
 from ..errors import T5PunctError
-from ..evaluation.report import number
+from ..evaluation.report import score_text
 from ..model import bundled_names
 from ..t5.task import TaskConfig
 from .checkpoint import TRAIN_FILE
@@ -129,8 +129,8 @@ def _scores(source: Path) -> Iterator[str]:
     yield from (f"On {found['words']:,} words of {Path(found['data']).name}:", "")
     yield from ("| class | precision | recall | F1 (95 %) |", "| --- | --- | --- | --- |")
     for name, one in found["per_class"].items():
-        yield f"| {name} | {number(one['precision'])} | {number(one['recall'])} | {number(one['f1'])} |"
-    micro = (number(found[name]) for name in ("micro_precision", "micro_recall", "micro_f1"))
+        yield f"| {name} | {score_text(one['precision'])} | {score_text(one['recall'])} | {score_text(one['f1'])} |"
+    micro = (score_text(found[name]) for name in ("micro_precision", "micro_recall", "micro_f1"))
     yield f"| micro | {' | '.join(micro)}{between} |"
     yield from ("", f"Settings: `{re.sub(r'[|]model:[^|]*', '', found['signature'])}`")
 

@@ -19,7 +19,8 @@ from safetensors.torch import save_file
 from .. import config as settings
 from .. import model as models
 from ..errors import ConfigError, ModelError
-from ..t5.weights import broken_weights, writing_folder
+from ..t5.folder import writing_folder
+from ..t5.weights import broken_weights
 from .keeping import copy_best, keep_earlier, take_along
 from .lock import check_own
 

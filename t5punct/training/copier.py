@@ -70,14 +70,9 @@ def _collect(model: Model, examples: ChunkExamples, n_words: int) -> tuple[list[
     encoder: Any = model.network.get_encoder()
     sources: list[torch.Tensor] = []
     states: list[torch.Tensor] = []
-    n_found = 0
-    for index in range(len(examples)):
-        if n_found >= n_words:
-            break
-        example = examples[index]
+    for example in examples.first(n_words):
         sources.append(torch.tensor(example.source, device=model.device))
         states.append(encoder(input_ids=sources[-1][None]).last_hidden_state[0].float())
-        n_found += len(example.word_ends)
     return sources, states
 
 

@@ -109,6 +109,16 @@ class ChunkExamples(Dataset[Example]):
         target, owners = tokenizer.target(forms, labels), token_words(source)
         return Example(source.ids, target, next_word_ids, source.word_ends, marks, cases, owners)
 
+    def first(self, n_words: int) -> list[Example]:
+        """The first examples in which marks of `n_words` words are decided, or all that there are."""
+        found, n_found = list[Example](), 0
+        for index in range(len(self)):
+            if n_found >= n_words:
+                break
+            found.append(self[index])
+            n_found += sum(mark != IGNORED for mark in found[-1].marks)
+        return found
+
     def sources(self, indices: Sequence[int]) -> list[str]:
         """The chunks of some examples, as text before errors and disfluencies."""
         return list(self.rows[[self._chunks[index] for index in indices]]["source"])

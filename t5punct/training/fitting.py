@@ -21,7 +21,7 @@ from ..t5.tagger import Tagger, at_words
 from .batches import collate
 from .config import FitConfig
 from .copier import fit_copier
-from .examples import IGNORED, ChunkExamples
+from .examples import IGNORED, ChunkExamples, Example
 
 _DECAY = 1e-4  # on standardised weights, so that a class seen only twice gets no huge ones
 _ITERATIONS = 60
@@ -39,14 +39,7 @@ def fitted(model: Model, examples: ChunkExamples, config: FitConfig) -> Model:
 
 def fit_tagger(model: Model, examples: ChunkExamples, n_words: int) -> Tagger:
     """Fit a tagger on the first examples that hold `n_words` words; the network does not change."""
-    chosen: list[int] = []
-    n_found = 0
-    for index in range(len(examples)):
-        if n_found >= n_words:
-            break
-        chosen.append(index)
-        n_found += sum(mark != IGNORED for mark in examples[index].marks)
-    states, marks, cases = _states(model, examples, chosen)
+    states, marks, cases = _states(model, examples.first(n_words))
     tagger = Tagger(states.shape[-1], model.task.slot_marks)
     mean, std = states.mean(0), states.std(0).clamp(min=1e-6)
     standard = (states - mean) / std
@@ -74,14 +67,12 @@ def _fit(head: torch.nn.Linear, states: torch.Tensor, classes: torch.Tensor) -> 
 
 
 @torch.no_grad()
-def _states(
-    model: Model, examples: ChunkExamples, chosen: Sequence[int]
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+def _states(model: Model, examples: Sequence[Example]) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """States of each word's last token (n_words, d_model), and the classes of its slot and case."""
     make, encoder = collate(model.tokenizer.pad_id), model.network.get_encoder()
     found: list[tuple[Any, ...]] = []
-    for places in by_length([examples.lengths[index] for index in chosen], _BATCH_TOKENS):
-        batch = make([examples[chosen[place]] for place in places]).to(model.device)
+    for places in by_length([len(example.source) for example in examples], _BATCH_TOKENS):
+        batch = make([examples[place] for place in places]).to(model.device)
         states = encoder(input_ids=batch.input_ids, attention_mask=batch.attention_mask).last_hidden_state
         real = batch.marks != IGNORED
         found.append((at_words(states, batch.word_ends)[real].float(), batch.marks[real], batch.cases[real]))

@@ -19,7 +19,7 @@ import re
 import shutil
 from pathlib import Path
 
-from ..t5.weights import TAGGER_FILE
+from ..t5.folder import TAGGER_FILE
 
 BEST, SCORE_FILE = "best", "score.json"
 

@@ -7,6 +7,7 @@ In: an `Objective` and an `OptimConfig`.  Out: one or two torch optimisers, step
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -39,8 +40,12 @@ def build_optimisers(objective: nn.Module, config: OptimConfig) -> tuple[torch.o
     hidden = {name: value for name, value in parameters.items() if _is_hidden(name, value)}
     others = {name: value for name, value in parameters.items() if name not in hidden}
     outer_lr = config.lr if config.embedding_lr is None else config.embedding_lr
-    found = [_muon(hidden, config)] if hidden else []
-    return (*found, _adamw(others, config, outer_lr)) if others else tuple(found)
+    found = list[torch.optim.Optimizer]()
+    if hidden:
+        found.append(_muon(hidden, config))
+    if others:
+        found.append(_adamw(others, config, outer_lr))
+    return tuple(found)
 
 
 def freeze(objective: nn.Module, parts: Sequence[str]) -> None:
@@ -94,20 +99,22 @@ def _adafactor(parameters: Mapping[str, nn.Parameter], config: OptimConfig) -> t
 
 
 def _groups(parameters: Mapping[str, nn.Parameter], config: OptimConfig, lr: float) -> list[dict[str, Any]]:
-    """One group; with `rates: matrix` one for each parameter, at its own rate (see `rate`).
+    """One group for each decay; with `rates: matrix` one for each parameter, at its own rate (see `rate`)."""
 
-    Where words' embeddings stay (`embeddings: task`), they do not decay either.
-    """
-    still = {name for name in parameters if config.embeddings == "task" and name.endswith(_EMBEDDINGS)}
-    decays = {name: 0.0 if name in still else config.weight_decay for name in parameters}
+    def decay(name: str) -> float:
+        """Where words' embeddings stay (`embeddings: task`), they do not decay either."""
+        stays = config.embeddings == "task" and name.endswith(_EMBEDDINGS)
+        return 0.0 if stays else config.weight_decay
+
     if config.rates == "matrix":
         return [
-            {"params": [value], "lr": rate(name, value, lr), "weight_decay": decays[name]}
+            {"params": [value], "lr": rate(name, value, lr), "weight_decay": decay(name)}
             for name, value in parameters.items()
         ]
-    moving = [value for name, value in parameters.items() if name not in still]
-    groups = ((moving, config.weight_decay), ([parameters[name] for name in still], 0.0))
-    return [{"params": values, "weight_decay": decay} for values, decay in groups if values]
+    by_decay = defaultdict[float, list[nn.Parameter]](list)
+    for name, value in parameters.items():
+        by_decay[decay(name)].append(value)
+    return [{"params": values, "weight_decay": one} for one, values in by_decay.items()]
 
 
 def rate(name: str, value: torch.Tensor, lr: float) -> float:

@@ -21,6 +21,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 
+from ..text.formats.files import writing
 from .checkpoint import TrainState
 from .objective import Losses
 
@@ -130,6 +131,5 @@ def _shorten(path: Path, step: int) -> None:
         except (ValueError, KeyError, TypeError):  # half a line, from a crash
             break
         kept.append(line + "\n")
-    beside = path.with_name(path.name + ".partial")  # a cut between emptying and filling would leave no log
-    beside.write_text("".join(kept), encoding="utf-8")
-    beside.replace(path)
+    with writing(path) as handle:  # a cut between emptying and filling would leave no log
+        handle.writelines(kept)

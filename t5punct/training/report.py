@@ -20,7 +20,7 @@ from ..errors import ModelError
 from ..evaluation.comparison import BOUNDARY, MICRO, f1_of, score_of
 from ..evaluation.counts import CLASS_MARKS
 from ..evaluation.files import Report
-from ..evaluation.report import as_json, comparison_json, difference_cells, number
+from ..evaluation.report import as_json, comparison_json, difference_cells, score_text
 from ..evaluation.significance import interval
 from ..text.formats.files import writing
 from .checkpoint import TRAIN_FILE
@@ -110,12 +110,12 @@ def _scores(report: Report) -> Iterator[str]:
     scores = report.scores
     for name in (*CLASS_MARKS, MICRO, BOUNDARY):
         one = {MICRO: scores.micro, BOUNDARY: scores.boundary, **scores.per_class}[name]
-        numbers = f"{number(one.precision)} | {number(one.recall)} | {_with_interval(report, name)}"
+        numbers = f"{score_text(one.precision)} | {score_text(one.recall)} | {_with_interval(report, name)}"
         yield f"| {name} | {numbers} | {one.reference:,} |"
     yield from (
         "",
-        f"Macro F1 {number(scores.macro_f1)}, slot error rate {number(scores.slot_error_rate)}, capitals written "
-        f"right {number(scores.cased_accuracy)} (percent). `boundary`: sentence ends.",
+        f"Macro F1 {score_text(scores.macro_f1)}, slot error rate {score_text(scores.slot_error_rate)}, capitals "
+        f"written right {score_text(scores.cased_accuracy)} (percent). `boundary`: sentence ends.",
         "",
         f"Settings of the scores: `{report.signature}`",
         "",
@@ -155,7 +155,7 @@ def _course(points: Sequence[Point]) -> Iterator[str]:
             if point is one:
                 break
         values = (before.get(name) for name in names)
-        yield f"| {one.step:,} | {one.words:,} | {' | '.join(number(value, 2) for value in values)} |"
+        yield f"| {one.step:,} | {one.words:,} | {' | '.join(score_text(value, 2) for value in values)} |"
     yield ""
 
 
@@ -185,7 +185,7 @@ def _with_interval(report: Report, name: str) -> str:
     """A score with its interval; a single document has none."""
     score = score_of(report.scores, name)
     found = None if score is None else interval(report.counts, f1_of(name))
-    return number(score) + ("" if found is None else f" ({found.low:.1f} to {found.high:.1f})")
+    return score_text(score) + ("" if found is None else f" ({found.low:.1f} to {found.high:.1f})")
 
 
 def _duration(seconds: float) -> str:

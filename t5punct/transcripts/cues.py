@@ -106,23 +106,25 @@ def subtitles(cues: Iterable[WrittenCue], format: str) -> str:
 
     pysubs2 writes ASS.  In the others it would read `{x}` and `C:\\New` as codes of ASS, and drop them.
     """
-    from pysubs2 import SSAEvent, SSAFile  # only those who write subtitles wait for it
-
     if format == "ass":
+        from pysubs2 import SSAEvent, SSAFile  # only those who write ASS wait for it
+
         made = SSAFile()
         made.events = [SSAEvent(cue.start_ms, cue.end_ms, _ass_text(cue.text)) for cue in cues]
         return made.to_string(format)
-    return ("WEBVTT\n\n" if format == "vtt" else "") + "".join(
-        f"{number}\n{_clock(cue.start_ms, format)} --> {_clock(cue.end_ms, format)}\n"
-        f"{html.escape(cue.text, quote=False) if format == 'vtt' else cue.text}\n\n"
-        for number, cue in enumerate(cues, start=1)
-    )
+    blocks = "".join(_block(number, cue, format) for number, cue in enumerate(cues, start=1))
+    return f"WEBVTT\n\n{blocks}" if format == "vtt" else blocks
 
 
-def _clock(time_ms: int, format: str) -> str:
-    """A time as SRT and WebVTT have it."""
+def _block(number: int, cue: WrittenCue, format: str) -> str:
+    """A cue as SRT and WebVTT have it."""
+    point, text = (".", html.escape(cue.text, quote=False)) if format == "vtt" else (",", cue.text)
+    return f"{number}\n{_clock(cue.start_ms, point)} --> {_clock(cue.end_ms, point)}\n{text}\n\n"
+
+
+def _clock(time_ms: int, point: str) -> str:
     seconds, ms = divmod(time_ms, 1000)
-    return f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}{'.' if format == 'vtt' else ','}{ms:03}"
+    return f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}{point}{ms:03}"
 
 
 def _ass_text(text: str) -> str:
@@ -199,10 +201,7 @@ def _timed(shown: Iterable[_Shown]) -> Iterator[_Piece]:
 def _sentences(pieces: Iterable[_Piece], config: ResegmentConfig) -> Iterator[list[_Piece]]:
     held = list[_Piece]()
     for piece in pieces:
-        is_apart = held and piece.start_ms - held[-1].end_ms > config.max_gap_ms
-        if held and (
-            piece.opens or is_apart or piece.start_ms < held[-1].start_ms
-        ):  # times that go back: a new channel
+        if held and (piece.opens or not _is_next(held[-1], piece, config)):
             yield held
             held = []
         held.append(piece)
@@ -239,9 +238,13 @@ def _last_fitting(sentence: Sequence[_Piece], begin: int, config: ResegmentConfi
 
 def _joins(before: list[_Piece], part: list[_Piece], config: ResegmentConfig) -> bool:
     is_short = min(len(_joined(before)), len(_joined(part))) < config.min_chars
-    is_near = part[0].start_ms - before[-1].end_ms <= config.max_gap_ms
-    is_near = is_near and part[0].start_ms >= before[-1].start_ms
-    return is_short and is_near and not part[0].opens and _fits(before + part, config)
+    is_next = _is_next(before[-1], part[0], config) and not part[0].opens
+    return is_short and is_next and _fits(before + part, config)
+
+
+def _is_next(before: _Piece, piece: _Piece, config: ResegmentConfig) -> bool:
+    """Whether a piece follows without a long silence.  Where times go back, a new channel begins."""
+    return piece.start_ms >= before.start_ms and piece.start_ms - before.end_ms <= config.max_gap_ms
 
 
 def _fits(pieces: Sequence[_Piece], config: ResegmentConfig) -> bool:

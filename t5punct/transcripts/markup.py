@@ -66,12 +66,11 @@ class Markup:
         old = [*zip(self.tags, self.spelled, self.bare, strict=True)][n_stem:]
         if text == self.bare[n_stem:]:
             return "".join(tags + spelled for tags, spelled, _ in old)
-        if old[-n_closers:] and n_closers and text.endswith(self.bare[-n_closers:]):
-            closers = "".join(tags + spelled for tags, spelled, _ in old[-n_closers:])
-            old, text = old[:-n_closers], text[:-n_closers]
-        else:
-            closers = ""
-        return text + "".join(tags for tags, _, _ in old) + closers
+        if not text.endswith(self.bare[len(self.bare) - n_closers :]):
+            n_closers = 0
+        marks, n_marks = text[: len(text) - n_closers], len(old) - n_closers
+        closers = "".join(tags + spelled for tags, spelled, _ in old[n_marks:])
+        return marks + "".join(tags for tags, _, _ in old[:n_marks]) + closers
 
 
 def bare(raw: str, pattern: re.Pattern[str]) -> Bare:

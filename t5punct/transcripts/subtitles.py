@@ -23,7 +23,7 @@ from .speech import speech, timed
 
 _TIME = r"(?:(\d+):)?(\d{1,2}):(\d{1,2})(?:[.,](\d{1,3}))?"
 _TIMING = re.compile(rf"\s*{_TIME}\s*-->\s*{_TIME}")
-_ODD_TIMING = re.compile(r"\s*[-+]?[\d:.,]+\s*-->\s*[-+]?[\d:.,]+")  # such as one that is negative after a shift
+_TIMING_LINE = re.compile(r"\s*[-+]?[\d:.,]+\s*-->\s*[-+]?[\d:.,]+")  # also one that is negative after a shift
 _INLINE_TIME = re.compile(rf"<{_TIME}>")  # of the word behind it, in WebVTT
 _NOTE = re.compile(r"(?:NOTE|STYLE|REGION)\b")
 _VOICE = re.compile(r"\s*<v(?:\.[^\s>]*)?\s+([^>]*)>")
@@ -78,7 +78,7 @@ def _cues(lines: Iterable[str], alphabet: Alphabet | None, *, is_vtt: bool) -> I
     held, rolling = list[list[Item]](), Rolling()  # the lines of a cue
     number, before, speaker = 0, "", ""
     for line, following in pairwise(chain(lines, [""])):
-        if _ODD_TIMING.match(line):
+        if _TIMING_LINE.match(line):
             yield from _closed(held, cue, rolling)
             held = [[Kept(line)]]
             cue, number = _cue(line, number, speaker), number + 1
@@ -130,7 +130,7 @@ def _behind(item: Item) -> str:
 
 def _is_id(line: str, before: str, following: str) -> bool:
     """Whether a line names the cue whose times follow it."""
-    return _ODD_TIMING.match(following) is not None and (line.strip().isdecimal() or not before.strip())
+    return _TIMING_LINE.match(following) is not None and (line.strip().isdecimal() or not before.strip())
 
 
 def _ms(hours: str | None, minutes: str, seconds: str, fraction: str | None) -> int:

@@ -75,7 +75,7 @@ def test_where_it_cannot_be_told_the_command_to_run_is_named(parent: list[str]) 
 
 
 def test_a_training_that_has_ended_leaves_its_group() -> None:
-    """In a group a process may be aborted as it ends, one time in some dozens: too seldom to be tested for."""
+    """In a group a process may be aborted as it ends; this was seen once, too seldom to be tested for."""
     leave_group()  # where there is none, nothing happens
     distributed.init_process_group("gloo", store=distributed.HashStore(), rank=0, world_size=1)
     assert distributed.is_initialized()

@@ -16,7 +16,8 @@ from t5punct.decoding.precision import int8_weights, with_precision
 from t5punct.errors import ModelError
 from t5punct.model import Model
 from t5punct.punctuator import Punctuator
-from t5punct.t5.int8 import FLOAT_FILE, INT8_FILE, on_grid
+from t5punct.t5.folder import FLOAT_FILE, INT8_FILE
+from t5punct.t5.int8 import on_grid
 
 TEXT = "we know that this is right what how are you today well i think it is time to go please tell us more"
 

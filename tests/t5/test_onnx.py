@@ -18,8 +18,8 @@ from t5punct.decoding.stepwise import decode_stepwise
 from t5punct.decoding.tagging import TagDecoder
 from t5punct.errors import ConfigError, ModelError
 from t5punct.model import Model
+from t5punct.t5.folder import ONNX_FILES
 from t5punct.t5.onnx import write_encoder
-from t5punct.t5.weights import ONNX_FILES
 from t5punct.windows.votes import Vote
 
 WINDOWS = [WindowInput.of(words.split()) for words in ("we know that right", "no", "NASA said okay then is that so")]

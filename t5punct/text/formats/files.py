@@ -109,20 +109,28 @@ def writing(path: str | Path) -> Iterator[TextIO]:
         with path.open("w", encoding="utf-8", newline="") as handle:
             yield handle
         return
+    with whole_file(path) as partial, partial.open("w", encoding="utf-8", newline="") as handle:
+        yield handle
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[Path]:
+    """An empty file beside `path`, with its suffix, which takes its place if the block ends without an error."""
     mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else new_file_mode()
-    descriptor, partial = tempfile.mkstemp(dir=path.parent, prefix=_partial_prefix(os.getpid()))
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=_partial_prefix(os.getpid()), suffix=path.suffix)
+    os.close(descriptor)
+    partial = Path(name)
     try:
-        with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as handle:
-            yield handle
-        Path(partial).chmod(mode)
-        Path(partial).replace(path)
+        yield partial
+        partial.chmod(mode)
+        partial.replace(path)
     except BaseException:
-        Path(partial).unlink()
+        partial.unlink()
         raise
 
 
 def remove_leftovers(folder: Path) -> None:
-    """Remove what `writing` left below a folder in processes of this machine that were killed."""
+    """Remove what `whole_file` left below a folder in processes of this machine that were killed."""
     for path in folder.rglob(f"{_PARTIAL}-{platform.node()}-*"):
         number = path.name.removeprefix(f"{_PARTIAL}-{platform.node()}-").partition("-")[0]
         if number.isdecimal() and not _is_running(int(number)):

@@ -8,12 +8,12 @@ one is killed.
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from ...errors import ConfigError, OutputError, refused_by_system
+from ...text.formats.folders import move, partial
 from ..lock import alone, check_own
 
 SPLITS = ("train", "validation")
@@ -39,27 +39,15 @@ def made(folder: Path) -> Iterator[Path]:
                 expected="a folder without a data set",
                 fix="remove it or choose another output",
             )
-    partial = folder.with_name(folder.name + ".partial")
-    with alone(folder):
+    with alone(folder), partial(folder) as beside:
         try:
-            shutil.rmtree(partial, ignore_errors=True)  # of a run that was killed
-            partial.mkdir()
-            yield partial
-            _move(partial, folder)
-        except BaseException as error:
-            shutil.rmtree(partial, ignore_errors=True)
+            beside.mkdir()
+            yield beside
+            move(beside, folder, last=LAST)
+        except Exception as error:
             at = getattr(error, "filename", None)  # an input that cannot be read has one, in another folder
-            if not refused_by_system(error) or (at and not Path(str(at)).is_relative_to(partial)):
+            if not refused_by_system(error) or (at and not Path(str(at)).is_relative_to(beside)):
                 raise
             raise OutputError(
                 f"{folder} cannot be written ({error})", expected="a folder with room", fix="free some space"
             ) from error
-
-
-def _move(partial: Path, folder: Path) -> None:
-    if not folder.exists():
-        partial.replace(folder)
-        return
-    for path in sorted(partial.iterdir(), key=lambda path: path.name == LAST):
-        path.replace(folder / path.name)
-    partial.rmdir()

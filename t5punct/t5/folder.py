@@ -1,0 +1,58 @@
+"""The folder of a model: the names of its weights' files, and how it is written.
+
+In: where a model is to be.  Out: a folder to write to, without weights of an earlier model.
+
+`with whole_folder(Path("models/mine")) as folder: ...` writes beside it, and moves what is written once all is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ..errors import OutputError, first_line, refused_by_system
+from ..text.formats.files import new_file_mode
+from ..text.formats.folders import move, partial
+
+FLOAT_FILE, INT8_FILE, TAGGER_FILE = "model.safetensors", "model-int8.safetensors", "tagger.safetensors"
+ONNX_FILES = {"onnx": "encoder.onnx", "onnx-int8": "encoder-int8.onnx"}  # by the precision that they compute in
+
+
+@contextmanager
+def whole_folder(folder: Path) -> Iterator[Path]:
+    """Another folder, for writing a model; its files take their places in `folder` once all are written, or none does.
+
+    Weights of an earlier model in `folder` go, also those that this one does not have; other files stay.
+    """
+    with partial(folder) as beside:
+        yield beside
+        with writing_folder(folder):
+            remove_weights(folder)
+            move(beside, folder)
+
+
+def remove_weights(folder: Path) -> None:
+    """Remove the weights of a model that is to be written anew: of what it lacks now, nothing may stay."""
+    for name in (FLOAT_FILE, INT8_FILE, TAGGER_FILE, *ONNX_FILES.values()):
+        (folder / name).unlink(missing_ok=True)
+
+
+@contextmanager
+def writing_folder(folder: Path) -> Iterator[None]:
+    """For writing a model's folder: raises OutputError if there is no room, and sets the weights' permissions.
+
+    Safetensors lets only the owner read what it writes; at the end the weights have the permissions of any new file.
+    """
+    try:
+        yield
+        for path in folder.glob("*.safetensors"):
+            path.chmod(new_file_mode())
+    except Exception as error:
+        if not refused_by_system(error):
+            raise
+        raise OutputError(
+            f"{folder} cannot be written ({first_line(error)})",
+            expected="a folder with room for a model",
+            fix="free some space or choose another output",
+        ) from error
