@@ -21,6 +21,7 @@ from pathlib import Path
 import torch
 
 from t5punct import DecodingConfig, Punctuator
+from t5punct.cli.process import keep_freed_memory, keep_objects
 from t5punct.cli.threads import use_threads
 from t5punct.decoding.batching import by_length
 from t5punct.decoding.inputs import encoder_input, sources_of
@@ -62,6 +63,7 @@ def main() -> None:
     parser.add_argument("--turns", type=int, default=3, help="and one to warm up")
     options = parser.parse_args()
     use_threads(options.threads)
+    keep_freed_memory()  # as the command does
     lines = options.data.read_text(encoding="utf-8").splitlines()
     words = [word for line in lines for word in line.partition("\t")[0].split()][: options.words]
     speeds = measured(options.ways, " ".join(words), options.turns)
@@ -75,6 +77,7 @@ def main() -> None:
 def measured(ways: list[Way], text: str, n_turns: int) -> dict[Way, float]:
     """Words a second of each way: the median of its turns."""
     readers = {way: way.reader() for way in ways}
+    keep_objects()
     seconds: dict[Way, list[float]] = {way: [] for way in ways}
     for turn in range(n_turns + 1):
         for way, read in readers.items():

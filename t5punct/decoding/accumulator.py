@@ -44,18 +44,18 @@ class ChoiceAccumulator:
     def count(self, path: Path, masses: Sequence[float]) -> None:
         """Take a path; `masses` are those of all options of its choice."""
         choice = path.choice
-        forms = [masses[other.index] for other in choice.forms.values()]
+        forms, marks = masses[: len(choice.forms)], masses[len(choice.forms) :]
         stop = sum(forms)  # the label stays as it is
         if path.option.mark is None and not self._labels:  # nearly always: a slot in which nothing is written
-            labels = Distribution(choice.labels, (stop, *[masses[other.index] for other in choice.marks.values()]))
+            labels = Distribution(choice.labels, (stop, *marks))
         else:
             if path.option.mark is not None:  # mentioned first, so that it wins a tie: it is the one that was taken
                 if not self._label and None not in choice.forms:
                     self._inside = _cases(choice, forms, stop)
                 self._labels.setdefault(self._label + path.option.mark, 0.0)
-            for mark, other in choice.marks.items():
-                if other is not path:
-                    self._labels[self._label + mark] = self._mass * masses[other.index]
+            for mark, mass in zip(choice.marks, marks, strict=True):
+                if mark != path.option.mark:
+                    self._labels[self._label + mark] = self._mass * mass
             self._labels[self._label] = self._mass * stop
             if path.option.mark is not None:
                 self._label += path.option.mark

@@ -99,7 +99,7 @@ class Path:
 
 @dataclass(slots=True, eq=False)
 class Choice:
-    """Everything that may be written at one place."""
+    """Everything that may be written at one place: forms of the next word (or the end), then marks."""
 
     options: tuple[Option, ...]
     root: TrieNode

@@ -14,8 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from ..text.marks import ENDS_SENTENCE, NO_LABEL, Case
+from ..text.words import APOSTROPHES
 from ..windows.votes import Vote
 from .accumulator import ChoiceAccumulator
 from .candidates import Branch, Candidates, Path
@@ -54,10 +56,14 @@ class Scores:
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """A guess at the first mark of a slot, or none, and at the case of the word before it (None: its first form)."""
+    """A guess at the first mark of a slot, or none, and at the case of the word before it (None: its first form).
+
+    inside: the case if the mark before the word ends no sentence, such as a comma.
+    """
 
     mark: str = NO_LABEL
     case: Case | None = None
+    inside: Case | None = None
 
 
 class Draft:
@@ -68,9 +74,8 @@ class Draft:
     ) -> None:
         """`guesses`: one for each slot to be decided, and the word before it; `first_row`: the first slot's."""
         self._window, self._candidates, self._first_row = window, candidates, first_row
-        marks, cases = [one.mark for one in guesses], [one.case for one in guesses]
-        drafted = zip([NO_LABEL, *marks], [*cases, None], strict=True)  # a slot, then the word after it
-        self._places = [self._drafted(place, mark, case) for place, (mark, case) in enumerate(drafted)]
+        pairs = pairwise([Guess(), *guesses, Guess()])  # a slot, then the word after it
+        self._places = [self._drafted(place, slot.mark, word) for place, (slot, word) in enumerate(pairs)]
         self._rows: list[list[float]] = []  # probabilities of the settled sites
         self._n_passes = 0
         self.n_settled = 0  # decoder positions that need not be computed again
@@ -121,14 +126,14 @@ class Draft:
                 next_row = end
         return Solution(accumulator.votes(), self._n_passes)
 
-    def _drafted(self, place: int, mark: str, case: Case | None) -> list[Path]:
+    def _drafted(self, place: int, mark: str, word: Guess) -> list[Path]:
+        """`mark`: guessed before the word."""
+        case = word.inside if mark else word.case
+        if place < len(self._window.words) and self._window.words[place][:1] in APOSTROPHES:
+            case = Case.LOWER  # of `i 'm` the tagger gives both words a capital, as it has learned to do with `I'm`
         choice = self._candidates.choice(self._window, place, 0)
         marked = choice.marks.get(mark)
-        if not marked:
-            return [choice.form(case)]
-        if case is None:
-            return [marked, self._word(place, 1, mark, None)]
-        return [marked, self._candidates.choice(self._window, place, 1).form(case)]
+        return [marked, self._word(place, 1, mark, case)] if marked else [choice.form(case)]
 
     def _word(self, place: int, n_marks: int, mark: str, case: Case | None) -> Path:
         """The next word, or the end, after a mark."""

@@ -20,9 +20,9 @@ from ..errors import InputError
 from .marks import DASH, NO_LABEL, OTHER_SCRIPTS, Alphabet, Case, apply_case, ends_sentence
 from .spelling import owns_full_stop
 
-_APOSTROPHES = "'’"
+APOSTROPHES = "'’"
 _OPENERS = '"“„«‘([{¿¡'
-_CLOSERS = '"”“»)]}' + _APOSTROPHES
+_CLOSERS = '"”“»)]}' + APOSTROPHES
 # U.S. and e.g. are words: their last full stop belongs to them and is not a mark
 _INITIALISM = re.compile(r"(?:[^\W\d_]\.){2,}$")
 _PUNCTUATION = ",.?!:;-…–—―" + "".join(OTHER_SCRIPTS) + _OPENERS + _CLOSERS
@@ -59,8 +59,8 @@ class Word:
         text = self.text[: self.n_stem].lstrip(_OPENERS)
         if text.startswith(("...", "…")):
             text = text.lstrip(".…")
-        if text[:1] in _APOSTROPHES and (text[1:2].isupper() or text[-1:] in _APOSTROPHES):
-            text = text.strip(_APOSTROPHES)
+        if text[:1] in APOSTROPHES and (text[1:2].isupper() or text[-1:] in APOSTROPHES):
+            text = text.strip(APOSTROPHES)
         closers = _CLOSERS.replace("'", "").replace("’", "")
         return text.rstrip(closers) or self.text
 

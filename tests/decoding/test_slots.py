@@ -183,9 +183,10 @@ def test_a_tagger_changes_the_number_of_passes_and_nothing_else(tiny_model: Mode
 
 def test_a_draft_that_is_the_answer_needs_one_pass(tiny_model: Model) -> None:
     model = _shaped(tiny_model, 1)
-    decoder = SlotDecoder(model, DecodingConfig(max_marks=1))
+    decoder = SlotDecoder(model, DecodingConfig(marks=",;-", max_marks=1))
     (solution,) = decoder.decode(WINDOWS[:1])
-    guesses = [Guess(vote.labels.best, Case(vote.cases.best)) for vote in solution.votes]
+    cases = [Case(vote.cases.best) for vote in solution.votes]
+    guesses = [Guess(vote.labels.best, case, case) for vote, case in zip(solution.votes, cases, strict=True)]
     draft = Draft(WINDOWS[0], decoder._candidates, guesses)
     source = encoder_input(sources_of(WINDOWS[:1], model), model)
     with torch.inference_mode():

@@ -56,6 +56,7 @@ def test_a_text_without_marks_comes_back_byte_for_byte(text: str, alphabet: Alph
 
 @thorough
 @example("U.S they")
+@example("we ። ")
 @example("")
 @example("\n\t ")
 @given(spaced_texts() | texts)
@@ -85,7 +86,7 @@ def _assert_words_kept(text: str, alphabet: Alphabet, seed: int) -> None:
         labels = [options[(seed + shift + place) % len(options)] for place in range(len(before.words))]
         chosen = [list(Case)[(seed + shift + place) % 4] for place in range(len(before.words))]
         pieces = (w.written(lab, case) + w.space for w, lab, case in zip(before.words, labels, chosen, strict=True))
-        after = split(before.lead + "".join(pieces))
+        after = split(before.lead + "".join(pieces), alphabet)
         assert [word.text.lower() for word in after.words] == [word.text.lower() for word in before.words]
         assert [word.space for word in after.words] == [word.space for word in before.words]
 
