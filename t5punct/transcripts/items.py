@@ -39,16 +39,20 @@ class Role(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What is written as it was read.  `breaks`: no sentence goes on over it, as over a speaker's name."""
+    """What is written as it was read.
+
+    breaks: no sentence goes on over it, as over a speaker's name; bare: the text without its tags, if it has some.
+    """
 
     text: str
     breaks: bool = False
     role: Role = Role.LAYOUT
+    bare: str = ""
 
     @property
     def shown(self) -> str:
         """What of it is part of the text for readers, as a speaker's name is and a cue's times are not."""
-        return "" if self.role is Role.LAYOUT else self.text.strip()
+        return "" if self.role is Role.LAYOUT else (self.bare or self.text).strip()
 
 
 @dataclass(frozen=True, slots=True)

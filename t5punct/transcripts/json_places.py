@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from io import StringIO
 from typing import Any
 
 from ..text.marks import Alphabet
@@ -139,10 +140,16 @@ class _Reader:
         elif (key in TEXT_KEYS or key == _word_key(value)) and self.group in (None, path):
             around = {**parent, **value}
             start_ms, end_ms = _ms(around, _START_KEYS), _ms(around, _END_KEYS)
-            items = tuple(speech(item.text, alphabet=self.alphabet, labels=key in TEXT_KEYS, goes_on=goes_on))
+            items = tuple(_speech(item.text, self.alphabet, labels=key in TEXT_KEYS, goes_on=goes_on))
             whole = value if _TYPE in value else parent
             typed = whole if isinstance(whole, JsonObject) and isinstance(whole.get(_TYPE), Literal) else None
             yield Place(item, path, start_ms, end_ms, _speaker(around), items, typed)
+
+
+def _speech(text: str, alphabet: Alphabet | None, *, labels: bool, goes_on: bool) -> Iterator[Item]:
+    """The items of a string, line by line."""
+    for number, line in enumerate(StringIO(text, newline="\n")):
+        yield from speech(line, alphabet=alphabet, labels=labels, goes_on=goes_on and not number)
 
 
 def _with_marks(places: Iterator[Place], alphabet: Alphabet | None) -> Iterator[Place]:

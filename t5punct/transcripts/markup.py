@@ -26,6 +26,10 @@ class Bare:
     starts: tuple[int, ...]
     ends: tuple[int, ...]
 
+    def cut(self, place: int) -> int:
+        """Where `raw` is to be cut before a character of the text; tags stay with what is before them."""
+        return self.starts[place] if place < len(self.text) else len(self.raw)
+
 
 @dataclass(frozen=True, slots=True)
 class Markup:

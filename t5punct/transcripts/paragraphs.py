@@ -48,7 +48,8 @@ def running_text(written: Iterable[WrittenItem]) -> Iterator[WrittenItem]:
             if not item.shown:
                 continue
         if held is not None:
-            yield _followed_by(held, "\n" if breaks and isinstance(held, WrittenWord) else " ")
+            begins = isinstance(held, WrittenWord) or (isinstance(item, Kept) and item.role is Role.SPEAKER)
+            yield _followed_by(held, "\n" if breaks and begins else " ")
         held, breaks = item, False
     if held is not None:
         yield _followed_by(held, "\n")
@@ -84,5 +85,5 @@ def _ends_paragraph(held: WrittenWord, item: WrittenItem, n_sentences: int, conf
 
 def _followed_by(item: WrittenItem, space: str) -> WrittenItem:
     if isinstance(item, Kept):
-        return replace(item, text=item.text.strip() + space)
+        return Kept(item.shown + space, item.breaks, item.role)
     return replace(item, spoken=replace(item.spoken, after=space, markup=None))

@@ -23,10 +23,10 @@ from .markup import Markup, bare
 _Item = TypeVar("_Item", bound=Item)
 _LABEL = re.compile(  # who speaks, at the start of a line
     r"""\s*(?:
-        >{2,}(?:\s*[^\W\d_][\w.'’ -]{0,40}:)?      # >> or >> JOHN:
-      | [\[(]?(?:speaker|spk)[ _]?\w{1,3}[\])]?:   # Speaker 1: or [SPEAKER_00]:
-      | (?-i:[A-Z][A-Z.'’ -]{0,30}:)               # DR. SMITH:
-    )(?=\s|$)\s*""",
+        >{2,}(?:\s*[^\W\d_][\w.'’ -]{0,40}:(?=\s|$)|(?=[\s\w]|$))  # >> or >> JOHN:
+      | [\[(]?(?:speaker|spk)[ _]?\w{1,3}[\])]?:(?=\s|$)           # Speaker 1: or [SPEAKER_00]:
+      | (?-i:[A-Z][A-Z.'’ -]{0,30}:)(?=\s|$)                       # DR. SMITH:
+    )\s*""",
     re.VERBOSE | re.IGNORECASE,
 )
 _DASH = re.compile(r"\s*[-–—]\s+(?=\S)|\s*[-–—](?=[^\W\d_])")  # another speaker, at the start of a subtitle's line
@@ -56,18 +56,24 @@ def speech(
     `markup`: the pattern of tags, as in markup.py; `dashes`: whether a dash that opens the line is another speaker, as
     in subtitles; `labels`: whether speaker labels are looked for; `goes_on`: whether the line was begun before.
     """
-    place = 0
-    label = not goes_on and ((labels and _LABEL.match(line)) or (dashes and _DASH.match(line)))
+    seen = bare(line, markup) if markup is not None and markup.search(line) else None
+    text, cut = (line, int) if seen is None else (seen.text, seen.cut)  # labels are looked for without tags
+    label = not goes_on and ((labels and _LABEL.match(text)) or (dashes and _DASH.match(text)))
+    begin = cut(label.end()) if label else 0
     if label:
-        yield Kept(label[0], breaks=True, role=Role.SPEAKER)
-        place = label.end()
-    opens_line = not place and not goes_on
-    for match in _DIRECTION.finditer(line, place):
-        yield from _words(line[place : match.start()], alphabet, cue, markup, opens_line)
+        yield _kept(line[:begin], label[0], Role.SPEAKER)
+    opens_line = not label and not goes_on
+    for match in _DIRECTION.finditer(text, label.end() if label else 0):
+        start, stop = cut(match.start()), cut(match.end())
+        yield from _words(line[begin:start], alphabet, cue, markup, opens_line)
         # what was said but not understood is part of its sentence
-        yield Kept(match[0], breaks=_IS_UNHEARD.match(match[0]) is None, role=Role.DIRECTION)
-        place, opens_line = match.end(), False
-    yield from _words(line[place:], alphabet, cue, markup, opens_line)
+        yield _kept(line[start:stop], match[0], Role.DIRECTION, breaks=_IS_UNHEARD.match(match[0]) is None)
+        begin, opens_line = stop, False
+    yield from _words(line[begin:], alphabet, cue, markup, opens_line)
+
+
+def _kept(raw: str, text: str, role: Role, *, breaks: bool = True) -> Kept:
+    return Kept(raw, breaks, role, bare="" if text == raw else text)
 
 
 def _words(

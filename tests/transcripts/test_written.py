@@ -34,6 +34,12 @@ WHISPER = {
         {"start": 4, "end": 5, "text": " fine"},
     ],
 }
+LABELLED = {
+    "segments": [
+        {"start": 0.0, "end": 2.0, "text": "JOHN: so what. [laughs]"},
+        {"start": 2, "end": 4, "text": "MARY: fine"},
+    ]
+}
 
 
 def kept(items: list[Item]) -> Iterator[AnnotatedWord]:
@@ -69,6 +75,13 @@ def converted(text: str, name: str, config: WriterConfig) -> str:
             json.dumps(WHISPER),
             "srt",
             "1\n00:00:00,000 --> 00:00:02,000\nso what.\n\n2\n00:00:04,000 --> 00:00:05,000\nfine\n",
+        ),
+        ("json", json.dumps(LABELLED), "text", "JOHN: so what. [laughs]\nMARY: fine\n"),
+        (
+            "srt",
+            "1\n00:00:01,000 --> 00:00:02,000\n<i>&gt;&gt; JOHN: so</i> <b>[laughs]</b>\n",
+            "vtt",
+            "WEBVTT\n\n1\n00:00:01.000 --> 00:00:02.000\n&gt;&gt; JOHN: so [laughs]\n",
         ),
         ("ctm", "a 1 0.5 0.25 so\na 1 1 0.5 what.\n", "ctm", "one 1 0.500 0.250 so\none 1 1.000 0.500 what.\n"),
         ("ctm", "a 1 0.5 0.25 so\n", "tsv", "word\tstart\tend\nso\t0.500\t0.750\n"),

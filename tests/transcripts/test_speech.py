@@ -1,0 +1,68 @@
+"""Speaker labels and stage directions of a line, also behind and inside tags."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from t5punct.transcripts.formats import transcript_of
+from t5punct.transcripts.items import Item, Kept
+from t5punct.transcripts.markup import OVERRIDES, TAGS
+from t5punct.transcripts.speech import speech
+
+PIECES = ["<i>", "</i>", "{\\an8}", "&gt;", "&amp;", ">>", "JOHN:", "- ", "so", "[laughs]", "♪", " ", "\n", "it's", "<"]
+
+
+def _shown(items: list[Item]) -> list[str]:
+    return [f"[{item.shown}]" if isinstance(item, Kept) else item.word.text for item in items if _is_shown(item)]
+
+
+def _is_shown(item: Item) -> bool:
+    return not isinstance(item, Kept) or bool(item.shown)
+
+
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        ("<i>MARY: so</i> it is", "[MARY:] so it is"),
+        ("<i>MARY:</i> so", "[MARY:] so"),
+        ("<b>MA</b>RY: so", "[MARY:] so"),
+        ("{\\an8}JOHN: so", "[JOHN:] so"),
+        ("&gt;&gt; so", "[>>] so"),
+        ("&gt;&gt;so", "[>>] so"),
+        (">>JOHN: so", "[>>JOHN:] so"),
+        (">>so", "[>>] so"),
+        ("<i>- no</i>", "[-] no"),
+        ("yes <i>[laughs]</i> no", "yes [[laughs]] no"),
+        ("<i>[door opens]</i>", "[[door opens]]"),
+        ("{\\an8}♪ so it goes ♪", "[♪] so it goes [♪]"),
+        ("a <i>MARY: so</i>", "a MARY so"),
+    ],
+)
+def test_labels_and_directions_are_seen_behind_tags(line: str, shown: str) -> None:
+    assert " ".join(_shown(list(speech(line, markup=TAGS, dashes=True)))) == shown
+
+
+def test_a_label_ends_the_sentence_before_it_behind_a_tag() -> None:
+    (label, *_) = speech("<i>MARY: so</i>", markup=TAGS)
+    assert isinstance(label, Kept)
+    assert label.breaks
+    assert label.text == "<i>MARY: "
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=12), st.sampled_from([TAGS, OVERRIDES, None]))
+def test_items_are_the_line_whatever_tags_it_has(pieces: list[str], markup: re.Pattern[str] | None) -> None:
+    line = "".join(pieces)
+    items = speech(line, markup=markup, dashes=True)
+    assert "".join(item.text if isinstance(item, Kept) else item.raw + item.after for item in items) == line
+
+
+def test_labels_are_seen_in_each_line_of_a_json_string() -> None:
+    source = json.dumps({"text": "JOHN: so what\nMARY: it is\nnothing"})
+    items = list(transcript_of(io.StringIO(source), "json").items())
+    assert " ".join(_shown(items)) == "[JOHN:] so what [MARY:] it is nothing"
