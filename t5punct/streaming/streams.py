@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 from ..errors import ConfigError, InputError
 from ..punctuator import Punctuator
-from ..text.formats.live import TimedWord
+from ..text.formats.live import TimedWord, whole_ms
 from ..text.render import AnnotatedWord, Decision
 from ..text.words import Word, checked_text, words_of
 from ..windows.plan import View, Window
@@ -124,13 +124,14 @@ class Streams:
         self._punctuator.window_input([Word("a")] * self.config.window)  # raises ConfigError if it is too long
 
     def _pieces(self, words: Words) -> Iterator[TimedWord]:
-        """One item for each word; a mark that stands alone is a word, whatever chunk it comes in."""
+        """One item for each word, or mark that stands alone, whatever chunk it comes in."""
         if isinstance(words, bytes) or not isinstance(words, Iterable):
             raise InputError(f"words of type {type(words).__name__}", expected="a list of str", fix="give [] for none")
         for word in [words] if isinstance(words, str) else words:
             timed = word if isinstance(word, TimedWord) else TimedWord(word)
+            times = whole_ms(timed.start_ms), whole_ms(timed.end_ms)
             for piece in checked_text(timed.word, may_hold_bytes=True).split():
-                yield replace(timed, word=piece)
+                yield TimedWord(piece, *times)
 
     def _hear(self, state: StreamState, queue: deque[TimedWord]) -> tuple[StreamState, bool | None]:
         """Take words until a window must be decoded; then also whether everything becomes final (None: no window)."""
@@ -143,10 +144,33 @@ class Streams:
                 return state, True
             word = queue.popleft()
             (heard,) = words_of(word.word, task.alphabet, opens_line=not state.n_seen)
+            marked = None if heard.has_slot else self._marked(state, word.word)
+            if marked is not None:
+                state = marked
+                continue
             state = state.hear(heard, self._n_kept, Times(word.start_ms, word.end_ms))
             if self._policy.is_due(state):
                 return state, False
         return state, None
+
+    def _marked(self, state: StreamState, piece: str) -> StreamState | None:
+        """The state after marks that stand alone, which are the last word's, as in a text; None: they are a word.
+
+        They are dropped, as every slot is decided anew.  Where marks are kept, the word gets them; if it is final
+        already, or has as many as a label may have, they stay as a word.
+        """
+        if not state.words:
+            return None
+        last = state.words[-1]
+        found = [*words_of(f"{last.raw} {piece}", self._punctuator.model.task.alphabet, opens_line=False)]
+        if len(found) > 1:
+            return None
+        if not self._punctuator.config.render.keep_marks:
+            return state
+        if not state.n_waiting or len(found[0].label) == len(last.label):
+            return None
+        marked = replace(last, label=found[0].label, raw=found[0].raw, dotted=found[0].dotted)
+        return replace(state, words=(*state.words[:-1], marked))
 
     def _look(self, steps: list[Step], looks: Mapping[int, bool], *, ends: bool = True) -> None:
         """Decode the newest windows of some streams, and commit what is final.

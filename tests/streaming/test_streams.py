@@ -6,6 +6,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -18,7 +19,7 @@ from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.streaming import Committed, StreamConfig, StreamingPunctuator, Streams, StreamState, TimedWord
 from t5punct.streaming.state import Times
 from t5punct.text.render import RenderConfig
-from t5punct.text.words import Word
+from t5punct.text.words import Word, split
 from t5punct.windows.plan import WindowConfig
 from t5punct.windows.presets import preset
 
@@ -60,7 +61,7 @@ def test_any_chunking_commits_the_same_and_the_words_are_kept(
     whole = _stream(punctuator, config, [words])
     assert whole == _stream(punctuator, config, chunked(words, rng))
     assert whole == _stream(punctuator, config, [[" ".join(words)]])
-    assert [one.annotated.word for one in whole] == [word.rstrip("?") for word in words]
+    assert [one.annotated.word for one in whole] == [word.text for word in split(" ".join(words)).words]
 
 
 @steady
@@ -69,6 +70,7 @@ def test_no_slot_waits_longer_than_its_policy_allows(
     punctuator: Punctuator, words: list[str], config: StreamConfig
 ) -> None:
     stream = StreamingPunctuator(punctuator, config)
+    words = [word for place, word in enumerate(words) if word != "-" or not place]  # others are of the word before them
     committed = [one for word in words for one in stream.push([word])]
     delays = [one.delay_words for one in committed]
     if config.policy == "fixed":
@@ -172,11 +174,23 @@ def test_a_silence_commits_everything_before_it(punctuator: Punctuator) -> None:
         assert [one.delay_words for one in StreamingPunctuator(punctuator, patient).push(timed)] == [3]
 
 
-def test_a_mark_that_stands_alone_is_a_word_in_whatever_chunk_it_comes(punctuator: Punctuator) -> None:
-    config = StreamConfig(window=5, lookahead=1)
-    pieces = _stream(punctuator, config, [["you"], ["-"], ["well,"], ["fine"], [","]])
-    assert [word.annotated.word for word in pieces] == ["you", "-", "well", "fine", ","]
-    assert pieces == _stream(punctuator, config, [["you - well, fine ,"]])
+def test_a_mark_that_stands_alone_is_decided_anew_in_whatever_chunk_it_comes(punctuator: Punctuator) -> None:
+    for lookahead in (0, 1):
+        config = StreamConfig(window=5, lookahead=lookahead)
+        pieces = _stream(punctuator, config, [["you"], ["-"], ["well,"], [":)"], ["fine"], [","]])
+        assert [word.annotated.word for word in pieces] == ["you", "well", ":)", "fine"]
+        assert pieces == _stream(punctuator, config, [["you - well, :) fine ,"]])
+        assert pieces == _stream(punctuator, config, [["you", "well", ":)", "fine"]])
+
+
+def test_a_mark_that_stands_alone_is_kept_if_marks_are(punctuator: Punctuator) -> None:
+    keeping = punctuator.with_config(render=RenderConfig(case=False, keep_marks=True))
+    chunks = [["so", "you"], ["?"], ["!"], ["well", "-"], [".", ",", ".", "no"]]
+    pieces = _stream(keeping, StreamConfig(window=5, lookahead=1), chunks)
+    assert [word.annotated.word for word in pieces] == ["so", "you", "well", ".", "no"]
+    assert [word.text for word in pieces][1:4] == ["you ? !", "well - . ,", "."]
+    pieces = _stream(keeping, StreamConfig(window=5, lookahead=0), chunks[:2])
+    assert [word.annotated.word for word in pieces] == ["so", "you", "?"], "what is final stays, and nothing is lost"
 
 
 def test_nothing_can_be_pushed_after_the_end(punctuator: Punctuator) -> None:
@@ -227,6 +241,26 @@ def test_a_text_is_pushed_as_words_and_every_stream_is_given_some(punctuator: Pu
 def test_a_damaged_state_is_refused(text: str) -> None:
     with pytest.raises(InputError, match="a stream state that reads"):
         StreamState.from_json(text)
+
+
+@pytest.mark.parametrize(
+    ("start_ms", "end_ms"), [(1000.0, 1200.0), (999.6, 1200.4), (np.int64(1000), np.float32(1200))]
+)
+def test_times_of_any_number_are_whole_ms_in_the_state(punctuator: Punctuator, start_ms: int, end_ms: int) -> None:
+    """As Python users have them: seconds times a thousand, or a column of numbers."""
+    stream = StreamingPunctuator(punctuator)
+    stream.push([TimedWord("we", start_ms, end_ms)])
+    assert stream.state.times == (Times(1000, 1200),)
+    assert StreamState.from_json(stream.state.to_json()) == stream.state
+
+
+@pytest.mark.parametrize("ms", [float("nan"), float("inf"), "1000", [5]])
+def test_what_is_no_time_is_refused_at_once(punctuator: Punctuator, ms: object) -> None:
+    stream = StreamingPunctuator(punctuator)
+    for word in (TimedWord("we", ms), TimedWord("we", 5, ms)):  # type: ignore[arg-type]
+        with pytest.raises(InputError, match=r"a time of .* ms; expected a finite number"):
+            stream.push([word])
+    assert stream.state == StreamState()
 
 
 def test_a_state_remembers_when_words_were_spoken() -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import codecs
 import json
+import math
 import os
 import re
 import select
@@ -16,6 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 from itertools import groupby
+from numbers import Real
 from typing import Any
 
 from ...errors import InputError, T5PunctError
@@ -27,7 +29,7 @@ _SPACE = re.compile(r"\s")
 
 @dataclass(frozen=True, slots=True)
 class TimedWord:
-    """A word, with the times at which it was spoken if the source gives them."""
+    """A word, with the times at which it was spoken if the source gives them; a stream rounds them to whole ms."""
 
     word: str
     start_ms: int | None = None
@@ -36,6 +38,15 @@ class TimedWord:
     def silence_ms(self, end_ms: int | None) -> int:
         """The silence before this word, if the word before it ended at `end_ms`; 0 if a time is missing."""
         return 0 if end_ms is None or self.start_ms is None else self.start_ms - end_ms
+
+
+def whole_ms(ms: object) -> int | None:
+    """A time in whole ms, as a stream's state keeps it.  Raises InputError for what is no time."""
+    if ms is None or type(ms) is int:
+        return ms
+    if not isinstance(ms, Real) or not math.isfinite(ms):
+        raise InputError(f"a time of {ms!r} ms", expected="a finite number, or None", fix="correct start_ms and end_ms")
+    return round(float(ms))
 
 
 @dataclass(frozen=True, slots=True)
