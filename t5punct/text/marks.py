@@ -115,12 +115,15 @@ class Case(StrEnum):
 
 
 def capitalise(word: str) -> str:
-    """Upper-case the first letter that has a case: `'em` -> `'Em`; in names like `o'neil` the next one too."""
+    """Upper-case the first letter that has a case: `'em` -> `'Em`; in names like `o'neil` the next one too.
+
+    Georgian begins no word with a capital: it has them for words that are written in capitals throughout.
+    """
     if name := _NAME.match(word):
         return name[0].upper() + capitalise(word[name.end() :])
     for index, char in enumerate(word):
-        if char.isupper() or char.islower():
-            return word[:index] + char.upper() + word[index + 1 :]
+        if char.istitle() or char.islower():
+            return word[:index] + char.title() + word[index + 1 :]
     return word
 
 

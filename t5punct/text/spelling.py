@@ -50,9 +50,9 @@ def keeps_letters(word: str) -> bool:
 
 
 def takes_capital(word: str) -> bool:
-    """Whether a word gets a capital at the start of a sentence: `'em` does, `3rd` does not."""
-    first = next((char for char in word if char.isalnum()), "")
-    return first.lower() != first.upper() and not keeps_letters(word)
+    """Whether a word gets a capital at the start of a sentence: `'em` does, `3rd` and Georgian words do not."""
+    first = next((char for char in word if char.isalnum()), "").lower()
+    return first != first.title() and not keeps_letters(word)
 
 
 def can_be_acronym(word: str) -> bool:

@@ -6,11 +6,10 @@ What stands in the page's `main` is the text, character for character; what the 
 attributes of its span, where `review_page/page.js` reads it.
 
 >>> from ..text.render import Alternative, AnnotatedWord
->>> from ..text.words import Word
 >>> from .items import *
 >>> so = AnnotatedWord("so", "So,", ",", "capitalised", 0.62, 1, (Alternative("", 0.31),))
 >>> "".join(_lines([WrittenWord(SpokenWord(Word("so"), "", start_ms=1500), so)]))
-'<p dir="auto"><span data-p="62" data-l="," data-s="So" data-a="31" data-t="1.5">So,</span></p>'
+'<p dir="auto"><span data-p="62" data-l="," data-s="So" data-f="so So SO" data-a="31" data-t="1.5">So,</span></p>'
 """
 
 from __future__ import annotations
@@ -25,8 +24,9 @@ from importlib.resources import files
 from pathlib import PurePath
 
 from ..text.formats.files import STANDARD, unpacked_name
-from ..text.marks import NO_LABEL, Case, ends_sentence
-from ..text.words import readable
+from ..text.marks import DISFLUENT, NO_LABEL, Case, ends_sentence
+from ..text.spelling import keeps_letters, takes_capital
+from ..text.words import Word, readable
 from .items import Kept, WrittenItem, WrittenWord
 
 _CERTAIN_PERCENT = 100
@@ -97,8 +97,9 @@ def _span(item: WrittenWord) -> str:
     word, said = item.spoken.word, item.annotated
     if not word.has_slot:
         return _escaped(said.text)
-    bare = word.written(NO_LABEL, Case(said.case))
-    stem, closers = bare[: len(bare) - word.n_closers], bare[len(bare) - word.n_closers :]
+    stem = _stem(word, Case(said.case))
+    sign = DISFLUENT if said.disfluent and said.text.startswith(stem + DISFLUENT) else ""
+    forms = [form + sign for form in _forms(word)]
     sure, case_sure = round(100 * said.confidence), round(100 * said.case_confidence)
     others = [(one.label, round(100 * one.probability)) for one in said.alternatives]
     start_ms = item.spoken.start_ms
@@ -106,13 +107,26 @@ def _span(item: WrittenWord) -> str:
         "p": str(sure) if sure < _CERTAIN_PERCENT else "",
         "k": str(case_sure) if case_sure < _CERTAIN_PERCENT else "",
         "l": said.label,
-        "s": stem if stem != said.text else "",
-        "c": closers,
+        "s": stem + sign if stem + sign != said.text else "",
+        "f": " ".join(forms) if len({*forms}) > 1 else "",
+        "c": word.text[word.n_stem :],
         "a": " ".join(f"{label}{percent}" for label, percent in others if percent),  # marks are no digits
         "t": "" if start_ms is None else str(start_ms / 1000),
     }
     shown = "".join(f' data-{name}="{_escaped(value)}"' for name, value in attributes.items() if value)
     return f"<span{shown}>{_escaped(said.text)}</span>"
+
+
+def _stem(word: Word, case: Case) -> str:
+    """What stands before marks and closing quotes, with a full stop that belongs to the word."""
+    return word.written(NO_LABEL, case).removesuffix(word.text[word.n_stem :])
+
+
+def _forms(word: Word) -> list[str]:
+    """The word in lower case, as a sentence begins with it, and in capitals; the same thrice if its letters stay."""
+    begun = Case.CAPITALISED if takes_capital(word.core) else Case.LOWER
+    cases = [Case.VERBATIM] * 3 if keeps_letters(word.core) else [Case.LOWER, begun, Case.UPPER]
+    return [_stem(word, case) for case in cases]
 
 
 def _escaped(text: str) -> str:

@@ -160,6 +160,23 @@ def test_a_capital_goes_to_the_first_letter_that_has_a_case() -> None:
     assert case_of("中B") is Case.CAPITALISED
 
 
+def test_georgian_has_no_capital_at_the_start_of_a_word() -> None:
+    """It has capitals (Mtavruli), for words that are written in capitals throughout."""
+    assert capitalise("კარგი") == "კარგი"
+    assert case_forms("კარგი") == {Case.LOWER: "კარგი", Case.UPPER: "ᲙᲐᲠᲒᲘ"} == case_forms("ᲙᲐᲠᲒᲘ")
+    assert (case_of("კარგი"), case_of("ᲙᲐᲠᲒᲘ")) == (Case.LOWER, Case.UPPER)
+
+
+@pytest.mark.parametrize(
+    ("word", "titled", "upper"), [("ǆep", "ǅep", "ǄEP"), ("ǌegoš", "ǋegoš", "ǊEGOŠ"), ("ᾳα", "ᾼα", "ᾳα")]
+)
+def test_a_letter_that_is_two_begins_a_word_with_one_capital(word: str, titled: str, upper: str) -> None:
+    assert apply_case(word, Case.CAPITALISED) == capitalise(titled) == titled
+    assert apply_case(word, Case.UPPER) == upper
+    assert apply_case(titled, Case.LOWER) == word
+    assert case_of(titled) is Case.CAPITALISED
+
+
 def test_marks_of_other_scripts_are_marks_where_an_alphabet_has_them() -> None:
     found = split("مرحبا، كيف حالك؟ «нет», ¿qué hora es? ¡hola!").words
     assert [(word.core, word.label) for word in found] == [

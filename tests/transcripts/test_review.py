@@ -25,7 +25,7 @@ from t5punct.errors import ConfigError, InputError
 from t5punct.model import Model, save
 from t5punct.punctuator import Punctuator
 from t5punct.text.marks import Alphabet, Case
-from t5punct.text.render import Alternative, AnnotatedWord, Decision, RenderConfig, render_word
+from t5punct.text.render import MARK, Alternative, AnnotatedWord, Decision, RenderConfig, render_word
 from t5punct.text.words import Word
 from t5punct.transcripts import review
 from t5punct.transcripts.items import Cue, Item, Kept, SpokenWord, WrittenItem, WrittenWord, in_place, written_items
@@ -152,11 +152,47 @@ def test_a_word_has_what_the_model_said_of_it() -> None:
     certain = WrittenWord(SpokenWord(Word("so"), ""), AnnotatedWord("so", "so", "", "lower", 0.999, 1.0))
     dash = WrittenWord(SpokenWord(Word("-"), " "), AnnotatedWord("-", "-", "", "lower", 0.1, 0.1))
     assert [*review._lines([word, dash, certain])][1:-1] == [
-        '<span data-p="62" data-k="90" data-l="," data-s="He" data-c="&quot;" data-a="30" data-t="61.25">'
-        "He,&quot;</span> ",
+        '<span data-p="62" data-k="90" data-l="," data-s="He" data-f="he He HE" data-c="&quot;" data-a="30" '
+        'data-t="61.25">He,&quot;</span> ',
         "- ",
-        "<span>so</span>",
+        '<span data-f="so So SO">so</span>',
     ]
+
+
+@pytest.mark.parametrize(
+    ("word", "forms"),
+    [
+        (Word("so"), "so So SO"), (Word("NASA"), "nasa Nasa NASA"), (Word('"o\'neil'), '"o\'neil "O\'Neil "O\'NEIL'),
+        (Word("vs", ".", dotted=True), "vs. Vs. VS."), (Word("3rd"), "3rd 3rd 3RD"), (Word("4k"), "4k 4k 4K"),
+        (Word("straße"), "straße Straße straße"), (Word("კარგი"), "კარგი კარგი ᲙᲐᲠᲒᲘ"),
+        (Word("main.py"), None), (Word("iPhone"), None), (Word("asr", spelled="ASR"), None), (Word("42"), None),
+        (Word("gonna", spelled="going to"), None),
+    ],
+)  # fmt: skip
+def test_a_page_offers_the_capitals_that_are_written_elsewhere(word: Word, forms: str | None) -> None:
+    said = AnnotatedWord(word.text, word.written(""), "", "verbatim", 1.0, 1.0)
+    ((_, attributes),) = Found(f"<main>{review._span(WrittenWord(SpokenWord(word), said))}</main>").in_main
+    assert attributes.get("data-f") == forms
+
+
+@pytest.mark.parametrize(
+    ("text", "disfluent", "stem", "forms"),
+    [
+        ("um", True, "um~", "um~ Um~ UM~"),
+        ('um"', True, "um~", "um~ Um~ UM~"),
+        ("e.g.", True, "e.g.~", "e.g.~ E.g.~ E.G.~"),
+        ("um", False, "um", "um Um UM"),
+    ],
+)
+def test_the_sign_of_a_disfluent_word_stays_whatever_its_mark(
+    text: str, disfluent: bool, stem: str, forms: str
+) -> None:
+    word = Word(text, n_closers=text.count('"'))
+    decision = Decision(",", Case.LOWER, 1.0, 1.0, disfluent=disfluent)
+    shown = render_word(word, decision, RenderConfig(disfluencies=MARK), ALL_MARKS)
+    said = AnnotatedWord(text, shown.text, ",", "lower", 1.0, 1.0, disfluent=disfluent)
+    ((_, attributes),) = Found(f"<main>{review._span(WrittenWord(SpokenWord(word), said))}</main>").in_main
+    assert (attributes["data-s"], attributes["data-f"]) == (stem, forms)
 
 
 def test_lines_are_paragraphs_and_long_ones_with_times_have_parts() -> None:

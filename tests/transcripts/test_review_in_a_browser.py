@@ -6,16 +6,16 @@ import io
 import json
 import time
 from collections.abc import Iterator
-from itertools import chain
 from pathlib import Path
 
 import pytest
 from browser import CHROMIUM, Page, browser
 from strategies import TRICKY_WORDS
 
-from t5punct.text.marks import Case, apply_case, case_of
-from t5punct.text.render import Alternative, AnnotatedWord
-from t5punct.text.words import split
+from t5punct.text.marks import Alphabet, Case
+from t5punct.text.render import KEEP, MARK, Alternative, AnnotatedWord, Decision, RenderConfig, render_word
+from t5punct.text.spelling import takes_capital
+from t5punct.text.words import Word, split
 from t5punct.transcripts.items import Cue, Kept, Role, SpokenWord, WrittenItem, in_place, written_items
 from t5punct.transcripts.lines import plain
 from t5punct.transcripts.review import review_page
@@ -245,7 +245,55 @@ def test_the_page_writes_marks_and_capitals_as_python_does(page: Page) -> None:
     cases = [(text[: len(text) - word.n_closers], word.text[len(word.text) - word.n_closers :], mark)
              for word, mark, _ in found for text in [word.written("")]]  # fmt: skip
     assert page.ask(f"{json.dumps(cases)}.map((one) => spelled(...one))") == [text for _, _, text in found]
-    stems = [word for word in TRICKY_WORDS if case_of(word) is not Case.VERBATIM]
-    wanted = [sorted({apply_case(stem, case) for case in (Case.LOWER, Case.CAPITALISED, Case.UPPER)}) for stem in stems]
-    forms = page.ask(f"{json.dumps(stems)}.map((stem) => [...new Set([...forms(stem), stem])].sort())")
-    assert {*chain(*forms)} == {*chain(*wanted)}
+
+
+def lines_of(words: list[Word], disfluent: bool | None = None) -> list[WrittenItem]:
+    """A word on each line, as a model writes it that puts no mark and changes no letter."""
+    config = RenderConfig(disfluencies=MARK if disfluent else KEEP)
+    decision = Decision("", Case.VERBATIM, 0.5, 1.0, disfluent=bool(disfluent))
+    said = (AnnotatedWord(word.text, rendered.text, rendered.label, rendered.case, 0.5, 1.0, disfluent=disfluent)
+            for word in words for rendered in [render_word(word, decision, config, Alphabet())])  # fmt: skip
+    return list(written_items((SpokenWord(word, "\n") for word in words), said))
+
+
+@pytest.mark.parametrize("disfluent", [None, True])
+def test_capitals_turn_to_what_python_would_write_and_nothing_else(
+    chromium: Page, tmp_path: Path, disfluent: bool | None
+) -> None:
+    texts = (*TRICKY_WORDS, "main.py", '"snake_case"', "3rd", "4k", "კარგი", "straße", '"o\'neil"', "vs.", "vs.?")
+    words = [word for word in (split(text).words[0] for text in texts) if word.has_slot]
+    config, shown = RenderConfig(disfluencies=MARK if disfluent else KEEP), []
+    for word in words:
+        cases = [case for case in Case if case is not Case.CAPITALISED or takes_capital(word.core)]  # never `3Rd`
+        decisions = [Decision("", case, 1.0, 1.0, disfluent=bool(disfluent)) for case in cases]
+        shown.append((word.text, {render_word(word, one, config, Alphabet()).text for one in decisions}))
+    for page in opened(chromium, tmp_path, lines_of(words, disfluent)):
+        turned = "words.map((word) => [1, 2, 3, 4].map(() => (turnCase(word), word.element.textContent)))"
+        found = [(word.text, {*texts}) for word, texts in zip(words, page.ask(turned), strict=True)]
+        assert found == shown
+
+
+def test_a_sentence_begins_with_a_capital_only_where_python_writes_one(chromium: Page, tmp_path: Path) -> None:
+    texts = ["We", "main.py", "we", "3rd", "we", "iPhone", "we", '"o\'neil"', "we", "კარგი", "we", "so"]
+    words = [split(text).words[0] for text in texts]
+    for page in opened(chromium, tmp_path, lines_of(words)):
+        page.ask("words.filter((_, place) => place % 2 == 0).forEach((word) => put(word, '.'))")
+        assert text_of(page).split()[1::2] == ["main.py", "3rd", "iPhone", '"O\'Neil"', "კარგი", "So"]
+        page.ask("words.filter((_, place) => place % 2 == 0).forEach((word) => put(word, ''))")
+        assert text_of(page).split() == texts
+    for page in opened(chromium, tmp_path, lines_of([split(text).words[0] for text in ("We", "README.md", "so")])):
+        page.ask("put(words[1], '.')")
+        assert text_of(page).split() == ["We", "README.md.", "So"]
+    for page in opened(chromium, tmp_path, lines_of([split(text).words[0] for text in ("we", "README.md", "so")])):
+        page.ask("put(words[0], '.')")
+        assert text_of(page).split() == ["we.", "README.md", "so"], "a text without capitals gets none"
+
+
+def test_the_sign_of_disfluent_words_stays_with_them(chromium: Page, tmp_path: Path) -> None:
+    words = [split(text).words[0] for text in ("We", "um", '"uh,"', "so")]
+    for page in opened(chromium, tmp_path, lines_of(words, disfluent=True)):
+        assert text_of(page).split() == ["We~", "um~", '"uh~"', "so~"]
+        page.ask("[put(words[0], '.'), put(words[1], '?'), put(words[2], ','), put(words[3], '-')]")
+        assert text_of(page) == 'We~.\nUm~?\n"Uh~,"\nso~ -\n'
+        page.ask("words.forEach(undo)")
+        assert text_of(page).split() == ["We~", "um~", '"uh~"', "so~"]

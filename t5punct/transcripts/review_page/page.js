@@ -1,7 +1,8 @@
 "use strict";
 // The words of the page: each span of `main` is one.  What the model said of it stands in its data attributes:
-// p: how sure its mark is, in percent; k: its capitals; l: its mark; s: the word without it; c: quotes behind the mark;
-// a: other marks with their percent, as ".31 ?5 2"; t: when it was spoken, in seconds.
+// p: how sure its mark is, in percent; k: its capitals; l: its mark; s: the word without it; f: if its letters may change,
+// the word in lower case, as a sentence begins with it, and in capitals; c: quotes behind the mark; a: other marks with
+// their percent, as ".31 ?5 2"; t: when it was spoken, in seconds.
 
 const byId = (id) => document.getElementById(id);
 const [main, card, tip, told] = [document.querySelector("main"), byId("card"), byId("tip"), byId("status")];
@@ -10,15 +11,15 @@ const NAMES = { "": "no mark", ",": "comma", ".": "full stop", "?": "question ma
   ":": "colon", ";": "semicolon", "-": "dash" };
 
 function wordOf(element, place) {
-  const { p = 100, k = 100, l: label = "", c: closers = "", a = "", t } = element.dataset;
+  const { p = 100, k = 100, l: label = "", f, c: closers = "", a = "", t } = element.dataset;
   const text = element.textContent, stem = element.dataset.s ?? text;
   const others = a.split(" ").filter(Boolean).map((one) => one.match(/^(\D*)(\d+)$/).slice(1));
   return { element, place, text, stem, closers, label, others, sure: +p, caseSure: +k, seconds: t,
-    old: { stem, label }, follows: false };
+    forms: f?.split(" ") ?? [stem, stem, stem], old: { stem, label }, follows: false };
 }
 const words = Array.from(main.querySelectorAll("span"), wordOf);
 const wordAt = new Map(words.map((word) => [word.element, word]));
-const isCased = words.some((word) => word.stem !== word.stem.toLowerCase());
+const isCased = words.some((word) => word.stem !== word.forms[0]);
 let current = null, isSaved = true;
 
 // How words are written: marks touch the word and go inside closing quotes, a dash stands apart.
@@ -29,22 +30,6 @@ function added(word, marks) {
 function spelled(stem, closers, label) {
   const dash = label.search(DASH), cut = dash < 0 ? label.length : dash;
   return added(added(stem, label.slice(0, cut)) + closers, label.slice(cut));
-}
-// o'neil and d'angelo have two capitals; o'clock, d'you and the like have one
-const NAME = /^[od]['’](?=\p{L}{3})(?!(?:clock|you|accord)\b)/u;
-function capitalised(stem) {
-  const name = NAME.exec(stem.toLowerCase());
-  if (name) return name[0].toUpperCase() + capitalised(stem.slice(name[0].length));
-  const letters = Array.from(stem.toLowerCase());
-  const first = letters.findIndex((letter) => letter.toLowerCase() !== letter.toUpperCase());
-  return letters.map((letter, place) => (place === first ? letter.toUpperCase() : letter)).join("");
-}
-// The ways to write a word; a form that loses a letter (ß has no capital) is left out.
-function forms(stem) {
-  const lower = stem.toLowerCase();
-  const found = [lower, capitalised(stem), stem.toUpperCase()];
-  return found.filter((form, at) => found.indexOf(form) === at && form.length === stem.length &&
-    form.toLowerCase() === lower && form.toUpperCase() === stem.toUpperCase());
 }
 
 const isEdited = (word) => word.label !== word.old.label || word.stem !== word.old.stem;
@@ -59,23 +44,22 @@ function write(word) {
   isSaved = false;
 }
 function put(word, label) {
-  const next = words[word.place + 1], ended = ENDS.test(word.label);
+  const next = words[word.place + 1], ended = ENDS.test(word.label), [lower, begun] = next?.forms ?? [];
   word.label = label;
   write(word);
-  if (next && isCased && !ended && ENDS.test(label) && next.stem === next.stem.toLowerCase()) {
-    const form = forms(next.stem).find((one) => one === capitalised(next.stem));
-    next.follows = form !== undefined && form !== next.stem;  // the capital goes again with the mark
-    next.stem = form ?? next.stem;
+  if (next && isCased && !ended && ENDS.test(label) && next.stem === lower) {
+    next.follows = begun !== lower;  // the capital goes again with the mark
+    next.stem = begun;
     write(next);
   } else if (next?.follows && ended && !ENDS.test(label)) {
     next.follows = false;
-    next.stem = next.stem.toLowerCase();
+    next.stem = lower;
     write(next);
   }
   show(word);
 }
 function turnCase(word) {
-  const cycle = [...new Set([...forms(word.old.stem), word.old.stem])];
+  const cycle = [...new Set([...word.forms, word.old.stem])];
   word.stem = cycle[(cycle.indexOf(word.stem) + 1) % cycle.length];
   word.follows = false;
   write(word);
