@@ -124,7 +124,8 @@ class WindowInput:
         Raises ConfigError for more words than the model has tokens.
         """
         fitted, n_letters = self._cut(LONGEST_WORD, _BLOB_LETTERS), LONGEST_WORD
-        while len(fitted.source(tokenizer, style).ids) > tokenizer.task.max_tokens:
+        asked = 0 if tokenizer.task.classifies else None  # a question about a slot has a token more
+        while len(fitted.source(tokenizer, style, asked).ids) > tokenizer.task.max_tokens:
             if n_letters == 1:
                 raise ConfigError(
                     f"a window of {len(self.words)} words for a model that reads {tokenizer.task.max_tokens} tokens",

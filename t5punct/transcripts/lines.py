@@ -62,7 +62,7 @@ def table(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator[It
         cells = list(re.finditer(r"[^\t\r\n]+|(?<=\t)(?=\t)|^(?=\t)", line))
         if not number:
             header = [cell[0].strip().lower() for cell in cells]
-            if {*_WORD_COLUMNS, _TEXT_COLUMN} & {*header} and len(header) > 1:
+            if {*_WORD_COLUMNS, _TEXT_COLUMN} & {*header}:
                 names = header
                 yield Kept(line)
                 continue

@@ -12,12 +12,15 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from ..errors import ModelError
+from ..errors import ModelError, first_line
+from ..t5.hub import locate
 from ..t5.task import CASE_TOKENS, N_SENTINELS, TaskConfig, mark_token, style_token
 
 _UNUSED = re.compile(r"\[unused\d+\]")
+_FILES = ("tokenizer.json", "vocab.txt")  # either is enough
 _SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
 
@@ -28,6 +31,20 @@ class TaskRow:
     token: str
     id: int
     like: str
+
+
+def bert_tokenizer(source: str | Path) -> Any:
+    """The tokenizer of a BERT's folder or hub id.  Raises ModelError if there is none."""
+    from transformers import AutoTokenizer
+
+    folder, expected = locate(source, "tokenizer"), "the tokenizer that the BERT was trained with"
+    if not any((folder / name).is_file() for name in _FILES):  # then transformers makes an empty one
+        raise ModelError(f"no {' or '.join(_FILES)} in {source}", expected=expected, fix="copy it into the folder")
+    try:
+        return AutoTokenizer.from_pretrained(str(folder))
+    except Exception as error:  # what a damaged file raises has no common base
+        why = f"a tokenizer in {source} that cannot be read ({first_line(error)})"
+        raise ModelError(why, expected=expected, fix="copy its files anew") from error
 
 
 def t5_tokenizer(bert_tokenizer: Any, task: TaskConfig) -> tuple[Any, list[TaskRow]]:

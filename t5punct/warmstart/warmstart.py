@@ -14,9 +14,8 @@ from typing import Any
 
 import torch
 
-from ..errors import ConfigError, InputError
+from ..errors import ConfigError, InputError, ModelError
 from ..model import Model
-from ..t5.hub import locate
 from ..t5.task import TaskConfig
 from ..t5.tokenization import TaskTokenizer
 from ..text.formats.files import read_lines
@@ -24,7 +23,7 @@ from ..text.words import split
 from .bert import Bert
 from .calibration import relative_biases, scales
 from .conversion import StreamConfig, convert_attention, convert_feed_forward, d_ff, start_level, stream
-from .vocabulary import TaskRow, t5_tokenizer
+from .vocabulary import TaskRow, bert_tokenizer, t5_tokenizer
 
 # the text form of a model that starts from a BERT: separate tokens for styles, marks and case
 TASK = TaskConfig(inline_case=True, prefix="<{style}>", default_style="meeting")
@@ -53,14 +52,18 @@ class WarmStartConfig:
 
 def warm_start(config: WarmStartConfig, task: TaskConfig) -> Model:
     """Convert.  Raises ModelError for anything but a BERT, InputError for too little text."""
-    from transformers import AutoTokenizer
-
     bert = Bert.load(config.source)
+    if len(bert.positions) < _BATCH_TOKENS:
+        raise ModelError(
+            f"{config.source}: a BERT of {len(bert.positions)} positions (max_position_embeddings)",
+            expected=f"{_BATCH_TOKENS} or more, as windows of the calibration text are so long",
+            fix="name another BERT",
+        )
     if config.layers is not None:
         bert = bert.first(config.layers)
-    bert_tokenizer = AutoTokenizer.from_pretrained(str(locate(config.source, "tokenizer")))
-    tokenizer, rows = t5_tokenizer(bert_tokenizer, task)
-    windows = calibration_windows(config, bert_tokenizer)
+    read_with = bert_tokenizer(config.source)
+    tokenizer, rows = t5_tokenizer(read_with, task)
+    windows = calibration_windows(config, read_with)
     with torch.random.fork_rng(devices=[]), torch.no_grad():
         torch.manual_seed(config.seed)
         network = _empty(bert, len(tokenizer), TaskTokenizer(tokenizer, task), config)

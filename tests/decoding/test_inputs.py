@@ -54,3 +54,13 @@ def test_a_very_long_word_is_read_as_a_short_one_and_spoils_nothing(tiny_model: 
 def test_more_words_than_tokens_are_refused(tiny_model: Model) -> None:
     with pytest.raises(ConfigError, match=r"a window of 40 words for a model that reads 40 tokens; .* --window"):
         WindowInput.of(["a"] * 40).fitted(_reading(tiny_model, 40))
+
+
+def test_a_window_has_room_for_the_question_about_a_slot(tiny_model: Model) -> None:
+    words = ["supercalifragilistic"] * 4
+    whole = len(tiny_model.tokenizer.source(words).ids)
+    asking = _reading(tiny_model.with_task(classifies=True), whole)
+    assert len(asking.source(words, asked=2).ids) == whole + 1
+    fitted = WindowInput.of(words).fitted(asking)
+    assert len(asking.source(fitted.words, asked=2).ids) <= whole
+    assert WindowInput.of(words).fitted(_reading(tiny_model, whole)).words == tuple(words)

@@ -85,6 +85,12 @@ def bare(text: str, name: str) -> str:
     )
 
 
+@pytest.mark.parametrize("header", ["word", "Token", "text", "word\tstart"])
+def test_the_header_of_a_table_is_no_word_however_few_its_columns(header: str) -> None:
+    found = reading(f"{header}\nso\nfine\n", "tsv").items()
+    assert [item.raw for item in found if isinstance(item, SpokenWord)] == ["so", "fine"]
+
+
 @pytest.mark.parametrize("name", LINE_FORMATS)
 @pytest.mark.parametrize("odd", ODD)
 def test_a_file_comes_back_as_it_was(name: str, odd: str) -> None:

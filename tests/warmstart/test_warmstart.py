@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 from tiny_bert import save_tiny_bert
-from transformers import AutoModel, AutoModelForSeq2SeqLM, UMT5ForConditionalGeneration
+from transformers import AutoConfig, AutoModel, AutoModelForSeq2SeqLM, UMT5ForConditionalGeneration
 
 from t5punct import model as models
 from t5punct.cli import main
@@ -173,6 +174,37 @@ def test_other_encoders_are_refused(source: Path, tmp_path: Path, changes: dict[
     (tmp_path / "config.json").write_text(json.dumps(config | changes))
     with pytest.raises(ModelError, match=found):
         Bert.load(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("damage", "found"),
+    [
+        (lambda file: file.unlink(), "no tokenizer.json or vocab.txt in"),
+        (lambda file: file.write_text("{"), "a tokenizer in"),
+    ],
+)
+def test_a_bert_without_a_tokenizer_is_refused_in_one_line(
+    damage: Callable[[Path], object], found: str, source: Path, text: Path, tmp_path: Path, capsys: Any
+) -> None:
+    damage(shutil.copytree(source, tmp_path / "bert") / "tokenizer.json")
+    assert run(tmp_path / "bert", "-o", tmp_path / "made", "--text", text) == 2
+    error = capsys.readouterr().err.strip()
+    assert error.startswith(f"t5punct: {found} {tmp_path / 'bert'}") and "\n" not in error
+
+
+@pytest.mark.parametrize("n_positions", [1, 8, 127])
+def test_a_bert_of_fewer_positions_than_the_calibration_needs_is_refused(
+    n_positions: int, text: Path, tmp_path: Path, capsys: Any
+) -> None:
+    folder = save_tiny_bert(tmp_path / "bert")
+    config = AutoConfig.from_pretrained(folder, max_position_embeddings=n_positions)
+    AutoModel.from_config(config).save_pretrained(folder)
+    assert run(folder, "-o", tmp_path / "made", "--text", text) == 2
+    error = capsys.readouterr().err.strip()
+    assert error.endswith(
+        f"{folder}: a BERT of {n_positions} positions (max_position_embeddings); expected 128 or more, as windows of "
+        "the calibration text are so long; name another BERT"
+    )
 
 
 @pytest.mark.parametrize("source", ["nowhere/at-all", "empty"])
