@@ -28,7 +28,7 @@ _HOMES = {
     "Punctuator": ".punctuator",
     "PunctuatorConfig": ".punctuator",
     "RenderConfig": ".text.render",
-    "ResegmentConfig": ".transcripts.cues",
+    "ResegmentConfig": ".transcripts.resegment",
     "SpokenWord": ".transcripts.items",
     "StreamConfig": ".streaming",
     "StreamState": ".streaming",
@@ -86,10 +86,10 @@ if TYPE_CHECKING:
     from .punctuator import Punctuator, PunctuatorConfig
     from .streaming import Committed, StreamConfig, StreamingPunctuator, Streams, StreamState, TimedWord
     from .text.render import AnnotatedWord, RenderConfig
-    from .transcripts.cues import ResegmentConfig
     from .transcripts.formats import Transcript, read_transcript
     from .transcripts.items import SpokenWord
     from .transcripts.paragraphs import ParagraphConfig
+    from .transcripts.resegment import ResegmentConfig
     from .transcripts.writers import WriterConfig
     from .windows.combine import CombineConfig
     from .windows.plan import WindowConfig

@@ -52,11 +52,18 @@ class TranscriptOptions(StrategyOptions):
         ),
     ] = None
     paragraphs: Annotated[
-        int | None, typer.Option(min=1, show_default="none", help="Begin a paragraph after so many sentences.")
+        int | None,
+        typer.Option(
+            min=1, show_default="none", help="Text and pages for review: begin a paragraph after so many sentences."
+        ),
     ] = None
     paragraph_pause_ms: Annotated[
         int | None,
-        typer.Option(min=1, show_default="none", help="Begin a paragraph where so long a silence follows a sentence."),
+        typer.Option(
+            min=1,
+            show_default="none",
+            help="The same where so long a silence follows a sentence, if INPUT has times.",
+        ),
     ] = None
     alternatives: Annotated[
         int | None,
@@ -85,14 +92,12 @@ class TranscriptOptions(StrategyOptions):
     def writer(self) -> WriterConfig:
         """Raises ConfigError for an unknown format, and for options that do not go together."""
         from ..errors import ConfigError
-        from ..transcripts.cues import SUBTITLES, ResegmentConfig
         from ..transcripts.paragraphs import ParagraphConfig
+        from ..transcripts.resegment import ResegmentConfig
         from ..transcripts.writers import WriterConfig
 
         if self.as_json and self.to not in (None, "json"):
             raise ConfigError(f"--json and --to {self.to}", expected="one of them", fix="drop one")
-        if self.resegment and self.to not in SUBTITLES:
-            raise ConfigError("--resegment", expected=f"--to {', '.join(SUBTITLES)} with it", fix="add --to")
         is_parted = self.paragraphs is not None or self.paragraph_pause_ms is not None
         return WriterConfig(
             "json" if self.as_json else self.to,

@@ -1,6 +1,6 @@
-"""A punctuated transcript as subtitles: in the cues that it has, or in new ones that hold sentences.
+"""A punctuated transcript as subtitles, in the cues that it has; `resegment` makes new ones that hold sentences.
 
-In: the written items of a transcript of any format.  Out: SRT, WebVTT or ASS.
+In: the written items of a transcript of any format.  Out: cues, and SRT, WebVTT or ASS.
 
 >>> from ..text.render import AnnotatedWord
 >>> from ..text.words import Word
@@ -14,32 +14,14 @@ from __future__ import annotations
 
 import html
 import re
-import textwrap
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from itertools import groupby
 
-from ..errors import ConfigError, InputError
-from ..text.marks import ends_sentence
-from .items import Kept, Role, SpokenWord, WrittenItem
+from ..errors import InputError
+from .items import Cue, Kept, WrittenItem
 
 SUBTITLES = ("srt", "vtt", "ass")
-
-
-@dataclass(frozen=True)
-class ResegmentConfig:
-    """How large a cue may be."""
-
-    max_chars: int = 84  # of a cue, line ends included
-    max_lines: int = 2
-    max_duration_ms: int = 7000
-    min_chars: int = 24  # a shorter cue is joined with its neighbour where that is allowed
-    max_gap_ms: int = 1500  # a longer silence always ends a cue
-
-    def __post_init__(self) -> None:
-        for name in ("max_chars", "max_lines", "max_duration_ms"):
-            if getattr(self, name) < 1:
-                raise ConfigError(f"{name} {getattr(self, name)}", expected="1 or more", fix="raise it")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,30 +35,17 @@ class WrittenCue:
 
 @dataclass(slots=True)
 class _Shown:
-    """A written word with the labels before it; `opens`: whether a speaker begins with it."""
+    """A written word, a speaker's label or a stage direction, and the cue that shows it."""
 
-    spoken: SpokenWord
+    cue: Cue | None
     text: str
-    label: str
-    opens: bool
     ends_line: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _Piece:
-    """The same with its times."""
-
-    text: str
-    label: str
-    start_ms: int
-    end_ms: int
-    opens: bool
 
 
 def own_cues(written: Iterable[WrittenItem]) -> list[WrittenCue]:
     """The cues that the transcript has.  Raises InputError for words without a cue, or a cue without times."""
     cues = list[WrittenCue]()
-    for cue, group in groupby(_shown_items(written), key=lambda shown: shown.spoken.cue):
+    for cue, group in groupby(_shown(written), key=lambda shown: shown.cue and replace(shown.cue, speaker="")):
         if cue is None or cue.start_ms is None or cue.end_ms is None:
             raise InputError(
                 "words without a cue", expected="subtitles, or segments with times", fix="make cues with --resegment"
@@ -86,19 +55,26 @@ def own_cues(written: Iterable[WrittenItem]) -> list[WrittenCue]:
     return cues
 
 
-def sentence_cues(written: Iterable[WrittenItem], config: ResegmentConfig) -> list[WrittenCue]:
-    """New cues: sentences, split where they are too long and joined where they are short.
+def _shown(written: Iterable[WrittenItem]) -> Iterator[_Shown]:
+    """What is shown of the items, and where."""
+    held: _Shown | None = None
+    for item in written:
+        if isinstance(item, Kept) and not item.shown:
+            if held and _ends_line(item.text):
+                held.ends_line = True
+            continue
+        if held:
+            yield held
+        if isinstance(item, Kept):
+            held = _Shown(item.cue, item.shown, _ends_line(item.text))
+        else:
+            held = _Shown(item.spoken.cue, item.annotated.text, _ends_line(item.spoken.after))
+    if held:
+        yield held
 
-    Raises InputError for words without times in no cue with times.
-    """
-    cues = list[list[_Piece]]()
-    for sentence in _sentences(_timed(_shown_items(written)), config):
-        for part in _parts(sentence, config):
-            if cues and _joins(cues[-1], part, config):
-                cues[-1] = cues[-1] + part
-            else:
-                cues.append(part)
-    return [WrittenCue(cue[0].start_ms, max(one.end_ms for one in cue), _lines(_joined(cue), config)) for cue in cues]
+
+def _ends_line(text: str) -> bool:
+    return "\n" in text or "\\N" in text
 
 
 def subtitles(cues: Iterable[WrittenCue], format: str) -> str:
@@ -130,138 +106,3 @@ def _clock(time_ms: int, point: str) -> str:
 def _ass_text(text: str) -> str:
     """The text of a cue with nothing that ASS reads as its own: braces are escaped, backslashes touch no letter."""
     return re.sub(r"([{}])", r"\\\1", text.replace("\\", "\\\u2060")).replace("\n", "\\N")
-
-
-def _shown_items(written: Iterable[WrittenItem]) -> Iterator[_Shown]:
-    """Written words, each with the speaker labels and stage directions before it; the last also with those behind."""
-    label, opens = "", True
-    held: _Shown | None = None
-    for item in written:
-        if isinstance(item, Kept):
-            if held and item.role is Role.DIRECTION and "\n" in item.text:  # at the end of a line
-                held.text += f" {item.shown}"
-            else:
-                label += f"{item.shown} " if item.shown else ""
-            opens = opens or item.breaks
-            if held:
-                held.ends_line = held.ends_line or "\n" in item.text or "\\N" in item.text
-            continue
-        if held:
-            yield held
-        held = _Shown(item.spoken, label + item.annotated.text, item.annotated.label, opens, "\n" in item.spoken.after)
-        label, opens = "", False
-    if held:
-        held.text += f" {label}".rstrip()
-        yield held
-
-
-@dataclass(slots=True)
-class _Untimed:
-    """Words whose end is not known yet, and where the first begins."""
-
-    start_ms: int | None = None
-    words: list[_Shown] = field(default_factory=list)
-
-    def until(self, end_ms: int | None) -> Iterator[_Piece]:
-        """The words with times: they share out the time that there is by their letters."""
-        words, start_ms = self.words, self.start_ms
-        self.words, self.start_ms = [], end_ms
-        if not words:
-            return
-        if start_ms is None or end_ms is None:
-            raise InputError(
-                f"no time for the word {words[0].spoken.raw!r}",
-                expected="words or cues with times",
-                fix="write another format",
-            )
-        total, place, span_ms = sum(len(word.text) + 1 for word in words), 0, end_ms - start_ms
-        for word in words:
-            begin, place = place, place + len(word.text) + 1
-            times = start_ms + span_ms * begin // total, start_ms + span_ms * place // total
-            yield _Piece(word.text, word.label, *times, word.opens)
-
-
-def _timed(shown: Iterable[_Shown]) -> Iterator[_Piece]:
-    """Written words with times; those that have none share what their cue or their neighbours leave them."""
-    untimed, cue = _Untimed(), None
-    for word in shown:
-        spoken = word.spoken
-        if spoken.cue != cue:
-            yield from untimed.until(cue.end_ms if cue else spoken.start_ms)
-            cue = spoken.cue
-            untimed.start_ms = cue.start_ms if cue else None
-        if spoken.start_ms is not None:
-            yield from untimed.until(spoken.start_ms)
-        untimed.words.append(word)
-        if spoken.end_ms is not None:
-            yield from untimed.until(spoken.end_ms)
-    yield from untimed.until(cue.end_ms if cue else None)
-
-
-def _sentences(pieces: Iterable[_Piece], config: ResegmentConfig) -> Iterator[list[_Piece]]:
-    held = list[_Piece]()
-    for piece in pieces:
-        if held and (piece.opens or not _is_next(held[-1], piece, config)):
-            yield held
-            held = []
-        held.append(piece)
-        if ends_sentence(piece.label):
-            yield held
-            held = []
-    if held:
-        yield held
-
-
-def _parts(sentence: list[_Piece], config: ResegmentConfig) -> Iterator[list[_Piece]]:
-    """A sentence in parts that fit, cut behind a mark where there is one in the second half of what fits."""
-    begin = 0
-    while begin < len(sentence):
-        end = _last_fitting(sentence, begin, config)
-        if end < len(sentence):
-            marked = [place for place in range((begin + end) // 2, end) if sentence[place].label]
-            end = marked[-1] + 1 if marked else end
-        yield sentence[begin:end]
-        begin = end
-
-
-def _last_fitting(sentence: Sequence[_Piece], begin: int, config: ResegmentConfig) -> int:
-    """Where the longest part of a sentence that begins there and fits ends; one word is always a part."""
-    end, n_chars = begin + 1, len(sentence[begin].text)
-    while end < len(sentence):
-        n_chars += 1 + len(sentence[end].text)
-        lasts_ms = sentence[end].end_ms - sentence[begin].start_ms
-        if n_chars > config.max_chars or lasts_ms > config.max_duration_ms:
-            break
-        end += 1
-    return end
-
-
-def _joins(before: list[_Piece], part: list[_Piece], config: ResegmentConfig) -> bool:
-    is_short = min(len(_joined(before)), len(_joined(part))) < config.min_chars
-    is_next = _is_next(before[-1], part[0], config) and not part[0].opens
-    return is_short and is_next and _fits(before + part, config)
-
-
-def _is_next(before: _Piece, piece: _Piece, config: ResegmentConfig) -> bool:
-    """Whether a piece follows without a long silence.  Where times go back, a new channel begins."""
-    return piece.start_ms >= before.start_ms and piece.start_ms - before.end_ms <= config.max_gap_ms
-
-
-def _fits(pieces: Sequence[_Piece], config: ResegmentConfig) -> bool:
-    lasts_ms = pieces[-1].end_ms - pieces[0].start_ms
-    return len(_joined(pieces)) <= config.max_chars and lasts_ms <= config.max_duration_ms
-
-
-def _joined(pieces: Sequence[_Piece]) -> str:
-    return " ".join(piece.text for piece in pieces)
-
-
-def _lines(text: str, config: ResegmentConfig) -> str:
-    """The text in as few lines as a cue of `max_chars` allows, about equally long."""
-    width = -(-config.max_chars // config.max_lines)
-    n_lines = min(config.max_lines, -(-len(text) // width))
-    for columns in range(-(-len(text) // n_lines), len(text) + 1):
-        lines = textwrap.wrap(text, columns, break_long_words=False, break_on_hyphens=False)
-        if len(lines) <= n_lines:
-            return "\n".join(lines)
-    return text

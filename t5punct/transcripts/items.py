@@ -41,13 +41,15 @@ class Role(Enum):
 class Kept:
     """What is written as it was read.
 
-    breaks: no sentence goes on over it, as over a speaker's name; bare: the text without its tags, if it has some.
+    breaks: no sentence goes on over it, as over a speaker's name; bare: the text without its tags, if it has some; cue:
+    in which it is shown, if it is.
     """
 
     text: str
     breaks: bool = False
     role: Role = Role.LAYOUT
     bare: str = ""
+    cue: Cue | None = None
 
     @property
     def shown(self) -> str:

@@ -102,7 +102,7 @@ class RecogniserJson:
                 number += place.is_first
                 for item in place.items:
                     if isinstance(item, Kept):
-                        yield Kept("", item.breaks, item.role, bare=item.text)
+                        yield Kept("", item.breaks, item.role, item.text, place.cue(number))
                         continue
                     timed = next(found)
                     said_by = place.speaker if first.has_speakers else _speaker(timed) or speaker

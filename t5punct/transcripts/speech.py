@@ -61,19 +61,20 @@ def speech(
     label = not goes_on and ((labels and _LABEL.match(text)) or (dashes and _DASH.match(text)))
     begin = cut(label.end()) if label else 0
     if label:
-        yield _kept(line[:begin], label[0], Role.SPEAKER)
+        yield _kept(line[:begin], label[0], Role.SPEAKER, cue)
     opens_line = not label and not goes_on
     for match in _DIRECTION.finditer(text, label.end() if label else 0):
         start, stop = cut(match.start()), cut(match.end())
         yield from _words(line[begin:start], alphabet, cue, markup, opens_line)
         # what was said but not understood is part of its sentence
-        yield _kept(line[start:stop], match[0], Role.DIRECTION, breaks=_IS_UNHEARD.match(match[0]) is None)
+        is_heard = _IS_UNHEARD.match(match[0]) is None
+        yield _kept(line[start:stop], match[0], Role.DIRECTION, cue, breaks=is_heard)
         begin, opens_line = stop, False
     yield from _words(line[begin:], alphabet, cue, markup, opens_line)
 
 
-def _kept(raw: str, text: str, role: Role, *, breaks: bool = True) -> Kept:
-    return Kept(raw, breaks, role, bare="" if text == raw else text)
+def _kept(raw: str, text: str, role: Role, cue: Cue | None, *, breaks: bool = True) -> Kept:
+    return Kept(raw, breaks, role, "" if text == raw else text, cue)
 
 
 def _words(

@@ -11,10 +11,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from ..errors import ConfigError, InputError
-from .cues import SUBTITLES, ResegmentConfig, own_cues, sentence_cues, subtitles
+from .cues import SUBTITLES, own_cues, subtitles
 from .formats import JsonTranscript, LineTranscript, Transcript
 from .items import WrittenItem, in_place, without_removed
 from .paragraphs import ParagraphConfig, paragraphs, running_text
+from .resegment import ResegmentConfig, sentence_cues
 from .review import review_page
 from .words_out import ctm, tsv, words_json
 

@@ -15,11 +15,12 @@ from t5punct.errors import ConfigError, InputError
 from t5punct.text.marks import Alphabet, Case
 from t5punct.text.render import AnnotatedWord, Decision, RenderConfig, render_word
 from t5punct.text.words import Word
-from t5punct.transcripts.cues import ResegmentConfig, WrittenCue, _fits, _parts, _Piece, sentence_cues, subtitles
+from t5punct.transcripts.cues import WrittenCue, subtitles
 from t5punct.transcripts.formats import transcript_of
 from t5punct.transcripts.items import Item, Kept, Role, SpokenWord, WrittenItem, WrittenWord, written_items
 from t5punct.transcripts.paragraphs import ParagraphConfig
 from t5punct.transcripts.pauses import with_pauses
+from t5punct.transcripts.resegment import ResegmentConfig, _fits, _parts, _Piece, sentence_cues
 from t5punct.transcripts.terms import Terms, spelled
 from t5punct.transcripts.writers import OUTPUTS, WriterConfig, pieces_of
 
@@ -77,6 +78,19 @@ def converted(text: str, name: str, config: WriterConfig) -> str:
             "1\n00:00:00,000 --> 00:00:02,000\nso what.\n\n2\n00:00:04,000 --> 00:00:05,000\nfine\n",
         ),
         ("json", json.dumps(LABELLED), "text", "JOHN: so what. [laughs]\nMARY: fine\n"),
+        (
+            "json",
+            json.dumps(LABELLED),
+            "srt",
+            "1\n00:00:00,000 --> 00:00:02,000\nJOHN: so what. [laughs]\n\n"
+            "2\n00:00:02,000 --> 00:00:04,000\nMARY: fine\n",
+        ),
+        (  # a cue without words stays where it is, and one with two voices stays one
+            "vtt",
+            "WEBVTT\n\n00:01.000 --> 00:02.000\n<i>[Music]</i>\n\n00:05.000 --> 00:06.000\n<v Ann>so\n<v Bob>what\n",
+            "srt",
+            "1\n00:00:01,000 --> 00:00:02,000\n[Music]\n\n2\n00:00:05,000 --> 00:00:06,000\nso\nwhat\n",
+        ),
         (
             "srt",
             "1\n00:00:01,000 --> 00:00:02,000\n<i>&gt;&gt; JOHN: so</i> <b>[laughs]</b>\n",
