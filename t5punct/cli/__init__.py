@@ -19,7 +19,7 @@ from .. import __version__
 from ..errors import T5PunctError
 from .evaluate import evaluate
 from .export import export
-from .help import GroupedCommand
+from .needs import CheckedCommand
 from .presets import presets
 from .process import collect_as_usual, collect_seldom
 from .punctuate import punctuate
@@ -51,7 +51,7 @@ EXAMPLES: dict[Callable[..., None], str] = {  # of each command, in the order of
     export: "t5punct export runs/mine -o my-model default_style=talk",
 }
 for command, example in EXAMPLES.items():
-    app.command(cls=GroupedCommand, epilog=example)(command)
+    app.command(cls=CheckedCommand, epilog=example)(command)
 
 
 @app.callback(invoke_without_command=True)

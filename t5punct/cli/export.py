@@ -111,6 +111,8 @@ def export(
 
     if output.resolve() == Path(source).resolve():
         raise ConfigError(f"output {output} is the source as well", expected="another folder", fix="choose another")
+    if licence is not None and (kept := _kept_card(Path(source), output, is_blend=blend is not None)):
+        raise ConfigError(f"--license and the card {kept}, which stays", expected="one of them", fix="drop one")
     if onnx is not None:
         need("onnx")
     if push_to_hub is not None:
@@ -171,12 +173,20 @@ def _write_card(
 ) -> None:
     """The source's own card, or one about the run; a person's card that is there already is kept."""
     from ..text.formats.files import writing
-    from ..training.card import CARD, card, may_write
+    from ..training.card import CARD, card
 
-    if not may_write(output / CARD):
+    kept = _kept_card(source, output, is_blend=blend is not None)
+    if kept == output / CARD:
         return
-    own = source / CARD
-    is_kept = own.is_file() and not may_write(own) and not blend  # a person's card tells of the source as it was
-    text = own.read_text(encoding="utf-8") if is_kept else None
+    text = kept.read_text(encoding="utf-8") if kept else None
     with writing(output / CARD) as handle:
         handle.write(text or card(source, task, name, licence=licence, blend=blend))
+
+
+def _kept_card(source: Path, output: Path, *, is_blend: bool) -> Path | None:
+    """The card that a person wrote and that stays: that of the output, else that of the source."""
+    from ..training.card import CARD, may_write
+
+    # the source's tells of it as it was, not of a blend
+    cards = [output / CARD] if is_blend else [output / CARD, source / CARD]
+    return next((one for one in cards if not may_write(one)), None)

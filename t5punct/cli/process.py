@@ -1,8 +1,9 @@
-"""How a command's process treats memory: it keeps what it has, which is faster than giving it back and asking again.
+"""What a command decides for its process, and a library must not for its user's: memory, and how it ends.
 
-In: nothing.  Out: a process whose allocator and garbage collector leave large and lasting things alone.
+In: nothing.  Out: a process that keeps the memory it has, which is faster than giving it back and asking again, and
+that clears up when it is told to end.
 
-A library must not decide this for its user's process; a command may.  `keep_freed_memory()` is True where it is done.
+`keep_freed_memory()` is True where it is done.
 """
 
 from __future__ import annotations
@@ -10,6 +11,10 @@ from __future__ import annotations
 import ctypes
 import gc
 import os
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 _TRIM_THRESHOLD, _TOP_PAD, _MMAP_THRESHOLD = -1, -2, -3  # glibc's malloc.h
 _NEW_OBJECTS = 50_000
@@ -53,3 +58,26 @@ def keep_objects() -> None:
     """Tell the garbage collector that what there is now (libraries, a model) stays, and to work as usual again."""
     gc.freeze()
     collect_as_usual()
+
+
+@contextmanager
+def ending_in_order() -> Iterator[None]:
+    """Let a termination or a hang-up end the block as an error does, so that no half-written file is left behind.
+
+    The same signal once more ends the process at once.  One that is ignored stays so: under `nohup` work goes on.
+    """
+
+    def end(number: int, frame: object) -> None:
+        signal.signal(number, signal.SIG_DFL)
+        sys.exit(128 + number)
+
+    signals = [
+        getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)
+    ]  # Windows has no hang-up
+    heeded = [number for number in signals if signal.getsignal(number) not in (signal.SIG_IGN, None)]
+    before = {number: signal.signal(number, end) for number in heeded}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..errors import ConfigError
 from .distributed import BatchOptions
 from .options import with_model_options
+from .process import ending_in_order
 from .progress import progress_bar
 from .removed import report_removed
 
@@ -70,10 +72,11 @@ def punctuate(
     from ..batch.current import Current, fingerprint, model_state
     from ..batch.jobs import OutputConfig, jobs
 
-    options.check(output_dir)
+    options.check()
     options.render()  # a mistake is said before a model is loaded
     writer, terms = options.writer(), options.spellings()
     found = jobs(inputs or ["-"], OutputConfig(output, output_dir, writer.format, html), options.input_format)
+    _check(found.jobs, options)
     state = options.strategy(), model_state(options.model)  # files may stand behind their names
     settings = fingerprint((options.done, state, terms))
     current = Current(None) if output_dir is None else Current.read(output_dir, settings)
@@ -86,6 +89,23 @@ def punctuate(
         typer.echo(f"t5punct: {len(found.jobs) - len(waiting)} of {len(found.jobs)} files were up to date", err=True)
 
 
+def _check(jobs: Sequence[Job], options: BatchOptions) -> None:
+    """Raise ConfigError for a page in the place of the output, and for pauses where no input has times."""
+    for job in jobs:
+        if job.target and job.review and job.target.resolve() == job.review.resolve():
+            raise ConfigError(
+                f"--html {job.review}, which is the output, too",
+                expected="two files",
+                fix="write only the page by --to html",
+            )
+    if options.paragraph_pause_ms is not None and {job.format for job in jobs} <= {"text", "lines"}:
+        raise ConfigError(
+            "--paragraph-pause-ms for plain text, which has no times",
+            expected="subtitles or a recogniser's file",
+            fix="begin paragraphs by --paragraphs",
+        )
+
+
 def _run(
     work: Work | RayWork, jobs: Sequence[Job], options: BatchOptions, settings: str, output_dir: Path | None
 ) -> tuple[Failure, ...]:
@@ -94,7 +114,7 @@ def _run(
 
     if output_dir is not None:
         Current.of(output_dir, settings)  # only now, when the model has accepted the settings
-    with progress_bar("punctuating", float(sum(job.n_bytes for job in jobs)) or None) as advance:
+    with progress_bar("punctuating", float(sum(job.n_bytes for job in jobs)) or None) as advance, ending_in_order():
         work.told = lambda progress: advance(progress.n_chars, progress.n_words)
         outcome = work.run(jobs)
     report_removed(outcome.removed, outcome.n_words, options.disfluencies)

@@ -56,7 +56,7 @@ def stream(
         bool, typer.Option("--provisional", help="With --json: also the tail that may still change.")
     ] = False,
     decide: Decide = "seq2seq",
-    window: Annotated[int, expert(min=1, help="Words the model sees at once.")] = 32,
+    window: Annotated[int, expert(min=1, help="Words the model sees at once; not with policy delay.")] = 32,
     l_min: Annotated[int, expert(min=0, help="Policy entropy: the fewest words that must follow.")] = 1,
     l_max: Annotated[int, expert(min=0, help="Policy entropy: the most that are waited for.")] = 6,
     threshold: Annotated[
@@ -74,13 +74,11 @@ def stream(
 
     INPUT is standard input: words with white space between, or, with --timed, lines of json.
     """
-    from ..errors import ConfigError, InputError
+    from ..errors import InputError
     from ..streaming import StreamConfig, StreamingPunctuator
     from ..text.formats.live import arrivals
     from ..text.render import RenderConfig
 
-    if provisional and not as_json:
-        raise ConfigError("--provisional alone", expected="--provisional --json", fix="add --json")
     if sys.stdin is None:
         raise InputError("standard input is closed", expected="an open one", fix="give the words through a pipe")
     config = StreamConfig(

@@ -46,6 +46,7 @@ def tune(
     from rich.console import Console
 
     from ..config import as_yaml, load
+    from ..errors import ConfigError
     from ..evaluation.files import signature
     from ..evaluation.tuning import TuneConfig, frontier
     from ..evaluation.tuning import tune as run
@@ -60,6 +61,8 @@ def tune(
 
         checked_target(plot, [data])  # raises InputError where it cannot be written
         check_plot(plot)
+        if target is not None and target.resolve() == plot.resolve():
+            raise ConfigError(f"--output and --plot {plot}", expected="two files", fix="name another")
     punctuator = options.punctuator()
     with progress_bar("tuning", None) as advance:
         told = (lambda done, total: advance(done, done, total)) if is_shown() else None

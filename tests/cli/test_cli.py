@@ -168,7 +168,10 @@ MISTAKES = {
     "unknown format": (["punctuate", "{text}", "--format", "doc"], "format 'doc'; expected one of text, lines, srt"),
     "unknown output": (["punctuate", "{text}", "--to", "doc"], "format 'doc'; expected one of text, srt, vtt"),
     "text as subtitles": (["punctuate", "{text}", "--to", "srt", "--model", "{model}"], "words without a cue"),
-    "cues of what": (["punctuate", "{text}", "--resegment"], "--resegment; expected --to srt, vtt, ass with it"),
+    "cues of what": (
+        ["punctuate", "{text}", "--resegment"],
+        "--resegment, which does nothing here; expected --to srt, vtt or ass with it",
+    ),
     "terms that do not fit": (["punctuate", "{text}", "--terms", "{terms}"], "terms line 2: 'a b=c'"),
     "no json": (["punctuate", "{tmp}/broken.json", "--model", "{model}"], "broken.json is no json"),
     "over an input": (["punctuate", "{text}", "--output-dir", "{tmp}"], "talk.txt is an input"),

@@ -1,0 +1,82 @@
+"""How `punctuate` ends when it is told to: with the usual exit code, and without half a file."""
+
+from __future__ import annotations
+
+import array
+import fcntl
+import os
+import signal
+import subprocess
+import sys
+import termios
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from t5punct import model as models
+from t5punct.cli.process import ending_in_order
+from t5punct.model import Model
+
+ROOT = Path(__file__).parents[2]
+SIGNALS = (signal.SIGTERM, signal.SIGHUP)
+_PATIENCE_S = 120.0
+
+
+@pytest.fixture(autouse=True)
+def _as_usual() -> Iterator[None]:
+    """The tests may run under nohup, which has SIGHUP ignored."""
+    before = {number: signal.signal(number, signal.SIG_DFL) for number in SIGNALS}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+def _n_unread(pipe: int) -> int:
+    found = array.array("i", [0])
+    fcntl.ioctl(pipe, termios.FIONREAD, found)
+    return found[0]
+
+
+def test_a_terminated_command_leaves_no_file(tiny_model: Model, tmp_path: Path) -> None:
+    """It waits for the rest of its input, half way through a file."""
+    models.save(tiny_model, tmp_path / "model")
+    (tmp_path / "out").mkdir()
+    os.mkfifo(tmp_path / "talk.txt")
+    pipe = os.open(tmp_path / "talk.txt", os.O_RDWR)  # open at both ends, so that nobody waits, and nothing ends it
+    os.write(pipe, b"we know that\n")
+    command = [sys.executable, "-m", "t5punct", "punctuate", "talk.txt", "-o", "out/talk.txt", "--model", "model"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, env=environment) as process:
+        stop = time.monotonic() + _PATIENCE_S
+        while process.poll() is None and time.monotonic() < stop:
+            if not _n_unread(pipe) and any((tmp_path / "out").iterdir()):
+                break
+            time.sleep(0.05)
+        begun = [path.name for path in (tmp_path / "out").iterdir()]
+        process.terminate()
+        _, err = process.communicate(timeout=_PATIENCE_S)
+    os.close(pipe)
+    assert len(begun) == 1 and begun[0].startswith(".t5punct-")
+    assert (process.returncode, err) == (143, b"")
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_a_signal_ends_the_block_and_the_same_once_more_the_process(number: signal.Signals) -> None:
+    with pytest.raises(SystemExit) as stopped, ending_in_order():
+        try:
+            os.kill(os.getpid(), number)
+            pytest.fail("nothing happened")
+        finally:
+            assert signal.getsignal(number) is signal.SIG_DFL
+    assert stopped.value.code == 128 + number
+
+
+def test_signals_are_as_before_afterwards_and_ignored_ones_throughout() -> None:
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    with ending_in_order():
+        assert signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL
+        os.kill(os.getpid(), signal.SIGHUP)
+    assert [signal.getsignal(number) for number in SIGNALS] == [signal.SIG_DFL, signal.SIG_IGN]

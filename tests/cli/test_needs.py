@@ -1,0 +1,144 @@
+"""Options that would do nothing: each is refused, in one line and before any work, and taken with what it needs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from command import invoke
+
+from t5punct.cli.needs import NEEDS
+
+IN_VAIN = "which does nothing here; expected "
+PUNCTUATE, STREAM, EXPORT = ("punctuate", "{text}"), ("stream",), ("export", "nowhere/run", "-o", "{tmp}/made")
+# command, option, settings with which it does nothing, settings with which it works; one after the other
+CASES = (
+    (PUNCTUATE, "--beams 4", "--decoder slots", "--decoder generate"),
+    (PUNCTUATE, "--min-alignment 0.9", "--decoder tagger", "--decoder generate"),
+    (PUNCTUATE, "--tagger-share 0.1", "--decoder tagger", "--decoder slots"),
+    (PUNCTUATE, "--mark-odds ,=2", "--decoder generate", "--decoder tagger"),
+    (PUNCTUATE, "--alternatives 2", "", "--json"),
+    (PUNCTUATE, "--alternatives 2", "--to text", "--to json"),
+    (PUNCTUATE, "--alternatives 2", "--to vtt", "--to html"),
+    (PUNCTUATE, "--alternatives 2", "-o {tmp}/out.txt", "--html {tmp}/page.html"),
+    (PUNCTUATE, "--paragraphs 2", "--json", ""),
+    (PUNCTUATE, "--paragraphs 2", "--to vtt", "--to text"),
+    (PUNCTUATE, "--paragraph-pause-ms 500 --format srt", "--to json", "--json --html {tmp}/page.html"),
+    (PUNCTUATE, "--resegment", "--to text", "--to srt"),
+    (PUNCTUATE, "--max-chars 84", "--to srt", "--to srt --resegment"),
+    (PUNCTUATE, "--max-lines 2", "--to ass", "--to ass --resegment"),
+    (PUNCTUATE, "--max-duration-ms 900", "--to vtt", "--to vtt --resegment"),
+    (PUNCTUATE, "--overwrite", "-o {tmp}/out.txt", "--output-dir {tmp}/out"),
+    (PUNCTUATE, "--ray local --preset none", "-o {tmp}/out.txt", "--output-dir {tmp}/out"),
+    (PUNCTUATE, "--ray-workers 2 --preset none", "--output-dir {tmp}/out", "--output-dir {tmp}/out --ray local"),
+    (("evaluate", "{text}"), "--beams 1", "", "--decoder generate"),
+    (("tune", "{text}"), "--tagger-share 0.5", "--decoder generate", ""),
+    (STREAM, "--lookahead 4", "--policy entropy", "--policy delay"),
+    (STREAM, "--l-min 1", "--policy delay", "--policy entropy"),
+    (STREAM, "--l-max 6", "", "--policy entropy"),
+    (STREAM, "--threshold 0.5", "--policy sentence", "--policy entropy"),
+    (STREAM, "--every 4", "--policy entropy", "--policy sentence"),
+    (STREAM, "--after 4", "", "--policy sentence"),
+    (STREAM, "--window 32", "--policy delay", "--policy fixed"),
+    (STREAM, "--decoder slots", "--policy delay", "--policy fixed"),
+    (STREAM, "--decoder tagger", "--policy delay --tagger-share 0.5", "--policy delay"),
+    (STREAM, "--tagger-share 0.5", "--policy delay", ""),
+    (STREAM, "--tagger-share 0.5", "--decide classify", "--decide seq2seq"),
+    (STREAM, "--provisional", "", "--json"),
+    (EXPORT, "--blend-share 0.5", "", "--blend base"),
+    (EXPORT, "--private", "", "--push-to-hub nobody"),
+)
+
+
+@pytest.fixture
+def places(tmp_path: Path) -> dict[str, Path]:
+    (tmp_path / "talk.txt").write_text("we know that\n", encoding="utf-8")
+    return {"text": tmp_path / "talk.txt", "tmp": tmp_path}
+
+
+@pytest.mark.parametrize(("command", "option", "alone", "together"), CASES)
+def test_an_option_that_would_do_nothing_is_refused(
+    capsys: pytest.CaptureFixture[str],
+    places: dict[str, Path],
+    command: tuple[str, ...],
+    option: str,
+    alone: str,
+    together: str,
+) -> None:
+    """There is no model, so that a command which takes the option fails a step later."""
+    model = () if command is EXPORT else ("--model", "nowhere/no/model")
+
+    def run(settings: str) -> str:
+        words = (*command, *option.split(), *settings.split(), *model)
+        code, out, err = invoke(capsys, *(word.format_map(places) for word in words))
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        return err
+
+    assert IN_VAIN in run(alone)
+    assert IN_VAIN not in run(together)
+
+
+def test_every_need_has_a_case() -> None:
+    tried = {(option.split()[0].removeprefix("--").replace("-", "_")) for _, option, _, _ in CASES}
+    assert tried == {name for need in NEEDS for name in need.options}
+
+
+def test_what_is_missing_is_named(capsys: pytest.CaptureFixture[str], places: dict[str, Path]) -> None:
+    assert invoke(capsys, "punctuate", places["text"], "--alternatives", "2")[2] == (
+        "t5punct: --alternatives, which does nothing here; expected --json, --html or --to html with it; "
+        "add that, or drop --alternatives\n"
+    )
+
+
+def test_a_page_does_not_take_the_place_of_the_output(
+    capsys: pytest.CaptureFixture[str], places: dict[str, Path]
+) -> None:
+    """Whatever the two are called; nor that of the input."""
+    text, tmp = places["text"], places["tmp"]
+    (tmp / "link.txt").symlink_to("out.txt")
+    (tmp / "out").mkdir()
+    for output, page in (
+        (("-o", tmp / "out.txt"), tmp / "out/../out.txt"),
+        (("-o", tmp / "link.txt"), tmp / "out.txt"),
+        (("--output-dir", tmp / "out"), tmp / "out/talk.txt"),
+    ):
+        code, _, err = invoke(capsys, "punctuate", text, *output, "--html", page, "--model", "nowhere/no/model")
+        assert (code, err) == (
+            2,
+            f"t5punct: --html {page}, which is the output, too; expected two files; write only the page by --to html\n",
+        )
+    assert "talk.txt is an input" in invoke(capsys, "punctuate", text, "--html", tmp / "out/../talk.txt")[2]
+
+
+def test_plain_text_has_no_pauses(capsys: pytest.CaptureFixture[str], places: dict[str, Path]) -> None:
+    text, subtitles = places["text"], places["tmp"] / "talk.srt"
+    subtitles.write_text("1\n00:00:01,000 --> 00:00:02,000\nwe know\n", encoding="utf-8")
+    options = ("--to", "text", "--paragraph-pause-ms", 500, "--output-dir", places["tmp"] / "out", "--model", "no/no/x")
+    told = "--paragraph-pause-ms for plain text, which has no times"
+    assert told in invoke(capsys, "punctuate", text, *options)[2]
+    assert told not in invoke(capsys, "punctuate", subtitles, *options)[2]
+    (places["tmp"] / "talk.srt").rename(places["tmp"] / "other.srt")
+    both = (text, places["tmp"] / "other.srt")
+    assert told not in invoke(capsys, "punctuate", *both, *options)[2], "one of them has times"
+
+
+def test_a_plot_does_not_take_the_place_of_the_strategy(
+    capsys: pytest.CaptureFixture[str], places: dict[str, Path]
+) -> None:
+    output = places["tmp"] / "best.png"
+    files = ("-o", output, "--plot", output)
+    code, _, err = invoke(capsys, "tune", places["text"], *files, "--model", "nowhere/no/model")
+    assert (code, err) == (2, f"t5punct: --output and --plot {output}; expected two files; name another\n")
+
+
+@pytest.mark.parametrize("folder", ["run", "made"])
+def test_a_licence_is_not_stated_in_a_card_that_stays(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, folder: str
+) -> None:
+    (tmp_path / folder).mkdir()
+    (tmp_path / folder / "README.md").write_text("# By hand\n", encoding="utf-8")
+    command = ("export", tmp_path / "run", "-o", tmp_path / "made", "--license", "mit")
+    told = f"t5punct: --license and the card {tmp_path}/{folder}/README.md, which stays; expected one of them; drop one"
+    assert invoke(capsys, *command)[::2] == (2, told + "\n")
+    is_kept_in_a_blend = folder == "made"
+    assert (told in invoke(capsys, *command, "--blend", "base")[2]) == is_kept_in_a_blend
