@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ..errors import OutputError, first_line, refused_by_system
 from ..text.formats.files import new_file_mode
-from ..text.formats.folders import move, partial
+from ..text.formats.folders import move, partial_folder
 
 FLOAT_FILE, INT8_FILE, TAGGER_FILE = "model.safetensors", "model-int8.safetensors", "tagger.safetensors"
 ONNX_FILES = {"onnx": "encoder.onnx", "onnx-int8": "encoder-int8.onnx"}  # by the precision that they compute in
@@ -25,7 +25,7 @@ def whole_folder(folder: Path) -> Iterator[Path]:
 
     Weights of an earlier model in `folder` go, also those that this one does not have; other files stay.
     """
-    with partial(folder) as beside:
+    with partial_folder(folder) as beside:
         yield beside
         with writing_folder(folder):
             remove_weights(folder)

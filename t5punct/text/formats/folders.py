@@ -2,7 +2,7 @@
 
 In: where the folder is to be.  Out: a path beside it, to write to.
 
->>> with partial(Path("models/mine")) as folder:  # doctest: +SKIP
+>>> with partial_folder(Path("models/mine")) as folder:  # doctest: +SKIP
 ...     write_all(folder)  # to models/mine.partial, which is gone at the end of the block
 ...     move(folder, Path("models/mine"))
 """
@@ -16,7 +16,7 @@ from pathlib import Path
 
 
 @contextmanager
-def partial(folder: Path) -> Iterator[Path]:
+def partial_folder(folder: Path) -> Iterator[Path]:
     """A path that nothing stands at, beside the folder; what was written to it is removed if it was not moved."""
     place = folder.absolute()
     beside = place.with_name(place.name + ".partial")

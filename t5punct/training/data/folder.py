@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ...errors import ConfigError, OutputError, refused_by_system
-from ...text.formats.folders import move, partial
+from ...text.formats.folders import move, partial_folder
 from ..lock import alone, check_own
 
 SPLITS = ("train", "validation")
@@ -39,7 +39,7 @@ def made(folder: Path) -> Iterator[Path]:
                 expected="a folder without a data set",
                 fix="remove it or choose another output",
             )
-    with alone(folder), partial(folder) as beside:
+    with alone(folder), partial_folder(folder) as beside:
         try:
             beside.mkdir()
             yield beside

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from t5punct.text.formats.folders import move, partial
+from t5punct.text.formats.folders import move, partial_folder
 
 
 def _written(folder: Path, *names: str) -> None:
@@ -14,7 +14,7 @@ def _written(folder: Path, *names: str) -> None:
 
 
 def test_a_folder_appears_whole(tmp_path: Path) -> None:
-    with partial(tmp_path / "mine") as beside:
+    with partial_folder(tmp_path / "mine") as beside:
         _written(beside, "a", "b")
         assert not (tmp_path / "mine").exists()
         move(beside, tmp_path / "mine")
@@ -31,7 +31,7 @@ def test_the_last_file_is_the_last_to_come_to_a_folder_that_is_there(tmp_path: P
         return replace(path, target)
 
     monkeypatch.setattr(Path, "replace", noted)
-    with partial(tmp_path / "mine") as beside:
+    with partial_folder(tmp_path / "mine") as beside:
         _written(beside, "a", "b", "c")
         move(beside, tmp_path / "mine", last="b")
     assert moved[-1] == "b"
@@ -40,7 +40,7 @@ def test_the_last_file_is_the_last_to_come_to_a_folder_that_is_there(tmp_path: P
 
 def test_nothing_appears_after_an_error_and_leftovers_of_a_killed_run_go(tmp_path: Path) -> None:
     _written(tmp_path / "mine.partial", "old")
-    with pytest.raises(ValueError, match="no"), partial(tmp_path / "mine") as beside:
+    with pytest.raises(ValueError, match="no"), partial_folder(tmp_path / "mine") as beside:
         assert not beside.exists()
         _written(beside, "a")
         raise ValueError("no")
