@@ -52,6 +52,15 @@ class Step:
     committed: tuple[Committed, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class _Heard:
+    """A stream after some words; whether a window must be decoded now, and everything that waits becomes final."""
+
+    state: StreamState
+    is_due: bool = False
+    everything: bool = False
+
+
 class Streams:
     """Any number of streams over one model.  Their states are values, kept by the caller."""
 
@@ -83,10 +92,10 @@ class Streams:
         while True:
             looks: dict[int, bool] = {}  # the streams whose windows are to be decoded, and whether everything is final
             for index, queue in enumerate(queues):
-                state, everything = self._hear(steps[index].state, queue)
-                steps[index] = replace(steps[index], state=state)
-                if everything is not None:
-                    looks[index] = everything
+                heard = self._hear(steps[index].state, queue)
+                steps[index] = replace(steps[index], state=heard.state)
+                if heard.is_due:
+                    looks[index] = heard.everything
             if not looks:
                 return steps
             self._look(steps, looks)
@@ -133,15 +142,15 @@ class Streams:
             for piece in checked_text(timed.word, may_hold_bytes=True).split():
                 yield TimedWord(piece, *times)
 
-    def _hear(self, state: StreamState, queue: deque[TimedWord]) -> tuple[StreamState, bool | None]:
-        """Take words until a window must be decoded; then also whether everything becomes final (None: no window)."""
+    def _hear(self, state: StreamState, queue: deque[TimedWord]) -> _Heard:
+        """Take words until a window must be decoded, or none are left."""
         task = self._punctuator.model.task
         while queue:
             silence_ms = queue[0].silence_ms(state.end_ms)
             if state.words and silence_ms >= (task.pause_ms or math.inf):
                 state = state.paused()
             if state.n_waiting and silence_ms >= (self.config.max_delay_ms or math.inf):
-                return state, True
+                return _Heard(state, is_due=True, everything=True)
             word = queue.popleft()
             (heard,) = words_of(word.word, task.alphabet, opens_line=not state.n_seen)
             marked = None if heard.has_slot else self._marked(state, word.word)
@@ -150,8 +159,8 @@ class Streams:
                 continue
             state = state.hear(heard, self._n_kept, Times(word.start_ms, word.end_ms))
             if self._policy.is_due(state):
-                return state, False
-        return state, None
+                return _Heard(state, is_due=True)
+        return _Heard(state)
 
     def _marked(self, state: StreamState, piece: str) -> StreamState | None:
         """The state after marks that stand alone, which are the last word's, as in a text; None: they are a word.
