@@ -31,6 +31,8 @@ NEEDS = (
     Need(("beams", "min_alignment"), "--decoder generate", lambda given: given["decoder"] == "generate"),
     Need(("tagger_share",), "--decoder slots", lambda given: given["decoder"] == "slots"),
     Need(("mark_odds",), "--decoder slots or tagger", lambda given: given["decoder"] != "generate"),
+    # the tagger writes one mark after a word
+    Need(("max_marks",), "--decoder slots or generate", lambda g: g["decoder"] != "tagger" or g["max_marks"] <= 1),
     Need(
         ("alternatives",),
         "--json, --html or --to html",

@@ -40,18 +40,21 @@ class _Shown:
     cue: Cue | None
     text: str
     ends_line: bool
+    is_word: bool
 
 
 def own_cues(written: Iterable[WrittenItem]) -> list[WrittenCue]:
     """The cues that the transcript has.  Raises InputError for words without a cue, or a cue without times."""
     cues = list[WrittenCue]()
     for cue, group in groupby(_shown(written), key=lambda shown: shown.cue and replace(shown.cue, speaker="")):
-        if cue is None or cue.start_ms is None or cue.end_ms is None:
+        shown = list(group)
+        if cue is not None and cue.start_ms is not None and cue.end_ms is not None:
+            text = "".join(one.text + ("\n" if one.ends_line else " ") for one in shown)
+            cues.append(WrittenCue(cue.start_ms, cue.end_ms, text.strip()))
+        elif any(one.is_word for one in shown):  # a stage direction without times is left out
             raise InputError(
                 "words without a cue", expected="subtitles, or segments with times", fix="make cues with --resegment"
             )
-        text = "".join(shown.text + ("\n" if shown.ends_line else " ") for shown in group)
-        cues.append(WrittenCue(cue.start_ms, cue.end_ms, text.strip()))
     return cues
 
 
@@ -59,16 +62,18 @@ def _shown(written: Iterable[WrittenItem]) -> Iterator[_Shown]:
     """What is shown of the items, and where."""
     held: _Shown | None = None
     for item in written:
-        if isinstance(item, Kept) and not item.shown:
-            if held and _ends_line(item.text):
-                held.ends_line = True
-            continue
+        if isinstance(item, Kept):
+            ends_line = _ends_line(item.text or item.bare)  # of json there is only the bare text
+            if held and not item.shown:
+                held.ends_line = held.ends_line or ends_line
+            if not item.shown:
+                continue
+            new = _Shown(item.cue, item.shown, ends_line, is_word=False)
+        else:
+            new = _Shown(item.spoken.cue, item.annotated.text, _ends_line(item.spoken.after), is_word=True)
         if held:
             yield held
-        if isinstance(item, Kept):
-            held = _Shown(item.cue, item.shown, _ends_line(item.text))
-        else:
-            held = _Shown(item.spoken.cue, item.annotated.text, _ends_line(item.spoken.after))
+        held = new
     if held:
         yield held
 

@@ -174,7 +174,8 @@ def without_removed(written: Iterable[WrittenItem]) -> Iterator[WrittenItem]:
             after = joined(held.spoken.after, item.in_file)
             held = replace(held, spoken=replace(held.spoken, after=after))
         else:
-            held = replace(held or Kept(""), text=joined(held.text if held else "", item.in_file))
+            before = held or Kept("")  # what it shows is not changed by tags of the removed word
+            held = replace(before, text=joined(before.text, item.in_file), bare=before.bare or before.text)
     if held is not None:
         yield held
 

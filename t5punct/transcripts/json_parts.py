@@ -26,6 +26,8 @@ from .json_strings import TOKEN, no_json
 
 LARGEST_CHARS = 2**20  # of a part: the words of an hour
 _DIRECTION_CHARS = 64  # no stage direction is longer
+_LABEL_CHARS = 64  # nor the label of a speaker, at the start of a line
+_LINE_END = "\\n"  # in a string
 _STRING_CHARS = 2**14  # of a piece of a string: some thousand words
 _SPACE = re.compile(r"[ \t\n\r]*+")
 _COMMA = re.compile(r"[ \t\n\r]*+,[ \t\n\r]*+")
@@ -56,6 +58,7 @@ class JsonPart:
     around: Mapping[str, Any] = field(default_factory=dict)  # small members, before it, of the object that it is in
     is_first: bool = True  # of the pieces of a string, or the elements of a list
     is_last: bool = True  # of the pieces of a string
+    goes_on: bool = False  # whether a piece of a string begins inside a line
 
     @property
     def key(self) -> str:
@@ -140,13 +143,12 @@ def _enclosed(source: _Source, closing: str, one: Callable[[bool], Iterator[Json
 
 def _pieces(source: _Source, path: str, around: Mapping[str, Any]) -> Iterator[JsonPart]:
     yield JsonPart(Kind.LAYOUT, source.take(1))
-    is_first, is_last = True, False
+    is_first, is_last, goes_on = True, False, False
     while not is_last:
-        n_chars = source.n_of_string()
-        text = source.take(n_chars)
+        text = source.take(source.n_of_string())
         is_last = source.is_at('"')
-        yield JsonPart(Kind.STRING, text, path, around, is_first, is_last)
-        is_first = False
+        yield JsonPart(Kind.STRING, text, path, around, is_first, is_last, goes_on)
+        is_first, goes_on = False, not text.endswith(_LINE_END)
     yield JsonPart(Kind.LAYOUT, source.take(1))
 
 
@@ -233,7 +235,7 @@ class _Source:
                 return n_whole
             stop = self._place + n_whole if n_whole is not None else len(self._text)
             for cut in _CUT.finditer(self._text, self._place + n_wanted // 2, stop):
-                if not self._is_in_brackets(cut.start()):
+                if not self._is_in_brackets(cut.start()) and not (cut[0] == " " and self._is_near_start(cut.start())):
                     return cut.end() - self._place
             if n_whole is not None:
                 return n_whole
@@ -260,6 +262,11 @@ class _Source:
             if depth <= 0:
                 return match.end()
         return None
+
+    def _is_near_start(self, place: int) -> bool:
+        """Whether a line of a string, or this piece, begins shortly before a place: a label may go on over it."""
+        begin = place - _LABEL_CHARS
+        return begin < self._place or self._text.rfind(_LINE_END, begin, place) >= 0
 
     def _is_in_brackets(self, place: int) -> bool:
         """Whether a stage direction goes on over a place."""

@@ -115,7 +115,7 @@ class _Reader:
         if part.kind is Kind.ELEMENTS and path.endswith(f".{_GUESSES}"):
             yield from self._inside(value[: int(part.is_first)], path, part.around)
         elif part.key and part.kind is not Kind.ELEMENTS:
-            found = self._member(part.key, value, {**part.around, part.key: value}, path, {}, goes_on=not part.is_first)
+            found = self._member(part.key, value, {**part.around, part.key: value}, path, {}, goes_on=part.goes_on)
             yield from (replace(one, is_first=part.is_first, is_last=part.is_last) for one in found)
         else:
             yield from self._inside(value, path, {})
@@ -132,7 +132,7 @@ class _Reader:
     def _member(
         self, key: str, item: Any, value: Mapping[str, Any], path: str, parent: Mapping[str, Any], goes_on: bool = False
     ) -> Iterator[Place]:
-        """`goes_on`: whether a string is a later piece of one."""
+        """`goes_on`: whether a string begins inside a line, as a piece of a longer one may."""
         if not isinstance(item, Literal):
             # AWS's guesses have no times of their own
             is_guess = key == _GUESSES and isinstance(item, list)

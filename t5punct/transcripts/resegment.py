@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from ..errors import ConfigError, InputError
 from ..text.marks import ends_sentence
 from .cues import WrittenCue
-from .items import Kept, Role, SpokenWord, WrittenItem
+from .items import Cue, Kept, Role, SpokenWord, WrittenItem
 
 
 @dataclass(frozen=True)
@@ -76,24 +76,38 @@ def sentence_cues(written: Iterable[WrittenItem], config: ResegmentConfig) -> li
 
 
 def _labelled(written: Iterable[WrittenItem]) -> Iterator[_Labelled]:
-    """Written words, each with the speaker labels and stage directions before it; the last also with those behind."""
-    label, opens = "", True
+    """Written words, each with the speaker labels and stage directions before it; the last also with those behind.
+
+    A direction at the end of a line, or of a cue, goes with the word before it.
+    """
+    kept, opens = list[Kept](), True  # since the last word
     held: _Labelled | None = None
     for item in written:
         if isinstance(item, Kept):
-            if held and item.role is Role.DIRECTION and "\n" in item.text:  # at the end of a line
-                held.text += f" {item.shown}"
-            else:
-                label += f"{item.shown} " if item.shown else ""
+            kept += [item] if item.shown else []
             opens = opens or item.breaks
             continue
         if held:
+            n_behind = _n_behind(kept, held.spoken.cue, item.spoken.cue)
+            held.text = " ".join([held.text, *(one.shown for one in kept[:n_behind])])
+            kept = kept[n_behind:]
             yield held
-        held = _Labelled(item.spoken, label + item.annotated.text, item.annotated.label, opens)
-        label, opens = "", False
+        text = " ".join([*(one.shown for one in kept), item.annotated.text])
+        held = _Labelled(item.spoken, text, item.annotated.label, opens)
+        kept, opens = [], False
     if held:
-        held.text += f" {label}".rstrip()
+        held.text = " ".join([held.text, *(one.shown for one in kept)])
         yield held
+
+
+def _n_behind(kept: Sequence[Kept], cue: Cue | None, following: Cue | None) -> int:
+    """How many labels and directions between two words, from the first on, go with the word before them."""
+
+    def is_behind(one: Kept) -> bool:
+        ends_cue = one.cue is not None and one.cue == cue != following
+        return one.role is Role.DIRECTION and (ends_cue or "\n" in one.text)
+
+    return next((number for number, one in enumerate(kept) if not is_behind(one)), len(kept))
 
 
 @dataclass(slots=True)

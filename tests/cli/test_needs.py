@@ -33,6 +33,8 @@ CASES = (
     (PUNCTUATE, "--ray-workers 2 --preset none", "--output-dir {tmp}/out", "--output-dir {tmp}/out --ray local"),
     (("evaluate", "{text}"), "--beams 1", "", "--decoder generate"),
     (("tune", "{text}"), "--tagger-share 0.5", "--decoder generate", ""),
+    (("tune", "{text}"), "--max-marks 3", "--decoder tagger", ""),
+    (("tune", "{text}"), "--max-marks 2", "--decoder tagger", "--decoder tagger --max-marks 1"),
     (STREAM, "--lookahead 4", "--policy entropy", "--policy delay"),
     (STREAM, "--l-min 1", "--policy delay", "--policy entropy"),
     (STREAM, "--l-max 6", "", "--policy entropy"),

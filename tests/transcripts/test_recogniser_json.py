@@ -18,12 +18,13 @@ from t5punct.errors import InputError
 from t5punct.text.formats import spool
 from t5punct.text.formats.spool import Spool
 from t5punct.transcripts import json_parts as json_parts_module
-from t5punct.transcripts.items import Kept, SpokenWord, texts_of
+from t5punct.transcripts.items import Item, Kept, SpokenWord, texts_of
 from t5punct.transcripts.json_marks import parted
 from t5punct.transcripts.json_parts import json_parts
 from t5punct.transcripts.recogniser_json import RecogniserJson
 
 WORDS = st.lists(st.sampled_from(["how", "are", "you", "U.S.", "don't", "é", '"so"', "a/b"]), min_size=1, max_size=6)
+LABELLED = ("so", "JOHN:", "DR. SMITH:", ">>", ">> JOHN:", "[laughs]", "♪", "-", "1.", "Speaker 1:", "no")
 any_json = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text() | st.text("ab ", min_size=30),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
@@ -100,6 +101,18 @@ def test_a_long_text_is_not_cut_inside_a_direction_and_has_one_label() -> None:
         " ".join(word.text for word in one) for one in texts_of(whole.items())
     ]
     assert written(small) == text
+
+
+@settings(max_examples=100)
+@given(st.lists(st.sampled_from([*LABELLED, "\n", "\n", " ", " "]), max_size=60), st.sampled_from([20, 64, 100]))
+def test_the_labels_of_a_string_are_the_same_in_pieces(pieces: list[str], largest_chars: int) -> None:
+    text = json.dumps({"text": "so " + " ".join(pieces)})
+    whole, small = RecogniserJson([text]), RecogniserJson([text], largest_chars=largest_chars)
+    assert [_seen(item) for item in small.items()] == [_seen(item) for item in whole.items()]
+
+
+def _seen(item: Item) -> object:
+    return (item.shown, item.breaks) if isinstance(item, Kept) else (item.word.text, item.word.dotted)
 
 
 def aws(words: list[tuple[str, str]], **options: Any) -> str:

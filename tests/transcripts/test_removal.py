@@ -85,6 +85,18 @@ def test_tags_of_a_removed_word_stay_in_their_line(name: str, text: str, left: s
     assert _without(text, name).endswith(left)
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "left"),
+    [
+        ("text", "JOHN: um <i>yes</i>\n", "JOHN: <i>yes</i>\n"),
+        ("srt", "1\n00:00:01,000 --> 00:00:02,000\nJOHN: um <i>we know</i>\n", "JOHN: we know\n"),
+        ("vtt", "WEBVTT\n\n00:01.000 --> 00:02.000\n[laughs] um <00:01.500><c>so</c>\n", "[laughs] so\n"),
+    ],
+)
+def test_tags_of_a_removed_word_are_not_shown_in_another_format(name: str, text: str, left: str) -> None:
+    assert _without(text, name, "text") == left
+
+
 def test_lines_of_their_own_stay_lines() -> None:
     assert _without("hi\num\nyes um\n", "lines") == "hi\n\nyes\n"
 

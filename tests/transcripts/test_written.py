@@ -106,6 +106,20 @@ def test_one_format_becomes_another(name: str, source: str, to: str, expected: s
     assert converted(source, name, WriterConfig(to)).strip() == expected.strip()
 
 
+def test_what_is_shown_without_a_time_is_left_out_of_cues() -> None:
+    segments = [{"text": "[Music]"}, {"start": 3, "end": 4, "text": "so\n[laughs]\nyou"}]
+    expected = "1\n00:00:03,000 --> 00:00:04,000\nso\n[laughs]\nyou\n\n"
+    assert converted(json.dumps({"segments": segments}), "json", WriterConfig("srt")) == expected
+
+
+def test_a_direction_at_the_end_of_a_cue_stays_with_its_sentence() -> None:
+    segments = [{"start": 0, "end": 2, "text": "so what. [laughs]"}, {"start": 60, "end": 62, "text": "ANN: we know."}]
+    config = WriterConfig("srt", resegment=ResegmentConfig())
+    assert converted(json.dumps({"segments": segments}), "json", config) == (
+        "1\n00:00:00,000 --> 00:00:02,000\nso what. [laughs]\n\n2\n00:01:00,000 --> 00:01:02,000\nANN: we know.\n\n"
+    )
+
+
 def test_json_has_words_times_and_places() -> None:
     found = json.loads(converted(SRT, "srt", WriterConfig("json")))
     assert found["source"] == "talks/one.srt"

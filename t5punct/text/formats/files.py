@@ -24,6 +24,7 @@ from typing import IO, TextIO, cast
 from ...errors import InputError
 
 _PARTIAL = ".t5punct"
+_SUFFIX_CHARS = 8
 STANDARD = "-"  # standard input or output, in the place of a path
 
 
@@ -117,7 +118,8 @@ def writing(path: str | Path) -> Iterator[TextIO]:
 def whole_file(path: Path) -> Iterator[Path]:
     """An empty file beside `path`, with its suffix, which takes its place if the block ends without an error."""
     mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else new_file_mode()
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=_partial_prefix(os.getpid()), suffix=path.suffix)
+    suffix = path.suffix if len(path.suffix) <= _SUFFIX_CHARS else ""  # what follows `Vol.` in a title may be long
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=_partial_prefix(os.getpid()), suffix=suffix)
     os.close(descriptor)
     partial = Path(name)
     try:
@@ -125,7 +127,7 @@ def whole_file(path: Path) -> Iterator[Path]:
         partial.chmod(mode)
         partial.replace(path)
     except BaseException:
-        partial.unlink()
+        partial.unlink(missing_ok=True)  # a signal may come when it has taken its place
         raise
 
 

@@ -156,6 +156,28 @@ def test_the_longest_name_that_a_file_can_have_is_written(tmp_path: Path) -> Non
     assert path.read_text() == "new"
 
 
+def test_a_name_with_a_long_suffix_is_written(tmp_path: Path) -> None:
+    path = tmp_path / f"Vol.2 {'a' * 230}"
+    with writing(path) as handle:
+        handle.write("so")
+    assert path.read_text(encoding="utf-8") == "so"
+
+
+def test_what_comes_when_a_file_has_taken_its_place_is_raised_as_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    replace = Path.replace
+
+    def interrupted(path: Path, target: Path) -> None:
+        replace(path, target)
+        raise SystemExit(143)  # as a signal's handler does
+
+    monkeypatch.setattr(Path, "replace", interrupted)
+    with pytest.raises(SystemExit), writing(tmp_path / "out.txt") as handle:
+        handle.write("so")
+    assert (tmp_path / "out.txt").read_text(encoding="utf-8") == "so"
+
+
 def test_a_folder_without_leave_to_write_is_refused_beforehand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "access", lambda path, mode: False)  # the tests may run as root, who may write anywhere
     with pytest.raises(InputError, match="is read-only; expected one to write in"):
