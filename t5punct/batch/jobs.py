@@ -94,7 +94,8 @@ def jobs(inputs: Sequence[str], output: OutputConfig, format: str | None = None)
     if failures and (output.file or not sources):
         raise failures[0].error
     formats = [format or format_of(source.path) for source in sources]
-    targets, review = _targets(sources, formats, output), _review(sources, output)
+    targets = _targets(sources, formats, output)
+    review = _review(sources, targets, output)
     made = (
         Job(source.path, target, name, review) for source, target, name in zip(sources, targets, formats, strict=True)
     )
@@ -167,7 +168,7 @@ def _targets(sources: Sequence[_Source], formats: Sequence[str], output: OutputC
     return [*checked_targets((output.folder / one for one in below), names, make=True)]
 
 
-def _review(sources: Sequence[_Source], output: OutputConfig) -> Path | None:
+def _review(sources: Sequence[_Source], targets: Sequence[Path | None], output: OutputConfig) -> Path | None:
     """Where the page goes that is written beside the output of a single file."""
     if output.review is None:
         return None
@@ -175,8 +176,12 @@ def _review(sources: Sequence[_Source], output: OutputConfig) -> Path | None:
         raise InputError(
             f"--html for {len(sources)} files", expected="one file", fix="write pages by --to html --output-dir DIR"
         )
-    if output.file and output.file.absolute() == output.review.absolute():
-        raise InputError(f"-o and --html {output.review}", expected="two files", fix="write only the page by --to html")
+    if any(target and target.resolve() == output.review.resolve() for target in targets):
+        raise InputError(
+            f"--html {output.review}, which is the output, too",
+            expected="two files",
+            fix="write only the page by --to html",
+        )
     return checked_target(output.review, [source.path for source in sources])
 
 

@@ -76,7 +76,7 @@ def punctuate(
     options.render()  # a mistake is said before a model is loaded
     writer, terms = options.writer(), options.spellings()
     found = jobs(inputs or ["-"], OutputConfig(output, output_dir, writer.format, html), options.input_format)
-    _check(found.jobs, options)
+    _check_pauses(found.jobs, options)
     state = options.strategy(), model_state(options.model)  # files may stand behind their names
     settings = fingerprint((options.done, state, terms))
     current = Current(None) if output_dir is None else Current.read(output_dir, settings)
@@ -89,15 +89,8 @@ def punctuate(
         typer.echo(f"t5punct: {len(found.jobs) - len(waiting)} of {len(found.jobs)} files were up to date", err=True)
 
 
-def _check(jobs: Sequence[Job], options: BatchOptions) -> None:
-    """Raise ConfigError for a page in the place of the output, and for pauses where no input has times."""
-    for job in jobs:
-        if job.target and job.review and job.target.resolve() == job.review.resolve():
-            raise ConfigError(
-                f"--html {job.review}, which is the output, too",
-                expected="two files",
-                fix="write only the page by --to html",
-            )
+def _check_pauses(jobs: Sequence[Job], options: BatchOptions) -> None:
+    """Raise ConfigError for pauses where no input has times."""
     if options.paragraph_pause_ms is not None and {job.format for job in jobs} <= {"text", "lines"}:
         raise ConfigError(
             "--paragraph-pause-ms for plain text, which has no times",

@@ -63,6 +63,8 @@ def tune(
         check_plot(plot)
         if target is not None and target.resolve() == plot.resolve():
             raise ConfigError(f"--output and --plot {plot}", expected="two files", fix="name another")
+    if as_json and output is not None and target is None:
+        raise ConfigError("--json and -o -", expected="one of them on standard output", fix="name a file by -o")
     punctuator = options.punctuator()
     with progress_bar("tuning", None) as advance:
         told = (lambda done, total: advance(done, done, total)) if is_shown() else None

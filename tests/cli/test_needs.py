@@ -124,13 +124,18 @@ def test_plain_text_has_no_pauses(capsys: pytest.CaptureFixture[str], places: di
     assert told not in invoke(capsys, "punctuate", *both, *options)[2], "one of them has times"
 
 
-def test_a_plot_does_not_take_the_place_of_the_strategy(
+def test_what_tune_writes_does_not_meet_in_one_place(
     capsys: pytest.CaptureFixture[str], places: dict[str, Path]
 ) -> None:
     output = places["tmp"] / "best.png"
     files = ("-o", output, "--plot", output)
     code, _, err = invoke(capsys, "tune", places["text"], *files, "--model", "nowhere/no/model")
     assert (code, err) == (2, f"t5punct: --output and --plot {output}; expected two files; name another\n")
+    code, _, err = invoke(capsys, "tune", places["text"], "--json", "-o", "-", "--model", "nowhere/no/model")
+    assert (code, err) == (
+        2,
+        "t5punct: --json and -o -; expected one of them on standard output; name a file by -o\n",
+    )
 
 
 @pytest.mark.parametrize("folder", ["run", "made"])
