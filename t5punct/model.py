@@ -105,6 +105,10 @@ class Model:
         if self.onnx is not None:
             return self.onnx(input_ids, attention_mask)
         network: Any = self.network
+        if input_ids.device.type == "cpu" and not network.training:
+            from .t5.encoding import encoded
+
+            return encoded(network.get_encoder(), input_ids, attention_mask)
         states: torch.Tensor = network.get_encoder()(
             input_ids=input_ids, attention_mask=attention_mask
         ).last_hidden_state

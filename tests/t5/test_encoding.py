@@ -1,0 +1,83 @@
+"""The encoder end to end gives the states that transformers gives, for every kind of T5."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tiny import TINY_SHAPE
+from transformers import (
+    MT5Config,
+    MT5ForConditionalGeneration,
+    T5Config,
+    T5ForConditionalGeneration,
+    UMT5Config,
+    UMT5ForConditionalGeneration,
+)
+
+from t5punct.t5.encoding import EqualWindows, encoded, equal_windows
+
+SHAPE: dict[str, Any] = {
+    "vocab_size": 50, "d_model": TINY_SHAPE.d_model, "d_kv": 8, "num_heads": 3, "d_ff": 24, "num_layers": 3,
+    "dropout_rate": 0.0,
+}  # fmt: skip
+KINDS: dict[str, tuple[Any, Any]] = {
+    "t5": (T5ForConditionalGeneration, T5Config(**SHAPE)),
+    "t5 v1.1": (T5ForConditionalGeneration, T5Config(**SHAPE, feed_forward_proj="gated-gelu")),
+    "mt5": (MT5ForConditionalGeneration, MT5Config(**SHAPE)),
+    "umt5": (UMT5ForConditionalGeneration, UMT5Config(**SHAPE)),
+}
+
+
+def _encoder(kind: str) -> Any:
+    make, config = KINDS[kind]
+    torch.manual_seed(1)
+    encoder = make(config).eval().get_encoder()
+    for value in encoder.parameters():
+        torch.nn.init.normal_(value, std=0.4)
+    return encoder
+
+
+def _batch(lengths: list[int], seed: int) -> tuple[torch.Tensor, torch.Tensor]:
+    generator = torch.Generator().manual_seed(seed)
+    width = max(lengths) + seed % 2  # sometimes a column of padding alone
+    mask = (torch.arange(width) < torch.tensor(lengths)[:, None]).long()
+    return torch.randint(3, 50, mask.shape, generator=generator) * mask, mask
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.integers(1, 40), min_size=1, max_size=8), st.integers(0, 9))
+@torch.inference_mode()
+def test_states_are_those_of_transformers(kind: str, lengths: list[int], seed: int) -> None:
+    encoder, (ids, mask) = _encoder(kind), _batch(lengths, seed)
+    expected = encoder(input_ids=ids, attention_mask=mask).last_hidden_state
+    found = encoded(encoder, ids, mask)
+    assert found.shape == expected.shape
+    assert torch.allclose(found[mask.bool()], expected[mask.bool()], atol=2e-5)
+    assert not found[~mask.bool()].any()
+
+
+@torch.inference_mode()
+def test_position_biases_count() -> None:
+    """The test above could not fail on them if they were too small to matter."""
+    encoder, (ids, mask) = _encoder("umt5"), _batch([9, 5], 0)
+    before = encoded(encoder, ids, mask)
+    encoder.block[2].layer[0].SelfAttention.relative_attention_bias.weight.zero_()
+    assert not torch.allclose(before, encoded(encoder, ids, mask), atol=1e-2)
+
+
+def test_bfloat16_stays_bfloat16() -> None:
+    encoder, (ids, mask) = _encoder("umt5").to(torch.bfloat16), _batch([9, 5, 9], 0)
+    with torch.inference_mode():
+        found, expected = encoded(encoder, ids, mask), encoder(input_ids=ids, attention_mask=mask).last_hidden_state
+    assert found.dtype is torch.bfloat16
+    assert torch.nn.functional.cosine_similarity(found[mask.bool()], expected[mask.bool()], dim=-1).min() > 0.99
+
+
+def test_windows_of_equal_length_lie_side_by_side() -> None:
+    assert equal_windows([3]) == [EqualWindows(0, 3, 1)]
+    assert [(one.n_tokens, one.n_windows) for one in equal_windows([1, 4, 4, 4, 6])] == [(1, 1), (4, 3), (6, 1)]
