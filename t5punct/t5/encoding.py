@@ -11,7 +11,8 @@ position bias is one for all of them.
             i t _ _
             t h i s
 
-On a GPU a padded batch is faster.  The layers are those of transformers' T5, mT5 and umT5, called one by one.
+For a CPU; on a GPU, where it has not been measured, `Model.encode` has transformers read the padded batch.  The layers
+are those of transformers' T5, mT5 and umT5, called one by one.
 """
 
 from __future__ import annotations
@@ -53,12 +54,13 @@ def encoded(encoder: Any, input_ids: torch.Tensor, attention_mask: torch.Tensor)
     real = attention_mask[order].bool()
     groups = equal_windows(real.sum(1).tolist())
     hidden = encoder.embed_tokens(input_ids[order][real])  # (n_tokens, d_model)
-    bias: torch.Tensor | None = None
+    n_source, bias = input_ids.shape[1], None
     for block in encoder.block:
         attending, feeding = block.layer[0], block.layer[-1]
-        if attending.SelfAttention.has_relative_attention_bias:  # T5 has one bias, the first layer's; umT5 one a layer
-            bias = attending.SelfAttention.compute_bias(*[input_ids.shape[1]] * 2)  # (1, n_heads, n_source, n_source)
-        hidden = hidden + _attention(attending.SelfAttention, attending.layer_norm(hidden), groups, bias)
+        attention = attending.SelfAttention
+        if attention.has_relative_attention_bias:  # T5 has one bias, the first layer's; umT5 one a layer
+            bias = attention.compute_bias(n_source, n_source)  # (1, n_heads, n_source, n_source)
+        hidden = hidden + _attention(attention, attending.layer_norm(hidden), groups, bias)
         hidden = hidden + feeding.DenseReluDense(feeding.layer_norm(hidden))
     padded: torch.Tensor = hidden.new_zeros((*input_ids.shape, hidden.shape[-1]))
     padded[real] = encoder.final_layer_norm(hidden)

@@ -62,18 +62,18 @@ def _shown(written: Iterable[WrittenItem]) -> Iterator[_Shown]:
     """What is shown of the items, and where."""
     held: _Shown | None = None
     for item in written:
-        if isinstance(item, Kept):
-            ends_line = _ends_line(item.text or item.bare)  # of json there is only the bare text
-            if held and not item.shown:
+        # of json there is only the bare text
+        ends_line = _ends_line(item.text or item.bare if isinstance(item, Kept) else item.spoken.after)
+        if isinstance(item, Kept) and not item.shown:
+            if held:
                 held.ends_line = held.ends_line or ends_line
-            if not item.shown:
-                continue
-            new = _Shown(item.cue, item.shown, ends_line, is_word=False)
-        else:
-            new = _Shown(item.spoken.cue, item.annotated.text, _ends_line(item.spoken.after), is_word=True)
+            continue
         if held:
             yield held
-        held = new
+        if isinstance(item, Kept):
+            held = _Shown(item.cue, item.shown, ends_line, is_word=False)
+        else:
+            held = _Shown(item.spoken.cue, item.annotated.text, ends_line, is_word=True)
     if held:
         yield held
 
