@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .options import Overrides, silence_bars
+from .process import ending_in_order
 
 if TYPE_CHECKING:
     from ..model import Model
@@ -86,6 +87,7 @@ Licence = Annotated[
 ]
 
 
+@ending_in_order()
 def export(
     source: Source,
     output: Output,

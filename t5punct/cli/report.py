@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .options import Overrides, silence_bars
+from .process import ending_in_order
 from .progress import progress_bar
 from .threads import use_threads, wait_asleep
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from ..training.config import TrainConfig
 
 
+@ending_in_order()
 def report(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a training run.")],
     overrides: Overrides = None,

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .options import Config, Json, ModelOptions, Overrides, with_model_options
+from .process import ending_in_order
 from .progress import is_shown, progress_bar
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 
 @with_model_options
+@ending_in_order()
 def tune(
     options: ModelOptions,
     data: Annotated[str, typer.Argument(metavar="INPUT", help="The development file: IWSLT rows, or punctuated text.")],

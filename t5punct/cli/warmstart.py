@@ -13,6 +13,7 @@ from typing import Annotated
 import typer
 
 from .options import silence_bars
+from .process import ending_in_order
 
 Source = Annotated[str, typer.Argument(help="A BERT or MiniLM: a folder, or a hub id.")]
 Output = Annotated[Path, typer.Option("--output", "-o", help="The model folder to make.")]
@@ -29,6 +30,7 @@ Config = Annotated[
 ]
 
 
+@ending_in_order()
 def warmstart(
     source: Source,
     output: Output,

@@ -1,4 +1,4 @@
-"""How `punctuate` ends when it is told to: with the usual exit code, and without half a file."""
+"""How a command that writes ends when it is told to: with the usual exit code, and without half a file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from pathlib import Path
 
 import pytest
 
+from t5punct import config
 from t5punct import model as models
+from t5punct.cli import main
 from t5punct.cli.process import ending_in_order
 from t5punct.model import Model
 
@@ -80,3 +82,45 @@ def test_signals_are_as_before_afterwards_and_ignored_ones_throughout() -> None:
         assert signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL
         os.kill(os.getpid(), signal.SIGHUP)
     assert [signal.getsignal(number) for number in SIGNALS] == [signal.SIG_DFL, signal.SIG_IGN]
+
+
+def _not_heeded(*_: object) -> None:
+    pytest.fail("the command does not heed the signal")
+
+
+def test_a_terminated_export_leaves_no_folder(
+    tiny_model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    models.save(tiny_model, tmp_path / "model")
+    begun = []
+
+    def written_in_part(model: Model, folder: Path, **_: object) -> None:
+        folder.mkdir()
+        (folder / "config.json").write_text("{}")
+        begun.append(folder)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    monkeypatch.setattr(models, "save", written_in_part)
+    signal.signal(signal.SIGTERM, _not_heeded)
+    with pytest.raises(SystemExit) as stopped:
+        main(["export", str(tmp_path / "model"), "--output", str(tmp_path / "mine")])
+    assert stopped.value.code == 143 and begun
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
+
+
+@pytest.mark.parametrize("command", ["tune", "report", "warmstart"])
+def test_others_that_write_end_in_order_too(command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each of them reads settings, and is told to end there."""
+    monkeypatch.setattr(config, "load", lambda *_, **__: os.kill(os.getpid(), signal.SIGTERM))
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "train.yaml").write_text("output: run\ninit_from: bundled\ndata: {path: prepared}\n")
+    (tmp_path / "talk.txt").write_text("We know. Do you?\n")
+    arguments = {
+        "tune": [str(tmp_path / "talk.txt")],
+        "report": [str(tmp_path / "run")],
+        "warmstart": [str(tmp_path / "run"), "-o", str(tmp_path / "warm"), "--text", str(tmp_path / "talk.txt")],
+    }
+    signal.signal(signal.SIGTERM, _not_heeded)
+    with pytest.raises(SystemExit) as stopped:
+        main([command, *arguments[command]])
+    assert stopped.value.code == 143
