@@ -260,7 +260,7 @@ class Punctuator:
         """Words as the model reads them; no more tokens than it can."""
         pauses = [word.pause for word in words] if self.model.task.pause_ms else []
         given = [self._given(word) for word in words] if self.config.render.keep_marks else []
-        cores, have_slots = [readable(word.core) for word in words], [word.has_slot for word in words]
+        cores, have_slots = [readable(word.core) for word in words], [word.takes_marks for word in words]
         window = WindowInput.of(cores, have_slots, pauses, given)
         return window.fitted(self.model.tokenizer, self.config.decoding.style)
 

@@ -73,8 +73,9 @@ def test_case_changes_letters_and_nothing_else(tiny_model: Model, text: str) -> 
 @given(TEXT)
 def test_kept_marks_stay_as_they_were_written(tiny_model: Model, text: str) -> None:
     config = PunctuatorConfig(render=RenderConfig(case=False, keep_marks=True))
-    words = split(text).words
-    output = split(Punctuator(tiny_model, config).punctuate(text)).words
+    known = tiny_model.task.alphabet  # other marks are spelling
+    words = split(text, known).words
+    output = split(Punctuator(tiny_model, config).punctuate(text), known).words
     assert [word.text for word in output] == [word.text for word in words]
     assert all(kept.label == word.label for kept, word in zip(output, words, strict=True) if word.given)
 
@@ -109,6 +110,18 @@ def test_a_whole_text_begins_and_ends_with_a_sentence_a_fragment_need_not(tagged
     assert [word.label for word in fragment[:-1]] == [word.label for word in annotated[:-1]]
     assert [word.case for word in fragment[1:]] == [word.case for word in annotated[1:]]
     assert fragment != annotated, "this model begins and ends no sentence by itself"
+
+
+@pytest.mark.parametrize("decoder", ["slots", "tagger"])
+@pytest.mark.parametrize("keep_marks", [False, True])
+def test_marks_that_the_model_does_not_know_are_not_doubled(
+    tagged_model: Model, decoder: str, keep_marks: bool
+) -> None:
+    words = ["你好。", "再见？", "是的！”"] * 4
+    render = RenderConfig(keep_marks=keep_marks)
+    config = PunctuatorConfig(decoding=DecodingConfig(decoder), render=render)
+    assert Punctuator(tagged_model, config).punctuate(" ".join(words)) == " ".join(words)
+    assert Punctuator(tagged_model, config).punctuate("我们 我们") != "我们 我们", "this model writes marks"
 
 
 def test_a_text_without_marks_that_end_a_sentence_is_left_open(tiny_model: Model) -> None:

@@ -126,7 +126,7 @@ def render_word(word: Word, decision: Decision, config: RenderConfig, alphabet: 
             tail = tail.removeprefix(".")
         return RenderedWord(word.stem(case) + tail, word.given, case)
     sign = DISFLUENT if decision.disfluent and config.disfluencies == MARK else ""
-    label = sign + decision.label if word.has_slot else NO_LABEL
+    label = sign + decision.label if word.takes_marks else NO_LABEL
     if not label:
         return RenderedWord(word.written(NO_LABEL, case), NO_LABEL, case)
     text = word.written(label, case, alphabet.signed if sign else alphabet)
@@ -138,7 +138,7 @@ def written_alternatives(
     word: Word, decision: Decision, config: RenderConfig, alphabet: Alphabet
 ) -> tuple[Alternative, ...]:
     """The alternatives that can be written after the word; none where its marks are kept."""
-    if not decision.alternatives or not word.has_slot or (config.keep_marks and word.given):
+    if not decision.alternatives or not word.takes_marks or (config.keep_marks and word.given):
         return ()
     found = ((one, replace(decision, label=one.label)) for one in decision.alternatives)
     return tuple(one for one, other in found if render_word(word, other, config, alphabet).label == one.label)

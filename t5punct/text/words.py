@@ -26,6 +26,7 @@ _CLOSERS = '"”“»)]}' + APOSTROPHES
 # U.S. and e.g. are words: their last full stop belongs to them and is not a mark
 _INITIALISM = re.compile(r"(?:[^\W\d_]\.){2,}$")
 _PUNCTUATION = ",.?!:;-…–—―" + "".join(OTHER_SCRIPTS) + _OPENERS + _CLOSERS
+_STANDING = ",?!:;…" + "".join(OTHER_SCRIPTS)  # that no letter, abbreviation or hyphenated word ends in
 _ALL_MARKS = Alphabet(Alphabet().marks + "".join(OTHER_SCRIPTS))
 _PIECE = re.compile(r"(\S+)(\s*)")
 _ASCII_WORD = re.compile(r"[A-Za-z0-9]+(?:['-][A-Za-z0-9]+)*")
@@ -78,6 +79,12 @@ class Word:
     def has_slot(self) -> bool:
         """False for a piece of pure punctuation such as `:)` or a leading dash: no mark follows it."""
         return not _is_punctuation(self.text)
+
+    @property
+    def takes_marks(self) -> bool:
+        """Whether marks may follow: not behind one that the model does not know (`你好。`)."""
+        last = self.text[: self.n_stem].rstrip(_CLOSERS)[-1:]
+        return self.has_slot and not (last and last in _STANDING)
 
     def written(self, label: str, case: Case = Case.VERBATIM, alphabet: Alphabet | None = None) -> str:
         """The word in the given case with the given label; marks go inside closing quotes if they stood there."""

@@ -95,7 +95,7 @@ def _start_ms(item: WrittenItem) -> int | None:
 def _span(item: WrittenWord) -> str:
     """A word with what the model said of it; no more than is to be shown."""
     word, said = item.spoken.word, item.annotated
-    if not word.has_slot:
+    if not word.takes_marks:
         return _escaped(said.text)
     stem = _stem(word, Case(said.case))
     sign = DISFLUENT if said.disfluent and said.text.startswith(stem + DISFLUENT) else ""

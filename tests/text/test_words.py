@@ -142,6 +142,23 @@ def test_a_mark_outside_the_alphabet_is_spelling_and_stays() -> None:
     assert split(text, Alphabet(",?")).written(Alphabet(",?")) == text
 
 
+@pytest.mark.parametrize(
+    ("text", "takes_marks"),
+    [
+        ("wow!", False),
+        ('"wow!"', False),
+        ("你好。", False),
+        ("so?", True),
+        ("U.S.", True),
+        ("pre-", True),
+        (":)", False),
+    ],
+)
+def test_no_mark_follows_one_that_the_alphabet_does_not_have(text: str, takes_marks: bool) -> None:
+    (word,) = split(text, Alphabet(",.?")).words
+    assert word.takes_marks is takes_marks
+
+
 def test_pure_punctuation_has_no_slot_and_takes_no_mark() -> None:
     for text in (":)", "-", "...", '"'):
         (word,) = split(text).words
