@@ -21,6 +21,8 @@ from ..text.words import readable
 
 # possessive: a long string is not gone through again, and takes no memory for places to return to
 TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?P<end>")?|[\[\]{}]', re.DOTALL)
+_ESCAPE = re.compile(r"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u....|\\.", re.DOTALL)
+_SPECIAL = r"[^ !#-\[\]-~]"  # what json may have to escape
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +82,25 @@ class JsonStrings:
 
 
 def spelled(text: str, like: str, *, is_ascii: bool) -> str:
-    """A text as a json string, in the place of `like`.  `is_ascii`: whether all other letters are escaped."""
+    r"""A text as a json string, in the place of `like`, whose escapes stay.  `is_ascii`: whether the json is.
+
+    >>> print(spelled("So A & B.", r'"so a \u0026 b"', is_ascii=True))
+    "So A \u0026 B."
+    """
     is_escaped = is_ascii or readable(text) != text  # half a character has no UTF-8 form
-    new = json.dumps(text, ensure_ascii=is_escaped)
-    return new.replace("/", "\\/") if "\\/" in like else new
+    if "\\" not in like:
+        return json.dumps(text, ensure_ascii=is_escaped)
+    bare = _ESCAPE.sub("", like)[1:-1]
+    escapes = {json.loads(f'"{one}"', strict=False): one for one in _ESCAPE.findall(like)}
+    escapes = {char: escape for char, escape in escapes.items() if char not in bare}
+    has_capitals = any(escape != escape.lower() for escape in escapes.values())  # \u00E9
+    others = f"|[{re.escape(''.join(escapes))}]" if escapes else ""
+
+    def escaped(char: str) -> str:
+        new = json.dumps(char, ensure_ascii=is_escaped)[1:-1]
+        return escapes.get(char) or (new.upper().replace("\\U", "\\u") if has_capitals and "\\u" in new else new)
+
+    return '"' + re.sub(_SPECIAL + others, lambda match: escaped(match[0]), text) + '"'
 
 
 def no_json(name: str, why: str) -> InputError:

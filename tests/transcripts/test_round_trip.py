@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import random
+import re
 import tracemalloc
 from collections.abc import Callable, Iterator
 from hashlib import sha256
@@ -217,6 +218,34 @@ def test_json_without_changes_is_the_same_json(text: str) -> None:
     from t5punct.transcripts.json_strings import JsonStrings
 
     assert JsonStrings.of(text).written([]) == text
+
+
+def _escaped(text: str, escaped: str) -> str:
+    """A text as a json string in which the characters that match `escaped` are escaped by their numbers."""
+    short = json.dumps(text, ensure_ascii=False)[1:-1] if '"' not in escaped else text.replace("\\", "\\\\")
+    return '"' + re.sub(escaped, lambda match: f"\\u{ord(match[0]):04X}", short) + '"'
+
+
+@given(
+    st.text("ab é€&<>'\"\\/\n\u2028"),
+    # of Go, of .NET, of Python
+    st.sampled_from(["[&<>\u2028]", "[&<>'\"\n\u2028]|[^ -~]", "[^ -~]"]),
+)
+def test_escapes_of_a_json_string_stay_where_its_words_change(text: str, escaped: str) -> None:
+    from t5punct.transcripts.json_strings import spelled
+
+    like = _escaped(text, escaped)
+    assert json.loads(like) == text
+    assert spelled(f"{text}!", like, is_ascii=like.isascii()) == _escaped(f"{text}!", escaped)
+
+
+def test_new_escapes_are_spelled_as_those_that_are_there() -> None:
+    from t5punct.transcripts.json_strings import spelled
+
+    assert spelled("É", r'"\u00e9"', is_ascii=True) == r'"\u00c9"'
+    assert spelled("É", r'"\u00E9"', is_ascii=True) == r'"\u00C9"'
+    assert spelled("😀 É.", r'"\uD83D\uDE00 é"', is_ascii=False) == r'"\uD83D\uDE00 É."'
+    assert spelled("A/b. A/B", r'"a\/b a/b"', is_ascii=True) == '"A/b. A/B"', "as json has it where both stand there"
 
 
 LABELLED: list[tuple[str, Callable[[str], Transcript], list[str]]] = [
