@@ -21,7 +21,7 @@ from functools import cached_property, lru_cache
 from types import MappingProxyType
 
 from ..errors import ConfigError
-from .spelling import keeps_letters
+from .spelling import is_initialism, is_lowered, keeps_letters
 
 DASH = "-"  # a dash standing between words; a hyphen inside a word is part of the word
 _KNOWN_MARKS = ",.?!:;" + DASH
@@ -40,6 +40,7 @@ DISFLUENT = "~"
 ENDS_SENTENCE = ".?!"
 _ENDS = ENDS_SENTENCE + "".join(mark for mark, here in OTHER_SCRIPTS.items() if here in ENDS_SENTENCE)
 # o'neil and d'angelo have two capitals; o'clock, d'you, d'oh and the like have one
+_INITIALS = re.compile(r"(?<!['’])[^\W\d_]")  # the letters of `u.s.'s` but for the last
 _NAME = re.compile(r"[od]['’](?=[^\W\d_]{3})(?!(?:clock|you|accord)\b)")
 
 
@@ -114,11 +115,17 @@ class Case(StrEnum):
     VERBATIM = "verbatim"  # mixed, as in iPhone: kept as the input has it
 
 
+_CASES = (Case.LOWER, Case.CAPITALISED, Case.UPPER)
+
+
 def capitalise(word: str) -> str:
     """Upper-case the first letter that has a case: `'em` -> `'Em`; in names like `o'neil` the next one too.
 
-    Georgian begins no word with a capital: it has them for words that are written in capitals throughout.
+    Georgian begins no word with a capital: it has them for words that are written in capitals throughout.  `u.s.` has
+    capitals or none, `e.g.` one.
     """
+    if is_initialism(word) and not is_lowered(word):
+        return _INITIALS.sub(lambda match: match[0].upper(), word)
     if name := _NAME.match(word):
         return name[0].upper() + capitalise(word[name.end() :])
     for index, char in enumerate(word):
@@ -132,7 +139,7 @@ def case_of(word: str) -> Case:
     lower = word.lower()
     if word == lower:
         return Case.LOWER
-    if word == capitalise(lower):
+    if word == capitalise(lower) and not (is_initialism(word) and word == word.upper()):
         return Case.CAPITALISED
     return Case.UPPER if word == word.upper() else Case.VERBATIM
 
@@ -160,7 +167,8 @@ def case_forms(word: str) -> Mapping[Case, str]:
     if case_of(word) is Case.VERBATIM or keeps_letters(word):
         return MappingProxyType({Case.VERBATIM: word})
     forms: dict[Case, str] = {}
-    for case in (Case.LOWER, Case.CAPITALISED, Case.UPPER):
+    # `U.S.` is in capitals, though it begins a sentence in the same way
+    for case in (Case.LOWER, Case.UPPER, Case.CAPITALISED) if is_initialism(word) else _CASES:
         form = apply_case(word, case)
         if form not in forms.values():
             forms[case] = form

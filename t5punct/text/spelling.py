@@ -5,7 +5,7 @@ In: a word without quotes and marks.  Out: yes or no.
 >>> [owns_full_stop(stem) for stem in ("vs", "Ph.D", "J", "end", "I")]
 [True, True, True, False, False]
 >>> [keeps_letters(word) for word in ("http://foo.com/bar", "snake_case", "o'neil", "U.S.", "and/or")]
-[True, True, False, False, False]
+[True, True, False, True, False]
 """
 
 from __future__ import annotations
@@ -21,6 +21,9 @@ _LISTED = """
 ABBREVIATIONS = set(_LISTED.split())
 _ORDINAL = re.compile(r"\d{1,3}")
 _FIRST_PERSON = re.compile(r"i(?:['’].*)?", re.IGNORECASE | re.DOTALL)
+_INITIALISM = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]?(?:\.?['’]s)?", re.IGNORECASE)
+_POSSESSIVE = re.compile(r"['’]s$")
+_LOWERED = {"e.g", "i.e", "a.m", "p.m", "a.k.a", "c.f", "p.a"}  # initialisms that are written in lower case
 LONGEST_WORD = 64  # letters; anything longer is a hash or the like
 _LONGEST_ACRONYM = 6  # letters
 _CODE = re.compile(
@@ -43,8 +46,11 @@ def owns_full_stop(stem: str, *, opens_line: bool = False) -> bool:
 
 
 def keeps_letters(word: str) -> bool:
-    """Whether a word is an address, a path, code or very long: the case of its letters is never changed."""
-    if len(word) > LONGEST_WORD:
+    """Whether a word is an address, a path, code, very long or an initialism in capitals (`U.S.`).
+
+    The case of its letters is never changed.
+    """
+    if len(word) > LONGEST_WORD or (is_initialism(word) and _POSSESSIVE.sub("", word).isupper()):
         return True
     return not word.isalnum() and _CODE.search(word) is not None and word.lower().rstrip(".") not in ABBREVIATIONS
 
@@ -53,6 +59,20 @@ def takes_capital(word: str) -> bool:
     """Whether a word gets a capital at the start of a sentence: `'em` does, `3rd` and Georgian words do not."""
     first = next((char for char in word if char.isalnum()), "").lower()
     return first != first.title() and not keeps_letters(word)
+
+
+def is_initialism(word: str) -> bool:
+    """Whether a word is made of letters with full stops between them: `U.S.`, `a.k.a`; not `J.`, which is one letter.
+
+    >>> [is_initialism(word) for word in ("U.S.", "C.S", "e.g.", "J.", "Ph.D", "3.5")]
+    [True, True, True, False, False, False]
+    """
+    return "." in word[:-1] and _INITIALISM.fullmatch(word) is not None
+
+
+def is_lowered(initialism: str) -> bool:
+    """Whether an initialism begins a sentence with one capital: `E.g.`."""
+    return initialism.lower().removesuffix(".") in _LOWERED
 
 
 def can_be_acronym(word: str) -> bool:

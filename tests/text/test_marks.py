@@ -160,6 +160,29 @@ def test_a_capital_goes_to_the_first_letter_that_has_a_case() -> None:
     assert case_of("中B") is Case.CAPITALISED
 
 
+@pytest.mark.parametrize(
+    ("word", "forms"),
+    [
+        ("u.s.", {Case.LOWER: "u.s.", Case.UPPER: "U.S."}),
+        ("c.s", {Case.LOWER: "c.s", Case.UPPER: "C.S"}),
+        ("u.s.'s", {Case.LOWER: "u.s.'s", Case.UPPER: "U.S.'S", Case.CAPITALISED: "U.S.'s"}),
+        ("e.g.", {Case.LOWER: "e.g.", Case.UPPER: "E.G.", Case.CAPITALISED: "E.g."}),
+        ("E.g.", {Case.LOWER: "e.g.", Case.UPPER: "E.G.", Case.CAPITALISED: "E.g."}),
+        ("U.S.", {Case.VERBATIM: "U.S."}),
+        ("U.S.'s", {Case.VERBATIM: "U.S.'s"}),
+    ],
+)
+def test_an_initialism_is_in_capitals_or_has_none(word: str, forms: dict[Case, str]) -> None:
+    assert case_forms(word) == forms
+
+
+def test_the_case_of_an_initialism_is_upper() -> None:
+    assert [case_of(word) for word in ("U.S.", "u.s.", "E.g.", "A.M.")] == [
+        *(Case.UPPER, Case.LOWER, Case.CAPITALISED, Case.UPPER)
+    ]
+    assert (capitalise("u.s."), capitalise("e.g.")) == ("U.S.", "E.g.")
+
+
 def test_georgian_has_no_capital_at_the_start_of_a_word() -> None:
     """It has capitals (Mtavruli), for words that are written in capitals throughout."""
     assert capitalise("კარგი") == "კარგი"

@@ -22,7 +22,7 @@ KEPT = (
     "x=1", "f(x)", "print()", "a[0]", "<b>", "std::vector", "--keep-marks", "$HOME", "#metoo", ".bashrc", "x" * 65,
 )  # fmt: skip
 PLAIN = (
-    "word", "o'neil", "jean-luc", "U.S.", "u.s.a", "e.g.", "ph.d", "b.sc", "a.m", "and/or", "AT&T", "R&D", "word(s)",
+    "word", "o'neil", "jean-luc", "u.s.", "u.s.a", "e.g.", "ph.d", "b.sc", "a.m", "and/or", "AT&T", "R&D", "word(s)",
     "class(es)", "3rd", "mp3", "$5m", "10,000", "3.5", "c++", "100%", "end.", "...and", "-hello", "naïve", "大家早上好",
 )  # fmt: skip
 
@@ -66,3 +66,9 @@ def test_what_begins_a_sentence_and_how() -> None:
     assert [word for word in ("so", "3", "🙂", "-", "♪", "...") if is_spoken(word)] == ["so", "3"]
     assert [word for word in ("nasa", "unesco", "minimizer", "o'neil") if can_be_acronym(word)] == ["nasa", "unesco"]
     assert [word for word in ("i", "I'm", "i’ll", "it", "ii") if is_first_person(word)] == ["i", "I'm", "i’ll"]
+
+
+@pytest.mark.parametrize("word", ["U.S.", "U.S", "J.K.", "C.S.'s", "A.M."])
+def test_an_initialism_in_capitals_keeps_them(word: str) -> None:
+    assert keeps_letters(word)
+    assert not takes_capital(word)
