@@ -26,7 +26,7 @@ from .json_strings import TOKEN, no_json
 
 LARGEST_CHARS = 2**20  # of a part: the words of an hour
 _DIRECTION_CHARS = 64  # no stage direction is longer
-_LABEL_CHARS = 64  # nor the label of a speaker, at the start of a line
+_LABEL_CHARS = 128  # nor the label of a speaker, at the start of a line
 _LINE_END = "\\n"  # in a string
 _STRING_CHARS = 2**14  # of a piece of a string: some thousand words
 _SPACE = re.compile(r"[ \t\n\r]*+")

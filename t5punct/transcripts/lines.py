@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator
 
 from ..text.marks import Alphabet
 from ..text.words import words_of
-from .items import Cue, Item, Kept, SpokenWord
-from .speech import speech, timed
+from .items import Cue, Item, Kept, Role, SpokenWord
+from .speech import is_sound, speech, timed
 
 _FIELD = re.compile(r"\S+")
 _WORD_COLUMNS, _TEXT_COLUMN = ("word", "token"), "text"
@@ -101,6 +101,10 @@ def _cell(
     """The items of a line with words in `start:stop`."""
     lead = len(line[start:stop]) - len(line[start:stop].lstrip())
     yield Kept(line[: start + lead])
+    if is_sound(sound := line[start + lead : stop].rstrip()):  # it may be heard inside a sentence
+        yield Kept(sound, role=Role.DIRECTION)
+        yield Kept(line[start + lead + len(sound) :])
+        return
     for word in words_of(line[start:stop], alphabet, opens_line=False):
         yield SpokenWord(word, word.space, start_ms=start_ms, end_ms=end_ms, in_field=in_field)
     yield Kept(line[stop:])

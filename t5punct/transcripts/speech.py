@@ -21,14 +21,23 @@ from .items import Cue, Item, Kept, Role, SpokenWord
 from .markup import Markup, bare
 
 _Item = TypeVar("_Item", bound=Item)
+_TIME = r"\d{1,3}:\d\d(?::\d\d)?(?:[.,]\d{1,3})?"
+_BRACKETED = rf"\[{_TIME}(?:\s*(?:-->|[-–—])\s*{_TIME})?\]|\({_TIME}\)"
+_CAPITAL = "[" + "".join(char for char in map(chr, range(0x530)) if char.isupper()) + "]"  # Latin, Greek, Cyrillic
+_NAME = rf"(?-i:{_CAPITAL}[\w.'’-]*(?:\ (?:{_CAPITAL}[\w.'’-]*|\d{{1,3}}|&|and|of|de|del|der|di|van|von)){{0,3}})"
 _LABEL = re.compile(  # who speaks, at the start of a line
-    r"""\s*(?:
-        >{2,}(?:\s*[^\W\d_][\w.'’ -]{0,40}:(?=\s|$)|(?=[\s\w]|$))  # >> or >> JOHN:
-      | [\[(]?(?:speaker|spk)[ _]?\w{1,3}[\])]?:(?=\s|$)           # Speaker 1: or [SPEAKER_00]:
-      | (?-i:[A-Z][A-Z.'’ -]{0,30}:)(?=\s|$)                       # DR. SMITH:
+    rf"""\s*(?:(?:{_BRACKETED})\s*)?(?:
+        >{{2,}}(?:\s*[^\W\d_][\w.'’ -]{{0,40}}:(?=\s|$)|(?=[\s\w]|$))  # >> or >> JOHN:
+      | [\[(]?(?:speaker|spk)[ _]?\w{{1,3}}[\])]?:(?=\s|$)           # Speaker 1: or [SPEAKER_00]:
+      | (?=[^:\n]{{1,44}}:){_NAME}(?:\ \([^():]{{1,12}}\))?:(?=\s|$)   # Jane Doe: or DR. SMITH (V.O.):
+      | (?=[^:\n]{{1,44}}:){_NAME}\ \({_TIME}\):?(?=\s|$)              # Jane Doe (00:03):
+      | (?=[^:\n]{{1,44}}:){_NAME}\s{{2,}}{_TIME}(?=\s*$)              # Jane Doe  0:03
     )\s*""",
     re.VERBOSE | re.IGNORECASE,
 )
+_TIME_LINE = re.compile(rf"\s*{_TIME}\s*")  # a line of its own, as in what YouTube shows beside a video
+_TIMES = re.compile(_BRACKETED)
+_SOUND = re.compile(r"\[[^\[\]\s]+\]|<\w+>")  # of a recogniser: [noise], <unk>, <eps>
 _DASH = re.compile(r"\s*[-–—]\s+(?=\S)|\s*[-–—](?=[^\W\d_])")  # another speaker, at the start of a subtitle's line
 _HEARD = (
     "applause|applauding|cheering|cheers|laughter|laughs|laughing|laugh|chuckles|chuckling|music|silence|pause|"
@@ -36,7 +45,7 @@ _HEARD = (
 )
 _UNHEARD = "inaudible|unintelligible|indiscernible|indistinct|crosstalk|foreign|blank_audio"
 _DIRECTION = re.compile(
-    rf"(?<!\S)(?:\[[^\W\d_][^\[\]]{{0,60}}\]|\((?:{_HEARD}|{_UNHEARD})\)|[♪♫]+)(?!\S)\s*", re.IGNORECASE
+    rf"(?<!\S)(?:\[[^\W\d_][^\[\]]{{0,60}}\]|\((?:{_HEARD}|{_UNHEARD})\)|{_BRACKETED}|[♪♫]+)(?!\S)\s*", re.IGNORECASE
 )
 _IS_UNHEARD = re.compile(rf"[\[(](?:{_UNHEARD})\b", re.IGNORECASE)
 
@@ -56,6 +65,9 @@ def speech(
     `markup`: the pattern of tags, as in markup.py; `dashes`: whether a dash that opens the line is another speaker, as
     in subtitles; `labels`: whether speaker labels are looked for; `goes_on`: whether the line was begun before.
     """
+    if not goes_on and _TIME_LINE.fullmatch(line):
+        yield Kept(line, cue=cue)
+        return
     seen = bare(line, markup) if markup is not None and markup.search(line) else None
     text, cut = (line, int) if seen is None else (seen.text, seen.cut)  # labels are looked for without tags
     label = not goes_on and ((labels and _LABEL.match(text)) or (dashes and _DASH.match(text)))
@@ -66,11 +78,17 @@ def speech(
     for match in _DIRECTION.finditer(text, label.end() if label else 0):
         start, stop = cut(match.start()), cut(match.end())
         yield from _words(line[begin:start], alphabet, cue, markup, opens_line)
+        is_time = _TIMES.match(match[0]) is not None
         # what was said but not understood is part of its sentence
-        is_heard = _IS_UNHEARD.match(match[0]) is None
-        yield _kept(line[start:stop], match[0], Role.DIRECTION, cue, breaks=is_heard)
-        begin, opens_line = stop, False
+        breaks = not is_time and _IS_UNHEARD.match(match[0]) is None
+        yield _kept(line[start:stop], match[0], Role.LAYOUT if is_time else Role.DIRECTION, cue, breaks=breaks)
+        begin, opens_line = stop, opens_line and is_time and not line[:start].strip()
     yield from _words(line[begin:], alphabet, cue, markup, opens_line)
+
+
+def is_sound(token: str) -> bool:
+    """Whether a word of a recogniser's table is none: `[noise]`, `<unk>`, `<eps>`."""
+    return _SOUND.fullmatch(token) is not None
 
 
 def _kept(raw: str, text: str, role: Role, cue: Cue | None, *, breaks: bool = True) -> Kept:
