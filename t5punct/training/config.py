@@ -159,9 +159,8 @@ class LossConfig:
         if not self.text_weight and not self.tagger_weight:
             raise ConfigError("no loss", expected="a text_weight or tagger_weight above 0", fix="set loss.text_weight")
         if self.slot_weight and not self.text_weight:
-            raise ConfigError(
-                "a loss of slots without one of text", expected="a text_weight above 0", fix="set loss.text_weight"
-            )
+            found = "a loss of slots without one of text"
+            raise ConfigError(found, expected="a text_weight above 0", fix="set loss.text_weight")
 
     @property
     def decoder(self) -> str:
@@ -209,9 +208,8 @@ class ValidationConfig:
         _at_least(0, self, "validation.", "every_steps")
         _at_least(1, self, "validation.", "max_words", "patience")
         if self.score is not None and self.score not in SCORES:
-            raise ConfigError(
-                f"validation.score {self.score!r}", expected=f"one of {', '.join(SCORES)}", fix="check validation.score"
-            )
+            found, known = f"validation.score {self.score!r}", ", ".join(SCORES)
+            raise ConfigError(found, expected=f"one of {known}", fix="check validation.score")
         if self.score in ("micro_f1", "macro_f1") and self.file is None:
             raise ConfigError(
                 f"validation.score {self.score} without a file",
@@ -268,9 +266,10 @@ class TrainConfig:
         if self.init_from is None:
             for name in ("revision", "encoder_layers", "decoder_from", "decoder_layers"):
                 if (value := getattr(self, name)) is not None:
-                    raise ConfigError(
-                        f"{name} {value} of nothing", expected="a model to start from", fix="set init_from"
-                    )
+                    found = f"{name} {value} of nothing"
+                    raise ConfigError(found, expected="a model to start from", fix="set init_from")
+        if self.mixed_precision == "False":  # YAML reads a bare `no` as false
+            object.__setattr__(self, "mixed_precision", "no")
         if self.mixed_precision not in ("no", "bf16"):
             found = f"mixed_precision {self.mixed_precision!r}"
             raise ConfigError(found, expected="no or bf16", fix="T5 overflows in fp16")

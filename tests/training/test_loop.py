@@ -208,6 +208,16 @@ def test_an_impossible_value_is_one_clear_line(override: str) -> None:
     assert not caught.value.found.startswith("setting")  # the check's own words, not a conversion's
 
 
+def test_a_bare_no_is_what_yaml_reads_as_false_and_means_no(tmp_path: Path) -> None:
+    given = ["data.path=x", "tokenizer=y"]
+    (tmp_path / "mine.yaml").write_text("mixed_precision: no\n")
+    assert settings.load(TrainConfig, tmp_path / "mine.yaml", given).mixed_precision == "no"
+    found = settings.load(TrainConfig, overrides=[*given, "mixed_precision=bf16", "mixed_precision=no"])
+    assert found.mixed_precision == "no"
+    settings.save(found, tmp_path / "saved.yaml")
+    assert settings.load(TrainConfig, tmp_path / "saved.yaml") == found
+
+
 def test_uncased_data_is_for_an_uncased_task(config: TrainConfig, tiny_data: Path, tmp_path: Path) -> None:
     uncased = tmp_path / "uncased"
     shutil.copytree(tiny_data, uncased)
