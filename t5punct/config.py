@@ -26,6 +26,7 @@ T = TypeVar("T")
 def load(schema: type[T], path: str | Path | None = None, overrides: Sequence[str] = (), base: str = "") -> T:
     """Merge a dataclass's defaults, `base` (YAML text), a YAML file and `key.path=value` overrides, in that order.
 
+    Mappings are merged key by key; an explicit `{}` empties one.
     Raises ConfigError for an unknown key (with the nearest valid one, and a list of all) or a value of the wrong type.
     """
     layers = [_parsed(base)] if base else []
@@ -143,6 +144,7 @@ def _merge(schema: type[T], layers: Sequence[Any]) -> T:
     try:
         for layer in layers:
             _unfreeze(merged)
+            _empty(merged, layer)
             merged = OmegaConf.merge(merged, layer)
         return cast(T, OmegaConf.to_object(merged))
     except ConfigKeyError as error:
@@ -158,6 +160,18 @@ def _merge(schema: type[T], layers: Sequence[Any]) -> T:
         raise ConfigError(
             f"{setting}: {str(error).splitlines()[0]}", expected="a value of the right type", fix="fix it"
         ) from error
+
+
+def _empty(node: Any, layer: Any) -> None:
+    """Empty the mappings that a layer gives as `{}`: merging alone would leave them as they were."""
+    from omegaconf import DictConfig, OmegaConf
+
+    if not isinstance(node, DictConfig) or not isinstance(layer, DictConfig) or node._is_none() or layer._is_none():
+        return
+    if OmegaConf.get_type(node) is dict and not len(layer):
+        node.clear()
+    for key in [key for key in layer if key in node]:  # the merge refuses the others
+        _empty(node._get_node(key), layer._get_node(key))
 
 
 def _unfreeze(node: Any) -> None:

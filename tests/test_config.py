@@ -29,6 +29,7 @@ class Demo:
     size: int = 1
     optim: Optim = field(default_factory=Optim)
     corpora: list[Corpus] = field(default_factory=list)
+    odds: dict[str, float] = field(default_factory=lambda: {",": 2.0})
 
     def __post_init__(self) -> None:
         if self.size < 0:
@@ -38,6 +39,11 @@ class Demo:
 @dataclass(frozen=True)
 class Optional:
     optim: Optim | None = None
+
+
+@dataclass(frozen=True)
+class Holder:
+    demo: Demo | None = None
 
 
 @pytest.fixture
@@ -66,6 +72,19 @@ def test_an_empty_file_changes_nothing(tmp_path: Path) -> None:
     assert load(Demo, tmp_path / "empty.yaml") == Demo()
 
 
+def test_mappings_are_merged_and_an_explicit_empty_one_empties(tmp_path: Path) -> None:
+    (tmp_path / "none.yaml").write_text("odds: {}\n")
+    base = "odds: {'.': 3.0}"
+    assert load(Demo, base=base).odds == {",": 2.0, ".": 3.0}
+    assert load(Demo, None, ["odds={}"], base=base).odds == {}
+    assert load(Demo, tmp_path / "none.yaml", base=base).odds == {}
+    assert load(Demo, None, ["odds={}", "odds={-: 1}"], base=base).odds == {"-": 1.0}
+    assert load(Demo, None, ["optim={}"], base="optim: {lr: 2.0}").optim == Optim(2.0), "a section has its settings"
+    assert load(Holder, None, ["demo.odds={.: 1}", "demo.odds={}"]).demo == Demo(odds={}), "in a section that was null"
+    with pytest.raises(ConfigError, match=r"unknown setting 'ods'"):
+        load(Demo, None, ["ods={}"])
+
+
 def test_what_is_loaded_is_the_frozen_dataclass_itself(yaml: Path) -> None:
     config = load(Demo, yaml)
     assert type(config) is Demo
@@ -81,7 +100,7 @@ def test_saved_settings_load_as_they_were(tmp_path: Path) -> None:
 
 
 def test_valid_keys_are_dotted_names_of_every_setting() -> None:
-    assert valid_keys(Demo) == ["size", "optim.lr", "optim.name", "corpora.path", "corpora.words"]
+    assert valid_keys(Demo) == ["size", "optim.lr", "optim.name", "corpora.path", "corpora.words", "odds"]
     assert valid_keys(Optional) == ["optim.lr", "optim.name"]
 
 
@@ -110,7 +129,7 @@ def test_a_setting_in_a_list_has_a_nearest_one_too(tmp_path: Path) -> None:
 
 
 def test_an_unknown_key_is_named_and_the_valid_ones_listed(tmp_path: Path) -> None:
-    keys = "size, optim.lr, optim.name, corpora.path, corpora.words"
+    keys = "size, optim.lr, optim.name, corpora.path, corpora.words, odds"
     expected = f"unknown setting 'optim.rate'; expected one of {keys}; check the spelling"
     with pytest.raises(ConfigError, match=expected):
         load(Demo, None, ["optim.rate=1"])
