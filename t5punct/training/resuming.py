@@ -49,6 +49,16 @@ def check_processes(began: int, now: int) -> None:
         )
 
 
+def check_data(began: str, now: str, path: str) -> None:
+    """Raise ConfigError for a data set with another fingerprint: the run's place in it would mean something else."""
+    if began and began != now:
+        raise ConfigError(
+            f"other chunks in {path} than the run began with",
+            expected="the data set that it began with",
+            fix="put it back, or start a new run in another output",
+        )
+
+
 def check_same_base(network: Any, folder: Path) -> None:
     """Raise ConfigError if a network made of `init_from` and the checkpoint's adapters is not the checkpoint's."""
     import torch

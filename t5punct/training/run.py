@@ -20,13 +20,13 @@ from .checkpoint import OPTIMISER_FILE, TrainState, find_checkpoint, read_state
 from .config import TrainConfig
 from .examples import ChunkExamples
 from .fitting import fitted
-from .loading import data, rows_of
+from .loading import data, fingerprint, rows_of
 from .lora import add_adapters
 from .objective import Objective
 from .optimiser_state import restore, restore_random_state
 from .optimisers import build_optimisers, freeze, freeze_words
 from .plain import PlainModel
-from .resuming import check_processes, check_resumed, check_same_base
+from .resuming import check_data, check_processes, check_resumed, check_same_base
 from .schedule import learning_rate
 from .selection import score_of
 from .sharding import check_sharded
@@ -68,6 +68,7 @@ def build(config: TrainConfig) -> Run:
     model = starting_model(config)
     validator = _validator(config)
     sampler, loader = data(config, model, accelerator.num_processes)
+    state = TrainState(processes=accelerator.num_processes, data=fingerprint(loader.dataset))
     model = _readied(config, model, loader.dataset, accelerator)
     plain = PlainModel(model, config.lora, accelerator)
     objective = _objective(config, model)
@@ -78,7 +79,6 @@ def build(config: TrainConfig) -> Run:
     per_epoch = -(-len(sampler) // (accelerator.num_processes * config.optim.accumulation_steps))
     n_steps = config.optim.max_steps or config.data.copying.steps or per_epoch * config.optim.epochs
     wrapped, loader, *prepared = accelerator.prepare(objective, loader, *optimisers)
-    state = TrainState(processes=accelerator.num_processes)
     run = Run(config, accelerator, model, wrapped, prepared, [], sampler, loader, n_steps, state, validator, plain)
     if config.resume:
         _resume(run)
@@ -142,9 +142,10 @@ def _resume(run: Run) -> None:
     folder, accelerator = Path(run.config.output), run.accelerator
     state = read_state(folder)
     check_processes(state.processes, accelerator.num_processes)
+    check_data(state.data, run.state.data, run.config.data.path)
     tensors = load_file(folder / OPTIMISER_FILE)
     restore(tensors, accelerator.unwrap_model(run.objective), run.optimisers)
-    run.state = replace(state, processes=accelerator.num_processes)
+    run.state = replace(state, processes=accelerator.num_processes, data=run.state.data)
     if run.config.lora.rank:
         model = run.plain(run.model, run.objective)
         if accelerator.is_main_process:

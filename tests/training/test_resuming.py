@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
+from datasets import load_from_disk
 
 from t5punct.errors import ConfigError
 from t5punct.t5.task import TaskConfig
-from t5punct.training.config import FitConfig, LossConfig, TrainConfig, ValidationConfig
+from t5punct.training.config import DataConfig, FitConfig, LossConfig, TrainConfig, ValidationConfig
 from t5punct.training.loop import build, train
 from t5punct.training.noise import NoiseConfig
 from t5punct.training.resuming import check_processes
@@ -60,3 +64,22 @@ def test_another_number_of_processes_is_refused() -> None:
         check_processes(2, 1)
     check_processes(2, 2)
     check_processes(0, 3)  # an older version's checkpoint does not say
+
+
+def test_a_data_set_made_anew_at_the_same_path_is_refused(config: TrainConfig, tmp_path: Path, tiny_data: Path) -> None:
+    data, first = tmp_path / "data", replace(config.optim, max_steps=2)
+    shutil.copytree(tiny_data, data)
+    config = replace(config, data=DataConfig(str(data), batch_tokens=600))
+    train(replace(config, optim=first))
+    again = replace(config, resume=True)
+    build(again)
+    shutil.rmtree(data / "train")
+    shutil.copytree(tiny_data / "train", tmp_path / "kept")
+    load_from_disk(str(tmp_path / "kept")).shuffle(seed=5).save_to_disk(str(data / "train"))  # as many chunks
+    with pytest.raises(ConfigError, match=rf"other chunks in {data} than the run began with; expected .*; put it back"):
+        build(again)
+    file = Path(config.output) / "state.json"
+    state = json.loads(file.read_text())
+    assert len(state.pop("data")) == 16
+    file.write_text(json.dumps(state))  # as older versions wrote it
+    build(again)
