@@ -20,8 +20,10 @@ import shutil
 from pathlib import Path
 
 from ..t5.folder import TAGGER_FILE
+from .report_config import PAGE, PICTURE, VALUES
 
 BEST, SCORE_FILE = "best", "score.json"
+_OUTDATED = (TAGGER_FILE, PAGE, PICTURE, VALUES)  # of a folder, for its successor: other weights have other scores
 
 
 def copy_best(folder: Path, score: dict[str, float]) -> None:
@@ -51,10 +53,13 @@ def keep_earlier(folder: Path, successor: Path, step: int, next_step: int, keep:
 
 
 def take_along(folder: Path, successor: Path) -> None:
-    """Link the best model of a folder into its successor, and copy what is no part of a checkpoint: cards, notes."""
+    """Link the best model of a folder into its successor, and copy what is no part of a checkpoint: cards, notes.
+
+    The run's report stays behind: it is about the weights that are replaced.
+    """
     earlier = {path.name for path in _checkpoints(folder)}
     for path in folder.iterdir():
-        if path.name == TAGGER_FILE or path.name in earlier or (successor / path.name).exists():
+        if path.name in _OUTDATED or path.name in earlier or (successor / path.name).exists():
             continue
         if path.is_dir():
             shutil.copytree(path, successor / path.name, copy_function=_link if path.name == BEST else shutil.copy2)

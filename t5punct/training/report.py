@@ -27,8 +27,8 @@ from .checkpoint import TRAIN_FILE
 from .config import TrainConfig
 from .curves import Point, draw_curves, log_of, read_log, seconds_of
 from .final_scores import FinalScores, final_scores
+from .report_config import PAGE, PICTURE, VALUES
 
-PAGE, PICTURE, VALUES = "report.md", "report.png", "report.json"
 _PACKAGES = ("t5punct", "torch", "transformers", "accelerate", "datasets", "tokenizers")
 _SHOWN_POINTS = 12  # of the log, in the table
 

@@ -1,4 +1,4 @@
-"""The settings of a run's report.
+"""The settings of a run's report, and its files.
 
 In: YAML, under `report` of a `TrainConfig`.  Out: a `ReportConfig`.
 
@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..errors import ConfigError
+
+PAGE, PICTURE, VALUES = "report.md", "report.png", "report.json"  # in the run's folder
 
 
 @dataclass(frozen=True)
