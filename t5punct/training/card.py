@@ -22,12 +22,15 @@ from ..model import bundled_names
 from ..t5.task import TaskConfig
 from .checkpoint import TRAIN_FILE
 from .config import TrainConfig
-from .data.folder import SETTINGS
+from .data.corpus import CorpusConfig
+from .data.folder import COUNTS, SETTINGS
 from .data.prepare import PrepareConfig
+from .report_config import VALUES
 
 CARD = "README.md"
 _MADE = "<!-- written by t5punct export; a card without this line is kept -->"
 _MOST_PARENTS = 20
+_HUB_ID = re.compile(r"[\w.-]+(/[\w.-]+)?")
 
 
 @dataclass(frozen=True)
@@ -65,7 +68,7 @@ def card(source: Path, task: TaskConfig, name: str, *, licence: str | None = Non
         *("---", data.to_yaml(), "---", _MADE, f"# {name.rpartition('/')[2]}", ""),
         f"A T5 that puts marks and capitals into transcripts; no word is changed. For t5punct {__version__} and later.",
         "",
-        *_use(name, task),
+        *_use(name, task, runs[0].loss.decoder if runs else "slots"),
         *_parents(parents, licence),
         *([f"A blend: {blend}.", ""] if blend else []),
         *_data(runs),
@@ -74,10 +77,17 @@ def card(source: Path, task: TaskConfig, name: str, *, licence: str | None = Non
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
-def _use(name: str, task: TaskConfig) -> Iterator[str]:
-    yield from ("## Use", "", "```sh", f"t5punct punctuate talk.txt --model {name}", "```", "")
-    yield from ("```python", "from t5punct import Punctuator", "")
-    yield from (f'print(Punctuator.from_pretrained("{name}").punctuate("how are you today"))', "```", "")
+def _use(name: str, task: TaskConfig, decoder: str) -> Iterator[str]:
+    """With the decoder that was trained, which has a name of its own where it is not the default."""
+    if decoder == "slots":
+        option, imported, made = "", "Punctuator", f'Punctuator.from_pretrained("{name}")'
+    else:
+        option, imported = f" --decoder {decoder}", "DecodingConfig, Punctuator, PunctuatorConfig"
+        config = f'PunctuatorConfig(decoding=DecodingConfig("{decoder}"))'
+        made = f'Punctuator.from_pretrained("{name}", {config})'
+    yield from ("## Use", "", "```sh", f"t5punct punctuate talk.txt --model {name}{option}", "```", "")
+    yield from ("```python", f"from t5punct import {imported}", "")
+    yield from (f'print({made}.punctuate("how are you today"))', "```", "")
     case = "capitals too" if task.cased else "no capitals: it writes lower case"
     yield f"Marks `{' '.join(task.marks)}`, {case}. Styles: {', '.join(task.styles)} (default: {task.default_style})."
     yield ""
@@ -105,7 +115,10 @@ def _data(runs: tuple[TrainConfig, ...]) -> Iterator[str]:
 
 
 def _corpora(run: TrainConfig) -> Iterator[str]:
-    """The corpora of one run's data set, if its folder is still there; of a path only the name."""
+    """The corpora of one run's data set, if its folder is still there, with the words that were taken of each.
+
+    A data set of an older version does not say these, and a stream does not count them: there it is the budget.
+    """
     file = Path(run.data.path) / SETTINGS
     if not run.data.path or not file.is_file():
         return
@@ -113,14 +126,23 @@ def _corpora(run: TrainConfig) -> Iterator[str]:
         prepared = settings.load_plain(PrepareConfig, file)
     except T5PunctError:  # of another version
         return
-    for corpus in prepared.corpora:
-        yield f"| {corpus.name} | {corpus.style} | {f'{corpus.words:,}' if corpus.words else 'all'} |"
+    counts = _values(file.with_name(COUNTS)).get("corpora") or [{} for _ in prepared.corpora]
+    for corpus, counted in zip(prepared.corpora, counts, strict=False):
+        words = counted.get("words") or corpus.words
+        yield f"| {_corpus_name(corpus, prepared.root)} | {corpus.style} | {f'{words:,}' if words else 'all'} |"
+
+
+def _corpus_name(corpus: CorpusConfig, root: str) -> str:
+    """A hub id, or of a path the last part: `.` is the folder that all paths are relative to."""
+    if corpus.dataset is not None and _HUB_ID.fullmatch(corpus.dataset):
+        return corpus.dataset
+    return Path(root, corpus.dataset or corpus.path).name or "a folder"
 
 
 def _scores(source: Path) -> Iterator[str]:
     """What `t5punct report` has found."""
     yield from ("## Scores", "")
-    found = _values(source / "report.json").get("scores")
+    found = _values(source / VALUES).get("scores")
     if not found:
         yield "None yet."
         return

@@ -18,8 +18,8 @@ from ..lock import alone, check_own
 
 SPLITS = ("train", "validation")
 LAST = "dataset_dict.json"  # what `datasets` looks for: the last file to appear
-REPORT, PICTURE, SETTINGS = "report.md", "report.png", "prepare.yaml"
-_MADE = (LAST, SETTINGS, REPORT, PICTURE, "tokenizer", *SPLITS)  # what a data set's folder holds
+REPORT, PICTURE, COUNTS, SETTINGS = "report.md", "report.png", "report.json", "prepare.yaml"
+_MADE = (LAST, SETTINGS, REPORT, PICTURE, COUNTS, "tokenizer", *SPLITS)  # what a data set's folder holds
 
 
 @contextmanager

@@ -24,8 +24,8 @@ from ...t5.task import TaskConfig
 from .chunks import Chunk, ChunkConfig, chunks
 from .corpora import documents, plan
 from .corpus import CorpusConfig
-from .folder import PICTURE, REPORT, SETTINGS, SPLITS, made
-from .report import PrepareReport, as_text, content, corpus_count, warnings
+from .folder import COUNTS, PICTURE, REPORT, SETTINGS, SPLITS, made
+from .report import PrepareReport, as_json, as_text, content, corpus_count, warnings
 from .report_plot import draw_report
 from .survey import Survey, survey
 from .tally import Tally, watched
@@ -90,6 +90,7 @@ def prepare(config: PrepareConfig, told: Told | None = None) -> PrepareReport:
             report = _report(config, surveys, splits)
         settings.save(config, output / SETTINGS)
         (output / REPORT).write_text(as_text(report), encoding="utf-8")
+        (output / COUNTS).write_text(as_json(report), encoding="utf-8")
         draw_report(report, output / PICTURE)
     return report
 

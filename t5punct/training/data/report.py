@@ -1,12 +1,14 @@
 """What a data set holds: documents and what became of them, labels, case, lengths, examples, and what looks wrong.
 
-In: a `PrepareConfig`, and the split `train`.  Out: a `PrepareReport`, and its text for `report.md`.
+In: a `PrepareConfig`, and the split `train`.  Out: a `PrepareReport`, its text for `report.md`, and for `report.json`
+what a model's card says of the corpora.
 
 `PrepareReport.warnings` may hold "talks.txt: 2 marks in 10,000 words, ...": nobody can learn marks from that.
 """
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -164,6 +166,12 @@ def brief(report: PrepareReport) -> Iterator[str]:
     for one in report.corpora:
         yield from (f"{one.name}: {note}" for note in one.notes)
     yield f"more in {report.output}/{REPORT}"
+
+
+def as_json(report: PrepareReport) -> str:
+    """The words that were taken of each corpus, in the order of the settings; 0 of a stream, which is not counted."""
+    corpora = [{"style": one.style, "documents": one.documents, "words": one.words} for one in report.corpora]
+    return json.dumps({"train_words": report.train_words, "corpora": corpora}, indent=2) + "\n"
 
 
 def as_text(report: PrepareReport) -> str:
