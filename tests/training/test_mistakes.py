@@ -52,6 +52,10 @@ PREPARE = {
     "corpora=[{path: .}]": r"output .*made lies in the corpus .*; expected another folder; choose another output",
     "chunk.max_words=5": r"unknown setting 'chunk'; expected one of .*; check the spelling: is it chunks\?",
     "chunks.min_words=500 chunks.max_words=600": r"no chunk to train on; .*; lower chunks.min_words \(the longest",
+    "holdout_percent=99": r"holdout_percent 99, which holds out all of 10 documents; expected .*; lower it, or add",
+    "seed=-5": r"seed -5; expected 0 or more; set seed",
+    "pause_ms=-5": r"pause_ms -5; expected 1 or more, or null; set pause_ms",
+    "pause_ms=0": r"pause_ms 0; expected 1 or more, or null; set pause_ms",
     "chunks.max_tokens=3": r"the word '.*' alone has more than 3 tokens; .*; raise chunks.max_tokens or clean the text",
 }
 

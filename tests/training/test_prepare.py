@@ -4,6 +4,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,7 +22,7 @@ from t5punct.text.words import split
 from t5punct.training.data.chunks import ChunkConfig
 from t5punct.training.data.corpora import CorpusConfig
 from t5punct.training.data.prepare import PrepareConfig, all_chunks, prepare
-from t5punct.training.data.vocabulary import VocabularyConfig
+from t5punct.training.data.vocabulary import VocabularyConfig, train_tokenizer
 
 disable_progress_bar()
 
@@ -138,6 +139,25 @@ def test_a_full_disk_is_one_clear_line_and_leaves_nothing(config: PrepareConfig,
         r"t5punct: .* cannot be written \(.*File too large.*\); expected a folder with .*\n", done.stderr
     )
     assert [path.name for path in output.glob("*")] == ["notes.txt"] * mine
+
+
+def test_the_vocabulary_is_learned_from_as_many_words_as_are_asked_for(
+    config: PrepareConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken: list[int] = []
+
+    def learned(lines: Iterator[str], folder: Path, vocabulary: VocabularyConfig) -> None:
+        taken.append(sum(len(split(line).words) for line in lines))
+        train_tokenizer(["we know that this is right"] * 20, folder, vocabulary)
+
+    monkeypatch.setattr("t5punct.training.data.prepare.train_tokenizer", learned)
+    whole = replace(config, corpora=config.corpora[:1])  # no budget
+    for sample_words in (1_000_000, 800, 200):
+        vocabulary = VocabularyConfig(size=420, sample_words=sample_words)
+        report = prepare(replace(whole, output=str(tmp_path / f"{sample_words}"), vocabulary=vocabulary))
+    assert report.train_words > 1200
+    assert taken[0] == pytest.approx(report.train_words, rel=0.05)
+    assert taken[1:] == [pytest.approx(800, rel=0.25), pytest.approx(200, rel=0.25)]
 
 
 def test_uncased_targets(config: PrepareConfig) -> None:

@@ -8,7 +8,6 @@ n_words; beside them the resolved config, a report as text and as a picture, and
 
 from __future__ import annotations
 
-import itertools
 import random
 import re
 import tempfile
@@ -22,7 +21,7 @@ from ... import config as settings
 from ...errors import ConfigError, InputError, T5PunctError
 from ...t5.task import TaskConfig
 from .chunks import Chunk, ChunkConfig, chunks
-from .corpora import documents, plan
+from .corpora import Piece, documents, plan
 from .corpus import CorpusConfig
 from .folder import COUNTS, PICTURE, REPORT, SETTINGS, SPLITS, made
 from .report import PrepareReport, as_json, as_text, content, corpus_count, warnings
@@ -53,10 +52,15 @@ class PrepareConfig:
             raise ConfigError(
                 f"holdout_percent {self.holdout_percent}", expected="0 to below 100", fix="set holdout_percent"
             )
+        if self.pause_ms is not None and self.pause_ms < 1:
+            raise ConfigError(f"pause_ms {self.pause_ms}", expected="1 or more, or null", fix="set pause_ms")
+        if self.seed < 0:
+            raise ConfigError(f"seed {self.seed}", expected="0 or more", fix="set seed")
         if self.workers < 1:
             raise ConfigError(f"{self.workers} workers", expected="1 or more", fix="set workers")
 
 
+_GUESSED_SHARE = 0.1
 Told = Callable[[int, int | None], None]  # words in chunks by now, and about how many there will be, if it is known
 
 
@@ -74,7 +78,7 @@ def prepare(config: PrepareConfig, told: Told | None = None) -> PrepareReport:
         here = replace(config, output=str(output))
         surveys = [_surveyed(corpus, config.pause_ms) for corpus in _located(config)]
         if config.tokenizer == "train":
-            _learn_vocabulary(here, output)
+            _learn_vocabulary(here, output, surveys)
         with tempfile.TemporaryDirectory(dir=output, prefix=".cache-") as cache:
             n_words = _planned_words(config, surveys)
 
@@ -99,13 +103,13 @@ def _planned_words(config: PrepareConfig, surveys: Sequence[Survey]) -> int | No
     """About how many words will be in chunks; None where a corpus is a stream."""
     if any(found.is_stream for found in surveys):
         return None
-    corpora = _located(config)
-    pieces = (
-        plan(corpus, found, name, seed=config.seed, holdout_percent=config.holdout_percent)
-        for name in SPLITS
-        for corpus, found in zip(corpora, surveys, strict=True)
-    )
-    return sum(piece.n_words for found in pieces for piece in found)
+    return sum(piece.n_words for name in SPLITS for found in _plans(config, surveys, name) for piece in found)
+
+
+def _plans(config: PrepareConfig, surveys: Sequence[Survey], split: str) -> Iterator[Iterator[Piece]]:
+    """What is taken of each corpus for a split."""
+    for corpus, found in zip(_located(config), surveys, strict=True):
+        yield plan(corpus, found, split, seed=config.seed, holdout_percent=config.holdout_percent)
 
 
 def _report(config: PrepareConfig, surveys: Sequence[Survey], splits: dict[str, Any]) -> PrepareReport:
@@ -139,6 +143,12 @@ def _report(config: PrepareConfig, surveys: Sequence[Survey], splits: dict[str, 
 
 def _no_chunk(config: PrepareConfig, surveys: Sequence[Survey]) -> ConfigError:
     lengths = [n_words for found in surveys for n_words in found.n_words]
+    if not any(found.is_stream for found in surveys) and not any(any(one) for one in _plans(config, surveys, "train")):
+        return ConfigError(
+            f"holdout_percent {config.holdout_percent:g}, which holds out all of {len(lengths)} documents",
+            expected="a document to train on",
+            fix="lower it, or add documents",
+        )
     longest = f"the longest of {len(lengths)} documents has {max(lengths, default=0)} words"
     return ConfigError(
         "no chunk to train on",
@@ -233,13 +243,24 @@ def _rows(
             counted.add(chunk.n_words)
 
 
-def _learn_vocabulary(config: PrepareConfig, output: Path) -> None:
+def _learn_vocabulary(config: PrepareConfig, output: Path, surveys: Sequence[Survey]) -> None:
     """Sources and targets in turn, from chunks spread evenly over the corpora."""
-    n_words = sum(corpus.words for corpus in config.corpora) or 10 * config.vocabulary.sample_words
-    step = max(1, n_words // config.vocabulary.sample_words)
-    sample = itertools.islice(all_chunks(config, "train", check_tokens=False), 0, None, step)
+    share = _sampled_share(config, surveys)
+    found = all_chunks(config, "train", check_tokens=False)
+    # the floor of `share * number` grows by one where a chunk is due
+    sample = (chunk for number, chunk in enumerate(found) if int(share * (number + 1)) > int(share * number))
     lines = (chunk.source if index % 2 else chunk.target for index, chunk in enumerate(sample))
     train_tokenizer(lines, output / "tokenizer", config.vocabulary)
+
+
+def _sampled_share(config: PrepareConfig, surveys: Sequence[Survey]) -> float:
+    """The share of the chunks that hold `sample_words`; of a stream without a budget nobody knows, so that we guess."""
+    n_words = 0
+    for corpus, found, pieces in zip(config.corpora, surveys, _plans(config, surveys, "train"), strict=True):
+        if found.is_stream and not corpus.words:
+            return _GUESSED_SHARE
+        n_words += corpus.words if found.is_stream else sum(piece.n_words for piece in pieces)
+    return min(1.0, config.vocabulary.sample_words / max(1, n_words))
 
 
 def _task(config: PrepareConfig) -> TaskConfig:
