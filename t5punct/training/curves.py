@@ -44,9 +44,10 @@ def log_of(run: Path) -> Path:
 
 
 def read_log(path: Path) -> tuple[Point, ...]:
-    """The points of a log, in order; a validation's has the words of the line before it.  None without a log.
+    """The points of a log, in order.  None without a log.
 
-    A loss of 0 is one that was not trained, and is left out.
+    Validations of older versions do not say how many words, and get those of the line before.  A loss of 0 is one that
+    was not trained, and is left out.
     """
     if not path.is_file():
         return ()

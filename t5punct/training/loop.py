@@ -24,6 +24,7 @@ from .optimiser_state import collected
 from .progress import Progress
 from .resuming import dotted
 from .run import Run, build
+from .schedule import rate_now
 from .selection import is_stale, judged, score_of
 from .trackers import end_trackers, start_trackers
 
@@ -65,13 +66,15 @@ def take_steps(run: Run, progress: Progress) -> None:
                 continue
             losses = losses.on_cpu()
             _check_finite(losses, run.state.step)
-            progress.update(run.state, losses, run.optimisers[0].param_groups[0]["lr"], config.log_every_steps)
+            progress.update(run.state, losses, rate_now(config.optim, run.schedules[0]), config.log_every_steps)
             is_best = False
             if _due(run.state.step, config.validation.every_steps):
-                is_best = _validate(run, progress)
+                with progress.paused():
+                    is_best = _validate(run, progress)
             if is_best or _due(run.state.step, config.checkpoint_every_steps):
                 progress.report()
-                _save(run)
+                with progress.paused():
+                    _save(run)
             if _is_over(run):
                 break
         else:
@@ -121,7 +124,7 @@ def _validate(run: Run, progress: Progress) -> bool:
     assert run.validator is not None  # noqa: S101  (made where steps are validated)
     model = run.plain(run.model, run.objective, to_use=True)
     found = [run.validator.line(model, run.state.step) if run.accelerator.is_main_process else None]
-    line = broadcast_object_list(found)[0]
+    line = {"step": run.state.step, "words": run.state.words, **broadcast_object_list(found)[0]}
     progress.record(line)
     run.state = judged(run.state, line, score_of(run.config))
     if is_stale(run.state, run.config.validation.patience) and run.accelerator.is_main_process:

@@ -4,7 +4,8 @@ In: the losses of each step.  Out: a progress bar on a terminal; lines in `OUTPU
 plain text, on the logger: "step 50 of 400, text_loss 6.1, tag_loss 0.7, lr 0.001, 2900 words/s, 0:04:11 left".
 
 A line of the log: {"step": 50, "words": 102400, "text_loss": 6.1, "slot_loss": 0.0, "tag_loss": 0.7, "lr": 0.001,
-"words_per_second": 2900.0}.
+"words_per_second": 2900.0}.  `lr` is where the schedule has taken `optim.lr`; the speed is that of the steps,
+without validation and saving.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ from __future__ import annotations
 import json
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from types import TracebackType
@@ -79,6 +81,13 @@ class Progress:
         if self._n >= every:
             self.report()
 
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """While a run validates or saves: what that takes is no part of its words a second."""
+        began = time.perf_counter()
+        yield
+        self._since += time.perf_counter() - began
+
     def report(self) -> None:
         """Log the mean of the steps since the last line; before a checkpoint too, for a resumed run to have them."""
         if not self._n:
@@ -99,7 +108,8 @@ class Progress:
     def record(self, line: dict[str, float | int]) -> None:
         """Append a line to the log, and give it to the trackers; the bar goes on with what a validation found."""
         if "words_per_second" not in line:
-            self._found = "  " + " ".join(f"{name} {value:.4g}" for name, value in line.items() if name != "step")
+            named = (f"{name} {value:.4g}" for name, value in line.items() if name not in ("step", "words"))
+            self._found = f"  {' '.join(named)}"
         if self.show:
             self.track({name: value for name, value in line.items() if name != "step"}, step=line["step"])
             with self.path.open("a", encoding="utf-8") as handle:

@@ -16,6 +16,21 @@ if TYPE_CHECKING:
     import torch
 
 
+def check_warm_up(config: OptimConfig, n_steps: int) -> tuple[str, ...]:
+    """A warning, if a run ends before its warm-up does."""
+    if config.schedule == "constant" or config.warmup_steps < n_steps:
+        return ()
+    return (
+        f"a warm-up of {config.warmup_steps} steps in a run of {n_steps}: the learning rate never reaches optim.lr; "
+        "expected a warm-up that is shorter than the run; lower optim.warmup_steps",
+    )
+
+
+def rate_now(config: OptimConfig, schedule: Any) -> float:
+    """Where the schedule has taken `optim.lr`: the groups of an optimiser may have rates of their own."""
+    return config.lr * float(schedule.lr_lambdas[0](schedule.last_epoch))
+
+
 def learning_rate(config: OptimConfig, optimiser: torch.optim.Optimizer, n_steps: int, done: int) -> Any:
     """The learning rate over the run's steps, of which `done` are over."""
     from transformers import get_scheduler

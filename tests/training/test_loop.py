@@ -293,3 +293,14 @@ def test_a_tagger_that_is_not_trained_is_left_out_and_that_is_said(
     assert models.load(train(plain)).tagger is None
     (record,) = caplog.records
     assert record.getMessage().startswith("the tagger is dropped: without training (loss.tagger_weight=0)")
+
+
+def test_a_warm_up_that_outlasts_the_run_is_said(config: TrainConfig, caplog: pytest.LogCaptureFixture) -> None:
+    build(replace(config, optim=replace(config.optim, warmup_steps=3)))
+    build(replace(config, optim=replace(config.optim, warmup_steps=9, schedule="constant")))  # it has none
+    assert not caplog.records
+    build(replace(config, optim=replace(config.optim, warmup_steps=9)))
+    (record,) = caplog.records
+    assert record.getMessage().startswith(
+        "a warm-up of 9 steps in a run of 4: the learning rate never reaches optim.lr;"
+    )

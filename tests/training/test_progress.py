@@ -1,16 +1,19 @@
 import json
 import logging
+import time
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
 
+from t5punct.training import loop
 from t5punct.training.checkpoint import TrainState
-from t5punct.training.config import TrainConfig
+from t5punct.training.config import TrainConfig, ValidationConfig
 from t5punct.training.loop import train
 from t5punct.training.objective import Losses
 from t5punct.training.progress import Progress
+from t5punct.training.validation import Validator
 
 
 def log_of(folder: Path) -> list[dict[str, float]]:
@@ -56,3 +59,39 @@ def test_a_line_in_words_names_what_is_trained_and_the_time_left(
     assert first.endswith(" words/s, 0:01:20 left")
     assert second == "step 2 of 10, micro_f1 61.25"
     assert progress._found == "  micro_f1 61.25"
+
+
+def test_a_validation_has_its_own_words(config: TrainConfig, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Validator, "line", lambda _self, _model, step: {"step": step, "validation_loss": 5.0})
+    watched = replace(config, validation=ValidationConfig(every_steps=1), log_every_steps=4)
+    found = {line["step"]: line["words"] for line in log_of(train(watched)) if "validation_loss" in line}
+    assert list(found) == [1, 2, 3, 4]
+    assert 0 < found[1] < found[2] < found[3] < found[4]
+
+
+def test_the_rate_is_that_of_the_schedule_whatever_the_first_matrix_has(config: TrainConfig) -> None:
+    optim = replace(config.optim, rates="matrix", schedule="constant_with_warmup", max_steps=3)
+    log = log_of(train(replace(config, optim=optim, log_every_steps=1)))
+    assert [line["lr"] for line in log] == pytest.approx([optim.lr / 2, optim.lr, optim.lr])
+
+
+def test_words_a_second_leave_out_validation_and_saving(config: TrainConfig, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a clock that only they move, and each step by a second."""
+    now, step, save = [0.0], loop._step, loop.save_checkpoint
+    monkeypatch.setattr(time, "perf_counter", lambda: now[0])
+
+    def later(seconds: float, value: object) -> object:
+        now[0] += seconds
+        return value
+
+    monkeypatch.setattr(loop, "_step", lambda *given: later(1.0, step(*given)))
+    monkeypatch.setattr(loop, "save_checkpoint", lambda *given: later(500.0, save(*given)))
+    line = {"validation_loss": 5.0}
+    monkeypatch.setattr(Validator, "line", lambda *_: later(500.0, line))
+    watched = replace(config, validation=ValidationConfig(every_steps=1), checkpoint_every_steps=3, log_every_steps=1)
+    words = 0.0
+    lines = [line for line in log_of(train(watched)) if "words_per_second" in line]
+    assert [line["step"] for line in lines] == [1, 2, 3, 4]
+    for line in lines:
+        assert line["words_per_second"] == pytest.approx(line["words"] - words)
+        words = line["words"]
