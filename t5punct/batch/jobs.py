@@ -107,6 +107,8 @@ def _sources(name: str, output: Path | None) -> Iterator[_Source]:
 
     Raises InputError if there are none.
     """
+    if not name:  # an unset variable; as a path it would be this folder
+        raise InputError("an input without a name", expected="a file, a folder or a pattern", fix="name one")
     path = Path(name)
     if name == STANDARD or path.is_file() or not (path.is_dir() or glob.has_magic(name)):
         check_source(name)

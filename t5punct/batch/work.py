@@ -22,7 +22,7 @@ from ..transcripts.formats import Transcript, read_transcript
 from ..transcripts.items import Item, Kept, WrittenItem, WrittenWord, texts_of, written_items
 from ..transcripts.pauses import with_pauses
 from ..transcripts.terms import Terms, spelled
-from ..transcripts.writers import WriterConfig, check_removal, pieces_of
+from ..transcripts.writers import WriterConfig, beside_a_page, check_removal, pieces_of
 from .jobs import Failure, Job
 
 _TOLD_WORDS = 64  # how often progress is told
@@ -109,7 +109,8 @@ class Work:
             if self._punctuator.config.render.disfluencies == REMOVE:
                 check_removal(one.transcript, self._config, one.job.source)
             page = None if one.job.review is None else tee(written)
-            put(pieces_of(one.transcript, page[0] if page else written, self._config, one.job.source))
+            config = beside_a_page(one.transcript, self._config) if page else self._config
+            put(pieces_of(one.transcript, page[0] if page else written, config, one.job.source))
             one.check()
             if page:
                 self._write_page(one, page[1])

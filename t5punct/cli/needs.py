@@ -45,6 +45,7 @@ NEEDS = (
     ),
     Need(("resegment",), "--to srt, vtt or ass", lambda given: given["to"] in ("srt", "vtt", "ass")),
     Need(("max_chars", "max_lines", "max_duration_ms"), "--resegment", lambda given: given["resegment"]),
+    Need(("keep_case",), "capitals (no --no-case)", lambda given: not given["no_case"]),
     Need(("overwrite", "ray"), "--output-dir", lambda given: given["output_dir"]),
     Need(("ray_workers",), "--ray", lambda given: given["ray"]),
     Need(("lookahead",), "--policy fixed or delay", lambda given: given["policy"] in ("fixed", "delay")),

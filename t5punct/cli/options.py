@@ -257,8 +257,8 @@ def mark_odds_of(text: str) -> dict[str, float]:
     from ..errors import ConfigError
 
     try:
-        pairs = [(piece[0], float(piece[1:].removeprefix("="))) for piece in text.split()]
-        if len(pairs) > len(dict(pairs)):
+        pairs = [(piece[0], float(piece[2:])) for piece in text.split()]
+        if len(pairs) > len(dict(pairs)) or any(piece[1] != "=" for piece in text.split()):
             raise ValueError
     except ValueError as error:
         raise ConfigError(

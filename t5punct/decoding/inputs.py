@@ -18,7 +18,7 @@ from ..model import Model
 from ..t5.delay import NOBODY, token_words
 from ..t5.task import TaskConfig, check_odds, check_share
 from ..t5.tokenization import Source, TaskTokenizer
-from ..text.marks import Alphabet
+from ..text.marks import DISFLUENT, Alphabet
 from ..text.spelling import LONGEST_WORD
 from .precision import check_precision
 
@@ -63,6 +63,12 @@ class DecodingConfig:
         if self.precision is not None:
             check_precision(self.precision)
         check_odds(self.mark_odds or {})
+        if self.marks is not None and (vain := set(self.mark_odds or {}) - {*self.marks, DISFLUENT}):
+            raise ConfigError(
+                f"odds of {''.join(sorted(vain))}, which is not to be written",
+                expected=f"odds of {self.marks!r}",
+                fix="check --marks and --mark-odds",
+            )
         check_share(self.tagger_share or 0.0)
 
     def alphabet(self, task: TaskConfig) -> Alphabet:

@@ -121,10 +121,11 @@ def render_word(word: Word, decision: Decision, config: RenderConfig, alphabet: 
     is_kept = keeps_letters(word.core) or word.spelled or (config.keep_case and word.core != word.normal)
     case = decision.case if config.case and not is_kept else Case.VERBATIM
     if config.keep_marks and word.given:
-        tail = word.raw[word.n_stem :]
-        if word.dotted and word.spelled:  # what a user spells is the whole word, with its own full stop
-            tail = tail.removeprefix(".")
-        return RenderedWord(word.stem(case) + tail, word.given, case)
+        stem, tail = word.stem(case), word.raw[word.n_stem :]
+        # what a user spells is the whole word, with a mark of its own
+        if word.spelled and tail and (word.dotted or stem.endswith(tail[0])):
+            tail = tail[1:]
+        return RenderedWord(stem + tail, word.given, case)
     sign = DISFLUENT if decision.disfluent and config.disfluencies == MARK else ""
     label = sign + decision.label if word.takes_marks else NO_LABEL
     if not label:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from ..errors import InputError
-from .marks import DASH, NO_LABEL, OTHER_SCRIPTS, Alphabet, Case, apply_case, ends_sentence
+from .marks import DASH, ENDS_SENTENCE, NO_LABEL, OTHER_SCRIPTS, Alphabet, Case, apply_case, ends_sentence
 from .spelling import owns_full_stop
 
 APOSTROPHES = "'’"
@@ -93,6 +93,8 @@ class Word:
         if not label or not self.has_slot:
             return bare + closers
         alphabet = alphabet or _ALL_MARKS
+        if self.spelled.endswith(("!", "?")):  # `Yahoo!` ends a sentence as it is
+            label = label.lstrip(ENDS_SENTENCE)
         inside, dash, behind = label.partition(DASH)  # a dash stands apart, so never inside quotes
         result = alphabet.spell(alphabet.spell(bare, inside) + closers, dash + behind)
         # what a user spells may itself end in a mark: `Inc.`
@@ -115,6 +117,7 @@ class Word:
         if not ends_sentence(label):
             return False
         shares = label.startswith(".") and (self.dotted or self.stem().endswith("."))
+        shares = shares or self.spelled.endswith(("!", "?"))
         return shares or self.written(label, alphabet=alphabet) != self.written(NO_LABEL)
 
 

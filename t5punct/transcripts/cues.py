@@ -53,7 +53,9 @@ def own_cues(written: Iterable[WrittenItem]) -> list[WrittenCue]:
             cues.append(WrittenCue(cue.start_ms, cue.end_ms, text.strip()))
         elif any(one.is_word for one in shown):  # a stage direction without times is left out
             raise InputError(
-                "words without a cue", expected="subtitles, or segments with times", fix="make cues with --resegment"
+                "words without a cue",
+                expected="subtitles, or segments with times",
+                fix="make cues with --resegment if words have times, or write another format",
             )
     return cues
 

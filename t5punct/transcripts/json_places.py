@@ -22,7 +22,11 @@ from .speech import speech
 
 TEXT_KEYS = ("text", "transcript")  # of several words
 _WORD_KEYS = ("punctuated_word", "word", "content")  # of one; the first that is there counts
-_START_KEYS, _END_KEYS = ("start", "start_time", "startTime"), ("end", "end_time", "endTime")
+_START_KEYS, _END_KEYS = (
+    ("start", "start_time", "startTime", "startOffset"),
+    ("end", "end_time", "endTime", "endOffset"),
+)
+_OFFSETS, _MS = "offsets", 1000  # whisper.cpp's, in ms: {"from": 0, "to": 3000}
 _SPEAKER_KEYS = ("speaker", "speaker_label")
 _TYPE, MARK_TYPE, _WORD_TYPE = "type", "punctuation", "pronunciation"  # of AWS's items
 _GUESSES = "alternatives"  # the first is the best
@@ -59,6 +63,11 @@ class Place:
     @property
     def is_text(self) -> bool:
         return self.group.endswith(TEXT_KEYS)
+
+    def in_ms(self) -> Place:
+        """The same place, if its times are not in seconds but in milliseconds."""
+        start_ms, end_ms = (None if time is None else time // _MS for time in (self.start_ms, self.end_ms))
+        return replace(self, start_ms=start_ms, end_ms=end_ms)
 
     def cue(self, number: int) -> Cue:
         return Cue(number, self.start_ms, self.end_ms, self.speaker)
@@ -139,7 +148,7 @@ class _Reader:
             yield from self._inside(item[:1] if is_guess else item, path, value if is_guess else {})
         elif (key in TEXT_KEYS or key == _word_key(value)) and self.group in (None, path):
             around = {**parent, **value}
-            start_ms, end_ms = _ms(around, _START_KEYS), _ms(around, _END_KEYS)
+            start_ms, end_ms = _times(around)
             items = tuple(_speech(item.text, self.alphabet, labels=key in TEXT_KEYS, goes_on=goes_on))
             whole = value if _TYPE in value else parent
             typed = whole if isinstance(whole, JsonObject) and isinstance(whole.get(_TYPE), Literal) else None
@@ -171,11 +180,18 @@ def _word_key(value: Mapping[str, Any]) -> str | None:
     return next((key for key in _WORD_KEYS if isinstance(value.get(key), Literal | str)), None)
 
 
-def _ms(values: Mapping[str, Any], keys: Sequence[str]) -> int | None:
+def _times(values: Mapping[str, Any]) -> tuple[int | None, int | None]:
+    """Start and end in ms."""
+    if isinstance(offsets := values.get(_OFFSETS), dict):
+        return _ms(offsets, ("from",), 1), _ms(offsets, ("to",), 1)
+    return _ms(values, _START_KEYS), _ms(values, _END_KEYS)
+
+
+def _ms(values: Mapping[str, Any], keys: Sequence[str], scale: int = _MS) -> int | None:
     value = next((values[key] for key in keys if key in values), None)
     try:
         value = _text(value)
-        return round(1000 * float(value.removesuffix("s") if isinstance(value, str) else value))  # Google's are "1.5s"
+        return round(scale * float(value.removesuffix("s") if isinstance(value, str) else value))  # Google's are "1.5s"
     except (TypeError, ValueError, OverflowError):
         return None
 

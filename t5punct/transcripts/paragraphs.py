@@ -14,12 +14,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from ..errors import ConfigError
 from ..text.marks import ends_sentence
 from .items import Kept, Role, WrittenItem, WrittenWord
 
 _EMPTY_LINE = "\n\n"
+_Item = TypeVar("_Item", bound=WrittenItem)
 
 
 @dataclass(frozen=True)
@@ -58,24 +60,34 @@ def running_text(written: Iterable[WrittenItem]) -> Iterator[WrittenItem]:
 def paragraphs(written: Iterable[WrittenItem], config: ParagraphConfig) -> Iterator[WrittenItem]:
     """The items with an empty line behind the last word of each paragraph."""
     held: WrittenWord | None = None
+    between: list[Kept] = []  # behind the held word, such as `[laughs]`
     n_sentences = 0
     for item in written:
+        if isinstance(item, Kept):
+            between.append(item)
+            continue
         if held is not None:
             n_sentences += ends_sentence(held.annotated.label)
-            is_last = _ends_paragraph(held, item, n_sentences, config)
-            n_sentences *= not is_last
-            yield _followed_by(held, _EMPTY_LINE) if is_last else held
-        held = item if isinstance(item, WrittenWord) else None
-        if isinstance(item, Kept):
-            yield item
-            if item.breaks or "\n" in item.text:  # a line of its own, which is empty
-                n_sentences = 0
-    if held is not None:
-        yield held
+        if any(map(_begins_anew, between)):
+            n_sentences = 0
+        elif held is not None and _ends_paragraph(held, item, n_sentences, config):
+            held, n_sentences = _followed_by(held, _EMPTY_LINE), 0
+        yield from ([held] if held is not None else [])
+        yield from between
+        held, between = item, []
+    yield from ([held] if held is not None else [])
+    yield from between
 
 
-def _ends_paragraph(held: WrittenWord, item: WrittenItem, n_sentences: int, config: ParagraphConfig) -> bool:
-    if isinstance(item, Kept) or not ends_sentence(held.annotated.label):
+def _begins_anew(item: Kept) -> bool:
+    """Whether a paragraph begins behind it anyway: it is a speaker, or an empty line."""
+    if item.role is Role.DIRECTION:
+        return item.text.count("\n") > 1
+    return item.breaks or "\n" in item.text
+
+
+def _ends_paragraph(held: WrittenWord, item: WrittenWord, n_sentences: int, config: ParagraphConfig) -> bool:
+    if not ends_sentence(held.annotated.label):
         return False
     start_ms, end_ms = item.spoken.start_ms, held.spoken.end_ms
     silence_ms = 0 if start_ms is None or end_ms is None else start_ms - end_ms
@@ -83,7 +95,7 @@ def _ends_paragraph(held: WrittenWord, item: WrittenItem, n_sentences: int, conf
     return is_long or (config.pause_ms is not None and silence_ms >= config.pause_ms)
 
 
-def _followed_by(item: WrittenItem, space: str) -> WrittenItem:
+def _followed_by(item: _Item, space: str) -> _Item:
     if isinstance(item, Kept):
-        return Kept(item.shown + space, item.breaks, item.role)
+        return replace(item, text=item.shown + space, bare="", cue=None)
     return replace(item, spoken=replace(item.spoken, after=space, markup=None))

@@ -22,25 +22,20 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Generic, TypeVar
-
-from rapidfuzz.distance import Levenshtein
 
 from ..errors import InputError
 from ..text.formats.spool import Spool
 from ..text.marks import Alphabet
 from .items import Item, Kept, SpokenWord, joined
+from .json_aligned import TimedWords, WrittenWords
 from .json_marks import MarkItems
 from .json_parts import LARGEST_CHARS, json_parts
 from .json_places import MARK_TYPE, Place, ReadPart
 from .json_strings import Edit
 
-_ALIGNED_WORDS = 500  # are looked for together
-_SEARCHED_WORDS = 50  # beyond so many more
 _WHOLE = 0.99  # of the letters of the group that has the most
+_MS, _LONG_WORD_MS = 1000, 10_000
 _TOKEN = re.compile(r"\[_\w+\]")  # of whisper.cpp, which nobody says
-
-_Found = TypeVar("_Found")
 
 
 @dataclass(slots=True)
@@ -55,6 +50,28 @@ class _Group:
     n_times: int = 0
     parts_marks: bool = False
     has_speakers: bool = False
+    has_fractions: bool = False  # of the unit of time
+    duration_ms: int = 0  # of all places, and their words
+    n_timed_words: int = 0
+
+    def count(self, place: Place) -> None:
+        """Count one more place."""
+        self.n_words += len(place.words)
+        self.n_letters += sum(_n_letters(word.word.text) for word in place.words)
+        self.n_places += place.is_first
+        self.has_speakers = self.has_speakers or bool(place.speaker)
+        self.parts_marks = self.parts_marks or place.parts_marks
+        times = [time for time in (place.start_ms, place.end_ms) if time is not None]
+        self.n_times += bool(times)
+        if len(times) > 1 and place.words:
+            self.has_fractions = self.has_fractions or any(time % _MS for time in times)
+            self.duration_ms += times[1] - times[0]
+            self.n_timed_words += len(place.words)
+
+    @property
+    def is_in_ms(self) -> bool:
+        """Whether its times are milliseconds, as AssemblyAI's are: no speech has ten seconds a word."""
+        return not self.has_fractions and self.duration_ms > _LONG_WORD_MS * self.n_timed_words > 0
 
 
 class RecogniserJson:
@@ -83,6 +100,8 @@ class RecogniserJson:
         """
         self._survey()
         groups = [group for group in self._groups.values() if group.n_words]
+        if self._groups and not groups:  # nothing was said
+            return
         if not groups:
             raise InputError(
                 f"no words in {self._name}",
@@ -91,11 +110,16 @@ class RecogniserJson:
             )
         # Many groups hold the same letters, and some of them words in pieces (`50`, `%`) or less (words without times).
         most = max(group.n_letters for group in groups)
+        # Google's words stand there once more, with their speakers
+        most = next(
+            (one.n_letters for one in groups if one.is_text and one.n_letters and 1.98 < most / one.n_letters < 2.02),
+            most,
+        )
         whole = [group for group in groups if group.n_letters >= _WHOLE * most]
         first = max(whole, key=lambda group: (group.is_text, -group.n_words, group.n_times, group.n_places))
         timing = max(groups, key=lambda group: group.n_times)
         with_times = (word for places in self._places(timing.name) for place in places for word in place.timed_words())
-        times, number, speaker = _Aligned((word.word.normal, word) for word in with_times), -1, ""
+        times, number, speaker = TimedWords((word.word.normal, word) for word in with_times), -1, ""
         for places in self._places(first.name):
             found = iter(times.found([word.word.normal for place in places for word in place.words]))
             for place in places:
@@ -118,7 +142,7 @@ class RecogniserJson:
         A word without text is removed.
         """
         decided = Spool.of(f"{normal}\t{text}\n" for normal, text in words)
-        aligned: dict[str, _Aligned[str]] = {}
+        aligned: dict[str, WrittenWords] = {}
         for read in self._parts():
             by_group: dict[str, list[Place]] = {}
             for place in read.places:
@@ -127,11 +151,11 @@ class RecogniserJson:
             for name, places in by_group.items():
                 if name not in aligned:
                     lines = (line.removesuffix("\n").partition("\t") for line in decided.reader())
-                    aligned[name] = _Aligned((normal, text) for normal, _, text in lines)
+                    aligned[name] = WrittenWords((normal, text) for normal, _, text in lines)
                 edits += self._edits(read, places, aligned[name])
             yield self._mark_items.in_lists(read.written(edits))
 
-    def _edits(self, read: ReadPart, places: Sequence[Place], words: _Aligned[str]) -> Iterator[Edit]:
+    def _edits(self, read: ReadPart, places: Sequence[Place], words: WrittenWords) -> Iterator[Edit]:
         here = [word for place in places for word in place.words]
         found = iter(words.found([word.word.normal for word in here]))
         for place in places:
@@ -151,20 +175,15 @@ class RecogniserJson:
         for n_parts, read in enumerate(self._parts(), start=1):
             self._only = read if n_parts == 1 else None
             for place in read.places:
-                group = self._groups.setdefault(place.group, _Group(place.group, place.is_text))
-                group.n_words += len(place.words)
-                group.n_letters += sum(_n_letters(word.word.text) for word in place.words)
-                group.n_places += place.is_first
-                group.n_times += (place.start_ms, place.end_ms) != (None, None)
-                group.has_speakers = group.has_speakers or bool(place.speaker)
+                self._groups.setdefault(place.group, _Group(place.group, place.is_text)).count(place)
                 if place.parts_marks:
-                    group.parts_marks = True
                     self._mark_items.seen(place)
 
     def _places(self, group: str) -> Iterator[tuple[Place, ...]]:
         """The places of a group, part by part."""
+        is_in_ms = self._groups[group].is_in_ms
         for read in self._parts(group):
-            yield tuple(place for place in read.places if place.group == group)
+            yield tuple(place.in_ms() if is_in_ms else place for place in read.places if place.group == group)
 
     def _parts(self, group: str | None = None) -> Iterator[ReadPart]:
         """The file.  `group`: the only one that is wanted."""
@@ -195,33 +214,3 @@ def _n_letters(word: str) -> int:
 
 def _speaker(word: SpokenWord | None) -> str:
     return word.cue.speaker if word and word.cue else ""
-
-
-class _Aligned(Generic[_Found]):
-    """Words, each with something, in which the same words are found that stand elsewhere, in the same order."""
-
-    def __init__(self, words: Iterator[tuple[str, _Found]]) -> None:
-        self._words, self._ahead = words, list[tuple[str, _Found]]()
-
-    def found(self, theirs: Sequence[str]) -> list[_Found | None]:
-        """For each of the next words elsewhere, what it has here; None where it does not stand here."""
-        return [
-            one
-            for begin in range(0, len(theirs), _ALIGNED_WORDS)
-            for one in self._some(theirs[begin : begin + _ALIGNED_WORDS])
-        ]
-
-    def _some(self, theirs: Sequence[str]) -> list[_Found | None]:
-        self._ahead += islice(self._words, max(0, len(theirs) + _SEARCHED_WORDS - len(self._ahead)))
-        ahead = self._ahead[: len(theirs) + _SEARCHED_WORDS]
-        ours = [normal for normal, _ in ahead]
-        if ours[: len(theirs)] == [*theirs]:
-            pairs = [(place, place) for place in range(len(theirs))]
-        else:
-            blocks = Levenshtein.opcodes(ours, theirs).as_matching_blocks()
-            pairs = [(block.a + offset, block.b + offset) for block in blocks for offset in range(block.size)]
-        found: list[_Found | None] = [None] * len(theirs)
-        for one, other in pairs:
-            found[other] = ahead[one][1]
-        del self._ahead[: pairs[-1][0] + 1 if pairs else 0]
-        return found

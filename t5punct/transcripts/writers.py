@@ -8,7 +8,7 @@ An SRT file comes out as an SRT file in which nothing but marks and capitals has
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..errors import ConfigError, InputError
 from .cues import SUBTITLES, own_cues, subtitles
@@ -59,6 +59,11 @@ def pieces_of(found: Transcript, written: Iterable[WrittenItem], config: WriterC
         case _:
             cues = sentence_cues(written, config.resegment) if config.resegment else own_cues(written)
             return iter([subtitles(cues, config.format)])
+
+
+def beside_a_page(found: Transcript, config: WriterConfig) -> WriterConfig:
+    """The settings of an output that a page for review stands beside, where only the page may have paragraphs."""
+    return config if config.format is not None or _is_plain(found) else replace(config, paragraphs=None)
 
 
 def check_removal(found: Transcript, config: WriterConfig, name: str) -> None:

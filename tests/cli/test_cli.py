@@ -356,9 +356,28 @@ def test_marks_can_be_made_likelier(capsys: pytest.CaptureFixture[str], folder: 
     code, _, err = invoke(capsys, "punctuate", text, "--model", folder, "--mark-odds", "comma=2")
     assert (code, err.count("\n")) == (2, 1)
     assert "mark odds 'comma=2'; expected a number for each mark" in err
-    for odds in (",=2 ,=3", ",=nan", ",=-1", ","):
+    for odds in (",=2 ,=3", ",=nan", ",=-1", ",", ",4"):
         _, _, err = invoke(capsys, "punctuate", text, "--model", "no/where", "--mark-odds", odds)
         assert err.startswith("t5punct: mark odds"), "before the model is looked for"
+    _, _, err = invoke(capsys, "punctuate", text, "--model", "no/where", "--marks", ",.", "--mark-odds", ",=2 ?=5")
+    assert err.startswith("t5punct: odds of ?, which is not to be written; expected odds of ',.'")
+
+
+def test_names_that_promise_something_else_are_refused(capsys: pytest.CaptureFixture[str], text: Path) -> None:
+    assert "an input without a name" in invoke(capsys, "punctuate", "", "--model", "no/where")[2]
+    told = invoke(capsys, "punctuate", text, "-o", text.parent / "out.txt.gz", "--model", "no/where")[2]
+    assert "expected one that is not packed; drop .gz" in told
+
+
+def test_a_page_has_paragraphs_and_the_subtitles_beside_it_stay(
+    capsys: pytest.CaptureFixture[str], folder: str, tmp_path: Path
+) -> None:
+    (tmp_path / "a.srt").write_text("1\n00:00:01,000 --> 00:00:02,000\nwe know. that is it. so\n", encoding="utf-8")
+    paths = ("--html", tmp_path / "page.html", "-o", tmp_path / "b.srt", "--keep-marks", "--paragraphs", 1)
+    code, _, err = invoke(capsys, "punctuate", tmp_path / "a.srt", "--model", folder, *paths)
+    assert (code, err) == (0, "")
+    assert (tmp_path / "b.srt").read_text(encoding="utf-8").count("\n") == 3
+    assert (tmp_path / "page.html").read_text(encoding="utf-8").count("<p") > 2
 
 
 def test_presets_are_listed_and_one_is_printed_to_be_copied(

@@ -28,6 +28,7 @@ CASES = (
     (PUNCTUATE, "--max-chars 84", "--to srt", "--to srt --resegment"),
     (PUNCTUATE, "--max-lines 2", "--to ass", "--to ass --resegment"),
     (PUNCTUATE, "--max-duration-ms 900", "--to vtt", "--to vtt --resegment"),
+    (PUNCTUATE, "--keep-case", "--no-case", ""),
     (PUNCTUATE, "--overwrite", "-o {tmp}/out.txt", "--output-dir {tmp}/out"),
     (PUNCTUATE, "--ray local --preset none", "-o {tmp}/out.txt", "--output-dir {tmp}/out"),
     (PUNCTUATE, "--ray-workers 2 --preset none", "--output-dir {tmp}/out", "--output-dir {tmp}/out --ray local"),

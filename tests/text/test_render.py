@@ -65,7 +65,8 @@ def test_a_spelling_of_the_users_is_written_whole_between_what_stood_around_it(
         before, after = word.stem().split(word.core, 1)
         assert written.text.startswith(before + spelling + after)
         if keep_marks and word.given:
-            assert written.text == before + spelling + after + word.raw[word.n_stem :]
+            tail = word.raw[word.n_stem :]
+            assert written.text == before + spelling + after + tail[not after and tail[0] == spelling[-1] :]
 
 
 @pytest.mark.parametrize(
@@ -75,10 +76,14 @@ def test_a_spelling_of_the_users_is_written_whole_between_what_stood_around_it(
         ("Inc.", ".", "Inc.", True),
         ("Inc.", "?", "Inc.?", True),
         ("Yahoo!", "", "Yahoo!", False),
-        ("Yahoo!", ".", "Yahoo!.", True),
+        ("Yahoo!", ".", "Yahoo!", True),
+        ("Yahoo!", "?!", "Yahoo!", True),
+        ("Yahoo!", ",", "Yahoo!,", False),
     ],
 )
-def test_a_spelling_that_ends_in_a_mark_takes_others(spelling: str, label: str, expected: str, ends: bool) -> None:
+def test_a_spelling_that_ends_in_a_mark_takes_others_but_no_second_end(
+    spelling: str, label: str, expected: str, ends: bool
+) -> None:
     word = Word("name", spelled=spelling)
     assert word.written(label) == expected
     assert word.ends_sentence(label) is ends
@@ -90,6 +95,13 @@ def test_keeping_marks_with_nothing_to_add_gives_the_text_byte_for_byte(text: st
     transcript = split(text)
     choices = [decided("", Case.VERBATIM)] * len(transcript.words)
     assert transcript.lead + render(transcript.words, choices, RenderConfig(keep_marks=True)) == text
+
+
+@pytest.mark.parametrize(("text", "spelling", "written"), [("us.", "U.S.", "U.S."), ("yahoo!", "Yahoo!", "Yahoo!")])
+def test_a_mark_that_is_kept_is_not_doubled_by_a_spelling(text: str, spelling: str, written: str) -> None:
+    (word,) = (replace(one, spelled=spelling) for one in split(text).words)
+    found = render_word(word, decided(""), RenderConfig(keep_marks=True), Alphabet())
+    assert (found.text, found.label) == (written, text[-1])
 
 
 def test_keeping_marks_fills_only_empty_slots_and_still_sets_case() -> None:

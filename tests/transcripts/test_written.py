@@ -245,6 +245,21 @@ def test_paragraphs_end_where_it_is_silent() -> None:
         ParagraphConfig(sentences=0)
 
 
+def test_a_direction_neither_ends_nor_begins_a_paragraph() -> None:
+    cue = "{n}\n00:00:0{n},000 --> 00:00:0{n},900\n{text}\n\n"
+    said = ("we left.", "[Laughter]", "it was late.", "so", "yes.")
+    text = "".join(cue.format(n=n, text=one) for n, one in enumerate(said, start=1))
+    assert converted(text, "srt", WriterConfig("text", ParagraphConfig(2))) == (
+        "we left. [Laughter] it was late.\n\nso yes.\n"
+    )
+    assert converted(text, "srt", WriterConfig("text", ParagraphConfig(pause_ms=1000))) == (
+        "we left.\n\n[Laughter] it was late. so yes.\n"
+    )
+    assert converted("one. [laughs]\n\ntwo. three.", "text", WriterConfig(paragraphs=ParagraphConfig(2))) == (
+        "one. [laughs]\n\ntwo. three."
+    )
+
+
 def test_terms_are_written_as_the_user_wants() -> None:
     terms = Terms.of(["# ours", "", "pytorch=PyTorch", "ASR # the recogniser", "new york=New York", "gonna=going to"])
     source = "pytorch's asr, i'm gonna (ASR) new\nyork new PYTORCH JOHN new york"

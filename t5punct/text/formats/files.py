@@ -26,6 +26,7 @@ from ...errors import InputError
 _PARTIAL = ".t5punct"
 _SUFFIX_CHARS = 8
 STANDARD = "-"  # standard input or output, in the place of a path
+PACKED = (".gz", ".xz")
 
 
 def read_lines(path: str | Path) -> Iterator[str]:
@@ -84,7 +85,7 @@ def decode(handle: IO[bytes], name: str, *, keep_bom: bool = False) -> Iterator[
 def unpacked_name(path: str | Path) -> str:
     """A file's name without .gz or .xz."""
     path = Path(path)
-    return path.stem if path.suffix in (".xz", ".gz") else path.name
+    return path.stem if path.suffix in PACKED else path.name
 
 
 def writable(path: str | Path) -> Path:

@@ -16,7 +16,7 @@ from typing import TextIO
 
 from ...errors import InputError
 from ..words import readable
-from .files import STANDARD, writable, writing
+from .files import PACKED, STANDARD, writable, writing
 
 Target = Path | None  # None: standard output
 _FLUSHED_PIECES = 64  # a reader of standard output sees what was decided at the latest after so many more
@@ -24,7 +24,11 @@ _FLUSHED_PIECES = 64  # a reader of standard output sees what was decided at the
 
 def target_of(output: Path | None, sources: Sequence[str]) -> Target:
     """Where a path leads.  Raises InputError for one that cannot be written or would overwrite an input."""
-    return None if output is None or str(output) in (STANDARD, "/dev/stdout") else checked_target(output, sources)
+    if output is None or str(output) in (STANDARD, "/dev/stdout"):
+        return None
+    if output.suffix in PACKED:
+        raise InputError(f"output {output}", expected="one that is not packed", fix=f"drop {output.suffix}")
+    return checked_target(output, sources)
 
 
 def checked_target(target: Path, sources: Sequence[str]) -> Path:
