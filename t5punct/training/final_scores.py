@@ -78,7 +78,8 @@ def _start(config: TrainConfig) -> tuple[Punctuator | None, str]:
     try:
         return _punctuator(source, config), ""
     except T5PunctError as error:
-        return None, f"The starting model {source} cannot be compared: {error}."
+        what = "model" if config.report.against else "starting model"
+        return None, f"The {what} {source} cannot be compared: {error}."
 
 
 def _punctuator(source: str, config: TrainConfig) -> Punctuator:

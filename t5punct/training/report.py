@@ -63,7 +63,7 @@ def page(
 ) -> Iterator[str]:
     """The lines of the page."""
     yield from (f"# {run.name}", "")
-    yield from (f"- {line}" for line in _summary(points, found))
+    yield from (f"- {line}" for line in _summary(points, found, _rival(config)))
     yield ""
     if has_picture:
         yield from (f"![losses and scores]({PICTURE})", "")
@@ -72,14 +72,19 @@ def page(
     if found.scores is not None:
         yield from _scores(found.scores)
     if found.comparison is not None:
-        yield from _gains(found, config.report.against or str(config.init_from))
+        yield from _gains(found, config)
     yield from _course(points)
     yield from ("## Environment", "", "Where this page was written.", "")
     yield from (f"- {line}" for line in environment())
     yield from ("", "## Settings", "", "```yaml", settings.as_yaml(config).rstrip("\n"), "```")
 
 
-def _summary(points: Sequence[Point], found: FinalScores) -> Iterator[str]:
+def _rival(config: TrainConfig) -> str:
+    """What the run is compared with, in a sentence."""
+    return f"`{config.report.against}`" if config.report.against else "the starting model"
+
+
+def _summary(points: Sequence[Point], found: FinalScores, rival: str) -> Iterator[str]:
     """What most readers want to know."""
     seconds = seconds_of(points)
     if points and seconds:
@@ -93,7 +98,7 @@ def _summary(points: Sequence[Point], found: FinalScores) -> Iterator[str]:
         yield f"Micro F1 {_with_interval(report, MICRO)} on {report.scores.words:,} words of {Path(report.data).name}."
     if found.comparison is not None:
         _, _, gain, spread, p_value = difference_cells(found.comparison.of(MICRO))
-        yield f"Against the starting model: {gain} ({spread}; p {p_value})."
+        yield f"Against {rival}: {gain} ({spread}; p {p_value})."
     yield from found.notes
 
 
@@ -122,15 +127,17 @@ def _scores(report: Report) -> Iterator[str]:
     )
 
 
-def _gains(found: FinalScores, start: str) -> Iterator[str]:
+def _gains(found: FinalScores, config: TrainConfig) -> Iterator[str]:
     assert found.comparison is not None  # noqa: S101  (the caller has checked it)
+    against = config.report.against
     yield from (
-        "## Against the starting model",
+        f"## Against {_rival(config)}",
         "",
-        f"`{start}` and this run on the same words. The interval is that of a paired bootstrap; p says how often "
-        "chance alone gives as large a difference (approximate randomisation over documents, two-sided).",
+        f"`{against or config.init_from}` and this run on the same words. The interval is that of a paired bootstrap; "
+        "p says how often chance alone gives as large a difference (approximate randomisation over documents, two-"
+        "sided).",
         "",
-        "| | start | this run | difference | 95 % | p |",
+        f"| | {'other' if against else 'start'} | this run | difference | 95 % | p |",
         "| --- | --- | --- | --- | --- | --- |",
     )
     for one in found.comparison.differences:

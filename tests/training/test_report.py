@@ -106,6 +106,16 @@ def test_a_run_from_random_weights_or_from_a_lost_model_is_scored_alone(run: Pat
         assert "## Scores on dev.txt" in shown and "## Against" not in shown
 
 
+def test_another_model_than_the_one_it_began_with_has_its_own_name(run: Path, text: Path, tmp_path: Path) -> None:
+    other = replace(run_config(run), report=ReportConfig(str(text), against=str(tmp_path / "start")), init_from="base")
+    shown = write_report(run, other).read_text(encoding="utf-8")
+    assert f"- Against `{tmp_path / 'start'}`: " in shown and f"## Against `{tmp_path / 'start'}`\n" in shown
+    assert "| | other | this run |" in shown
+    assert "starting model" not in shown
+    lost = replace(other, report=ReportConfig(str(text), against="./gone"))
+    assert "- The model ./gone cannot be compared: " in write_report(run, lost).read_text(encoding="utf-8")
+
+
 def test_a_slow_model_scores_fewer_words_and_the_page_says_so(
     run: Path, text: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
