@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
@@ -24,6 +25,7 @@ from t5punct.decoding.stepwise import SlotWriter, decode_stepwise
 from t5punct.errors import ModelError
 from t5punct.text.marks import Case
 from t5punct.warmstart.bert import Bert
+from t5punct.warmstart.vocabulary import bert_tokenizer, t5_tokenizer
 from t5punct.warmstart.warmstart import TASK
 
 WORDS = "we know that this is right how are you today go not now she said the big house"
@@ -190,6 +192,21 @@ def test_a_bert_without_a_tokenizer_is_refused_in_one_line(
     assert run(tmp_path / "bert", "-o", tmp_path / "made", "--text", text) == 2
     error = capsys.readouterr().err.strip()
     assert error.startswith(f"t5punct: {found} {tmp_path / 'bert'}") and "\n" not in error
+
+
+def test_a_bert_with_fewer_unused_pieces_than_the_guides_say_is_refused(source: Path, tmp_path: Path) -> None:
+    for name in ("which-checkpoint.md", "your-language.md"):
+        assert "113" in (Path(__file__).parents[2] / "docs" / "guides" / name).read_text(encoding="utf-8")
+
+    def tokens_of(n_unused: int) -> int:
+        file = shutil.copytree(source, tmp_path / f"{n_unused}") / "tokenizer.json"
+        taken = re.compile("|".join(rf"\[unused{number}\]" for number in range(n_unused, 130)))
+        file.write_text(taken.sub(lambda found: f"word{found[0][1:-1]}", file.read_text()))
+        return len(t5_tokenizer(bert_tokenizer(file.parent), TASK)[1])
+
+    assert tokens_of(113) == 113
+    with pytest.raises(ModelError, match=r"a vocabulary with 112 unused pieces; expected 113 of them"):
+        tokens_of(112)
 
 
 @pytest.mark.parametrize("n_positions", [1, 8, 127])
