@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Protocol
 
 from ..errors import ConfigError
-from ..text.formats.files import source_lines_with_ends, unpacked_name
+from ..text.formats.files import BOM, source_lines_with_ends, unpacked_name
 from ..text.marks import Alphabet
 from .items import Item, Kept, SpokenWord, WrittenItem, WrittenWord, in_place
 from .lines import ctm, plain, table, utterances
@@ -34,7 +34,6 @@ _READERS: dict[str, Callable[[Iterable[str], Alphabet | None], Iterator[Item]]] 
 }
 FORMATS = (*_READERS, "json")
 _FREE = ("text", "lines")  # whatever stands in such a file is its text
-_BOM = "\ufeff"  # a byte order mark, which some editors write at the start of a file
 SUFFIXES = {".txt": "text", ".text": "text", **{f".{name}": name for name in FORMATS[2:]}, ".ssa": "ass"}
 _log = logging.getLogger(__name__)
 
@@ -61,9 +60,9 @@ class LineTranscript:
     def items(self) -> Iterator[Item]:
         lines, has_words, has_text = iter(self.lines), False, False
         first = next(lines, "")
-        if first.startswith(_BOM):
-            yield Kept(_BOM)
-        for item in _READERS[self.format](chain([first.removeprefix(_BOM)] * bool(first), lines), self.alphabet):
+        if first.startswith(BOM):
+            yield Kept(BOM)
+        for item in _READERS[self.format](chain([first.removeprefix(BOM)] * bool(first), lines), self.alphabet):
             has_words = has_words or isinstance(item, SpokenWord)
             has_text = has_text or (isinstance(item, Kept) and not item.text.isspace())
             yield item
@@ -87,8 +86,8 @@ class JsonTranscript:
     def items(self) -> Iterator[Item]:
         lines = iter(self.lines)
         first = next(lines, "")
-        self.bom = _BOM * first.startswith(_BOM)
-        self.found = RecogniserJson(chain([first.removeprefix(_BOM)], lines), self.alphabet, self.name)
+        self.bom = BOM * first.startswith(BOM)
+        self.found = RecogniserJson(chain([first.removeprefix(BOM)], lines), self.alphabet, self.name)
         yield from self.found.items()
 
     def written(self, written: Iterable[WrittenItem]) -> Iterator[str]:

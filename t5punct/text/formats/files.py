@@ -27,6 +27,7 @@ _PARTIAL = ".t5punct"
 _SUFFIX_CHARS = 8
 STANDARD = "-"  # standard input or output, in the place of a path
 PACKED = (".gz", ".xz")
+BOM = "\ufeff"  # a byte order mark, which some editors write at the start of a file
 
 
 def read_lines(path: str | Path) -> Iterator[str]:

@@ -16,7 +16,7 @@ from typing import TextIO
 
 from ...errors import InputError
 from ..words import readable
-from .files import PACKED, STANDARD, writable, writing
+from .files import BOM, PACKED, STANDARD, writable, writing
 
 Target = Path | None  # None: standard output
 _FLUSHED_PIECES = 64  # a reader of standard output sees what was decided at the latest after so many more
@@ -56,21 +56,22 @@ def _identity(path: Path) -> tuple[int, int]:
 
 @contextmanager
 def opened(target: Path | None) -> Iterator[Callable[[Iterable[str]], None]]:
-    """A function that writes the pieces of a text; each text begins on a line of its own.
+    """A function that writes the pieces of a text; each text begins on a line of its own, and only the first with a BOM.
 
     A file appears when all its texts are complete; standard output has them as they are decided.  Half a character,
     which a json may hold (`"\\ud83d"`) and no file in UTF-8 can, becomes the replacement character.
     """
-    last = ""
+    last, is_first = "", True
 
     def put(pieces: Iterable[str]) -> None:
-        nonlocal last
+        nonlocal last, is_first
         if last and not last.endswith("\n"):
             handle.write("\n")
         last = ""
         for number, piece in enumerate(pieces):
             last = piece or last
-            handle.write(readable(piece))
+            handle.write(readable(piece if is_first or number else piece.removeprefix(BOM)))
+            is_first = False
             if target is None and not number % _FLUSHED_PIECES:
                 handle.flush()
 
