@@ -32,7 +32,7 @@ def test_validation_scores_go_into_the_log(config: TrainConfig) -> None:
     lines = [line for line in log if "micro_f1" in line]
     assert [line["step"] for line in lines] == [2, 4]
     scores = ["micro_f1", "macro_f1", "comma_f1", "period_f1", "question_f1"]
-    assert list(lines[0]) == ["step", "validation_loss", "validation_tag_loss", *scores]
+    assert list(lines[0]) == ["step", "words", "validation_loss", "validation_tag_loss", *scores]
 
 
 def test_validation_does_not_change_the_training(config: TrainConfig, tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ def _identity(path: Path) -> tuple[int, int]:
 
 @contextmanager
 def opened(target: Path | None) -> Iterator[Callable[[Iterable[str]], None]]:
-    """A function that writes the pieces of a text; each text begins on a line of its own, and only the first with a BOM.
+    """A function that writes the pieces of a text; each begins on a line of its own, and only the first with a BOM.
 
     A file appears when all its texts are complete; standard output has them as they are decided.  Half a character,
     which a json may hold (`"\\ud83d"`) and no file in UTF-8 can, becomes the replacement character.
