@@ -74,7 +74,8 @@ def test_the_lock_goes_with_an_error(tmp_path: Path) -> None:
 
 
 def test_a_process_that_loads_data_does_not_hold_the_lock_of_a_run_that_is_gone(tmp_path: Path) -> None:
-    code = HOLD.replace("    print", "    import os\n    if not os.fork(): time.sleep(60)\n    print")
+    code = HOLD.replace("    print", "    import os\n    if os.fork(): time.sleep(60)\n    print")  # the child prints
+    code = code.replace("sys.stdin.read()", "time.sleep(60)")
     with subprocess.Popen([sys.executable, "-c", code, str(tmp_path / "run")], stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         process.stdout.readline()
