@@ -29,6 +29,7 @@ _LABEL = re.compile(  # who speaks, at the start of a line
     rf"""\s*(?:(?:{_BRACKETED})\s*)?(?:
         >{{2,}}(?:\s*[^\W\d_][\w.'’ -]{{0,40}}:(?=\s|$)|(?=[\s\w]|$))  # >> or >> JOHN:
       | [\[(]?(?:speaker|spk)[ _]?\w{{1,3}}[\])]?:(?=\s|$)           # Speaker 1: or [SPEAKER_00]:
+      | (?-i:[A-Z][A-Z0-9.&'’ -]{{0,30}}:)(?=\s|$)                    # THE MAN IN THE RED COAT:
       | (?=[^:\n]{{1,44}}:){_NAME}(?:\ \([^():]{{1,12}}\))?:(?=\s|$)   # Jane Doe: or DR. SMITH (V.O.):
       | (?=[^:\n]{{1,44}}:){_NAME}\ \({_TIME}\):?(?=\s|$)              # Jane Doe (00:03):
       | (?=[^:\n]{{1,44}}:){_NAME}\s{{2,}}{_TIME}(?=\s*$)              # Jane Doe  0:03

@@ -248,6 +248,7 @@ def test_new_escapes_are_spelled_as_those_that_are_there() -> None:
     assert spelled("A/b. A/B", r'"a\/b a/b"', is_ascii=True) == '"A/b. A/B"', "as json has it where both stand there"
 
 
+MAN = "so The Man In The Red Coat what"  # too many words for a name
 LABELLED: list[tuple[str, Callable[[str], Transcript], list[str]]] = [
     ("JOHN: so [Music] what\n", lambda text: reading(text, "text"), ["so", "what"]),
     (">> so\n>> ANN LEE: what [inaudible] now", lambda text: reading(text, "text"), ["so", "what now"]),
@@ -255,6 +256,7 @@ LABELLED: list[tuple[str, Callable[[str], Transcript], list[str]]] = [
     ("so\nwhat", lambda text: reading(text, "lines"), ["so", "what"]),
     ("note: so what", lambda text: reading(text, "text"), ["note so what"]),
     ("Jane Doe: so\nElise von Stahl: what", lambda text: reading(text, "text"), ["so", "what"]),
+    ("THE MAN IN THE RED COAT: so\nThe Man In The Red Coat: what", lambda text: reading(text, "text"), [MAN]),
     ("JOHN & ANN 2: so\nNARRATOR (V.O.): what", lambda text: reading(text, "text"), ["so", "what"]),
     ("Jane Doe  0:03\nso\n\nSpeaker 3  1:02:08\nwhat", lambda text: reading(text, "text"), ["so", "what"]),
     ("[00:05] Jane Doe (00:05): so\nQ: what", lambda text: reading(text, "text"), ["so", "what"]),
