@@ -105,15 +105,18 @@ def export(
     from ..config import as_yaml, load
     from ..errors import ConfigError
     from ..extras import need
+    from ..model import find
     from ..model import load as load_model
     from ..t5.folder import whole_folder
     from ..t5.hub import check_push, push
     from ..t5.task import TaskConfig
     from ..training.blend import blended
 
-    if output.resolve() == Path(source).resolve():
+    folder = find(source)
+    if output.resolve() == folder.resolve():
         raise ConfigError(f"output {output} is the source as well", expected="another folder", fix="choose another")
-    if licence is not None and (kept := _kept_card(Path(source), output, is_blend=blend is not None)):
+    _check_output(output)
+    if licence is not None and (kept := _kept_card(folder, output, is_blend=blend is not None)):
         raise ConfigError(f"--license and the card {kept}, which stays", expected="one of them", fix="drop one")
     if onnx is not None:
         need("onnx")
@@ -130,10 +133,27 @@ def export(
         _write(model.with_settings(settings), partial, dtype)
         if onnx is not None:
             _write_onnx(partial, "onnx" if onnx is OnnxWeights.FP32 else "onnx-int8")
-    _write_card(Path(source), output, settings, push_to_hub or output.name, licence, blend=said)
+    _write_card(folder, output, settings, push_to_hub or output.name, licence, blend=said)
     typer.echo(f"{output}: exported from {source}")
     if push_to_hub is not None:
         typer.echo(f"{push(output, push_to_hub, private=private)}: pushed")
+
+
+def _check_output(output: Path) -> None:
+    """Refuse a folder that holds other things than a model: its files might be replaced.  A card may be there."""
+    from ..errors import ConfigError
+    from ..model import TASK_FILE
+    from ..training.card import CARD
+
+    if output.exists() and not output.is_dir():
+        raise ConfigError(f"output {output}, which is a file", expected="a folder", fix="choose another output")
+    names = {path.name for path in output.iterdir() if not path.name.startswith(".")} if output.is_dir() else set()
+    if names - {CARD} and TASK_FILE not in names:
+        raise ConfigError(
+            f"output {output}, which holds files and no model",
+            expected="a new or empty folder, or an earlier export",
+            fix="choose another output",
+        )
 
 
 def _check_empty(output: Path) -> None:

@@ -33,6 +33,7 @@ NEEDS = (
     Need(("mark_odds",), "--decoder slots or tagger", lambda given: given["decoder"] != "generate"),
     # the tagger writes one mark after a word
     Need(("max_marks",), "--decoder slots or generate", lambda g: g["decoder"] != "tagger" or g["max_marks"] <= 1),
+    Need(("max_marks",), _WINDOWED, lambda g: g.get("policy") != "delay" or g["max_marks"] <= 1),
     Need(
         ("alternatives",),
         "--json, --html or --to html",

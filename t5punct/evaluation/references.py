@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Protocol
 
 from ..errors import InputError
-from ..text.formats.files import source_lines
+from ..text.formats.files import source_lines, unpacked_name
 from ..text.formats.iwslt import (
     LABEL_OF_CLASS,
     TO_BE_LEFT_OUT,
@@ -33,6 +33,7 @@ from ..text.words import Word, split
 from .counts import Counts, Slot, count
 from .text import compare_words
 
+_NO_TEXT = (".srt", ".vtt", ".ass", ".ssa", ".json", ".ctm")
 _STRETCH_WORDS = 500  # an IWSLT file does not say where talks end; intervals are drawn over stretches of this length
 
 
@@ -111,8 +112,14 @@ def references(
     path: str | Path, alphabet: Alphabet, *, case: bool = True, max_words: int | None = None
 ) -> Iterator[Reference]:
     """The references of a file, a pipe, or `-` for standard input.  Raises InputError if there are no words."""
+    if (kind := Path(unpacked_name(path)).suffix.lower()) in _NO_TEXT:
+        raise InputError(
+            f"{path}, whose times and names would be scored as words",
+            expected="punctuated text, a document a line, or IWSLT rows",
+            fix=f"make text of the {kind} first: t5punct punctuate --keep-marks --keep-case --to text",
+        )
     lines = source_lines(path)
-    first = next(lines, "")
+    first = next((line for line in lines if line.strip()), "")
     lines = itertools.chain((first,), lines)  # a pipe is read once
     found: Iterator[Reference]
     if is_named_iwslt(path) or is_row(first):
@@ -131,7 +138,7 @@ def n_words(path: str | Path, max_words: int | None = None) -> int | None:
     if not Path(path).is_file():
         return None
     lines = source_lines(path)
-    first = next(lines, "")
+    first = next((line for line in lines if line.strip()), "")
     is_rows = is_named_iwslt(path) or is_row(first)
     found = sum(1 if is_rows else len(line.split()) for line in itertools.chain((first,), lines))
     return found if max_words is None else min(found, max_words)

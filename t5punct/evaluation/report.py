@@ -92,7 +92,7 @@ def table(report: Report) -> RenderableType:
     for name, found in rows:
         values = (found.precision, found.recall, found.f1)
         classes.add_row(name, *(score_text(value) for value in values), str(found.reference))
-    figures = Text("\n".join(f"{name:<26}{text}" for name, text in _figures(report)))
+    figures = Text("\n".join(f"{name:<25} {text}" for name, text in _figures(report)))
     return Group(classes, figures, Text(report.signature, style="dim", overflow="fold"))
 
 

@@ -21,6 +21,7 @@ from .marks import DASH, ENDS_SENTENCE, NO_LABEL, OTHER_SCRIPTS, Alphabet, Case,
 from .spelling import owns_full_stop
 
 APOSTROPHES = "'’"
+_ELISIONS = {"tis", "twas", "twere", "twill", "cause", "em", "til", "till", "bout", "round", "n", "nuff", "kay"}
 _OPENERS = '"“„«‘([{¿¡'
 _CLOSERS = '"”“»)]}' + APOSTROPHES
 # U.S. and e.g. are words: their last full stop belongs to them and is not a mark
@@ -60,7 +61,8 @@ class Word:
         text = self.text[: self.n_stem].lstrip(_OPENERS)
         if text.startswith(("...", "…")):
             text = text.lstrip(".…")
-        if text[:1] in APOSTROPHES and (text[1:2].isupper() or text[-1:] in APOSTROPHES):
+        quoted = text[1:2].isupper() and text[1:].lower() not in _ELISIONS  # 'Hello, but not 'Tis
+        if text[:1] in APOSTROPHES and (quoted or text[-1:] in APOSTROPHES):
             text = text.strip(APOSTROPHES)
         closers = _CLOSERS.replace("'", "").replace("’", "")
         return text.rstrip(closers) or self.text

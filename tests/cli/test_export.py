@@ -80,6 +80,27 @@ def test_a_folder_is_not_exported_over_itself(run_folder: Path, capsys: pytest.C
     assert "is the source as well" in capsys.readouterr().err
 
 
+def test_a_bundled_model_keeps_its_card(tmp_path: Path) -> None:
+    assert export("small", "-o", tmp_path / "made") == 0
+    card = (models.bundled_folder("small") / "README.md").read_text(encoding="utf-8")
+    assert (tmp_path / "made" / "README.md").read_text(encoding="utf-8") == card
+
+
+def test_other_files_are_not_mixed_with_a_model(
+    run_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "config.json").write_text("mine")
+    assert export(run_folder, "-o", "") == 2
+    assert "output ., which holds files and no model; expected a new or empty folder" in capsys.readouterr().err
+    assert export(run_folder, "-o", "config.json") == 2
+    assert "output config.json, which is a file; expected a folder" in capsys.readouterr().err
+    assert (tmp_path / "config.json").read_text() == "mine"
+    (tmp_path / "made").mkdir()
+    (tmp_path / "made" / "README.md").write_text("my card")
+    assert export(run_folder, "-o", "made") == export(run_folder, "-o", "made") == 0
+
+
 def test_an_unknown_setting_is_said(run_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert export(run_folder, "-o", tmp_path / "made", "mark_ods={}") == 2
     assert "unknown setting 'mark_ods'" in capsys.readouterr().err

@@ -47,6 +47,7 @@ CASES = (
     (STREAM, "--decoder tagger", "--policy delay --tagger-share 0.5", "--policy delay"),
     (STREAM, "--tagger-share 0.5", "--policy delay", ""),
     (STREAM, "--tagger-share 0.5", "--decide classify", "--decide seq2seq"),
+    (STREAM, "--max-marks 2", "--policy delay", ""),
     (STREAM, "--provisional", "", "--json"),
     (EXPORT, "--blend-share 0.5", "", "--blend base"),
     (EXPORT, "--private", "", "--push-to-hub nobody"),
@@ -143,7 +144,8 @@ def test_what_tune_writes_does_not_meet_in_one_place(
 def test_a_licence_is_not_stated_in_a_card_that_stays(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, folder: str
 ) -> None:
-    (tmp_path / folder).mkdir()
+    (tmp_path / "run").mkdir()
+    (tmp_path / folder).mkdir(exist_ok=True)
     (tmp_path / folder / "README.md").write_text("# By hand\n", encoding="utf-8")
     command = ("export", tmp_path / "run", "-o", tmp_path / "made", "--license", "mit")
     told = f"t5punct: --license and the card {tmp_path}/{folder}/README.md, which stays; expected one of them; drop one"

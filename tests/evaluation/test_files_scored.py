@@ -276,3 +276,21 @@ def test_marks_that_the_product_would_not_write_are_not_scored(tiny_model: Model
     path.write_text("hello\tO\nthere\tO\n--\tPERIOD\n")
     system = Scripted(tiny_model, "hello there x.")
     assert evaluate_file(path, system).counts[0].classes["PERIOD"].predicted == 0
+
+
+def test_what_is_neither_text_nor_rows_is_refused(tiny_model: Model, tmp_path: Path) -> None:
+    (tmp_path / "a.srt").write_text("1\n00:00:01,000 --> 00:00:02,000\nWe know.\n")
+    with pytest.raises(InputError, match=r"a\.srt, whose times .*; make text of the \.srt first: t5punct punctuate"):
+        evaluate_file(tmp_path / "a.srt", Scripted(tiny_model, "we know"))
+
+
+def test_empty_lines_before_rows_change_nothing(tiny_model: Model, tmp_path: Path) -> None:
+    (tmp_path / "a.dat").write_text("\n\nwe\tO\nknow\tPERIOD\n")
+    report = evaluate_file(tmp_path / "a.dat", Scripted(tiny_model, "we know."))
+    assert report.scores.micro.f1 == 100.0
+
+
+def test_an_elision_with_a_capital_is_the_same_word(tiny_model: Model, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("'tis true.\n")
+    report = evaluate_file(tmp_path / "a.txt", Scripted(tiny_model, "'Tis true."))
+    assert report.counts[0].words_changed == 0

@@ -175,7 +175,8 @@ def test_a_mark_that_the_word_would_swallow_is_not_written() -> None:
 @pytest.mark.parametrize(
     ("text", "core"),
     [
-        ('"that"', "that"), ("(right)", "right"), ("'em", "'em"), ("'Tis", "Tis"), ("dogs'", "dogs'"), ("'yes'", "yes"),
+        ('"that"', "that"), ("(right)", "right"), ("'em", "'em"), ("'Tis", "'Tis"), ("'Hello", "Hello"),
+        ("dogs'", "dogs'"), ("'yes'", "yes"),
         ("...and", "and"), ("…XL", "XL"), ("U.S.", "U.S."), (":)", ":)"), ("(?)", "(?)"), ("'", "'"), ("C++", "C++"),
     ],
 )  # fmt: skip

@@ -13,6 +13,7 @@ import math
 import os
 import re
 import select
+import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
@@ -22,6 +23,7 @@ from typing import Any
 
 from ...errors import InputError, T5PunctError
 from ..words import checked_text
+from .files import BOM
 
 _READ_BYTES = 65536
 _SPACE = re.compile(r"\s")
@@ -68,7 +70,7 @@ def arrivals(
     """
     # bytes that are not UTF-8 must not end a caption, and come out as they went in
     decoder, rest = codecs.getincrementaldecoder("utf-8")(errors="surrogateescape"), ""
-    is_told = False
+    is_told, is_first = False, True
     while True:
         state = _wait(descriptor, stop, None if is_told else silence_ms)
         if state is _State.SILENT:
@@ -78,14 +80,17 @@ def arrivals(
             yield Arrival()
             is_told = True
             continue
-        if state is _State.STOPPED and timed:
-            return  # an unfinished line is not an event yet
-        is_told = False
-        data = os.read(descriptor, _READ_BYTES) if state is _State.READY else b""
-        n_searched, rest = len(rest), rest + decoder.decode(data, final=not data)
-        whole, rest = (rest, "") if not data else _whole(rest, "\n" if timed else None, n_searched)
+        is_told, is_stopped = False, state is _State.STOPPED
+        data = _left(descriptor) if is_stopped else os.read(descriptor, _READ_BYTES)
+        is_last = is_stopped or not data
+        text = decoder.decode(data, final=is_last)
+        n_searched, rest = len(rest), rest + (text.removeprefix(BOM) if is_first else text)
+        is_first = is_first and not text
+        if is_stopped and timed:
+            rest = rest[: rest.rfind("\n") + 1]  # an unfinished line is not an event yet
+        whole, rest = (rest, "") if is_last else _whole(rest, "\n" if timed else None, n_searched)
         yield from _arrived(whole, timed)
-        if not data:
+        if is_last:
             return
 
 
@@ -102,6 +107,13 @@ def _wait(descriptor: int, stop: int | None, silence_ms: int | None) -> _State:
     if stop in ready:
         return _State.STOPPED
     return _State.READY if ready else _State.SILENT
+
+
+def _left(descriptor: int) -> bytes:
+    """What a pipe holds already: it was said before the order to stop.  Of a file, nothing."""
+    if not stat.S_ISFIFO(os.fstat(descriptor).st_mode) or not select.select([descriptor], [], [], 0)[0]:
+        return b""
+    return os.read(descriptor, _READ_BYTES)
 
 
 def _arrived(text: str, timed: bool) -> Iterator[Arrival]:

@@ -129,6 +129,38 @@ def test_when_told_to_stop_an_event_that_is_not_whole_is_no_mistake() -> None:
         os.close(descriptor)
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "timed", "found"),
+    [
+        (b"how ar", b"e you i", False, ["are", "you", "i"]),
+        (b'{"word": "how"}\n{"wo', b'rd": "are"}\n{"word": "you"}\n{"word"', True, ["are", "you"]),
+    ],
+)
+def test_when_told_to_stop_what_has_arrived_is_still_read(
+    before: bytes, after: bytes, timed: bool, found: list[str]
+) -> None:
+    told, tell = os.pipe()
+    reading, writing = os.pipe()
+    os.write(writing, before)
+    source = arrivals(reading, timed=timed, stop=told)
+    assert [one.word for one in next(source).words] == ["how"]
+    os.write(writing, after)
+    os.write(tell, b"!")
+    assert [one.word for arrival in source for one in arrival.words] == found
+    for descriptor in (told, tell, reading, writing):
+        os.close(descriptor)
+
+
+@pytest.mark.parametrize("timed", [False, True])
+def test_a_byte_order_mark_is_no_word(timed: bool) -> None:
+    reading, writing = os.pipe()
+    os.write(writing, b'\xef\xbb\xbf{"word":"how"}\n')
+    os.close(writing)
+    (found,) = arrivals(reading, timed=timed)
+    os.close(reading)
+    assert [one.word for one in found.words] == (["how"] if timed else ['{"word":"how"}'])
+
+
 def test_a_word_that_comes_in_many_pieces_is_not_searched_anew_at_each(monkeypatch: pytest.MonkeyPatch) -> None:
     searched = 0
 
