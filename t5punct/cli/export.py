@@ -115,7 +115,6 @@ def export(
     folder = find(source)
     if output.resolve() == folder.resolve():
         raise ConfigError(f"output {output} is the source as well", expected="another folder", fix="choose another")
-    _check_output(output)
     if licence is not None and (kept := _kept_card(folder, output, is_blend=blend is not None)):
         raise ConfigError(f"--license and the card {kept}, which stays", expected="one of them", fix="drop one")
     if onnx is not None:
@@ -123,6 +122,7 @@ def export(
     if push_to_hub is not None:
         check_push(push_to_hub)
         _check_empty(output)
+    _check_output(output)
     silence_bars()
     model, said = load_model(source), None
     if blend is not None:
