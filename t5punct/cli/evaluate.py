@@ -71,13 +71,13 @@ def evaluate(
     if compare:
         comparison = _compared(options, compare, data, max_words)
         if not as_json:
-            Console().print(shown.comparison_table(comparison, compare))
+            Console().print(shown.comparison_table(comparison, compare), crop=False)
             return
         found = shown.comparison_json(comparison)
     else:
         report = _scored(options, data, max_words, disfluencies)
         if not as_json:
-            Console().print(shown.table(report))
+            Console().print(shown.table(report), crop=False)
             return
         found = shown.as_json(report)
     typer.echo(json.dumps(found, ensure_ascii=False))

@@ -50,6 +50,7 @@ def tune(
     from ..config import as_yaml, load
     from ..errors import ConfigError
     from ..evaluation.files import signature
+    from ..evaluation.report import one_line
     from ..evaluation.tuning import TuneConfig, frontier
     from ..evaluation.tuning import tune as run
     from ..text.formats.files import check_source
@@ -77,7 +78,8 @@ def tune(
         typer.echo(json.dumps({"signature": settings_line, "frontier": [_as_json(trial) for trial in best]}))
     else:
         # where the strategy goes to standard output, the table must not
-        Console(stderr=output is not None and target is None).print(_table(best, len(trials), settings_line))
+        console = Console(stderr=output is not None and target is None)
+        console.print(_table(best, len(trials)), one_line(settings_line), crop=False)
     if output is not None:
         with opened(target) as put:
             put([as_yaml(best[-1].strategy)])
@@ -87,7 +89,7 @@ def tune(
         draw_frontier(trials, best, plot)
 
 
-def _table(best: Sequence[Trial], n_trials: int, settings: str) -> RenderableType:
+def _table(best: Sequence[Trial], n_trials: int) -> RenderableType:
     from rich.table import Table
 
     names = ("reads a word", "window", "stride", "mask left", "mask right", "combine", "micro F1", "95 % interval")
@@ -97,7 +99,6 @@ def _table(best: Sequence[Trial], n_trials: int, settings: str) -> RenderableTyp
         numbers = (windows.window, windows.stride_words, windows.mask_left, windows.mask_right)
         score = f"{trial.micro_f1:.1f}", f"{spread.low:.1f} to {spread.high:.1f}" if spread else "-"
         table.add_row(f"{trial.reads:.1f}", *map(str, numbers), trial.strategy.combine.method, *score)
-    table.caption = settings
     return table
 
 

@@ -93,22 +93,27 @@ def table(report: Report) -> RenderableType:
         values = (found.precision, found.recall, found.f1)
         classes.add_row(name, *(score_text(value) for value in values), str(found.reference))
     figures = Text("\n".join(f"{name:<25} {text}" for name, text in _figures(report)))
-    return Group(classes, figures, Text(report.signature, style="dim", overflow="fold"))
+    return Group(classes, figures, one_line(report.signature))
 
 
 def comparison_table(comparison: Comparison, names: tuple[str, str]) -> RenderableType:
     """Both scores, the gain and its uncertainty, then both signatures; `names` are the systems'."""
     from rich.console import Group
     from rich.table import Table
-    from rich.text import Text
 
     columns = ("F1 of", *names, "difference", "95 % interval", "p")
     found = Table(*columns, title=f"{comparison.first.data}, {comparison.first.scores.words} words")
     for one in comparison.differences:
         found.add_row(one.name, *difference_cells(one))
     both = (comparison.first, comparison.second)
-    signatures = [Text(report.signature, style="dim", overflow="fold") for report in both]
-    return Group(found, *signatures)
+    return Group(found, *(one_line(report.signature) for report in both))
+
+
+def one_line(signature: str) -> RenderableType:
+    """A signature to be printed with `crop=False`: one line, for programs to read, however narrow the terminal is."""
+    from rich.text import Text
+
+    return Text(signature, style="dim", no_wrap=True, overflow="ignore")
 
 
 def difference_cells(one: Difference) -> tuple[str, str, str, str, str]:

@@ -259,8 +259,16 @@ def test_no_words_of_an_iwslt_file_are_refused_as_well(tiny_model: Model) -> Non
 def _printed(report: Report, width: int = 120) -> str:
     console = Console(width=width)
     with console.capture() as captured:
-        console.print(table(report))
+        console.print(table(report), crop=False)
     return captured.get()
+
+
+@pytest.mark.parametrize("width", [20, 200])
+def test_the_signature_is_the_last_line_whole(tiny_model: Model, tmp_path: Path, width: int) -> None:
+    (tmp_path / "a.txt").write_text("We know.\n")
+    report = evaluate_file(tmp_path / "a.txt", Scripted(tiny_model, "We know."))
+    assert len(report.signature) > 20
+    assert _printed(report, width).splitlines()[-1] == report.signature
 
 
 def test_a_line_that_is_no_row_is_named(tiny_model: Model, tmp_path: Path) -> None:
