@@ -257,8 +257,9 @@ def mark_odds_of(text: str) -> dict[str, float]:
     from ..errors import ConfigError
 
     try:
-        pairs = [(piece[0], float(piece[2:])) for piece in text.split()]
-        if len(pairs) > len(dict(pairs)) or any(piece[1] != "=" for piece in text.split()):
+        pieces = text.split()
+        pairs = [(piece[0], float(piece[2:])) for piece in pieces]
+        if len(pairs) > len(dict(pairs)) or any(piece[1] != "=" for piece in pieces):
             raise ValueError
     except ValueError as error:
         raise ConfigError(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..errors import ConfigError
 from .options import Config, Json, ModelOptions, Overrides, with_model_options
 from .process import ending_in_order
 from .progress import is_shown, progress_bar
@@ -48,25 +49,20 @@ def tune(
     from rich.console import Console
 
     from ..config import as_yaml, load
-    from ..errors import ConfigError
     from ..evaluation.files import signature
     from ..evaluation.report import one_line
     from ..evaluation.tuning import TuneConfig, frontier
     from ..evaluation.tuning import tune as run
     from ..text.formats.files import check_source
-    from ..text.formats.outputs import checked_target, opened, target_of
+    from ..text.formats.outputs import opened, target_of
 
     settings = load(TuneConfig, config, overrides or ())
     check_source(data)
     target = target_of(output, [data])
+    is_shared = output is not None and target is None  # the strategy goes to standard output
     if plot is not None:
-        from ..evaluation.plots import check_plot
-
-        checked_target(plot, [data])  # raises InputError where it cannot be written
-        check_plot(plot)
-        if target is not None and target.resolve() == plot.resolve():
-            raise ConfigError(f"--output and --plot {plot}", expected="two files", fix="name another")
-    if as_json and output is not None and target is None:
+        _check_plot(plot, data, target)
+    if as_json and is_shared:
         raise ConfigError("--json and -o -", expected="one of them on standard output", fix="name a file by -o")
     punctuator = options.punctuator()
     with progress_bar("tuning", None) as advance:
@@ -77,8 +73,7 @@ def tune(
     if as_json:
         typer.echo(json.dumps({"signature": settings_line, "frontier": [_as_json(trial) for trial in best]}))
     else:
-        # where the strategy goes to standard output, the table must not
-        console = Console(stderr=output is not None and target is None)
+        console = Console(stderr=is_shared)
         console.print(_table(best, len(trials)), one_line(settings_line), crop=False)
     if output is not None:
         with opened(target) as put:
@@ -87,6 +82,17 @@ def tune(
         from ..evaluation.plots import draw_frontier
 
         draw_frontier(trials, best, plot)
+
+
+def _check_plot(plot: Path, data: str, target: Path | None) -> None:
+    """Raise InputError or ConfigError for a plot that cannot be drawn, or that would take another file's place."""
+    from ..evaluation.plots import check_plot
+    from ..text.formats.outputs import checked_target
+
+    checked_target(plot, [data])
+    check_plot(plot)
+    if target is not None and target.resolve() == plot.resolve():
+        raise ConfigError(f"--output and --plot {plot}", expected="two files", fix="name another")
 
 
 def _table(best: Sequence[Trial], n_trials: int) -> RenderableType:

@@ -62,13 +62,7 @@ class DecodingConfig:
             )
         if self.precision is not None:
             check_precision(self.precision)
-        check_odds(self.mark_odds or {})
-        if self.marks is not None and (vain := set(self.mark_odds or {}) - {*self.marks, DISFLUENT}):
-            raise ConfigError(
-                f"odds of {''.join(sorted(vain))}, which is not to be written",
-                expected=f"odds of {self.marks!r}",
-                fix="check --marks and --mark-odds",
-            )
+        check_odds(self.mark_odds or {}, None if self.marks is None else self.marks + DISFLUENT)
         check_share(self.tagger_share or 0.0)
 
     def alphabet(self, task: TaskConfig) -> Alphabet:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Protocol
 
 from ..errors import InputError
-from ..text.formats.files import source_lines, unpacked_name
+from ..text.formats.files import source_lines
 from ..text.formats.iwslt import (
     LABEL_OF_CLASS,
     TO_BE_LEFT_OUT,
@@ -30,10 +30,11 @@ from ..text.formats.iwslt import (
 from ..text.marks import Alphabet
 from ..text.render import AnnotatedWord
 from ..text.words import Word, split
+from ..transcripts.formats import format_of
 from .counts import Counts, Slot, count
 from .text import compare_words
 
-_NO_TEXT = (".srt", ".vtt", ".ass", ".ssa", ".json", ".ctm")
+_SCORED_FORMATS = ("text", "tsv")
 _STRETCH_WORDS = 500  # an IWSLT file does not say where talks end; intervals are drawn over stretches of this length
 
 
@@ -112,14 +113,14 @@ def references(
     path: str | Path, alphabet: Alphabet, *, case: bool = True, max_words: int | None = None
 ) -> Iterator[Reference]:
     """The references of a file, a pipe, or `-` for standard input.  Raises InputError if there are no words."""
-    if (kind := Path(unpacked_name(path)).suffix.lower()) in _NO_TEXT:
+    if (name := format_of(path)) not in _SCORED_FORMATS:
         raise InputError(
             f"{path}, whose times and names would be scored as words",
             expected="punctuated text, a document a line, or IWSLT rows",
-            fix=f"make text of the {kind} first: t5punct punctuate --keep-marks --keep-case --to text",
+            fix=f"make text of the .{name} first: t5punct punctuate --keep-marks --keep-case --to text",
         )
     lines = source_lines(path)
-    first = next((line for line in lines if line.strip()), "")
+    first = _first(lines)
     lines = itertools.chain((first,), lines)  # a pipe is read once
     found: Iterator[Reference]
     if is_named_iwslt(path) or is_row(first):
@@ -138,10 +139,15 @@ def n_words(path: str | Path, max_words: int | None = None) -> int | None:
     if not Path(path).is_file():
         return None
     lines = source_lines(path)
-    first = next((line for line in lines if line.strip()), "")
+    first = _first(lines)
     is_rows = is_named_iwslt(path) or is_row(first)
     found = sum(1 if is_rows else len(line.split()) for line in itertools.chain((first,), lines))
     return found if max_words is None else min(found, max_words)
+
+
+def _first(lines: Iterator[str]) -> str:
+    """The first line that is not empty."""
+    return next((line for line in lines if line.strip()), "")
 
 
 def _texts(lines: Iterable[str], alphabet: Alphabet, case: bool, max_words: int | None) -> Iterator[TextReference]:

@@ -39,8 +39,8 @@ NO_LABEL = ""
 DISFLUENT = "~"
 ENDS_SENTENCE = ".?!"
 _ENDS = ENDS_SENTENCE + "".join(mark for mark, here in OTHER_SCRIPTS.items() if here in ENDS_SENTENCE)
-# o'neil and d'angelo have two capitals; o'clock, d'you, d'oh and the like have one
 _INITIALS = re.compile(r"(?<!['’])[^\W\d_]")  # the letters of `u.s.'s` but for the last
+# o'neil and d'angelo have two capitals; o'clock, d'you, d'oh and the like have one
 _NAME = re.compile(r"[od]['’](?=[^\W\d_]{3})(?!(?:clock|you|accord)\b)")
 
 

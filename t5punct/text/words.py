@@ -18,14 +18,13 @@ from functools import lru_cache
 
 from ..errors import InputError
 from .marks import DASH, ENDS_SENTENCE, NO_LABEL, OTHER_SCRIPTS, Alphabet, Case, apply_case, ends_sentence
-from .spelling import owns_full_stop
+from .spelling import is_initialism, owns_full_stop
 
 APOSTROPHES = "'’"
 _ELISIONS = {"tis", "twas", "twere", "twill", "cause", "em", "til", "till", "bout", "round", "n", "nuff", "kay"}
 _OPENERS = '"“„«‘([{¿¡'
 _CLOSERS = '"”“»)]}' + APOSTROPHES
-# U.S. and e.g. are words: their last full stop belongs to them and is not a mark
-_INITIALISM = re.compile(r"(?:[^\W\d_]\.){2,}$")
+
 _PUNCTUATION = ",.?!:;-…–—―" + "".join(OTHER_SCRIPTS) + _OPENERS + _CLOSERS
 _STANDING = ",?!:;…" + "".join(OTHER_SCRIPTS)  # that no letter, abbreviation or hyphenated word ends in
 _ALL_MARKS = Alphabet(Alphabet().marks + "".join(OTHER_SCRIPTS))
@@ -95,7 +94,7 @@ class Word:
         if not label or not self.has_slot:
             return bare + closers
         alphabet = alphabet or _ALL_MARKS
-        if self.spelled.endswith(("!", "?")):  # `Yahoo!` ends a sentence as it is
+        if self._ends_itself:
             label = label.lstrip(ENDS_SENTENCE)
         inside, dash, behind = label.partition(DASH)  # a dash stands apart, so never inside quotes
         result = alphabet.spell(alphabet.spell(bare, inside) + closers, dash + behind)
@@ -119,8 +118,12 @@ class Word:
         if not ends_sentence(label):
             return False
         shares = label.startswith(".") and (self.dotted or self.stem().endswith("."))
-        shares = shares or self.spelled.endswith(("!", "?"))
-        return shares or self.written(label, alphabet=alphabet) != self.written(NO_LABEL)
+        return shares or self._ends_itself or self.written(label, alphabet=alphabet) != self.written(NO_LABEL)
+
+    @property
+    def _ends_itself(self) -> bool:
+        """Whether what a user spells needs no mark to end a sentence: `Yahoo!`."""
+        return self.spelled.endswith(("!", "?"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +208,8 @@ def _word(piece: str, space: str, alphabet: Alphabet, opens_line: bool) -> Word:
     mark, cut = _mark_pattern(alphabet), _tail_start(piece, alphabet)
     first = mark.search(piece, cut)
     shared = ""
-    if first and first[0] == "." and _INITIALISM.fullmatch(piece[: first.end()].lstrip(_OPENERS)):
+    # U.S. and e.g. are words: their last full stop belongs to them and is not a mark
+    if first and first[0] == "." and is_initialism(piece[: first.end()].lstrip(_OPENERS)):
         shared = "." * piece.startswith(".", first.end())  # `U.S...` is `U.S.` and `...`, as `Alphabet.spell` writes it
         first = mark.search(piece, first.end())
     if first is None or _is_punctuation(piece[: first.start()]):

@@ -27,7 +27,7 @@ from .optimiser_state import restore, restore_random_state
 from .optimisers import build_optimisers, freeze, freeze_words
 from .plain import PlainModel
 from .resuming import check_data, check_processes, check_resumed, check_same_base
-from .schedule import check_warm_up, learning_rate
+from .schedule import learning_rate, warm_up_warnings
 from .selection import score_of
 from .sharding import check_sharded
 from .start import starting_model
@@ -78,7 +78,7 @@ def build(config: TrainConfig) -> Run:
     optimisers = build_optimisers(objective, config.optim)
     per_epoch = -(-len(sampler) // (accelerator.num_processes * config.optim.accumulation_steps))
     n_steps = config.optim.max_steps or config.data.copying.steps or per_epoch * config.optim.epochs
-    for warning in check_warm_up(config.optim, n_steps):
+    for warning in warm_up_warnings(config.optim, n_steps):
         if accelerator.is_main_process:
             _log.warning("%s", warning)
     wrapped, loader, *prepared = accelerator.prepare(objective, loader, *optimisers)

@@ -8,6 +8,7 @@ In: the config's schedule and a run's length.  Out: a torch scheduler, one for e
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from .config import OptimConfig
@@ -16,14 +17,13 @@ if TYPE_CHECKING:
     import torch
 
 
-def check_warm_up(config: OptimConfig, n_steps: int) -> tuple[str, ...]:
-    """A warning, if a run ends before its warm-up does."""
-    if config.schedule == "constant" or config.warmup_steps < n_steps:
-        return ()
-    return (
-        f"a warm-up of {config.warmup_steps} steps in a run of {n_steps}: the learning rate never reaches optim.lr; "
-        "expected a warm-up that is shorter than the run; lower optim.warmup_steps",
-    )
+def warm_up_warnings(config: OptimConfig, n_steps: int) -> Iterator[str]:
+    """What is odd where a run ends before its warm-up does."""
+    if config.schedule != "constant" and config.warmup_steps >= n_steps:
+        yield (
+            f"a warm-up of {config.warmup_steps} steps in a run of {n_steps}: the learning rate never reaches "
+            "optim.lr; expected a warm-up that is shorter than the run; lower optim.warmup_steps"
+        )
 
 
 def rate_now(config: OptimConfig, schedule: Any) -> float:

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from ..text.marks import Alphabet
 from ..text.words import words_of
 from .items import Cue, Item, Kept, Role, SpokenWord
-from .speech import is_sound, speech, timed
+from .speech import is_sound, is_time, speech, timed
 
 _FIELD = re.compile(r"\S+")
 _WORD_COLUMNS, _TEXT_COLUMN = ("word", "token"), "text"
@@ -24,7 +24,10 @@ _MS = 1000
 def plain(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator[Item]:
     """Plain text; line ends and empty lines are white space between words."""
     for line in lines:
-        yield from speech(line, alphabet=alphabet)
+        if is_time(line):
+            yield Kept(line)
+        else:
+            yield from speech(line, alphabet=alphabet)
 
 
 def utterances(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator[Item]:

@@ -14,14 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import TypeVar
 
 from ..errors import ConfigError
 from ..text.marks import ends_sentence
 from .items import Kept, Role, WrittenItem, WrittenWord
 
 _EMPTY_LINE = "\n\n"
-_Item = TypeVar("_Item", bound=WrittenItem)
 
 
 @dataclass(frozen=True)
@@ -59,24 +57,22 @@ def running_text(written: Iterable[WrittenItem]) -> Iterator[WrittenItem]:
 
 def paragraphs(written: Iterable[WrittenItem], config: ParagraphConfig) -> Iterator[WrittenItem]:
     """The items with an empty line behind the last word of each paragraph."""
-    held: WrittenWord | None = None
-    between: list[Kept] = []  # behind the held word, such as `[laughs]`
+    waiting: list[WrittenItem] = []  # a word, and what stands behind it, such as `[laughs]`
     n_sentences = 0
     for item in written:
         if isinstance(item, Kept):
-            between.append(item)
+            waiting.append(item)
+            if _begins_anew(item):
+                yield from waiting
+                waiting, n_sentences = [], 0
             continue
-        if held is not None:
-            n_sentences += ends_sentence(held.annotated.label)
-        if any(map(_begins_anew, between)):
-            n_sentences = 0
-        elif held is not None and _ends_paragraph(held, item, n_sentences, config):
-            held, n_sentences = _followed_by(held, _EMPTY_LINE), 0
-        yield from ([held] if held is not None else [])
-        yield from between
-        held, between = item, []
-    yield from ([held] if held is not None else [])
-    yield from between
+        if waiting and isinstance(word := waiting[0], WrittenWord):
+            n_sentences += ends_sentence(word.annotated.label)
+            if _ends_paragraph(word, item, n_sentences, config):
+                waiting[0], n_sentences = _followed_by(word, _EMPTY_LINE), 0
+        yield from waiting
+        waiting = [item]
+    yield from waiting
 
 
 def _begins_anew(item: Kept) -> bool:
@@ -95,7 +91,7 @@ def _ends_paragraph(held: WrittenWord, item: WrittenWord, n_sentences: int, conf
     return is_long or (config.pause_ms is not None and silence_ms >= config.pause_ms)
 
 
-def _followed_by(item: _Item, space: str) -> _Item:
+def _followed_by(item: WrittenItem, space: str) -> WrittenItem:
     if isinstance(item, Kept):
-        return replace(item, text=item.shown + space, bare="", cue=None)
+        return Kept(item.shown + space, item.breaks, item.role)
     return replace(item, spoken=replace(item.spoken, after=space, markup=None))

@@ -34,6 +34,7 @@ from .json_places import MARK_TYPE, Place, ReadPart
 from .json_strings import Edit
 
 _WHOLE = 0.99  # of the letters of the group that has the most
+_TWICE = 0.01  # so much of them may be missing
 _MS, _LONG_WORD_MS = 1000, 10_000
 _TOKEN = re.compile(r"\[_\w+\]")  # of whisper.cpp, which nobody says
 
@@ -99,24 +100,16 @@ class RecogniserJson:
         Raises InputError for what is no json, or has no words where a recogniser writes them.
         """
         self._survey()
-        groups = [group for group in self._groups.values() if group.n_words]
-        if self._groups and not groups:  # nothing was said
-            return
-        if not groups:
+        if not self._groups:
             raise InputError(
                 f"no words in {self._name}",
                 expected="json of a recogniser, with `text`, `segments` or `words`",
                 fix="convert it to text, or name its --format",
             )
-        # Many groups hold the same letters, and some of them words in pieces (`50`, `%`) or less (words without times).
-        most = max(group.n_letters for group in groups)
-        # Google's words stand there once more, with their speakers
-        most = next(
-            (one.n_letters for one in groups if one.is_text and one.n_letters and 1.98 < most / one.n_letters < 2.02),
-            most,
-        )
-        whole = [group for group in groups if group.n_letters >= _WHOLE * most]
-        first = max(whole, key=lambda group: (group.is_text, -group.n_words, group.n_times, group.n_places))
+        groups = [group for group in self._groups.values() if group.n_words]
+        if not groups:  # nothing was said
+            return
+        first = _that_gives_the_words(groups)
         timing = max(groups, key=lambda group: group.n_times)
         with_times = (word for places in self._places(timing.name) for place in places for word in place.timed_words())
         times, number, speaker = TimedWords((word.word.normal, word) for word in with_times), -1, ""
@@ -193,6 +186,16 @@ class RecogniserJson:
         marks = f'"{MARK_TYPE}"'
         for part in json_parts(self._text.reader(), self._largest_chars, self._name, joined=marks):
             yield ReadPart.of(part, self._alphabet, self._name, group)
+
+
+def _that_gives_the_words(groups: Sequence[_Group]) -> _Group:
+    """Many hold the same letters, and some of them words in pieces (`50`, `%`) or less (words without times)."""
+    most = max(group.n_letters for group in groups)
+    # Google's words stand there once more, with their speakers
+    halves = (one.n_letters for one in groups if one.is_text and abs(most - 2 * one.n_letters) < _TWICE * most)
+    most = next(halves, most)
+    whole = [group for group in groups if group.n_letters >= _WHOLE * most]
+    return max(whole, key=lambda group: (group.is_text, -group.n_words, group.n_times, group.n_places))
 
 
 def _written(place: Place, texts: Iterator[str]) -> str:

@@ -36,8 +36,7 @@ _LABEL = re.compile(  # who speaks, at the start of a line
     )\s*""",
     re.VERBOSE | re.IGNORECASE,
 )
-_TIME_LINE = re.compile(rf"\s*{_TIME}\s*")  # a line of its own, as in what YouTube shows beside a video
-_TIMES = re.compile(_BRACKETED)
+_TIME_LINE = re.compile(rf"\s*{_TIME}\s*\n")  # what YouTube shows beside a video has such; `10:30` alone may be said
 _SOUND = re.compile(r"\[[^\[\]\s]+\]|<\w+>")  # of a recogniser: [noise], <unk>, <eps>
 _DASH = re.compile(r"\s*[-–—]\s+(?=\S)|\s*[-–—](?=[^\W\d_])")  # another speaker, at the start of a subtitle's line
 _HEARD = (
@@ -46,7 +45,8 @@ _HEARD = (
 )
 _UNHEARD = "inaudible|unintelligible|indiscernible|indistinct|crosstalk|foreign|blank_audio"
 _DIRECTION = re.compile(
-    rf"(?<!\S)(?:\[[^\W\d_][^\[\]]{{0,60}}\]|\((?:{_HEARD}|{_UNHEARD})\)|{_BRACKETED}|[♪♫]+)(?!\S)\s*", re.IGNORECASE
+    rf"(?<!\S)(?:\[[^\W\d_][^\[\]]{{0,60}}\]|\((?:{_HEARD}|{_UNHEARD})\)|(?P<time>{_BRACKETED})|[♪♫]+)(?!\S)\s*",
+    re.IGNORECASE,
 )
 _IS_UNHEARD = re.compile(rf"[\[(](?:{_UNHEARD})\b", re.IGNORECASE)
 
@@ -66,9 +66,6 @@ def speech(
     `markup`: the pattern of tags, as in markup.py; `dashes`: whether a dash that opens the line is another speaker, as
     in subtitles; `labels`: whether speaker labels are looked for; `goes_on`: whether the line was begun before.
     """
-    if not goes_on and _TIME_LINE.fullmatch(line):
-        yield Kept(line, cue=cue)
-        return
     seen = bare(line, markup) if markup is not None and markup.search(line) else None
     text, cut = (line, int) if seen is None else (seen.text, seen.cut)  # labels are looked for without tags
     label = not goes_on and ((labels and _LABEL.match(text)) or (dashes and _DASH.match(text)))
@@ -79,12 +76,17 @@ def speech(
     for match in _DIRECTION.finditer(text, label.end() if label else 0):
         start, stop = cut(match.start()), cut(match.end())
         yield from _words(line[begin:start], alphabet, cue, markup, opens_line)
-        is_time = _TIMES.match(match[0]) is not None
+        role = Role.LAYOUT if match["time"] else Role.DIRECTION
         # what was said but not understood is part of its sentence
-        breaks = not is_time and _IS_UNHEARD.match(match[0]) is None
-        yield _kept(line[start:stop], match[0], Role.LAYOUT if is_time else Role.DIRECTION, cue, breaks=breaks)
-        begin, opens_line = stop, opens_line and is_time and not line[:start].strip()
+        breaks = role is Role.DIRECTION and _IS_UNHEARD.match(match[0]) is None
+        yield _kept(line[start:stop], match[0], role, cue, breaks=breaks)
+        begin, opens_line = stop, opens_line and role is Role.LAYOUT and not line[:start].strip()
     yield from _words(line[begin:], alphabet, cue, markup, opens_line)
+
+
+def is_time(line: str) -> bool:
+    """Whether a line of a text is a time and nothing else: `0:12`."""
+    return _TIME_LINE.fullmatch(line) is not None
 
 
 def is_sound(token: str) -> bool:

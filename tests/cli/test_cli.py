@@ -360,7 +360,7 @@ def test_marks_can_be_made_likelier(capsys: pytest.CaptureFixture[str], folder: 
         _, _, err = invoke(capsys, "punctuate", text, "--model", "no/where", "--mark-odds", odds)
         assert err.startswith("t5punct: mark odds"), "before the model is looked for"
     _, _, err = invoke(capsys, "punctuate", text, "--model", "no/where", "--marks", ",.", "--mark-odds", ",=2 ?=5")
-    assert err.startswith("t5punct: odds of ?, which is not to be written; expected odds of ',.'")
+    assert err.startswith("t5punct: mark odds '?': 5.0; expected marks of ',.~', each with a number above 0")
 
 
 def test_names_that_promise_something_else_are_refused(capsys: pytest.CaptureFixture[str], text: Path) -> None:

@@ -91,6 +91,11 @@ def test_pieces_make_up_the_written_words(found: tuple[list[str], list[str], lis
             [("so", 1000, None), ("we", 2000, None)],
             id="Google's words once more, with speakers",
         ),
+        pytest.param(
+            '{"words": [{"word": "at"}, {"word": "10:30"}]}',
+            [("at", None, None), ("10:30", None, None)],
+            id="a time that is said",
+        ),
         pytest.param('{"text": "", "segments": [], "language": "en"}', [], id="nothing was said"),
     ],
 )

@@ -262,6 +262,8 @@ LABELLED: list[tuple[str, Callable[[str], Transcript], list[str]]] = [
     ("[00:05] Jane Doe (00:05): so\nQ: what", lambda text: reading(text, "text"), ["so", "what"]),
     ("0:00\nhow are\n0:04\nyou (00:12) at 10:30", lambda text: reading(text, "text"), ["how are you at 10:30"]),
     ("[00:01.123 --> 00:07.000]  how\n[00:07] are you", lambda text: reading(text, "text"), ["how are you"]),
+    (SRT.format(a="10:30"), lambda text: reading(text, "srt"), ["how are you", "fine & well 10:30"]),
+    ("10:30", lambda text: reading(text, "text"), ["10:30"]),
     (SRT.format(a="Jane Doe: so"), lambda text: reading(text, "srt"), ["how are you", "fine & well", "so"]),
     ("a 1 0 1 so\na 1 1 1 [noise] 0.9\na 1 2 1 <unk>\na 1 3 1 what", lambda t: reading(t, "ctm"), ["so what"]),
     (SRT.format(a="<v>so"), lambda text: reading(text, "srt"), ["how are you", "fine & well so"]),
