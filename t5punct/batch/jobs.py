@@ -33,12 +33,16 @@ class OutputConfig:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One file.  `target` None: standard output."""
+    """One file.  `target` None: standard output; `format` None: that of its name."""
 
     source: str
     target: Path | None
-    format: str
+    format: str | None = None
     review: Path | None = None
+
+    @property
+    def read_as(self) -> str:
+        return self.format or format_of(self.source)
 
     @property
     def n_bytes(self) -> int:
@@ -96,9 +100,7 @@ def jobs(inputs: Sequence[str], output: OutputConfig, format: str | None = None)
     formats = [format or format_of(source.path) for source in sources]
     targets = _targets(sources, formats, output)
     review = _review(sources, targets, output)
-    made = (
-        Job(source.path, target, name, review) for source, target, name in zip(sources, targets, formats, strict=True)
-    )
+    made = (Job(source.path, target, format, review) for source, target in zip(sources, targets, strict=True))
     return Jobs(tuple(made), tuple(failures))
 
 

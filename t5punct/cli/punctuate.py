@@ -91,7 +91,7 @@ def punctuate(
 
 def _check_pauses(jobs: Sequence[Job], options: BatchOptions) -> None:
     """Raise ConfigError for pauses where no input has times."""
-    if options.paragraph_pause_ms is not None and {job.format for job in jobs} <= {"text", "lines"}:
+    if options.paragraph_pause_ms is not None and {job.read_as for job in jobs} <= {"text", "lines"}:
         raise ConfigError(
             "--paragraph-pause-ms for plain text, which has no times",
             expected="subtitles or a recogniser's file",

@@ -85,9 +85,9 @@ def stream(
         policy, decide, window, lookahead, l_min, l_max, _numbers(threshold), every, after, max_delay_ms=max_delay_ms
     )
     render = RenderConfig(case=not no_case, keep_marks=keep_marks, disfluencies=disfluencies)
-    punctuator = options.punctuator().with_config(render=render)
-    live, printer = StreamingPunctuator(punctuator, config), _Printer(as_json)
-    with _Interruptible() as interrupt:
+    with _Interruptible() as interrupt:  # also while the model is loaded
+        live = StreamingPunctuator(options.punctuator().with_config(render=render), config)
+        printer = _Printer(as_json)
         source = arrivals(sys.stdin.fileno(), timed=timed, silence_ms=max_delay_ms, stop=interrupt.descriptor)
         n_problems = _print_all(source, live, printer, provisional)
     report_removed(printer.removed, live.state.n_committed, disfluencies)

@@ -9,14 +9,15 @@ In: a file's name, or a format's.  Out: its `Transcript`.
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Protocol
 
-from ..errors import ConfigError
-from ..text.formats.files import BOM, source_lines_with_ends, unpacked_name
+from ..errors import ConfigError, InputError
+from ..text.formats.files import BOM, STANDARD, source_lines_with_ends, unpacked_name
 from ..text.marks import Alphabet
 from .items import Item, Kept, SpokenWord, WrittenItem, WrittenWord, in_place
 from .lines import ctm, plain, table, utterances
@@ -35,6 +36,13 @@ _READERS: dict[str, Callable[[Iterable[str], Alphabet | None], Iterator[Item]]] 
 FORMATS = (*_READERS, "json")
 _FREE = ("text", "lines")  # whatever stands in such a file is its text
 SUFFIXES = {".txt": "text", ".text": "text", **{f".{name}": name for name in FORMATS[2:]}, ".ssa": "ass"}
+_BEGIN_SO = {  # and are no texts, whatever their names
+    "vtt": re.compile(r"WEBVTT\b"),
+    "srt": re.compile(r"\s*(\d+\s*\n)?\s*(\d+:)?\d+:\d+[,.]\d+ +--> "),
+    "ass": re.compile(r"\[Script Info\]", re.IGNORECASE),
+    "json": re.compile(r'\s*[{\[][{\[\s]*"\w+"\s*:'),
+}
+_FIRST_LINES = 3  # `[`, `{` and `"word": "how"`
 _log = logging.getLogger(__name__)
 
 
@@ -104,11 +112,18 @@ def format_of(source: str | Path) -> str:
 
 
 def read_transcript(source: str | Path, *, format: str | None = None, alphabet: Alphabet | None = None) -> Transcript:
-    """A file, a pipe or standard input (`-`); nothing is read yet.  Raises ConfigError for an unknown format."""
+    """A file, a pipe or standard input (`-`); nothing is read yet.
+
+    Raises ConfigError for an unknown format; its items raise InputError if no format is given, the name shows none, and
+    it is subtitles or json.
+    """
     name = format or format_of(source)
     if name not in FORMATS:
         raise ConfigError(f"format {name!r}", expected=f"one of {', '.join(FORMATS)}", fix="check --format")
-    return transcript_of(source_lines_with_ends(source, keep_bom=True), name, alphabet, str(source))
+    lines = source_lines_with_ends(source, keep_bom=True)
+    if format is None and name == "text":
+        lines = _that_are_text(lines, str(source))
+    return transcript_of(lines, name, alphabet, str(source))
 
 
 def transcript_of(
@@ -118,3 +133,18 @@ def transcript_of(
     if format == "json":
         return JsonTranscript(lines, alphabet, name)
     return LineTranscript(lines, format, alphabet, name)
+
+
+def _that_are_text(lines: Iterable[str], name: str) -> Iterator[str]:
+    """The lines; raises InputError for those of another format, whose names and times would be written as words."""
+    lines = iter(lines)
+    first = [*islice(lines, _FIRST_LINES)]
+    begun = "".join(first).removeprefix(BOM)
+    for other, so in _BEGIN_SO.items():
+        if so.match(begun):
+            raise InputError(
+                f"{other} in {'standard input' if name == STANDARD else name}",
+                expected="text",
+                fix=f"use --format {other}, or --format text if it is one all the same",
+            )
+    yield from chain(first, lines)

@@ -22,7 +22,7 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def named(found: tuple[Job, ...]) -> list[tuple[str, str | None, str]]:
-    return [(job.source, None if job.target is None else str(job.target), job.format) for job in found]
+    return [(job.source, None if job.target is None else str(job.target), job.read_as) for job in found]
 
 
 def test_a_folder_is_mirrored(tree: Path) -> None:

@@ -15,7 +15,9 @@ import pytest
 
 from t5punct import model as models
 from t5punct.cli import main
+from t5punct.cli.options import StreamOptions
 from t5punct.model import Model
+from t5punct.punctuator import Punctuator
 
 ROOT = Path(__file__).parents[2]
 Run = Callable[..., tuple[int, str, str]]
@@ -131,6 +133,19 @@ def test_being_told_to_end_commits_what_was_heard(folder: str, number: signal.Si
     rest, err = process.communicate()
     assert (process.returncode, err) == (128 + number, b"")
     assert (heard + rest).replace(b"?", b"").split() == [b"how", b"are", b"you", b"caf\xe9"]
+
+
+def test_being_told_to_end_while_the_model_loads_loses_no_word(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = StreamOptions.punctuator
+
+    def told(options: StreamOptions) -> Punctuator:
+        os.kill(os.getpid(), signal.SIGTERM)
+        return own(options)
+
+    monkeypatch.setattr(StreamOptions, "punctuator", told)
+    code, out, _ = run("how are you", "--no-case", "--marks", "?")
+    assert code == 128 + signal.SIGTERM
+    assert out.replace("?", "").split() == ["how", "are", "you"]
 
 
 def test_a_second_interrupt_ends_everything(folder: str) -> None:

@@ -17,6 +17,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from strategies import texts
 
+from t5punct.errors import InputError
 from t5punct.text.marks import NO_LABEL, Alphabet, Case
 from t5punct.text.render import AnnotatedWord, Decision, RenderConfig, render_word
 from t5punct.text.words import Word
@@ -294,3 +295,28 @@ def test_a_file_of_which_nothing_can_be_read_gives_a_warning(
 ) -> None:
     assert unchanged(transcript_of(io.StringIO(text), format, name="talk")) == text
     assert caplog.messages == [f"talk: no words were found in it as {format}; it comes out as it is"] * warns
+
+
+@pytest.mark.parametrize(
+    ("format", "text"),
+    [
+        *((name, FILES[name]) for name in ("srt", "vtt", "ass")),
+        ("srt", "\ufeff" + FILES["srt"]),
+        ("json", '{"text": "how are you"}'),
+        ("json", '[\n  {\n    "word": "how"\n  }\n]\n'),
+    ],
+)
+def test_what_is_no_text_is_not_read_as_one(format: str, text: str, tmp_path: Path) -> None:
+    path = tmp_path / "talk.txt"  # or a pipe, which has no name
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match=f"^{format} in .*talk.txt; expected text; use --format {format}, or"):
+        list(read_transcript(path).items())
+    assert unchanged(read_transcript(path, format="text")) == text
+
+
+@pytest.mark.parametrize(
+    "text", ["[Music]\nhow", "[00:01.123 --> 00:07.000]  how", "{\nhow are you", '["how"]', "webvtt"]
+)
+def test_a_text_that_begins_oddly_is_a_text(text: str, tmp_path: Path) -> None:
+    (path := tmp_path / "talk.txt").write_text(text, encoding="utf-8")
+    assert unchanged(read_transcript(path)) == text
