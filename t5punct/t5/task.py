@@ -126,13 +126,14 @@ def style_token(style: str) -> str:
 def inline_case_of(form: str) -> Case:
     """The case of a word form with inline casing, which has three cases.
 
-    >>> [inline_case_of(form).value for form in ("I", "NASA", "McDonald", "iPhone", "42")]
+    >>> [inline_case_of(form).value for form in ("I", "NASA", "McDonald", "iPhone", "3dB")]
     ['capitalised', 'upper', 'capitalised', 'lower', 'lower']
     """
     case = case_of(form)
     if case is not Case.VERBATIM:
         return case
-    return Case.CAPITALISED if capitalise(form) == form else Case.LOWER
+    begins_small = next((char.islower() for char in form if char.lower() != char.upper()), True)
+    return Case.LOWER if begins_small or capitalise(form) != form else Case.CAPITALISED
 
 
 def check_share(share: float) -> None:

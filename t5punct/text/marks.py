@@ -39,6 +39,7 @@ NO_LABEL = ""
 DISFLUENT = "~"
 ENDS_SENTENCE = ".?!"
 _ENDS = ENDS_SENTENCE + "".join(mark for mark, here in OTHER_SCRIPTS.items() if here in ENDS_SENTENCE)
+_UNIT = re.compile(r"[^\W\d_]{2}|s", re.IGNORECASE)  # behind a number: `3rd`, `10am`, `80s`
 _INITIALS = re.compile(r"(?<!['’])[^\W\d_]")  # the letters of `u.s.'s` but for the last
 # o'neil and d'angelo have two capitals; o'clock, d'you, d'oh and the like have one
 _NAME = re.compile(r"[od]['’](?=[^\W\d_]{3})(?!(?:clock|you|accord)\b)")
@@ -122,7 +123,8 @@ def capitalise(word: str) -> str:
     """Upper-case the first letter that has a case: `'em` -> `'Em`; in names like `o'neil` the next one too.
 
     Georgian begins no word with a capital: it has them for words that are written in capitals throughout.  `u.s.` has
-    capitals or none, `e.g.` one.
+    capitals or none, `e.g.` one.  Letters behind a number have one as a name (`3D`, `4K's`), and none in `3rd`, `10am`
+    and `80s`.
     """
     if is_initialism(word) and not is_lowered(word):
         return _INITIALS.sub(lambda match: match[0].upper(), word)
@@ -130,7 +132,8 @@ def capitalise(word: str) -> str:
         return name[0].upper() + capitalise(word[name.end() :])
     for index, char in enumerate(word):
         if char.istitle() or char.islower():
-            return word[:index] + char.title() + word[index + 1 :]
+            is_unit = index > 0 and word[index - 1].isdigit() and _UNIT.match(word, index)
+            return word if is_unit else word[:index] + char.title() + word[index + 1 :]
     return word
 
 

@@ -137,6 +137,16 @@ def test_a_word_in_mixed_case_has_one_form() -> None:
     assert case_forms("3.5") == {Case.LOWER: "3.5"}
 
 
+@pytest.mark.parametrize("word", ["3rd", "80s", "'90s", "10am", "20th-century"])
+def test_letters_behind_a_number_are_no_name(word: str) -> None:
+    assert case_forms(word) == {Case.LOWER: word, Case.UPPER: word.upper()}
+
+
+@pytest.mark.parametrize(("word", "name"), [("4k", "4K"), ("3d's", "3D's"), ("3-d", "3-D"), ("7-eleven", "7-Eleven")])
+def test_names_that_begin_with_a_number_have_a_capital(word: str, name: str) -> None:
+    assert case_forms(word)[Case.CAPITALISED] == name
+
+
 @pytest.mark.parametrize("word", ["O'Neil", "O'Shea's", "O’Neill", "D'Angelo", "D'Youville"])
 def test_a_name_with_an_apostrophe_has_two_capitals(word: str) -> None:
     assert apply_case(word.lower(), Case.CAPITALISED) == apply_case(word.upper(), Case.CAPITALISED) == word
@@ -156,7 +166,7 @@ def test_a_name_with_an_apostrophe_that_the_input_writes_with_one_capital_is_lef
 def test_a_capital_goes_to_the_first_letter_that_has_a_case() -> None:
     assert (capitalise("'em"), capitalise("中文"), capitalise("")) == ("'Em", "中文", "")
     assert capitalise("中b") == "中B", "a letter without case before one with"
-    assert (capitalise("ªb"), capitalise("1st")) == ("ªb", "1St")
+    assert (capitalise("ªb"), capitalise("1st")) == ("ªb", "1st")
     assert case_of("中B") is Case.CAPITALISED
 
 
