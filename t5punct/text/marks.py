@@ -21,7 +21,7 @@ from functools import cached_property, lru_cache
 from types import MappingProxyType
 
 from ..errors import ConfigError
-from .spelling import is_initialism, is_lowered, keeps_letters
+from .spelling import has_initials, is_initialism, keeps_letters
 
 DASH = "-"  # a dash standing between words; a hyphen inside a word is part of the word
 _KNOWN_MARKS = ",.?!:;" + DASH
@@ -40,7 +40,7 @@ DISFLUENT = "~"
 ENDS_SENTENCE = ".?!"
 _ENDS = ENDS_SENTENCE + "".join(mark for mark, here in OTHER_SCRIPTS.items() if here in ENDS_SENTENCE)
 _UNIT = re.compile(r"[^\W\d_]{2}|s", re.IGNORECASE)  # behind a number: `3rd`, `10am`, `80s`
-_INITIALS = re.compile(r"(?<!['’])[^\W\d_]")  # the letters of `u.s.'s` but for the last
+_INITIALS = re.compile(r"(?<!['’])\b[^\W\d_]")  # in `u.s.'s` all but the last
 # o'neil and d'angelo have two capitals; o'clock, d'you, d'oh and the like have one
 _NAME = re.compile(r"[od]['’](?=[^\W\d_]{3})(?!(?:clock|you|accord)\b)")
 
@@ -122,11 +122,11 @@ _CASES = (Case.LOWER, Case.CAPITALISED, Case.UPPER)
 def capitalise(word: str) -> str:
     """Upper-case the first letter that has a case: `'em` -> `'Em`; in names like `o'neil` the next one too.
 
-    Georgian begins no word with a capital: it has them for words that are written in capitals throughout.  `u.s.` has
-    capitals or none, `e.g.` one.  Letters behind a number have one as a name (`3D`, `4K's`), and none in `3rd`, `10am`
-    and `80s`.
+    Georgian begins no word with a capital: it has them for words that are written in capitals throughout.  `u.s.` and
+    `ph.d.` have capitals or none, `e.g.` one.  Letters behind a number have one as a name (`3D`, `4K's`), and none in
+    `3rd`, `10am` and `80s`.
     """
-    if is_initialism(word) and not is_lowered(word):
+    if has_initials(word):
         return _INITIALS.sub(lambda match: match[0].upper(), word)
     if name := _NAME.match(word):
         return name[0].upper() + capitalise(word[name.end() :])

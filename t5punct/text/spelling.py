@@ -23,6 +23,7 @@ _ORDINAL = re.compile(r"\d{1,3}")
 _FIRST_PERSON = re.compile(r"i(?:['’].*)?", re.IGNORECASE | re.DOTALL)
 _INITIALISM = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]?(?:\.?['’]s)?", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"['’]s$")
+_DEGREES = {"ph.d", "b.sc", "m.sc"}
 _LOWERED = {"e.g", "i.e", "a.m", "p.m", "a.k.a", "c.f", "p.a"}  # initialisms that are written in lower case
 LONGEST_WORD = 64  # letters; anything longer is a hash or the like
 _LONGEST_ACRONYM = 6  # letters
@@ -70,9 +71,10 @@ def is_initialism(word: str) -> bool:
     return "." in word[:-1] and _INITIALISM.fullmatch(word) is not None
 
 
-def is_lowered(initialism: str) -> bool:
-    """Whether an initialism begins a sentence with one capital: `E.g.`."""
-    return initialism.lower().removesuffix(".") in _LOWERED
+def has_initials(word: str) -> bool:
+    """Whether what stands before and behind full stops begins with a capital: `U.S.`, `Ph.D.`; not in `e.g.`."""
+    stem = _POSSESSIVE.sub("", word.lower()).removesuffix(".")
+    return stem in _DEGREES or (is_initialism(word) and stem not in _LOWERED)
 
 
 def can_be_acronym(word: str) -> bool:

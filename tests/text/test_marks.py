@@ -137,6 +137,12 @@ def test_a_word_in_mixed_case_has_one_form() -> None:
     assert case_forms("3.5") == {Case.LOWER: "3.5"}
 
 
+@pytest.mark.parametrize("word", ["Ph.D", "Ph.D.", "Ph.D.'s", "M.Sc"])
+def test_a_degree_has_two_capitals(word: str) -> None:
+    assert apply_case(word.lower(), Case.CAPITALISED) == word
+    assert case_of(word) is Case.CAPITALISED
+
+
 @pytest.mark.parametrize("word", ["3rd", "80s", "'90s", "10am", "20th-century"])
 def test_letters_behind_a_number_are_no_name(word: str) -> None:
     assert case_forms(word) == {Case.LOWER: word, Case.UPPER: word.upper()}
