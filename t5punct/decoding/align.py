@@ -20,7 +20,7 @@ from itertools import product
 from rapidfuzz.distance import Levenshtein
 
 from ..errors import ConfigError
-from ..text.marks import NO_LABEL, Alphabet, Case, case_of, ends_sentence
+from ..text.marks import NO_LABEL, Alphabet, Case, case_of
 from ..text.spelling import is_first_person
 from ..text.words import Word, split
 from ..windows.votes import Distribution, Vote
@@ -158,7 +158,7 @@ def votes(
             label, weight = alignment.generated[link.label_index].label, _DOUBTFUL
         if link.case_index is not None:
             case, weight = case_of(alignment.generated[link.case_index].core), _DOUBTFUL
-            if link.case_index and ends_sentence(alignment.generated[link.case_index - 1].label):
+            if link.case_index and (before := alignment.generated[link.case_index - 1]).ends_sentence(before.label):
                 inside = _inside(alignment.words[link.input_index], case)
         found.append(
             Vote(

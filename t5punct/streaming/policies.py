@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from ..errors import ConfigError
-from ..text.marks import ends_sentence
 from ..windows.combine import written
 from ..windows.votes import Vote
 from .state import StreamState
@@ -182,7 +181,8 @@ class Sentence:
         return max(0, state.n_waiting - self.after)
 
     def n_ready(self, state: StreamState, votes: Sequence[Vote]) -> int:
-        ended = [place for place, vote in enumerate(votes, start=1) if ends_sentence(written(vote.labels))]
+        waiting = zip(state.words[state.n_committed - state.start :], votes, strict=False)
+        ended = [place for place, (word, vote) in enumerate(waiting, 1) if word.ends_sentence(written(vote.labels))]
         if ended:
             return ended[-1]
         return len(votes) if state.n_waiting >= self.window else 0

@@ -14,11 +14,12 @@ import re
 
 # English abbreviations that are written with a full stop; here in lower case and without it.  Add your own.
 # `no.` and `fig.` are left out: as ordinary words they are too common
+_ENDLESS = "mr mrs dr prof rev gen col capt lt sgt gov sen vs viz cf approx"  # a name or a number follows
 _LISTED = """
-    mr mrs ms dr prof rev st jr sr gen col capt lt sgt gov sen ph.d b.sc m.sc inc ltd co corp bros dept
-    vs etc al cf viz approx incl resp misc vol pp eds jan feb aug sept oct nov dec
+    ms st jr sr ph.d b.sc m.sc inc ltd co corp bros dept
+    etc al incl resp misc vol pp eds jan feb aug sept oct nov dec
 """
-ABBREVIATIONS = set(_LISTED.split())
+ABBREVIATIONS = {*_ENDLESS.split(), *_LISTED.split()}
 _ORDINAL = re.compile(r"\d{1,3}")
 _FIRST_PERSON = re.compile(r"i(?:['’].*)?", re.IGNORECASE | re.DOTALL)
 _INITIALISM = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]?(?:\.?['’]s)?", re.IGNORECASE)
@@ -60,6 +61,11 @@ def takes_capital(word: str) -> bool:
     """Whether a word gets a capital at the start of a sentence: `'em` does, `3rd` and Georgian words do not."""
     first = next((char for char in word if char.isalnum()), "").lower()
     return first != first.title() and not keeps_letters(word)
+
+
+def goes_on(word: str) -> bool:
+    """Whether a sentence goes on over the full stop of a word: `Mr. and Mrs.`, `vs. them`; not `St.`, also a street."""
+    return word.lower() in _ENDLESS.split()
 
 
 def is_initialism(word: str) -> bool:

@@ -131,6 +131,11 @@ class WrittenWord:
     annotated: AnnotatedWord
 
     @property
+    def separator(self) -> str:
+        """What stands between it and the next word: its label, but not the full stop of `Mr.`."""
+        return self.spoken.word.separator(self.annotated.label)
+
+    @property
     def in_file(self) -> str:
         """The word as its file has it, with its tags, and what follows it."""
         return self.spoken.written(self.annotated.text)

@@ -67,7 +67,7 @@ def paragraphs(written: Iterable[WrittenItem], config: ParagraphConfig) -> Itera
                 waiting, n_sentences = [], 0
             continue
         if waiting and isinstance(word := waiting[0], WrittenWord):
-            n_sentences += ends_sentence(word.annotated.label)
+            n_sentences += ends_sentence(word.separator)
             if _ends_paragraph(word, item, n_sentences, config):
                 waiting[0], n_sentences = _followed_by(word, _EMPTY_LINE), 0
         yield from waiting
@@ -83,7 +83,7 @@ def _begins_anew(item: Kept) -> bool:
 
 
 def _ends_paragraph(held: WrittenWord, item: WrittenWord, n_sentences: int, config: ParagraphConfig) -> bool:
-    if not ends_sentence(held.annotated.label):
+    if not ends_sentence(held.separator):
         return False
     start_ms, end_ms = item.spoken.start_ms, held.spoken.end_ms
     silence_ms = 0 if start_ms is None or end_ms is None else start_ms - end_ms

@@ -93,7 +93,7 @@ def _labelled(written: Iterable[WrittenItem]) -> Iterator[_Labelled]:
             kept = kept[n_behind:]
             yield held
         text = " ".join([*(one.shown for one in kept), item.annotated.text])
-        held = _Labelled(item.spoken, text, item.annotated.label, opens)
+        held = _Labelled(item.spoken, text, item.separator, opens)
         kept, opens = [], False
     if held:
         held.text = " ".join([held.text, *(one.shown for one in kept)])

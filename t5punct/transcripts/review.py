@@ -81,7 +81,7 @@ def _lines(written: Iterable[WrittenItem]) -> Iterator[str]:
             yield f"<b>{text}</b>" if item.shown else text
         else:
             yield _span(item) + text
-            ends = ends_sentence(item.annotated.label)
+            ends = ends_sentence(item.separator)
     yield _escaped(lead) + "</p>"
 
 

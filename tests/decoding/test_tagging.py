@@ -107,6 +107,12 @@ def test_a_capital_that_a_sentence_end_explains_is_taken_back_without_one(tagged
     assert second.inside is not None and second.inside.probabilities == pytest.approx((0.5, 0.5, 0.0), abs=1e-5)
 
 
+def test_the_full_stop_of_a_title_explains_no_capital(tagged_model: Model) -> None:
+    model = _by_hand(tagged_model, stop=0.8, capital=0.9)
+    votes = TagDecoder(model).votes([WindowInput.of(["Dr", "who", "so"])])[0]
+    assert [vote.inside is None for vote in votes] == [True, True, False]
+
+
 def test_a_sentence_end_that_was_nearly_written_explains_no_capital(tagged_model: Model) -> None:
     model = _by_hand(tagged_model, stop=0.45, capital=0.55)
     punctuator = Punctuator(model, PunctuatorConfig(decoding=DecodingConfig("tagger"), fragment=True))

@@ -130,6 +130,12 @@ def test_short_sentences_do_not_pile_up(length: int, every: int, after: int) -> 
         assert heard - latest < length + after + every
 
 
+def test_no_sentence_ends_behind_a_title() -> None:
+    policy = Sentence(1, 0, 9)
+    for word, n_ready in (("mr", 0), ("so", 1)):
+        assert policy.n_ready(StreamState((Word(word), Word("a")), 2), [_vote(stop=1.0), SURE]) == n_ready
+
+
 def test_a_sentence_s_window_begins_where_the_sentence_does() -> None:
     policy = Sentence(4, 4, 10)
     assert policy.window_start(_heard(30, 25, sentence_start=24)) == 24

@@ -201,18 +201,22 @@ def test_a_sentence_is_cut_where_it_no_longer_fits(
     assert not left
 
 
+def cues_of(ctm: str, config: ResegmentConfig) -> list[WrittenCue]:
+    items = list(transcript_of(io.StringIO(ctm), "ctm").items())
+    return sentence_cues(written_items(items, kept(items)), config)
+
+
 def test_new_cues_end_with_sentences() -> None:
     text = "\n".join(f"a 1 {place} 1 {word}" for place, word in enumerate("so what. I know this, and you? yes".split()))
-    found = transcript_of(io.StringIO(text), "ctm")
-    items = list(found.items())
-    cues = sentence_cues(written_items(items, kept(items)), ResegmentConfig(min_chars=1))
-    assert cues == [
+    assert cues_of(text, ResegmentConfig(min_chars=1)) == [
         WrittenCue(0, 2000, "so what."),
         WrittenCue(2000, 7000, "I know this, and you?"),
         WrittenCue(7000, 8000, "yes"),
     ]
-    short = sentence_cues(written_items(items, kept(items)), ResegmentConfig(12, 1, min_chars=1))
+    short = cues_of(text, ResegmentConfig(12, 1, min_chars=1))
     assert [cue.text for cue in short] == ["so what.", "I know this,", "and you?", "yes"], "cut behind a comma"
+    text = "a 1 0 1 Dr.\na 1 1 1 Who\n"
+    assert [cue.text for cue in cues_of(text, ResegmentConfig(min_chars=1))] == ["Dr. Who"]
 
 
 def test_words_without_times_share_what_their_cue_has() -> None:
@@ -229,6 +233,7 @@ def test_words_without_times_share_what_their_cue_has() -> None:
         ("one.\n\ntwo. three. four.", ParagraphConfig(sentences=2), "one.\n\ntwo. three.\n\nfour."),
         ("one. JOHN two. ", ParagraphConfig(sentences=1), "one.\n\nJOHN two. "),
         ("one two three", ParagraphConfig(sentences=1), "one two three"),
+        ("Dr. and Mrs. Who. two", ParagraphConfig(sentences=1), "Dr. and Mrs. Who.\n\ntwo"),
     ],
 )
 def test_paragraphs_end_after_so_many_sentences(source: str, config: ParagraphConfig, expected: str) -> None:

@@ -50,6 +50,10 @@ def test_a_dash_or_an_emoji_leaves_the_beginning_to_the_next_word() -> None:
     assert not begins_next(None, Word("🙂"), "")
 
 
+def test_a_sentence_goes_on_behind_a_title() -> None:
+    assert [begins_next(False, Word("Mr"), label) for label in ("", ",", ".", "?")] == [False, False, False, True]
+
+
 def test_a_sentence_ends_once() -> None:
     assert placed(SAYS_LOWER, Word("🙂"), True).labels.best == ""
     assert placed(SAYS_LOWER, Word("🙂"), False).labels.best == "."
