@@ -2,8 +2,9 @@
 
 In: a vote on a word, and whether a sentence begins with it.  Out: the vote, corrected accordingly.
 
-A word that begins a sentence gets a capital.  Any other word loses a capital that only a sentence start would explain.
-A dash or an emoji does not begin a sentence: the word after it gets the capital, and it gets no second full stop.
+A word that begins a sentence gets a capital.  Any other word loses a capital that only a sentence start would explain;
+`I.e.` has one there only.  A dash or an emoji does not begin a sentence: the word after it gets the capital, and it
+gets no second full stop.
 
 >>> dash, hello = Word("-"), Word("hello")
 >>> begins_next(True, dash, ""), begins_next(True, hello, ""), begins_next(False, hello, "?!")
@@ -15,7 +16,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..text.marks import NO_LABEL, Alphabet, Case, case_of, ends_sentence
-from ..text.spelling import can_be_acronym, is_spoken, takes_capital
+from ..text.spelling import can_be_acronym, has_initials, is_initialism, is_spoken, takes_capital
 from ..text.words import Word
 from .votes import Vote, going_on, opening
 
@@ -25,7 +26,10 @@ def placed(vote: Vote, word: Word, begins: bool | None) -> Vote:
     if begins is None:
         return vote
     if not begins:
-        return going_on(vote)
+        vote = going_on(vote)
+        if not is_initialism(word.core) or has_initials(word.core):
+            return vote
+        return replace(vote, cases=vote.cases.among(lambda case: case != Case.CAPITALISED, Case.LOWER))
     if not is_spoken(word.text):
         return replace(vote, labels=vote.labels.among(lambda label: not ends_sentence(label), NO_LABEL))
     if not takes_capital(word.core) or case_of(word.core) is Case.VERBATIM:

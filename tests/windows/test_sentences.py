@@ -50,6 +50,13 @@ def test_a_dash_or_an_emoji_leaves_the_beginning_to_the_next_word() -> None:
     assert not begins_next(None, Word("🙂"), "")
 
 
+def test_abbreviations_in_lower_case_have_a_capital_only_at_the_start() -> None:
+    capital = Vote(Distribution.certain(""), Distribution.of({"capitalised": 0.9, "lower": 0.1}))
+    assert [case_of_vote("i.e.", capital, begins) for begins in (True, False)] == [Case.CAPITALISED, Case.LOWER]
+    assert [case_of_vote("a.m.", vote, False) for vote in (AFTER_AN_END, capital)] == [Case.LOWER] * 2
+    assert case_of_vote("ph.d.", capital, False) == Case.CAPITALISED
+
+
 def test_a_sentence_goes_on_behind_a_title() -> None:
     assert [begins_next(False, Word("Mr"), label) for label in ("", ",", ".", "?")] == [False, False, False, True]
 
