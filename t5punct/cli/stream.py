@@ -75,17 +75,17 @@ def stream(
     INPUT is standard input: words with white space between, or, with --timed, lines of json.
     """
     from ..errors import InputError
-    from ..streaming import StreamConfig, StreamingPunctuator
-    from ..text.formats.live import arrivals
-    from ..text.render import RenderConfig
 
     if sys.stdin is None:
         raise InputError("standard input is closed", expected="an open one", fix="give the words through a pipe")
-    config = StreamConfig(
-        policy, decide, window, lookahead, l_min, l_max, _numbers(threshold), every, after, max_delay_ms=max_delay_ms
-    )
-    render = RenderConfig(case=not no_case, keep_marks=keep_marks, disfluencies=disfluencies)
-    with _Interruptible() as interrupt:  # also while the model is loaded
+    with _Interruptible() as interrupt:  # also while libraries and the model are loaded
+        from ..streaming import StreamConfig, StreamingPunctuator
+        from ..text.formats.live import arrivals
+        from ..text.render import RenderConfig
+
+        when = (policy, decide, window, lookahead, l_min, l_max, _numbers(threshold), every, after)
+        config = StreamConfig(*when, max_delay_ms=max_delay_ms)
+        render = RenderConfig(case=not no_case, keep_marks=keep_marks, disfluencies=disfluencies)
         live = StreamingPunctuator(options.punctuator().with_config(render=render), config)
         printer = _Printer(as_json)
         source = arrivals(sys.stdin.fileno(), timed=timed, silence_ms=max_delay_ms, stop=interrupt.descriptor)

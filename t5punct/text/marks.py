@@ -39,7 +39,7 @@ NO_LABEL = ""
 DISFLUENT = "~"
 ENDS_SENTENCE = ".?!"
 _ENDS = ENDS_SENTENCE + "".join(mark for mark, here in OTHER_SCRIPTS.items() if here in ENDS_SENTENCE)
-_UNIT = re.compile(r"[^\W\d_]{2}|s", re.IGNORECASE)  # behind a number: `3rd`, `10am`, `80s`
+_UNIT = re.compile(r"(?:st|nd|rd|th|s|am|pm)(?![^\W\d_])", re.IGNORECASE)  # behind a number: `3rd`, `10am`, `80s`
 _INITIALS = re.compile(r"(?<!['’])\b[^\W\d_]")  # in `u.s.'s` all but the last
 # o'neil and d'angelo have two capitals; o'clock, d'you, d'oh and the like have one
 _NAME = re.compile(r"[od]['’](?=[^\W\d_]{3})(?!(?:clock|you|accord)\b)")

@@ -14,12 +14,12 @@ import re
 
 # English abbreviations that are written with a full stop; here in lower case and without it.  Add your own.
 # `no.` and `fig.` are left out: as ordinary words they are too common
-_ENDLESS = "mr mrs dr prof rev gen col capt lt sgt gov sen vs viz cf approx"  # a name or a number follows
+_ENDLESS = {"mr", "mrs", "vs", "viz", "cf", "approx"}  # a name or the like follows; not `dr`, also a street
 _LISTED = """
-    ms st jr sr ph.d b.sc m.sc inc ltd co corp bros dept
+    dr prof rev gen col capt lt sgt gov sen ms st jr sr ph.d b.sc m.sc inc ltd co corp bros dept
     etc al incl resp misc vol pp eds jan feb aug sept oct nov dec
 """
-ABBREVIATIONS = {*_ENDLESS.split(), *_LISTED.split()}
+ABBREVIATIONS = {*_ENDLESS, *_LISTED.split()}
 _ORDINAL = re.compile(r"\d{1,3}")
 _FIRST_PERSON = re.compile(r"i(?:['’].*)?", re.IGNORECASE | re.DOTALL)
 _INITIALISM = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]?(?:\.?['’]s)?", re.IGNORECASE)
@@ -65,7 +65,7 @@ def takes_capital(word: str) -> bool:
 
 def goes_on(word: str) -> bool:
     """Whether a sentence goes on over the full stop of a word: `Mr. and Mrs.`, `vs. them`; not `St.`, also a street."""
-    return word.lower() in _ENDLESS.split()
+    return word.lower() in _ENDLESS
 
 
 def is_initialism(word: str) -> bool:

@@ -38,9 +38,9 @@ _FREE = ("text", "lines")  # whatever stands in such a file is its text
 SUFFIXES = {".txt": "text", ".text": "text", **{f".{name}": name for name in FORMATS[2:]}, ".ssa": "ass"}
 _BEGIN_SO = {  # and are no texts, whatever their names
     "vtt": re.compile(r"WEBVTT\b"),
-    "srt": re.compile(r"\s*(\d+\s*\n)?\s*(\d+:)?\d+:\d+[,.]\d+ +--> "),
+    "srt": re.compile(r"(\d+\s*\n\s*)?(\d+:)?\d+:\d+[,.]\d+ +--> "),
     "ass": re.compile(r"\[Script Info\]", re.IGNORECASE),
-    "json": re.compile(r'\s*[{\[][{\[\s]*"\w+"\s*:'),
+    "json": re.compile(r'[{\[][{\[\s]*"\w+"\s*:'),
 }
 _FIRST_LINES = 3  # `[`, `{` and `"word": "how"`
 _log = logging.getLogger(__name__)
@@ -139,7 +139,7 @@ def _that_are_text(lines: Iterable[str], name: str) -> Iterator[str]:
     """The lines; raises InputError for those of another format, whose names and times would be written as words."""
     lines = iter(lines)
     first = [*islice(lines, _FIRST_LINES)]
-    begun = "".join(first).removeprefix(BOM)
+    begun = "".join(first).removeprefix(BOM).lstrip()
     for other, so in _BEGIN_SO.items():
         if so.match(begun):
             raise InputError(

@@ -109,7 +109,7 @@ def test_a_capital_that_a_sentence_end_explains_is_taken_back_without_one(tagged
 
 def test_the_full_stop_of_a_title_explains_no_capital(tagged_model: Model) -> None:
     model = _by_hand(tagged_model, stop=0.8, capital=0.9)
-    votes = TagDecoder(model).votes([WindowInput.of(["Dr", "who", "so"])])[0]
+    votes = TagDecoder(model).votes([WindowInput.of(["Mr", "who", "so"])])[0]
     assert [vote.inside is None for vote in votes] == [True, True, False]
 
 
