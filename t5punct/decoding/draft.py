@@ -22,7 +22,7 @@ from ..windows.votes import Vote
 from .accumulator import ChoiceAccumulator
 from .candidates import Branch, Candidates, Path
 from .inputs import WindowInput
-from .pooling import NOTHING_SAID
+from .pooling import NOTHING_SAID, OpinionPool
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,15 +116,17 @@ class Draft:
                 self._follow(site, child)
         self._lay_out()
 
-    def solution(self) -> Solution:
-        """The votes, when no site is open."""
-        accumulator, next_row = ChoiceAccumulator(len(self._window.words)), 0
+    def solution(self, pool: OpinionPool | None = None) -> Solution:
+        """The votes, when no site is open; `pool`: what the tagger says, if that counts."""
+        accumulator, next_row = ChoiceAccumulator(self._window.words), 0
         for paths in self._places:
             for path in paths:
                 end = next_row + len(path.branches)
                 accumulator.count(path, path.masses(self._rows[next_row:end]))
                 next_row = end
-        return Solution(accumulator.votes(), self._n_passes)
+        votes = accumulator.votes()
+        votes = pool.decide_case(votes, self._window.words, self._first_row) if pool else votes
+        return Solution(votes, self._n_passes)
 
     def _drafted(self, place: int, mark: str, word: Guess) -> list[Path]:
         """`mark`: guessed before the word."""

@@ -1,15 +1,18 @@
 """The decoder and the tagger decide a slot's first mark together: a logarithmic opinion pool.
 
-In: the decoder's logits of what may be written, and the tagger's logits of the slot's marks.  Out: pooled logits.
+In: the decoder's logits of what may be written, and the tagger's logits of the slot's marks and case.  Out: pooled
+logits, and votes.
 
 Both say how much likelier each mark is than no mark.  The pool takes the weighted mean of these log odds (Genest and
 Zidek 1986, logarithmic pools; Hinton 2002, products of experts); the tagger's weight is its share.  What the decoder
-says of case and of further marks stays: only it knows what was written before.  The tagger reads states that the
-encoder has computed anyway, so this costs next to nothing.  A mark whose tokens begin as a word's do (a dash, in some
-tokenizers) is pooled where they part.
+says of further marks stays: only it knows what was written before.  So does what it says of case, but for words behind
+`Inc.` and the like: there it writes a capital as behind any full stop, and the tagger, which sees whether the sentence
+goes on, decides.  The tagger reads states that the encoder has computed anyway, so this costs next to nothing.  A mark
+whose tokens begin as a word's do (a dash, in some tokenizers) is pooled where they part.
 
 >>> next_word, comma = 0.0, 1.0
->>> pool = OpinionPool.of(torch.tensor([[0.0, 3.0]]), share=0.5)  # one slot: no mark, or the task's first mark
+>>> no_case = torch.zeros(1, 3)
+>>> pool = OpinionPool.of(torch.tensor([[0.0, 3.0]]), no_case, share=0.5)  # one slot: no mark, or the task's first mark
 >>> pool.weigh(torch.tensor([[next_word, comma]]), classes=torch.tensor([[0, 1]]), rows=[0])
 tensor([[0., 2.]])
 """
@@ -17,9 +20,13 @@ tensor([[0., 2.]])
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
+
+from ..t5.tagger import TAGGED_CASES
+from ..text.spelling import is_abbreviation
+from ..windows.votes import Distribution, Vote
 
 NOTHING_SAID = -1  # the row of places of which the tagger says nothing
 
@@ -29,20 +36,21 @@ class OpinionPool:
     """What the tagger says of a batch's slots, and how much that counts.
 
     log_odds: float32 (n_slots + 1, n_classes), of each mark against none, the first class; shares: (n_slots + 1, 1).
-    In the last row nothing is said.
+    In the last row nothing is said.  cases: logits (n_slots, n_cases), of `TAGGED_CASES`.
     """
 
     log_odds: torch.Tensor
     shares: torch.Tensor
+    cases: torch.Tensor
 
     @classmethod
-    def of(cls, logits: torch.Tensor, share: float) -> OpinionPool:
-        """logits: the tagger's, (n_slots, n_classes), of no mark first; share: of the tagger, 0 to 1."""
-        odds = logits.float() - logits[:, :1].float()
+    def of(cls, marks: torch.Tensor, cases: torch.Tensor, share: float) -> OpinionPool:
+        """The tagger's logits, marks: (n_slots, n_classes), of no mark first; share: of the tagger, 0 to 1."""
+        odds = marks.float() - marks[:, :1].float()
         nothing = odds.new_zeros(1, odds.shape[1])
         shares = odds.new_full((len(odds) + 1, 1), share)
         shares[NOTHING_SAID] = 0.0
-        return cls(torch.cat([odds, nothing]), shares)
+        return cls(torch.cat([odds, nothing]), shares, cases)
 
     def weigh(self, logits: torch.Tensor, classes: torch.Tensor, rows: Sequence[int]) -> torch.Tensor:
         """Pooled logits, float32 (n, n_candidates).
@@ -55,3 +63,22 @@ class OpinionPool:
         unmarked = torch.where(unmarked.isfinite(), unmarked, 0.0)  # between marks alone only differences count
         share, said = self.shares[rows], self.log_odds[rows].gather(1, classes)
         return torch.where(marks, unmarked + (1.0 - share) * (logits - unmarked) + share * said, logits)
+
+    def decide_case(self, votes: tuple[Vote, ...], words: Sequence[str], first_row: int = 0) -> tuple[Vote, ...]:
+        """The votes on a window's words, with the tagger's case behind `Inc.` and the like.
+
+        first_row: the row of the first word's slot.
+        """
+        places = [
+            place
+            for place, before in enumerate(votes[:-1], 1)
+            if is_abbreviation(words[place - 1]) and before.labels.best == "."
+        ]
+        decided = list(votes)
+        for place in places:
+            chances = self.cases[first_row + place].float().softmax(-1).tolist()
+            forms = votes[place].cases.outcomes
+            if len(forms) > 1:
+                cases = {str(case): p for case, p in zip(TAGGED_CASES, chances, strict=True) if case in forms}
+                decided[place] = replace(votes[place], cases=Distribution.of(cases))
+        return tuple(decided)

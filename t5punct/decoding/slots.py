@@ -106,7 +106,7 @@ class SlotDecoder:
                 for one, row in zip(chosen, first_rows, strict=False)
             ]
             self._settle(passes, drafts, tagged.pool)
-            solutions |= zip(batch, (draft.solution() for draft in drafts), strict=True)
+            solutions |= zip(batch, (draft.solution(tagged.pool) for draft in drafts), strict=True)
         return [solutions[index] for index in range(len(requests))]
 
     def _tagged(self, encoded: torch.Tensor, requests: Sequence[SlotRequest]) -> TaggedBatch:
@@ -124,7 +124,7 @@ class SlotDecoder:
             Guess(tagger.mark_classes[mark], TAGGED_CASES[case], TAGGED_CASES[other])
             for mark, case, other in zip(*best, strict=True)
         ]
-        return TaggedBatch(guesses, OpinionPool.of(marks, self._share) if self._share else None)
+        return TaggedBatch(guesses, OpinionPool.of(marks, cases, self._share) if self._share else None)
 
     def _settle(self, passes: CachedDecoder, drafts: Sequence[Draft], pool: OpinionPool | None) -> None:
         """Pass after pass over the drafts that are not confirmed yet."""

@@ -28,7 +28,7 @@ class SlotWriter:
 
     def __init__(self, window: WindowInput, candidates: Candidates) -> None:
         self._window, self._candidates = window, candidates
-        self._accumulator = ChoiceAccumulator(len(window.words))
+        self._accumulator = ChoiceAccumulator(window.words)
         self._rows: list[Sequence[float]] = []
         self._node: TrieNode
         if not self.done:
@@ -72,9 +72,10 @@ class SlotWriter:
         if not self.done:
             self._offer()
 
-    def votes(self) -> tuple[Vote, ...]:
-        """One vote a word, when done."""
-        return self._accumulator.votes()
+    def votes(self, pool: OpinionPool | None = None) -> tuple[Vote, ...]:
+        """One vote a word, when done; `pool`: what the tagger says, if that counts."""
+        votes = self._accumulator.votes()
+        return pool.decide_case(votes, self._window.words) if pool else votes
 
     def _offer(self) -> None:
         self._choice = self._candidates.choice(self._window, self._accumulator.place, self._accumulator.n_marks)
@@ -110,15 +111,15 @@ def decode_stepwise(
         logits = output.logits[:, -1].float()  # (n_batch, n_vocabulary)
         tokens = [_step(*one, model) for one in zip(writers, logits, pools, strict=True)]
         written = torch.tensor(tokens, device=model.device)[:, None]
-    return [writer.votes() for writer in writers]
+    return [writer.votes(pool) for writer, pool in zip(writers, pools, strict=True)]
 
 
 def _pools(model: Model, share: float, states: torch.Tensor, sources: Sequence[Source]) -> list[OpinionPool | None]:
     """The tagger's opinion on each window's slots; states: (n_batch, n_source, d_model)."""
-    if model.tagger is None:
+    if model.tagger is None or not share:
         return [None] * len(sources)
-    tagged = [model.tagger(states[row, list(source.word_ends)])[0] for row, source in enumerate(sources)]
-    return [OpinionPool.of(marks, share) for marks in tagged]
+    tagged = [model.tagger(states[row, list(source.word_ends)]) for row, source in enumerate(sources)]
+    return [OpinionPool.of(marks, cases, share) for marks, cases in tagged]
 
 
 def _step(writer: SlotWriter, logits: torch.Tensor, pool: OpinionPool | None, model: Model) -> int:

@@ -21,7 +21,7 @@ from functools import cached_property, lru_cache
 from types import MappingProxyType
 
 from ..errors import ConfigError
-from .spelling import has_initials, is_initialism, keeps_letters
+from .spelling import has_initials, is_degree, is_initialism, keeps_letters
 
 DASH = "-"  # a dash standing between words; a hyphen inside a word is part of the word
 _KNOWN_MARKS = ",.?!:;" + DASH
@@ -39,7 +39,8 @@ NO_LABEL = ""
 DISFLUENT = "~"
 ENDS_SENTENCE = ".?!"
 _ENDS = ENDS_SENTENCE + "".join(mark for mark, here in OTHER_SCRIPTS.items() if here in ENDS_SENTENCE)
-_UNIT = re.compile(r"(?:st|nd|rd|th|s|am|pm)(?![^\W\d_])", re.IGNORECASE)  # behind a number: `3rd`, `10am`, `80s`
+# behind a number: `3rd`, `10am`, `80s`, `1980's`
+_UNIT = re.compile(r"(?:(?<=\d)|(?<=\d['’]))(?:st|nd|rd|th|s|am|pm)(?![^\W\d_])", re.IGNORECASE)
 _INITIALS = re.compile(r"(?<!['’])\b[^\W\d_]")  # in `u.s.'s` all but the last
 # o'neil and d'angelo have two capitals; o'clock, d'you, d'oh and the like have one
 _NAME = re.compile(r"[od]['’](?=[^\W\d_]{3})(?!(?:clock|you|accord)\b)")
@@ -132,8 +133,7 @@ def capitalise(word: str) -> str:
         return name[0].upper() + capitalise(word[name.end() :])
     for index, char in enumerate(word):
         if char.istitle() or char.islower():
-            is_unit = index > 0 and word[index - 1].isdigit() and _UNIT.match(word, index)
-            return word if is_unit else word[:index] + char.title() + word[index + 1 :]
+            return word if _UNIT.match(word, index) else word[:index] + char.title() + word[index + 1 :]
     return word
 
 
@@ -173,6 +173,7 @@ def case_forms(word: str) -> Mapping[Case, str]:
     # `U.S.` is in capitals, though it begins a sentence in the same way
     for case in (Case.LOWER, Case.UPPER, Case.CAPITALISED) if is_initialism(word) else _CASES:
         form = apply_case(word, case)
-        if form not in forms.values():
+        never_so = case is Case.UPPER and is_degree(word) and form != word  # `PH.D.`
+        if form not in forms.values() and not never_so:
             forms[case] = form
     return MappingProxyType(forms)

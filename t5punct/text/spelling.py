@@ -14,12 +14,11 @@ import re
 
 # English abbreviations that are written with a full stop; here in lower case and without it.  Add your own.
 # `no.` and `fig.` are left out: as ordinary words they are too common
-_ENDLESS = {"mr", "mrs", "vs", "viz", "cf", "approx"}  # a name or the like follows; not `dr`, also a street
 _LISTED = """
-    dr prof rev gen col capt lt sgt gov sen ms st jr sr ph.d b.sc m.sc inc ltd co corp bros dept
-    etc al incl resp misc vol pp eds jan feb aug sept oct nov dec
+    mr mrs ms dr prof rev gen col capt lt sgt gov sen st jr sr ph.d b.sc m.sc inc ltd co corp bros dept
+    vs viz cf approx etc al incl resp misc vol pp eds jan feb aug sept oct nov dec
 """
-ABBREVIATIONS = {*_ENDLESS, *_LISTED.split()}
+ABBREVIATIONS = {*_LISTED.split()}
 _ORDINAL = re.compile(r"\d{1,3}")
 _FIRST_PERSON = re.compile(r"i(?:['’].*)?", re.IGNORECASE | re.DOTALL)
 _INITIALISM = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]?(?:\.?['’]s)?", re.IGNORECASE)
@@ -63,9 +62,14 @@ def takes_capital(word: str) -> bool:
     return first != first.title() and not keeps_letters(word)
 
 
-def goes_on(word: str) -> bool:
-    """Whether a sentence goes on over the full stop of a word: `Mr. and Mrs.`, `vs. them`; not `St.`, also a street."""
-    return word.lower() in _ENDLESS
+def is_abbreviation(word: str) -> bool:
+    """Whether a full stop behind a word is its own, whether a sentence ends there or not: that of `Inc` or `st`."""
+    return word.lower() in ABBREVIATIONS
+
+
+def may_be_initial(word: str) -> bool:
+    """Whether a word may be an initial, whatever its case: `J`, `f`; not `I`."""
+    return len(word) == 1 and word.isalpha() and not is_first_person(word)
 
 
 def is_initialism(word: str) -> bool:
@@ -79,8 +83,17 @@ def is_initialism(word: str) -> bool:
 
 def has_initials(word: str) -> bool:
     """Whether what stands before and behind full stops begins with a capital: `U.S.`, `Ph.D.`; not in `e.g.`."""
-    stem = _POSSESSIVE.sub("", word.lower()).removesuffix(".")
-    return stem in _DEGREES or (is_initialism(word) and stem not in _LOWERED)
+    return is_degree(word) or (is_initialism(word) and _bare(word) not in _LOWERED)
+
+
+def is_degree(word: str) -> bool:
+    """Whether a word is a degree such as `Ph.D.`, never written in capitals alone."""
+    return _bare(word) in _DEGREES
+
+
+def _bare(word: str) -> str:
+    """A word in lower case without the full stop at its end, and without `'s`."""
+    return _POSSESSIVE.sub("", word.lower()).removesuffix(".")
 
 
 def can_be_acronym(word: str) -> bool:

@@ -18,7 +18,7 @@ from functools import lru_cache
 
 from ..errors import InputError
 from .marks import DASH, ENDS_SENTENCE, NO_LABEL, OTHER_SCRIPTS, Alphabet, Case, apply_case, ends_sentence
-from .spelling import goes_on, is_initialism, owns_full_stop
+from .spelling import is_abbreviation, is_initialism, may_be_initial, owns_full_stop
 
 APOSTROPHES = "'’"
 _ELISIONS = {"tis", "twas", "twere", "twill", "cause", "em", "til", "till", "bout", "round", "n", "nuff", "kay"}
@@ -111,15 +111,17 @@ class Word:
         return text[:start] + (self.spelled or apply_case(core, case)) + text[start + len(core) :]
 
     def separator(self, label: str) -> str:
-        """What of a label stands between this word and the next: all of it, but not the full stop of `Mr.`."""
-        return NO_LABEL if label == "." and goes_on(self.core) else label
+        """What of a label surely stands between this word and the next: not the full stop of `Mr.`, `Inc.` or `J.`."""
+        is_own = label == "." and (is_abbreviation(self.core) or may_be_initial(self.core))
+        return NO_LABEL if is_own else label
 
     def ends_sentence(self, label: str, alphabet: Alphabet | None = None) -> bool:
         """Whether a reader sees a sentence end after the word with this label.
 
-        The full stop of `U.S.` counts, that of `Mr.` does not, nor does a mark that cannot be written.
+        The full stop of `U.S.` counts.  That of `Mr.` does not, nor does that of `Inc.`, where only the case of the
+        next word shows it; nor does a mark that cannot be written.
         """
-        if not ends_sentence(self.separator(label)):
+        if not ends_sentence(label) or (label == "." and is_abbreviation(self.core)):
             return False
         shares = label.startswith(".") and (self.dotted or self.stem().endswith("."))
         return shares or self._ends_itself or self.written(label, alphabet=alphabet) != self.written(NO_LABEL)

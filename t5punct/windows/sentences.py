@@ -18,7 +18,7 @@ from dataclasses import replace
 from ..text.marks import NO_LABEL, Alphabet, Case, case_of, ends_sentence
 from ..text.spelling import can_be_acronym, has_initials, is_initialism, is_spoken, takes_capital
 from ..text.words import Word
-from .votes import Vote, going_on, opening
+from .votes import Distribution, Vote, going_on, opening
 
 
 def placed(vote: Vote, word: Word, begins: bool | None) -> Vote:
@@ -29,7 +29,7 @@ def placed(vote: Vote, word: Word, begins: bool | None) -> Vote:
         vote = going_on(vote)
         if not is_initialism(word.core) or has_initials(word.core):
             return vote
-        return replace(vote, cases=vote.cases.among(lambda case: case != Case.CAPITALISED, Case.LOWER))
+        return replace(vote, cases=_lowered(vote.cases))
     if not is_spoken(word.text):
         return replace(vote, labels=vote.labels.among(lambda label: not ends_sentence(label), NO_LABEL))
     if not takes_capital(word.core) or case_of(word.core) is Case.VERBATIM:
@@ -42,3 +42,12 @@ def begins_next(begins: bool | None, word: Word, label: str, alphabet: Alphabet 
     if word.ends_sentence(label, alphabet):
         return True
     return bool(begins) and not is_spoken(word.text)
+
+
+def _lowered(cases: Distribution) -> Distribution:
+    """The distribution with the probability of a capital given to lower case."""
+    chances = dict(zip(cases.outcomes, cases.probabilities, strict=True))
+    capital = chances.pop(Case.CAPITALISED, 0.0)
+    return Distribution.of(
+        {Case.LOWER.value: 0.0} | chances | {Case.LOWER.value: chances.get(Case.LOWER, 0.0) + capital}
+    )

@@ -17,16 +17,18 @@ from t5punct.decoding.inputs import DecodingConfig, WindowInput, encoder_input, 
 from t5punct.decoding.pooling import NOTHING_SAID, OpinionPool
 from t5punct.decoding.slots import SlotDecoder
 from t5punct.decoding.stepwise import decode_stepwise
+from t5punct.decoding.tagging import TagDecoder
 from t5punct.errors import ConfigError
 from t5punct.model import Model
 from t5punct.text.marks import NO_LABEL
-from t5punct.windows.votes import Vote
+from t5punct.windows.votes import Distribution, Vote
 
 WINDOWS = [
     WindowInput.of(words.split())
     for words in ("we know that right", "hello", "i saw iPhone users in the U.S. pay 3.5 dollars and leave", "no no no")
 ]
 SHARES = (0.0, 0.3, 1.0)
+UNASKED = torch.zeros(1, 3)  # what the tagger says of case
 
 
 def _slots(model: Model, windows: list[WindowInput], **settings: Any) -> list[tuple[Vote, ...]]:
@@ -58,7 +60,7 @@ def test_log_odds_of_each_mark_are_the_weighted_mean_and_words_keep_their_propor
     share = data.draw(st.floats(0.0, 1.0))
     logits = torch.tensor([[*words, *marks, -math.inf]])
     classes = torch.tensor([[*(0 for _ in words), *range(1, len(marks) + 1), 0]])
-    pool = OpinionPool.of(torch.tensor([tagged]) + data.draw(finite), share)  # a constant changes nothing
+    pool = OpinionPool.of(torch.tensor([tagged]) + data.draw(finite), UNASKED, share)  # a constant changes nothing
     before, after = (found.softmax(-1)[0].tolist() for found in (logits, pool.weigh(logits, classes, [0])))
     n, unmarked = len(words), sum(before[: len(words)])
     for index, said in enumerate(tagged[1:]):
@@ -70,15 +72,53 @@ def test_log_odds_of_each_mark_are_the_weighted_mean_and_words_keep_their_propor
 
 
 def test_where_only_marks_are_offered_their_differences_are_pooled() -> None:
-    pool = OpinionPool.of(torch.tensor([[5.0, 1.0, 3.0]]), share=0.25)
+    pool = OpinionPool.of(torch.tensor([[5.0, 1.0, 3.0]]), UNASKED, share=0.25)
     found = pool.weigh(torch.tensor([[2.0, 6.0]]), torch.tensor([[1, 2]]), [0])[0]
     assert float(found[1] - found[0]) == pytest.approx(0.75 * 4.0 + 0.25 * 2.0)
 
 
 def test_where_the_tagger_says_nothing_nothing_changes() -> None:
     logits = torch.tensor([[1.0, 2.0, -math.inf]])
-    pool = OpinionPool.of(torch.tensor([[0.0, 9.0]]), share=1.0)
+    pool = OpinionPool.of(torch.tensor([[0.0, 9.0]]), UNASKED, share=1.0)
     assert torch.equal(pool.weigh(logits, torch.tensor([[0, 1, 0]]), [NOTHING_SAID]), logits)
+
+
+def test_behind_an_abbreviation_with_a_full_stop_the_tagger_decides_the_case() -> None:
+    forms = Distribution.of({"lower": 0.1, "capitalised": 0.8, "upper": 0.1})
+    votes = tuple(
+        Vote(Distribution.certain(label), cases)
+        for label, cases in [
+            (".", forms), (".", Distribution.certain("verbatim")), (",", forms), ("", forms), (".", forms), ("", forms)
+        ]
+    )  # fmt: skip
+    said = torch.tensor([[0.7, 0.2, 0.1]]).log().repeat(7, 1)
+    pool = OpinionPool.of(torch.zeros(7, 3), said, share=0.5)
+    found = pool.decide_case(votes, ["inc", "iPhone", "inc", "so", "St", "is"], first_row=1)
+    behind = Distribution(("lower", "capitalised", "upper"), tuple(pytest.approx(p) for p in (0.7, 0.2, 0.1)))
+    assert [vote.cases for vote in found] == [*(vote.cases for vote in votes[:5]), behind]
+    assert [vote.labels for vote in found] == [vote.labels for vote in votes]
+
+
+def test_behind_abbreviations_parallel_equals_step_by_step_and_both_have_the_taggers_case(tagged_model: Model) -> None:
+    window = WindowInput.of("she has a ph.d in physics from st louis and works at apple inc in reno".split())
+    config = DecodingConfig(tagger_share=0.5, mark_odds={".": 1e6}, max_marks=1)  # every slot has a full stop
+    (found,), (wanted,) = (
+        SlotDecoder(tagged_model, config).votes([window]),
+        decode_stepwise(tagged_model, [window], config),
+    )
+    (tagged,) = TagDecoder(tagged_model).votes([window])
+    for one, other in zip(found, wanted, strict=True):
+        assert one.cases.outcomes == other.cases.outcomes
+        assert one.cases.probabilities == pytest.approx(other.cases.probabilities, abs=1e-4)
+    pairs = enumerate(zip(found, tagged, strict=True))
+    alike = [
+        place
+        for place, (one, other) in pairs
+        if one.cases.probabilities == pytest.approx(other.cases.probabilities, abs=1e-4)
+    ]
+    assert [window.words[place - 1] for place in alike] == ["ph.d", "st", "inc"]
+    unexplained = [place for place, vote in enumerate(found) if vote.inside is None]
+    assert unexplained == [0, *alike], "elsewhere a full stop explains a capital"
 
 
 @pytest.mark.parametrize("share", SHARES)

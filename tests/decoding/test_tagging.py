@@ -109,14 +109,22 @@ def test_a_capital_that_a_sentence_end_explains_is_taken_back_without_one(tagged
 
 def test_the_full_stop_of_a_title_explains_no_capital(tagged_model: Model) -> None:
     model = _by_hand(tagged_model, stop=0.8, capital=0.9)
-    votes = TagDecoder(model).votes([WindowInput.of(["Mr", "who", "so"])])[0]
-    assert [vote.inside is None for vote in votes] == [True, True, False]
+    votes = TagDecoder(model).votes([WindowInput.of(["Mr", "who", "so", "inc", "we"])])[0]
+    assert [vote.inside is None for vote in votes] == [True, True, False, False, True]
 
 
 def test_a_sentence_end_that_was_nearly_written_explains_no_capital(tagged_model: Model) -> None:
     model = _by_hand(tagged_model, stop=0.45, capital=0.55)
     punctuator = Punctuator(model, PunctuatorConfig(decoding=DecodingConfig("tagger"), fragment=True))
     assert [word.text for word in punctuator.annotate("so we go")][1:] == ["we", "go"]
+
+
+@pytest.mark.parametrize(("capital", "expected"), [(0.1, "We. Inc. is."), (0.9, "We. Inc. Is.")])
+def test_behind_an_abbreviation_the_model_says_whether_a_capital_follows(
+    tagged_model: Model, capital: float, expected: str
+) -> None:
+    model = _by_hand(tagged_model, stop=0.9, capital=capital)
+    assert Punctuator(model, PunctuatorConfig(decoding=DecodingConfig("tagger"))).punctuate("we inc is") == expected
 
 
 @given(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1))

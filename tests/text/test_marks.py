@@ -141,9 +141,11 @@ def test_a_word_in_mixed_case_has_one_form() -> None:
 def test_a_degree_has_two_capitals(word: str) -> None:
     assert apply_case(word.lower(), Case.CAPITALISED) == word
     assert case_of(word) is Case.CAPITALISED
+    assert case_forms(word.lower()) == case_forms(word) == {Case.LOWER: word.lower(), Case.CAPITALISED: word}
+    assert case_forms(word.upper())[Case.UPPER] == word.upper(), "what the input has can stay"
 
 
-@pytest.mark.parametrize("word", ["3rd", "80s", "'90s", "10am", "20th-century"])
+@pytest.mark.parametrize("word", ["3rd", "80s", "'90s", "10am", "20th-century", "1980's", "80’s"])
 def test_letters_behind_a_number_are_no_name(word: str) -> None:
     assert case_forms(word) == {Case.LOWER: word, Case.UPPER: word.upper()}
 

@@ -281,14 +281,21 @@ def test_the_marks_that_are_given_leave_out_the_full_stop_of_the_word() -> None:
 def test_a_sentence_ends_where_a_reader_sees_it_end() -> None:
     ends = {
         raw: split(raw).words[0].ends_sentence(".")
-        for raw in ("so", "etc.", "Mr", "vs.", "U.S.", "(U.S.?)", "U.S", ":)", '"so"')
+        for raw in ("so", "Etc.", "st", "J", "Mr", "vs.", "U.S.", "(U.S.?)", "U.S", ":)", '"so"')
     }
-    going_on = ["Mr", "vs.", "U.S", ":)"]
-    assert [raw for raw, is_end in ends.items() if not is_end] == going_on
+    assert [raw for raw, is_end in ends.items() if not is_end] == ["Etc.", "st", "Mr", "vs.", "U.S", ":)"]
+    assert split("etc.").words[0].ends_sentence("!")
     assert split("Mr.").words[0].ends_sentence("?"), "as in `Mr. who?`, of which `who` was lost"
     assert not split("so").words[0].ends_sentence(",")
     assert Word("end.").ends_sentence("!", Alphabet("!"))
     assert not Word("end.").ends_sentence("!"), "`end.!` would be read as the word `end`"
+
+
+def test_a_full_stop_that_may_be_the_words_own_separates_nothing() -> None:
+    words = ("so", "Mr", "ms", "St", "inc.", "J", "f", "I", "U.S.")
+    assert [word for word in words if not Word(word).separator(".")] == ["Mr", "ms", "St", "J", "f"]
+    assert Word("Inc").separator(",") == ","
+    assert Word("Inc").separator("?") == "?"
 
 
 @pytest.mark.parametrize("text", [None, ["we", "know"], b"we know", 5, "we \ud800 know", "\udcff"])
