@@ -22,7 +22,7 @@ from ..text.marks import Alphabet
 from .items import Item, Kept, SpokenWord, WrittenItem, WrittenWord, in_place
 from .lines import ctm, plain, table, utterances
 from .recogniser_json import RecogniserJson
-from .subtitles import ass, srt, vtt
+from .subtitles import TIMING, ass, srt, vtt
 
 _READERS: dict[str, Callable[[Iterable[str], Alphabet | None], Iterator[Item]]] = {
     "text": plain,
@@ -34,15 +34,16 @@ _READERS: dict[str, Callable[[Iterable[str], Alphabet | None], Iterator[Item]]] 
     "tsv": table,
 }
 FORMATS = (*_READERS, "json")
-_FREE = ("text", "lines")  # whatever stands in such a file is its text
+_FREE = ("text", "lines")  # a file of which anything can be the text
 SUFFIXES = {".txt": "text", ".text": "text", **{f".{name}": name for name in FORMATS[2:]}, ".ssa": "ass"}
-_BEGIN_SO = {  # and are no texts, whatever their names
+_BEGIN_SO = {  # and are no texts, though their names do not show it
     "vtt": re.compile(r"WEBVTT\b"),
-    "srt": re.compile(r"(\d+\s*\n\s*)?(\d+:)?\d+:\d+[,.]\d+ +--> "),
+    "srt": re.compile(rf"(\d+\s*\n)?{TIMING.pattern}[ \t]*(\n|$|X1:)"),
     "ass": re.compile(r"\[Script Info\]", re.IGNORECASE),
-    "json": re.compile(r'[{\[][{\[\s]*"\w+"\s*:'),
+    "json": re.compile(r'[{\[][{\[\s]*"[^"\n]+"\s*:\s*(["{\[\d-]|(true|false|null)\b|$)'),
 }
-_FIRST_LINES = 3  # `[`, `{` and `"word": "how"`
+_OPENS = re.compile(r"[\s{\[]*|\d+\s*")  # a line that tells nothing yet
+_MAX_OPENING_LINES = 20
 _log = logging.getLogger(__name__)
 
 
@@ -114,8 +115,8 @@ def format_of(source: str | Path) -> str:
 def read_transcript(source: str | Path, *, format: str | None = None, alphabet: Alphabet | None = None) -> Transcript:
     """A file, a pipe or standard input (`-`); nothing is read yet.
 
-    Raises ConfigError for an unknown format; its items raise InputError if no format is given, the name shows none, and
-    it is subtitles or json.
+    Raises ConfigError for an unknown format; its items raise InputError if no format is given, the name shows text or
+    nothing, and the first lines are of subtitles or json.
     """
     name = format or format_of(source)
     if name not in FORMATS:
@@ -137,8 +138,11 @@ def transcript_of(
 
 def _that_are_text(lines: Iterable[str], name: str) -> Iterator[str]:
     """The lines; raises InputError for those of another format, whose names and times would be written as words."""
-    lines = iter(lines)
-    first = [*islice(lines, _FIRST_LINES)]
+    lines, first = iter(lines), list[str]()
+    for line in islice(lines, _MAX_OPENING_LINES):
+        first.append(line)
+        if not _OPENS.fullmatch(line.removeprefix(BOM)):
+            break
     begun = "".join(first).removeprefix(BOM).lstrip()
     for other, so in _BEGIN_SO.items():
         if so.match(begun):

@@ -106,7 +106,9 @@ def spelled(text: str, like: str, *, is_ascii: bool) -> str:
 def no_json(name: str, why: str) -> InputError:
     """The error for a file that is no json."""
     return InputError(
-        f"{name} is no json ({why})", expected="a complete json file", fix="check it, or name its --format"
+        f"{name} is no json ({why})",
+        expected="a complete json file",
+        fix="check it, make a list of it if each line is json, or name its --format",
     )
 
 

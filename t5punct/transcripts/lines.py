@@ -34,7 +34,10 @@ def utterances(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterat
     """Plain text of which each line is a text of its own."""
     for number, line in enumerate(lines):
         yield Kept("", breaks=True)
-        yield from speech(line, alphabet=alphabet, cue=Cue(number))
+        if is_time(line):
+            yield Kept(line)
+        else:
+            yield from speech(line, alphabet=alphabet, cue=Cue(number))
 
 
 def ctm(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator[Item]:

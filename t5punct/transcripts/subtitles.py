@@ -22,7 +22,7 @@ from .rolling import Rolling
 from .speech import speech, timed
 
 _TIME = r"(?:(\d+):)?(\d{1,2}):(\d{1,2})(?:[.,](\d{1,3}))?"
-_TIMING = re.compile(rf"\s*{_TIME}\s*-->\s*{_TIME}")
+TIMING = re.compile(rf"\s*{_TIME}\s*-->\s*{_TIME}")
 _TIMING_LINE = re.compile(r"\s*[-+]?[\d:.,]+\s*-->\s*[-+]?[\d:.,]+")  # also one that is negative after a shift
 _INLINE_TIME = re.compile(rf"<{_TIME}>")  # of the word behind it, in WebVTT
 _NOTE = re.compile(r"(?:NOTE|STYLE|REGION)\b")
@@ -102,7 +102,7 @@ def _cues(lines: Iterable[str], alphabet: Alphabet | None, *, is_vtt: bool) -> I
 
 def _cue(line: str, number: int, speaker: str) -> Cue:
     """The cue whose times a line states; without times if they cannot be read."""
-    timing = _TIMING.match(line)
+    timing = TIMING.match(line)
     if timing is None:
         return Cue(number, None, None, speaker)
     return Cue(number, _ms(*timing.groups()[:4]), _ms(*timing.groups()[4:]), speaker)

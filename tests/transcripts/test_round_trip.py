@@ -262,6 +262,7 @@ LABELLED: list[tuple[str, Callable[[str], Transcript], list[str]]] = [
     ("Jane Doe  0:03\nso\n\nSpeaker 3  1:02:08\nwhat", lambda text: reading(text, "text"), ["so", "what"]),
     ("[00:05] Jane Doe (00:05): so\nQ: what", lambda text: reading(text, "text"), ["so", "what"]),
     ("0:00\nhow are\n0:04\nyou (00:12) at 10:30", lambda text: reading(text, "text"), ["how are you at 10:30"]),
+    ("0:00\nhow are\n0:04\nyou", lambda text: reading(text, "lines"), ["how are", "you"]),
     ("[00:01.123 --> 00:07.000]  how\n[00:07] are you", lambda text: reading(text, "text"), ["how are you"]),
     (SRT.format(a="10:30"), lambda text: reading(text, "srt"), ["how are you", "fine & well 10:30"]),
     ("10:30", lambda text: reading(text, "text"), ["10:30"]),
@@ -304,6 +305,11 @@ def test_a_file_of_which_nothing_can_be_read_gives_a_warning(
         ("srt", "\ufeff" + FILES["srt"]),
         ("json", '{"text": "how are you"}'),
         ("json", '[\n  {\n    "word": "how"\n  }\n]\n'),
+        ("json", '[\n\n[\n{\n"start-ms":\n1, "word": "how"}]]'),
+        ("json", '{"is_final": true, "text": "how"}\n'),
+        ("srt", "\n\n" + FILES["srt"]),
+        ("srt", "1\n00:00:01-->00:00:02\nhow\n"),
+        ("srt", "00:01,000\t-->\t00:02,000  X1:10\nhow\n"),
     ],
 )
 def test_what_is_no_text_is_not_read_as_one(format: str, text: str, tmp_path: Path) -> None:
@@ -315,7 +321,11 @@ def test_what_is_no_text_is_not_read_as_one(format: str, text: str, tmp_path: Pa
 
 
 @pytest.mark.parametrize(
-    "text", ["[Music]\nhow", "[00:01.123 --> 00:07.000]  how", "{\nhow are you", '["how"]', "webvtt"]
+    "text",
+    [
+        *("[Music]\nhow", "[00:01.123 --> 00:07.000]  how", "00:01.123 --> 00:07.000 how", "00:01.123 --> how"),
+        *("{\nhow are you", '["how"]', '{"name": is what you write', '"so": 1', "webvtt", "1\n2\nhow", "\n" * 30),
+    ],
 )
 def test_a_text_that_begins_oddly_is_a_text(text: str, tmp_path: Path) -> None:
     (path := tmp_path / "talk.txt").write_text(text, encoding="utf-8")

@@ -234,6 +234,11 @@ def test_words_without_times_share_what_their_cue_has() -> None:
         ("one. JOHN two. ", ParagraphConfig(sentences=1), "one.\n\nJOHN two. "),
         ("one two three", ParagraphConfig(sentences=1), "one two three"),
         ("Mr. and Mrs. Who. two", ParagraphConfig(sentences=1), "Mr. and Mrs. Who.\n\ntwo"),
+        (
+            "Ms. John F. Who of St. Ives Inc. one. two",
+            ParagraphConfig(sentences=1),
+            "Ms. John F. Who of St. Ives Inc. one.\n\ntwo",
+        ),
     ],
 )
 def test_paragraphs_end_after_so_many_sentences(source: str, config: ParagraphConfig, expected: str) -> None:
