@@ -14,6 +14,8 @@ from __future__ import annotations
 
 import dataclasses
 import re
+import types
+import typing
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -21,6 +23,10 @@ from typing import Any, TypeVar, cast
 from .errors import ConfigError, InputError
 
 T = TypeVar("T")
+_KINDS: dict[Any, str] = {  # what a value may be, as people say it
+    **{int: "a whole number", float: "a number", bool: "true or false", str: "text"},
+    **{list: "a list, e.g. [1,2]", dict: "a mapping, e.g. {a: 1}", type(None): "null"},
+}
 
 
 def load(schema: type[T], path: str | Path | None = None, overrides: Sequence[str] = (), base: str = "") -> T:
@@ -62,8 +68,6 @@ def save(config: Any, path: str | Path) -> None:
 
 def valid_keys(schema: Any, prefix: str = "") -> list[str]:
     """The dotted names of all settings of a config dataclass."""
-    import typing
-
     hints = typing.get_type_hints(schema)
     keys: list[str] = []
     for field in dataclasses.fields(schema):
@@ -155,11 +159,34 @@ def _merge(schema: type[T], layers: Sequence[Any]) -> T:
             fix=f"check the spelling: is it {nearest_key(key, schema)}?",
         ) from error
     except (OmegaConfBaseException, TypeError) as error:  # TypeError: a list where keys belong
-        key = getattr(error, "full_key", None)
-        setting = f"setting {key!r}" if key else "settings"
-        raise ConfigError(
-            f"{setting}: {str(error).splitlines()[0]}", expected="a value of the right type", fix="fix it"
-        ) from error
+        key = getattr(error, "full_key", None) or ""
+        found = f"setting {key!r}: " if key else "settings: "
+        if kind := _kind(schema, key):
+            values = [OmegaConf.select(layer, key) for layer in layers if OmegaConf.is_dict(layer)]
+            value = next((value for value in reversed(values) if value is not None), None)
+            raise ConfigError(found + str(value), expected=kind, fix="fix it") from error
+        found += str(error).splitlines()[0]
+        raise ConfigError(found, expected="a value of the right type", fix="fix it") from error
+
+
+def _kind(schema: Any, key: str) -> str:
+    """What a setting's value must be, in words; nothing where the key leads nowhere."""
+    hints: list[Any] = [schema]
+    for name in re.findall(r"[^.\[\]]+", key):  # `corpora[0].words`
+        hints = [one for hint in hints for one in _held(hint, name)]
+    return " or ".join(
+        dict.fromkeys(_KINDS[kind] for hint in hints if (kind := typing.get_origin(hint) or hint) in _KINDS)
+    )
+
+
+def _held(hint: Any, name: str) -> Iterator[Any]:
+    """The types of what a value of a type holds under a name, or at a place; of `Task | None` both."""
+    if dataclasses.is_dataclass(hint):
+        found = typing.get_type_hints(hint).get(name)
+    else:
+        found = [None, *typing.get_args(hint)][-1]  # of a list, of a mapping
+    is_union = typing.get_origin(found) in (types.UnionType, typing.Union)
+    yield from typing.get_args(found) if is_union else [found]
 
 
 def _empty(node: Any, layer: Any) -> None:

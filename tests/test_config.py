@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -138,9 +139,26 @@ def test_an_unknown_key_is_named_and_the_valid_ones_listed(tmp_path: Path) -> No
         load(Demo, tmp_path / "wrong.yaml")
 
 
-@pytest.mark.parametrize("override", ["size=x", "size=1.5", "size=", "optim=3", "corpora=3", "corpora.0.words=3"])
-def test_a_value_of_the_wrong_type_is_refused(override: str) -> None:
-    with pytest.raises(ConfigError, match="expected a value of the right type"):
+@pytest.mark.parametrize(
+    ("override", "said"),
+    [
+        ("size=x", "setting 'size': x; expected a whole number; "),
+        ("size=1.5", "setting 'size': 1.5; expected a whole number; "),
+        ("size=", "setting 'size': None; expected a whole number; "),
+        ("optim.lr=x", "setting 'optim.lr': x; expected a number; "),
+        ("optim.name=[1]", "setting 'optim.name': [1]; expected text or null; "),
+        (
+            "optim=3",
+            "settings: Merge error: int is not a subclass of Optim. value: 3; expected a value of the right type; ",
+        ),
+        ("corpora=3", "setting 'corpora': 3; expected a list, e.g. [1,2]; "),
+        ("corpora=[{words: x}]", "expected a value of the right type; "),
+        ("corpora.0.words=3", "expected a value of the right type; "),
+        ("odds={a: x}", "setting 'odds.a': x; expected a number; "),
+    ],
+)
+def test_a_value_of_the_wrong_type_is_refused_and_the_right_one_named(override: str, said: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(said)):
         load(Demo, None, [override])
 
 
