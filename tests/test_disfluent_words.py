@@ -143,6 +143,15 @@ def test_odds_of_the_sign_mark_more_words_or_fewer(signing_model: Model) -> None
     assert n_marked(1e-6) == 0 < n_marked(1.0) < n_marked(1e6) == len(TEXT.split())
 
 
+@pytest.mark.parametrize("changes", [{"marks": ",.~"}, {"mark_odds": {"~": 2.0}}])
+def test_the_sign_is_refused_where_nobody_asks_for_disfluencies(
+    signing_model: Model, changes: dict[str, object]
+) -> None:
+    with pytest.raises(ConfigError, match=r"'~', the sign of disfluent words, .*; add that, or leave it out"):
+        _punctuator(signing_model, "keep", **changes)
+    _punctuator(signing_model, "mark", **changes)
+
+
 def test_only_a_model_that_knows_them_is_asked(tagged_model: Model, signing_model: Model) -> None:
     with pytest.raises(ConfigError, match=r"'mark' with fresh, which does not know them; expected a model that was tr"):
         _punctuator(tagged_model, "mark")

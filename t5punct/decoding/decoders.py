@@ -39,9 +39,16 @@ def as_asked(model: Model, config: DecodingConfig) -> Model:
 def with_sign(config: DecodingConfig, model: Model, disfluencies: str) -> DecodingConfig:
     """The config; if disfluencies are not just kept, slots may hold their sign, which a model writes for nobody else.
 
-    Raises ConfigError for a model that does not know them, and for a decoder that cannot say which they are.
+    Raises ConfigError for a model that does not know them, for a decoder that cannot say which they are, and for a sign
+    that is named where none is asked for.
     """
     if disfluencies == KEEP:
+        if DISFLUENT in {*(config.marks or ""), *(config.mark_odds or {})}:
+            raise ConfigError(
+                f"{DISFLUENT!r}, the sign of disfluent words, among marks or their odds",
+                expected="it with --disfluencies mark or remove",
+                fix="add that, or leave it out",
+            )
         return config
     if not model.task.disfluencies:
         raise ConfigError(
