@@ -141,7 +141,7 @@ def _read_override(text: str) -> Any:
 
 def _merge(schema: type[T], layers: Sequence[Any]) -> T:
     from omegaconf import OmegaConf
-    from omegaconf.errors import ConfigKeyError, OmegaConfBaseException
+    from omegaconf.errors import ConfigKeyError, OmegaConfBaseException, ValidationError
 
     merged = OmegaConf.structured(schema)
     OmegaConf.set_readonly(merged, False)
@@ -160,20 +160,21 @@ def _merge(schema: type[T], layers: Sequence[Any]) -> T:
         ) from error
     except (OmegaConfBaseException, TypeError) as error:  # TypeError: a list where keys belong
         key = getattr(error, "full_key", None) or ""
-        found = f"setting {key!r}: " if key else "settings: "
-        if kind := _kind(schema, key):
-            values = [OmegaConf.select(layer, key) for layer in layers if OmegaConf.is_dict(layer)]
-            value = next((value for value in reversed(values) if value is not None), None)
-            raise ConfigError(found + str(value), expected=kind, fix="fix it") from error
-        found += str(error).splitlines()[0]
-        raise ConfigError(found, expected="a value of the right type", fix="fix it") from error
+        kind = _kind(schema, key) if isinstance(error, ValidationError) else ""
+        found = str(error.value) if isinstance(error, ValidationError) and kind else str(error).splitlines()[0]
+        raise ConfigError(
+            (f"setting {key!r}: " if key else "settings: ") + found,
+            expected=kind or "a value of the right type",
+            fix="fix it",
+        ) from error
 
 
 def _kind(schema: Any, key: str) -> str:
     """What a setting's value must be, in words; nothing where the key leads nowhere."""
     hints: list[Any] = [schema]
-    for name in re.findall(r"[^.\[\]]+", key):  # `corpora[0].words`
-        hints = [one for hint in hints for one in _held(hint, name)]
+    for name in re.sub(r"\[(\d+)\]", r".\1", key).split("."):  # `corpora[0].words`
+        if any(dataclasses.is_dataclass(hint) or typing.get_args(hint) for hint in hints):  # else the key has dots
+            hints = [one for hint in hints for one in _held(hint, name)]
     return " or ".join(
         dict.fromkeys(_KINDS[kind] for hint in hints if (kind := typing.get_origin(hint) or hint) in _KINDS)
     )

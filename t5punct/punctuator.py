@@ -196,8 +196,11 @@ class Punctuator:
 
     def decision(
         self, word: Word, votes: Sequence[Vote], begins: bool | None, combine: CombineConfig | None = None
-    ) -> tuple[Decision, bool]:
-        """What becomes of a word, given whether a sentence begins with it; and whether one begins with the next."""
+    ) -> tuple[Decision, bool | None]:
+        """What becomes of a word, given whether a sentence begins with it; and whether one begins with the next.
+
+        None: that is not known, as at the start of a fragment and behind `Inc.`.
+        """
         here, combine = [placed(vote, word, begins) for vote in votes], combine or self.config.combine
         found = decide(here, combine)
         if self.config.render.alternatives:
@@ -206,8 +209,9 @@ class Punctuator:
         found = found.without_sign(word)
         is_removed = found.disfluent and self.config.render.disfluencies == REMOVE
         label = self._given(word) or found.label
+        following = begins_next(begins, word, label, self.model.task.alphabet)
         # where the first word of a sentence is removed, the sentence begins with the next
-        return found, begins_next(begins, word, label, self.model.task.alphabet) or (is_removed and bool(begins))
+        return found, begins if is_removed and not following else following
 
     def settled(self, decisions: Iterable[Decision]) -> Iterator[Decision]:
         """Decisions on the words of a text as they are written: marks of removed words are with those before them."""

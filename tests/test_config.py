@@ -155,11 +155,19 @@ def test_an_unknown_key_is_named_and_the_valid_ones_listed(tmp_path: Path) -> No
         ("corpora=[{words: x}]", "expected a value of the right type; "),
         ("corpora.0.words=3", "expected a value of the right type; "),
         ("odds={a: x}", "setting 'odds.a': x; expected a number; "),
+        ("odds={'.': x}", "setting 'odds..': x; expected a number; "),
+        ("size=${nowhere}", "setting 'size': Interpolation key 'nowhere' not found; "),
     ],
 )
 def test_a_value_of_the_wrong_type_is_refused_and_the_right_one_named(override: str, said: str) -> None:
     with pytest.raises(ConfigError, match=re.escape(said)):
         load(Demo, None, [override])
+
+
+def test_of_several_values_the_wrong_one_is_shown(tmp_path: Path) -> None:
+    (tmp_path / "demo.yaml").write_text("size: x")
+    with pytest.raises(ConfigError, match="setting 'size': x; "):
+        load(Demo, tmp_path / "demo.yaml", ["size=3"])
 
 
 @pytest.mark.parametrize("override", ["size", "--size", "size=[", "size=${x"])

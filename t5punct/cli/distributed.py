@@ -74,4 +74,4 @@ class BatchOptions(TranscriptOptions):
 
 def _punctuator(options: TranscriptOptions, for_review: bool) -> Punctuator:
     wait_asleep()  # in a worker nobody has said so yet
-    return options.punctuator().with_config(render=options.render(for_review=for_review))
+    return options.punctuator(options.render(for_review=for_review))

@@ -89,7 +89,7 @@ def _scored(options: StrategyOptions, data: str, max_words: int | None, disfluen
     from ..text.render import RenderConfig
 
     render = RenderConfig(disfluencies=disfluencies)  # a mistake is said before a model is loaded
-    punctuator = options.punctuator().with_config(render=render)
+    punctuator = options.punctuator(render)
     with progress_bar("evaluating", _total(data, max_words)) as advance:
         return evaluate_file(data, punctuator, max_words=max_words, told=lambda done: advance(done, done))
 

@@ -24,6 +24,7 @@ from .threads import use_threads, wait_asleep
 
 if TYPE_CHECKING:
     from ..punctuator import Punctuator, PunctuatorConfig
+    from ..text.render import RenderConfig
     from ..windows.presets import Preset
 
 _PRESETS = "the preset's"
@@ -153,8 +154,9 @@ class ModelOptions:
             align=AlignConfig(self.min_alignment),
         )
 
-    def punctuator(self) -> Punctuator:
-        config = self.config()
+    def punctuator(self, render: RenderConfig | None = None) -> Punctuator:
+        """The punctuator that the options name; `render`: how it writes words, the default if there is none."""
+        config = self.config() if render is None else replace(self.config(), render=render)
         from ..punctuator import Punctuator
 
         silence_bars()

@@ -86,7 +86,7 @@ def stream(
         when = (policy, decide, window, lookahead, l_min, l_max, _numbers(threshold), every, after)
         config = StreamConfig(*when, max_delay_ms=max_delay_ms)
         render = RenderConfig(case=not no_case, keep_marks=keep_marks, disfluencies=disfluencies)
-        live = StreamingPunctuator(options.punctuator().with_config(render=render), config)
+        live = StreamingPunctuator(options.punctuator(render), config)
         printer = _Printer(as_json)
         source = arrivals(sys.stdin.fileno(), timed=timed, silence_ms=max_delay_ms, stop=interrupt.descriptor)
         n_problems = _print_all(source, live, printer, provisional)

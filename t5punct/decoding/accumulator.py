@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..text.marks import NO_LABEL, ends_sentence
-from ..text.spelling import is_abbreviation
 from ..windows.votes import Distribution, Vote
 from .candidates import Choice, Path
 
@@ -20,8 +19,8 @@ from .candidates import Choice, Path
 class ChoiceAccumulator:
     """Collects one window's choices, in order."""
 
-    def __init__(self, words: Sequence[str]) -> None:
-        self._words = words
+    def __init__(self, n_words: int) -> None:
+        self._n_words = n_words
         self._slots: list[Distribution] = []
         self._cases: list[Distribution] = []
         self._insides: list[Distribution | None] = []
@@ -40,7 +39,7 @@ class ChoiceAccumulator:
 
     @property
     def done(self) -> bool:
-        return len(self._slots) == len(self._words)
+        return len(self._slots) == self._n_words
 
     def count(self, path: Path, masses: Sequence[float]) -> None:
         """Take a path; `masses` are those of all options of its choice."""
@@ -66,22 +65,16 @@ class ChoiceAccumulator:
         if self.place:
             self._slots.append(labels)
         if path.option.case is not None:
-            self._insides.append(self._inside if self._ends_sentence else None)
             self._cases.append(_cases(choice, forms, stop))
+            self._insides.append(self._inside if ends_sentence(self._label) else None)
             self._open()
 
     def votes(self) -> tuple[Vote, ...]:
         """One vote for each slot that was decided; of the word after the last one, only the case is known."""
         return tuple(
-            Vote(labels, cases, left_words=index, right_words=len(self._words) - index - 1, inside=inside)
+            Vote(labels, cases, left_words=index, right_words=self._n_words - index - 1, inside=inside)
             for index, (labels, cases, inside) in enumerate(zip(self._slots, self._cases, self._insides, strict=False))
         )
-
-    @property
-    def _ends_sentence(self) -> bool:
-        """Whether the marks of the open slot end a sentence for sure; the full stop of `Inc.` does not."""
-        is_own = self._label == "." and is_abbreviation(self._words[self.place - 1])
-        return ends_sentence(self._label) and not is_own
 
     def _open(self) -> None:
         """Begin the slot after the word just written."""

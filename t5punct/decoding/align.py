@@ -21,7 +21,7 @@ from rapidfuzz.distance import Levenshtein
 
 from ..errors import ConfigError
 from ..text.marks import NO_LABEL, Alphabet, Case, case_of
-from ..text.spelling import is_first_person
+from ..text.spelling import is_first_person, leads_on
 from ..text.words import Word, split
 from ..windows.votes import Distribution, Vote
 
@@ -158,7 +158,8 @@ def votes(
             label, weight = alignment.generated[link.label_index].label, _DOUBTFUL
         if link.case_index is not None:
             case, weight = case_of(alignment.generated[link.case_index].core), _DOUBTFUL
-            if link.case_index and (before := alignment.generated[link.case_index - 1]).ends_sentence(before.label):
+            before = alignment.generated[link.case_index - 1] if link.case_index else None
+            if before and before.ends_sentence(before.label) is not False and not leads_on(before.core):
                 inside = _inside(alignment.words[link.input_index], case)
         found.append(
             Vote(

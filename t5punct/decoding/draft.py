@@ -118,7 +118,7 @@ class Draft:
 
     def solution(self, pool: OpinionPool | None = None) -> Solution:
         """The votes, when no site is open; `pool`: what the tagger says, if that counts."""
-        accumulator, next_row = ChoiceAccumulator(self._window.words), 0
+        accumulator, next_row = ChoiceAccumulator(len(self._window.words)), 0
         for paths in self._places:
             for path in paths:
                 end = next_row + len(path.branches)

@@ -12,7 +12,7 @@ What is settled is not computed again, and a window whose draft is confirmed lea
 Nothing depends on what is written later, so a window whose last slots are masked is written only up to them.
 
 With a tagger the first draft has its marks and case, without one it has none; this changes only the speed.  What the
-tagger says of marks may count in the decisions as well, see `pooling`.
+tagger says may count in the decisions as well, see `pooling`.
 
 E.g. `we know that right` is drafted as `we know that. Right?`, rewritten to `We know that, right?`, and confirmed.
 """

@@ -28,7 +28,7 @@ class SlotWriter:
 
     def __init__(self, window: WindowInput, candidates: Candidates) -> None:
         self._window, self._candidates = window, candidates
-        self._accumulator = ChoiceAccumulator(window.words)
+        self._accumulator = ChoiceAccumulator(len(window.words))
         self._rows: list[Sequence[float]] = []
         self._node: TrieNode
         if not self.done:

@@ -23,7 +23,7 @@ from ..t5.delay import Delay, delayed_states
 from ..t5.tagger import TAGGED_CASES
 from ..t5.tokenization import Source
 from ..text.marks import DISFLUENT, NO_LABEL, Case, case_forms, ends_sentence
-from ..text.spelling import is_abbreviation
+from ..text.spelling import leads_on
 from ..windows.votes import Distribution, Vote
 from .batching import by_length
 from .inputs import DecodingConfig, WindowInput, encoder_input, sources_of
@@ -110,7 +110,7 @@ class TagDecoder:
     def _vote(self, window: WindowInput, place: int, tagged: Tagged, begin: int) -> Vote:
         """The vote on a window's slot; the window's rows begin at `begin`."""
         row, inside, forms = begin + place, None, self._forms(window, place)
-        if place and not is_abbreviation(window.words[place - 1]):
+        if place and not leads_on(window.words[place - 1]):
             inside = _case(forms, within(tagged.cases[row], tagged.ends[row - 1]))
         return Vote(
             self._labels(window, place, tagged.marks[row]),

@@ -38,6 +38,7 @@ class StreamState:
     n_seen: int = 0
     n_committed: int = 0
     sentence_start: int = 0  # the first word after the last committed sentence end
+    in_doubt: bool = False  # whether only the next word shows if the last committed one ends a sentence: `Inc.`
     end_ms: int | None = None  # when the last word ended
     finished: bool = False
     times: tuple[Times, ...] = ()  # of the last of `words`
@@ -50,6 +51,11 @@ class StreamState:
     def start(self) -> int:
         """The place of the first remembered word in the stream."""
         return self.n_seen - len(self.words)
+
+    @property
+    def begins_sentence(self) -> bool | None:
+        """Whether a sentence begins with the first word that is not committed; None: that is not known."""
+        return None if self.in_doubt else self.n_committed == self.sentence_start
 
     @property
     def n_waiting(self) -> int:
@@ -99,7 +105,13 @@ class StreamState:
     def _check(self) -> None:
         """Raises ValueError for a state that no stream can have."""
         places = (0, self.start, self.n_committed, self.n_seen)
-        types = [(self.n_seen, int), (self.n_committed, int), (self.sentence_start, int), (self.finished, bool)]
+        types = [
+            (self.n_seen, int),
+            (self.n_committed, int),
+            (self.sentence_start, int),
+            (self.finished, bool),
+            (self.in_doubt, bool),
+        ]
         types += [(self.n_read, int), (self.n_tokens, int)]
         types += [] if self.end_ms is None else [(self.end_ms, int)]
         types += [(ms, int) for one in self.times for ms in (one.start_ms, one.end_ms) if ms is not None]

@@ -203,7 +203,7 @@ class Streams:
 
     def _commit(self, state: StreamState, votes: Sequence[Vote]) -> tuple[StreamState, tuple[Committed, ...]]:
         """The first waiting words, as these votes decide them, and the state once they are committed."""
-        begins = state.n_committed == state.sentence_start if state.n_committed else self._punctuator.begins_text
+        begins = state.begins_sentence if state.n_committed else self._punctuator.begins_text
         decisions, sentence_start = list[Decision](), state.sentence_start
         words = state.words[state.n_committed - state.start :][: len(votes)]
         for place, (word, vote) in enumerate(zip(words, votes, strict=True), start=state.n_committed + 1):
@@ -218,7 +218,8 @@ class Streams:
             for place, (word, spoken) in enumerate(zip(written, times, strict=True), start=1)
         )
         n_committed = state.n_committed + len(committed)
-        return replace(state, n_committed=n_committed, sentence_start=sentence_start), committed
+        after = replace(state, n_committed=n_committed, sentence_start=sentence_start, in_doubt=begins is None)
+        return after, committed
 
 
 class StreamingPunctuator:

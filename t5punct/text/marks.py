@@ -41,6 +41,7 @@ ENDS_SENTENCE = ".?!"
 _ENDS = ENDS_SENTENCE + "".join(mark for mark, here in OTHER_SCRIPTS.items() if here in ENDS_SENTENCE)
 # behind a number: `3rd`, `10am`, `80s`, `1980's`
 _UNIT = re.compile(r"(?:(?<=\d)|(?<=\d['’]))(?:st|nd|rd|th|s|am|pm)(?![^\W\d_])", re.IGNORECASE)
+_NEVER_UPPER = re.compile(r"\W*\d+(?:st|nd|rd|th|['’]?s)", re.IGNORECASE)  # `3rd`, `80s`; but `10AM`
 _INITIALS = re.compile(r"(?<!['’])\b[^\W\d_]")  # in `u.s.'s` all but the last
 # o'neil and d'angelo have two capitals; o'clock, d'you, d'oh and the like have one
 _NAME = re.compile(r"[od]['’](?=[^\W\d_]{3})(?!(?:clock|you|accord)\b)")
@@ -157,6 +158,11 @@ def apply_case(word: str, case: Case) -> str:
     return form if known and len(form) == len(word) and form.lower() == lower else word
 
 
+def _can_be_upper(word: str) -> bool:
+    """Whether a word is ever written in capitals alone: not as `PH.D.`, `3RD` or `1980'S`."""
+    return not is_degree(word) and _NEVER_UPPER.fullmatch(word) is None
+
+
 @lru_cache(maxsize=4_000)
 def case_forms(word: str) -> Mapping[Case, str]:
     """The distinct ways to write a word, by case; the first case that gives a form names it.
@@ -173,7 +179,6 @@ def case_forms(word: str) -> Mapping[Case, str]:
     # `U.S.` is in capitals, though it begins a sentence in the same way
     for case in (Case.LOWER, Case.UPPER, Case.CAPITALISED) if is_initialism(word) else _CASES:
         form = apply_case(word, case)
-        never_so = case is Case.UPPER and is_degree(word) and form != word  # `PH.D.`
-        if form not in forms.values() and not never_so:
+        if form not in forms.values() and (form == word or case is not Case.UPPER or _can_be_upper(word)):
             forms[case] = form
     return MappingProxyType(forms)

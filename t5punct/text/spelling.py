@@ -14,11 +14,12 @@ import re
 
 # English abbreviations that are written with a full stop; here in lower case and without it.  Add your own.
 # `no.` and `fig.` are left out: as ordinary words they are too common
+_LEADING = {"mr", "mrs", "ms", "dr", "prof", "rev", "gov", "sen", "capt", "sgt", "vs", "viz", "cf", "approx"}
 _LISTED = """
-    mr mrs ms dr prof rev gen col capt lt sgt gov sen st jr sr ph.d b.sc m.sc inc ltd co corp bros dept
-    vs viz cf approx etc al incl resp misc vol pp eds jan feb aug sept oct nov dec
+    gen col lt st jr sr ph.d b.sc m.sc inc ltd co corp bros dept
+    etc al incl resp misc vol pp eds jan feb aug sept oct nov dec
 """
-ABBREVIATIONS = {*_LISTED.split()}
+ABBREVIATIONS = {*_LEADING, *_LISTED.split()}
 _ORDINAL = re.compile(r"\d{1,3}")
 _FIRST_PERSON = re.compile(r"i(?:['’].*)?", re.IGNORECASE | re.DOTALL)
 _INITIALISM = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]?(?:\.?['’]s)?", re.IGNORECASE)
@@ -65,6 +66,11 @@ def takes_capital(word: str) -> bool:
 def is_abbreviation(word: str) -> bool:
     """Whether a full stop behind a word is its own, whether a sentence ends there or not: that of `Inc` or `st`."""
     return word.lower() in ABBREVIATIONS
+
+
+def leads_on(word: str) -> bool:
+    """Whether a name or the like nearly always follows an abbreviation: `Mr.`, `Prof.`, `vs.`; not `Inc.` or `St.`."""
+    return word.lower() in _LEADING
 
 
 def may_be_initial(word: str) -> bool:

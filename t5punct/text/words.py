@@ -115,14 +115,16 @@ class Word:
         is_own = label == "." and (is_abbreviation(self.core) or may_be_initial(self.core))
         return NO_LABEL if is_own else label
 
-    def ends_sentence(self, label: str, alphabet: Alphabet | None = None) -> bool:
-        """Whether a reader sees a sentence end after the word with this label.
+    def ends_sentence(self, label: str, alphabet: Alphabet | None = None) -> bool | None:
+        """Whether a reader sees a sentence end after the word with this label; None: only the next word shows it.
 
-        The full stop of `U.S.` counts.  That of `Mr.` does not, nor does that of `Inc.`, where only the case of the
-        next word shows it; nor does a mark that cannot be written.
+        The full stop of `U.S.` counts, a mark that cannot be written does not.  That of `Inc.` or `Mr.` may stand
+        inside a sentence.
         """
-        if not ends_sentence(label) or (label == "." and is_abbreviation(self.core)):
+        if not ends_sentence(label):
             return False
+        if label == "." and is_abbreviation(self.core):
+            return None
         shares = label.startswith(".") and (self.dotted or self.stem().endswith("."))
         return shares or self._ends_itself or self.written(label, alphabet=alphabet) != self.written(NO_LABEL)
 

@@ -38,7 +38,7 @@ _FREE = ("text", "lines")  # a file of which anything can be the text
 SUFFIXES = {".txt": "text", ".text": "text", **{f".{name}": name for name in FORMATS[2:]}, ".ssa": "ass"}
 _BEGIN_SO = {  # and are no texts, though their names do not show it
     "vtt": re.compile(r"WEBVTT\b"),
-    "srt": re.compile(rf"(\d+\s*\n)?{TIMING.pattern}[ \t]*(\n|$|X1:)"),
+    "srt": re.compile(rf"(\d+\s*\n)?{TIMING.pattern}[ \t]*(\r|\n|$|\w+:)"),  # `position:50%`
     "ass": re.compile(r"\[Script Info\]", re.IGNORECASE),
     "json": re.compile(r'[{\[][{\[\s]*"[^"\n]+"\s*:\s*(["{\[\d-]|(true|false|null)\b|$)'),
 }

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 
 from ..errors import ConfigError
 from ..text.marks import ends_sentence
+from ..text.spelling import leads_on
 from .items import Kept, Role, WrittenItem, WrittenWord
 
 _EMPTY_LINE = "\n\n"
@@ -83,12 +84,13 @@ def _begins_anew(item: Kept) -> bool:
 
 
 def _ends_paragraph(held: WrittenWord, item: WrittenWord, n_sentences: int, config: ParagraphConfig) -> bool:
-    if not ends_sentence(held.separator):
-        return False
     start_ms, end_ms = item.spoken.start_ms, held.spoken.end_ms
     silence_ms = 0 if start_ms is None or end_ms is None else start_ms - end_ms
     is_long = config.sentences is not None and n_sentences >= config.sentences
-    return is_long or (config.pause_ms is not None and silence_ms >= config.pause_ms)
+    is_silent = config.pause_ms is not None and silence_ms >= config.pause_ms
+    if is_silent and not leads_on(held.spoken.word.core):  # then `Inc.` and `plan B.` end a sentence
+        return ends_sentence(held.annotated.label)
+    return is_long and ends_sentence(held.separator)
 
 
 def _followed_by(item: WrittenItem, space: str) -> WrittenItem:

@@ -3,8 +3,8 @@
 In: a vote on a word, and whether a sentence begins with it.  Out: the vote, corrected accordingly.
 
 A word that begins a sentence gets a capital.  Any other word loses a capital that only a sentence start would explain;
-`I.e.` has one there only.  A dash or an emoji does not begin a sentence: the word after it gets the capital, and it
-gets no second full stop.
+`I.e.` has one there only.  Behind `Inc.` and the like the next word's case is all that shows whether a sentence ends.
+A dash or an emoji does not begin a sentence: the word after it gets the capital, and it gets no second full stop.
 
 >>> dash, hello = Word("-"), Word("hello")
 >>> begins_next(True, dash, ""), begins_next(True, hello, ""), begins_next(False, hello, "?!")
@@ -22,7 +22,10 @@ from .votes import Distribution, Vote, going_on, opening
 
 
 def placed(vote: Vote, word: Word, begins: bool | None) -> Vote:
-    """The vote, given whether a sentence begins with the word (None: unknown, as at the start of a fragment)."""
+    """The vote, given whether a sentence begins with the word.
+
+    None: that is not known, as at the start of a fragment and behind `Inc.`; then the model has its way.
+    """
     if begins is None:
         return vote
     if not begins:
@@ -37,11 +40,10 @@ def placed(vote: Vote, word: Word, begins: bool | None) -> Vote:
     return opening(vote, may_be_upper=can_be_acronym(word.core))
 
 
-def begins_next(begins: bool | None, word: Word, label: str, alphabet: Alphabet | None = None) -> bool:
-    """Whether a sentence begins with the next word, given this word and its label."""
-    if word.ends_sentence(label, alphabet):
-        return True
-    return bool(begins) and not is_spoken(word.text)
+def begins_next(begins: bool | None, word: Word, label: str, alphabet: Alphabet | None = None) -> bool | None:
+    """Whether a sentence begins with the next word, given this word and its label; None: that is not known."""
+    ends = word.ends_sentence(label, alphabet)
+    return begins if ends is False and not is_spoken(word.text) else ends
 
 
 def _lowered(cases: Distribution) -> Distribution:

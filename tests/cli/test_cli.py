@@ -363,6 +363,18 @@ def test_marks_can_be_made_likelier(capsys: pytest.CaptureFixture[str], folder: 
     assert err.startswith("t5punct: mark odds '?': 5.0; expected marks of ',.~', each with a number above 0")
 
 
+def test_the_sign_of_disfluent_words_has_odds_where_it_is_asked_for(
+    capsys: pytest.CaptureFixture[str], signing_model: Model, text: Path, tmp_path: Path
+) -> None:
+    model.save(signing_model, tmp_path / "signing")
+    options = ("punctuate", text, "--model", tmp_path / "signing", "--mark-odds", "~=1e9")
+    code, out, _ = invoke(capsys, *options, "--disfluencies", "mark")
+    assert (code, out.count("~")) == (0, 6)
+    code, _, err = invoke(capsys, *options)
+    assert code == 2
+    assert "'~', the sign of disfluent words, among marks or their odds; expected it with --disfluencies" in err
+
+
 def test_names_that_promise_something_else_are_refused(capsys: pytest.CaptureFixture[str], text: Path) -> None:
     assert "an input without a name" in invoke(capsys, "punctuate", "", "--model", "no/where")[2]
     told = invoke(capsys, "punctuate", text, "-o", text.parent / "out.txt.gz", "--model", "no/where")[2]

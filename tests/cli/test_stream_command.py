@@ -18,6 +18,7 @@ from t5punct.cli import main
 from t5punct.cli.options import StreamOptions
 from t5punct.model import Model
 from t5punct.punctuator import Punctuator
+from t5punct.text.render import RenderConfig
 
 ROOT = Path(__file__).parents[2]
 Run = Callable[..., tuple[int, str, str]]
@@ -138,9 +139,9 @@ def test_being_told_to_end_commits_what_was_heard(folder: str, number: signal.Si
 def test_being_told_to_end_while_the_model_loads_loses_no_word(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     own = StreamOptions.punctuator
 
-    def told(options: StreamOptions) -> Punctuator:
+    def told(options: StreamOptions, render: RenderConfig) -> Punctuator:
         os.kill(os.getpid(), signal.SIGTERM)
-        return own(options)
+        return own(options, render)
 
     monkeypatch.setattr(StreamOptions, "punctuator", told)
     code, out, _ = run("how are you", "--no-case", "--marks", "?")

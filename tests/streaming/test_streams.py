@@ -23,7 +23,7 @@ from t5punct.text.words import Word, split
 from t5punct.windows.plan import WindowConfig
 from t5punct.windows.presets import preset
 
-PIECES = ["we", "know", "that", "iPhone", "3.5", "U.S.", "🙂", "no", "I", "how", "-", "right?"]
+PIECES = ["we", "know", "that", "inc", "iPhone", "3.5", "U.S.", "🙂", "no", "I", "how", "-", "right?"]
 WORDS = st.lists(st.sampled_from(PIECES), min_size=1, max_size=14)
 CONFIGS = st.sampled_from(
     [
@@ -232,6 +232,7 @@ def test_a_text_is_pushed_as_words_and_every_stream_is_given_some(punctuator: Pu
         '{"words": [], "sentence_start": -1}',
         '{"words": [], "end_ms": 1.5}',
         '{"words": [], "finished": 0}',
+        '{"words": [], "in_doubt": 1}',
         '{"words": [], "times": [{"start_ms": 1, "end_ms": 2}]}',
         '{"words": [{"text": "a"}], "n_seen": 1, "times": [{"start_ms": "1"}]}',
         '{"words": [], "times": 5}',

@@ -309,6 +309,8 @@ def test_a_file_of_which_nothing_can_be_read_gives_a_warning(
         ("json", '{"is_final": true, "text": "how"}\n'),
         ("srt", "\n\n" + FILES["srt"]),
         ("srt", "1\n00:00:01-->00:00:02\nhow\n"),
+        ("srt", FILES["srt"].replace("\n", "\r\n")),
+        ("srt", "00:01.000 --> 00:02.000 align:start position:0%\nhow\n"),
         ("srt", "00:01,000\t-->\t00:02,000  X1:10\nhow\n"),
     ],
 )
