@@ -39,7 +39,7 @@ class DecodingConfig:
     max_marks: int | None = None  # the longest label; None: the style's
     # `slots`, `tagger`: how many times marks count against none, in place of the task's odds; empty: all count once
     mark_odds: dict[str, float] | None = None
-    # `slots`: the tagger's share in a slot's first mark, 0 to 1, in place of the task's; above 0 see `pooling`
+    # `slots`: the tagger's share in a slot's first mark, 0 (it says nothing) to 1; None: the task's; see `pooling`
     tagger_share: float | None = None
     delay_words: int | None = None  # `tagger`: no decision depends on later words than this many; None: all count
     precision: str | None = None  # see `precision`; None: the model's
