@@ -159,14 +159,12 @@ def _merge(schema: type[T], layers: Sequence[Any]) -> T:
             fix=f"check the spelling: is it {nearest_key(key, schema)}?",
         ) from error
     except (OmegaConfBaseException, TypeError) as error:  # TypeError: a list where keys belong
-        key = getattr(error, "full_key", None) or ""
-        kind = _kind(schema, key) if isinstance(error, ValidationError) else ""
-        found = str(error.value) if isinstance(error, ValidationError) and kind else str(error).splitlines()[0]
-        raise ConfigError(
-            (f"setting {key!r}: " if key else "settings: ") + found,
-            expected=kind or "a value of the right type",
-            fix="fix it",
-        ) from error
+        key = getattr(error, "full_key", None)
+        setting = f"setting {key!r}" if key else "settings"
+        found, expected = str(error).splitlines()[0], "a value of the right type"
+        if key and isinstance(error, ValidationError) and (kind := _kind(schema, key)):
+            found, expected = str(error.value), kind
+        raise ConfigError(f"{setting}: {found}", expected=expected, fix="fix it") from error
 
 
 def _kind(schema: Any, key: str) -> str:

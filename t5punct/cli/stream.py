@@ -83,8 +83,10 @@ def stream(
         from ..text.formats.live import arrivals
         from ..text.render import RenderConfig
 
-        when = (policy, decide, window, lookahead, l_min, l_max, _numbers(threshold), every, after)
-        config = StreamConfig(*when, max_delay_ms=max_delay_ms)
+        thresholds = _numbers(threshold)
+        config = StreamConfig(
+            policy, decide, window, lookahead, l_min, l_max, thresholds, every, after, max_delay_ms=max_delay_ms
+        )
         render = RenderConfig(case=not no_case, keep_marks=keep_marks, disfluencies=disfluencies)
         live = StreamingPunctuator(options.punctuator(render), config)
         printer = _Printer(as_json)

@@ -21,7 +21,7 @@ from rapidfuzz.distance import Levenshtein
 
 from ..errors import ConfigError
 from ..text.marks import NO_LABEL, Alphabet, Case, case_of
-from ..text.spelling import is_first_person, leads_on
+from ..text.spelling import is_first_person, precedes_name
 from ..text.words import Word, split
 from ..windows.votes import Distribution, Vote
 
@@ -159,7 +159,7 @@ def votes(
         if link.case_index is not None:
             case, weight = case_of(alignment.generated[link.case_index].core), _DOUBTFUL
             before = alignment.generated[link.case_index - 1] if link.case_index else None
-            if before and before.ends_sentence(before.label) is not False and not leads_on(before.core):
+            if before and before.ends_sentence(before.label) is not False and not precedes_name(before.core):
                 inside = _inside(alignment.words[link.input_index], case)
         found.append(
             Vote(

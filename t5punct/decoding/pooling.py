@@ -24,9 +24,9 @@ from dataclasses import dataclass, replace
 
 import torch
 
-from ..t5.tagger import TAGGED_CASES
 from ..text.spelling import is_abbreviation
-from ..windows.votes import Distribution, Vote
+from ..windows.votes import Vote
+from .tagging import case_among
 
 NOTHING_SAID = -1  # the row of places of which the tagger says nothing
 
@@ -45,7 +45,10 @@ class OpinionPool:
 
     @classmethod
     def of(cls, marks: torch.Tensor, cases: torch.Tensor, share: float) -> OpinionPool:
-        """The tagger's logits, marks: (n_slots, n_classes), of no mark first; share: of the tagger, 0 to 1."""
+        """The tagger's logits and its share, 0 to 1.
+
+        marks: (n_slots, n_classes), of no mark first; cases: (n_slots, n_cases).
+        """
         odds = marks.float() - marks[:, :1].float()
         nothing = odds.new_zeros(1, odds.shape[1])
         shares = odds.new_full((len(odds) + 1, 1), share)
@@ -69,16 +72,9 @@ class OpinionPool:
 
         first_row: the row of the first word's slot.
         """
-        places = [
-            place
-            for place, before in enumerate(votes[:-1], 1)
-            if is_abbreviation(words[place - 1]) and before.labels.best == "."
-        ]
         decided = list(votes)
-        for place in places:
-            chances = self.cases[first_row + place].float().softmax(-1).tolist()
-            forms = votes[place].cases.outcomes
-            if len(forms) > 1:
-                cases = {str(case): p for case, p in zip(TAGGED_CASES, chances, strict=True) if case in forms}
-                decided[place] = replace(votes[place], cases=Distribution.of(cases))
+        for place, before in enumerate(votes[:-1], 1):
+            if is_abbreviation(words[place - 1]) and before.labels.best == ".":
+                chances = self.cases[first_row + place].float().softmax(-1).tolist()
+                decided[place] = replace(votes[place], cases=case_among(votes[place].cases.outcomes, chances))
         return tuple(decided)

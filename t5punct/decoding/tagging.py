@@ -23,7 +23,7 @@ from ..t5.delay import Delay, delayed_states
 from ..t5.tagger import TAGGED_CASES
 from ..t5.tokenization import Source
 from ..text.marks import DISFLUENT, NO_LABEL, Case, case_forms, ends_sentence
-from ..text.spelling import leads_on
+from ..text.spelling import precedes_name
 from ..windows.votes import Distribution, Vote
 from .batching import by_length
 from .inputs import DecodingConfig, WindowInput, encoder_input, sources_of
@@ -110,11 +110,11 @@ class TagDecoder:
     def _vote(self, window: WindowInput, place: int, tagged: Tagged, begin: int) -> Vote:
         """The vote on a window's slot; the window's rows begin at `begin`."""
         row, inside, forms = begin + place, None, self._forms(window, place)
-        if place and not leads_on(window.words[place - 1]):
-            inside = _case(forms, within(tagged.cases[row], tagged.ends[row - 1]))
+        if place and not precedes_name(window.words[place - 1]):
+            inside = case_among(forms, within(tagged.cases[row], tagged.ends[row - 1]))
         return Vote(
             self._labels(window, place, tagged.marks[row]),
-            _case(forms, tagged.cases[row]),
+            case_among(forms, tagged.cases[row]),
             left_words=place,
             right_words=len(window.words) - place - 1,
             inside=inside,
@@ -135,10 +135,10 @@ def delay_of(model: Model, words: int) -> Delay:
     return Delay.of_task(words, model.task)
 
 
-def _case(forms: Collection[Case], cases: Sequence[float]) -> Distribution:
+def case_among(forms: Collection[str], cases: Sequence[float]) -> Distribution:
     """The case, among a word's forms; `cases` are the probabilities of `TAGGED_CASES`."""
     if len(forms) == 1:
-        return Distribution.certain(*(form.value for form in forms))
+        return Distribution.certain(*map(str, forms))
     return Distribution.of({name: p for (case, name), p in zip(_CASES.items(), cases, strict=True) if case in forms})
 
 

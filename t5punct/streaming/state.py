@@ -105,14 +105,8 @@ class StreamState:
     def _check(self) -> None:
         """Raises ValueError for a state that no stream can have."""
         places = (0, self.start, self.n_committed, self.n_seen)
-        types = [
-            (self.n_seen, int),
-            (self.n_committed, int),
-            (self.sentence_start, int),
-            (self.finished, bool),
-            (self.in_doubt, bool),
-        ]
-        types += [(self.n_read, int), (self.n_tokens, int)]
+        types = [(self.n_seen, int), (self.n_committed, int), (self.sentence_start, int), (self.finished, bool)]
+        types += [(self.in_doubt, bool), (self.n_read, int), (self.n_tokens, int)]
         types += [] if self.end_ms is None else [(self.end_ms, int)]
         types += [(ms, int) for one in self.times for ms in (one.start_ms, one.end_ms) if ms is not None]
         sound = all(type(value) is kind for value, kind in types) and list(places) == sorted(places)

@@ -14,12 +14,12 @@ import re
 
 # English abbreviations that are written with a full stop; here in lower case and without it.  Add your own.
 # `no.` and `fig.` are left out: as ordinary words they are too common
-_LEADING = {"mr", "mrs", "ms", "dr", "prof", "rev", "gov", "sen", "capt", "sgt", "vs", "viz", "cf", "approx"}
+_BEFORE_NAMES = {"mr", "mrs", "ms", "dr", "prof", "rev", "gov", "sen", "capt", "sgt", "vs", "viz", "cf", "approx"}
 _LISTED = """
     gen col lt st jr sr ph.d b.sc m.sc inc ltd co corp bros dept
     etc al incl resp misc vol pp eds jan feb aug sept oct nov dec
 """
-ABBREVIATIONS = {*_LEADING, *_LISTED.split()}
+ABBREVIATIONS = {*_BEFORE_NAMES, *_LISTED.split()}
 _ORDINAL = re.compile(r"\d{1,3}")
 _FIRST_PERSON = re.compile(r"i(?:['’].*)?", re.IGNORECASE | re.DOTALL)
 _INITIALISM = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]?(?:\.?['’]s)?", re.IGNORECASE)
@@ -42,7 +42,7 @@ _CODE = re.compile(
 
 def owns_full_stop(stem: str, *, opens_line: bool = False) -> bool:
     """Whether a full stop after these letters belongs to the word: `vs.`, `J.` or, at the start of a line, `1.`."""
-    if stem.lower() in ABBREVIATIONS or (len(stem) == 1 and stem.isupper() and stem != "I"):
+    if is_abbreviation(stem) or (len(stem) == 1 and stem.isupper() and stem != "I"):
         return True
     return opens_line and _ORDINAL.fullmatch(stem) is not None
 
@@ -54,7 +54,7 @@ def keeps_letters(word: str) -> bool:
     """
     if len(word) > LONGEST_WORD or (is_initialism(word) and _POSSESSIVE.sub("", word).isupper()):
         return True
-    return not word.isalnum() and _CODE.search(word) is not None and word.lower().rstrip(".") not in ABBREVIATIONS
+    return not word.isalnum() and _CODE.search(word) is not None and not is_abbreviation(word.rstrip("."))
 
 
 def takes_capital(word: str) -> bool:
@@ -68,9 +68,9 @@ def is_abbreviation(word: str) -> bool:
     return word.lower() in ABBREVIATIONS
 
 
-def leads_on(word: str) -> bool:
+def precedes_name(word: str) -> bool:
     """Whether a name or the like nearly always follows an abbreviation: `Mr.`, `Prof.`, `vs.`; not `Inc.` or `St.`."""
-    return word.lower() in _LEADING
+    return word.lower() in _BEFORE_NAMES
 
 
 def may_be_initial(word: str) -> bool:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 
 from ..errors import ConfigError
 from ..text.marks import ends_sentence
-from ..text.spelling import leads_on
+from ..text.spelling import precedes_name
 from .items import Kept, Role, WrittenItem, WrittenWord
 
 _EMPTY_LINE = "\n\n"
@@ -88,7 +88,7 @@ def _ends_paragraph(held: WrittenWord, item: WrittenWord, n_sentences: int, conf
     silence_ms = 0 if start_ms is None or end_ms is None else start_ms - end_ms
     is_long = config.sentences is not None and n_sentences >= config.sentences
     is_silent = config.pause_ms is not None and silence_ms >= config.pause_ms
-    if is_silent and not leads_on(held.spoken.word.core):  # then `Inc.` and `plan B.` end a sentence
+    if is_silent and not precedes_name(held.spoken.word.core):  # then `Inc.` and `plan B.` end a sentence
         return ends_sentence(held.annotated.label)
     return is_long and ends_sentence(held.separator)
 

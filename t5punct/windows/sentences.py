@@ -49,7 +49,5 @@ def begins_next(begins: bool | None, word: Word, label: str, alphabet: Alphabet 
 def _lowered(cases: Distribution) -> Distribution:
     """The distribution with the probability of a capital given to lower case."""
     chances = dict(zip(cases.outcomes, cases.probabilities, strict=True))
-    capital = chances.pop(Case.CAPITALISED, 0.0)
-    return Distribution.of(
-        {Case.LOWER.value: 0.0} | chances | {Case.LOWER.value: chances.get(Case.LOWER, 0.0) + capital}
-    )
+    chances[Case.LOWER.value] = chances.get(Case.LOWER, 0.0) + chances.pop(Case.CAPITALISED, 0.0)
+    return Distribution.of(chances)

@@ -249,6 +249,8 @@ def test_paragraphs_end_where_it_is_silent() -> None:
     text = "a 1 0 1 so.\na 1 1.5 1 what\na 1 9 1 now.\na 1 20 1 fine.\n"
     config = WriterConfig("text", ParagraphConfig(pause_ms=2000))
     assert converted(text, "ctm", config) == "so. what now.\n\nfine.\n"
+    owned = "a 1 0 1 Mr.\na 1 9 1 Who\na 1 20 1 Inc.\na 1 30 1 so\n"
+    assert converted(owned, "ctm", config) == "Mr. Who Inc.\n\nso\n", "a silence shows that `Inc.` ended a sentence"
     with pytest.raises(ConfigError, match="paragraphs in a file of another format; expected text; add --to text"):
         converted(text, "ctm", WriterConfig(paragraphs=ParagraphConfig(2)))
     with pytest.raises(ConfigError, match="paragraphs of 0 sentences"):

@@ -54,7 +54,7 @@ def test_abbreviations_in_lower_case_have_a_capital_only_at_the_start() -> None:
     capital = Vote(Distribution.certain(""), Distribution.of({"capitalised": 0.9, "lower": 0.1}))
     assert [case_of_vote("i.e.", capital, begins) for begins in (True, False)] == [Case.CAPITALISED, Case.LOWER]
     assert [case_of_vote("a.m.", vote, False) for vote in (AFTER_AN_END, capital)] == [Case.LOWER] * 2
-    doubtful = Vote(Distribution.certain(""), Distribution.of({"capitalised": 0.5, "upper": 0.3, "lower": 0.2}))
+    doubtful = Vote(Distribution.certain(""), Distribution.of({"lower": 0.2, "upper": 0.3, "capitalised": 0.5}))
     (word,) = split("i.e.").words
     assert placed(doubtful, word, False).cases == Distribution(("lower", "upper"), (0.7, 0.3))
     assert case_of_vote("ph.d.", capital, False) == Case.CAPITALISED
