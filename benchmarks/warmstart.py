@@ -17,9 +17,10 @@ from rich.console import Console
 from transformers import AutoTokenizer
 
 from t5punct.errors import T5PunctError
+from t5punct.t5.task import ENCODER_TASK
 from t5punct.warmstart.bert import Bert
 from t5punct.warmstart.calibration import centred
-from t5punct.warmstart.warmstart import TASK, WarmStartConfig, calibration_windows, warm_start
+from t5punct.warmstart.warmstart import WarmStartConfig, calibration_windows, warm_start
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ def main() -> None:
 def measured(source: str, text: str, held_out: str, n_tokens: int) -> list[Row]:
     """One row a layer."""
     bert = Bert.load(source)
-    network = warm_start(WarmStartConfig(source, text), TASK).network
+    network = warm_start(WarmStartConfig(source, text), ENCODER_TASK).network
     windows = calibration_windows(
         WarmStartConfig(source, held_out, calibration_tokens=n_tokens), AutoTokenizer.from_pretrained(source)
     )

@@ -23,7 +23,7 @@ from .t5.folder import TAGGER_FILE, remove_weights, writing_folder
 from .t5.hub import locate
 from .t5.task import TaskConfig
 from .t5.tokenization import TaskTokenizer
-from .t5.weights import check_kind, converted, load_network, without_bars
+from .t5.weights import check_kind, converted, load_network, without_advice, without_bars
 
 if TYPE_CHECKING:
     import torch
@@ -105,9 +105,10 @@ class Model:
         if self.onnx is not None:
             return self.onnx(input_ids, attention_mask)
         network: Any = self.network
-        if input_ids.device.type == "cpu" and not network.training:
-            from .t5.encoding import encoded
+        from .t5.encoding import encoded
+        from .t5.layers import has_layers
 
+        if input_ids.device.type == "cpu" and not network.training and has_layers(network.get_encoder()):
             return encoded(network.get_encoder(), input_ids, attention_mask)
         states: torch.Tensor = network.get_encoder()(
             input_ids=input_ids, attention_mask=attention_mask
@@ -187,7 +188,8 @@ def _read_tokenizer(folder: Path) -> Any:
     from transformers import AutoTokenizer, T5Tokenizer
 
     try:
-        return AutoTokenizer.from_pretrained(str(folder))
+        with without_advice():  # it looks at the model's config, whose kind it may not know
+            return AutoTokenizer.from_pretrained(str(folder), trust_remote_code=False)
     except Exception:
         if not (folder / "spiece.model").is_file():
             raise
@@ -241,10 +243,12 @@ def save(
     *,
     dtype: torch.dtype | None = None,
     int8: Mapping[str, torch.Tensor] | None = None,
+    rows: bool = False,
 ) -> None:
     """Write weights (safetensors), tokenizer and task; `dtype` converts the weights on the way.
 
-    `int8`: quantised weights by name, as `precision.int8_weights` gives them; with them `dtype` has no say.
+    `int8`: quantised weights by name, as `precision.int8_weights` gives them; `rows`: all matrices in int8, row by row
+    (see `t5/int8.py`).  With either, `dtype` has no say but for the tagger.
     """
     from . import __version__
     from .t5.int8 import write_int8
@@ -254,7 +258,7 @@ def save(
     with writing_folder(folder), without_bars():
         folder.mkdir(parents=True, exist_ok=True)
         remove_weights(folder)
-        if int8:
+        if int8 or rows:
             write_int8(network, folder, int8)
         else:
             network.save_pretrained(str(folder), state_dict=converted(network.state_dict(), dtype))

@@ -13,7 +13,7 @@ import logging
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, tee
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from .decoding.decoders import as_asked, decoder_of, with_sign
 from .decoding.generate import generate_texts
 from .decoding.inputs import DecodingConfig, WindowInput
 from .decoding.precision import on_device
+from .errors import InputError
 from .model import Model, load
 from .text.marks import DISFLUENT, NO_LABEL, Case
 from .text.render import (
@@ -35,7 +36,7 @@ from .text.render import (
     written_alternatives,
 )
 from .text.words import Word, checked_text, readable
-from .transcripts.items import Item, in_place, texts_of, without_removed, written_items
+from .transcripts.items import Item, SpokenWord, in_place, texts_of, without_removed, written_items
 from .transcripts.lines import plain
 from .windows.combine import CombineConfig, VoteAccumulator, decide, runners_up
 from .windows.plan import View, WindowConfig, over, pools
@@ -134,51 +135,62 @@ class Punctuator:
     def punctuate_many(self, texts: Iterable[str]) -> Iterator[str]:
         """`punctuate` of each text, in order; the windows of several are decoded together, which suits short ones.
 
-        Texts are read some batches ahead of what is yielded.  Raises InputError as `punctuate` does.
+        Texts are read some batches ahead of what is yielded.  Raises InputError as `punctuate` does, and for a str.
         """
-        shown, read = tee(tee(self._items(text)) for text in texts)
-        words = self.annotate_texts(one for _, items in read for one in texts_of(items))
-        for items, _ in shown:
-            yield "".join(in_place(without_removed(written_items(items, words))))
+        if isinstance(texts, str):  # whose letters would be the texts
+            raise InputError("one text", expected="several, such as a list of them", fix="use punctuate(text)")
+        waiting, decided = deque[tuple[list[Item], int]](), list[AnnotatedWord]()
+
+        def read() -> Iterator[list[Word]]:
+            for text in texts:
+                items = self._items(text)
+                waiting.append((items, sum(isinstance(item, SpokenWord) for item in items)))
+                yield from texts_of(items)
+
+        for word in self.annotate_texts(read()):
+            decided.append(word)
+            while waiting and len(decided) >= waiting[0][1]:
+                items, n_words = waiting.popleft()
+                yield "".join(self._written(items, decided[:n_words]))
+                del decided[:n_words]
+        for items, _ in waiting:  # the last texts, if they have no words
+            yield "".join(self._written(items, ()))
 
     def pieces(self, text: str) -> Iterator[str]:
         """The output in pieces, as words are decided.  Raises InputError as `punctuate` does."""
-        shown, read = tee(self._items(text))
-        return in_place(without_removed(written_items(shown, self.annotate_texts(texts_of(read)))))
+        items = self._items(text)
+        return self._written(items, self.annotate_texts(texts_of(items)))
 
     def annotate(self, text: str) -> tuple[AnnotatedWord, ...]:
         """Each word with label, case and confidence.  Raises InputError as `punctuate` does."""
         return tuple(self.iter_annotate(text))
 
     def iter_annotate(self, text: str) -> Iterator[AnnotatedWord]:
-        """The same one by one, as they are decided; memory does not grow with the text."""
+        """The same one by one, as they are decided."""
         return self.annotate_texts(texts_of(self._items(text)))
 
-    def annotate_texts(self, texts: Iterable[Iterable[Word]]) -> Iterator[AnnotatedWord]:
+    def annotate_texts(self, texts: Iterable[Sequence[Word]]) -> Iterator[AnnotatedWord]:
         """The words of all texts, one after the other; each text begins and ends with a sentence.
 
         The windows of several texts are decoded together, some batches ahead of what is yielded.
         """
-        waiting, plan = deque[Iterator[Word]](), self.config.windows
+        waiting = deque[Sequence[Word]]()
 
         def views() -> Iterator[View[Word]]:
             for text in texts:
-                words, shown = tee(text)
-                for number, view in enumerate(over(words, plan)):
-                    if not number:  # a text without words has no window
-                        waiting.append(shown)
-                    yield view
+                if text:  # else it has no window
+                    waiting.append(text)
+                    yield from over(text, self.config.windows)
 
         windows = self.window_votes(views())
         for first in windows:
-            words, judged = tee(waiting.popleft())
-            decided = self.decided(judged, _to_last(chain([first], windows)), self.config.combine)
+            words = waiting.popleft()
+            decided = self.decided(words, _to_last(chain([first], windows)), self.config.combine)
             yield from map(self.written_word, words, self.settled(decided))
 
-    def decisions(self, words: Iterable[Word]) -> Iterator[Decision]:
+    def decisions(self, words: Sequence[Word]) -> Iterator[Decision]:
         """One decision a word, in order, as soon as no later window can vote on it."""
-        shown, read = tee(words)
-        return self.decided(shown, self.window_votes(over(read, self.config.windows)), self.config.combine)
+        return self.decided(words, self.window_votes(over(words, self.config.windows)), self.config.combine)
 
     def decided(
         self, words: Iterable[Word], windows: Iterable[WindowVotes], combine: CombineConfig
@@ -238,8 +250,12 @@ class Punctuator:
         ends = view.is_last and place == len(view.words) - 1 and not self.config.fragment
         return closing(vote, self._alphabet.marks) if ends else vote
 
-    def _items(self, text: object) -> Iterator[Item]:
-        return plain(io.StringIO(checked_text(text), newline="\n"), self.model.task.alphabet)
+    def _items(self, text: object) -> list[Item]:
+        return list(plain(io.StringIO(checked_text(text), newline="\n"), self.model.task.alphabet))
+
+    def _written(self, items: Iterable[Item], words: Iterable[AnnotatedWord]) -> Iterator[str]:
+        written = written_items(items, words)
+        return in_place(without_removed(written) if self.config.render.disfluencies == REMOVE else written)
 
     def _given(self, word: Word) -> str:
         """The marks of a word that are kept."""

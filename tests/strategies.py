@@ -17,12 +17,13 @@ TRICKY_WORDS = (
     ".NET", ":)", "...", "-", "--", "?!", '"that"', '"that', "right)", "[x]", "«oui»", "„ja“", "¿qué", "ok…", "a.",
     "a?\"", "f(x)", "100%", "&", "$", "R&D", "😀", "👩‍👩‍👧", "♪", "ß", "İstanbul", "ﬁn", "ſo", "ΟΔΟΣ", "ǅ", "\u212a",
     "中文", "العربية", "naïve", "o'neil", "e\u0301", "\u200b", "x" * 300,
+    "thanks:)", ":D", "C:", "AT&T", "http://a.b/c?", "so.\u200f", "\u202bwe\u202c", "👍\ufe0f", "\ufe0f",
     "</s>", "<pad>", "<extra_id_0>",
 )  # fmt: skip
 SPACES = (" ", "  ", "\t", "\n", "\r\n", "\u00a0", "\u2028", " \n\n ", "\u3000", "\r")
 
 # a few characters that meet in every way are worth more than all of Unicode meeting rarely
-_dense = st.text("aAb.U,?!:;-–—…\"'”)( \n♪3😀", max_size=24)
+_dense = st.text("aAb.U,?!:;-–—…\"'”)( \n♪3😀D\u200f\ufe0f", max_size=24)
 tricky_words = st.sampled_from(TRICKY_WORDS)
 any_word = tricky_words | st.text(min_size=1, max_size=8).filter(lambda text: len(text.split()) == 1).map(str.strip)
 

@@ -8,6 +8,7 @@ import pytest
 
 from t5punct import punctuator as module
 from t5punct.decoding.inputs import DecodingConfig
+from t5punct.errors import ConfigError
 from t5punct.model import Model
 from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.text.marks import Alphabet, Case
@@ -15,6 +16,11 @@ from t5punct.text.render import Alternative, Decision, RenderConfig, written_alt
 from t5punct.text.words import split
 
 TEXT = "we know that - is this right? yes it is and we know the U.S. too"
+
+
+def test_fewer_than_none_are_refused() -> None:
+    with pytest.raises(ConfigError, match="-1 alternatives; expected 0 or more"):
+        RenderConfig(alternatives=-1)
 
 
 @pytest.mark.parametrize("decoder", ["slots", "tagger", "generate"])

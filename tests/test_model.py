@@ -145,7 +145,7 @@ def test_weights_that_do_not_fit_the_config_are_refused(
 def test_a_damaged_file_is_one_clear_line(tiny_model: Model, tmp_path: Path, name: str, text: str) -> None:
     models.save(tiny_model, tmp_path)
     (tmp_path / name).write_text(text)
-    with pytest.raises(ModelError, match=r"no tokenizer in|cannot be loaded") as caught:
+    with pytest.raises(ModelError, match=r"no tokenizer in|cannot be loaded|without a model_type") as caught:
         models.load(tmp_path)
     assert "\n" not in str(caught.value)
 

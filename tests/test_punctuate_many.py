@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import texts
 
+from t5punct.batch.files import punctuate_files
 from t5punct.decoding.inputs import DecodingConfig, WindowInput
 from t5punct.errors import InputError
 from t5punct.model import Model
@@ -29,6 +31,16 @@ def test_each_text_is_punctuated_as_if_it_were_alone(
     config = PunctuatorConfig(PLAN, decoding=DecodingConfig(decoder, batch_tokens=batch_tokens), fragment=fragment)
     punctuator = Punctuator(tagged_model, config)
     assert list(punctuator.punctuate_many(several)) == [punctuator.punctuate(text) for text in several]
+
+
+def test_a_single_text_is_no_row_of_texts(tagged_model: Model, tmp_path: Path) -> None:
+    punctuator = Punctuator(tagged_model)
+    with pytest.raises(InputError, match="one text; expected several"):
+        next(punctuator.punctuate_many("we know"))
+    with pytest.raises(InputError, match="one input, talks; expected several"):
+        punctuate_files(punctuator, "talks", tmp_path / "out")
+    with pytest.raises(InputError, match="one str of terms; expected several lines"):
+        punctuate_files(punctuator, ["talks"], tmp_path / "out", terms="PyTorch")
 
 
 @pytest.fixture

@@ -73,12 +73,20 @@ class BatchPunctuator:
         Raises InputError if there is no such column, and for a value that is no text.
         """
         is_frame = not isinstance(batch, Mapping)
+        if is_frame and not hasattr(batch, "columns"):
+            raise InputError(
+                f"a batch of type {type(batch).__name__}",
+                expected="a dict of columns or a pandas frame",
+                fix="for one text use Punctuator.punctuate",
+            )
         names = list(batch.columns if is_frame else batch)
         if self.column not in names:
             raise InputError(
                 f"columns {', '.join(map(str, names))}", expected=f"one named {self.column}", fix="set column="
             )
         texts = batch[self.column]
+        if isinstance(texts, str):  # whose letters would be the texts
+            raise InputError(f"one text as column {self.column}", expected="a column of texts", fix="put it in a list")
         found = self._punctuated(list(texts))
         if is_frame:
             return batch.assign(**{self.output_column: found})

@@ -25,14 +25,13 @@ def fingerprint(settings: object) -> str:
     return hashlib.sha256(repr((__version__, settings)).encode()).hexdigest()[:16]
 
 
-def model_state(folder: str | Path | None) -> tuple[tuple[str, int], ...]:
-    """What tells one state of a model folder from another: its files and when they were written, in nanoseconds.
+def model_state(folder: Path | None) -> tuple[tuple[str, int, int], ...]:
+    """What tells one state of a model folder from another: its files, their sizes, and when they were written, in ns.
 
-    Empty for a model without a folder, such as a hub id.
+    Empty for a model that was not loaded from a folder.
     """
-    if folder is None or not Path(folder).is_dir():
-        return ()
-    return tuple(sorted((path.name, path.stat().st_mtime_ns) for path in Path(folder).iterdir()))
+    paths = [] if folder is None else sorted(folder.iterdir())
+    return tuple((path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in paths)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,15 +12,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from ..errors import InputError
 from ..punctuator import Punctuator
-from ..text.render import REMOVE
-from ..transcripts.formats import read_transcript
-from ..transcripts.items import texts_of, written_items
+from ..text.formats.outputs import named_place
 from ..transcripts.terms import Terms
-from ..transcripts.writers import WriterConfig, check_removal, pieces_of
+from ..transcripts.writers import WriterConfig
 from .current import Current, fingerprint, model_state
 from .jobs import OutputConfig, jobs
-from .work import Outcome, Work, items_of
+from .work import Outcome, Work
 
 StrPath = str | Path
 
@@ -32,12 +31,9 @@ def punctuate_file(
 
     `format`: what the file is; None: its name tells.  Raises InputError for a file that cannot be read or written so.
     """
-    found = read_transcript(source, format=format, alphabet=punctuator.model.task.alphabet)
-    if punctuator.config.render.disfluencies == REMOVE:
-        check_removal(found, writer or WriterConfig(), str(source))
-    items = list(items_of(found, punctuator.model.task.pause_ms))
-    words = punctuator.annotate_texts(texts_of(items))
-    return "".join(pieces_of(found, written_items(items, words), writer or WriterConfig(), str(source)))
+    work = Work(punctuator, writer)
+    transcript = work.read(str(source), format)
+    return "".join(work.pieces(transcript, punctuator.annotate_texts(transcript.texts), str(source)))
 
 
 def punctuate_files(
@@ -55,8 +51,14 @@ def punctuate_files(
     Outputs that are up to date and were made with the same settings are skipped, unless `overwrite` is set.  `terms`:
     lines of a file of terms.  Raises InputError if nothing can be done; what fails later is in the outcome.
     """
+    if isinstance(inputs, str | Path):  # whose letters would be the inputs
+        raise InputError(
+            f"one input, {inputs}", expected="several, such as a list of them", fix=f"write [{str(inputs)!r}]"
+        )
     writer, spellings = writer or WriterConfig(), Terms.of(terms)
-    found = jobs([str(source) for source in inputs], OutputConfig(folder=Path(folder), format=writer.format), format)
+    reads = () if punctuator.model.folder is None else (str(punctuator.model.folder),)
+    places = OutputConfig(folder=named_place(folder), format=writer.format, reads=reads)
+    found = jobs([str(source) for source in inputs], places, format)
     model = (punctuator.model.name, model_state(punctuator.model.folder))
     settings = (model, punctuator.config, writer, spellings, format)
     current = Current.of(Path(folder), fingerprint(settings))

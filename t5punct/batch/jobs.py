@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import glob
 import os
+import stat
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,6 +30,7 @@ class OutputConfig:
     folder: Path | None = None  # a file for each input, in the same tree
     format: str | None = None  # a name of `transcripts.writers.OUTPUTS`; None: that of the input
     review: Path | None = None  # a page for review beside it
+    reads: tuple[str, ...] = ()  # files and folders that are read beside the inputs, and not written to either
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,40 +74,54 @@ class Jobs:
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """A file, and its place below the folder or pattern that named it."""
+    """A file, its place below the folder or pattern that named it, and how it is read."""
 
     path: str
     below: Path
+    format: str
 
 
 def jobs(inputs: Sequence[str], output: OutputConfig, format: str | None = None) -> Jobs:
     """The jobs, in the order of the inputs; files in a folder are sorted.
 
-    Raises InputError for outputs that cannot be written, that would overwrite an input or each other, and if there is
-    nothing to do but fail.
+    Raises InputError for outputs that cannot be written, that would overwrite each other or what is read, and if there
+    is nothing to do but fail.
     """
     if output.file and output.folder:
         raise InputError("both -o and --output-dir", expected="one of them", fix="drop one")
     sources, failures = list[_Source](), list[Failure]()
     for name in inputs:
-        try:
-            found = list(_sources(name, output.folder))
-            sources += found
-        except InputError as error:
-            failures.append(Failure(name, error))
+        files, wrong = _looked_up(name, output.folder, format)
+        sources += files
+        failures += [Failure(name, error) for error in wrong]
     if output.folder:
         sources = [*dict.fromkeys(sources)]
     if failures and (output.file or not sources):
         raise failures[0].error
-    formats = [format or format_of(source.path) for source in sources]
-    targets = _targets(sources, formats, output)
+    targets = _targets(sources, output)
     review = _review(sources, targets, output)
     made = (Job(source.path, target, format, review) for source, target in zip(sources, targets, strict=True))
     return Jobs(tuple(made), tuple(failures))
 
 
-def _sources(name: str, output: Path | None) -> Iterator[_Source]:
-    """The files that a name stands for, but for those in an output folder below it.
+def _looked_up(name: str, output: Path | None, format: str | None) -> tuple[list[_Source], list[InputError]]:
+    """The files that a name stands for, and what is wrong with it, or with some of them."""
+    sources, wrong = list[_Source](), list[InputError]()
+    try:
+        wrong += _unreadable(name)
+        files = [*_files(name, output)]
+    except InputError as error:
+        return [], wrong or [error]
+    for path, below in files:
+        try:
+            sources.append(_Source(path, below, format or format_of(path)))
+        except InputError as error:
+            wrong.append(error)
+    return sources, wrong
+
+
+def _files(name: str, output: Path | None) -> Iterator[tuple[str, Path]]:
+    """The files that a name stands for, but for those in an output folder below it, and their places below the name.
 
     Raises InputError if there are none.
     """
@@ -114,47 +130,88 @@ def _sources(name: str, output: Path | None) -> Iterator[_Source]:
     path = Path(name)
     if name == STANDARD or path.is_file() or not (path.is_dir() or glob.has_magic(name)):
         check_source(name)
-        yield _Source(name, Path("stdin.txt" if name == STANDARD else path.name))
+        yield name, Path("stdin.txt" if name == STANDARD else path.name)
         return
-    if path.is_dir():
-        base, found = path, [one for one in path.rglob("*") if _is_transcript(one.relative_to(path))]
-    else:
-        base = _without_magic(path)
-        try:
-            found = [one for one in base.glob(str(path.relative_to(base))) if not _is_hidden(one.relative_to(base))]
-        except ValueError as error:  # `**` in the midst of a name, say
-            raise InputError(f"pattern {name} ({error})", expected="one like talks/*.txt", fix="correct it") from None
-    files = sorted(one for one in found if one.is_file())
-    if output is not None and (made := output.resolve()) != base.resolve() and made.is_relative_to(base.resolve()):
-        files = [one for one in files if not one.resolve().is_relative_to(made)]
+    base, pattern = _base_and_pattern(path)
+    files = sorted(
+        file
+        for file in _globbed(base, pattern, name)
+        if _is(file, stat.S_ISREG) and (_is_transcript(file) or not path.is_dir())
+    )
+    if output is not None and (place := _real(output)) != _real(base) and place.is_relative_to(_real(base)):
+        files = [file for file in files if not _real(file).is_relative_to(place)]
     if not files:
         raise InputError(
             f"no transcript in {name}" if path.is_dir() else f"no file {name}",
             expected=f"files that end in {', '.join(SUFFIXES)}" if path.is_dir() else "existing files",
             fix="check the path",
         )
-    yield from (_Source(str(one), one.relative_to(base)) for one in files)
+    yield from ((str(file), file.relative_to(base)) for file in files)
 
 
-def _is_transcript(below: Path) -> bool:
-    return not _is_hidden(below) and Path(unpacked_name(below)).suffix.lower() in SUFFIXES
+def _unreadable(name: str) -> Iterator[InputError]:
+    """What is wrong with those folders in which a name's files are looked for that may not be read."""
+    path = Path(name)
+    if not path.is_dir() and (path.is_file() or not glob.has_magic(name)):
+        return
+    base, pattern = _base_and_pattern(path)
+    parts = Path(pattern).parts
+    heads = ("/".join(parts[:n]) for n in range(1, len(parts)))
+    looked_in = {base, *(folder for head in heads for folder in _globbed(base, head, name))}
+    for folder in sorted(folder for folder in looked_in if _is(folder, stat.S_ISDIR)):
+        if not os.access(folder, os.R_OK | os.X_OK):
+            yield InputError(
+                f"folder {folder} may not be read",
+                expected="one that may",
+                fix="allow it by chmod u+rx, or leave it out",
+            )
+
+
+def _globbed(base: Path, pattern: str, name: str) -> list[Path]:
+    """What a pattern stands for below a folder, but for what is hidden.  `name`: as the user has written it."""
+    try:
+        return [path for path in base.glob(pattern) if not _is_hidden(path.relative_to(base))]
+    except ValueError as error:  # `**` in the midst of a name, say
+        raise InputError(f"pattern {name} ({error})", expected="one like talks/*.txt", fix="correct it") from None
+
+
+def _is(path: Path, kind: Callable[[int], bool]) -> bool:
+    """Whether a path leads to a file of a kind; False where that may not be known, of which `is_file` raises."""
+    try:
+        return kind(path.stat().st_mode)
+    except OSError:
+        return False
+
+
+def _real(path: Path) -> Path:
+    """A path with its links followed, also one that leads nowhere: `resolve` raises for a link to itself."""
+    return Path(os.path.realpath(path))
+
+
+def _is_transcript(path: Path) -> bool:
+    return Path(unpacked_name(path)).suffix.lower() in SUFFIXES
 
 
 def _is_hidden(below: Path) -> bool:
     return any(part.startswith(".") for part in below.parts)
 
 
-def _without_magic(pattern: Path) -> Path:
-    """The folder that a pattern begins with."""
-    parts = pattern.parts
-    first = next(place for place, part in enumerate(parts) if glob.has_magic(part))
-    return Path(*parts[:first]) if first else Path()
+def _base_and_pattern(path: Path) -> tuple[Path, str]:
+    """A folder and the pattern of files in it: of a folder all, of a pattern what begins with its first magic part."""
+    if path.is_dir():
+        return path, "**/*"
+    first = next(place for place, part in enumerate(path.parts) if glob.has_magic(part))
+    base = Path(*path.parts[:first])
+    return base, str(path.relative_to(base))
 
 
-def _targets(sources: Sequence[_Source], formats: Sequence[str], output: OutputConfig) -> list[Path | None]:
-    names = [source.path for source in sources]
+def _targets(sources: Sequence[_Source], output: OutputConfig) -> list[Path | None]:
+    names = [*(source.path for source in sources), *output.reads]
     if output.folder is None:
-        is_joined = output.format == "json" or {output.format or name for name in formats} <= {"text", "lines"}
+        is_joined = output.format == "json" or {output.format or source.format for source in sources} <= {
+            "text",
+            "lines",
+        }
         if len(sources) > 1 and not is_joined:
             raise InputError(
                 f"{len(sources)} files in one output", expected="a file for each", fix="name a folder by --output-dir"
@@ -162,7 +219,7 @@ def _targets(sources: Sequence[_Source], formats: Sequence[str], output: OutputC
         return [target_of(output.file, names)] * len(sources)
     below = [_renamed(source.below, output.format) for source in sources]
     if len(set(below)) < len(below):  # the same name in several folders: their own names tell them apart
-        paths = [Path(source.path).parent.resolve() / Path(source.path).name for source in sources]
+        paths = [_real(Path(source.path).parent) / Path(source.path).name for source in sources]
         common = os.path.commonpath([path.parent for path in paths])
         below = [_renamed(path.relative_to(common), output.format) for path in paths]
     if twice := next((one for one, n in Counter(below).items() if n > 1), None):
@@ -180,13 +237,13 @@ def _review(sources: Sequence[_Source], targets: Sequence[Path | None], output: 
         raise InputError(
             f"--html for {len(sources)} files", expected="one file", fix="write pages by --to html --output-dir DIR"
         )
-    if any(target and target.resolve() == output.review.resolve() for target in targets):
+    if any(target and _real(target) == _real(output.review) for target in targets):
         raise InputError(
             f"--html {output.review}, which is the output, too",
             expected="two files",
             fix="write only the page by --to html",
         )
-    return checked_target(output.review, [source.path for source in sources])
+    return checked_target(output.review, [*(source.path for source in sources), *output.reads])
 
 
 def _renamed(below: Path, output_format: str | None) -> Path:

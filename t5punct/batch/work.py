@@ -1,31 +1,34 @@
-"""Jobs -> outputs: all files as one long row of texts, whose windows share batches; each is written once it is decided.
+"""Jobs -> outputs: files are read in groups, the words of a group are decided together, and each file is written alone.
 
 In: jobs and a punctuator.  Out: files, whole or not at all; how many were written, and what failed.
 
-One bad file does not stop the others: its error is kept, and those of its words that were read are passed over.
+Whatever goes wrong with one file is its own failure, and the others are done.
 """
 
 from __future__ import annotations
 
+import logging
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from itertools import groupby, tee
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import groupby
 from pathlib import Path
 
-from ..errors import T5PunctError
+from ..errors import InputError, T5PunctError, first_line
 from ..punctuator import Punctuator
 from ..text.formats.outputs import opened
 from ..text.render import REMOVE, AnnotatedWord
 from ..text.words import Word
 from ..transcripts.formats import Transcript, read_transcript
-from ..transcripts.items import Item, Kept, WrittenItem, WrittenWord, texts_of, written_items
+from ..transcripts.items import Kept
 from ..transcripts.pauses import with_pauses
 from ..transcripts.terms import Terms, spelled
-from ..transcripts.writers import WriterConfig, beside_a_page, check_removal, pieces_of
+from ..transcripts.writers import WriterConfig, beside_a_page, check_removal, pieces_of, written_pieces
 from .jobs import Failure, Job
 
+_GROUP_WORDS = 50_000  # that are decided together: all batches are full
 _TOLD_WORDS = 64  # how often progress is told
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +43,20 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What was written by now: all characters of the inputs, and words."""
+    """What was written by now: bytes of the inputs, and words."""
 
-    n_chars: int
+    n_bytes: int
     n_words: int
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """A job's file, or why it could not be read; its words are decided as they are asked for."""
+
+    job: Job
+    read: Transcript | Exception
+    texts: Sequence[Sequence[Word]] = ()
+    words: Iterable[AnnotatedWord] = ()
 
 
 class Work:
@@ -56,8 +69,9 @@ class Work:
         terms: Terms | None = None,
     ) -> None:
         self._punctuator, self._config, self._terms = punctuator, config or WriterConfig(), terms
+        self._removes = punctuator.config.render.disfluencies == REMOVE
         self.told: Callable[[Progress], None] = lambda progress: None
-        self._n_words = self._n_chars = 0
+        self._n_words = self._n_bytes = 0
         self._removed: Counter[str] = Counter()
 
     def run(self, jobs: Iterable[Job]) -> Outcome:
@@ -65,113 +79,144 @@ class Work:
 
         What goes wrong with a file is in the outcome; what goes wrong with the model is raised.
         """
-        files, ahead = tee(_Opened(job, self._punctuator, self._terms) for job in jobs)
-        words = _decoded(self._punctuator, (text for one in ahead for text in texts_of(one.for_model)))
         n_written, failures = 0, list[Failure]()
         try:
-            for target, group in groupby(files, key=lambda one: one.job.target):
-                n_files, failed = self._write(target, group, words)
+            for target, files in groupby(self._decided(jobs), key=lambda file: file.job.target):
+                n_files, failed = self._write(target, files)
                 n_written += n_files
                 failures += failed
         except _DecodingError as error:
             raise error.cause from None
         return Outcome(n_written, self._n_words, tuple(failures), dict(self._removed))
 
-    def _write(
-        self, target: Path | None, group: Iterator[_Opened], words: Iterator[AnnotatedWord]
-    ) -> tuple[int, list[Failure]]:
+    def read(self, source: str, format: str | None) -> Transcript:
+        """A file, whose words know of pauses if the model does, and of the user's terms."""
+        task, terms = self._punctuator.model.task, self._terms
+        transcript = read_transcript(source, format=format, alphabet=task.alphabet)
+        if pauses_ms := task.pauses_ms:
+            transcript = transcript.with_items(lambda items: with_pauses(items, pauses_ms))
+        return transcript.with_items(lambda items: spelled(items, terms)) if terms else transcript
+
+    def pieces(self, transcript: Transcript, words: Iterable[AnnotatedWord], source: str) -> Iterable[str]:
+        """The file that is to be written.  Raises InputError where the transcript cannot be written so."""
+        if self._removes:
+            check_removal(transcript, self._config, source)
+        return pieces_of(transcript, words, self._config, source, removes=self._removes)
+
+    def _decided(self, jobs: Iterable[Job]) -> Iterator[_File]:
+        """The files, with their words; words that are not asked for are passed over."""
+        for group in self._groups(jobs):
+            words = _decoded(self._punctuator, [text for file in group for text in file.texts])
+            for file in group:
+                if isinstance(file.read, Transcript):
+                    own = self._counted(file.job, file.read, words)
+                    yield replace(file, words=own)
+                    deque(own, maxlen=0)
+                else:
+                    yield file
+                    self._pass(self._n_bytes + file.job.n_bytes)
+
+    def _groups(self, jobs: Iterable[Job]) -> Iterator[Sequence[_File]]:
+        """The files, in groups of some ten thousand words."""
+        group, n_words = list[_File](), 0
+        for job in jobs:
+            try:
+                transcript = self.read(job.source, job.format)
+                group.append(_File(job, transcript, transcript.texts))
+                n_words += sum(map(len, group[-1].texts))
+            except Exception as error:  # whatever it is, it is this file's
+                group.append(_File(job, error))
+            if n_words >= _GROUP_WORDS:
+                yield group
+                group, n_words = [], 0
+        yield group
+
+    def _counted(self, job: Job, read: Transcript, words: Iterator[AnnotatedWord]) -> Iterator[AnnotatedWord]:
+        """The words of a file; tells how far the work is."""
+        end = self._n_bytes + job.n_bytes  # of what a file is packed in, or has beside its items, we hear nothing
+        for item in read.items:
+            if isinstance(item, Kept):
+                self._n_bytes = min(end, self._n_bytes + _n_bytes(item.text))
+                continue
+            word = next(words)
+            yield word
+            self._n_words += 1
+            self._n_bytes = min(end, self._n_bytes + _n_bytes(item.raw + item.after))
+            if word.is_removed:
+                self._removed[word.word.lower()] += 1
+            if not self._n_words % _TOLD_WORDS:
+                self._pass(self._n_bytes)
+        self._pass(end)
+
+    def _pass(self, n_bytes: int) -> None:
+        """Tell how far the work is."""
+        self._n_bytes = n_bytes
+        self.told(Progress(self._n_bytes, self._n_words))
+
+    def _write(self, target: Path | None, files: Iterable[_File]) -> tuple[int, list[Failure]]:
         """Write the files of one target; how many are complete, and what failed."""
         n_files, failures, source = 0, list[Failure](), str(target)
         try:
             with opened(target) as put:
-                for one in group:
-                    source, error = one.job.source, self._put(one, put, words)
+                for file in files:
+                    source, error = file.job.source, self._put(file, put)
                     if error is None:
                         n_files += 1
                     elif target is None:
-                        failures.append(Failure(source, _named(error, target)))
+                        failures.append(Failure(source, _named(error, source, target)))
                     else:
                         raise error
-        except BrokenPipeError:
+        except (BrokenPipeError, _DecodingError):
             raise
-        except (T5PunctError, OSError) as error:  # the file does not appear
-            for one in group:
-                deque(self._written(one, words), maxlen=0)
-            return 0, [*failures, Failure(source, _named(error, target))]
+        except Exception as error:  # the file does not appear
+            return 0, [*failures, Failure(source, _named(error, source, target))]
         return n_files, failures
 
-    def _put(
-        self, one: _Opened, put: Callable[[Iterable[str]], None], words: Iterator[AnnotatedWord]
-    ) -> Exception | None:
+    def _put(self, file: _File, put: Callable[[Iterable[str]], None]) -> Exception | None:
         """Write one file, and its page for review; gives what went wrong with it."""
-        written = self._written(one, words)
+        if isinstance(file.read, Exception):
+            return file.read
         try:
-            if self._punctuator.config.render.disfluencies == REMOVE:
-                check_removal(one.transcript, self._config, one.job.source)
-            page = None if one.job.review is None else tee(written)
-            config = beside_a_page(one.transcript, self._config) if page else self._config
-            put(pieces_of(one.transcript, page[0] if page else written, config, one.job.source))
-            one.check()
-            if page:
-                self._write_page(one, page[1])
-        except BrokenPipeError:
+            if file.job.review is None:
+                put(self.pieces(file.read, file.words, file.job.source))
+            else:
+                self._put_with_page(file.read, file, file.job.review, put)
+        except (BrokenPipeError, _DecodingError):
             raise
-        except (T5PunctError, OSError) as error:
-            deque(written, maxlen=0)  # the words of the next file follow
+        except Exception as error:  # whatever it is, it is this file's
             return error
         return None
 
-    def _write_page(self, one: _Opened, written: Iterable[WrittenItem]) -> None:
-        """The page for review beside the output; an output with a page is held in memory."""
-        config = WriterConfig("html", self._config.paragraphs)
-        with opened(one.job.review) as put:
-            put(pieces_of(one.transcript, written, config, one.job.source))
-
-    def _written(self, one: _Opened, words: Iterator[AnnotatedWord]) -> Iterator[WrittenItem]:
-        for item in written_items(one.for_writer, words):
-            yield item
-            is_word = not isinstance(item, Kept)
-            self._n_words += is_word
-            if isinstance(item, WrittenWord) and item.is_removed:
-                self._removed[item.annotated.word.lower()] += 1
-            self._n_chars += len(item.text) if isinstance(item, Kept) else len(item.spoken.raw + item.spoken.after)
-            if is_word and not self._n_words % _TOLD_WORDS:
-                self.told(Progress(self._n_chars, self._n_words))
+    def _put_with_page(
+        self, transcript: Transcript, file: _File, page: Path, put: Callable[[Iterable[str]], None]
+    ) -> None:
+        if self._removes:
+            check_removal(transcript, self._config, file.job.source)
+        written, config = transcript.with_words(file.words), beside_a_page(transcript, self._config)
+        put(written_pieces(transcript, written, config, file.job.source))
+        with opened(page) as put_page:
+            shown = WriterConfig("html", self._config.paragraphs)
+            put_page(written_pieces(transcript, written, shown, file.job.source))
 
 
-def _named(error: Exception, target: Path | None) -> Exception:
-    """The error with a file's name; that of a full disk has none."""
+def _n_bytes(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode(errors="surrogatepass"))
+
+
+def _named(error: Exception, source: str, target: Path | None) -> Exception:
+    """The error as it is told: that of a full disk with a file's name, and one that nobody foresaw with its type."""
     if isinstance(error, OSError) and error.filename is None:
         error.filename = str(target or "standard output")
-    return error
-
-
-class _Opened:
-    """A job's file while it is read: its items, for the model and, later, for the writer."""
-
-    def __init__(self, job: Job, punctuator: Punctuator, terms: Terms | None) -> None:
-        self.job, self._terms, self._pause_ms = job, terms, punctuator.model.task.pause_ms
-        alphabet = punctuator.model.task.alphabet
-        self.transcript: Transcript = read_transcript(job.source, format=job.format, alphabet=alphabet)
-        self._error: Exception | None = None
-        self.for_model, self.for_writer = tee(self._items())
-
-    def check(self) -> None:
-        """Raise the error at which reading ended."""
-        if self._error:
-            raise self._error
-
-    def _items(self) -> Iterator[Item]:
-        try:
-            yield from items_of(self.transcript, self._pause_ms, self._terms)
-        except (T5PunctError, OSError) as error:
-            self._error = error
-
-
-def items_of(found: Transcript, pause_ms: int | None, terms: Terms | None = None) -> Iterator[Item]:
-    """A transcript's items, which know of pauses if the model does, and of the user's terms."""
-    items = with_pauses(found.items(), pause_ms) if pause_ms else found.items()
-    return spelled(items, terms) if terms else items
+    if isinstance(error, T5PunctError | OSError):
+        return error
+    _log.debug("%s", source, exc_info=error)
+    told = InputError(
+        f"{source}: {type(error).__name__}: {first_line(error)}",
+        expected="a file that t5punct can read and write",
+        fix="report this line, with the file, where t5punct is from",
+    )
+    told.__cause__ = error
+    return told
 
 
 class _DecodingError(Exception):
@@ -182,7 +227,7 @@ class _DecodingError(Exception):
         self.cause = cause
 
 
-def _decoded(punctuator: Punctuator, texts: Iterable[Iterable[Word]]) -> Iterator[AnnotatedWord]:
+def _decoded(punctuator: Punctuator, texts: Sequence[Sequence[Word]]) -> Iterator[AnnotatedWord]:
     try:
         yield from punctuator.annotate_texts(texts)
     except Exception as error:

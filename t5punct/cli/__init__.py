@@ -1,5 +1,5 @@
-"""The command line: `t5punct punctuate | stream | evaluate | presets | tune | warmstart | prepare | train | report |
-export`.
+"""The command line: `t5punct punctuate | stream | evaluate | presets | tune | warmstart | prepare | label | train |
+report | export`.
 
 In: arguments, files, standard input.  Out: text or json on standard output or in files; exit code 2 and one line on
 standard error for a user's mistake.
@@ -19,6 +19,7 @@ from .. import __version__
 from ..errors import T5PunctError
 from .evaluate import evaluate
 from .export import export
+from .label import label
 from .needs import CheckedCommand
 from .presets import presets
 from .process import collect_as_usual, collect_seldom
@@ -46,6 +47,7 @@ EXAMPLES: dict[Callable[..., None], str] = {  # of each command, in the order of
     tune: "t5punct tune dev.tsv budget=4 -o mine.yaml\nt5punct punctuate talk.txt --preset mine.yaml",
     warmstart: "t5punct warmstart bert-base-uncased -o runs/warm --text talks.txt",
     prepare: "t5punct prepare --config configs/prepare-own-text.yaml root=lectures",
+    label: "t5punct label prepared/data --model runs/large",
     train: "t5punct train --config configs/finetune-own-text.yaml",
     report: "t5punct report runs/mine file=dev.txt max_words=5000",
     export: "t5punct export runs/mine -o my-model default_style=talk",

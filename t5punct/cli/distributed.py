@@ -49,8 +49,8 @@ class BatchOptions(TranscriptOptions):
 
     @property
     def done(self) -> BatchOptions:
-        """What is done, whoever does it."""
-        return replace(self, ray=None, ray_workers=None)
+        """What is done, whoever does it, and by however many threads."""
+        return replace(self, ray=None, ray_workers=None, threads=None)
 
     def work(
         self, writer: WriterConfig, terms: Terms | None, output_dir: Path | None, *, for_review: bool = False

@@ -8,13 +8,14 @@ that tells where it comes from; nothing else of the training.
 
 from __future__ import annotations
 
+import os
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .options import Overrides, silence_bars
+from .options import Overrides, place, silence_bars
 from .process import ending_in_order
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ class Dtype(StrEnum):
     BFLOAT16 = "bfloat16"
     FLOAT32 = "float32"
     INT8 = "int8"
+    INT8_ROWS = "int8-rows"
 
 
 class OnnxWeights(StrEnum):
@@ -38,12 +40,12 @@ class OnnxWeights(StrEnum):
 
 
 Source = Annotated[str, typer.Argument(help="A model folder, such as a training run.")]
-Output = Annotated[Path, typer.Option("--output", "-o", help="The folder to write.")]
+Output = Annotated[Path, place("--output", "-o", help="The folder to write.")]
 Weights = Annotated[
     Dtype,
     typer.Option(
         help="bfloat16 halves the size; int8 makes the linear layers' weights as small again, and --precision int8 "
-        "decides with them as it does with the full weights."
+        "decides with them as it does with the full weights; int8-rows makes all matrices as small, and loses less."
     ),
 ]
 Task = Annotated[
@@ -113,8 +115,7 @@ def export(
     from ..training.blend import blended
 
     folder = find(source)
-    if output.resolve() == folder.resolve():
-        raise ConfigError(f"output {output} is the source as well", expected="another folder", fix="choose another")
+    _check_apart(output, folder, None if blend is None else find(blend), task)
     if licence is not None and (kept := _kept_card(folder, output, is_blend=blend is not None)):
         raise ConfigError(f"--license and the card {kept}, which stays", expected="one of them", fix="drop one")
     if onnx is not None:
@@ -137,6 +138,17 @@ def export(
     typer.echo(f"{output}: exported from {source}")
     if push_to_hub is not None:
         typer.echo(f"{push(output, push_to_hub, private=private)}: pushed")
+
+
+def _check_apart(output: Path, source: Path, blend: Path | None, task: Path | None) -> None:
+    """Refuse an output folder whose files would take the place of what is read."""
+    from ..errors import ConfigError
+    from ..model import TASK_FILE
+
+    read = {"the source": (source, output), "--blend": (blend, output), "--task": (task, output / TASK_FILE)}
+    for name, (given, written) in read.items():
+        if given is not None and os.path.realpath(given) == os.path.realpath(written):
+            raise ConfigError(f"output {written} is {name} as well", expected="another folder", fix="choose another")
 
 
 def _check_output(output: Path) -> None:
@@ -176,6 +188,8 @@ def _write(model: Model, output: Path, dtype: Dtype) -> None:
 
     if dtype is Dtype.INT8:
         save(model, output, int8=int8_weights(model))
+    elif dtype is Dtype.INT8_ROWS:
+        save(model, output, rows=True)
     else:
         save(model, output, dtype=getattr(torch, dtype.value))
 

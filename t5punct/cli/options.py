@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from ..windows.presets import DEFAULT_PRESET
+from ..text.formats.outputs import named_place
+from ..windows.presets import DEFAULT_PRESET, PRESET_SUFFIXES
 from .help import EXPERT
 from .process import keep_freed_memory, keep_objects
 from .threads import use_threads, wait_asleep
@@ -28,7 +29,9 @@ if TYPE_CHECKING:
     from ..windows.presets import Preset
 
 _PRESETS = "the preset's"
+_MOST_THREADS = 1024
 expert = functools.partial(typer.Option, rich_help_panel=EXPERT)
+place = functools.partial(typer.Option, parser=named_place, metavar="PATH")  # where to write
 
 Json = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
 Config = Annotated[Path | None, typer.Option(show_default="none", help="A YAML file of settings.")]
@@ -128,8 +131,18 @@ class ModelOptions:
     ] = 2048
     threads: Annotated[
         int | None,
-        expert(min=1, show_default="as many as this process may keep busy", help="Processor threads."),
+        expert(
+            min=1, max=_MOST_THREADS, show_default="as many as this process may keep busy", help="Processor threads."
+        ),
     ] = None
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """What the options name that is read: files and folders that no output may take the place of."""
+        from ..model import bundled_root
+
+        own = () if self.model is None else (str(Path(self.model).expanduser()),)
+        return (str(bundled_root()), *(folder for folder in own if Path(folder).is_dir()))
 
     def strategy(self) -> Preset:
         """How a document is cut into windows: the default."""
@@ -207,6 +220,11 @@ class StrategyOptions(ModelOptions):
         ),
     ] = None
 
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The same, and a preset's file."""
+        return (*super().reads, *[self.preset] * self.preset.endswith(PRESET_SUFFIXES))
+
     def config(self) -> PunctuatorConfig:
         """The same, with a delay."""
         chosen = super().config()
@@ -227,7 +245,7 @@ class StrategyOptions(ModelOptions):
 class StreamOptions(ModelOptions):
     """The same for a stream, whose windows are too small to be shared out."""
 
-    threads: Annotated[int, expert(min=1, help="Processor threads.")] = 1
+    threads: Annotated[int, expert(min=1, max=_MOST_THREADS, help="Processor threads.")] = 1
 
 
 def with_model_options(command: Callable[..., None]) -> Callable[..., None]:

@@ -15,7 +15,7 @@ import typer
 
 from ..errors import ConfigError
 from .distributed import BatchOptions
-from .options import with_model_options
+from .options import place, with_model_options
 from .process import ending_in_order
 from .progress import progress_bar
 from .removed import report_removed
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ..batch.distributed import RayWork
     from ..batch.jobs import Failure, Job
     from ..batch.work import Work
+    from ..transcripts.terms import Terms
 
 
 @with_model_options
@@ -41,20 +42,18 @@ def punctuate(
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option(
-            "-o", "--output", show_default="standard output", help="Write to this file; `-`: standard output."
-        ),
+        place("-o", "--output", show_default="standard output", help="Write to this file; `-`: standard output."),
     ] = None,
     output_dir: Annotated[
         Path | None,
-        typer.Option(
+        place(
             show_default="none",
             help="Write a file for each INPUT here, in the same tree.  What is done and up to date is skipped.",
         ),
     ] = None,
     html: Annotated[
         Path | None,
-        typer.Option(
+        place(
             show_default="none",
             help="Write a page for review, too, which any browser opens: the text with its doubtful marks, what else "
             "they may be, and ways to change them.  For many INPUTs see --to html.",
@@ -69,17 +68,17 @@ def punctuate(
     All else in a file stays as it is: white space, times, tags, notes.  So do speaker labels and stage directions
     (`JOHN:`, `[laughs]`), over which no sentence goes on.
     """
-    from ..batch.current import Current, fingerprint, model_state
+    from ..batch.current import Current
     from ..batch.jobs import OutputConfig, jobs
 
     options.check()
     options.render()  # a mistake is said before a model is loaded
     writer, terms = options.writer(), options.spellings()
-    found = jobs(inputs or ["-"], OutputConfig(output, output_dir, writer.format, html), options.input_format)
+    places = OutputConfig(output, output_dir, writer.format, html, options.reads)
+    found = jobs(inputs or ["-"], places, options.input_format)
     _check_pauses(found.jobs, options)
-    state = options.strategy(), model_state(options.model)  # files may stand behind their names
-    settings = fingerprint((options.done, state, terms))
-    current = Current(None) if output_dir is None else Current.read(output_dir, settings)
+    settings = "" if output_dir is None else _settings(options, terms)
+    current = Current.read(output_dir, settings) if output_dir is not None else Current(None)
     waiting, failures = [job for job in found.jobs if overwrite or not current.has(job)], found.failures
     if waiting:
         work = options.work(writer, terms, output_dir, for_review=html is not None)
@@ -87,6 +86,15 @@ def punctuate(
     _report(failures, n_files=len(found.jobs) + len(found.failures))
     if len(waiting) < len(found.jobs):
         typer.echo(f"t5punct: {len(found.jobs) - len(waiting)} of {len(found.jobs)} files were up to date", err=True)
+
+
+def _settings(options: BatchOptions, terms: Terms | None) -> str:
+    """What outputs depend on beside their inputs; files stand behind the names of models and presets."""
+    from ..batch.current import fingerprint, model_state
+    from ..model import find
+
+    state = options.strategy(), model_state(find(options.model, revision=options.revision))
+    return fingerprint((options.done, state, terms))
 
 
 def _check_pauses(jobs: Sequence[Job], options: BatchOptions) -> None:
@@ -108,7 +116,7 @@ def _run(
     if output_dir is not None:
         Current.of(output_dir, settings)  # only now, when the model has accepted the settings
     with progress_bar("punctuating", float(sum(job.n_bytes for job in jobs)) or None) as advance, ending_in_order():
-        work.told = lambda progress: advance(progress.n_chars, progress.n_words)
+        work.told = lambda progress: advance(progress.n_bytes, progress.n_words)
         outcome = work.run(jobs)
     report_removed(outcome.removed, outcome.n_words, options.disfluencies)
     return outcome.failures

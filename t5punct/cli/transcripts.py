@@ -81,6 +81,11 @@ class TranscriptOptions(StrategyOptions):
     max_duration_ms: Annotated[int, expert(min=1, help="With --resegment: how long a cue is shown.")] = 7000
 
     @property
+    def reads(self) -> tuple[str, ...]:
+        """What the options of the model name, and the file of terms."""
+        return super().reads if self.terms is None else (*super().reads, str(self.terms))
+
+    @property
     def input_format(self) -> str | None:
         """The format of all inputs; None: their names tell.  Raises ConfigError for two of them."""
         from ..errors import ConfigError

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import ConfigError
-from .options import Config, Json, ModelOptions, Overrides, with_model_options
+from .options import Config, Json, ModelOptions, Overrides, place, with_model_options
 from .process import ending_in_order
 from .progress import is_shown, progress_bar
 
@@ -33,10 +33,10 @@ def tune(
     config: Config = None,
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", show_default="none", help="Write the best strategy here, as YAML for --preset."),
+        place("-o", "--output", show_default="none", help="Write the best strategy here, as YAML for --preset."),
     ] = None,
     plot: Annotated[
-        Path | None, typer.Option(show_default="none", help="Draw all trials and the frontier (png, svg, pdf).")
+        Path | None, place(show_default="none", help="Draw all trials and the frontier (png, svg, pdf).")
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -58,10 +58,11 @@ def tune(
 
     settings = load(TuneConfig, config, overrides or ())
     check_source(data)
-    target = target_of(output, [data])
+    read = [data, *options.reads, *([] if config is None else [str(config)])]
+    target = target_of(output, read)
     is_shared = output is not None and target is None  # the strategy goes to standard output
     if plot is not None:
-        _check_plot(plot, data, target)
+        _check_plot(plot, read, target)
     if as_json and is_shared:
         raise ConfigError("--json and -o -", expected="one of them on standard output", fix="name a file by -o")
     punctuator = options.punctuator()
@@ -84,12 +85,12 @@ def tune(
         draw_frontier(trials, best, plot)
 
 
-def _check_plot(plot: Path, data: str, target: Path | None) -> None:
+def _check_plot(plot: Path, read: Sequence[str], target: Path | None) -> None:
     """Raise InputError or ConfigError for a plot that cannot be drawn, or that would take another file's place."""
     from ..evaluation.plots import check_plot
     from ..text.formats.outputs import checked_target
 
-    checked_target(plot, [data])
+    checked_target(plot, read)
     check_plot(plot)
     if target is not None and target.resolve() == plot.resolve():
         raise ConfigError(f"--output and --plot {plot}", expected="two files", fix="name another")

@@ -12,11 +12,11 @@ from typing import Annotated
 
 import typer
 
-from .options import silence_bars
+from .options import place, silence_bars
 from .process import ending_in_order
 
 Source = Annotated[str, typer.Argument(help="A BERT or MiniLM: a folder, or a hub id.")]
-Output = Annotated[Path, typer.Option("--output", "-o", help="The model folder to make.")]
+Output = Annotated[Path, place("--output", "-o", help="The model folder to make.")]
 Text = Annotated[str, typer.Option(help="Running text, one document a line, to take the states' scales on.")]
 Layers = Annotated[
     int | None, typer.Option(min=1, show_default="all", help="Keep only so many of its layers, the first ones.")
@@ -44,13 +44,13 @@ def warmstart(
     from ..errors import ConfigError
     from ..model import save
     from ..t5.folder import whole_folder
-    from ..t5.task import TaskConfig
-    from ..warmstart.warmstart import TASK, WarmStartConfig, warm_start
+    from ..t5.task import ENCODER_TASK, TaskConfig
+    from ..warmstart.warmstart import WarmStartConfig, warm_start
 
     if output.exists() and (not output.is_dir() or any(output.iterdir())):
         raise ConfigError(f"output {output} is there already", expected="a new folder", fix="choose another output")
     silence_bars()
     config = WarmStartConfig(source, text, layers=layers, decoder_layers=decoder_layers)
     with whole_folder(output) as partial:
-        save(warm_start(config, load(TaskConfig, task, base=as_yaml(TASK))), partial)
+        save(warm_start(config, load(TaskConfig, task, base=as_yaml(ENCODER_TASK))), partial)
     typer.echo(f"{output}: made from {source}")

@@ -22,10 +22,10 @@ from itertools import accumulate
 from typing import Any
 
 import torch
-from torch.nn.functional import scaled_dot_product_attention
 
 from ..model import Model
 from ..t5.delay import PREFIX, Delay, visible
+from ..t5.layers import EncoderLayer, attend, encoder_layers
 
 Word = Sequence[int]  # the tokens of one word
 _SPARE_TOKENS = 16  # so many old keys are dropped together: with each word it would cost more than they do
@@ -88,18 +88,18 @@ class ColumnEncoder:
 
     def __init__(self, model: Model, delay: Delay, style: str | None = None) -> None:
         network: Any = model.network
-        self._encoder, self.delay = network.get_encoder(), delay
-        blocks = self._encoder.block
-        self._look_aheads = delay.look_aheads(len(blocks))
+        encoder = network.get_encoder()
+        self._stack, self.delay = encoder_layers(encoder), delay
+        self._stack.check_delay()
+        self._look_aheads = delay.look_aheads(len(self._stack.layers))
         self._below = [0, *accumulate(self._look_aheads)]  # the words that each layer's input has waited for
         source = model.tokenizer.source([], style)
         self._prefix = source.ids[: source.n_prefix]
-        first = blocks[0].layer[0].SelfAttention
-        self._farthest = first.relative_attention_max_distance  # tokens; from there on all are equally far
-        biases = [block.layer[0].SelfAttention for block in blocks]  # T5 has one bias, the first layer's
-        self._biases = [self._bias(one if one.has_relative_attention_bias else first) for one in biases]
+        self._farthest = self._stack.farthest  # tokens; from there on all are equally far
+        with torch.inference_mode():
+            self._biases = self._stack.biases() if self._stack.biases else []
         self._start: Memory | None = None
-        self._owner = (self._encoder, delay, self._prefix)
+        self._owner = (encoder, delay, self._prefix)
 
     @property
     def n_prefix(self) -> int:
@@ -123,8 +123,7 @@ class ColumnEncoder:
         """Of a stream that has heard so many words, of so many tokens, and remembers none of them."""
         if self._start is None:
             nothing = self._tokens([], [], [])
-            heads = self._encoder.block[0].layer[0].SelfAttention.inner_dim
-            keys = Tokens(nothing.rows.new_zeros(0, heads), nothing.words, nothing.positions)
+            keys = replace(nothing, rows=self._stack.layers[0].keys(nothing.rows))
             layers = (LayerMemory(keys, keys.rows, nothing),) * len(self._look_aheads)
             blank = Memory(layers, 0, 0, nothing, self._owner)
             prefix = self._tokens(self._prefix, [PREFIX] * self.n_prefix, range(self.n_prefix))
@@ -159,16 +158,16 @@ class ColumnEncoder:
         if not memories:
             return []
         layers: list[list[LayerMemory]] = [[] for _ in memories]
-        for index, block in enumerate(self._encoder.block):
+        for index, layer in enumerate(self._stack.layers):
             known = [memory.layers[index] for memory in memories]
             bounds = [memory.n_words - 1 - self._below[index + 1] for memory in memories]  # of words with all in sight
-            keyed = self._keyed(block.layer[0], known, incoming)
-            parts = [_split(layer.waiting, len(layer.waiting) if whole else _count(layer.waiting, bound))
-                     for layer, bound in zip(keyed, bounds, strict=True)]  # fmt: skip
+            keyed = _keyed(layer, known, incoming)
+            parts = [_split(memory.waiting, len(memory.waiting) if whole else _count(memory.waiting, bound))
+                     for memory, bound in zip(keyed, bounds, strict=True)]  # fmt: skip
             incoming = self._states(index, keyed, [ready for ready, _ in parts])
-            for held, layer, (_, waiting), bound in zip(layers, keyed, parts, bounds, strict=True):
-                held.append(replace(self._without_old(layer, bound), waiting=waiting))
-        finals = [replace(one, rows=self._encoder.final_layer_norm(one.rows)) for one in map(_word_ends, incoming)]
+            for held, memory, (_, waiting), bound in zip(layers, keyed, parts, bounds, strict=True):
+                held.append(replace(self._without_old(memory, bound), waiting=waiting))
+        finals = [replace(tokens, rows=self._stack.finish(tokens.rows)) for tokens in map(_word_ends, incoming)]
         return [
             replace(memory, layers=tuple(held), final=memory.final.part(slice(-1, None)).then(final))
             for memory, held, final in zip(memories, layers, finals, strict=True)
@@ -184,64 +183,54 @@ class ColumnEncoder:
         values = torch.cat([layer.values[prefix], layer.values[rest]])
         return replace(layer, keys=layer.keys.part(prefix).then(layer.keys.part(rest)), values=values)
 
-    def _keyed(self, sublayer: Any, known: Sequence[LayerMemory], incoming: Sequence[Tokens]) -> list[LayerMemory]:
-        """The layers with keys and values of new inputs, which wait behind those that do."""
-        rows = torch.cat([tokens.rows for tokens in incoming])
-        if not len(rows):
-            return list(known)
-        normed, sizes = sublayer.layer_norm(rows), [len(tokens) for tokens in incoming]
-        keys, values = (
-            project(normed).split(sizes) for project in (sublayer.SelfAttention.k, sublayer.SelfAttention.v)
-        )
-        return [
-            LayerMemory(
-                layer.keys.then(replace(tokens, rows=key)), torch.cat([layer.values, value]), layer.waiting.then(tokens)
-            )
-            for layer, tokens, key, value in zip(known, incoming, keys, values, strict=True)
-        ]
-
     def _states(self, index: int, layers: Sequence[LayerMemory], ready: Sequence[Tokens]) -> list[Tokens]:
         """What a layer makes of the inputs whose time has come."""
-        rows, block = torch.cat([tokens.rows for tokens in ready]), self._encoder.block[index]
+        rows, layer = torch.cat([tokens.rows for tokens in ready]), self._stack.layers[index]
         if not len(rows):
             return list(ready)
-        attention, feeding = block.layer[0].SelfAttention, block.layer[-1]
-        queries = attention.q(block.layer[0].layer_norm(rows)).split([len(tokens) for tokens in ready])
-        found = [
-            self._attended(index, query, tokens, layer)
-            for query, tokens, layer in zip(queries, ready, layers, strict=True)
-        ]
-        rows = rows + attention.o(torch.cat(found))
-        rows = rows + feeding.DenseReluDense(feeding.layer_norm(rows))
         sizes = [len(tokens) for tokens in ready]
-        return [replace(tokens, rows=one) for tokens, one in zip(ready, rows.split(sizes), strict=True)]
+        queries = layer.queries(rows).split_with_sizes(sizes)
+        attended = [
+            self._attended(index, query, tokens, memory)
+            for query, tokens, memory in zip(queries, ready, layers, strict=True)
+        ]
+        rows = layer.feed(layer.absorb(rows, torch.cat(attended)))
+        return [replace(tokens, rows=part) for tokens, part in zip(ready, rows.split_with_sizes(sizes), strict=True)]
 
-    def _attended(self, index: int, queries: torch.Tensor, tokens: Tokens, layer: LayerMemory) -> torch.Tensor:
-        """Attention of one stream, without scaling, as T5 has it: (n_tokens, n_heads * d_kv) -> the same shape."""
+    def _attended(self, index: int, queries: torch.Tensor, tokens: Tokens, memory: LayerMemory) -> torch.Tensor:
+        """Attention of one stream: (n_tokens, n_heads * d_kv) -> the same shape."""
         if not len(tokens):
             return queries
-        n_heads, seen = self._biases[index].shape[0], layer.keys
+        layer, seen = self._stack.layers[index], memory.keys
         distances = (seen.positions - tokens.positions[:, None]).clamp(-self._farthest, self._farthest)
         hidden = ~visible(tokens.words, seen.words, self._look_aheads[index], self.delay.left_words)
         bias = self._biases[index][:, distances + self._farthest].masked_fill(hidden, float("-inf"))
         query, key, value = (
-            rows.view(len(rows), n_heads, -1).transpose(0, 1) for rows in (queries, seen.rows, layer.values)
+            rows.view(len(rows), layer.n_heads, -1).transpose(0, 1) for rows in (queries, seen.rows, memory.values)
         )
-        found = scaled_dot_product_attention(query, key, value, attn_mask=bias, scale=1.0)  # (n_heads, n_tokens, d_kv)
-        return found.transpose(0, 1).flatten(1)
-
-    def _bias(self, attention: Any) -> torch.Tensor:
-        """Position biases (n_heads, 2 * farthest + 1): of keys from the farthest to the left to that to the right."""
-        with torch.inference_mode():
-            right = attention.compute_bias(1, self._farthest + 1)[0, :, 0]  # (n_heads, farthest + 1)
-            left = attention.compute_bias(self._farthest + 1, 1)[0, :, :, 0]
-            return torch.cat([left.flip(-1)[:, :-1], right], -1)
+        attended = attend(query, key, value, bias, layer.scale)  # (n_heads, n_tokens, d_kv)
+        return attended.transpose(0, 1).flatten(1)
 
     def _tokens(self, ids: Sequence[int], words: Sequence[int], positions: Sequence[int]) -> Tokens:
         device = self._biases[0].device
         columns = (torch.tensor(list(values), dtype=torch.long, device=device) for values in (ids, words, positions))
         ids_there, words_there, positions_there = columns
-        return Tokens(self._encoder.embed_tokens(ids_there), words_there, positions_there)
+        return Tokens(self._stack.embed(ids_there, None), words_there, positions_there)
+
+
+def _keyed(layer: EncoderLayer, known: Sequence[LayerMemory], incoming: Sequence[Tokens]) -> list[LayerMemory]:
+    """What a layer remembers of streams, with keys and values of new inputs, which wait behind those that do."""
+    rows = torch.cat([tokens.rows for tokens in incoming])
+    if not len(rows):
+        return list(known)
+    sizes = [len(tokens) for tokens in incoming]
+    keys, values = layer.keys(rows).split_with_sizes(sizes), layer.values(rows).split_with_sizes(sizes)
+    return [
+        LayerMemory(
+            memory.keys.then(replace(tokens, rows=key)), torch.cat([memory.values, value]), memory.waiting.then(tokens)
+        )
+        for memory, tokens, key, value in zip(known, incoming, keys, values, strict=True)
+    ]
 
 
 def _count(tokens: Tokens, last_word: int) -> int:

@@ -15,7 +15,7 @@ import torch
 
 from ..errors import ConfigError
 from ..model import Model
-from ..t5.delay import NOBODY, token_words
+from ..t5.delay import MOST_WORDS, NOBODY, token_words
 from ..t5.task import TaskConfig, check_odds, check_share
 from ..t5.tokenization import Source, TaskTokenizer
 from ..text.marks import DISFLUENT, Alphabet
@@ -23,6 +23,7 @@ from ..text.spelling import LONGEST_WORD
 from .precision import check_precision
 
 DECODERS = ("slots", "generate", "tagger")
+MOST_BEAMS = 64
 _BLOB_LETTERS = 12  # how many letters of such a word the model sees
 
 
@@ -50,14 +51,18 @@ class DecodingConfig:
             raise ConfigError(
                 f"decoder {self.decoder!r}", expected=f"one of {', '.join(DECODERS)}", fix="check --decoder"
             )
-        if self.beams < 1 or self.batch_tokens < 1:
+        if not 1 <= self.beams <= MOST_BEAMS:
             raise ConfigError(
-                f"{self.beams} beams, {self.batch_tokens} tokens a batch", expected="1 or more", fix="raise it"
+                f"{self.beams} beams",
+                expected=f"1 to {MOST_BEAMS}: each holds all windows of a batch in memory once more",
+                fix="change --beams",
             )
-        if self.delay_words is not None and (self.delay_words < 0 or self.decoder != "tagger"):
+        if self.batch_tokens < 1:
+            raise ConfigError(f"{self.batch_tokens} tokens a batch", expected="1 or more", fix="raise --batch-tokens")
+        if self.delay_words is not None and (self.decoder != "tagger" or not 0 <= self.delay_words <= MOST_WORDS):
             raise ConfigError(
                 f"a delay of {self.delay_words} words with the decoder {self.decoder}",
-                expected="0 or more, and the decoder tagger",
+                expected=f"0 to {MOST_WORDS}, and the decoder tagger",
                 fix="add --decoder tagger or drop --delay-words",
             )
         if self.precision is not None:
@@ -100,7 +105,7 @@ class WindowInput:
     words: tuple[str, ...]
     spellings: tuple[str, ...]
     has_slot: tuple[bool, ...]
-    pauses: tuple[bool, ...] = ()
+    pauses: tuple[int, ...] = ()
     given: tuple[str, ...] = ()
 
     @classmethod
@@ -108,7 +113,7 @@ class WindowInput:
         cls,
         spellings: Sequence[str],
         has_slot: Sequence[bool] | None = None,
-        pauses: Sequence[bool] = (),
+        pauses: Sequence[int] = (),
         given: Sequence[str] = (),
     ) -> WindowInput:
         slots = (True,) * len(spellings) if has_slot is None else tuple(has_slot)

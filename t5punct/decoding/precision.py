@@ -67,7 +67,7 @@ def on_device(model: Model, name: str) -> Model:
             return model
         network: Any = copy.deepcopy(model.network).to(wanted)
         tagger = model.tagger and copy.deepcopy(model.tagger).to(wanted)
-    except (RuntimeError, AssertionError) as error:  # an unknown name, or a device that this torch cannot use
+    except (RuntimeError, AssertionError, ImportError) as error:  # an unknown name, or one that this torch cannot use
         raise ConfigError(f"device {name!r}", expected=expected, fix=fix) from error
     return replace(model, network=network, tagger=tagger)
 

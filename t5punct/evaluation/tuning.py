@@ -62,6 +62,7 @@ class TuneConfig:
                     expected="windows that the grain divides",
                     fix="set windows or grain",
                 )
+            WindowConfig(window)  # raises ConfigError for one that is too large
 
     def strategies(self, window: int) -> Iterator[Preset]:
         """All strategies of one window size within the budget; with one vote a slot, only the first method."""

@@ -89,8 +89,8 @@ class Columns:
         tokenizer, held = self._punctuator.model.tokenizer, state.words
         found = []
         for place in range(first - state.start, len(held)):
-            silent = place > 0 and held[place - 1].pause and bool(tokenizer.task.pause_ms)
             opens = not (state.start + place or self._encoder.n_prefix)
             (word,) = self._punctuator.window_input(held[place : place + 1]).words
-            found.append((*((tokenizer.pause_id,) if silent else ()), *tokenizer.word_ids(word, first=opens)))
+            silence = tokenizer.silence_ids(held[place - 1].pause if place else 0)
+            found.append((*silence, *tokenizer.word_ids(word, first=opens)))
         return found

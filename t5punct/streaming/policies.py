@@ -15,7 +15,9 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from ..errors import ConfigError
+from ..t5.delay import MOST_WORDS as MOST_DELAY
 from ..windows.combine import written
+from ..windows.plan import MOST_WORDS
 from ..windows.votes import Vote
 from .state import StreamState
 
@@ -47,6 +49,10 @@ class StreamConfig:
             raise ConfigError(f"decide {self.decide!r}", expected=f"one of {', '.join(DECIDERS)}", fix="check --decide")
         if self.policy == "delay":
             self._check_delay()
+        if self.window > MOST_WORDS:
+            raise ConfigError(
+                f"a window of {self.window} words", expected=f"at most {MOST_WORDS}", fix="lower --window"
+            )
         names = {"fixed": ("lookahead",), "entropy": ("l_min", "l_max"), "sentence": ("every", "after")}
         for name in names.get(self.policy, ()):
             value = getattr(self, name)
@@ -64,10 +70,10 @@ class StreamConfig:
             )
 
     def _check_delay(self) -> None:
-        if self.lookahead < 0 or self.decide != "seq2seq":
+        if not 0 <= self.lookahead <= MOST_DELAY or self.decide != "seq2seq":
             raise ConfigError(
                 f"policy delay with a lookahead of {self.lookahead} words, decide {self.decide}",
-                expected="0 or more, and no --decide: the tagger decides",
+                expected=f"0 to {MOST_DELAY}, and no --decide: the tagger decides",
                 fix="check --lookahead and --decide",
             )
 

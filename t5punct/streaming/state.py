@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from ..errors import InputError
+from ..t5.task import PAUSES
 from ..text.words import Word
 
 if TYPE_CHECKING:
@@ -75,9 +76,11 @@ class StreamState:
         n_behind = self.n_seen - place
         return self.times[-n_behind] if n_behind <= len(self.times) else Times()
 
-    def paused(self) -> StreamState:
-        """The same state, with a silence after the last word."""
-        return replace(self, words=(*self.words[:-1], replace(self.words[-1], pause=True)))
+    def paused(self, pause: int) -> StreamState:
+        """The same state, with a silence after the last word, unless a longer one is known already."""
+        if pause <= self.words[-1].pause:
+            return self
+        return replace(self, words=(*self.words[:-1], replace(self.words[-1], pause=pause)))
 
     def to_json(self) -> str:
         """The state as a line of json."""
@@ -117,7 +120,9 @@ class StreamState:
 
 def _is_sound(word: Word) -> bool:
     """Whether a word has values of the right types, and is one word."""
-    texts, flags = (word.text, word.label, word.raw, word.space, word.spelled), (word.pause, word.dotted)
-    if not all(isinstance(text, str) for text in texts) or not all(type(flag) is bool for flag in flags):
+    texts = (word.text, word.label, word.raw, word.space, word.spelled)
+    if not all(isinstance(text, str) for text in texts) or type(word.dotted) is not bool:
+        return False
+    if not isinstance(word.pause, int) or word.pause not in range(len(PAUSES) + 1):  # an older state has true or false
         return False
     return type(word.n_closers) is int and 0 <= word.n_closers <= len(word.text) and word.text.split() == [word.text]

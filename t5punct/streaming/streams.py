@@ -19,6 +19,7 @@ from ..punctuator import Punctuator
 from ..text.formats.live import TimedWord, whole_ms
 from ..text.render import AnnotatedWord, Decision
 from ..text.words import Word, checked_text, words_of
+from ..transcripts.pauses import pause_of
 from ..windows.plan import View, Window
 from ..windows.votes import Vote
 from .columns import Columns
@@ -147,8 +148,8 @@ class Streams:
         task = self._punctuator.model.task
         while queue:
             silence_ms = queue[0].silence_ms(state.end_ms)
-            if state.words and silence_ms >= (task.pause_ms or math.inf):
-                state = state.paused()
+            if state.words:
+                state = state.paused(pause_of(silence_ms, task.pauses_ms))
             if state.n_waiting and silence_ms >= (self.config.max_delay_ms or math.inf):
                 return _Heard(state, is_due=True, everything=True)
             word = queue.popleft()

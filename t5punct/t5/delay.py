@@ -27,11 +27,13 @@ from typing import Any
 import torch
 
 from ..errors import ConfigError
+from .layers import attend_in_training, encoder_layers
 from .task import TaskConfig
 from .tokenization import Source
 
 LEFT_WORDS = 32  # what a layer sees to the left, where nothing else is said
 PREFIX = -1  # the word of prefix tokens
+MOST_WORDS = 100_000  # a delay of more is as good as none
 NOBODY = 1 << 30  # the word of tokens that no word sees; far from every real one
 
 
@@ -47,10 +49,10 @@ class Delay:
     layers: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
-        if self.words < 0 or self.left_words < 1:
+        if not 0 <= self.words <= MOST_WORDS or not 1 <= self.left_words <= MOST_WORDS:
             raise ConfigError(
                 f"a delay of {self.words} words with {self.left_words} to the left",
-                expected="0 or more, and 1 or more",
+                expected=f"0 to {MOST_WORDS}, and 1 to {MOST_WORDS}",
                 fix="check the delay",
             )
 
@@ -92,26 +94,32 @@ def visible(query_words: torch.Tensor, key_words: torch.Tensor, look_ahead: int,
 
 
 def delayed_states(encoder: Any, input_ids: torch.Tensor, words: torch.Tensor, delay: Delay) -> torch.Tensor:
-    """The states of an encoder whose layers see what a delay lets them see; in training mode with dropout.
+    """Return the states of an encoder whose layers see what a delay lets them see; in training mode with dropout.
 
     input_ids, words: int64 (n_batch, n_source), `words` as `token_words` has them, `NOBODY` where padded.  Gives
-    (n_batch, n_source, d_model).  The layers are those of transformers' T5, mT5 and umT5, each with its own mask.
+    (n_batch, n_source, d_model).  Where an encoder has absolute positions besides relative ones, all tokens have the
+    mean position.  Raises ModelError for an encoder with absolute positions only.
     """
-    hidden = encoder.dropout(encoder.embed_tokens(input_ids))
-    look_aheads = delay.look_aheads(len(encoder.block))
-    masks = {look_ahead: _additive(words, look_ahead, delay, hidden.dtype) for look_ahead in set(look_aheads)}
-    shared: dict[str, torch.Tensor] = {}  # T5 computes position biases in the first layer, umT5 in each
-    for block, look_ahead in zip(encoder.block, look_aheads, strict=True):
-        found = block(hidden, attention_mask=masks[look_ahead], **shared)
-        if isinstance(found, tuple):
-            hidden, shared = found[0], {"position_bias": found[1]}
-        else:
-            hidden = found
-    states: torch.Tensor = encoder.dropout(encoder.final_layer_norm(hidden))
-    return states
+    stack, n_source = encoder_layers(encoder), input_ids.shape[1]
+    stack.check_delay()
+    assert stack.biases is not None  # noqa: S101  (checked)
+    hidden = stack.embed(input_ids, None)
+    places = torch.arange(n_source, device=input_ids.device)
+    distances = (places - places[:, None]).clamp(-stack.farthest, stack.farthest) + stack.farthest
+    masks = {look_ahead: _additive(words, look_ahead, delay) for look_ahead in delay.look_aheads(len(stack.layers))}
+    look_aheads, tables = delay.look_aheads(len(stack.layers)), stack.biases()
+    for layer, look_ahead, table in zip(stack.layers, look_aheads, tables, strict=True):
+        queries, keys, values = (
+            projected.view(*projected.shape[:-1], layer.n_heads, -1).transpose(1, 2)
+            for projected in (layer.queries(hidden), layer.keys(hidden), layer.values(hidden))
+        )  # (n_batch, n_heads, n_source, d_kv)
+        mask = table[:, distances] + masks[look_ahead]  # (n_batch, n_heads, n_source, n_source)
+        attended = attend_in_training(queries, keys, values, mask, layer)
+        hidden = layer.feed(layer.absorb(hidden, attended.transpose(1, 2).flatten(2)))
+    return stack.finish(hidden)
 
 
-def _additive(words: torch.Tensor, look_ahead: int, delay: Delay, dtype: torch.dtype) -> torch.Tensor:
+def _additive(words: torch.Tensor, look_ahead: int, delay: Delay) -> torch.Tensor:
     """What is added to attention's logits, (n_batch, 1, n_source, n_source): 0, or minus infinity where hidden."""
     seen = visible(words, words, look_ahead, delay.left_words)[:, None]
-    return torch.zeros(seen.shape, dtype=dtype, device=seen.device).masked_fill(~seen, float("-inf"))
+    return torch.zeros(seen.shape, device=seen.device).masked_fill(~seen, float("-inf"))

@@ -11,8 +11,7 @@ position bias is one for all of them.
             i t _ _
             t h i s
 
-For a CPU; on a GPU, where it has not been measured, `Model.encode` has transformers read the padded batch.  The layers
-are those of transformers' T5, mT5 and umT5, called one by one.
+For a CPU; on a GPU, where it has not been measured, `Model.encode` has transformers read the padded batch.
 """
 
 from __future__ import annotations
@@ -23,7 +22,8 @@ from itertools import accumulate, groupby
 from typing import Any
 
 import torch
-from torch.nn.functional import scaled_dot_product_attention
+
+from .layers import EncoderLayer, EncoderLayers, attend, encoder_layers
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,25 +46,33 @@ class EqualWindows:
 
 
 def encoded(encoder: Any, input_ids: torch.Tensor, attention_mask: torch.Tensor) -> torch.Tensor:
-    """The states of an encoder that is not being trained; zeros where padded, on the right.
+    """Return the states of an encoder that is not being trained; zeros where padded, on the right.
 
     input_ids, attention_mask: int64 (n_batch, n_source).  Gives (n_batch, n_source, d_model).
     """
+    stack, n_source = encoder_layers(encoder), input_ids.shape[1]
     order = attention_mask.sum(1).argsort(stable=True)
     real = attention_mask[order].bool()
     groups = equal_windows(real.sum(1).tolist())
-    hidden = encoder.embed_tokens(input_ids[order][real])  # (n_tokens, d_model)
-    n_source, bias = input_ids.shape[1], None
-    for block in encoder.block:
-        attending, feeding = block.layer[0], block.layer[-1]
-        attention = attending.SelfAttention
-        if attention.has_relative_attention_bias:  # T5 has one bias, the first layer's; umT5 one a layer
-            bias = attention.compute_bias(n_source, n_source)  # (1, n_heads, n_source, n_source)
-        hidden = hidden + _attention(attention, attending.layer_norm(hidden), groups, bias)
-        hidden = hidden + feeding.DenseReluDense(feeding.layer_norm(hidden))
-    padded: torch.Tensor = hidden.new_zeros((*input_ids.shape, hidden.shape[-1]))
-    padded[real] = encoder.final_layer_norm(hidden)
+    places = torch.arange(n_source, device=input_ids.device)
+    hidden = stack.embed(input_ids[order][real], places.expand_as(real)[real])  # (n_tokens, d_model)
+    biases = _whole_biases(stack, n_source)
+    for layer, bias in zip(stack.layers, biases, strict=True):
+        hidden = layer.feed(layer.absorb(hidden, _attended(layer, hidden, groups, bias)))
+    padded = hidden.new_zeros((*input_ids.shape, hidden.shape[-1]))
+    padded[real] = stack.finish(hidden)
     return padded[order.argsort()]
+
+
+def _whole_biases(stack: EncoderLayers, n_source: int) -> list[torch.Tensor | None]:
+    """The position biases of each layer between all tokens of a window, (n_heads, n_source, n_source)."""
+    if stack.biases is None:
+        return [None] * len(stack.layers)
+    places = torch.arange(n_source)
+    distances = (places - places[:, None]).clamp(-stack.farthest, stack.farthest) + stack.farthest
+    tables = stack.biases()
+    distinct = {id(table): table[:, distances.to(table.device)] for table in tables}
+    return [distinct[id(table)] for table in tables]
 
 
 def equal_windows(lengths: Sequence[int]) -> list[EqualWindows]:
@@ -78,16 +86,14 @@ def equal_windows(lengths: Sequence[int]) -> list[EqualWindows]:
     return [EqualWindows(end - length * n, end, n) for end, (length, n) in zip(ends, counts, strict=True)]
 
 
-def _attention(
-    attention: Any, normed: torch.Tensor, groups: Sequence[EqualWindows], bias: torch.Tensor | None
+def _attended(
+    layer: EncoderLayer, hidden: torch.Tensor, groups: Sequence[EqualWindows], bias: torch.Tensor | None
 ) -> torch.Tensor:
-    """Self-attention without scaling, as T5 has it; normed: (n_tokens, d_model), and so the result."""
-    queries, keys, values = (make(normed) for make in (attention.q, attention.k, attention.v))
-    found = torch.empty_like(queries)
+    """What each token attends to in its window; hidden: (n_tokens, d_model), the result (n_tokens, n_heads * d_kv)."""
+    queries, keys, values = layer.queries(hidden), layer.keys(hidden), layer.values(hidden)
+    attended = torch.empty_like(queries)
     for group in groups:
-        query, key, value = (group.heads(flat, attention.n_heads) for flat in (queries, keys, values))
-        mask = None if bias is None else bias[..., : group.n_tokens, : group.n_tokens]
-        attended = scaled_dot_product_attention(query, key, value, attn_mask=mask, scale=1.0)
-        group.heads(found, attention.n_heads).copy_(attended)
-    result: torch.Tensor = attention.o(found)
-    return result
+        query, key, value = (group.heads(flat, layer.n_heads) for flat in (queries, keys, values))
+        mask = None if bias is None else bias[None, :, : group.n_tokens, : group.n_tokens]
+        group.heads(attended, layer.n_heads).copy_(attend(query, key, value, mask, layer.scale))
+    return attended

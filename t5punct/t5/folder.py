@@ -16,6 +16,7 @@ from ..text.formats.files import new_file_mode
 from ..text.formats.folders import move, partial_folder
 
 FLOAT_FILE, INT8_FILE, TAGGER_FILE = "model.safetensors", "model-int8.safetensors", "tagger.safetensors"
+ENCODER_T5 = "encoder-t5"  # as config.json names an encoder of another family under a T5 decoder (`encoder_t5`)
 ONNX_FILES = {"onnx": "encoder.onnx", "onnx-int8": "encoder-int8.onnx"}  # by the precision that they compute in
 
 
@@ -34,8 +35,13 @@ def whole_folder(folder: Path) -> Iterator[Path]:
 
 def remove_weights(folder: Path) -> None:
     """Remove the weights of a model that is to be written anew: of what it lacks now, nothing may stay."""
-    for name in (FLOAT_FILE, INT8_FILE, TAGGER_FILE, *ONNX_FILES.values()):
-        (folder / name).unlink(missing_ok=True)
+    for path in (*int8_files(folder), *(folder / name for name in (FLOAT_FILE, TAGGER_FILE, *ONNX_FILES.values()))):
+        path.unlink(missing_ok=True)
+
+
+def int8_files(folder: Path) -> list[Path]:
+    """Return the files of a folder's weights in int8: one, or shards in order."""
+    return sorted(folder.glob(INT8_FILE.replace(".safetensors", "*.safetensors")))
 
 
 @contextmanager
@@ -47,7 +53,7 @@ def writing_folder(folder: Path) -> Iterator[None]:
     try:
         yield
         for path in folder.glob("*.safetensors"):
-            path.chmod(new_file_mode())
+            path.chmod(new_file_mode(folder))
     except Exception as error:
         if not refused_by_system(error):
             raise

@@ -1,9 +1,14 @@
-"""Weights of linear layers in int8 on disk: written as they are computed with, and read back to the bit.
+"""Weights in int8 on disk, and read back.
 
-In: a T5 and its quantised weights, or a folder with `model-int8.safetensors`.  Out: that file, or a T5 in float32.
+In: a T5, or a folder with `model-int8.safetensors`.  Out: that file, or a T5 in float32.
 
 The layer `encoder.block.0.layer.0.SelfAttention.q` has two tensors there: `...q.weight` (int8) and `...q.weight.scale`.
 Their product is the weight in float32.  The file has a name of its own, since transformers would read it wrongly.
+
+There are two forms.  Row by row, every matrix and the embeddings have a scale for each row, its largest value / 127: so
+an error is 0.4 % of that at most, and the model computes in any precision.  The other is what torch's `--precision
+int8` computes with, to the bit: linear layers alone, one scale a layer.  What is large comes in shards,
+`model-int8-00001-of-00003.safetensors`.
 """
 
 from __future__ import annotations
@@ -16,16 +21,21 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import nn
 
-from .folder import INT8_FILE
+from ..errors import ModelError
+from .folder import INT8_FILE, int8_files
 
+_LARGEST = 127  # of int8, so that -127 is as far from 0
+_LEAST_ROWS = 64  # what has fewer rows or columns is small, such as position biases
+_SHARD_BYTES = 45_000_000  # hosts of repositories warn of files of 50 MB
 _SCALE, _KNOWN = ".scale", "int8_scale"  # the attribute of a layer whose weights lie on a grid of this step
 
 
-def write_int8(network: Any, folder: Path, quantised: Mapping[str, torch.Tensor]) -> None:
-    """Write a network of which some weights, by name, are quantised: (n_out, n_in) in qint8, with one scale each.
+def write_int8(network: Any, folder: Path, quantised: Mapping[str, torch.Tensor] | None = None) -> None:
+    """Write a network row by row, or with some weights, by name, as torch has quantised them: (n_out, n_in) in qint8.
 
     Other weights are written in bfloat16 where that loses nothing, else in float32.
     """
+    by_row, quantised = quantised is None, quantised or {}
     tensors: dict[str, torch.Tensor] = {}
     written = set[int]()
     for name, weight in network.state_dict().items():
@@ -34,21 +44,53 @@ def write_int8(network: Any, folder: Path, quantised: Mapping[str, torch.Tensor]
             tensors[name + _SCALE] = torch.tensor(quantised[name].q_scale())
         elif weight.data_ptr() not in written:  # tied embeddings are one tensor of several names
             written.add(weight.data_ptr())
-            tensors[name] = _without_loss(weight).contiguous()
+            if by_row and weight.ndim == 2 and min(weight.shape) >= _LEAST_ROWS:
+                tensors[name], tensors[name + _SCALE] = quantised_rows(weight)
+            else:
+                tensors[name] = _without_loss(weight).contiguous()
     network.config.save_pretrained(str(folder))
     network.generation_config.save_pretrained(str(folder))
-    save_file(tensors, folder / INT8_FILE, metadata={"format": "pt"})
+    shards = _shards(tensors)
+    for number, shard in enumerate(shards, start=1):
+        ending = f"-{number:05d}-of-{len(shards):05d}" if len(shards) > 1 else ""
+        name = INT8_FILE.replace(".safetensors", f"{ending}.safetensors")
+        save_file(shard, folder / name, metadata={"format": "pt"})
+
+
+def quantised_rows(weight: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return a matrix (n_rows, n_columns) in int8, and the scale of each row, float32 (n_rows, 1)."""
+    scales = weight.float().abs().amax(1, keepdim=True).clamp(min=torch.finfo(torch.float32).tiny) / _LARGEST
+    return (weight.float() / scales).round().clamp(-_LARGEST, _LARGEST).to(torch.int8), scales
+
+
+def has_int8(folder: Path) -> bool:
+    """Return whether a folder holds weights in int8."""
+    return bool(int8_files(folder))
+
+
+def _shards(tensors: Mapping[str, torch.Tensor]) -> list[dict[str, torch.Tensor]]:
+    """Share tensors out to files of `_SHARD_BYTES` at most, in order; a larger tensor is a file of its own."""
+    shards, room = list[dict[str, torch.Tensor]](), 0
+    for name, tensor in tensors.items():
+        if not shards or tensor.nbytes > room:
+            shards.append({})
+            room = _SHARD_BYTES
+        shards[-1][name] = tensor
+        room -= tensor.nbytes
+    return shards
 
 
 def read_int8(folder: Path) -> tuple[Any, Any]:
     """The network in float32, in which each layer remembers its scale; and what transformers says of its weights."""
     from transformers import MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING, AutoConfig, GenerationConfig
 
-    tensors = load_file(folder / INT8_FILE)
+    from . import encoder_t5  # noqa: F401  (transformers learns of its kind)
+
+    tensors = {name: tensor for file in _whole_set(folder) for name, tensor in load_file(file).items()}
     scales = {name.removesuffix(_SCALE): tensors.pop(name) for name in list(tensors) if name.endswith(_SCALE)}
     for name, scale in scales.items():
         tensors[name] = tensors[name].float() * scale
-    config = AutoConfig.from_pretrained(str(folder))
+    config = AutoConfig.from_pretrained(str(folder), trust_remote_code=False)
     network, found = MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING[type(config)].from_pretrained(
         None,
         config=config,
@@ -59,8 +101,19 @@ def read_int8(folder: Path) -> tuple[Any, Any]:
     )
     network.generation_config = GenerationConfig.from_pretrained(str(folder))
     for name, scale in scales.items():
-        setattr(network.get_submodule(name.removesuffix(".weight")), _KNOWN, float(scale))
+        if scale.numel() == 1:
+            setattr(network.get_submodule(name.removesuffix(".weight")), _KNOWN, float(scale))
     return network, found
+
+
+def _whole_set(folder: Path) -> list[Path]:
+    """The files of a folder's weights in int8.  Raises ModelError if one is missing, or there are two sets."""
+    files = int8_files(folder)
+    counts = {file.stem.rpartition("-of-")[2] if "-of-" in file.stem else "1" for file in files}
+    if len(counts) != 1 or int(counts.pop()) != len(files):
+        names = ", ".join(file.name for file in files)
+        raise ModelError(f"an incomplete set of weights ({names})", expected="all shards", fix="copy the folder again")
+    return files
 
 
 def on_grid(layer: nn.Module) -> torch.Tensor | None:

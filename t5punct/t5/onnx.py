@@ -12,7 +12,6 @@ stays in torch: slot decoding caches it in a way of its own (`decoding/cached_de
 from __future__ import annotations
 
 import copy
-import hashlib
 import logging
 import tempfile
 import warnings
@@ -27,7 +26,9 @@ from torch import nn
 
 from ..errors import ModelError, first_line
 from ..extras import need
+from ..text.formats.files import take_place
 from .folder import ONNX_FILES
+from .weights import weights_fingerprint
 
 _WEIGHTS = "t5punct_weights"  # in the file: of which weights it was made
 
@@ -51,7 +52,7 @@ class OnnxEncoder:
                 fix=export,
             )
         made = cls(folder / name)
-        if made.weights != _fingerprint(network):
+        if made.weights != weights_fingerprint(network.encoder):
             raise ModelError(f"{name} of {folder} was made of other weights", expected="those beside it", fix=export)
         return made
 
@@ -112,9 +113,9 @@ def write_encoder(network: Any, folder: Path, precision: str) -> None:
         if precision.endswith("int8"):
             file = _quantised(file)
         made = onnx.load(str(file))
-        onnx.helper.set_model_props(made, {_WEIGHTS: _fingerprint(network)})
+        onnx.helper.set_model_props(made, {_WEIGHTS: weights_fingerprint(network.encoder)})
         onnx.save(made, str(file))
-        file.replace(folder / ONNX_FILES[precision])
+        take_place(file, folder / ONNX_FILES[precision])
 
 
 def _export(network: Any, file: Path) -> None:
@@ -141,15 +142,6 @@ def _quantised(file: Path) -> Path:
     kind = QuantType.QInt8
     quantize_dynamic(str(file), str(made), op_types_to_quantize=["MatMul"], per_channel=True, weight_type=kind)
     return made
-
-
-def _fingerprint(network: Any) -> str:
-    """What tells an encoder's weights from others, to the bit."""
-    digest = hashlib.sha256()
-    for name, weight in sorted(network.encoder.state_dict().items()):
-        digest.update(name.encode())
-        digest.update(weight.detach().float().contiguous().numpy().tobytes())
-    return digest.hexdigest()[:16]
 
 
 @contextmanager

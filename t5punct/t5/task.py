@@ -19,7 +19,8 @@ from ..text.marks import DISFLUENT, Alphabet, Case, capitalise, case_of
 
 SENTINEL = "<extra_id_0>"  # marks the slot that is asked about
 N_SENTINELS = 100  # <extra_id_0> ... <extra_id_99> (Raffel 2020, section 3.1.4)
-PAUSE = "<extra_id_1>"  # stands after a word that a silence follows
+# stand after a word that a silence follows: a short one, or a long one
+PAUSES = ("<extra_id_1>", "<extra_id_2>")
 # with inline casing, the token before a word's lower-case tokens; a lower-case word has none
 CASE_TOKENS = {Case.CAPITALISED: "<^>", Case.UPPER: "<^^>"}
 
@@ -41,6 +42,7 @@ class TaskConfig:
     delay_left_words: int | None = None  # what a layer sees to the left if trained with a delay; None: never was
     delay_layers: list[int] = field(default_factory=list)  # with a delay, those that look ahead (see `delay`)
     pause_ms: int | None = None  # a silence of this length is a pause token (280 in the thesis); None: no pauses
+    long_pause_ms: int | None = None  # and one of this length another token; None: one token for all
     disfluencies: bool = False  # knows which words a careful editor leaves out: in slots, `DISFLUENT` is a mark too
     cased: bool = True  # targets in true case; False writes everything in lower case (Melamud 2021)
     inline_case: bool = False  # a case token before the word's lower-case tokens; the tokenizer must have `CASE_TOKENS`
@@ -62,8 +64,7 @@ class TaskConfig:
         check_share(self.tagger_share)
         if not 0.0 < self.unmarked_odds < math.inf:
             raise ConfigError(f"unmarked_odds {self.unmarked_odds}", expected="above 0", fix="set unmarked_odds")
-        if self.pause_ms is not None and self.pause_ms < 1:
-            raise ConfigError(f"pause_ms {self.pause_ms}", expected="1 or more, or null", fix="set pause_ms")
+        _ = self.pauses_ms  # raises ConfigError if they are wrong
         if self.delay_left_words is not None and self.delay_left_words < 1:
             raise ConfigError(
                 f"delay_left_words {self.delay_left_words}", expected="1 or more, or null", fix="set delay_left_words"
@@ -91,6 +92,11 @@ class TaskConfig:
     @cached_property
     def alphabet(self) -> Alphabet:
         return Alphabet(self.marks, self.max_marks)
+
+    @property
+    def pauses_ms(self) -> tuple[int, ...]:
+        """The least silences of the tokens in `PAUSES`; a silence is of the last kind that it reaches."""
+        return checked_pauses(self.pause_ms, self.long_pause_ms)
 
     @property
     def slot_marks(self) -> str:
@@ -136,6 +142,32 @@ def inline_case_of(form: str) -> Case:
     return Case.LOWER if begins_small or capitalise(form) != form else Case.CAPITALISED
 
 
+def checked_pauses(pause_ms: int | None, long_pause_ms: int | None) -> tuple[int, ...]:
+    """Return the silences that have tokens.  Raise ConfigError unless 1 <= pause_ms < long_pause_ms, as far as given.
+
+    >>> checked_pauses(280, 900), checked_pauses(None, None)
+    ((280, 900), ())
+    """
+    lengths_ms = {"pause_ms": pause_ms, "long_pause_ms": long_pause_ms}
+    for name, length_ms in lengths_ms.items():
+        if length_ms is not None and length_ms < 1:
+            raise ConfigError(f"{name} {length_ms}", expected="1 or more, or null", fix=f"set {name}")
+    if long_pause_ms is not None and not (pause_ms is not None and pause_ms < long_pause_ms):
+        raise ConfigError(
+            f"long_pause_ms {long_pause_ms} with pause_ms {pause_ms}", expected="a shorter pause_ms", fix="set pause_ms"
+        )
+    return tuple(length_ms for length_ms in lengths_ms.values() if length_ms is not None)
+
+
+def silence_tokens(pause: int) -> tuple[str, ...]:
+    """Return the token of a silence as a text has it; none for 0.
+
+    >>> silence_tokens(0), silence_tokens(2)
+    ((), ('<extra_id_2>',))
+    """
+    return PAUSES[:pause][-1:]
+
+
 def check_share(share: float) -> None:
     """Raise ConfigError for a share that is not between 0 and 1."""
     if not 0.0 <= share <= 1.0:
@@ -151,3 +183,7 @@ def check_odds(odds: Mapping[str, float], marks: str | None = None) -> None:
                 expected=f"{f'marks of {marks!r}' if marks else 'marks'}, each with a number above 0",
                 fix="check the mark odds",
             )
+
+
+# the text form of a model that begins with an encoder: tokens of their own for styles, marks and case
+ENCODER_TASK = TaskConfig(inline_case=True, prefix="<{style}>", default_style="meeting")

@@ -21,14 +21,15 @@ from typing import TYPE_CHECKING
 from ..errors import ModelError
 from ..text.marks import DASH, DISFLUENT, Case, apply_case
 from ..text.words import split
-from .task import CASE_TOKENS, N_SENTINELS, PAUSE, SENTINEL, TaskConfig, inline_case_of, mark_token, style_token
+from .task import CASE_TOKENS, N_SENTINELS, PAUSES, SENTINEL, TaskConfig, inline_case_of, mark_token, style_token
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
 _KEPT_WORDS = 200_000  # bounds memory; far above any document's vocabulary
 _CONTINUES = "##"  # what WordPiece writes before a piece that does not begin a word
-_GLUE = "'’-./"  # characters inside words at which WordPiece splits
+_GLUE_PIECES = frozenset("'’-./")  # inside words at which WordPiece splits
+_SPACES = "▁Ġ"  # how sentencepiece and byte-level BPE write the space before a word
 _CARRIER = "a"  # a word that marks are attached to when we ask for their tokens
 
 
@@ -122,22 +123,21 @@ class TaskTokenizer:
         return tuple(number for ids in (*marks, *cases) for number in ids)
 
     @cached_property
-    def pause_id(self) -> int:
-        """The token `PAUSE`.  Raises ModelError if there is none."""
-        return self._special(PAUSE)
+    def pause_ids(self) -> tuple[int, ...]:
+        """The tokens of silences that the task has, the shortest first.  Raises ModelError if there are none."""
+        return tuple(self._special(token) for token, _ in zip(PAUSES, self.task.pauses_ms, strict=False))
 
     def source(
         self,
         words: Sequence[str],
         style: str | None = None,
         asked: int | None = None,
-        pauses: Sequence[bool] = (),
+        pauses: Sequence[int] = (),
     ) -> Source:
         """Encoder input of a window: prefix, words, end.
 
-        The sentinel stands after word `asked`; the pause token after each word i with `pauses[i]`, if the task has one.
+        The sentinel stands after word `asked`; after word i the token of the silence `pauses[i]`, if the task has one.
         """
-        pauses = pauses if self.task.pause_ms else ()
         ids = self._encode(self.task.prefix_for(style).strip())
         n_prefix, ends = len(ids), []
         for index, word in enumerate(words):
@@ -145,9 +145,12 @@ class TaskTokenizer:
             ends.append(len(ids) - 1)
             if index == asked:
                 ids.append(self.sentinel_id)
-            if pauses and pauses[index]:
-                ids.append(self.pause_id)
+            ids += self.silence_ids(pauses[index] if pauses else 0)
         return Source((*ids, self.eos_id), tuple(ends), n_prefix)
+
+    def silence_ids(self, pause: int) -> tuple[int, ...]:
+        """The token of a silence, none where there is none; one longer than the task knows is the longest it knows."""
+        return self.pause_ids[:pause][-1:]
 
     def target(self, forms: Sequence[str], labels: Sequence[str]) -> tuple[int, ...]:
         """Decoder output of a window: each word form followed by its label's marks, then end."""
@@ -195,10 +198,10 @@ class TaskTokenizer:
         marks = {row[0]: mark for mark, row in self.mark_ids.items()}
         cases = {row[0]: case for case, row in self.case_ids.items() if row} if self.task.inline_case else {}
         special = set(self.tokenizer.all_special_ids)
-        words: list[str] = []
+        words: list[list[int]] = []
         written: list[Case] = []
         labels: list[str] = []
-        case, glued = Case.LOWER, False
+        case, before = Case.LOWER, ""
         for number, piece in zip(ids, self.tokenizer.convert_ids_to_tokens(list(ids)), strict=True):
             if number in special:
                 continue
@@ -206,16 +209,34 @@ class TaskTokenizer:
                 labels[-1:] = [label + marks[number] for label in labels[-1:]]
             elif number in cases:
                 case = cases[number]
-            elif words and not labels[-1] and (glued or piece.startswith(_CONTINUES) or piece in _GLUE):
-                words[-1] += piece.removeprefix(_CONTINUES)
-                glued = piece in _GLUE
+            elif words and not labels[-1] and self._goes_on(piece, before):
+                words[-1].append(number)
+                before = piece
             else:
-                words.append(piece)
+                words.append([number])
                 written.append(case)
                 labels.append("")
-                case, glued = Case.LOWER, False
-        forms = (apply_case(word, case) for word, case in zip(words, written, strict=True))
+                case, before = Case.LOWER, ""
+        texts = [self._joined(word) for word in words]
+        forms = (apply_case(text, case) for text, case in zip(texts, written, strict=True))
         return " ".join(self.task.alphabet.spell(form, label) for form, label in zip(forms, labels, strict=True))
+
+    @cached_property
+    def _space(self) -> str:
+        """What a piece begins with where a word begins; "" for WordPiece, which marks the pieces inside of words."""
+        piece = str(self.tokenizer.convert_ids_to_tokens(self._behind_carrier(f"{_CARRIER} {_CARRIER}")[:1])[0])
+        return piece[0] if piece[0] in _SPACES else ""
+
+    def _goes_on(self, piece: str, before: str) -> bool:
+        """Whether a piece goes on with the word that `before`, its last piece but not its first, is of."""
+        if self._space:
+            return not piece.startswith(self._space)
+        return before in _GLUE_PIECES or piece.startswith(_CONTINUES) or piece in _GLUE_PIECES
+
+    def _joined(self, ids: Sequence[int]) -> str:
+        if self._space:
+            return str(self.tokenizer.decode(ids, clean_up_tokenization_spaces=False)).strip()
+        return "".join(piece.removeprefix(_CONTINUES) for piece in self.tokenizer.convert_ids_to_tokens(list(ids)))
 
     def _row(self, token: str) -> int | None:
         """The id of a token, if the tokenizer has it."""

@@ -2,41 +2,59 @@
 
 In: a folder.  Out: a network whose weights fit its config and are finite.
 
-Weights are read from safetensors only: `model.safetensors`, or `model-int8.safetensors` (see `int8`).  Beside them may
+Weights are read from safetensors only: `model.safetensors`, or those of int8 (see `int8`).  Beside them may
 stand the encoder in ONNX (see `onnx`).
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ModelError, first_line
-from .folder import INT8_FILE
+from .folder import ENCODER_T5
 
 if TYPE_CHECKING:
     import torch
     from torch import nn
 
+# transformers changes its own classes while it loads a model, which two threads must not do at once
+LOADING = threading.RLock()
 _EXPECTED = "a T5 with model.safetensors"
-_KINDS = ("t5", "mt5", "umt5")  # as config.json names them; v1.1, flan and byT5 are of the first
+_KINDS = ("t5", "mt5", "umt5", ENCODER_T5)  # as config.json names them; v1.1, flan and byT5 are of the first
+
+
+def kind_of(folder: Path) -> str:
+    """Return what kind of model a folder holds, as its config says.
+
+    Raises ModelError where it does not say: transformers would then look for code to run.
+    """
+    try:
+        kind = json.loads((folder / "config.json").read_text(encoding="utf-8"))["model_type"]
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise ModelError(
+            f"{folder}/config.json without a model_type", expected="the config of a T5", fix="copy the folder again"
+        ) from error
+    return str(kind)
+
+
+def is_encoder(folder: Path) -> bool:
+    """Return whether a folder holds a model of another kind than those that write: an encoder to start from."""
+    return kind_of(folder) not in _KINDS
 
 
 def check_kind(folder: Path) -> None:
     """Raise ModelError for a model of another kind, by its config: some of them would load, and fail later."""
-    try:
-        kind = json.loads((folder / "config.json").read_text(encoding="utf-8"))["model_type"]
-    except (ValueError, TypeError, KeyError):  # the loader says what is wrong with it
-        return
-    if kind not in _KINDS:
-        is_bert = "bert" in str(kind) or kind == "electra"
+    if is_encoder(folder):
         raise ModelError(
-            f"{folder} holds a {kind}",
-            expected="a T5, mT5, umT5 or byT5",
-            fix="make one of it with `t5punct warmstart`" if is_bert else "name another model",
+            f"{folder} holds a {kind_of(folder)}",
+            expected="a T5, mT5, umT5 or byT5, or an encoder that was trained with t5punct",
+            fix="train it first (`t5punct train init_from=...`), or name another model",
         )
 
 
@@ -45,18 +63,18 @@ def load_network(folder: Path) -> Any:
 
     Raises ModelError if they are missing, do not fit or are not finite.
     """
-    from .int8 import read_int8
+    from .int8 import has_int8, read_int8
 
     try:
-        with without_bars(), without_advice():
-            network, found = read_int8(folder) if (folder / INT8_FILE).is_file() else _read_float(folder)
+        with LOADING, without_bars(), without_advice():
+            network, found = read_int8(folder) if has_int8(folder) else _read_float(folder)
     except Exception as error:  # a damaged file raises errors without a common base class
         raise ModelError(
             f"{folder} cannot be loaded ({first_line(error)})", expected=_EXPECTED, fix="check --model"
         ) from error
     _undo_scale(network, folder)
     wrong = [*found["missing_keys"], *(name for name, *_ in found["mismatched_keys"])]
-    wrong += [name for name in found["unexpected_keys"] if ".block." in name]  # layers that would be left out
+    wrong += [name for name in found["unexpected_keys"] if ".layer." in name]  # layers that would be left out
     if wrong:
         raise ModelError(
             f"the weights of {folder} do not fit its config.json ({len(wrong)} of them, such as {min(wrong)})",
@@ -77,8 +95,11 @@ def _read_float(folder: Path) -> Any:
     import torch
     from transformers import AutoModelForSeq2SeqLM
 
+    from . import encoder_t5  # noqa: F401  (transformers learns of its kind)
+
     return AutoModelForSeq2SeqLM.from_pretrained(
         str(folder),
+        trust_remote_code=False,
         use_safetensors=True,
         dtype=torch.float32,
         output_loading_info=True,
@@ -92,6 +113,16 @@ def converted(state: dict[str, torch.Tensor], dtype: torch.dtype | None) -> dict
         return state
     distinct = {tensor.data_ptr(): tensor.to(dtype) for tensor in state.values()}
     return {name: distinct[tensor.data_ptr()] for name, tensor in state.items()}
+
+
+def weights_fingerprint(*modules: nn.Module) -> str:
+    """Return what tells the weights of some modules from others, to the bit."""
+    digest = hashlib.sha256()
+    for module in modules:
+        for name, weight in sorted(module.state_dict().items()):
+            digest.update(name.encode())
+            digest.update(weight.detach().float().contiguous().numpy().tobytes())
+    return digest.hexdigest()[:16]
 
 
 def broken_weights(network: nn.Module) -> list[str]:

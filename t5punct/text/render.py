@@ -35,6 +35,8 @@ class RenderConfig:
     disfluencies: str = KEEP
 
     def __post_init__(self) -> None:
+        if self.alternatives < 0:
+            raise ConfigError(f"{self.alternatives} alternatives", expected="0 or more", fix="check --alternatives")
         if self.disfluencies not in DISFLUENCIES:
             raise ConfigError(
                 f"disfluencies {self.disfluencies!r}",

@@ -26,6 +26,11 @@ _INITIALISM = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]?(?:\.?['’]s)?", re.IGNORECA
 _POSSESSIVE = re.compile(r"['’]s$")
 _DEGREES = {"ph.d", "b.sc", "m.sc"}
 _LOWERED = {"e.g", "i.e", "a.m", "p.m", "a.k.a", "c.f", "p.a"}  # initialisms that are written in lower case
+_SYMBOLS = re.compile(r"[+#&$€£¥%°§]")  # C++, C#, AT&T, 20°C
+EMOTICON_IN_MARKS = (
+    r"[:;]['’]?[)\]}]+"  # of an emoticon's characters, these may be taken for marks and closing brackets
+)
+_EMOTICON = re.compile(rf">?(?:[:;=]['’^-]?(?:[()\[\]{{}}|/\\*@$<>3]+|[DPpOoSsXxCc])|{EMOTICON_IN_MARKS})")
 LONGEST_WORD = 64  # letters; anything longer is a hash or the like
 _LONGEST_ACRONYM = 6  # letters
 _CODE = re.compile(
@@ -48,11 +53,13 @@ def owns_full_stop(stem: str, *, opens_line: bool = False) -> bool:
 
 
 def keeps_letters(word: str) -> bool:
-    """Whether a word is an address, a path, code, very long or an initialism in capitals (`U.S.`).
+    """Whether a word is an address, a path, code, an emoticon, very long, or an initialism in capitals (`U.S.`, `C++`).
 
     The case of its letters is never changed.
     """
     if len(word) > LONGEST_WORD or (is_initialism(word) and _POSSESSIVE.sub("", word).isupper()):
+        return True
+    if is_emoticon(word) or is_drive(word) or (word != word.lower() and _SYMBOLS.search(word)):
         return True
     return not word.isalnum() and _CODE.search(word) is not None and not is_abbreviation(word.rstrip("."))
 
@@ -108,8 +115,22 @@ def can_be_acronym(word: str) -> bool:
 
 
 def is_spoken(word: str) -> bool:
-    """Whether a word has letters or digits; a dash or an emoji has none and cannot begin a sentence."""
-    return any(char.isalnum() for char in word)
+    """Whether a word has letters or digits to say; a dash, an emoji or `:D` has none and cannot begin a sentence."""
+    return any(char.isalnum() for char in word) and not is_emoticon(word)
+
+
+def is_drive(word: str) -> bool:
+    """Whether a word is a drive, whose colon belongs to it: `C:`; one of more letters has a path (`C:\\temp`)."""
+    return len(word) == 2 and word[0].isascii() and word[0].isalpha() and word[1] == ":"
+
+
+def is_emoticon(word: str) -> bool:
+    """Whether a word is a face made of characters.
+
+    >>> [is_emoticon(word) for word in (":)", ":D", ";-P", ":'(", "D", "C:", ":30")]
+    [True, True, True, True, False, False, False]
+    """
+    return _EMOTICON.fullmatch(word) is not None
 
 
 def is_first_person(word: str) -> bool:

@@ -18,18 +18,22 @@ from functools import lru_cache
 
 from ..errors import InputError
 from .marks import DASH, ENDS_SENTENCE, NO_LABEL, OTHER_SCRIPTS, Alphabet, Case, apply_case, ends_sentence
-from .spelling import is_abbreviation, is_initialism, may_be_initial, owns_full_stop
+from .spelling import EMOTICON_IN_MARKS, is_abbreviation, is_drive, is_initialism, may_be_initial, owns_full_stop
 
 APOSTROPHES = "'’"
 _ELISIONS = {"tis", "twas", "twere", "twill", "cause", "em", "til", "till", "bout", "round", "n", "nuff", "kay"}
-_OPENERS = '"“„«‘([{¿¡'
-_CLOSERS = '"”“»)]}' + APOSTROPHES
+# characters that nobody sees, which right-to-left subtitles have around marks: directions, joiners, byte order marks
+_DIRECTIONS = "\u200b\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff"
+_INVISIBLE = _DIRECTIONS + "\ufe0f"  # that shows a character as an emoji, and belongs to it
+_OPENERS = '"“„«‘([{¿¡' + _INVISIBLE
+_CLOSERS = '"”“»)]}' + APOSTROPHES + _INVISIBLE
 
 _PUNCTUATION = ",.?!:;-…–—―" + "".join(OTHER_SCRIPTS) + _OPENERS + _CLOSERS
 _STANDING = ",?!:;…" + "".join(OTHER_SCRIPTS)  # that no letter, abbreviation or hyphenated word ends in
 _ALL_MARKS = Alphabet(Alphabet().marks + "".join(OTHER_SCRIPTS))
 _PIECE = re.compile(r"(\S+)(\s*)")
 _ASCII_WORD = re.compile(r"[A-Za-z0-9]+(?:['-][A-Za-z0-9]+)*")
+_FACE = re.compile(EMOTICON_IN_MARKS + "$")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _NO_BYTE = re.compile("[\ud800-\udc7f\udd00-\udfff]")  # the others stand for bytes that are not UTF-8 (PEP 383)
 
@@ -43,7 +47,7 @@ class Word:
     n_closers: int = 0  # how many closing quotes or brackets of `text` stood after the marks
     raw: str = ""  # word and marks exactly as the input wrote them
     space: str = " "  # the white space that follows
-    pause: bool = False  # whether a silence follows; known only if the words have times
+    pause: int = 0  # how long a silence follows, 0 none; known only if the words have times (see TaskConfig.pauses_ms)
     dotted: bool = False  # whether the first full stop of `label` is the word's own: `vs.`, or `1.` that opens a line
     spelled: str = ""  # how a user wants the core to be written, whatever case is decided
 
@@ -64,7 +68,7 @@ class Word:
         if text[:1] in APOSTROPHES and (quoted or text[-1:] in APOSTROPHES):
             text = text.strip(APOSTROPHES)
         closers = _CLOSERS.replace("'", "").replace("’", "")
-        return text.rstrip(closers) or self.text
+        return _FACE.sub("", text).rstrip(closers) or self.text
 
     @property
     def normal(self) -> str:
@@ -84,7 +88,8 @@ class Word:
     @property
     def takes_marks(self) -> bool:
         """Whether marks may follow: not behind one that the model does not know (`你好。`)."""
-        last = self.text[: self.n_stem].rstrip(_CLOSERS)[-1:]
+        stem = self.text[: self.n_stem]
+        last = _FACE.sub("", stem).rstrip(_CLOSERS)[-1:]
         return self.has_slot and not (last and last in _STANDING)
 
     def written(self, label: str, case: Case = Case.VERBATIM, alphabet: Alphabet | None = None) -> str:
@@ -173,8 +178,7 @@ def words_of(text: str, alphabet: Alphabet | None = None, *, opens_line: bool = 
     for match in _PIECE.finditer(text, len(lead_of(text))):
         piece, space = match.group(1), match.group(2)
         if word and takes_marks and "\n" not in word.space and _is_marks(piece, alphabet):
-            label = alphabet.label(word.label + piece)
-            word = replace(word, label=label, space=space, dotted=word.dotted and len(label) > 1)
+            word = _with_marks(word, piece, space, alphabet)
             stop = match.end(1)
             continue
         if word:
@@ -213,28 +217,50 @@ def _word(piece: str, space: str, alphabet: Alphabet, opens_line: bool) -> Word:
     """Take the marks off the end of a piece: `right?"` -> text `right"`, label `?`, one closer."""
     if _ASCII_WORD.fullmatch(piece):
         return Word(piece, NO_LABEL, 0, piece, space)
-    mark, cut = _mark_pattern(alphabet), _tail_start(piece, alphabet)
-    first = mark.search(piece, cut)
-    shared = ""
-    # U.S. and e.g. are words: their last full stop belongs to them and is not a mark
-    if first and first[0] == "." and is_initialism(piece[: first.end()].lstrip(_OPENERS)):
-        shared = "." * piece.startswith(".", first.end())  # `U.S...` is `U.S.` and `...`, as `Alphabet.spell` writes it
-        first = mark.search(piece, first.end())
-    if first is None or _is_punctuation(piece[: first.start()]):
-        return Word(piece, NO_LABEL, 0, piece, space)
-    stem, marks = piece[: first.start()], piece[first.start() :]
-    closers = mark.sub("", marks)
-    label = alphabet.label(shared + marks)
-    dotted = first[0] == "." and owns_full_stop(stem.lstrip(_OPENERS), opens_line=opens_line)
-    is_whole = len(label) > 1 or len(marks) == len(closers) + 1  # else marks after the full stop would be lost
+    place, marks, closers, shared = _marks_begin(piece, alphabet), "", "", ""
+    for unit in _units(alphabet).finditer(piece, place):
+        # U.S. and e.g. are words: their last full stop belongs to them and is not a mark
+        if not marks and unit["mark"] == "." and is_initialism(piece[: unit.end()].lstrip(_OPENERS)):
+            shared = "." * piece.startswith(".", unit.end())  # `U.S...` is `U.S.` and `...`, as `Alphabet.spell` has it
+        elif unit["mark"]:
+            place, marks = place if marks else unit.start(), marks + unit["mark"]
+        elif marks:
+            closers += unit[0]
+    if not marks or _is_punctuation(piece[:place]):
+        n_closers = 0 if _is_punctuation(piece) else len(piece) - len(piece.rstrip(_DIRECTIONS))
+        return Word(piece, NO_LABEL, n_closers, piece, space)
+    stem, label = piece[:place], alphabet.label(shared + marks)
+    dotted = marks[0] == "." and owns_full_stop(stem.lstrip(_OPENERS), opens_line=opens_line)
+    is_whole = len(label) > 1 or len(marks) == 1  # else marks after the full stop would be lost
     return Word(stem + closers, label, len(closers), piece, space, dotted=dotted and is_whole)
 
 
+def _with_marks(word: Word, piece: str, space: str, alphabet: Alphabet) -> Word:
+    """A word and the marks that stand apart behind it; what nobody sees of them stays."""
+    label = alphabet.label(word.label + piece)
+    unseen = "".join(char for char in piece if char in _INVISIBLE)
+    n_closers, dotted = word.n_closers + len(unseen), word.dotted and len(label) > 1
+    return replace(word, text=word.text + unseen, label=label, n_closers=n_closers, space=space, dotted=dotted)
+
+
 @lru_cache(maxsize=32)
-def _mark_pattern(alphabet: Alphabet) -> re.Pattern[str]:
-    """One mark.  A hyphen that touches the word (`pre-`) belongs to it; two hyphens are a dash."""
+def _units(alphabet: Alphabet) -> re.Pattern[str]:
+    """What the end of a piece is made of: faces, marks, and other characters.
+
+    A hyphen that touches the word (`pre-`) belongs to it; two hyphens are a dash.
+    """
     dash = "--+|" if DASH in alphabet.marks else ""
-    return re.compile(rf"{dash}[{re.escape(alphabet.characters.replace(DASH, ''))}]")
+    marks = rf"{dash}[{re.escape(alphabet.characters.replace(DASH, ''))}]"
+    return re.compile(rf"{EMOTICON_IN_MARKS}|(?P<mark>{marks})|.", re.DOTALL)
+
+
+def _marks_begin(piece: str, alphabet: Alphabet) -> int:
+    """Where marks and closing quotes begin, behind a mark that is part of an address (`http://a.b?`) or of `C:`."""
+    start = _tail_start(piece, alphabet)
+    is_owned = (piece.find("?") == start and "://" in piece[:start]) or (
+        piece.startswith(":", start) and is_drive(piece[: start + 1].lstrip(_OPENERS))
+    )
+    return start + is_owned
 
 
 def _tail_start(piece: str, alphabet: Alphabet) -> int:
@@ -258,7 +284,8 @@ def _tail_start(piece: str, alphabet: Alphabet) -> int:
 
 
 def _is_marks(piece: str, alphabet: Alphabet) -> bool:
-    return not piece.strip(alphabet.characters)
+    """Whether a piece is marks, with or without what nobody sees."""
+    return not piece.strip(alphabet.characters + _INVISIBLE) and bool(piece.strip(_INVISIBLE))
 
 
 def _is_punctuation(piece: str) -> bool:
@@ -267,7 +294,7 @@ def _is_punctuation(piece: str) -> bool:
 
 
 def _swallows(result: str, text: str, alphabet: Alphabet) -> bool:
-    """Whether marks would become part of the word: `U.S` + `.` is read as the word `U.S.`."""
-    if _ASCII_WORD.fullmatch(text):
+    """Whether marks would become part of the word: `U.S` + `.` is read as the word `U.S.`, `C` + `:` as a drive."""
+    if len(text) > 1 and _ASCII_WORD.fullmatch(text):
         return False
     return [word.text for word in split(result, alphabet).words] != text.split()

@@ -29,7 +29,8 @@ class Batch:
 
     input_ids, attention_mask: int64 (n_batch, n_source); labels, next_word_ids: int64 (n_batch, n_target), IGNORED
     where padded; word_ends, marks, cases: int64 (n_batch, n_words), marks and cases IGNORED where padded; token_words:
-    int64 (n_batch, n_source), the word that each source token belongs to, NOBODY where padded.
+    int64 (n_batch, n_source), the word that each source token belongs to, NOBODY where padded; taught: uint8 (n_batch,
+    n_words, n_codes), the teacher's codes (see `labels`), all 0 where it has said nothing, None without labels.
     """
 
     input_ids: torch.Tensor
@@ -41,10 +42,12 @@ class Batch:
     cases: torch.Tensor
     token_words: torch.Tensor
     n_words: int
+    taught: torch.Tensor | None = None
 
     def to(self, device: torch.device) -> Batch:
         names = ("input_ids", "attention_mask", "labels", "next_word_ids", "word_ends", "marks", "cases", "token_words")
-        return replace(self, **{name: getattr(self, name).to(device) for name in names})
+        taught = None if self.taught is None else self.taught.to(device)
+        return replace(self, **{name: getattr(self, name).to(device) for name in names}, taught=taught)
 
 
 class BatchSampler(Sampler[list[int]]):
@@ -116,6 +119,20 @@ def collate(pad_id: int) -> Callable[[Sequence[Example]], Batch]:
             pad([example.cases for example in examples], IGNORED),
             padded([example.token_words for example in examples], NOBODY, max(map(len, sources))),
             n_words=sum(len(example.word_ends) for example in examples),
+            taught=_taught(examples),
         )
 
     return make
+
+
+def _taught(examples: Sequence[Example]) -> torch.Tensor | None:
+    """The teacher's codes of a batch, uint8 (n_batch, n_words, n_codes); None if it has said nothing of any word."""
+    n_codes = max((len(code) for example in examples for code in example.taught), default=0)
+    if not n_codes:
+        return None
+    codes = torch.zeros(len(examples), max(len(example.word_ends) for example in examples), n_codes, dtype=torch.uint8)
+    for row, example in enumerate(examples):
+        for word, code in enumerate(example.taught):
+            if code:
+                codes[row, word] = torch.frombuffer(bytearray(code), dtype=torch.uint8)
+    return codes

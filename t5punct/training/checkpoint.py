@@ -21,6 +21,7 @@ from .. import model as models
 from ..errors import ConfigError, ModelError
 from ..t5.folder import writing_folder
 from ..t5.weights import broken_weights
+from ..text.formats.files import take_place
 from .keeping import copy_best, keep_earlier, take_along
 from .lock import check_own
 
@@ -147,5 +148,5 @@ def _replace(folder: Path, successor: Path) -> None:
     shutil.rmtree(aside, ignore_errors=True)
     if folder.exists():
         folder.replace(aside)
-    successor.replace(folder)
+    take_place(successor, folder)
     shutil.rmtree(aside, ignore_errors=True)

@@ -17,6 +17,7 @@ from ..t5.task import TaskConfig
 from ..windows.presets import preset
 from .delays import DelayConfig
 from .disfluencies import DisfluencyConfig
+from .from_encoder import FreshDecoderConfig
 from .lora import LoraConfig
 from .noise import NoiseConfig
 from .report_config import ReportConfig
@@ -88,13 +89,16 @@ class DataConfig:
     noise: NoiseConfig = field(default_factory=NoiseConfig)
     disfluencies: DisfluencyConfig = field(default_factory=DisfluencyConfig)
     spans: SpanConfig = field(default_factory=SpanConfig)
+    silent_share: float = (
+        0.0  # of the examples with silences, how many hide them, so that texts without times lose nothing
+    )
     # how often a style's chunks come in an epoch, else once; of a fraction, the same chunks every time
     styles: dict[str, float] = field(default_factory=dict)
     delays: DelayConfig = field(default_factory=DelayConfig)
 
     def __post_init__(self) -> None:
         _at_least(1, self, "data.", "batch_tokens")
-        _at_least(0, self, "data.", "workers")
+        _at_least(0, self, "data.", "workers", "silent_share")
         for style, times in self.styles.items():
             if not 0 <= times < math.inf:
                 raise ConfigError(f"style {style} {times} times", expected="0 or more", fix="set data.styles")
@@ -107,6 +111,8 @@ class OptimConfig:
     name: str = "adamw"  # `adafactor`: takes less memory; `muon`: for training from random weights
     lr: float = 1e-3
     rates: str = "same"  # `matrix`: each matrix's rate in proportion to its weights, as a converted encoder needs
+    # times `lr`, for parameters with this part in their names: {decoder.: 4} for a fresh decoder; the first that fits
+    factors: dict[str, float] = field(default_factory=dict)
     embedding_lr: float | None = None  # `muon`: the rate of embeddings and other outer parameters
     frozen: list[str] = field(default_factory=list)  # parameters that stay, by parts of their names: [shared, decoder]
     embeddings: str = "all"  # `task`: of the embeddings only those of styles, marks, case and sentinels learn
@@ -132,6 +138,13 @@ class OptimConfig:
             raise ConfigError(f"schedule {self.schedule!r}", expected=f"one of {known}", fix="check optim.schedule")
         _at_least(0, self, "optim.", "lr", "embedding_lr", "warmup_steps", "max_steps", "weight_decay", "clip_norm")
         _at_least(1, self, "optim.", "epochs", "accumulation_steps")
+        for part, factor in self.factors.items():
+            if not 0 < factor < math.inf:
+                raise ConfigError(
+                    f"a rate of {factor} times lr for {part}", expected="above 0", fix="set optim.factors"
+                )
+        if self.factors and self.name == "muon":  # it has one rate for all matrices between hidden states
+            raise ConfigError("factors with muon", expected="adamw or adafactor", fix="drop optim.factors")
         if self.embedding_lr is not None and self.name != "muon":
             raise ConfigError(f"embedding_lr with {self.name}", expected="muon", fix="drop it or set optim.name=muon")
         for name in ("beta1", "beta2"):
@@ -172,8 +185,9 @@ class LossConfig:
 class TeacherConfig:
     """A larger model to learn from; see `teacher`."""
 
-    source: str | None = None  # its folder or hub id; null has none
-    states_weight: float = 1.0  # of 1 - cosine of the last states
+    # its folder or hub id, or labels that it has written for data.path (`t5punct label`); null has none
+    source: str | None = None
+    states_weight: float = 1.0  # of 1 - cosine of the last states; labels have none
     labels_weight: float = 1.0  # of the divergence from its tagger's distributions
 
     def __post_init__(self) -> None:
@@ -244,6 +258,7 @@ class TrainConfig:
     decoder_from: str | None = None  # a checkpoint whose decoder takes the place of `init_from`'s; null: its own
     decoder_layers: int | None = None  # keep the first of `init_from`'s decoder layers only; null keeps all
     fresh: FreshModelConfig = field(default_factory=FreshModelConfig)
+    decoder: FreshDecoderConfig = field(default_factory=FreshDecoderConfig)  # where init_from is an encoder alone
     task: TaskConfig | None = None  # null keeps what `init_from` was trained with, or takes the defaults
     data: DataConfig = field(default_factory=DataConfig)
     optim: OptimConfig = field(default_factory=OptimConfig)

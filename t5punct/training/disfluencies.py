@@ -88,7 +88,7 @@ def disfluent(
         before = _before(words[index:], begins, config, rng, others)
         if not before and is_known and rng.random() < config.repeat:
             before = [word]
-        heard += [replace(one, label=sign, pause=False) for one in before]
+        heard += [replace(said, label=sign, pause=0) for said in before]
         heard.append(_inside(word) if before and begins else word)
         if not (word.label or word.pause) and rng.random() < config.filler:
             heard += [replace(one, label=sign) for one in _said(rng.choice(FILLERS))]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -21,12 +21,13 @@ from torch.utils.data import DataLoader, Dataset
 from ..errors import ConfigError
 from ..t5.delay import token_words
 from ..t5.tagger import TAGGED_CASES
-from ..t5.task import PAUSE, inline_case_of
+from ..t5.task import PAUSES, inline_case_of
 from ..t5.tokenization import TaskTokenizer
 from ..text.marks import DISFLUENT, NO_LABEL, ends_sentence
 from ..text.words import split
 from .config import DataConfig
 from .disfluencies import disfluent
+from .labels import Labels, Taught
 from .natural import labelled
 from .noise import Written, noised
 from .spans import corrupted
@@ -41,6 +42,7 @@ class Example:
     `cases[i]` that of word i's case (its place in `TAGGED_CASES`).  `next_word_ids[t]` is what target token t would
     be if its slot got no more marks and the next word no capital; IGNORED where nothing is decided.  `token_words[s]`
     is the word that source token s belongs to (see `delay`); it is empty where no tagger reads the states.
+    `taught[i]` is the teacher's code of word i (see `labels`), empty where it has said nothing.
     """
 
     source: tuple[int, ...]
@@ -50,6 +52,7 @@ class Example:
     marks: tuple[int, ...]
     cases: tuple[int, ...]
     token_words: tuple[int, ...] = ()
+    taught: tuple[bytes, ...] = ()
 
 
 class ChunkExamples(Dataset[Example]):
@@ -59,8 +62,16 @@ class ChunkExamples(Dataset[Example]):
     pre-training.
     """
 
-    def __init__(self, rows: Any, tokenizer: TaskTokenizer, config: DataConfig | None = None, seed: int = 1) -> None:
+    def __init__(
+        self,
+        rows: Any,
+        tokenizer: TaskTokenizer,
+        config: DataConfig | None = None,
+        seed: int = 1,
+        labels: Labels | None = None,
+    ) -> None:
         self.rows, self.tokenizer, self.config, self.seed = rows, tokenizer, config or DataConfig(), seed
+        self.labels = labels  # what a teacher has said of these rows
         self.epoch = 0  # every epoch has other errors
         styles = list(rows["style"])
         self._check(styles)
@@ -88,14 +99,16 @@ class ChunkExamples(Dataset[Example]):
     def __getitem__(self, index: int) -> Example:
         row = self.rows[self._chunks[index]]
         rng = random.Random(f"example {self.seed} {self.epoch} {index}")
-        words = self._words(row)
+        words = self._taught(self._words(row), self._chunks[index])
+        if any(word.pause for word in words) and rng.random() < self.config.silent_share:
+            words = [replace(word, pause=0) for word in words]
         spans = self.config.spans
         if spans.share and rng.random() < spans.share:
             return self._pretraining(words, rng)
         if rng.random() < self.config.noise.share:
             others = self._other_words(rng)
             words = noised(words, self.config.noise, rng, lambda: rng.choice(others))
-        words = self._with_disfluencies(words, rng)
+        words = self._fitting(self._with_disfluencies(words, rng), row["style"])
         if rng.random() < self.config.questions.share:
             return self._question(words, row["style"], rng)
         task, tokenizer = self.tokenizer.task, self.tokenizer
@@ -107,7 +120,8 @@ class ChunkExamples(Dataset[Example]):
         cases = tuple(TAGGED_CASES.index(inline_case_of(form)) for form in forms)
         next_word_ids = tuple(IGNORED if one is None else one for one in tokenizer.next_word_ids(forms, labels))
         target, owners = tokenizer.target(forms, labels), token_words(source)
-        return Example(source.ids, target, next_word_ids, source.word_ends, marks, cases, owners)
+        taught = tuple(_code(word) for word in words) if self.labels is not None else ()
+        return Example(source.ids, target, next_word_ids, source.word_ends, marks, cases, owners, taught)
 
     def first(self, n_words: int) -> list[Example]:
         """The first examples in which marks of `n_words` words are decided, or all that there are."""
@@ -153,6 +167,15 @@ class ChunkExamples(Dataset[Example]):
         triples = zip(read, split(row["target"]).words, pauses, strict=True)
         return [Written(one, word.text, alphabet.label(word.label), pause) for one, word, pause in triples]
 
+    def _taught(self, words: list[Written], row: int) -> list[Written]:
+        """The words, with what the teacher says of each."""
+        if self.labels is None:
+            return words
+        codes = self.labels.of_row(row)
+        return [
+            replace(word, taught=Taught(code, word.form, word.label)) for word, code in zip(words, codes, strict=True)
+        ]
+
     def _with_disfluencies(self, words: list[Written], rng: random.Random) -> list[Written]:
         """A chunk as the config wants it; if the model learns the sign, with that of its natural disfluencies too."""
         config, sign = self.config.disfluencies, NO_LABEL
@@ -162,6 +185,14 @@ class ChunkExamples(Dataset[Example]):
             others = self._words(self.rows[rng.randrange(len(self.rows))]) if config.repair or config.restart else ()
             words = disfluent(words, config, rng, others, sign)
         return words
+
+    def _fitting(self, words: list[Written], style: str) -> list[Written]:
+        """The first words, as many as the model can read at once: some encoders have no positions beyond."""
+        source = self.tokenizer.source([word.read for word in words], style, pauses=[word.pause for word in words])
+        longest, n_behind = self.tokenizer.task.max_tokens, 3  # a sentinel, a silence and the end
+        if len(source.ids) + 1 <= longest:
+            return words
+        return words[: max(1, sum(end + 1 + n_behind <= longest for end in source.word_ends))]
 
     def _other_words(self, rng: random.Random) -> list[Written]:
         """The words inside the sentences of a random chunk, so that frequent words come often."""
@@ -192,11 +223,17 @@ class ChunkExamples(Dataset[Example]):
             slot = rng.choice(marked)
         heard = words[: slot + lookahead + 1]
         # a silence is known when the next word begins, or when a stream is flushed during it
-        pauses = [word.pause and (word is not heard[-1] or rng.random() < _SILENCE_KNOWN) for word in heard]
+        pauses = [word.pause * (word is not heard[-1] or rng.random() < _SILENCE_KNOWN) for word in heard]
         source = self.tokenizer.source([word.read for word in heard], style, slot, pauses)
         ignored, target = (IGNORED,) * len(source.word_ends), self.tokenizer.answer(words[slot].label)
         next_word_ids = (IGNORED, *(self.tokenizer.eos_id,) * (len(target) - 1))
         return Example(source.ids, target, next_word_ids, source.word_ends, ignored, ignored)
+
+
+def _code(word: Written) -> bytes:
+    """What the teacher says of a word, if noise and disfluencies have left its form and label."""
+    taught = word.taught
+    return taught.code if taught is not None and (word.form, word.label) == (taught.form, taught.label) else b""
 
 
 class _Lengths(Dataset[int]):
@@ -213,16 +250,16 @@ class _Lengths(Dataset[int]):
         return [self._n_tokens(*pair) for pair in zip(some["source"], some["style"], strict=True)]
 
 
-def _without_pauses(source: str) -> tuple[list[str], list[bool]]:
-    """The words of a chunk's source, and whether a silence follows each."""
+def _without_pauses(source: str) -> tuple[list[str], list[int]]:
+    """The words of a chunk's source, and how long a silence follows each."""
     words: list[str] = []
-    pauses: list[bool] = []
+    pauses: list[int] = []
     for piece in source.split():
-        if piece == PAUSE:
-            pauses[-1:] = [True]
+        if piece in PAUSES:
+            pauses[-1:] = [1 + PAUSES.index(piece)]
         else:
             words.append(piece)
-            pauses.append(False)
+            pauses.append(0)
     return words, pauses
 
 

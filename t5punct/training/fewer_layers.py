@@ -15,6 +15,8 @@ from typing import Any
 
 from ..errors import ConfigError
 from ..model import Model
+from ..t5.encoder_t5 import EncoderT5
+from ..t5.layers import blocks_of
 
 
 def with_decoder_layers(model: Model, n_layers: int) -> Model:
@@ -40,12 +42,20 @@ def with_encoder_layers(model: Model, layers: Sequence[int]) -> Model:
     Raises ConfigError for layers that it does not have.
     """
     network: Any = copy.deepcopy(model.network)
-    n_found = len(network.encoder.block)
+    blocks = blocks_of(network.encoder)
+    n_found = len(blocks)
     if not layers or list(layers) != sorted(set(layers)) or not 0 <= layers[0] <= layers[-1] < n_found:
         raise ConfigError(f"encoder layers {layers}", expected=f"some of 0 to {n_found - 1}", fix="set encoder_layers")
-    old, new = (network.encoder.block[index].layer[0].SelfAttention for index in (0, layers[0]))
-    if not new.has_relative_attention_bias:
-        new.relative_attention_bias, new.has_relative_attention_bias = old.relative_attention_bias, True
-    network.encoder.block = type(network.encoder.block)(network.encoder.block[index] for index in layers)
-    network.config.num_layers = network.encoder.config.num_layers = len(layers)
+    kept = type(blocks)(blocks[index] for index in layers)
+    network.config.num_layers = len(layers)
+    if isinstance(network, EncoderT5):
+        network.encoder.encoder.layer = kept
+        network.encoder.config.num_hidden_layers = len(layers)
+        network.config.encoder = {**network.config.encoder, "num_hidden_layers": len(layers)}
+    else:
+        old, new = (blocks[index].layer[0].SelfAttention for index in (0, layers[0]))
+        if not new.has_relative_attention_bias:
+            new.relative_attention_bias, new.has_relative_attention_bias = old.relative_attention_bias, True
+        network.encoder.block = kept
+        network.encoder.config.num_layers = len(layers)
     return replace(model, network=network).with_task(delay_left_words=None, delay_layers=[])

@@ -41,7 +41,8 @@ def fit_tagger(model: Model, examples: ChunkExamples, n_words: int) -> Tagger:
     """Fit a tagger on the first examples that hold `n_words` words; the network does not change."""
     states, marks, cases = _states(model, examples.first(n_words))
     tagger = Tagger(states.shape[-1], model.task.slot_marks)
-    mean, std = states.mean(0), states.std(0).clamp(min=1e-6)
+    mean, std = states.mean(0), states.std(0)
+    std = std.clamp(min=float(std.median()))  # a channel that hardly varies must not get huge weights
     standard = (states - mean) / std
     for head, classes in ((tagger.marks, marks), (tagger.cases, cases)):
         _fit(head, standard, classes)

@@ -15,11 +15,13 @@ from typing import TYPE_CHECKING, Any
 from .. import config as settings
 from .. import model as models
 from ..errors import InputError
+from ..text.marks import NO_LABEL
 from .batches import BatchSampler, collate
-from .config import TrainConfig
+from .config import TeacherConfig, TrainConfig
 from .data.folder import SETTINGS
 from .data.prepare import PrepareConfig
 from .examples import ChunkExamples, CopyExamples
+from .labels import Labels, is_labels
 from .suitability import check_case
 
 if TYPE_CHECKING:
@@ -45,7 +47,10 @@ def data(
             raise InputError(
                 f"no examples in {config.data.path}", expected="a split `train` with chunks", fix="prepare more text"
             )
-        examples = ChunkExamples(rows, model.tokenizer, config.data, config.seed)
+        labels = labels_of(config.teacher)
+        examples = ChunkExamples(rows, model.tokenizer, config.data, config.seed, labels)
+        if labels is not None:
+            labels.check(fingerprint(examples), len(rows), (NO_LABEL, *model.task.slot_marks))
     sampler = BatchSampler(examples.lengths, config.data.batch_tokens, config.seed, n_processes)
     loader = torch.utils.data.DataLoader(
         examples,
@@ -55,6 +60,12 @@ def data(
         generator=torch.Generator(),  # its own: after a resume, a restarted epoch must not change dropout's numbers
     )
     return sampler, loader
+
+
+def labels_of(config: TeacherConfig) -> Labels | None:
+    """Return the labels that a config names as its teacher; None where it names a model, or nothing."""
+    source = config.source
+    return Labels(source) if source is not None and is_labels(source) else None
 
 
 def prepared(path: str) -> PrepareConfig | None:

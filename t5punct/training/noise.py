@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 
 from ..errors import ConfigError
 from ..text.marks import capitalise, ends_sentence
+from .labels import Taught
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,8 @@ class Written:
     read: str
     form: str
     label: str
-    pause: bool = False
+    pause: int = 0
+    taught: Taught | None = None  # what a teacher says of it
 
 
 def noised(
@@ -67,7 +69,7 @@ def noised(
                 last = heard[-1]
                 goes_on = not last.label or (ends_sentence(word.label) and not ends_sentence(last.label))
                 label = word.label if goes_on else last.label
-                heard[-1] = replace(last, label=label, pause=last.pause or word.pause)
+                heard[-1] = replace(last, label=label, pause=max(last.pause, word.pause))
             opens = starts and not ends_sentence(word.label)
             continue
         is_other = fate < config.delete + config.substitute
@@ -75,7 +77,7 @@ def noised(
         heard.append(replace(said, form=capitalise(said.form)) if starts else said)
         opens = False
         if not (word.label or word.pause) and rng.random() < config.insert:
-            heard.append(replace(draw(), label="", pause=False))
+            heard.append(replace(draw(), label="", pause=0))
     return heard
 
 

@@ -36,11 +36,12 @@ from torch.utils._pytree import register_dataclass
 from ..decoding.head import output_scale
 from ..errors import ConfigError
 from ..t5.delay import Delay, delayed_states
+from ..t5.layers import blocks_of, has_layers
 from ..t5.tagger import Tagger, at_words
 from .batches import Batch
 from .config import LossConfig
 from .examples import IGNORED
-from .teacher import Teacher
+from .teacher import LabelTeacher, Teacher
 
 if TYPE_CHECKING:
     from ..model import Model
@@ -73,7 +74,7 @@ register_dataclass(Losses)
 class Objective(nn.Module):
     """A T5 and its tagger."""
 
-    def __init__(self, model: Model, config: LossConfig, teacher: Teacher | None = None) -> None:
+    def __init__(self, model: Model, config: LossConfig, teacher: Teacher | LabelTeacher | None = None) -> None:
         super().__init__()
         self.network, self.config, self.teacher = model.network, config, teacher
         self._no_split_modules = getattr(model.network, "_no_split_modules", None)  # FSDP's units: the layers
@@ -109,7 +110,8 @@ class Objective(nn.Module):
     def _states(self, batch: Batch, delay: Delay | None = None) -> torch.Tensor:
         """The encoder's states (n_batch, n_source, d_model); without gradients where its layers are frozen."""
         encoder = self.network.get_encoder()
-        learns = any(parameter.requires_grad for parameter in encoder.block.parameters())
+        layers = blocks_of(encoder) if has_layers(encoder) else encoder
+        learns = any(parameter.requires_grad for parameter in layers.parameters())
         with torch.set_grad_enabled(learns and torch.is_grad_enabled()):
             if delay is not None:
                 return delayed_states(encoder, batch.input_ids, batch.token_words, delay)

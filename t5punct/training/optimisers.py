@@ -99,22 +99,21 @@ def _adafactor(parameters: Mapping[str, nn.Parameter], config: OptimConfig) -> t
 
 
 def _groups(parameters: Mapping[str, nn.Parameter], config: OptimConfig, lr: float) -> list[dict[str, Any]]:
-    """One group for each decay; with `rates: matrix` one for each parameter, at its own rate (see `rate`)."""
+    """Return one group for each rate and decay; with `rates: matrix` each parameter has its own rate (see `rate`).
 
-    def decay(name: str) -> float:
-        """Where words' embeddings stay (`embeddings: task`), they do not decay either."""
-        stays = config.embeddings == "task" and name.endswith(_EMBEDDINGS)
-        return 0.0 if stays else config.weight_decay
-
-    if config.rates == "matrix":
-        return [
-            {"params": [value], "lr": rate(name, value, lr), "weight_decay": decay(name)}
-            for name, value in parameters.items()
-        ]
-    by_decay = defaultdict[float, list[nn.Parameter]](list)
+    Raises ConfigError for a part in `factors` that no parameter has in its name.
+    """
+    for part in config.factors:
+        if not any(part in name for name in parameters):
+            raise ConfigError(f"factors of {part!r}", expected="part of a parameter's name", fix="check optim.factors")
+    groups = defaultdict[tuple[float, float], list[nn.Parameter]](list)
     for name, value in parameters.items():
-        by_decay[decay(name)].append(value)
-    return [{"params": values, "weight_decay": one} for one, values in by_decay.items()]
+        factor = next((factor for part, factor in config.factors.items() if part in name), 1.0)
+        own = rate(name, value, lr) if config.rates == "matrix" else lr
+        # where words' embeddings stay (`embeddings: task`), they do not decay either
+        stays = config.embeddings == "task" and name.endswith(_EMBEDDINGS)
+        groups[factor * own, 0.0 if stays else config.weight_decay].append(value)
+    return [{"params": values, "lr": own, "weight_decay": decay} for (own, decay), values in groups.items()]
 
 
 def rate(name: str, value: torch.Tensor, lr: float) -> float:

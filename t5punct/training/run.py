@@ -15,6 +15,7 @@ from typing import Any
 from safetensors.torch import load_file
 
 from .. import model as models
+from ..t5.weights import without_advice
 from .batches import BatchSampler
 from .checkpoint import OPTIMISER_FILE, TrainState, find_checkpoint, read_state
 from .config import TrainConfig
@@ -32,7 +33,7 @@ from .selection import score_of
 from .sharding import check_sharded
 from .start import starting_model
 from .suitability import check_suitable
-from .teacher import Teacher
+from .teacher import teacher_of
 from .trackers import tracker_settings
 from .validation import Validator
 
@@ -118,7 +119,8 @@ def _readied(config: TrainConfig, model: models.Model, examples: object, acceler
             model = fitted(model, examples, config.fit)
     network: Any = model.network
     if accelerator.device.type == "cpu":  # with gradients a quarter faster there than torch's fused attention
-        network.set_attn_implementation("eager")
+        with without_advice():  # MPNet has only this one
+            network.set_attn_implementation("eager")
     if config.gradient_checkpointing:
         # the second name is that of older versions of transformers
         enable = getattr(network, "activation_checkpointing_enable", None) or network.gradient_checkpointing_enable
@@ -130,7 +132,7 @@ def _objective(config: TrainConfig, model: models.Model) -> Objective:
     """What is minimised; only what is to be trained requires gradients."""
     if config.lora.rank:
         add_adapters(model.network, config.lora)
-    teacher = Teacher(config.teacher, model) if config.teacher.source is not None else None
+    teacher = teacher_of(config.teacher, model)
     objective = Objective(model, config.loss, teacher).train()
     if objective.tagger is not None:
         objective.tagger.requires_grad_(True)  # one that was loaded does not

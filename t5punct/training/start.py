@@ -10,11 +10,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from .. import model as models
+from ..t5.layers import encoder_layers
 from ..t5.task import TaskConfig
+from ..t5.weights import is_encoder
 from .config import TrainConfig
 from .delays import check_layers
 from .donor import with_decoder_of
 from .fewer_layers import with_decoder_layers, with_encoder_layers
+from .from_encoder import from_encoder
 from .loading import prepared
 from .new_marks import as_learned
 from .suitability import check_tokenizer
@@ -38,15 +41,21 @@ def starting_model(config: TrainConfig) -> models.Model:
     model = as_learned(model, config.data.disfluencies)
     delays = config.data.delays
     if delays.any:
+        encoder_layers(model.network.get_encoder()).check_delay()
         check_layers(delays, model.network.config.num_layers)
         model = model.with_task(delay_left_words=delays.left_words, delay_layers=delays.layers)
     made = prepared(config.data.path)
-    return model.with_task(pause_ms=made.pause_ms) if made and made.pause_ms else model
+    pauses = (made.pause_ms, made.long_pause_ms) if made else (None, None)
+    return model.with_task(pause_ms=pauses[0], long_pause_ms=pauses[1]) if made and made.pause_ms else model
 
 
 def _given(config: TrainConfig) -> models.Model:
     """The model of `init_from`, with the layers that are asked for."""
-    model = models.load(config.init_from, task=config.task, revision=config.revision)
+    folder = models.find(config.init_from, revision=config.revision)
+    if is_encoder(folder):
+        model = from_encoder(folder, config.decoder, config.task)
+    else:
+        model = models.load(config.init_from, task=config.task, revision=config.revision)
     check_tokenizer(config, model)
     model = with_encoder_layers(model, config.encoder_layers) if config.encoder_layers else model
     model = with_decoder_of(model, config.decoder_from) if config.decoder_from else model

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from .. import model as models
 from ..errors import ConfigError
 from ..t5.round_trip import RoundTrip, check_marks, round_trip
-from ..t5.task import PAUSE, TaskConfig
+from ..t5.task import PAUSES, TaskConfig
 from .config import TrainConfig
 from .data.prepare import PrepareConfig
 from .examples import ChunkExamples
@@ -31,7 +31,7 @@ def check_suitable(examples: ChunkExamples, name: str) -> tuple[str, ...]:
     Raises ModelError if a mark or the capitals of its task are lost in its tokenizer.
     """
     sources = examples.rows[: min(_SAMPLED_CHUNKS, len(examples.rows))]["source"]
-    words = (word for source in sources for word in source.split() if word != PAUSE)
+    words = (word for source in sources for word in source.split() if word not in PAUSES)
     found = round_trip(examples.tokenizer, words)
     check_marks(found, name)
     return (*_lost_words(found, name), *_long_chunks(examples))

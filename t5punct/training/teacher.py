@@ -4,6 +4,9 @@ In: a batch, the pupil's encoder states and tagger logits on it.  Out: one loss.
 
 The tagger's distributions are soft labels (Hinton 2015): they show how uncertain a comma is.  The last states are
 compared by cosine (Sanh 2019), so that the teacher's decoder can read the pupil's.
+
+`Teacher` reads each batch anew.  `LabelTeacher` has read the data set before (`labels`), and costs nothing; it says
+nothing of states, nor of words that noise has put in, so the pupil may have another encoder and other tokens.
 """
 
 from __future__ import annotations
@@ -20,6 +23,33 @@ from ..model import Model
 from ..t5.tagger import at_words
 from .batches import Batch
 from .config import TeacherConfig
+from .labels import case_probabilities, is_labels, mark_probabilities
+
+
+def teacher_of(config: TeacherConfig, pupil: Model) -> Teacher | LabelTeacher | None:
+    """Return the teacher that a config names: a model, or its labels, which come with each batch."""
+    if config.source is None:
+        return None
+    return LabelTeacher(config) if is_labels(config.source) else Teacher(config, pupil)
+
+
+class LabelTeacher:
+    """A teacher that has labelled the data set."""
+
+    def __init__(self, config: TeacherConfig) -> None:
+        self.config = config
+
+    def loss(
+        self, batch: Batch, states: torch.Tensor, marks: torch.Tensor, cases: torch.Tensor, slots: torch.Tensor
+    ) -> torch.Tensor:
+        """Return a scalar; arguments as `Teacher.loss` has them."""
+        if batch.taught is None:
+            return marks.new_zeros(())
+        said = (batch.taught > 0).any(-1) & slots
+        codes = batch.taught[said]  # (n_words, n_codes)
+        labels = _divergence(marks[said], mark_probabilities(codes).log())
+        labels = labels + _divergence(cases[said], case_probabilities(codes).log())
+        return self.config.labels_weight * labels
 
 
 class Teacher:

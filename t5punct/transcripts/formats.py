@@ -1,6 +1,7 @@
 """Which format a file has, and how it is read.
 
-In: a file's name, or a format's.  Out: its `Transcript`.
+In: a file's name, or a format's.  Out: its `Transcript`, a value; with its words as a punctuator decides them
+(`transcript.with_words(words)`), `writers` makes a file of it.
 
 >>> format_of("talk.en.vtt.gz"), format_of("talk.md"), format_of("-")
 ('vtt', 'text', 'text')
@@ -10,19 +11,21 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
-from typing import Protocol
 
 from ..errors import ConfigError, InputError
 from ..text.formats.files import BOM, STANDARD, source_lines_with_ends, unpacked_name
 from ..text.marks import Alphabet
-from .items import Item, Kept, SpokenWord, WrittenItem, WrittenWord, in_place
-from .lines import ctm, plain, table, utterances
+from ..text.render import AnnotatedWord
+from ..text.words import Word
+from .items import Item, Kept, SpokenWord, WrittenItem, WrittenWord, in_place, texts_of, written_items
+from .lines import plain, utterances
 from .recogniser_json import RecogniserJson
 from .subtitles import TIMING, ass, srt, vtt
+from .tables import ctm, table
 
 _READERS: dict[str, Callable[[Iterable[str], Alphabet | None], Iterator[Item]]] = {
     "text": plain,
@@ -36,6 +39,13 @@ _READERS: dict[str, Callable[[Iterable[str], Alphabet | None], Iterator[Item]]] 
 FORMATS = (*_READERS, "json")
 _FREE = ("text", "lines")  # a file of which anything can be the text
 SUFFIXES = {".txt": "text", ".text": "text", **{f".{name}": name for name in FORMATS[2:]}, ".ssa": "ass"}
+_OTHERS = {  # formats that are not read, by the endings of their names: as text, their structure would be changed
+    **dict.fromkeys((".csv", ".xlsx", ".ods"), "a table"),
+    **dict.fromkeys((".sbv", ".ttml", ".dfxp", ".smi", ".sami", ".sub", ".scc", ".stl", ".lrc"), "subtitles"),
+    **dict.fromkeys((".textgrid", ".stm", ".eaf", ".trs"), "a transcript with times"),
+    **dict.fromkeys((".xml", ".html", ".htm", ".xhtml"), "markup"),
+    **dict.fromkeys((".docx", ".doc", ".odt", ".rtf", ".pdf"), "a document with layout"),
+}
 _BEGIN_SO = {  # and are no texts, though their names do not show it
     "vtt": re.compile(r"WEBVTT\b"),
     "srt": re.compile(rf"(\d+\s*\n)?{TIMING.pattern}[ \t]*(\r|\n|$|\w+:)"),  # `position:50%`
@@ -47,76 +57,64 @@ _MAX_OPENING_LINES = 20
 _log = logging.getLogger(__name__)
 
 
-class Transcript(Protocol):
-    """A file as items, and as it is written in its own format."""
-
-    def items(self) -> Iterator[Item]:
-        """Its words and what stands between them; can be asked for once."""
-
-    def written(self, written: Iterable[WrittenItem]) -> Iterator[str]:
-        """The file in pieces, with its words as they are written now."""
-
-
 @dataclass(frozen=True, slots=True)
-class LineTranscript:
-    """A file that is its items, one after the other."""
+class Transcript:
+    """A file as a value: its words and what stands between them.
 
-    lines: Iterable[str]
+    json: of a recogniser's json, where its words stand; other files are their items, one after the other.  line_end:
+    how its first line ends.
+    """
+
+    items: Sequence[Item]
     format: str = "text"
-    alphabet: Alphabet | None = None
-    name: str = "the file"
+    json: RecogniserJson | None = None
+    line_end: str = "\n"
 
-    def items(self) -> Iterator[Item]:
-        lines, has_words, has_text = iter(self.lines), False, False
-        first = next(lines, "")
-        if first.startswith(BOM):
-            yield Kept(BOM)
-        for item in _READERS[self.format](chain([first.removeprefix(BOM)] * bool(first), lines), self.alphabet):
-            has_words = has_words or isinstance(item, SpokenWord)
-            has_text = has_text or (isinstance(item, Kept) and not item.text.isspace())
-            yield item
-        if has_text and not has_words and self.format not in _FREE:  # a text named talk.srt, say
-            _log.warning("%s: no words were found in it as %s; it comes out as it is", self.name, self.format)
+    @property
+    def texts(self) -> list[list[Word]]:
+        """Its words, as texts that begin and end with a sentence each."""
+        return texts_of(self.items)
 
-    def written(self, written: Iterable[WrittenItem]) -> Iterator[str]:
-        return in_place(written)
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is a text already, with no times or tags."""
+        return self.format in _FREE
 
+    def with_items(self, change: Callable[[Sequence[Item]], Sequence[Item]]) -> Transcript:
+        """The same with other items, which are made of its own."""
+        return replace(self, items=change(self.items))
 
-@dataclass(slots=True)
-class JsonTranscript:
-    """A recogniser's json, which is read to its end before its first word is known, and written after its last."""
-
-    lines: Iterable[str]
-    alphabet: Alphabet | None = None
-    name: str = "the file"
-    bom: str = ""
-    found: RecogniserJson | None = None
-
-    def items(self) -> Iterator[Item]:
-        lines = iter(self.lines)
-        first = next(lines, "")
-        self.bom = BOM * first.startswith(BOM)
-        self.found = RecogniserJson(chain([first.removeprefix(BOM)], lines), self.alphabet, self.name)
-        yield from self.found.items()
+    def with_words(self, words: Iterable[AnnotatedWord]) -> list[WrittenItem]:
+        """Its items, with its words as they are written now."""
+        return list(written_items(self.items, words))
 
     def written(self, written: Iterable[WrittenItem]) -> Iterator[str]:
-        words = ((item.spoken.word.normal, item.annotated.text) for item in written if isinstance(item, WrittenWord))
-        first = next(words, None)  # now the file is open
-        if self.found is not None and first is not None:
-            yield self.bom
-            yield from self.found.written(chain([first], words))
+        """The file in its own format, in pieces."""
+        if self.json is None:
+            return in_place(written)
+        return iter([self.json.written([item for item in written if isinstance(item, WrittenWord)])])
 
 
 def format_of(source: str | Path) -> str:
-    """The format that a file's name shows; plain text where it shows none."""
-    return SUFFIXES.get(Path(unpacked_name(source)).suffix.lower(), "text")
+    """The format that a file's name shows; plain text where it shows none.
+
+    Raises InputError for a name that shows one that is not read.
+    """
+    suffix = Path(unpacked_name(source)).suffix
+    if kind := _OTHERS.get(suffix.lower()):
+        raise InputError(
+            f"{source}, whose name says that it is {kind} ({suffix})",
+            expected=f"one of {', '.join(FORMATS)}",
+            fix="save it as one of them; or, if it is text all the same, say --format text, or rename it to .txt",
+        )
+    return SUFFIXES.get(suffix.lower(), "text")
 
 
 def read_transcript(source: str | Path, *, format: str | None = None, alphabet: Alphabet | None = None) -> Transcript:
-    """A file, a pipe or standard input (`-`); nothing is read yet.
+    """Read a file, a pipe or standard input (`-`).
 
-    Raises ConfigError for an unknown format; its items raise InputError if no format is given, the name shows text or
-    nothing, and the first lines are of subtitles or json.
+    Raises ConfigError for an unknown format, and InputError for what cannot be read as it, as `format_of` does, and if
+    no format is given, the name shows text or nothing, and the first lines are of subtitles or json.
     """
     name = format or format_of(source)
     if name not in FORMATS:
@@ -132,8 +130,23 @@ def transcript_of(
 ) -> Transcript:
     """The same of lines with their ends."""
     if format == "json":
-        return JsonTranscript(lines, alphabet, name)
-    return LineTranscript(lines, format, alphabet, name)
+        json = RecogniserJson.read("".join(lines), alphabet, name)
+        transcript, has_text = Transcript(json.items, format, json), True
+    else:
+        lines = iter(lines)
+        first = next(lines, "")
+        items = list(_items(first, lines, format, alphabet))
+        has_text = any(isinstance(item, Kept) and item.text != BOM and not item.text.isspace() for item in items)
+        transcript = Transcript(items, format, line_end="\r\n" if first.endswith("\r\n") else "\n")
+    if has_text and not transcript.is_plain and not any(isinstance(item, SpokenWord) for item in transcript.items):
+        _log.warning("%s: no words were found in it as %s; it comes out as it is", name, format)
+    return transcript
+
+
+def _items(first: str, lines: Iterator[str], format: str, alphabet: Alphabet | None) -> Iterator[Item]:
+    if first.startswith(BOM):
+        yield Kept(BOM)
+    yield from _READERS[format](chain([first.removeprefix(BOM)] * bool(first), lines), alphabet)
 
 
 def _that_are_text(lines: Iterable[str], name: str) -> Iterator[str]:

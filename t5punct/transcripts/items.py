@@ -8,15 +8,13 @@ A line of a subtitle, `<i>how are</i> you`, is `Kept("<i>")`, `SpokenWord("how")
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import Enum
-from itertools import groupby
+from typing import Protocol
 
 from ..text.render import AnnotatedWord
 from ..text.words import Word
-from .markup import Markup
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +55,21 @@ class Kept:
         return "" if self.role is Role.LAYOUT else (self.bare or self.text).strip()
 
 
+class Around(Protocol):
+    """What a file has inside a word, or between it and its marks."""
+
+    @property
+    def raw(self) -> str: ...
+    def around(self, text: str, n_stem: int, n_closers: int) -> str: ...
+
+
 @dataclass(frozen=True, slots=True)
 class SpokenWord:
     """A word, its place in the file, and when it was spoken if the file says so."""
 
     word: Word  # without markup
     after: str = ""  # what the file has between this word and the next item
-    markup: Markup | None = None  # tags and entities inside the word
+    markup: Around | None = None  # tags and entities inside the word, or rows of a table
     cue: Cue | None = None
     start_ms: int | None = None
     end_ms: int | None = None
@@ -76,10 +82,9 @@ class SpokenWord:
 
     def written(self, text: str) -> str:
         """The word, written as `text`, with its tags, and what follows it."""
-        text = without_spaces(text) if self.in_field else text
         if self.markup is not None:
-            text = self.markup.around(text, self.word.n_stem, self.word.n_closers)
-        return text + self.after
+            return self.markup.around(text, self.word.n_stem, self.word.n_closers) + self.after
+        return (without_spaces(text) if self.in_field else text) + self.after
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,24 +108,20 @@ def without_spaces(text: str) -> str:
     return text.replace(" -", "").replace(" ", "_")
 
 
-def texts_of(items: Iterable[Item]) -> Iterator[Iterator[Word]]:
-    """The words of items, as texts that begin and end with a sentence each; each is read before the next is asked for.
+def texts_of(items: Iterable[Item]) -> list[list[Word]]:
+    """The words of items, as texts that begin and end with a sentence each.
 
     >>> two = [Kept("JOHN: ", breaks=True), SpokenWord(Word("yes"), "\\n"), Kept("ANN: ", breaks=True)]
     >>> [[word.text for word in text] for text in texts_of([*two, SpokenWord(Word("no"))])]
     [['yes'], ['no']]
     """
-    for _, words in groupby(_numbered(items), key=lambda pair: pair[0]):
-        yield (word for _, word in words)
-
-
-def _numbered(items: Iterable[Item]) -> Iterator[tuple[int, Word]]:
-    number = 0
+    texts: list[list[Word]] = [[]]
     for item in items:
-        if isinstance(item, Kept):
-            number += item.breaks
-        else:
-            yield number, item.word
+        if isinstance(item, SpokenWord):
+            texts[-1].append(item.word)
+        elif item.breaks and texts[-1]:
+            texts.append([])
+    return [text for text in texts if text]
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,16 +149,15 @@ class WrittenWord:
 WrittenItem = Kept | WrittenWord
 
 
-def written_items(items: Iterable[Item], words: Iterator[AnnotatedWord]) -> Iterator[WrittenItem]:
+def written_items(items: Iterable[Item], words: Iterable[AnnotatedWord]) -> Iterator[WrittenItem]:
     """Items, each word of which takes the next of `words`; an echo is written as its word."""
-    recent, n_words = deque[AnnotatedWord](maxlen=ECHOED_WORDS), 0
+    coming, taken = iter(words), list[AnnotatedWord]()
     for item in items:
         if isinstance(item, SpokenWord):
-            recent.append(next(words))
-            n_words += 1
-            yield WrittenWord(item, recent[-1])
+            taken.append(next(coming))
+            yield WrittenWord(item, taken[-1])
         elif isinstance(item, Echo) and item.spoken:
-            yield Kept(item.spoken.written(recent[item.place - n_words].text))
+            yield Kept(item.spoken.written(taken[item.place].text))
         else:
             yield item
 
@@ -167,22 +167,20 @@ def in_place(written: Iterable[WrittenItem]) -> Iterator[str]:
     return (item.text if isinstance(item, Kept) else item.in_file for item in written)
 
 
-def without_removed(written: Iterable[WrittenItem]) -> Iterator[WrittenItem]:
+def without_removed(written: Iterable[WrittenItem]) -> list[WrittenItem]:
     """The items without words that are to be removed, and without the white space that these leave."""
-    held: WrittenItem | None = None
+    left = list[WrittenItem]()
     for item in written:
-        if not isinstance(item, WrittenWord) or not item.is_removed:
-            if held is not None:
-                yield held
-            held = item
-        elif isinstance(held, WrittenWord):
-            after = joined(held.spoken.after, item.in_file)
-            held = replace(held, spoken=replace(held.spoken, after=after))
-        else:
-            before = held or Kept("")  # what it shows is not changed by tags of the removed word
-            held = replace(before, text=joined(before.text, item.in_file), bare=before.bare or before.text)
-    if held is not None:
-        yield held
+        if isinstance(item, Kept) or not item.is_removed:
+            left.append(item)
+            continue
+        before = left.pop() if left else Kept("")
+        if isinstance(before, WrittenWord):
+            after = joined(before.spoken.after, item.in_file)
+            left.append(replace(before, spoken=replace(before.spoken, after=after)))
+        else:  # what it shows is not changed by tags of the removed word
+            left.append(replace(before, text=joined(before.text, item.in_file), bare=before.bare or before.text))
+    return left
 
 
 def joined(before: str, left: str) -> str:

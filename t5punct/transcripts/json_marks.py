@@ -1,95 +1,87 @@
 """Marks that have items of their own in a recogniser's list of items, as in AWS Transcribe's.
 
-In: the item of a word, and the word as it is written now.  Out: what is to be changed in the json.
+In: the item of a word, and how the word and its marks are written now.  Out: what is to be changed in the json.
 
-A mark goes into the item that follows the word.  Where there is none, a new one is made; an item without a mark goes.
+Marks go into the item that follows the word.  Where there is none, a new one is made; an item without a mark goes.
 
->>> parted("Hello,"), parted("so -"), parted("U.S.")
-(('Hello', ','), ('so', '-'), ('U.S.', ''))
+`so` `.` `what` with the marks `""` and `?` is `so` `what` `?`.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..text.marks import NO_LABEL, Alphabet
-from ..text.words import words_of
-from .json_places import MARK_TYPE, Place
-from .json_strings import Edit, JsonObject, JsonStrings, Literal
+from .json_places import GUESSES, MARK_TYPE, TYPE, Listed, Place
+from .json_strings import Edit, JsonObject, Literal, changed
 
 _ID = "id"
-_KEPT_KEYS = (_ID, "type", "alternatives", "content", "confidence", "speaker", "speaker_label")  # no times
+_KEPT_KEYS = (_ID, TYPE, GUESSES, "confidence", "speaker", "speaker_label")  # no times
 _ID_LISTS = re.compile(r'(?<="items")(\s*:\s*\[)([\d\s,]*)(?=\])')  # of the items of a segment
-
-
-def parted(text: str, alphabet: Alphabet | None = None) -> tuple[str, str]:
-    """A written word without the marks after it, and these."""
-    bare = text.rstrip()
-    words = list(words_of(bare, alphabet, opens_line=False))
-    if not words:
-        return text, ""
-    stem = words[-1].written(NO_LABEL)
-    if not words[-1].raw.startswith(stem):  # the marks are inside quotes
-        return text, ""
-    n_marks = len(words[-1].raw) - len(stem)
-    cut = len(bare) - n_marks
-    return bare[:cut] + text[len(bare) :], bare[cut:].strip()
+_NUMBER = re.compile(r"\d{1,18}")
 
 
 @dataclass(slots=True)
 class MarkItems:
     """The items of marks in one file.  `largest_id`: of all items; None: they have no ids."""
 
-    alphabet: Alphabet | None = None
-    largest_id: int | None = None
-    # what stands in the place of an id in lists of ids; AWS takes recordings of four hours at most, so these are few
-    _ids: dict[int, list[int]] = field(default_factory=dict)
+    largest_id: int | None
+    _ids: dict[str, list[str]] = field(default_factory=dict)  # what stands in the place of an id in lists of ids
 
-    def seen(self, place: Place) -> None:
-        """Note the ids of a word's item and its mark's."""
-        for one in (place, place.mark):
-            number = None if one is None or one.item is None else one.item.get(_ID)
-            if isinstance(number, int):
-                self.largest_id = max(number, self.largest_id or 0)
+    @classmethod
+    def of(cls, places: Iterable[Place]) -> MarkItems:
+        """Of all words and marks that have items."""
+        listed = (item.listed for place in places for item in (place, *place.marks) if place.has_typed_marks)
+        return cls(max((int(number) for item in listed if item and (number := _id(item))), default=None))
 
-    def edits(self, strings: JsonStrings, place: Place, text: str) -> Iterator[Edit]:
-        """What is to be changed so that a word is written as `text`."""
-        if place.item is None:
-            yield strings.changed(place.literal, text)
+    def edits(self, source: str, place: Place, listed: Listed, text: str, marks: str) -> Iterator[Edit]:
+        """What is to be changed so that a word is written as `text`, and the marks behind it as `marks`."""
+        yield changed(source, place.literal, text)
+        if marks == "".join(mark.literal.text.strip() for mark in place.marks):
             return
-        bare, mark = parted(text, self.alphabet)
-        yield strings.changed(place.literal, bare)
-        number = place.item.get(_ID)
-        if place.mark is not None and place.mark.item is not None:
-            if mark:
-                yield strings.changed(place.mark.literal, mark)
-            else:
-                yield _removed(strings.source, place.mark.item)
-                if isinstance(gone := place.mark.item.get(_ID), int):
-                    self._ids[gone] = []
-        elif mark:
-            if isinstance(number, int) and self.largest_id is not None:
+        if not place.marks:
+            number = _id(listed)
+            if number and self.largest_id is not None:
                 self.largest_id += 1
-                self._ids[number] = [number, self.largest_id]
-            yield _added(strings.source, place.item, mark, self.largest_id)
+                self._ids[number] = [number, str(self.largest_id)]
+            yield _added(source, place.key, listed.object, marks, self.largest_id)
+        for n, mark in enumerate(place.marks):
+            if not n and marks:
+                yield changed(source, mark.literal, marks)
+            elif mark.listed:
+                yield _removed(source, mark.listed.object)
+                self._ids[_id(mark.listed)] = []
 
     def in_lists(self, text: str) -> str:
-        """A part of the file with the ids of today's items wherever they are listed."""
+        """The file with the ids of today's items wherever they are listed."""
 
         def listed(match: re.Match[str]) -> str:
-            old = [int(number) for number in re.findall(r"\d+", match[2])]
+            old = re.findall(r"\d+", match[2])
             new = [other for number in old for other in self._ids.get(number, [number])]
             if new == old:
                 return match[0]
             comma = re.search(r",\s*", match[2])
             begin, end = match[2][: len(match[2]) - len(match[2].lstrip())], match[2][len(match[2].rstrip()) :]
-            return match[1] + begin + (comma[0] if comma else ", ").join(map(str, new)) + end
+            return match[1] + begin + (comma[0] if comma else ", ").join(new) + end
 
         return _ID_LISTS.sub(listed, text) if self._ids else text
+
+
+def marks_changed(source: str, place: Place, marks: str) -> Iterator[Edit]:
+    """What is to be changed where marks are words among others: the first has all marks, and the rest become empty."""
+    if marks != "".join(mark.literal.text.strip() for mark in place.marks):
+        for n, mark in enumerate(place.marks):
+            old = mark.literal.text
+            yield changed(source, mark.literal, old.replace(old.strip(), "" if n else marks))
+
+
+def _id(listed: Listed) -> str:
+    """The number of an item; empty if it has none."""
+    number = listed.object.get(_ID)
+    return number if isinstance(number, str) and _NUMBER.fullmatch(number) else ""
 
 
 def _removed(source: str, item: JsonObject) -> Edit:
@@ -98,9 +90,9 @@ def _removed(source: str, item: JsonObject) -> Edit:
     return Edit(len(source[:start].rstrip()) if source[start - 1].isspace() else start, item.stop, "")
 
 
-def _added(source: str, word: JsonObject, mark: str, number: int | None) -> Edit:
-    """An item for a mark behind that of a word, laid out as it."""
-    new = {key: _of_mark(key, value, mark) for key, value in word.items() if key in _KEPT_KEYS}
+def _added(source: str, key: str, word: JsonObject, mark: str, number: int | None) -> Edit:
+    """An item for a mark behind that of a word, laid out as it.  `key`: which member is the text of the word."""
+    new = {name: _of_mark(name, value, key, mark) for name, value in word.items() if name in (*_KEPT_KEYS, key)}
     if number is not None:
         new[_ID] = number
     raw, begin = source[word.start : word.stop], source.rfind("\n", 0, word.start) + 1
@@ -115,16 +107,32 @@ def _added(source: str, word: JsonObject, mark: str, number: int | None) -> Edit
     return Edit(word.stop, word.stop, f",{gap}{text}")
 
 
-def _of_mark(key: str, value: Any, mark: str) -> Any:
+def _of_mark(name: str, value: Any, key: str, mark: str) -> Any:
     """A member of a mark's item, made of that of a word's."""
-    match key:
-        case "type":
+    if name == key and isinstance(value, Literal):
+        return mark
+    match name, value:
+        case ("type", _):
             return MARK_TYPE
-        case "content":
-            return mark
-        case "confidence":
+        case ("confidence", _):
             return "0.0" if isinstance(value, Literal) else 0.0
-        case "alternatives":
-            return [{inner: _of_mark(inner, one, mark) for inner, one in guess.items()} for guess in value[:1]]
+        case ("alternatives", [JsonObject() as guess, *_]):
+            return [{inner: _of_mark(inner, member, key, mark) for inner, member in guess.items()}]
         case _:
-            return value.text if isinstance(value, Literal) else value
+            return _plain(value)
+
+
+def _plain(value: Any) -> Any:
+    """A value as `json.dumps` takes it."""
+    match value:
+        case Literal():
+            return value.text
+        case dict():
+            return {name: _plain(member) for name, member in value.items()}
+        case list():
+            return [_plain(member) for member in value]
+        case _:
+            try:
+                return json.loads(value)
+            except ValueError:  # a number of thousands of digits
+                return None

@@ -1,23 +1,25 @@
 """Where words stand in the json of a recogniser.
 
-In: a part of a json file.  Out: `Place`s: strings that hold words, with their times and speakers.
+In: a json text.  Out: `Place`s: strings that hold words, with their times, speakers and channels.
 
->>> part = JsonPart(Kind.VALUE, '{"words": [{"word": "so", "end": 0.4}, {"word": "what"}]}')
->>> [(place.literal.text, place.group, place.end_ms) for place in ReadPart.of(part).places]
+>>> from .json_strings import json_value
+>>> value = json_value('{"words": [{"word": "so", "end": 0.4}, {"word": "what"}]}')
+>>> [(place.literal.text, place.group, place.end_ms) for place in places_of(value)]
 [('so', '.words[].word', 400), ('what', '.words[].word', None)]
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from io import StringIO
+from itertools import chain, repeat
 from typing import Any
 
-from ..text.marks import Alphabet
-from .items import Cue, Item, SpokenWord
-from .json_parts import JsonPart, Kind
-from .json_strings import Edit, JsonObject, JsonStrings, Literal
+from ..text.marks import DASH, Alphabet
+from .items import Item, SpokenWord
+from .json_strings import JsonObject, Literal
 from .speech import speech
 
 TEXT_KEYS = ("text", "transcript")  # of several words
@@ -28,156 +30,162 @@ _START_KEYS, _END_KEYS = (
 )
 _OFFSETS, _MS = "offsets", 1000  # whisper.cpp's, in ms: {"from": 0, "to": 3000}
 _SPEAKER_KEYS = ("speaker", "speaker_label")
-_TYPE, MARK_TYPE, _WORD_TYPE = "type", "punctuation", "pronunciation"  # of AWS's items
-_GUESSES = "alternatives"  # the first is the best
+_CHANNEL_KEYS, _CHANNELS = ("channel", "channel_label", "channelTag", "channel_tag"), "channels"
+TYPE, MARK_TYPE, WORD_TYPE = "type", "punctuation", "pronunciation"  # of AWS's items
+GUESSES = "alternatives"  # the first is the best
+_QUOTING = re.compile(r"entit(?:y|ies)$|.*highlight|key_?(?:phrase|word)", re.IGNORECASE)  # lists of names and phrases
+_UNTYPED = JsonObject()  # in the place of objects that need not be kept
+_HIDDEN = "'"  # behind a key that comes again, in the name of a group
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """An object in a list, in which words and marks may stand one behind the other.
+
+    list_start: which list it is: where its first object stands; type: of AWS's items.
+    """
+
+    object: JsonObject
+    list_start: int
+    type: str
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A string that holds words: where it stands, of whom and when; or a piece of a long one."""
+    """A string that holds words: where it stands, of whom and when.
+
+    items: those of the string; heard: the same, the last word with the marks that have items of their own behind it.
+    """
 
     literal: Literal
     group: str  # its path, without numbers
+    key: str
     start_ms: int | None
     end_ms: int | None
     speaker: str
-    items: tuple[Item, ...]
-    item: JsonObject | None = None  # of a list in which words and marks have items of their own: the word's
-    mark: Place | None = None  # and that of the mark after it
-    is_first: bool = True  # of the pieces
-    is_last: bool = True
+    channel: str
+    items: tuple[Item, ...] = ()
+    heard: tuple[Item, ...] = ()
+    listed: Listed | None = None
+    marks: tuple[Place, ...] = ()  # of a word: the places of these marks
 
     @property
     def words(self) -> list[SpokenWord]:
         return [item for item in self.items if isinstance(item, SpokenWord)]
 
     @property
-    def is_mark(self) -> bool:
-        return self.item is not None and _text(self.item[_TYPE]) == MARK_TYPE
-
-    @property
-    def parts_marks(self) -> bool:
-        """Whether a mark has an item of its own here."""
-        return self.mark is not None or (self.item is not None and _text(self.item[_TYPE]) == _WORD_TYPE)
-
-    @property
     def is_text(self) -> bool:
-        return self.group.endswith(TEXT_KEYS)
+        return self.key in TEXT_KEYS
+
+    @property
+    def has_typed_marks(self) -> bool:
+        """Whether a mark has an item of its own here, and a word without a mark has none."""
+        types = [item.listed.type for item in (self, *self.marks) if item.listed]
+        return types[:1] == [WORD_TYPE] or MARK_TYPE in types[1:]
 
     def in_ms(self) -> Place:
         """The same place, if its times are not in seconds but in milliseconds."""
         start_ms, end_ms = (None if time is None else time // _MS for time in (self.start_ms, self.end_ms))
         return replace(self, start_ms=start_ms, end_ms=end_ms)
 
-    def cue(self, number: int) -> Cue:
-        return Cue(number, self.start_ms, self.end_ms, self.speaker)
 
-    def timed_words(self) -> Iterator[SpokenWord]:
-        """Its words; the first begins with it, and the last ends with it."""
-        start_ms, end_ms = self.start_ms if self.is_first else None, self.end_ms if self.is_last else None
-        words, cue = self.words, Cue(0, start_ms, end_ms, self.speaker)
-        for number, word in enumerate(words, start=1):
-            begins, ends = number == 1, number == len(words)
-            yield replace(word, cue=cue, start_ms=start_ms if begins else None, end_ms=end_ms if ends else None)
+def places_of(value: Any) -> list[Place]:
+    """The strings that may hold words, in the order of the file; these are not read yet."""
+    return [*_inside(value, "", {}, "", None)]
 
 
-@dataclass(frozen=True, slots=True)
-class ReadPart:
-    """A part of a file, and the places in it."""
-
-    part: JsonPart
-    strings: JsonStrings
-    places: tuple[Place, ...]
-
-    @classmethod
-    def of(
-        cls, part: JsonPart, alphabet: Alphabet | None = None, name: str = "the file", group: str | None = None
-    ) -> ReadPart:
-        """`group`: the only one that is wanted.  Raises InputError for what is no json."""
-        opener, closer = _BRACKETS.get(part.kind, ("", ""))
-        strings = JsonStrings.of(f"{opener}{part.text}{closer}", name) if part.kind is not Kind.LAYOUT else _NOTHING
-        found = _Reader(alphabet, group).places_of(part, strings.value)
-        return cls(part, strings, tuple(_with_marks(found, alphabet)))
-
-    def written(self, edits: Sequence[Edit]) -> str:
-        """The part with other text in some places."""
-        if not edits:
-            return self.part.text
-        n_brackets = len(_BRACKETS.get(self.part.kind, ("", ""))[0])
-        text = self.strings.written(edits)
-        return text[n_brackets : len(text) - n_brackets]
+def with_words(places: Iterable[Place], alphabet: Alphabet | None = None) -> list[Place]:
+    """The places with their items; a mark alone that stands behind a word in its list belongs to the word."""
+    read = _with_marks(map(_read, places, repeat(alphabet)), alphabet)
+    return [place if place.listed and place.listed.type else replace(place, listed=None) for place in read]
 
 
-_BRACKETS = {Kind.ELEMENTS: ("[", "]"), Kind.STRING: ('"', '"')}
-_NOTHING = JsonStrings("", None)
+def _read(place: Place, alphabet: Alphabet | None) -> Place:
+    """The place with its items, line by line."""
+    lines = StringIO(place.literal.text, newline="\n")
+    items = tuple(chain.from_iterable(speech(line, alphabet=alphabet, labels=place.is_text) for line in lines))
+    return replace(place, items=items, heard=items)
 
 
-@dataclass(frozen=True, slots=True)
-class _Reader:
-    alphabet: Alphabet | None
-    group: str | None
-
-    def places_of(self, part: JsonPart, value: Any) -> Iterator[Place]:
-        path = part.path.replace("[+]", "[]")
-        if part.kind is Kind.LAYOUT or f".{_GUESSES}[+]" in part.path:
-            return
-        if part.kind is Kind.ELEMENTS and path.endswith(f".{_GUESSES}"):
-            yield from self._inside(value[: int(part.is_first)], path, part.around)
-        elif part.key and part.kind is not Kind.ELEMENTS:
-            found = self._member(part.key, value, {**part.around, part.key: value}, path, {}, goes_on=part.goes_on)
-            yield from (replace(one, is_first=part.is_first, is_last=part.is_last) for one in found)
-        else:
-            yield from self._inside(value, path, {})
-
-    def _inside(self, value: Any, path: str, parent: Mapping[str, Any]) -> Iterator[Place]:
-        """The strings that may hold words, in the order of the file."""
-        if isinstance(value, list):
-            for item in value:
-                yield from self._inside(item, f"{path}[]", parent)
-        elif isinstance(value, dict):
-            for key, item in value.items():
-                yield from self._member(key, item, value, f"{path}.{key}", parent)
-
-    def _member(
-        self, key: str, item: Any, value: Mapping[str, Any], path: str, parent: Mapping[str, Any], goes_on: bool = False
-    ) -> Iterator[Place]:
-        """`goes_on`: whether a string begins inside a line, as a piece of a longer one may."""
-        if not isinstance(item, Literal):
-            # AWS's guesses have no times of their own
-            is_guess = key == _GUESSES and isinstance(item, list)
-            yield from self._inside(item[:1] if is_guess else item, path, value if is_guess else {})
-        elif (key in TEXT_KEYS or key == _word_key(value)) and self.group in (None, path):
-            around = {**parent, **value}
-            start_ms, end_ms = _times(around)
-            items = tuple(_speech(item.text, self.alphabet, labels=key in TEXT_KEYS, goes_on=goes_on))
-            whole = value if _TYPE in value else parent
-            typed = whole if isinstance(whole, JsonObject) and isinstance(whole.get(_TYPE), Literal) else None
-            yield Place(item, path, start_ms, end_ms, _speaker(around), items, typed)
+def _inside(value: Any, path: str, parent: Mapping[str, Any], channel: str, listed: Listed | None) -> Iterator[Place]:
+    """The places in a list or an object.  `parent`: the object of whose guesses it is one."""
+    if isinstance(value, list):
+        for number, element in enumerate(value):
+            here = str(number) if path.endswith(f".{_CHANNELS}") else channel
+            yield from _inside(element, f"{path}[]", parent, here, listed if parent else _listed(element, value))
+    elif isinstance(value, JsonObject):
+        here = _channel(value) or channel
+        for key, member in value.items():
+            yield from _member(key, member, value, f"{path}.{key}", parent, here, listed)
+        for key, member in value.hidden:
+            yield from _member(key, member, value, f"{path}.{key}{_HIDDEN}", parent, here, listed)
 
 
-def _speech(text: str, alphabet: Alphabet | None, *, labels: bool, goes_on: bool) -> Iterator[Item]:
-    """The items of a string, line by line."""
-    for number, line in enumerate(StringIO(text, newline="\n")):
-        yield from speech(line, alphabet=alphabet, labels=labels, goes_on=goes_on and not number)
+def _member(
+    key: str,
+    member: Any,
+    value: JsonObject,
+    path: str,
+    parent: Mapping[str, Any],
+    channel: str,
+    listed: Listed | None,
+) -> Iterator[Place]:
+    if _QUOTING.match(key):
+        return
+    if not isinstance(member, Literal):
+        # AWS's guesses have no times of their own
+        is_guess = key == GUESSES and isinstance(member, list)
+        inner = member[:1] if is_guess else member
+        yield from _inside(inner, path, value if is_guess else {}, channel, listed if is_guess else None)
+    elif key in TEXT_KEYS or key == _word_key(value):
+        around = {**parent, **value}
+        yield Place(member, path, key, *_times(around), _speaker(around), channel, listed=listed)
+
+
+def _listed(element: Any, elements: Sequence[Any]) -> Listed | None:
+    if not isinstance(element, JsonObject):
+        return None
+    first = next(element for element in elements if isinstance(element, JsonObject))
+    kind = element.get(TYPE)
+    return Listed(element, first.start, kind.text) if isinstance(kind, Literal) else Listed(_UNTYPED, first.start, "")
 
 
 def _with_marks(places: Iterator[Place], alphabet: Alphabet | None) -> Iterator[Place]:
-    """Words, each with the mark that has the item after it."""
+    """Words, each with the marks that stand behind it in its list; other marks stay as they are."""
     held: Place | None = None
     for place in places:
-        if not place.is_mark:
-            if held:
-                yield held
-            held = place
-        elif held and held.mark is None and held.group == place.group and held.words:
-            items = tuple(speech(held.literal.text + place.literal.text.strip(), alphabet=alphabet, labels=False))
-            held = replace(held, items=items, mark=place)
+        if held and _is_mark_behind(place, held, alphabet or Alphabet()):
+            held = _with_mark(held, place, alphabet)
+            continue
+        if held:
+            yield held
+        held = place if place.listed is None or place.listed.type != MARK_TYPE else None
     if held:
         yield held
 
 
+def _with_mark(word: Place, mark: Place, alphabet: Alphabet | None) -> Place:
+    marks = (*word.marks, mark)
+    texts = [mark.literal.text.strip() for mark in marks]
+    text = word.literal.text.rstrip() + "".join(" " * text.startswith(DASH) + text for text in texts)
+    heard = tuple(speech(text, alphabet=alphabet, labels=False))
+    n_words = sum(isinstance(item, SpokenWord) for item in heard)
+    return replace(word, marks=marks, heard=heard if n_words == len(word.words) else word.items)
+
+
+def _is_mark_behind(place: Place, word: Place, alphabet: Alphabet) -> bool:
+    """Whether a place is of a mark alone, which stands behind a word in the same list."""
+    if place.listed is None or word.listed is None or place.listed.list_start != word.listed.list_start:
+        return False
+    raw, n_words = place.literal.text, len(word.words)
+    is_mark = n_words == 1 and bool(raw.strip()) and not raw.strip(alphabet.characters + " ")
+    may_be_hyphen = not raw.strip(DASH)  # inside a word: of `well` `-` `known`
+    is_behind = place.listed.type == MARK_TYPE or (is_mark and not may_be_hyphen)
+    return place.group == word.group and n_words > 0 and is_behind
+
+
 def _word_key(value: Mapping[str, Any]) -> str | None:
-    return next((key for key in _WORD_KEYS if isinstance(value.get(key), Literal | str)), None)
+    return next((key for key in _WORD_KEYS if isinstance(value.get(key), Literal)), None)
 
 
 def _times(values: Mapping[str, Any]) -> tuple[int | None, int | None]:
@@ -188,17 +196,24 @@ def _times(values: Mapping[str, Any]) -> tuple[int | None, int | None]:
 
 
 def _ms(values: Mapping[str, Any], keys: Sequence[str], scale: int = _MS) -> int | None:
-    value = next((values[key] for key in keys if key in values), None)
+    value = _text(next((values[key] for key in keys if key in values), None))
     try:
-        value = _text(value)
-        return round(scale * float(value.removesuffix("s") if isinstance(value, str) else value))  # Google's are "1.5s"
-    except (TypeError, ValueError, OverflowError):
+        return round(scale * float(value.removesuffix("s")))  # Google's are "1.5s"
+    except (AttributeError, ValueError, OverflowError):
         return None
 
 
 def _speaker(values: Mapping[str, Any]) -> str:
-    return str(_text(next((values[key] for key in _SPEAKER_KEYS if key in values), "")))
+    value = _text(next((values[key] for key in _SPEAKER_KEYS if key in values), ""))
+    return value if isinstance(value, str) and value != "null" else ""
+
+
+def _channel(values: Mapping[str, Any]) -> str:
+    """The number of a channel: AWS's is `ch_0`."""
+    value = _text(next((values[key] for key in _CHANNEL_KEYS if key in values), None))
+    return value.removeprefix("ch_") if isinstance(value, str) and value != "null" else ""
 
 
 def _text(value: Any) -> Any:
+    """The characters of a string, or of a number as the file has it."""
     return value.text if isinstance(value, Literal) else value

@@ -2,9 +2,9 @@ r"""A json text whose strings are replaced and which stays as it is otherwise, s
 
 In: json.  Out: its value, in which strings and objects know their place; and the json with other text in some places.
 
->>> found = JsonStrings.of('{"text": "h\\u00e9 ho",   "n": 1.50}')
->>> text = found.value["text"]
->>> text.text, found.written([found.changed(text, "H\u00e9, ho.")])
+>>> source = '{"text": "h\\u00e9 ho",   "n": 1.50}'
+>>> text = json_value(source)["text"]
+>>> text.text, edited(source, [changed(source, text, "H\u00e9, ho.")])
 ('hé ho', '{"text": "H\\u00e9, ho.",   "n": 1.50}')
 """
 
@@ -17,10 +17,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import InputError
+from ..text.formats.files import BOM
 from ..text.words import readable
 
 # possessive: a long string is not gone through again, and takes no memory for places to return to
-TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?P<end>")?|[\[\]{}]', re.DOTALL)
+_SPACE = re.compile(r"[ \t\n\r]*+")
+_STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
+_SCALAR = re.compile(r"-?(?:0|[1-9]\d*+)(?:\.\d++)?(?:[eE][-+]?\d++)?|true|false|null|NaN|-?Infinity")
+_DEEPEST = 100  # levels of brackets; no recogniser has ten
 _ESCAPE = re.compile(r"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u....|\\.", re.DOTALL)
 _SPECIAL = r"[^ !#-\[\]-~]"  # what json may have to escape
 
@@ -35,10 +39,15 @@ class Literal:
 
 
 class JsonObject(dict[str, Any]):
-    """An object of a json text, and where it stands, with its brackets."""
+    """An object of a json text, and where it stands, with its brackets.
 
+    hidden: members whose key comes again; who reads json with a library sees the last one alone.
+    """
+
+    __slots__ = ("hidden", "start", "stop")
     start: int
     stop: int
+    hidden: tuple[tuple[str, Any], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,35 +59,35 @@ class Edit:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class JsonStrings:
-    """A json text.  `value`: as `json.loads` gives it, with a `Literal` for each string that is no key."""
+def json_value(source: str, name: str = "the file") -> Any:
+    """Return the value of a json text as `json.loads` does, with `Literal`s for strings and the digits of numbers.
 
-    source: str
-    value: Any
+    Raises InputError for what is no json.
+    """
+    scanner = _Scanner(source)
+    try:
+        value = scanner.value(0)
+        scanner.end()
+    except ValueError as error:
+        raise no_json(name, f"{getattr(error, 'msg', error)}: character {scanner.place + 1}") from error
+    return value
 
-    @classmethod
-    def of(cls, source: str, name: str = "the file") -> JsonStrings:
-        """Raises InputError for what is no json."""
-        try:
-            return cls(source, _Places(source).value())
-        except (ValueError, RecursionError) as error:
-            raise no_json(name, getattr(error, "msg", str(error))) from error
 
-    def changed(self, literal: Literal, text: str) -> Edit:
-        """What is to be written so that a string says `text`; a string that says so already stays as it is spelled."""
-        old = self.source[literal.start : literal.stop]
-        if text == literal.text:
-            return Edit(literal.start, literal.stop, old)
-        return Edit(literal.start, literal.stop, spelled(text, old, is_ascii=self.source.isascii()))
+def changed(source: str, literal: Literal, text: str) -> Edit:
+    """What is to be written so that a string says `text`; a string that says so already stays as it is spelled."""
+    old = source[literal.start : literal.stop]
+    return Edit(
+        literal.start, literal.stop, old if text == literal.text else spelled(text, old, is_ascii=source.isascii())
+    )
 
-    def written(self, edits: Iterable[Edit]) -> str:
-        """The json with other text in some places, which do not overlap."""
-        pieces, end = list[str](), 0
-        for edit in sorted(edits, key=lambda edit: (edit.start, edit.stop)):
-            pieces += [self.source[end : edit.start], edit.text]
-            end = edit.stop
-        return "".join(pieces) + self.source[end:]
+
+def edited(source: str, edits: Iterable[Edit]) -> str:
+    """The json with other text in some places, which do not overlap."""
+    pieces, end = list[str](), 0
+    for edit in sorted(edits, key=lambda edit: (edit.start, edit.stop)):
+        pieces += [source[end : edit.start], edit.text]
+        end = edit.stop
+    return "".join(pieces) + source[end:]
 
 
 def spelled(text: str, like: str, *, is_ascii: bool) -> str:
@@ -112,38 +121,81 @@ def no_json(name: str, why: str) -> InputError:
     )
 
 
-class _Places:
-    """Reads json with the standard library, which says nothing of places: they are found by the order of brackets."""
+class _Scanner:
+    """Reads a json text from its start to its end, and knows where it is."""
 
     def __init__(self, source: str) -> None:
-        self._literals, self._spans, opened = list[Literal](), list[tuple[int, int]](), list[int]()
-        for match in TOKEN.finditer(source):
-            found = match[0]
-            if found[0] == '"':
-                text = found[1:-1] if "\\" not in found and match["end"] else json.loads(found, strict=False)
-                self._literals.append(Literal(text, match.start(), match.end()))
-            elif found == "{":
-                opened.append(match.start())
-            elif found == "}" and opened:
-                self._spans.append((opened.pop(), match.end()))
-        numbers = iter(range(len(self._literals)))
-        self._skeleton = TOKEN.sub(lambda match: f'"{next(numbers)}"' if match[0][0] == '"' else match[0], source)
+        self._source, self.place = source, int(source.startswith(BOM))
 
-    def value(self) -> Any:
-        spans = iter(self._spans)  # objects are made in the order in which they are closed
+    def value(self, depth: int) -> Any:
+        """Return the value that comes next.  Raises ValueError where there is none."""
+        char = self._next()
+        if char == '"':
+            return self._string()
+        if char in ("{", "["):
+            if depth >= _DEEPEST:
+                raise ValueError(f"brackets {_DEEPEST} deep")
+            return self._object(depth + 1) if char == "{" else self._list(depth + 1)
+        scalar = _SCALAR.match(self._source, self.place)
+        if not scalar:
+            raise ValueError("Expecting value")
+        self.place = scalar.end()
+        return scalar[0]
 
-        def made(pairs: list[tuple[str, Any]]) -> JsonObject:
-            found = JsonObject((self._literals[int(key)].text, self._resolved(value)) for key, value in pairs)
-            found.start, found.stop = next(spans)
-            return found
+    def end(self) -> None:
+        """Raise ValueError if something comes next."""
+        if self._next():
+            raise ValueError("Extra data")
 
-        return self._resolved(json.loads(self._skeleton, object_pairs_hook=made))
+    def _object(self, depth: int) -> JsonObject:
+        made, hidden = JsonObject(), list[tuple[str, Any]]()
+        made.start = self.place
+        while not self._closes("}", is_first=self.place == made.start):
+            if self._next() != '"':
+                raise ValueError("Expecting property name enclosed in double quotes")
+            key = self._string().text
+            if self._next() != ":":
+                raise ValueError("Expecting ':' delimiter")
+            self.place += 1
+            if key in made:
+                hidden.append((key, made[key]))
+            made[key] = self.value(depth)
+        made.stop, made.hidden = self.place, tuple(hidden)
+        return made
 
-    def _resolved(self, value: Any) -> Any:
-        match value:
-            case str():
-                return self._literals[int(value)]
-            case list():
-                return [self._resolved(item) for item in value]
-            case _:
-                return value
+    def _list(self, depth: int) -> list[Any]:
+        values, start = list[Any](), self.place
+        while not self._closes("]", is_first=self.place == start):
+            values.append(self.value(depth))
+        return values
+
+    def _closes(self, bracket: str, *, is_first: bool) -> bool:
+        """Whether a bracket closes here; pass over it, over the bracket that opened, or over the comma between."""
+        self.place += is_first
+        char = self._next()
+        if char == bracket:
+            self.place += 1
+            return True
+        if is_first:
+            return False
+        if char != ",":
+            raise ValueError("Expecting ',' delimiter")
+        self.place += 1
+        return False
+
+    def _string(self) -> Literal:
+        match = _STRING.match(self._source, self.place)
+        if not match:
+            raise ValueError("Unterminated string")
+        text = match[0][1:-1] if "\\" not in match[0] else str(json.loads(match[0], strict=False))
+        self.place = match.end()
+        return Literal(text, match.start(), match.end())
+
+    def _next(self) -> str:
+        """The next character that is no white space; empty at the end."""
+        char = self._source[self.place : self.place + 1]
+        if char not in " \t\n\r":
+            return char
+        space = _SPACE.match(self._source, self.place)
+        self.place = space.end() if space else self.place
+        return self._source[self.place : self.place + 1]

@@ -11,7 +11,10 @@ from __future__ import annotations
 
 import html
 import re
+from array import array
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 TAGS = re.compile(r"(?P<tag><[^<>]*>|\{\\[^{}]*\})|(?P<entity>&(?:#\d+|#x[0-9a-fA-F]+|\w+);)")  # of SRT and WebVTT
 OVERRIDES = re.compile(r"(?P<tag>\{[^{}]*\})|(?P<entity>(?!))")  # of ASS
@@ -23,8 +26,8 @@ class Bare:
 
     text: str
     raw: str
-    starts: tuple[int, ...]
-    ends: tuple[int, ...]
+    starts: Sequence[int]
+    ends: Sequence[int]
 
     def cut(self, place: int) -> int:
         """Where `raw` is to be cut before a character of the text; tags stay with what is before them."""
@@ -79,15 +82,15 @@ class Markup:
 
 def bare(raw: str, pattern: re.Pattern[str]) -> Bare:
     """Text without its tags.  `pattern` has the groups `tag` and `entity`."""
-    text, starts, ends, place = list[str](), list[int](), list[int](), 0
+    pieces, starts, ends, place = list[str](), array("q"), array("q"), 0  # a line may have millions of characters
     for match in pattern.finditer(raw):
         char = html.unescape(match["entity"]) if match["entity"] else ""
         if match["entity"] and len(char) != 1:
             continue  # no entity after all
-        plain = range(place, match.start())
-        text += raw[place : match.start()] + char
-        starts += [*plain, *[match.start()] * len(char)]
-        ends += [*(at + 1 for at in plain), *[match.end()] * len(char)]
+        pieces += [raw[place : match.start()], char]
+        starts.extend(chain(range(place, match.start()), [match.start()] * len(char)))
+        ends.extend(chain(range(place + 1, match.start() + 1), [match.end()] * len(char)))
         place = match.end()
-    plain = range(place, len(raw))
-    return Bare("".join(text) + raw[place:], raw, (*starts, *plain), (*ends, *(at + 1 for at in plain)))
+    starts.extend(range(place, len(raw)))
+    ends.extend(range(place + 1, len(raw) + 1))
+    return Bare("".join(pieces) + raw[place:], raw, starts, ends)

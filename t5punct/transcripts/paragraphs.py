@@ -12,15 +12,13 @@ In: written items.  Out: written items with other white space between them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from ..errors import ConfigError
 from ..text.marks import ends_sentence
 from ..text.spelling import precedes_name
 from .items import Kept, Role, WrittenItem, WrittenWord
-
-_EMPTY_LINE = "\n\n"
 
 
 @dataclass(frozen=True)
@@ -39,8 +37,9 @@ class ParagraphConfig:
             )
 
 
-def running_text(written: Iterable[WrittenItem]) -> Iterator[WrittenItem]:
+def running_text(written: Iterable[WrittenItem]) -> list[WrittenItem]:
     """Words with a space between them; each speaker begins a line, and what is not shown is left out."""
+    text = list[WrittenItem]()
     held: WrittenWord | Kept | None = None
     breaks = False
     for item in written:
@@ -50,30 +49,29 @@ def running_text(written: Iterable[WrittenItem]) -> Iterator[WrittenItem]:
                 continue
         if held is not None:
             begins = isinstance(held, WrittenWord) or (isinstance(item, Kept) and item.role is Role.SPEAKER)
-            yield _followed_by(held, "\n" if breaks and begins else " ")
+            text.append(_followed_by(held, "\n" if breaks and begins else " "))
         held, breaks = item, False
     if held is not None:
-        yield _followed_by(held, "\n")
+        text.append(_followed_by(held, "\n"))
+    return text
 
 
-def paragraphs(written: Iterable[WrittenItem], config: ParagraphConfig) -> Iterator[WrittenItem]:
+def paragraphs(written: Iterable[WrittenItem], config: ParagraphConfig, line_end: str = "\n") -> list[WrittenItem]:
     """The items with an empty line behind the last word of each paragraph."""
-    waiting: list[WrittenItem] = []  # a word, and what stands behind it, such as `[laughs]`
-    n_sentences = 0
+    text, n_sentences = list[WrittenItem](), 0
+    last: int | None = None  # the place of the last word, if no paragraph has begun since
     for item in written:
         if isinstance(item, Kept):
-            waiting.append(item)
             if _begins_anew(item):
-                yield from waiting
-                waiting, n_sentences = [], 0
-            continue
-        if waiting and isinstance(word := waiting[0], WrittenWord):
-            n_sentences += ends_sentence(word.separator)
-            if _ends_paragraph(word, item, n_sentences, config):
-                waiting[0], n_sentences = _followed_by(word, _EMPTY_LINE), 0
-        yield from waiting
-        waiting = [item]
-    yield from waiting
+                last, n_sentences = None, 0
+        else:
+            if last is not None and isinstance(word := text[last], WrittenWord):
+                n_sentences += ends_sentence(word.separator)
+                if _ends_paragraph(word, item, n_sentences, config):
+                    text[last], n_sentences = _followed_by(word, 2 * line_end), 0
+            last = len(text)
+        text.append(item)
+    return text
 
 
 def _begins_anew(item: Kept) -> bool:

@@ -1,34 +1,36 @@
 """Silences between the words of a transcript, for models that know of them.
 
-In: items with times.  Out: items whose words say whether a silence follows.
+In: items with times.  Out: items whose words say how long a silence follows.
 
 >>> from ..text.words import Word
 >>> items = [SpokenWord(Word("so"), end_ms=1000), SpokenWord(Word("what"), start_ms=1800)]
->>> [item.word.pause for item in with_pauses(items, 500) if isinstance(item, SpokenWord)]
-[True, False]
+>>> [item.word.pause for item in with_pauses(items, [500, 2000]) if isinstance(item, SpokenWord)]
+[1, 0]
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
-from .items import Item, Kept, SpokenWord
-
-
-def with_pauses(items: Iterable[Item], pause_ms: int) -> Iterator[Item]:
-    """Items; each word that a silence of at least `pause_ms` follows says so."""
-    held = list[Item]()  # a word, and what stands between it and the next
-    for item in items:
-        if isinstance(item, SpokenWord):
-            yield from _silenced(held, item, pause_ms)
-            held = []
-        held.append(item)
-    yield from held
+from .items import Item, SpokenWord
 
 
-def _silenced(held: list[Item], following: SpokenWord, pause_ms: int) -> list[Item]:
-    if not held or isinstance(held[0], Kept) or held[0].end_ms is None or following.start_ms is None:
-        return held
-    pause = following.start_ms - held[0].end_ms >= pause_ms
-    return [replace(held[0], word=replace(held[0].word, pause=pause)), *held[1:]]
+def with_pauses(items: Sequence[Item], pauses_ms: Sequence[int]) -> list[Item]:
+    """Items; each word says how many of these lengths the silence after it reaches."""
+    paused, words = list(items), [(place, item) for place, item in enumerate(items) if isinstance(item, SpokenWord)]
+    for (place, word), (_, following) in pairwise(words):
+        if word.end_ms is not None and following.start_ms is not None:
+            pause = pause_of(following.start_ms - word.end_ms, pauses_ms)
+            paused[place] = replace(word, word=replace(word.word, pause=pause))
+    return paused
+
+
+def pause_of(silence_ms: int, pauses_ms: Sequence[int]) -> int:
+    """Return how many of these lengths a silence reaches, which is what `Word.pause` holds.
+
+    >>> [pause_of(silence_ms, (280, 900)) for silence_ms in (100, 280, 2000)]
+    [0, 1, 2]
+    """
+    return sum(silence_ms >= least_ms for least_ms in pauses_ms)

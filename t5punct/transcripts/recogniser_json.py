@@ -6,214 +6,271 @@ Out: the words once, with their times; and the json with marks and capitals wher
 The strings of the keys that hold words are grouped by where they stand (`segments[].text`).  One group gives the words;
 the others are aligned with it, so that none is forgotten, and strings that say something else stay as they are.
 
-A file is gone through several times, part by part: to choose the groups, to read the words, and to write.  So memory
-does not grow with it.
-
->>> found = RecogniserJson(['{"text": "so what", "words": [{"word": "so", "end": 0.4}, {"word": "what"}]}'])
->>> [(item.raw, item.start_ms, item.end_ms) for item in found.items() if isinstance(item, SpokenWord)]
+>>> recording = RecogniserJson.read('{"text": "so what", "words": [{"word": "so", "end": 0.4}, {"word": "what"}]}')
+>>> [(word.normal, word.start_ms, word.end_ms) for word in recording.words]
 [('so', None, 400), ('what', None, None)]
->>> "".join(found.written([("so", "So"), ("what", "what?")]))
+>>> from ..text.render import AnnotatedWord
+>>> new = [AnnotatedWord("so", "So", "", "capitalised", 1, 1), AnnotatedWord("what", "what?", "?", "lower", 1, 1)]
+>>> recording.written(map(WrittenWord, recording.items, new))
 '{"text": "So what?", "words": [{"word": "So", "end": 0.4}, {"word": "what?"}]}'
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
 from ..errors import InputError
-from ..text.formats.spool import Spool
 from ..text.marks import Alphabet
-from .items import Item, Kept, SpokenWord, joined
-from .json_aligned import TimedWords, WrittenWords
-from .json_marks import MarkItems
-from .json_parts import LARGEST_CHARS, json_parts
-from .json_places import MARK_TYPE, Place, ReadPart
-from .json_strings import Edit
+from ..text.words import Word
+from .items import Cue, Item, Kept, SpokenWord, WrittenWord, joined
+from .json_aligned import HeardWord, Match, aligned
+from .json_marks import MarkItems, marks_changed
+from .json_places import Place, places_of, with_words
+from .json_spelling import Spelling
+from .json_strings import Edit, changed, edited, json_value
 
 _WHOLE = 0.99  # of the letters of the group that has the most
 _TWICE = 0.01  # so much of them may be missing
+_QUOTED = 1 / 3  # a group with fewer of all letters quotes the recording
 _MS, _LONG_WORD_MS = 1000, 10_000
 _TOKEN = re.compile(r"\[_\w+\]")  # of whisper.cpp, which nobody says
+# what holds nothing when nothing was said
+_HOLDERS = ("text", "transcript", "segments", "words", "results", "transcription", "utterances", "channels")
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Group:
-    """What a group of places holds."""
+    """The places of one path."""
 
-    name: str
-    is_text: bool
-    n_words: int = 0
-    n_letters: int = 0  # and digits
-    n_places: int = 0
-    n_times: int = 0
-    parts_marks: bool = False
-    has_speakers: bool = False
-    has_fractions: bool = False  # of the unit of time
-    duration_ms: int = 0  # of all places, and their words
-    n_timed_words: int = 0
+    places: tuple[Place, ...]
+    has_speakers: bool
+    has_typed_marks: bool
+    n_words: int
+    n_letters: int  # and digits
+    n_times: int
 
-    def count(self, place: Place) -> None:
-        """Count one more place."""
-        self.n_words += len(place.words)
-        self.n_letters += sum(_n_letters(word.word.text) for word in place.words)
-        self.n_places += place.is_first
-        self.has_speakers = self.has_speakers or bool(place.speaker)
-        self.parts_marks = self.parts_marks or place.parts_marks
-        times = [time for time in (place.start_ms, place.end_ms) if time is not None]
-        self.n_times += bool(times)
-        if len(times) > 1 and place.words:
-            self.has_fractions = self.has_fractions or any(time % _MS for time in times)
-            self.duration_ms += times[1] - times[0]
-            self.n_timed_words += len(place.words)
+    @classmethod
+    def of(cls, places: Sequence[Place]) -> _Group:
+        """Sum up places; their times become milliseconds."""
+        counted = [(place, words) for place in places if (words := place.words)]
+        known = [place for place in places if (place.start_ms, place.end_ms) != (None, None)]
+        return cls(
+            tuple(place.in_ms() for place in places) if _are_in_ms(counted) else tuple(places),
+            any(place.speaker for place in places),
+            any(place.has_typed_marks for place in places),
+            sum(len(words) for _, words in counted),
+            sum(_n_letters(word.word.text) for _, words in counted for word in words),
+            len(known),
+        )
 
     @property
-    def is_in_ms(self) -> bool:
-        """Whether its times are milliseconds, as AssemblyAI's are: no speech has ten seconds a word."""
-        return not self.has_fractions and self.duration_ms > _LONG_WORD_MS * self.n_timed_words > 0
+    def is_text(self) -> bool:
+        return self.places[0].is_text
 
 
+@dataclass(frozen=True, slots=True)
 class RecogniserJson:
-    """A file of a recogniser.  `items` is to be asked for before `written`.
+    """A file of a recogniser.
 
-    `largest_chars`: of a part of the file, as it is held in memory.
+    items: the words, in order, and the breaks between speakers; words: when these were said; groups: by the paths of
+    their places, without numbers; source_group: the one that the words are from.
     """
 
-    def __init__(
-        self,
-        lines: Iterable[str],
-        alphabet: Alphabet | None = None,
-        name: str = "the file",
-        largest_chars: int | None = None,
-    ) -> None:
-        self._alphabet, self._name, self._largest_chars = alphabet, name, largest_chars or LARGEST_CHARS
-        self._text = Spool.of(lines)
-        self._only: ReadPart | None = None  # of a small file, which is read once
-        self._groups: dict[str, _Group] = {}
-        self._mark_items = MarkItems(alphabet)
+    source: str
+    groups: Mapping[str, _Group]
+    source_group: str = ""
+    items: tuple[Item, ...] = ()
+    words: tuple[HeardWord, ...] = ()
 
-    def items(self) -> Iterator[Item]:
-        """The words, in order, and the breaks between speakers.
+    @classmethod
+    def read(cls, source: str, alphabet: Alphabet | None = None, name: str = "the file") -> RecogniserJson:
+        """Find the words of a json text.
 
         Raises InputError for what is no json, or has no words where a recogniser writes them.
         """
-        self._survey()
-        if not self._groups:
+        value, by_path = json_value(source, name), dict[str, list[Place]]()
+        places = places_of(value)
+        is_silent = not places and _says_nothing(value)
+        del value  # which is as large as what is made of it
+        for place in with_words(places, alphabet):
+            by_path.setdefault(place.group, []).append(place)
+        groups = {path: _Group.of(places) for path, places in by_path.items()}
+        if groups:
+            chosen = _that_gives_the_words(groups)
+            words = _with_times(_heard(groups[chosen]), _most_timed([*groups.values()], groups[chosen]))
+            return cls(source, groups, chosen, tuple(_items(groups[chosen], words)), tuple(words))
+        if not is_silent:
             raise InputError(
-                f"no words in {self._name}",
+                f"no words in {name}",
                 expected="json of a recogniser, with `text`, `segments` or `words`",
                 fix="convert it to text, or name its --format",
             )
-        groups = [group for group in self._groups.values() if group.n_words]
-        if not groups:  # nothing was said
+        return cls(source, groups)
+
+    def written(self, words: Iterable[WrittenWord]) -> str:
+        """Return the json with its words as they are written now; a word without text is removed."""
+        new = [Spelling.of(word.spoken.word, word.annotated) for word in words]
+        mark_items = MarkItems.of(place for group in self.groups.values() for place in group.places)
+        edits = list[Edit]()
+        for path, group in self.groups.items():
+            spellings = iter(new if path == self.source_group else self._spellings_in(group, new))
+            for place in group.places:
+                here = [*islice(spellings, len(place.words))]
+                if 2 * sum(spelling is not None for spelling in here) > len(here):  # else it says something else
+                    edits += self._edits(place, here, mark_items if group.has_typed_marks else None)
+        return mark_items.in_lists(edited(self.source, edits))
+
+    def _spellings_in(self, group: _Group, new: Sequence[Spelling]) -> Sequence[Spelling | None]:
+        """How the words of a group are written now; None: of a word that is not among those that were read."""
+        theirs = _heard(group)
+        spellings: list[Spelling | None] = [None] * len(theirs)
+        if group.n_letters >= _QUOTED * self.groups[self.source_group].n_letters:
+            for match in aligned(self.words, theirs):
+                for place, spelling in zip(match.theirs, _of_match(match, new, theirs), strict=True):
+                    spellings[place] = spelling
+        return spellings
+
+    def _edits(self, place: Place, new: Sequence[Spelling | None], mark_items: MarkItems | None) -> Iterator[Edit]:
+        """What changes in one place.  `mark_items`: given where marks have items of their own."""
+        text, marks, after = _written(place, new)
+        as_it_was = place.literal.text if not place.marks else ""
+        if text + marks + after == as_it_was or not (place.marks or (mark_items and place.listed)):
+            yield changed(self.source, place.literal, text + marks + after)
             return
-        first = _that_gives_the_words(groups)
-        timing = max(groups, key=lambda group: group.n_times)
-        with_times = (word for places in self._places(timing.name) for place in places for word in place.timed_words())
-        times, number, speaker = TimedWords((word.word.normal, word) for word in with_times), -1, ""
-        for places in self._places(first.name):
-            found = iter(times.found([word.word.normal for place in places for word in place.words]))
-            for place in places:
-                number += place.is_first
-                for item in place.items:
-                    if isinstance(item, Kept):
-                        yield Kept("", item.breaks, item.role, item.text, place.cue(number))
-                        continue
-                    timed = next(found)
-                    said_by = place.speaker if first.has_speakers else _speaker(timed) or speaker
-                    if said_by != speaker:
-                        yield Kept("", breaks=True)
-                        speaker = said_by
-                    start_ms, end_ms = (timed.start_ms, timed.end_ms) if timed else (None, None)
-                    yield replace(item, cue=place.cue(number), start_ms=start_ms, end_ms=end_ms)
-
-    def written(self, words: Iterable[tuple[str, str]]) -> Iterator[str]:
-        """The json, once all words are decided.  `words`: of each, as the model reads it and as it is written now.
-
-        A word without text is removed.
-        """
-        decided = Spool.of(f"{normal}\t{text}\n" for normal, text in words)
-        aligned: dict[str, WrittenWords] = {}
-        for read in self._parts():
-            by_group: dict[str, list[Place]] = {}
-            for place in read.places:
-                by_group.setdefault(place.group, []).append(place)
-            edits = list[Edit]()
-            for name, places in by_group.items():
-                if name not in aligned:
-                    lines = (line.removesuffix("\n").partition("\t") for line in decided.reader())
-                    aligned[name] = WrittenWords((normal, text) for normal, _, text in lines)
-                edits += self._edits(read, places, aligned[name])
-            yield self._mark_items.in_lists(read.written(edits))
-
-    def _edits(self, read: ReadPart, places: Sequence[Place], words: WrittenWords) -> Iterator[Edit]:
-        here = [word for place in places for word in place.words]
-        found = iter(words.found([word.word.normal for word in here]))
-        for place in places:
-            texts = [*islice(found, len(place.words))]
-            if texts and 2 * sum(text is not None for text in texts) <= len(texts):
-                continue  # it says something else
-            new = (word.raw if text is None else text for word, text in zip(place.words, texts, strict=True))
-            text = _written(place, new)
-            if self._groups[place.group].parts_marks:
-                yield from self._mark_items.edits(read.strings, place, text)
-            else:
-                yield read.strings.changed(place.literal, text)
-
-    def _survey(self) -> None:
-        """Count what each group holds."""
-        n_parts = 0
-        for n_parts, read in enumerate(self._parts(), start=1):
-            self._only = read if n_parts == 1 else None
-            for place in read.places:
-                self._groups.setdefault(place.group, _Group(place.group, place.is_text)).count(place)
-                if place.parts_marks:
-                    self._mark_items.seen(place)
-
-    def _places(self, group: str) -> Iterator[tuple[Place, ...]]:
-        """The places of a group, part by part."""
-        is_in_ms = self._groups[group].is_in_ms
-        for read in self._parts(group):
-            yield tuple(place.in_ms() if is_in_ms else place for place in read.places if place.group == group)
-
-    def _parts(self, group: str | None = None) -> Iterator[ReadPart]:
-        """The file.  `group`: the only one that is wanted."""
-        if self._only is not None:
-            yield self._only
-            return
-        marks = f'"{MARK_TYPE}"'
-        for part in json_parts(self._text.reader(), self._largest_chars, self._name, joined=marks):
-            yield ReadPart.of(part, self._alphabet, self._name, group)
-
-
-def _that_gives_the_words(groups: Sequence[_Group]) -> _Group:
-    """Many hold the same letters, and some of them words in pieces (`50`, `%`) or less (words without times)."""
-    most = max(group.n_letters for group in groups)
-    # Google's words stand there once more, with their speakers
-    halves = (one.n_letters for one in groups if one.is_text and abs(most - 2 * one.n_letters) < _TWICE * most)
-    most = next(halves, most)
-    whole = [group for group in groups if group.n_letters >= _WHOLE * most]
-    return max(whole, key=lambda group: (group.is_text, -group.n_words, group.n_times, group.n_places))
-
-
-def _written(place: Place, texts: Iterator[str]) -> str:
-    """The words of a place as they are written; `texts` begins with theirs, and those without text are removed."""
-    found = ""
-    for item in place.items:
-        if isinstance(item, Kept):
-            found += item.text
-        elif text := next(texts):
-            found += item.written(text)
+        if marks.startswith(".") and place.words[-1].word.dotted:  # its own, as the file has it: `etc.`
+            text, marks = text + ".", marks[1:]
+        if mark_items and place.listed:
+            yield from mark_items.edits(self.source, place, place.listed, text + after, marks.strip())
         else:
-            found = joined(found, item.written(text))
-    return found
+            yield changed(self.source, place.literal, text + after)
+            yield from marks_changed(self.source, place, marks.strip())
+
+
+def _items(group: _Group, words: Sequence[HeardWord]) -> Iterator[Item]:
+    """The words of a group with their times, and breaks where another channel or speaker begins."""
+    times, before = iter(words), ("", "")
+    for number, place in enumerate(group.places):
+        cue = Cue(number, place.start_ms, place.end_ms, place.speaker)
+        for item in place.heard:
+            if isinstance(item, Kept):
+                yield Kept("", item.breaks, item.role, item.text, cue)
+                continue
+            word = next(times)
+            said_by = place.channel, place.speaker if group.has_speakers else word.speaker or before[1]
+            if said_by != before:
+                yield Kept("", breaks=True)
+                before = said_by
+            yield replace(item, cue=cue, start_ms=word.start_ms, end_ms=word.end_ms)
+
+
+def _heard(group: _Group) -> list[HeardWord]:
+    """The words of a group; the first of a place begins with it, and the last ends with it."""
+    heard = list[HeardWord]()
+    for place in group.places:
+        normals = [_normal(item.word) for item in place.heard if isinstance(item, SpokenWord)]
+        for number, normal in enumerate(normals, start=1):
+            start_ms, end_ms = place.start_ms if number == 1 else None, place.end_ms if number == len(normals) else None
+            heard.append(HeardWord(normal, place.channel, place.start_ms, place.speaker, start_ms, end_ms))
+    return heard
+
+
+def _most_timed(groups: Sequence[_Group], chosen: _Group) -> list[HeardWord]:
+    """The words of the group with most times; of several, one that has the words in the order of the chosen group."""
+    n_times = max(group.n_times for group in groups)
+    order = [word.normal for word in _heard(chosen)]
+    timed = [_heard(group) for group in groups if group.n_times == n_times]
+    return next((words for words in timed if [word.normal for word in words] == order), timed[0])
+
+
+def _with_times(words: Sequence[HeardWord], timed: Sequence[HeardWord]) -> list[HeardWord]:
+    """Words with the times, speakers and channels that others have of them."""
+    timed_words = [replace(word, speaker="", start_ms=None, end_ms=None) for word in words]
+    for match in aligned(timed, words):
+        first, last = timed[match.ours[0]], timed[match.ours[-1]]
+        for place in match.theirs:
+            word = words[place]
+            timed_words[place] = HeardWord(
+                word.normal,
+                word.channel or first.channel,
+                word.order_ms if first.order_ms is None else first.order_ms,
+                first.speaker,
+                first.start_ms if place == match.theirs[0] else None,
+                last.end_ms if place == match.theirs[-1] else None,
+            )
+    return timed_words
+
+
+def _of_match(match: Match, new: Sequence[Spelling], theirs: Sequence[HeardWord]) -> Sequence[Spelling | None]:
+    if len(match.ours) > 1:  # there may be a mark behind each of them
+        return [None]
+    spelling = new[match.ours[0]]
+    return [spelling] if len(match.theirs) == 1 else spelling.cut([theirs[place].normal for place in match.theirs])
+
+
+def _that_gives_the_words(groups: Mapping[str, _Group]) -> str:
+    """Many hold the same letters, and some of them words in pieces (`50`, `%`) or less (words without times)."""
+    most = max(group.n_letters for group in groups.values())
+    # Google's words stand there once more, with their speakers
+    letters = [group.n_letters for group in groups.values() if group.is_text]
+    most = next((n_letters for n_letters in letters if abs(most - 2 * n_letters) < _TWICE * most), most)
+    whole = [path for path, group in groups.items() if group.n_letters >= _WHOLE * most]
+
+    def suits(path: str) -> tuple[bool, int, int, int]:
+        group = groups[path]
+        return group.is_text, -group.n_words, group.n_times, len(group.places)
+
+    return max(whole, key=suits)
+
+
+def _written(place: Place, new: Sequence[Spelling | None]) -> tuple[str, str, str]:
+    """A place with its words as they are written: the text, the marks behind its last word, and what follows these.
+
+    Words without text are removed.
+    """
+    text, marks, after, spellings = "", "", "", iter(new)
+    for item in place.items:
+        text, marks, after = text + marks + after, "", ""
+        if isinstance(item, Kept):
+            text += item.text
+        elif (spelling := next(spellings)) is None:
+            text += item.raw + item.after
+        elif spelling.is_removed:
+            text = joined(text, item.after)
+        else:
+            word, marks = spelling.put_into(item.word)
+            text, after = text + word, item.after
+    return text, marks, after
+
+
+def _are_in_ms(counted: Sequence[tuple[Place, Sequence[SpokenWord]]]) -> bool:
+    """Whether times are milliseconds, as AssemblyAI's are: no speech has ten seconds a word."""
+    duration_ms = n_words = 0
+    for place, words in counted:
+        if place.start_ms is not None and place.end_ms is not None:
+            if place.start_ms % _MS or place.end_ms % _MS:
+                return False
+            duration_ms += place.end_ms - place.start_ms
+            n_words += len(words)
+    return duration_ms > _LONG_WORD_MS * n_words > 0
 
 
 def _n_letters(word: str) -> int:
     return 0 if _TOKEN.fullmatch(word) else sum(map(str.isalnum, word))
 
 
-def _speaker(word: SpokenWord | None) -> str:
-    return word.cue.speaker if word and word.cue else ""
+def _normal(word: Word) -> str:
+    return "" if _TOKEN.fullmatch(word.text) else word.normal
+
+
+def _says_nothing(value: object) -> bool:
+    """Whether json is a recogniser's of a recording in which nothing was said."""
+    if isinstance(value, list):
+        return any(map(_says_nothing, value))
+    if not isinstance(value, dict):
+        return False
+    return any(key in value and value[key] in ([], "null") for key in _HOLDERS) or any(
+        map(_says_nothing, value.values())
+    )

@@ -16,9 +16,11 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 
 from ..errors import ConfigError, InputError
-from ..text.marks import ends_sentence
+from ..text.marks import NO_LABEL, ends_sentence
+from ..text.words import Word
 from .cues import WrittenCue
 from .items import Cue, Kept, Role, SpokenWord, WrittenItem
 
@@ -78,7 +80,8 @@ def sentence_cues(written: Iterable[WrittenItem], config: ResegmentConfig) -> li
 def _labelled(written: Iterable[WrittenItem]) -> Iterator[_Labelled]:
     """Written words, each with the speaker labels and stage directions before it; the last also with those behind.
 
-    A direction at the end of a line, or of a cue, goes with the word before it.
+    A direction at the end of a line, or of a cue, goes with the word before it; one that has a cue to itself stays
+    there.
     """
     kept, opens = list[Kept](), True  # since the last word
     held: _Labelled | None = None
@@ -87,17 +90,45 @@ def _labelled(written: Iterable[WrittenItem]) -> Iterator[_Labelled]:
             kept += [item] if item.shown else []
             opens = opens or item.breaks
             continue
+        alone, kept = _shared_out(kept, held, item.spoken.cue)
         if held:
             n_behind = _n_behind(kept, held.spoken.cue, item.spoken.cue)
             held.text = " ".join([held.text, *(one.shown for one in kept[:n_behind])])
             kept = kept[n_behind:]
             yield held
+        yield from _in_own_cues(alone)
         text = " ".join([*(one.shown for one in kept), item.annotated.text])
         held = _Labelled(item.spoken, text, item.separator, opens)
         kept, opens = [], False
+    alone, kept = _shared_out(kept, held, None)
     if held:
         held.text = " ".join([held.text, *(one.shown for one in kept)])
         yield held
+        kept = []
+    yield from _in_own_cues([*alone, *kept])
+
+
+def _shared_out(kept: Iterable[Kept], held: _Labelled | None, following: Cue | None) -> tuple[list[Kept], list[Kept]]:
+    """Stage directions that no sentence goes on over and that have a cue to themselves; and what is with words."""
+    alone, others = list[Kept](), list[Kept]()
+    for part in kept:
+        is_between = part.cue not in (held and held.spoken.cue, following)
+        is_alone = part.role is Role.DIRECTION and part.breaks and is_between and _has_times(part.cue)
+        (alone if is_alone else others).append(part)
+    return alone, others
+
+
+def _has_times(cue: Cue | None) -> bool:
+    return cue is not None and cue.start_ms is not None and cue.end_ms is not None
+
+
+def _in_own_cues(kept: Iterable[Kept]) -> Iterator[_Labelled]:
+    """What is shown in cues without words, as a word that takes as long as its cue; without times it is left out."""
+    for cue, group in groupby(kept, key=lambda one: one.cue):
+        text = " ".join(part.shown for part in group)
+        if cue is not None and _has_times(cue):
+            spoken = SpokenWord(Word(text), cue=cue, start_ms=cue.start_ms, end_ms=cue.end_ms)
+            yield _Labelled(spoken, text, NO_LABEL, opens=True)
 
 
 def _n_behind(kept: Sequence[Kept], cue: Cue | None, following: Cue | None) -> int:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from itertools import chain, pairwise
+from itertools import chain
 
 from ..text.marks import Alphabet
 from .items import Cue, Item, Kept, SpokenWord
@@ -23,16 +23,20 @@ from .speech import speech, timed
 
 _TIME = r"(?:(\d+):)?(\d{1,2}):(\d{1,2})(?:[.,](\d{1,3}))?"
 TIMING = re.compile(rf"\s*{_TIME}\s*-->\s*{_TIME}")
-_TIMING_LINE = re.compile(r"\s*[-+]?[\d:.,]+\s*-->\s*[-+]?[\d:.,]+")  # also one that is negative after a shift
+_ARROW = "-->"  # of a line of times, whether they can be read or not; never of speech
+_OF_TIMES = "0123456789:.,;+- \tOolI"  # characters of times, and letters that are taken for digits
 _INLINE_TIME = re.compile(rf"<{_TIME}>")  # of the word behind it, in WebVTT
 _NOTE = re.compile(r"(?:NOTE|STYLE|REGION)\b")
 _VOICE = re.compile(r"\s*<v(?:\.[^\s>]*)?\s+([^>]*)>")
 _BREAK = re.compile(r"(\\[Nnh])")  # a line's end in ASS, and a space that does not break
-_DRAWING = re.compile(r"\{[^}]*\\p[1-9]")
+_DRAWING = re.compile(r"\{[^{}]*\\p[1-9]")  # from the last brace before it: from each would be quadratic
 
 
 def srt(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator[Item]:
-    """SubRip.  A text behind an empty line belongs to the cue before it."""
+    """SubRip.  A text behind an empty line belongs to the cue before it.
+
+    A line with `-->` is no speech, nor is a number before it, whether its times can be read or not.
+    """
     return _cues(lines, alphabet, is_vtt=False)
 
 
@@ -77,8 +81,10 @@ def _cues(lines: Iterable[str], alphabet: Alphabet | None, *, is_vtt: bool) -> I
     cue: Cue | None = None
     held, rolling = list[list[Item]](), Rolling()  # the lines of a cue
     number, before, speaker = 0, "", ""
-    for line, following in pairwise(chain(lines, [""])):
-        if _TIMING_LINE.match(line):
+    for line, following, spoken in _looking_ahead(lines):
+        if _ARROW in line and not _states_times(line):
+            held.append([Kept(line)])
+        elif _ARROW in line:
             yield from _closed(held, cue, rolling)
             held = [[Kept(line)]]
             cue, number = _cue(line, number, speaker), number + 1
@@ -87,7 +93,7 @@ def _cues(lines: Iterable[str], alphabet: Alphabet | None, *, is_vtt: bool) -> I
             if is_vtt and (not line.strip("\r\n") or _NOTE.match(following)):  # YouTube's cues have lines of a space
                 yield from _closed(held, cue, rolling)
                 held, cue = [], None
-        elif cue is None or _is_id(line, before, following):
+        elif cue is None or _is_id(line, before, following) or (not is_vtt and _is_number(line, before, spoken)):
             held.append([Kept(line)])
         else:
             voice = _VOICE.match(line)
@@ -102,7 +108,7 @@ def _cues(lines: Iterable[str], alphabet: Alphabet | None, *, is_vtt: bool) -> I
 
 def _cue(line: str, number: int, speaker: str) -> Cue:
     """The cue whose times a line states; without times if they cannot be read."""
-    timing = TIMING.match(line)
+    timing = TIMING.match(line) or TIMING.match("".join(line.split()))  # `00: 00: 02,000`
     if timing is None:
         return Cue(number, None, None, speaker)
     return Cue(number, _ms(*timing.groups()[:4]), _ms(*timing.groups()[4:]), speaker)
@@ -128,9 +134,32 @@ def _behind(item: Item) -> str:
     return item.text if isinstance(item, Kept) else item.after
 
 
+def _looking_ahead(lines: Iterable[str]) -> Iterator[tuple[str, str, str]]:
+    """Each line with the one that follows it, and with the next one that is not empty."""
+    waiting = list[str]()
+    for line in chain(lines, [None]):
+        if line is None or line.strip():
+            following = [*waiting[1:], line or ""]
+            yield from ((held, after, line or "") for held, after in zip(waiting, following, strict=False))
+            waiting = []
+        if line is not None:
+            waiting.append(line)
+
+
+def _states_times(line: str) -> bool:
+    """Whether a line with an arrow is one of times, also of such as cannot be read (`00:00:0l,000`)."""
+    before = line.partition(_ARROW)[0]
+    return any(char.isdecimal() for char in before) and not before.strip(_OF_TIMES)
+
+
 def _is_id(line: str, before: str, following: str) -> bool:
     """Whether a line names the cue whose times follow it."""
-    return _TIMING_LINE.match(following) is not None and (line.strip().isdecimal() or not before.strip())
+    return _ARROW in following and (line.strip().isdecimal() or not before.strip())
+
+
+def _is_number(line: str, before: str, spoken: str) -> bool:
+    """Whether a line is the number of a cue whose times follow behind empty lines; behind times, it is what is said."""
+    return _ARROW in spoken and line.strip().isdecimal() and _ARROW not in before
 
 
 def _ms(hours: str | None, minutes: str, seconds: str, fraction: str | None) -> int:

@@ -4,7 +4,7 @@ In: a file of terms, and the items of a transcript.  Out: the items; a term's wo
 
 >>> terms = Terms.of(["pytorch=PyTorch", "ASR  # the letters are enough", "new york=New York"])
 >>> from .lines import plain
->>> found = spelled(plain(["pytorch's asr in new york"]), terms)
+>>> found = spelled([*plain(["pytorch's asr in new york"])], terms)
 >>> [item.word.spelled for item in found if isinstance(item, SpokenWord)]
 ["PyTorch's", 'ASR', '', 'New', 'York']
 """
@@ -12,21 +12,21 @@ In: a file of terms, and the items of a transcript.  Out: the items; a term's wo
 from __future__ import annotations
 
 import re
-from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 from ..errors import InputError
 from ..text.formats.files import read_lines
 from ..text.words import words_of
-from .items import Item, Kept, SpokenWord
+from .items import Item, SpokenWord
 
 _COMMENT = re.compile(r"(?:^|\s)#.*")
 _POSSESSIVE = ("'s", "’s")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Terms:
     """Spellings by what they replace: words in lower case."""
 
@@ -35,6 +35,8 @@ class Terms:
     @classmethod
     def of(cls, lines: Iterable[str], name: str = "terms") -> Terms:
         """One term a line: `words=spelling`, or the spelling alone.  Raises InputError for anything else."""
+        if isinstance(lines, str):  # whose letters would be the terms
+            raise InputError("one str of terms", expected="several lines, such as a list of them", fix="split it")
         spellings: dict[tuple[str, ...], tuple[str, ...]] = {}
         for number, line in enumerate(lines, start=1):
             text = _COMMENT.sub("", line).strip()
@@ -59,15 +61,20 @@ class Terms:
     def from_file(cls, path: str | Path) -> Terms:
         return cls.of(read_lines(path), str(path))
 
+    @cached_property
+    def lengths(self) -> tuple[int, ...]:
+        """How many words terms have, the most first."""
+        return tuple(sorted({len(words) for words in self.spellings}, reverse=True))
+
     @property
     def longest(self) -> int:
         """Words of the longest term."""
-        return max(map(len, self.spellings), default=0)
+        return max(self.lengths, default=0)
 
     def match(self, words: list[str]) -> tuple[str, ...]:
         """The spelling of the longest term that begins with the first of `words`; empty: none does."""
-        for n in range(min(self.longest, len(words)), 0, -1):
-            key = tuple(words[:n])
+        for n_words in self.lengths:
+            key = tuple(words[:n_words])
             if key in self.spellings:
                 return self.spellings[key]
         for suffix in _POSSESSIVE:
@@ -76,31 +83,19 @@ class Terms:
         return ()
 
 
-def spelled(items: Iterable[Item], terms: Terms) -> Iterator[Item]:
+def spelled(items: Sequence[Item], terms: Terms) -> list[Item]:
     """Items whose words are written as the terms say.  A term does not go on over what breaks a sentence."""
-    held, n_words = deque[Item](), 0
-    for item in items:
-        held.append(item)
-        n_words += isinstance(item, SpokenWord)
-        is_over = isinstance(item, Kept) and item.breaks
-        while held and (is_over or not n_words or n_words >= terms.longest):
-            for one in _first(held, terms):
-                n_words -= isinstance(one, SpokenWord)
-                yield one
-    while held:
-        yield from _first(held, terms)
-
-
-def _first(held: deque[Item], terms: Terms) -> Iterator[Item]:
-    """The items up to the first word, or to the last word of the term that begins with it."""
-    words = [item.word.normal for item in held if isinstance(item, SpokenWord)]
-    spellings = terms.match(words) if words else ()
-    new, n_left = iter(spellings), max(1, len(spellings)) if words else len(held)
-    while held and n_left:
-        item = held.popleft()
-        if isinstance(item, Kept):
-            yield item
-            n_left -= not words
-            continue
-        yield replace(item, word=replace(item.word, spelled=next(new, "")))
-        n_left -= 1
+    made, sentences = list(items), [list[tuple[int, SpokenWord]]()]
+    for place, item in enumerate(items):
+        if isinstance(item, SpokenWord):
+            sentences[-1].append((place, item))
+        elif item.breaks:
+            sentences.append([])
+    for words in sentences:
+        normals, first = [word.word.normal for _, word in words], 0
+        while first < len(words):
+            spellings = terms.match(normals[first : first + max(1, terms.longest)])
+            for (place, word), new in zip(words[first:], spellings, strict=False):
+                made[place] = replace(word, word=replace(word.word, spelled=new))
+            first += max(1, len(spellings))
+    return made

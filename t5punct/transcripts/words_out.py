@@ -13,14 +13,14 @@ In: the written items of a transcript of any format.  Out: the file, in pieces; 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePath
 
 from ..errors import InputError
 from .items import Kept, WrittenItem, WrittenWord, without_removed, without_spaces
 
 
-def words_json(written: Iterable[WrittenItem], source: str) -> Iterator[str]:
+def words_json(written: Sequence[WrittenItem], source: str) -> Iterator[str]:
     """A line of json.
 
     start, end: seconds, if the input has times; start_char, end_char: where the word stands in what `punctuate` makes
@@ -28,8 +28,8 @@ def words_json(written: Iterable[WrittenItem], source: str) -> Iterator[str]:
     behind the others, if there are some.
     """
     yield f'{{"source": {json.dumps(source, ensure_ascii=False)}, "words": ['
-    place, comma, removed = 0, "", list[str]()
-    for item in without_removed(_noted(written, removed)):
+    place, comma = 0, ""
+    for item in without_removed(written):
         if isinstance(item, Kept):
             place += len(item.text)
             continue
@@ -38,16 +38,14 @@ def words_json(written: Iterable[WrittenItem], source: str) -> Iterator[str]:
         found = {**item.annotated.as_dict(), **times, "start_char": place, "end_char": stop - len(spoken.after)}
         yield comma + json.dumps(found, ensure_ascii=False)
         place, comma = stop, ", "
+    removed = [
+        json.dumps(
+            {"word": item.annotated.word, **seconds(item.spoken.start_ms, item.spoken.end_ms)}, ensure_ascii=False
+        )
+        for item in written
+        if isinstance(item, WrittenWord) and item.is_removed
+    ]
     yield f'], "removed": [{", ".join(removed)}]}}\n' if removed else "]}\n"
-
-
-def _noted(written: Iterable[WrittenItem], removed: list[str]) -> Iterator[WrittenItem]:
-    """The items; words that are to be removed are put on a list, as json."""
-    for item in written:
-        if isinstance(item, WrittenWord) and item.is_removed:
-            times = seconds(item.spoken.start_ms, item.spoken.end_ms)
-            removed.append(json.dumps({"word": item.annotated.word, **times}, ensure_ascii=False))
-        yield item
 
 
 def seconds(start_ms: int | None, end_ms: int | None) -> dict[str, float]:

@@ -1,19 +1,20 @@
 """A punctuated transcript as a file: in its own format, or in any other that can hold it.
 
-In: a transcript and its written items.  Out: the file, in pieces.
+In: a transcript and its words as they are written now.  Out: the file, in pieces.
 
 An SRT file comes out as an SRT file in which nothing but marks and capitals has changed; as `text` it is its words.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from ..errors import ConfigError, InputError
+from ..text.render import AnnotatedWord
 from .cues import SUBTITLES, own_cues, subtitles
-from .formats import JsonTranscript, LineTranscript, Transcript
-from .items import WrittenItem, in_place, without_removed
+from .formats import Transcript
+from .items import WrittenItem, in_place, without_removed, written_items
 from .paragraphs import ParagraphConfig, paragraphs, running_text
 from .resegment import ResegmentConfig, sentence_cues
 from .review import review_page
@@ -37,57 +38,71 @@ class WriterConfig:
             raise ConfigError(f"format {self.format!r}", expected=f"one of {', '.join(OUTPUTS)}", fix="check --to")
 
 
-def pieces_of(found: Transcript, written: Iterable[WrittenItem], config: WriterConfig, name: str) -> Iterator[str]:
-    """The file.  `name`: of the input, for formats that say where words are from.
+def pieces_of(
+    transcript: Transcript, words: Iterable[AnnotatedWord], config: WriterConfig, name: str, *, removes: bool
+) -> Iterable[str]:
+    """The file, with its words as they are written now; as these come, if nothing else is to change.
 
-    Raises InputError where the format needs times that the transcript does not have.
+    `name`: of the input, for formats that say it; `removes`: whether words may have been removed.  Raises InputError
+    where the format needs times that the transcript does not have.
     """
-    if config.format != "json" and not (config.format is None and isinstance(found, JsonTranscript)):
+    if config.format is None and not config.paragraphs and not removes and not transcript.json:
+        return transcript.written(written_items(transcript.items, words))
+    return written_pieces(transcript, transcript.with_words(words), config, name)
+
+
+def written_pieces(
+    transcript: Transcript, written: Sequence[WrittenItem], config: WriterConfig, name: str
+) -> Iterable[str]:
+    """The same of words that are all known."""
+    if config.format != "json" and not (config.format is None and transcript.json):
         written = without_removed(written)  # json has a place for them
     match config.format:
         case None:
-            _check_paragraphs(found, config)
-            return found.written(paragraphs(written, config.paragraphs) if config.paragraphs else written)
+            _check_paragraphs(transcript, config)
+            return transcript.written(_parted(transcript, written, config.paragraphs))
         case "text":
-            return in_place(_as_text(found, written, config.paragraphs))
+            return in_place(_as_text(transcript, written, config.paragraphs))
         case "html":
-            return review_page(_as_text(found, written, config.paragraphs), name)
+            return review_page(_as_text(transcript, written, config.paragraphs), name)
         case "json" | "ctm":
             return words_json(written, name) if config.format == "json" else ctm(written, name)
         case "tsv":
             return tsv(written)
         case _:
             cues = sentence_cues(written, config.resegment) if config.resegment else own_cues(written)
-            return iter([subtitles(cues, config.format)])
+            return [subtitles(cues, config.format)]
 
 
-def beside_a_page(found: Transcript, config: WriterConfig) -> WriterConfig:
+def beside_a_page(transcript: Transcript, config: WriterConfig) -> WriterConfig:
     """The settings of an output that a page for review stands beside, where only the page may have paragraphs."""
-    return config if config.format is not None or _is_plain(found) else replace(config, paragraphs=None)
+    return config if config.format is not None or transcript.is_plain else replace(config, paragraphs=None)
 
 
-def check_removal(found: Transcript, config: WriterConfig, name: str) -> None:
+def check_removal(transcript: Transcript, config: WriterConfig, name: str) -> None:
     """Raise InputError where words cannot be removed from a transcript as it is to be written."""
-    if config.format is None and isinstance(found, LineTranscript) and found.format in _ONE_WORD_A_LINE:
+    if config.format is None and transcript.format in _ONE_WORD_A_LINE:
         raise InputError(
-            f"{name}: words to be removed from a {found.format}, whose other columns stay",
+            f"{name}: words to be removed from a {transcript.format}, whose other columns stay",
             expected="text, lines, srt, vtt, ass or json, or another --to",
-            fix=f"add --to {found.format}, which writes the table anew",
+            fix=f"add --to {transcript.format}, which writes the table anew",
         )
 
 
 def _as_text(
-    found: Transcript, written: Iterable[WrittenItem], config: ParagraphConfig | None
-) -> Iterable[WrittenItem]:
+    transcript: Transcript, written: Sequence[WrittenItem], config: ParagraphConfig | None
+) -> Sequence[WrittenItem]:
     """The items as a text: one that is plain already keeps its white space."""
-    text = written if _is_plain(found) else running_text(written)
-    return paragraphs(text, config) if config else text
+    return _parted(transcript, written if transcript.is_plain else running_text(written), config)
 
 
-def _is_plain(found: Transcript) -> bool:
-    return isinstance(found, LineTranscript) and found.format in ("text", "lines")
+def _parted(
+    transcript: Transcript, text: Sequence[WrittenItem], config: ParagraphConfig | None
+) -> Sequence[WrittenItem]:
+    """The text with paragraphs, if they are asked for; lines end as those of a file of text do."""
+    return paragraphs(text, config, transcript.line_end if transcript.is_plain else "\n") if config else text
 
 
-def _check_paragraphs(found: Transcript, config: WriterConfig) -> None:
-    if config.paragraphs and not _is_plain(found):  # an empty line would end a cue
+def _check_paragraphs(transcript: Transcript, config: WriterConfig) -> None:
+    if config.paragraphs and not transcript.is_plain:  # an empty line would end a cue
         raise ConfigError("paragraphs in a file of another format", expected="text", fix="add --to text")

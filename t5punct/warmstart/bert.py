@@ -118,12 +118,14 @@ class Bert:
 
         folder = locate(source, "encoder")
         try:
-            config = AutoConfig.from_pretrained(str(folder))
+            config = AutoConfig.from_pretrained(str(folder), trust_remote_code=False)
             if not is_supported(config):
                 raise ModelError(f"{source}: {_described(config)}", expected=_EXPECTED, fix="name another encoder")
             settings = {"use_safetensors": True, "dtype": torch.float32, "add_pooling_layer": False}
             with without_bars(), without_advice():  # a masked language model has an output layer besides
-                network, found = AutoModel.from_pretrained(str(folder), output_loading_info=True, **settings)
+                network, found = AutoModel.from_pretrained(
+                    str(folder), output_loading_info=True, trust_remote_code=False, **settings
+                )
             if missing := sorted(found["missing_keys"]):  # they would be random
                 names = f"{len(missing)} weights are not there, {missing[0]} among them"
                 raise ModelError(f"{source}: {names}", expected=_EXPECTED, fix="copy the folder anew")

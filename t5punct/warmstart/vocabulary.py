@@ -41,7 +41,7 @@ def bert_tokenizer(source: str | Path) -> Any:
     if not any((folder / name).is_file() for name in _FILES):  # then transformers makes an empty one
         raise ModelError(f"no {' or '.join(_FILES)} in {source}", expected=expected, fix="copy it into the folder")
     try:
-        return AutoTokenizer.from_pretrained(str(folder))
+        return AutoTokenizer.from_pretrained(str(folder), trust_remote_code=False)
     except Exception as error:  # what a damaged file raises has no common base
         why = f"a tokenizer in {source} that cannot be read ({first_line(error)})"
         raise ModelError(why, expected=expected, fix="copy its files anew") from error

@@ -16,6 +16,7 @@ import torch
 
 from ..errors import ConfigError, InputError, ModelError
 from ..model import Model
+from ..t5.encoder_t5 import start_decoder
 from ..t5.task import TaskConfig
 from ..t5.tokenization import TaskTokenizer
 from ..text.formats.files import read_lines
@@ -25,10 +26,7 @@ from .calibration import relative_biases, scales
 from .conversion import StreamConfig, convert_attention, convert_feed_forward, d_ff, start_level, stream
 from .vocabulary import TaskRow, bert_tokenizer, t5_tokenizer
 
-# the text form of a model that starts from a BERT: separate tokens for styles, marks and case
-TASK = TaskConfig(inline_case=True, prefix="<{style}>", default_style="meeting")
 _BATCH_TOKENS = 128  # of one window of calibration text
-_WRITTEN_LOGIT = 16.0  # of a decoder state that points straight at a word's embedding, at the start
 
 
 @dataclass(frozen=True)
@@ -69,7 +67,7 @@ def warm_start(config: WarmStartConfig, task: TaskConfig) -> Model:
         network = _empty(bert, len(tokenizer), TaskTokenizer(tokenizer, task), config)
         convert(bert, network, windows, config.stream)
         _start_rows(network, bert.d_model, rows, tokenizer)
-        _start_decoder(network, config.stream)
+        start_decoder(network, config.stream.start_std)
     return Model(network.eval(), TaskTokenizer(tokenizer, task), "warm start")
 
 
@@ -139,19 +137,6 @@ def _start_rows(network: Any, d: int, rows: Sequence[TaskRow], tokenizer: Any) -
         like = tokenizer.convert_tokens_to_ids(row.like)
         weight[row.id] = weight[like]
         weight[row.id, :d] += 0.3 * std * torch.randn(d)
-
-
-def _start_decoder(network: Any, config: StreamConfig) -> None:
-    """Scale fresh decoder layers to the size of the embeddings, and the last norm so that logits can be large.
-
-    transformers draws weights for embeddings of standard deviation 1; ours have `start_std`.
-    """
-    decoder = network.decoder
-    for block in decoder.block:
-        for out in (block.layer[0].SelfAttention.o, block.layer[1].EncDecAttention.o, block.layer[2].DenseReluDense.wo):
-            out.weight.data *= config.start_std
-    d_model = network.config.d_model
-    decoder.final_layer_norm.weight.data.fill_(_WRITTEN_LOGIT / (config.start_std * d_model**0.5))
 
 
 def calibration_windows(config: WarmStartConfig, tokenizer: Any) -> list[torch.Tensor]:

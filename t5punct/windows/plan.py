@@ -19,6 +19,7 @@ from typing import Generic, TypeVar
 from ..errors import ConfigError
 
 T = TypeVar("T")
+MOST_WORDS = 100_000  # of a window; no model that is known reads so many at once
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,12 @@ class WindowConfig:
     lead_in: int = 0  # the first window begins so many words before the document (Nagy 2021); 0: it has no left mask
 
     def __post_init__(self) -> None:
+        if self.window > MOST_WORDS:
+            raise ConfigError(
+                f"a window of {self.window} words",
+                expected=f"at most {MOST_WORDS}, far more than models read",
+                fix="lower --window",
+            )
         free = self.window - (self.mask_left + self.mask_right)
         if min(self.mask_left, self.mask_right) < 0 or free < 1:
             raise ConfigError(

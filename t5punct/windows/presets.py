@@ -31,6 +31,7 @@ class Preset:
 
 
 DEFAULT_PRESET = "double-overlap"
+PRESET_SUFFIXES = (".yaml", ".yml")  # of files that hold one
 _WORDS = 64  # w; the papers fill BERT's 512 tokens, which is too long for us
 _STREAM_WORDS = 32
 
@@ -90,7 +91,7 @@ def preset(name: str) -> Preset:
     """
     if name in PRESETS:
         return PRESETS[name]
-    if name.endswith((".yaml", ".yml")):
+    if name.endswith(PRESET_SUFFIXES):
         return settings.load(Preset, name)
     match = re.fullmatch(r"(.+)-(\d{1,4})", name)
     if match and match[1] in FAMILIES:

@@ -41,6 +41,12 @@ def test_arrays_stay_arrays_and_lists_lists(folder: str, expected: list[str]) ->
     assert punctuate({"text": np.array([], dtype=object)})["punctuated"].shape == (0,)
 
 
+def test_a_text_is_no_column_and_no_batch() -> None:
+    for batch, told in (({"text": TEXTS[0]}, "one text as column text"), (TEXTS[0], "a batch of type str"), (7, "int")):
+        with pytest.raises(InputError, match=told):
+            BatchPunctuator("no/where")(batch)  # type: ignore[call-overload]
+
+
 def test_frames_keep_index_and_columns(folder: str, expected: list[str]) -> None:
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"said": TEXTS, "id": [7, 8, 9]}, index=[3, 1, 2])

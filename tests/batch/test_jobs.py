@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from t5punct.batch.current import Current
 from t5punct.batch.jobs import Job, OutputConfig, jobs
 from t5punct.errors import InputError
+from t5punct.transcripts.formats import read_transcript
 
 
 @pytest.fixture
@@ -95,6 +97,22 @@ def test_one_missing_file_leaves_the_others(tree: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("suffix", "csv sbv ttml smi TextGrid stm sub xml html docx pdf csv.gz".split())
+def test_a_name_of_a_format_that_is_not_read_is_refused(tree: Path, suffix: str) -> None:
+    name = f"other/b.{suffix}"
+    (tree / name).write_text("we,know\n")
+    told = rf"{re.escape(name)}, whose name says that it is .*; expected one of text, .*; save it as one of them; or"
+    with pytest.raises(InputError, match=told):
+        jobs([name], OutputConfig())
+    found = jobs(["other/*"], OutputConfig(folder=Path("out")))
+    assert [job.source for job in found.jobs] == ["other/a.txt"]
+    assert [failure.source for failure in found.failures] == ["other/*"]
+    assert [job.read_as for job in jobs([name], OutputConfig(), "text").jobs] == ["text"]
+    assert jobs(["other"], OutputConfig(folder=Path("out"))).failures == (), "a folder is for what is read"
+    with pytest.raises(InputError, match=told):
+        read_transcript(tree / name)
+
+
 def test_an_output_is_up_to_date_until_its_input_or_the_settings_change(tree: Path) -> None:
     job = jobs(["in/a.txt"], OutputConfig(folder=Path("out"))).jobs[0]
     assert not Current.of(Path("out"), "one").has(job)
@@ -140,10 +158,11 @@ def test_what_a_killed_run_left_goes_and_what_a_running_one_writes_stays(tree: P
     dead = tree / "out" / f".t5punct-{platform.node()}-{2**22 + 1}-abc"
     alive = tree / "out" / f".t5punct-{platform.node()}-{os.getpid()}-abc"
     elsewhere = tree / "out" / ".t5punct-another-machine-1-abc"
-    for path in (dead, alive, elsewhere):
+    giant = tree / "out" / f".t5punct-{platform.node()}-{10**30}-abc"
+    for path in (dead, giant, alive, elsewhere):
         path.touch()
     Current.of(tree / "out", "one")
-    assert [path.exists() for path in (dead, alive, elsewhere)] == [False, True, True]
+    assert [path.exists() for path in (dead, giant, alive, elsewhere)] == [False, False, True, True]
 
 
 def test_the_work_of_many_files_is_in_proportion_to_their_number(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -164,3 +183,49 @@ def test_the_work_of_many_files_is_in_proportion_to_their_number(tree: Path, mon
     monkeypatch.setattr(os, "stat", counted)
     assert len(jobs(["many"], OutputConfig(folder=Path("out"))).jobs) == 200
     assert n_asked < 20 * 200
+
+
+def test_a_folder_that_may_not_be_read_is_told_and_the_others_are_done(
+    tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import os
+
+    access = os.access
+    # the tests may run as root, who may read anything
+    monkeypatch.setattr(os, "access", lambda path, mode: Path(path).name != "b" and access(path, mode))
+    for name, told in (("in", "in/b"), ("in/**/*.txt", "in/b"), ("in/*/*.gz", "in/b"), ("in/b", "in/b")):
+        found = jobs([name, "other"], OutputConfig(folder=Path("out")))
+        assert [str(failure.error) for failure in found.failures] == [
+            f"folder {told} may not be read; expected one that may; allow it by chmod u+rx, or leave it out"
+        ]
+        assert "other/a.txt" in [job.source for job in found.jobs]
+    with pytest.raises(InputError, match="folder in/b may not be read"):
+        jobs(["in/b/none*"], OutputConfig())
+    assert jobs(["in/*.txt"], OutputConfig()).failures == (), "its files were not asked for"
+
+
+def test_an_output_folder_that_cannot_be_made_is_told(tree: Path) -> None:
+    (tree / "self").symlink_to("self")
+    (tree / "lost").symlink_to("nowhere")
+    for folder in ("self", "lost", "self/deep", "in/a.txt", "in/a.txt/deep"):
+        with pytest.raises(InputError, match=r"(self|lost|a\.txt) is no folder; expected one"):
+            jobs(["other"], OutputConfig(folder=Path(folder)))
+
+
+def test_an_output_that_is_read_only_stays_as_it_is(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import os
+
+    from t5punct.text.formats.outputs import opened
+
+    (tree / "out").mkdir()
+    (tree / "out/a.txt").write_text("corrected by hand\n")
+    access = os.access
+    monkeypatch.setattr(
+        os, "access", lambda path, mode: (Path(path).name, mode) != ("a.txt", os.W_OK) and access(path, mode)
+    )
+    with pytest.raises(InputError, match=r"out/a\.txt is read-only; expected a file that may be written"):
+        jobs(["other"], OutputConfig(Path("out/a.txt")))
+    (job,) = jobs(["other"], OutputConfig(folder=Path("out"))).jobs  # it may be up to date
+    with pytest.raises(InputError, match=r"out/a\.txt is read-only"), opened(job.target):
+        pass
+    assert [path.read_text() for path in (tree / "out").iterdir()] == ["corrected by hand\n"]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import os
 import random
+import re
 import signal
 import sys
 import time
@@ -16,6 +18,7 @@ from pathlib import Path
 import pytest
 
 from t5punct import model as models
+from t5punct.batch import work
 from t5punct.batch.current import Current
 from t5punct.batch.files import punctuate_files
 from t5punct.batch.jobs import Job, OutputConfig, jobs
@@ -26,6 +29,7 @@ from t5punct.punctuator import Punctuator
 from t5punct.text.marks import Case
 from t5punct.text.render import AnnotatedWord, Decision
 from t5punct.text.words import Word
+from t5punct.transcripts.formats import Transcript, read_transcript
 from t5punct.transcripts.terms import Terms
 from t5punct.transcripts.writers import WriterConfig
 
@@ -73,6 +77,51 @@ def test_a_bad_file_stops_no_other(punctuator: Punctuator, tmp_path: Path) -> No
     assert all(text == punctuator.punctuate(good[name]) for name, text in contents(tmp_path / "out").items())
     assert outcome.n_written == 5
     assert not list((tmp_path / "out").glob(".t5punct*"))
+
+
+def test_what_nobody_foresaw_in_a_file_is_its_own_failure(
+    punctuator: Punctuator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_texts(tmp_path / "in", 3)
+    (tmp_path / "in/1-hour.srt").write_text("1\n" + "9" * 5000 + ":00:00,000 --> 00:00:02,000\nhow are you\n")
+    (tmp_path / "in/2-deep.json").write_text("[" * 520 + '{"text": "so"}' + "]" * 520)
+    (tmp_path / "in/3-odd.json").write_text(
+        '{"items": [{"type": "pronunciation", "content": "so", "speaker": {"a": 1}, "alternatives": null}]}'
+    )
+    (tmp_path / "in/4.txt").write_text("we know")
+
+    def read(source: str, **options: object) -> Transcript:
+        if source.endswith("4.txt"):
+            raise KeyError("seven\nlines")
+        return read_transcript(source, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(work, "read_transcript", read)
+    found = jobs([str(tmp_path / "in")], OutputConfig(folder=tmp_path / "out"))
+    outcome = Work(punctuator).run(found.jobs)
+    names = {Path(failure.source).name: str(failure) for failure in outcome.failures}
+    assert {"2-deep.json", "4.txt"} <= {*names} <= {"1-hour.srt", "2-deep.json", "4.txt"}
+    assert outcome.n_written == len(found.jobs) - len(names) >= 4
+    assert re.fullmatch(r".*4.txt: KeyError: 'seven.nlines'; expected a file .*; report this line, .*", names["4.txt"])
+
+
+@pytest.mark.parametrize("to", [None, "text", "json"])
+def test_a_file_that_cannot_be_written_leaves_the_others_their_own_words(
+    punctuator: Punctuator, tmp_path: Path, to: str | None
+) -> None:
+    """In a group, each file has the words that follow those of the file before it."""
+    write_texts(tmp_path / "in", 5)
+    found = jobs([str(tmp_path / "in")], OutputConfig(folder=tmp_path / "out", format=to))
+    whole = Work(punctuator, WriterConfig(to)).run(found.jobs)
+    expected = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
+    blocked = found.jobs[2].target
+    assert blocked is not None
+    blocked.unlink()
+    blocked.mkdir()
+    outcome = Work(punctuator, WriterConfig(to)).run(found.jobs)
+    assert (whole.n_written, outcome.n_written, len(outcome.failures)) == (5, 4, 1)
+    assert {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir() if path.is_file()} == {
+        name: data for name, data in expected.items() if name != blocked.name
+    }
 
 
 @pytest.mark.parametrize("to", [None, "text", "srt", "json", "html"])
@@ -197,7 +246,7 @@ def test_a_killed_batch_goes_on_where_it_was(punctuator: Punctuator, tmp_path: P
 
 
 @pytest.mark.parametrize("to", [None, "json"])
-def test_memory_grows_neither_with_files_nor_with_words(
+def test_memory_grows_with_the_largest_file_and_not_with_their_number(
     punctuator: Punctuator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, to: str | None
 ) -> None:
     """Words are decided without a model here, to be quick."""
@@ -207,6 +256,7 @@ def test_memory_grows_neither_with_files_nor_with_words(
         return (self.written_word(word, certain) for text in texts for word in text)
 
     monkeypatch.setattr(Punctuator, "annotate_texts", annotated)
+    monkeypatch.setattr(work, "_GROUP_WORDS", 1_000)
 
     def peak(n_files: int, n_words: int) -> int:
         folder = tmp_path / f"{n_files}-{n_words}"
@@ -223,5 +273,23 @@ def test_memory_grows_neither_with_files_nor_with_words(
 
     peak(1, 300)
     # so many words that what other threads of the process allocate meanwhile (200 KB were seen) decides nothing
-    assert peak(1, 50_000) - peak(1, 10_000) < 10 * 40_000, "ten bytes a word; one that is kept takes hundreds"
+    assert peak(1, 50_000) - peak(1, 10_000) < 1_000 * 40_000, "a thousand bytes a word"
     assert peak(400, 150) - peak(50, 150) < 2_000 * 350, "a file's name and place are kept, not its words"
+
+
+def test_progress_counts_bytes_as_the_whole_does_and_ends_with_all_of_them(
+    punctuator: Punctuator, tmp_path: Path
+) -> None:
+    """Also of files that are packed, not in ASCII, or of which most is not words."""
+    write_texts(tmp_path / "in", 3)
+    (tmp_path / "in/greek.txt").write_text("και τι λέει " * 40, encoding="utf-8")
+    (tmp_path / "in/packed.txt.gz").write_bytes(gzip.compress(b"we know " * 500))
+    (tmp_path / "in/a.json").write_text(f'{{"text": "how are you", "noise": "{"x" * 500}"}}', encoding="utf-8")
+    (tmp_path / "in/bad.txt").write_bytes(b"we know\ncaf\xe9\n" + b"so " * 90)
+    found = jobs([str(tmp_path / "in")], OutputConfig(folder=tmp_path / "out"))
+    work, told = Work(punctuator), list[int]()
+    work.told = lambda progress: told.append(progress.n_bytes)
+    assert len(work.run(found.jobs).failures) == 1
+    assert told == sorted(told)
+    assert told[-1] == sum(job.n_bytes for job in found.jobs)
+    assert len(set(told)) > len(found.jobs), "it is told within files, too"

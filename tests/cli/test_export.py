@@ -92,6 +92,8 @@ def test_other_files_are_not_mixed_with_a_model(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "config.json").write_text("mine")
     assert export(run_folder, "-o", "") == 2
+    assert "an output without a name" in capsys.readouterr().err
+    assert export(run_folder, "-o", ".") == 2
     assert "output ., which holds files and no model; expected a new or empty folder" in capsys.readouterr().err
     assert export(run_folder, "-o", "config.json") == 2
     assert "output config.json, which is a file; expected a folder" in capsys.readouterr().err

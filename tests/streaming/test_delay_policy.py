@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from strategies import chunked, streamed_together
 from tiny import TINY_SHAPE
+from tiny_encoders import save_tiny_encoder
 
 from t5punct import model as models
 from t5punct.decoding import columns as column_module
@@ -22,8 +23,10 @@ from t5punct.model import Model
 from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.streaming import Committed, StreamConfig, StreamingPunctuator, Streams, StreamState, TimedWord
 from t5punct.t5.delay import Delay, delayed_states, token_words, visible
+from t5punct.t5.layers import blocks_of
 from t5punct.t5.tagger import Tagger
 from t5punct.text.render import RenderConfig
+from t5punct.training.from_encoder import FreshDecoderConfig, from_encoder
 from t5punct.windows.plan import WindowConfig
 
 PIECES = ["we", "know", "that", "iPhone", "3.5", "U.S.", "🙂", "no", "I", "how", "xylophone", "right?"]
@@ -32,8 +35,8 @@ LOOKAHEADS = st.integers(0, 5)
 few = settings(max_examples=8, suppress_health_check=list(HealthCheck))
 
 
-@pytest.fixture(scope="module", params=["t5", "umt5"])
-def model(request: pytest.FixtureRequest, tiny_model: Model) -> Model:
+@pytest.fixture(scope="module", params=["t5", "umt5", "mpnet"])
+def model(request: pytest.FixtureRequest, tiny_model: Model, tmp_path_factory: pytest.TempPathFactory) -> Model:
     """Three lively layers that see three words to the left, and a tagger; silences are heard."""
     from transformers import UMT5Config, UMT5ForConditionalGeneration
 
@@ -43,11 +46,14 @@ def model(request: pytest.FixtureRequest, tiny_model: Model) -> Model:
         if request.param == "umt5":
             config = UMT5Config(**{**found.network.config.to_dict(), "model_type": "umt5"})
             found = replace(found, network=UMT5ForConditionalGeneration(config))
+        if request.param == "mpnet":
+            folder = save_tiny_encoder(tmp_path_factory.mktemp("mpnet"), "mpnet")
+            found = from_encoder(folder, FreshDecoderConfig(), None)
         with torch.no_grad():
             for name, value in found.network.named_parameters():
                 value.mul_(8.0 if "relative" in name else 1.6)
         found.network.eval()
-        tagger = Tagger(TINY_SHAPE.d_model, found.task.marks)
+        tagger = Tagger(found.network.config.d_model, found.task.marks)
         with torch.no_grad():
             tagger.marks.weight.mul_(4.0)
     found = replace(found, tagger=tagger.requires_grad_(False))
@@ -165,8 +171,9 @@ def test_a_word_costs_one_column_however_long_the_stream(
     stream = StreamingPunctuator(punctuator, _delayed(2))
     stream.push(["we"] * 20)
     counted: list[int] = []
-    block = punctuator.model.network.get_encoder().block[1]
-    hook = block.layer[-1].DenseReluDense.register_forward_hook(lambda _, rows, __: counted.append(len(rows[0])))
+    block = blocks_of(punctuator.model.network.get_encoder())[1]
+    feeding = block.intermediate if hasattr(block, "intermediate") else block.layer[-1].DenseReluDense
+    hook = feeding.register_forward_hook(lambda _, rows, __: counted.append(len(rows[0])))
     n_tokens = len(punctuator.model.tokenizer.word_ids("we"))
     stream.push(["we"] * 5)
     hook.remove()

@@ -221,7 +221,7 @@ def test_a_text_is_pushed_as_words_and_every_stream_is_given_some(punctuator: Pu
         '{"words": [{"text": "a", "n_closers": "1"}], "n_seen": 1}',
         '{"words": [{"text": "a", "n_closers": 1.0}], "n_seen": 1}',
         '{"words": [{"text": "a", "n_closers": 2}], "n_seen": 1}',
-        '{"words": [{"text": "a", "pause": 1}], "n_seen": 1}',
+        '{"words": [{"text": "a", "pause": 3}], "n_seen": 1}',
         '{"words": [{"text": "a", "dotted": null}], "n_seen": 1}',
         '{"words": [{"text": ""}], "n_seen": 1}',
         '{"words": [{"text": "a b"}], "n_seen": 1}',

@@ -20,9 +20,20 @@ few = settings(max_examples=12)
 
 
 def encoder_of(kind: str) -> Any:
-    """An encoder of three layers with lively random weights, of T5 (one position bias) or umT5 (one a layer)."""
-    from transformers import T5Config, T5EncoderModel, UMT5Config, UMT5EncoderModel
+    """An encoder of three layers with lively random weights: T5, umT5 (a position bias in each layer) or MPNet."""
+    from transformers import MPNetConfig, MPNetModel, T5Config, T5EncoderModel, UMT5Config, UMT5EncoderModel
 
+    if kind == "mpnet":
+        own = MPNetConfig(
+            vocab_size=40, hidden_size=16, num_attention_heads=2, intermediate_size=24, num_hidden_layers=N_LAYERS,
+        )  # fmt: skip
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(3)
+            encoder = MPNetModel(own, add_pooling_layer=False).eval()
+            with torch.no_grad():
+                for value in encoder.parameters():
+                    value.add_(torch.randn_like(value) / 4)
+        return encoder
     config_class, model_class = {"t5": (T5Config, T5EncoderModel), "umt5": (UMT5Config, UMT5EncoderModel)}[kind]
     config = config_class(
         vocab_size=40, d_model=16, d_kv=4, num_heads=2, d_ff=24, num_layers=N_LAYERS, dropout_rate=0.0,
@@ -37,7 +48,7 @@ def encoder_of(kind: str) -> Any:
     return model.encoder
 
 
-ENCODERS = {kind: encoder_of(kind) for kind in ("t5", "umt5")}
+ENCODERS = {kind: encoder_of(kind) for kind in ("t5", "umt5", "mpnet")}
 
 
 @st.composite
@@ -66,8 +77,34 @@ def sees(query: int, key: int, look_ahead: int, left_words: int) -> bool:
 
 
 @torch.no_grad()
+def mpnet_by_hand(encoder: Any, ids: list[int], words: list[int], delay: Delay) -> torch.Tensor:
+    """As `by_hand`, of MPNet: the norm behind each sublayer, logits scaled, one bias, the mean position for all."""
+    place = encoder.embeddings.position_embeddings.weight[2:].mean(0)
+    hidden = encoder.embeddings.LayerNorm(encoder.embeddings.word_embeddings(torch.tensor(ids)) + place)
+    bias = encoder.encoder.compute_position_bias(hidden[None])[0]  # (n_heads, n_source, n_source)
+    for layer, look_ahead in zip(encoder.encoder.layer, delay.look_aheads(N_LAYERS), strict=True):
+        own = layer.attention.attn
+        rows = []
+        for token, word in enumerate(words):
+            keys = [k for k, other in enumerate(words) if sees(word, other, look_ahead, delay.left_words)]
+            heads = []
+            for head in range(2):
+                part = slice(head * 8, head * 8 + 8)
+                query = own.q(hidden[token])[part]
+                logits = [query @ own.k(hidden[k])[part] / 8**0.5 + bias[head, token, k] for k in keys]
+                values = torch.stack([own.v(hidden[k])[part] for k in keys])
+                heads.append(torch.stack(logits).softmax(0) @ values)
+            rows.append(own.o(torch.cat(heads)))
+        hidden = layer.attention.LayerNorm(hidden + torch.stack(rows))
+        hidden = layer.output(layer.intermediate(hidden), hidden)
+    return hidden
+
+
+@torch.no_grad()
 def by_hand(encoder: Any, ids: list[int], words: list[int], delay: Delay) -> torch.Tensor:
     """Token by token and head by head, with explicit loops; (n_source, d_model)."""
+    if not hasattr(encoder, "block"):
+        return mpnet_by_hand(encoder, ids, words, delay)
     first = encoder.block[0].layer[0].SelfAttention
     hidden = encoder.embed_tokens(torch.tensor(ids))
     for block, look_ahead in zip(encoder.block, delay.look_aheads(len(encoder.block)), strict=True):
@@ -91,7 +128,7 @@ def by_hand(encoder: Any, ids: list[int], words: list[int], delay: Delay) -> tor
     return result
 
 
-@pytest.mark.parametrize("kind", ["t5", "umt5"])
+@pytest.mark.parametrize("kind", ENCODERS)
 @few
 @given(text=texts(), delay=delays)
 def test_it_equals_an_encoder_computed_token_by_token(
@@ -100,7 +137,7 @@ def test_it_equals_an_encoder_computed_token_by_token(
     assert torch.allclose(states_of(kind, *text, delay), by_hand(ENCODERS[kind], *text, delay), atol=1e-4)
 
 
-@pytest.mark.parametrize("kind", ["t5", "umt5"])
+@pytest.mark.parametrize("kind", ENCODERS)
 @few
 @given(text=texts(), delay=delays, seed=st.integers(0, 99), data=st.data())
 def test_no_state_depends_on_a_later_word_whatever_it_is(
@@ -120,23 +157,17 @@ def test_no_state_depends_on_a_later_word_whatever_it_is(
 
 def reached(kind: str, ids: list[int], words: list[int], delay: Delay, word: int) -> set[int]:
     """The words whose embeddings have a gradient from a word's states."""
-    encoder = ENCODERS[kind]
-    rows = encoder.embed_tokens(torch.tensor([ids])).detach().requires_grad_(True)
-
-    class Given:
-        block, dropout, final_layer_norm = encoder.block, encoder.dropout, encoder.final_layer_norm
-
-        @staticmethod
-        def embed_tokens(_: torch.Tensor) -> torch.Tensor:
-            return rows
-
-    states = delayed_states(Given, torch.tensor([ids]), torch.tensor([words]), delay)[0]
+    embeddings = ENCODERS[kind].get_input_embeddings()
+    rows = embeddings(torch.tensor([ids])).detach().requires_grad_(True)
+    hook = embeddings.register_forward_hook(lambda *_: rows)
+    states = delayed_states(ENCODERS[kind], torch.tensor([ids]), torch.tensor([words]), delay)[0]
+    hook.remove()
     chosen = torch.tensor([owner == word for owner in words])
     (gradient,) = torch.autograd.grad((states[chosen] * torch.randn(16)).sum(), rows)
     return {owner for owner, one in zip(words, gradient[0], strict=True) if bool(one.abs().sum() > 0)}
 
 
-@pytest.mark.parametrize("kind", ["t5", "umt5"])
+@pytest.mark.parametrize("kind", ENCODERS)
 @few
 @given(text=texts(), delay=delays, data=st.data())
 def test_gradients_reach_exactly_the_words_that_the_delay_lets_a_word_see(
@@ -172,7 +203,7 @@ def test_a_leaky_mask_is_found(leak: str, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @torch.no_grad()
-@pytest.mark.parametrize("kind", ["t5", "umt5"])
+@pytest.mark.parametrize("kind", ["t5", "umt5"])  # MPNet has absolute positions besides
 def test_a_delay_that_hides_nothing_is_the_encoder_itself(kind: str) -> None:
     """All words in sight, no prefix, no end: then nothing is masked."""
     encoder, ids = ENCODERS[kind], torch.tensor([[5, 6, 7, 8, 9, 10]])
@@ -205,7 +236,7 @@ def test_a_source_says_which_word_a_token_belongs_to(tiny_model: Model) -> None:
     source = hearing.source(["we", "know", "that"], "talk", pauses=[False, True, True])
     words = token_words(source)
     assert len(words) == len(source.ids) and words.index(0) == source.n_prefix > 0
-    pauses = [place for place, token in enumerate(source.ids) if token == hearing.pause_id]
+    pauses = [place for place, token in enumerate(source.ids) if token == hearing.pause_ids[0]]
     assert [words[place] for place in pauses] == [2, NOBODY]
     assert [words[end] for end in source.word_ends] == [0, 1, 2]
     assert words[-1] == NOBODY

@@ -1,4 +1,4 @@
-"""The encoder end to end gives the states that transformers gives, for every kind of T5."""
+"""The encoder end to end gives the states that transformers gives, for every kind of T5 and of encoder that we run."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tiny import TINY_SHAPE
+from tiny_encoders import FAMILIES
 from transformers import (
     MT5Config,
     MT5ForConditionalGeneration,
@@ -32,10 +33,19 @@ KINDS: dict[str, tuple[Any, Any]] = {
 }
 
 
+OTHERS: dict[str, tuple[Any, Any]] = {
+    name: (family.network, family.shape(vocab_size=50)) for name, family in FAMILIES.items() if family.has_layers
+}
+
+
 def _encoder(kind: str) -> Any:
-    make, config = KINDS[kind]
     torch.manual_seed(1)
-    encoder = make(config).eval().get_encoder()
+    if kind in OTHERS:
+        make, config = OTHERS[kind]
+        encoder = make(config).eval()
+    else:
+        make, config = KINDS[kind]
+        encoder = make(config).eval().get_encoder()
     for value in encoder.parameters():
         torch.nn.init.normal_(value, std=0.4)
     return encoder
@@ -48,7 +58,7 @@ def _batch(lengths: list[int], seed: int) -> tuple[torch.Tensor, torch.Tensor]:
     return torch.randint(3, 50, mask.shape, generator=generator) * mask, mask
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [*KINDS, *OTHERS])
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.integers(1, 40), min_size=1, max_size=8), st.integers(0, 9))
 @torch.inference_mode()

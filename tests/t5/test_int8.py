@@ -16,6 +16,7 @@ from t5punct.decoding.precision import int8_weights, with_precision
 from t5punct.errors import ModelError
 from t5punct.model import Model
 from t5punct.punctuator import Punctuator
+from t5punct.t5 import int8 as int8_module
 from t5punct.t5.folder import FLOAT_FILE, INT8_FILE
 from t5punct.t5.int8 import on_grid
 
@@ -124,3 +125,72 @@ def test_export_writes_it_and_punctuate_decides_as_with_the_full_weights(
     run("export", tmp_path / "run", "-o", tmp_path / "made", "--dtype", "int8")
     options = ("punctuate", tmp_path / "talk.txt", "--json", "--precision", "int8", "--model")
     assert run(*options, tmp_path / "made") == run(*options, tmp_path / "run")
+
+
+@pytest.fixture(scope="module")
+def wide_model(tiny_model: Model) -> Model:
+    """A model whose matrices are large enough to be worth a byte a weight."""
+    shape = replace(TINY_SHAPE, d_model=64, d_kv=16, num_heads=4, d_ff=96)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(6)
+        made = models.fresh(shape, tiny_model.tokenizer)
+        for parameter in made.network.parameters():
+            parameter.data.mul_(1.5)
+    made.network.eval()
+    return made
+
+
+def test_rows_in_int8_come_back_with_a_small_error(wide_model: Model, tmp_path: Path) -> None:
+    models.save(wide_model, tmp_path, rows=True)
+    stored, back = load_file(tmp_path / INT8_FILE), models.load(tmp_path).network.state_dict()
+    n_in_int8 = 0
+    for name, weight in wide_model.network.state_dict().items():
+        if weight.ndim == 2 and min(weight.shape) >= 64:
+            largest = weight.abs().amax(1, keepdim=True)
+            assert torch.all((back[name] - weight).abs() <= largest / 254 * 1.001), name
+            n_in_int8 += name in stored and stored[name].dtype is torch.int8
+        else:
+            assert torch.equal(back[name], weight), name
+    assert n_in_int8 > 20
+    assert stored["shared.weight"].dtype is torch.int8, "the embeddings too"
+    assert sum(tensor.nbytes for tensor in stored.values()) < 1.2 * sum(
+        p.numel() for p in wide_model.network.parameters()
+    )
+
+
+def test_rows_written_again_are_the_same(wide_model: Model, tmp_path: Path) -> None:
+    models.save(wide_model, tmp_path / "first", rows=True)
+    models.save(models.load(tmp_path / "first"), tmp_path / "second", rows=True)
+    first, second = (load_file(tmp_path / name / INT8_FILE) for name in ("first", "second"))
+    assert first.keys() == second.keys()
+    for name, tensor in first.items():
+        assert torch.allclose(tensor.float(), second[name].float(), rtol=1e-6, atol=0), name
+
+
+def test_what_is_large_comes_in_shards_and_one_that_is_missing_is_noticed(
+    wide_model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    models.save(wide_model, tmp_path / "one", rows=True)
+    monkeypatch.setattr(int8_module, "_SHARD_BYTES", 60_000)
+    models.save(wide_model, tmp_path / "shards", rows=True)
+    files = sorted(path.name for path in (tmp_path / "shards").glob("model*.safetensors"))
+    assert len(files) > 2
+    assert files[0] == f"model-int8-00001-of-{len(files):05d}.safetensors"
+    assert all(path.stat().st_size < 64_000 for path in (tmp_path / "shards").glob("model*"))
+    one, shards = (models.load(tmp_path / name).network.state_dict() for name in ("one", "shards"))
+    assert all(torch.equal(one[name], shards[name]) for name in one)
+    (tmp_path / "shards" / files[1]).unlink()
+    with pytest.raises(ModelError, match="an incomplete set of weights"):
+        models.load(tmp_path / "shards")
+    models.save(wide_model, tmp_path / "shards")
+    assert not list((tmp_path / "shards").glob("model-int8*")), "no shard of an earlier model stays"
+
+
+def test_the_command_writes_rows(wide_model: Model, tmp_path: Path) -> None:
+    models.save(wide_model, tmp_path / "run")
+    with pytest.raises(SystemExit) as ended:
+        main(["export", str(tmp_path / "run"), "-o", str(tmp_path / "out"), "--dtype", "int8-rows"])
+    assert ended.value.code == 0
+    models.save(wide_model, tmp_path / "rows", rows=True)
+    ours, theirs = (models.load(tmp_path / name).network.state_dict() for name in ("out", "rows"))
+    assert all(torch.equal(ours[name], theirs[name]) for name in theirs)

@@ -178,10 +178,10 @@ def test_a_silence_is_a_token_behind_its_word_where_the_task_has_one(tiny_model:
     assert hearing.source(words) == plain.source(words)
     found, without = hearing.source(words, pauses=silent), plain.source(words)
     place = without.word_ends[1] + 1
-    assert found.ids == (*without.ids[:place], hearing.pause_id, *without.ids[place:])
+    assert found.ids == (*without.ids[:place], hearing.pause_ids[0], *without.ids[place:])
     assert found.word_ends == (*without.word_ends[:2], without.word_ends[2] + 1)
     asked = hearing.source(words, asked=1, pauses=silent).ids
-    assert asked == (*without.ids[:place], hearing.sentinel_id, hearing.pause_id, *without.ids[place:])
-    assert hearing.pause_id != hearing.sentinel_id
+    assert asked == (*without.ids[:place], hearing.sentinel_id, hearing.pause_ids[0], *without.ids[place:])
+    assert hearing.pause_ids[0] != hearing.sentinel_id
     with pytest.raises(ConfigError, match="pause_ms 0"):
         TaskConfig(pause_ms=0)

@@ -20,9 +20,10 @@ KEPT = (
     "http://foo.com/bar", "https://a.b/c?d=e", "www.example.org", "example.org", "name@host.org", "@name", "/usr/bin",
     "./run.sh", "../src", "~/notes", "usr/local/bin", "c:\\temp", "main.py", "os.path.join", "snake_case", "__init__",
     "x=1", "f(x)", "print()", "a[0]", "<b>", "std::vector", "--keep-marks", "$HOME", "#metoo", ".bashrc", "x" * 65,
+    "C++", "C#", "AT&T", "R&D", "20°C", ":D", ";-P", ":)", "C:",
 )  # fmt: skip
 PLAIN = (
-    "word", "o'neil", "jean-luc", "u.s.", "u.s.a", "e.g.", "ph.d", "b.sc", "a.m", "and/or", "AT&T", "R&D", "word(s)",
+    "word", "o'neil", "jean-luc", "u.s.", "u.s.a", "e.g.", "ph.d", "b.sc", "a.m", "and/or", "at&t", "r&d", "word(s)",
     "class(es)", "3rd", "mp3", "$5m", "10,000", "3.5", "c++", "100%", "end.", "...and", "-hello", "naïve", "大家早上好",
 )  # fmt: skip
 
@@ -61,9 +62,9 @@ def test_the_list_can_be_added_to(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_begins_a_sentence_and_how() -> None:
-    words = ("so", "'em", "¿qué", "3rd", "$5m", "🙂", "-", "-so", "大", "კარგი")
+    words = ("so", "'em", "¿qué", "3rd", "$5m", "🙂", ":D", "-", "-so", "大", "კარგი")
     assert [word for word in words if takes_capital(word)] == ["so", "'em", "¿qué", "-so"]
-    assert [word for word in ("so", "3", "🙂", "-", "♪", "...") if is_spoken(word)] == ["so", "3"]
+    assert [word for word in ("so", "3", "🙂", ":D", "-", "♪", "...") if is_spoken(word)] == ["so", "3"]
     assert [word for word in ("nasa", "unesco", "minimizer", "o'neil") if can_be_acronym(word)] == ["nasa", "unesco"]
     assert [word for word in ("i", "I'm", "i’ll", "it", "ii") if is_first_person(word)] == ["i", "I'm", "i’ll"]
 

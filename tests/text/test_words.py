@@ -14,7 +14,7 @@ from strategies import TRICKY_WORDS, alphabets, cases, decisions, spaced_texts, 
 
 from t5punct.errors import InputError
 from t5punct.text.marks import Alphabet, Case
-from t5punct.text.render import RenderConfig, render_word
+from t5punct.text.render import Decision, RenderConfig, render_word
 from t5punct.text.words import Word, checked_text, readable, split
 
 thorough = settings(max_examples=400, deadline=None)
@@ -120,6 +120,13 @@ def test_a_label_that_is_written_is_read_back(text: str, case: Case) -> None:
         ("no-- why---, so?--", [("no", "-"), ("why", "-,"), ("so", "?-")]),
         ("pre- and e-mail", [("pre-", ""), ("and", ""), ("e-mail", "")]),
         ("... and", [("...", ""), ("and", "")]),
+        ("thanks:) right?:) yes:). so:D", [("thanks:)", ""), ("right:)", "?"), ("yes:)", "."), ("so:D", "")]),
+        (
+            "http://a.b/c? http://a.b. on C: so:",
+            [("http://a.b/c?", ""), ("http://a.b", "."), ("on", ""), ("C:", ""), ("so", ":")],
+        ),
+        ("so.\u200f so\u200f. \u202bso?\u202c", [("so\u200f", "."), ("so\u200f", "."), ("\u202bso\u202c", "?")]),
+        ("so .\u200f yes!\ufe0f 👍\ufe0f.", [("so\u200f", "."), ("yes\ufe0f", "!"), ("👍\ufe0f", ".")]),
         ("", []),
         (" \t\n", []),
     ],
@@ -159,6 +166,33 @@ def test_no_mark_follows_one_that_the_alphabet_does_not_have(text: str, takes_ma
     assert word.takes_marks is takes_marks
 
 
+@pytest.mark.parametrize("char", "\u200b\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff\ufe0f")
+def test_a_mark_before_a_character_that_nobody_sees_is_seen(char: str) -> None:
+    for text in (f"so?{char}", f"so{char}?", f'"so?{char}"', f"so ?{char}", f"{char}so?{char}{char}"):
+        (word,) = split(text).words
+        assert (word.label, word.core) == ("?", "so")
+        for label in ("", ".", "?!", "-"):
+            written = word.written(label)
+            assert [(again.label, again.text) for again in split(written).words] == [(label, word.text)]
+            assert [unseen for unseen in written if unseen == char] == [unseen for unseen in text if unseen == char]
+    (bare,) = split(char).words
+    assert not bare.has_slot
+    if char != "\ufe0f":  # which belongs to the emoji before it
+        assert split(f"so{char}").words[0].written("?") == f"so?{char}"
+
+
+@pytest.mark.parametrize(
+    "text", ["thanks:)", "thanks:D", ":D", ";-P", "http://a.b/c?", "C:", "C++", "AT&T", "20°C", "(:", "so:-)"]
+)
+def test_faces_addresses_and_symbols_keep_every_character(text: str) -> None:
+    (word,) = split(text).words
+    for label in ("", ",", "?", "-"):
+        for case in Case:
+            text_now = render_word(word, Decision(label, case, 1.0, 1.0), RenderConfig(), Alphabet()).text
+            assert text_now.lower().startswith(text.lower())
+            assert text_now.startswith(text) or text.startswith(("thanks", "so"))
+
+
 def test_pure_punctuation_has_no_slot_and_takes_no_mark() -> None:
     for text in (":)", "-", "...", '"'):
         (word,) = split(text).words
@@ -177,6 +211,7 @@ def test_a_mark_that_the_word_would_swallow_is_not_written() -> None:
     [
         ('"that"', "that"), ("(right)", "right"), ("'em", "'em"), ("'Tis", "'Tis"), ("'Hello", "Hello"),
         ("dogs'", "dogs'"), ("'yes'", "yes"),
+        ("thanks:)", "thanks"), ("\u202b\u200fwe\u202c", "we"), ("\ufeff'yes'\u200f", "yes"), ("\u200f", "\u200f"),
         ("...and", "and"), ("…XL", "XL"), ("U.S.", "U.S."), (":)", ":)"), ("(?)", "(?)"), ("'", "'"), ("C++", "C++"),
     ],
 )  # fmt: skip

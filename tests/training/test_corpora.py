@@ -139,7 +139,7 @@ def test_words_with_times_become_text_with_pauses(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text("\n".join(lines))
     corpus = CorpusConfig(str(tmp_path / "a.jsonl"), holdout_every=9)
     splits = ("train", "validation")
-    assert [text for split in splits for text in documents(corpus, split, seed=1, pause_ms=280)] == [
+    assert [text for split in splits for text in documents(corpus, split, seed=1, pauses_ms=(280,))] == [
         "We know, <extra_id_1> that Right? Yes.",
         "Plain text.",
     ]

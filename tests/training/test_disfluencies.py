@@ -16,7 +16,7 @@ from t5punct.training.noise import Written
 WORDS = [
     Written("we", "We", ""),
     Written("met", "met", ""),
-    Written("anna", "Anna", ",", pause=True),
+    Written("anna", "Anna", ",", pause=1),
     Written("then", "then", "."),
     Written("i", "I", ""),
     Written("left", "left", "?!"),

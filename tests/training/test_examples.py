@@ -189,7 +189,7 @@ TIMED = ("we know <extra_id_1> right <extra_id_1>", "We know, right?")
 
 def test_pauses_are_read_where_the_task_has_a_token_for_them(tiny_model: Model) -> None:
     data = rows(TIMED)
-    plain, pauses = tiny_model.tokenizer, [False, True, True]
+    plain, pauses = tiny_model.tokenizer, [0, 1, 1]
     words = ["we", "know", "right"]
     (deaf,) = ChunkExamples(data, plain)
     assert deaf.source == plain.source(words, "talk").ids
@@ -205,6 +205,33 @@ def test_pauses_are_read_where_the_task_has_a_token_for_them(tiny_model: Model) 
         hearing.source(words[: slot + 1], "talk", slot, [False, *known]).ids
         for slot, *known in ((1, False), (1, True), (2, True, False), (2, True, True))  # of the last word one may know
     }
+
+
+def test_silences_of_two_lengths_have_tokens_of_their_own_and_some_examples_hide_them(tiny_model: Model) -> None:
+    data = rows(*[("we know <extra_id_1> right <extra_id_2>", "We know, right?")] * 400)
+    task = replace(tiny_model.task, pause_ms=280, long_pause_ms=900)
+    hearing = TaskTokenizer(tiny_model.tokenizer.tokenizer, task)
+    words, (short, long) = ["we", "know", "right"], hearing.pause_ids
+    (told, silent) = (hearing.source(words, "talk", pauses=pauses).ids for pauses in ([0, 1, 2], []))
+    assert told.count(short) == told.count(long) == 1
+    assert {example.source for example in ChunkExamples(data, hearing)} == {told}
+    examples = [example.source for example in ChunkExamples(data, hearing, DataConfig("data", silent_share=0.3))]
+    assert set(examples) == {told, silent}
+    assert examples.count(silent) / 400 == pytest.approx(0.3, abs=0.07)
+    one_length = TaskTokenizer(hearing.tokenizer, replace(task, long_pause_ms=None))
+    assert one_length.source(words, "talk", pauses=[0, 1, 2]).ids.count(short) == 2, "a long one is a silence too"
+
+
+def test_an_example_is_never_longer_than_the_model_reads(tiny_model: Model) -> None:
+    """Recognition errors and disfluencies may add words."""
+    text = " ".join(["we", "know", "right"] * 40)
+    short = TaskTokenizer(tiny_model.tokenizer.tokenizer, replace(tiny_model.task, max_tokens=40))
+    config = DataConfig("data", noise=NoiseConfig(1.0, delete=0.0, insert=0.5), questions=QuestionConfig(share=0.5))
+    examples = list(ChunkExamples(rows(*[(text, text)] * 60), short, config))
+    lengths = [len(example.source) for example in examples]
+    assert max(lengths) <= 40
+    assert max(lengths) > 34, "no more is left out than has to be"
+    assert all(len(example.word_ends) == len(example.marks) == len(example.cases) for example in examples)
 
 
 def test_errors_come_into_a_share_of_the_examples(tiny_model: Model) -> None:

@@ -17,7 +17,7 @@ SENTENCES = [
     Written("then", "Then", ""),
     Written("why", "why", "?!"),
 ]
-OF = Written("of", "of", ",", pause=True)  # its label and pause stay where it comes from
+OF = Written("of", "of", ",", pause=1)  # its label and pause stay where it comes from
 NEVER = {"share": 1.0, "substitute": 0.0, "delete": 0.0, "insert": 0.0}
 
 
@@ -95,7 +95,7 @@ def test_errors_are_as_frequent_as_asked() -> None:
     rng, config, counts = random.Random(1), NoiseConfig(1.0, 0.05, 0.03, 0.03), Counter[str]()
     words = [Written("a", "a", "")] * 50
     for _ in range(200):
-        heard = noised(words, config, rng, lambda: Written("b", "b", "!", pause=True))
+        heard = noised(words, config, rng, lambda: Written("b", "b", "!", pause=1))
         counts["new"] += sum(word.read == "b" for word in heard)
         counts["old"] += sum(word.read == "a" for word in heard)
     assert 0.06 < counts["new"] / 10_000 < 0.10  # 5 % exchanged, 3 % put in

@@ -23,6 +23,36 @@ def test_a_matrix_learns_in_proportion_to_its_weights() -> None:
     assert rate("relative_attention_bias.weight", typical, 1e-3) == pytest.approx(1e-2)
 
 
+@pytest.mark.parametrize("rates", ["same", "matrix"])
+def test_a_factor_multiplies_the_rates_of_the_parameters_that_it_names(config: TrainConfig, rates: str) -> None:
+    optim = replace(config.optim, rates=rates, warmup_steps=0)
+
+    def rates_by_name(factors: dict[str, float]) -> dict[str, float]:
+        run = build(replace(config, optim=replace(optim, factors=factors)))
+        groups = run.optimisers[0].param_groups
+        rate_of = {id(value): float(group["lr"]) for group in groups for value in group["params"]}
+        return {name: rate_of[id(value)] for name, value in run.objective.named_parameters()}
+
+    plain, faster = rates_by_name({}), rates_by_name({"decoder.": 4.0})
+    assert {name: faster[name] / plain[name] for name in plain} == pytest.approx(
+        {name: 4.0 if "decoder." in name else 1.0 for name in plain}
+    )
+    assert any("decoder." in name for name in plain)
+
+
+@pytest.mark.parametrize(
+    ("optim", "message"),
+    [
+        ({"factors": {"no.such.part": 2.0}}, "factors of 'no.such.part'"),
+        ({"factors": {"decoder.": 0.0}}, "a rate of 0.0 times lr for decoder."),
+        ({"factors": {"decoder.": 2.0}, "name": "muon"}, "factors with muon"),
+    ],
+)
+def test_a_wrong_factor_is_refused(config: TrainConfig, optim: dict[str, object], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        build(replace(config, optim=replace(config.optim, **optim)))
+
+
 def test_adafactor_keeps_means_of_rows_and_columns_and_learns(config: TrainConfig) -> None:
     run = build(replace(config, optim=replace(config.optim, name="adafactor", rates="matrix", weight_decay=0.01)))
     losses = [float(_step(run, batch).total.detach()) for batch, _ in zip(run.loader, range(4), strict=False)]  # type: ignore[union-attr]

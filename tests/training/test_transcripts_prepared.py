@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tiny import tiny_text
 
 from t5punct.errors import InputError
-from t5punct.t5.task import PAUSE
+from t5punct.t5.task import PAUSES
 from t5punct.text.words import split
 from t5punct.training.data.chunks import ChunkConfig
 from t5punct.training.data.corpora import documents
@@ -57,8 +57,8 @@ VERBOSE = {"text": "Hello, there. So what?", "words": [{"word": word.strip(",.?"
 HEARD = "Hello, there. So what?"
 
 
-def texts(path: Path, pause_ms: int | None = None, **options: str) -> list[str]:
-    return [one.text for one in source_documents(CorpusConfig(str(path), **options), pause_ms)]  # type: ignore[arg-type]
+def texts(path: Path, pauses_ms: tuple[int, ...] = (), **options: str) -> list[str]:
+    return [one.text for one in source_documents(CorpusConfig(str(path), **options), pauses_ms)]  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -96,9 +96,9 @@ def test_the_words_of_all_cues_are_there_in_order_however_they_are_cut(
 def test_silences_between_words_and_cues_become_pauses(tmp_path: Path) -> None:
     (tmp_path / "x.json").write_text(json.dumps(WHISPERX))
     (tmp_path / "x.srt").write_text(SRT)
-    assert texts(tmp_path / "x.json", 500) == [f"Hello, there. {PAUSE} So what?"]
-    assert texts(tmp_path / "x.srt", 1000) == [SAID.replace("we?", f"we? {PAUSE}")]
-    assert PAUSE not in texts(tmp_path / "x.srt", 3000)[0]
+    assert texts(tmp_path / "x.json", (500,)) == [f"Hello, there. {PAUSES[0]} So what?"]
+    assert texts(tmp_path / "x.srt", (1000,)) == [SAID.replace("we?", f"we? {PAUSES[0]}")]
+    assert PAUSES[0] not in texts(tmp_path / "x.srt", (3000,))[0]
 
 
 def test_a_json_file_may_still_be_json_lines(tmp_path: Path) -> None:

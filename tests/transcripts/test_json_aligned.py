@@ -9,8 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from t5punct.text.marks import Case, apply_case
-from t5punct.transcripts.items import SpokenWord
-from t5punct.transcripts.json_aligned import TimedWords, WrittenWords
+from t5punct.text.render import AnnotatedWord
+from t5punct.transcripts.items import SpokenWord, WrittenWord
+from t5punct.transcripts.json_aligned import HeardWord, Match, aligned
+from t5punct.transcripts.json_spelling import Spelling
 from t5punct.transcripts.recogniser_json import RecogniserJson
 
 WORDS = ["so", "1,000", "well-known", "don't", "50%", "é"]
@@ -23,14 +25,37 @@ JSON = (
 )
 
 
+def words_of(found: RecogniserJson) -> list[SpokenWord]:
+    return [item for item in found.items if isinstance(item, SpokenWord)]
+
+
+def written(found: RecogniserJson, new: list[str]) -> str:
+    words = zip(words_of(found), new, strict=True)
+    return found.written(
+        WrittenWord(word, AnnotatedWord(word.word.text, text, "", "lower", 1.0, 1.0)) for word, text in words
+    )
+
+
+def found_in(theirs: str, ours: dict[str, Spelling]) -> list[str | None]:
+    """How the words of a list are written now, given other words and their spellings."""
+    pieces = theirs.split()
+    spellings: list[Spelling | None] = [None] * len(pieces)
+    for match in aligned([HeardWord(word) for word in ours], [HeardWord(word) for word in pieces]):
+        if len(match.ours) == 1:
+            cut = [*ours.values()][match.ours[0]].cut([pieces[place] for place in match.theirs])
+            for place, spelling in zip(match.theirs, cut, strict=True):
+                spellings[place] = spelling
+    return [None if spelling is None else spelling.letters + spelling.marks for spelling in spellings]
+
+
 def test_words_in_pieces_have_times_and_get_marks() -> None:
-    found = RecogniserJson([JSON])
-    words = [item for item in found.items() if isinstance(item, SpokenWord)]
+    found = RecogniserJson.read(JSON)
+    words = words_of(found)
     assert [(word.raw, word.start_ms, word.end_ms) for word in words][2:] == [
         *(("1,000", 1000, 2500), ("well-known", 3000, 4000), ("u.s.", 4000, 5000))
     ]
     new = ["It", "costs", "1,000.", "Well-known,", "U.S."]
-    value = json.loads("".join(found.written((word.word.normal, text) for word, text in zip(words, new, strict=True))))
+    value = json.loads(written(found, new))
     (segment,) = value["segments"]
     assert segment["text"] == " It costs 1,000. Well-known, U.S."
     assert [word["word"] for word in segment["words"]] == [
@@ -39,23 +64,23 @@ def test_words_in_pieces_have_times_and_get_marks() -> None:
 
 
 @st.composite
-def cut(draw: st.DrawFn) -> tuple[list[str], list[str], list[str]]:
-    """Words of which no piece is a word, how they are written, and all of them in pieces."""
+def cut(draw: st.DrawFn) -> tuple[dict[str, Spelling], list[str]]:
+    """Words of which no piece is a word, with how they are written, and all of them in pieces."""
     words = [f"{draw(st.sampled_from(WORDS))}{number}z" for number in range(100, draw(st.integers(101, 130)))]
-    written, pieces = list[str](), list[str]()
+    spellings, pieces = dict[str, Spelling](), list[str]()
     for word in words:
         case = draw(st.sampled_from([Case.LOWER, Case.CAPITALISED, Case.UPPER]))
-        written.append(apply_case(word, case) + draw(st.sampled_from(["", ",", "?!"])))
+        spellings[word] = Spelling(apply_case(word, case), draw(st.sampled_from(["", ",", "?!"])))
         places = sorted(draw(st.sets(st.integers(1, len(word) - 1), max_size=2)))
         pieces += [word[begin:end] for begin, end in zip([0, *places], [*places, len(word)], strict=True)]
-    return words, written, pieces
+    return spellings, pieces
 
 
 @given(cut())
-def test_pieces_make_up_the_written_words(found: tuple[list[str], list[str], list[str]]) -> None:
-    words, written, pieces = found
-    texts = WrittenWords(iter(zip(words, written, strict=True))).found(pieces)
-    assert "".join(map(str, texts)) == "".join(written)
+def test_pieces_make_up_the_written_words(found: tuple[dict[str, Spelling], list[str]]) -> None:
+    spellings, pieces = found
+    texts = found_in(" ".join(pieces), spellings)
+    assert "".join(map(str, texts)) == "".join(new.letters + new.marks for new in spellings.values())
 
 
 @pytest.mark.parametrize(
@@ -102,26 +127,30 @@ def test_pieces_make_up_the_written_words(found: tuple[list[str], list[str], lis
 def test_words_have_the_times_that_recognisers_give(
     source: str, expected: list[tuple[str, int | None, int | None]]
 ) -> None:
-    found = RecogniserJson([source])
-    words = [item for item in found.items() if isinstance(item, SpokenWord)]
+    found = RecogniserJson.read(source)
+    words = words_of(found)
     assert [(word.raw, word.start_ms, word.end_ms) for word in words] == expected
-    assert "".join(found.written((word.word.normal, word.raw) for word in words)) == source
+    assert written(found, [word.raw for word in words]) == source
 
 
 def test_what_is_said_elsewhere_is_not_forced() -> None:
-    written = WrittenWords(iter([("so", "So"), ("1,000", "1,000."), ("ab", "Ab"), ("c", "C,"), ("it", "It")]))
-    assert written.found(["so", "1", "000", "a", "bc", "it"]) == ["So", None, None, None, None, "It"]
-    spelled = WrittenWords(iter([("gonna", "going to"), ("it", "It")]))
-    assert spelled.found(["gon", "na", "it"]) == [None, None, "It"]
-    removed = WrittenWords(iter([("uh-huh", ""), ("it", "It")]))
-    assert removed.found(["uh", "-huh", "it"]) == ["", "", "It"]
-    pieces = WrittenWords(iter([("un", "un,"), ("til", "til."), ("it", "It")]))
-    assert pieces.found(["until", "it"]) == [None, "It"]
+    new = {"so": "So", "1,000": "1,000.", "ab": "Ab", "c": "C,", "it": "It"}
+    spellings = {word: Spelling(text.rstrip(",."), text[len(word) :]) for word, text in new.items()}
+    assert found_in("so 1 000 a bc it", spellings) == ["So", None, None, None, None, "It"]
+    it = {"it": Spelling("It")}
+    assert found_in("gon na it", {"gonna": Spelling("going to")} | it) == [None, None, "It"]
+    assert found_in("uh -huh it", {"uh-huh": Spelling("", is_removed=True)} | it) == ["", "", "It"]
+    assert found_in("until it", {"un": Spelling("un", ","), "til": Spelling("til", ".")} | it) == [None, "It"]
 
 
-def test_a_whole_word_gives_its_times_to_its_first_and_last_piece() -> None:
-    from t5punct.text.words import Word
-
-    whole = SpokenWord(Word("until"), start_ms=1, end_ms=9)
-    found = TimedWords(iter([("until", whole), ("it", whole)])).found(["un", "ti", "l", "it"])
-    assert [one and (one.start_ms, one.end_ms) for one in found] == [(1, None), (None, None), (None, 9), (1, 9)]
+def test_of_the_orders_the_one_in_which_most_is_found_counts() -> None:
+    ours = [HeardWord("so", "0", 0), HeardWord("we", "0", 900), HeardWord("so", "1", 500)]
+    theirs = [HeardWord("so", "0", 0), HeardWord("so", "1", 500), HeardWord("we", "0", 900)]
+    expected = [Match((0,), (0,)), Match((1,), (2,)), Match((2,), (1,))]
+    assert sorted(aligned(ours, theirs), key=lambda match: match.ours) == expected
+    by_time = [HeardWord(word.normal, "", word.order_ms) for word in theirs]
+    assert sorted(aligned(ours, by_time), key=lambda match: match.ours) == expected
+    wrong_times = [HeardWord("so", "", 9), HeardWord("we", "", 5), HeardWord("so", "", 0)]
+    assert aligned([HeardWord(word.normal) for word in wrong_times], wrong_times) == [
+        Match((n,), (n,)) for n in range(3)
+    ]

@@ -14,7 +14,7 @@ from t5punct.text.marks import Alphabet, Case
 from t5punct.text.render import AnnotatedWord, Decision, RenderConfig, render_word
 from t5punct.transcripts.formats import transcript_of
 from t5punct.transcripts.items import Kept, in_place, without_removed, written_items
-from t5punct.transcripts.writers import WriterConfig, check_removal, pieces_of
+from t5punct.transcripts.writers import WriterConfig, check_removal, written_pieces
 
 FILLERS = ("um", "uh")
 SRT = """1
@@ -35,7 +35,7 @@ yes
 
 def _annotated(text: str, format_name: str) -> Iterator[AnnotatedWord]:
     config = RenderConfig(disfluencies="remove")
-    for item in transcript_of(text.splitlines(keepends=True), format_name).items():
+    for item in transcript_of(text.splitlines(keepends=True), format_name).items:
         if isinstance(item, Kept):
             continue
         word = item.word
@@ -46,8 +46,8 @@ def _annotated(text: str, format_name: str) -> Iterator[AnnotatedWord]:
 
 def _without(text: str, format_name: str = "text", to: str | None = None) -> str:
     found = transcript_of(text.splitlines(keepends=True), format_name)
-    written = written_items(found.items(), _annotated(text, format_name))
-    return "".join(pieces_of(found, written, WriterConfig(to), "talk"))
+    written = found.with_words(_annotated(text, format_name))
+    return "".join(written_pieces(found, written, WriterConfig(to), "talk"))
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ def test_all_but_the_removed_words_stays_in_order(words: list[str], data: st.Dat
 
 
 def test_nothing_changes_where_nothing_is_removed() -> None:
-    items = list(transcript_of(["so <b>what</b>\n"], "srt").items())
+    items = list(transcript_of(["so <b>what</b>\n"], "srt").items)
     words = [
         AnnotatedWord(item.word.text, item.word.text, "", "lower", 1, 1) for item in items if not isinstance(item, Kept)
     ]

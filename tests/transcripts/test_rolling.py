@@ -16,7 +16,7 @@ from t5punct.text.marks import NO_LABEL, Alphabet, Case
 from t5punct.text.render import AnnotatedWord, Decision, RenderConfig, render_word
 from t5punct.transcripts.formats import transcript_of
 from t5punct.transcripts.items import Item, Kept, SpokenWord, in_place, texts_of, written_items
-from t5punct.transcripts.writers import WriterConfig, pieces_of
+from t5punct.transcripts.writers import WriterConfig, written_pieces
 
 YOUTUBE = (Path(__file__).parents[1] / "data/rolling.vtt").read_text()
 
@@ -29,7 +29,7 @@ def as_srt(text: str) -> str:
 
 
 def items_of(text: str, name: str = "vtt") -> list[Item]:
-    return list(transcript_of(io.StringIO(text, newline="\n"), name).items())
+    return list(transcript_of(io.StringIO(text, newline="\n"), name).items)
 
 
 def words_of(text: str, name: str = "vtt") -> list[str]:
@@ -85,12 +85,12 @@ def test_a_line_has_the_same_marks_wherever_it_is_shown(name: str, seed: int) ->
 
 def test_other_formats_have_each_word_once() -> None:
     found = transcript_of(io.StringIO(YOUTUBE), "vtt")
-    items = list(found.items())
+    items = list(found.items)
     same = [
         AnnotatedWord(item.raw, item.raw, "", "verbatim", 1.0, 1.0) for item in items if isinstance(item, SpokenWord)
     ]
     for to in ("text", "srt"):
-        text = "".join(pieces_of(found, written_items(items, iter(same)), WriterConfig(to), "talk"))
+        text = "".join(written_pieces(found, found.with_words(same), WriterConfig(to), "talk"))
         shown = [line for line in text.split("\n") if "-->" not in line and not line.isdecimal()]
         assert " ".join(" ".join(shown).split()) == " ".join([*SAID[:6], "[Music]", *SAID[6:]])
     stamps = [line.split(" --> ") for line in text.split("\n") if "-->" in line]

@@ -8,8 +8,6 @@ import random
 import re
 import tracemalloc
 from collections.abc import Callable, Iterator
-from hashlib import sha256
-from itertools import tee
 from pathlib import Path
 
 import pytest
@@ -21,7 +19,7 @@ from t5punct.errors import InputError
 from t5punct.text.marks import NO_LABEL, Alphabet, Case
 from t5punct.text.render import AnnotatedWord, Decision, RenderConfig, render_word
 from t5punct.text.words import Word
-from t5punct.transcripts.formats import JsonTranscript, Transcript, read_transcript, transcript_of
+from t5punct.transcripts.formats import Transcript, read_transcript, transcript_of
 from t5punct.transcripts.items import Item, Kept, SpokenWord, in_place, texts_of, written_items
 
 LINE_FORMATS = ("text", "lines", "srt", "vtt", "ass", "ctm", "tsv")
@@ -52,12 +50,23 @@ ODD = {
 }
 
 
+DAMAGED = {  # of the second cue's times and number, what a careless hand or tool makes
+    "spaces in times": lambda text: text.replace("00:00:03,000", "00: 00: 03,000"),
+    "a letter in times": lambda text: text.replace("00:00:03,000", "00:00:0l,000"),
+    "an empty line behind the number": lambda text: text.replace("2\n00:00:03", "2\n\n00:00:03"),
+    "two of them": lambda text: text.replace("2\n00:00:03", "2\n\n \n00:00:03"),
+    "no empty line before the number": lambda text: text.replace("\n\n2\n", "\n2\n\n"),
+    "half of the times": lambda text: text.replace("--> 00:00:04,000", "-->"),
+    "no time at all": lambda text: text.replace("00:00:03,000 --> 00:00:04,000", "-->"),
+}
+
+
 def reading(text: str, name: str) -> Transcript:
     return transcript_of(io.StringIO(text, newline="\n"), name)
 
 
 def unchanged(found: Transcript) -> str:
-    return "".join(item.text if isinstance(item, Kept) else item.raw + item.after for item in found.items())
+    return "".join(item.text if isinstance(item, Kept) else item.raw + item.after for item in found.items)
 
 
 def annotated(words: Iterator[Word], seed: int) -> Iterator[AnnotatedWord]:
@@ -71,7 +80,7 @@ def annotated(words: Iterator[Word], seed: int) -> Iterator[AnnotatedWord]:
 
 def punctuated(text: str, name: str, seed: int) -> str:
     """The file with marks and case by chance."""
-    items = list(reading(text, name).items())
+    items = list(reading(text, name).items)
     return "".join(in_place(written_items(items, annotated((one.word for one in items if is_word(one)), seed))))
 
 
@@ -81,7 +90,7 @@ def is_word(item: Item) -> bool:
 
 def bare(text: str, name: str) -> str:
     """The file without marks, in lower case: what no decision may change."""
-    items = reading(text, name).items()
+    items = reading(text, name).items
     return "".join(
         item.text if isinstance(item, Kept) else item.written(item.word.written(NO_LABEL)).lower() for item in items
     )
@@ -89,7 +98,7 @@ def bare(text: str, name: str) -> str:
 
 @pytest.mark.parametrize("header", ["word", "Token", "text", "word\tstart"])
 def test_the_header_of_a_table_is_no_word_however_few_its_columns(header: str) -> None:
-    found = reading(f"{header}\nso\nfine\n", "tsv").items()
+    found = reading(f"{header}\nso\nfine\n", "tsv").items
     assert [item.raw for item in found if isinstance(item, SpokenWord)] == ["so", "fine"]
 
 
@@ -104,7 +113,10 @@ def test_a_file_comes_back_as_it_was(name: str, odd: str) -> None:
 @given(st.lists(texts | st.sampled_from(FILES["srt"].split("\n") + FILES["ass"].split("\n")), max_size=6))
 def test_any_text_comes_back_as_it_was_whatever_it_is_said_to_be(name: str, lines: list[str]) -> None:
     text = "\n".join(lines)
-    assert unchanged(reading(text, name)) == text
+    try:
+        assert unchanged(reading(text, name)) == text
+    except InputError as error:  # a table of which it is not clear where its words are
+        assert name == "tsv" and "it is not clear" in str(error)
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -117,34 +129,29 @@ def test_marks_and_case_are_all_that_changes(name: str, odd: str, seed: int) -> 
 
 
 @pytest.mark.parametrize("name", ["text", "srt"])
-def test_a_file_of_100_mb_comes_back_as_it_was_and_is_not_held_in_memory(name: str, tmp_path: Path) -> None:
-    """Most of it is white space, so that it is read within seconds."""
-    n_lines, space = 1_000, " " * 100_000
+def test_a_large_file_comes_back_as_it_was_and_is_held_once(name: str, tmp_path: Path) -> None:
+    """Most of it is white space, so that it is read at once."""
+    n_lines, space = 100, " " * 100_000
     line = f"so what{space}\n" if name == "text" else f"1\n00:00:01,000 --> 00:00:02,000\nso what{space}\n\n"
-    with (tmp_path / "large").open("w", encoding="utf-8") as handle:
-        handle.writelines(line for _ in range(n_lines))
-    assert (tmp_path / "large").stat().st_size >= 100_000_000
-    found = read_transcript(tmp_path / "large", format=name)
-    shown, read = tee(found.items())
-    same = (
-        AnnotatedWord(item.raw, item.raw, "", "verbatim", 1.0, 1.0) for item in read if isinstance(item, SpokenWord)
-    )
+    (tmp_path / "large").write_text(line * n_lines, encoding="utf-8")
     tracemalloc.start()
     try:
-        digest, n_chars = sha256(), 0
-        for piece in found.written(written_items(shown, same)):
-            digest.update(piece.encode())
-            n_chars += len(piece)
-        assert tracemalloc.get_traced_memory()[1] < 4_000_000
+        found = read_transcript(tmp_path / "large", format=name)
+        words = [item.raw for item in found.items if isinstance(item, SpokenWord)]
+        pieces = found.written(
+            written_items(found.items, (AnnotatedWord(word, word, "", "verbatim", 1.0, 1.0) for word in words))
+        )
+        assert all(piece in line for piece in pieces)
+        assert tracemalloc.get_traced_memory()[1] < 1.2 * n_lines * len(line)
     finally:
         tracemalloc.stop()
-    assert (n_chars, digest.digest()) == (n_lines * len(line), sha256((line * n_lines).encode()).digest())
+    assert unchanged(found) == line * n_lines
 
 
 @pytest.mark.parametrize("times", ["-00:00:00,500 --> 00:00:04,000", "00:00:05 --> 00:00:06", "00:00:05,0 --> :06"])
 def test_odd_times_are_times(times: str) -> None:
     text = f"1\n{times}\nhow are\n\n2\n00:00:07,000 --> 00:00:08,000\nyou\n"
-    assert [item.raw for item in reading(text, "srt").items() if isinstance(item, SpokenWord)] == ["how", "are", "you"]
+    assert [item.raw for item in reading(text, "srt").items if isinstance(item, SpokenWord)] == ["how", "are", "you"]
     assert times in punctuated(text, "srt", seed=1)
 
 
@@ -161,7 +168,7 @@ def test_odd_times_are_times(times: str) -> None:
 )
 def test_a_closing_quote_stays_where_it_stood_among_the_tags(text: str, new: str, expected: str) -> None:
     source = f"1\n00:00:01,000 --> 00:00:02,000\n{text}\n"
-    (word,) = (item for item in reading(source, "srt").items() if isinstance(item, SpokenWord))
+    (word,) = (item for item in reading(source, "srt").items if isinstance(item, SpokenWord))
     before = "<i>" if text.startswith("<i>") else ""
     assert before + word.written(new) == expected + "\n"
 
@@ -194,8 +201,8 @@ def whisper_files(draw: st.DrawFn) -> str:
 
 @given(whisper_files(), st.integers(0, 2**16))
 def test_json_says_the_same_everywhere_and_keeps_its_layout(text: str, seed: int) -> None:
-    found = JsonTranscript([text])
-    items = list(found.items())
+    found = transcript_of([text], "json")
+    items = list(found.items)
     words = [item for item in items if isinstance(item, SpokenWord)]
     assert all(word.start_ms is not None and word.end_ms is not None for word in words)
     same = [AnnotatedWord(word.word.text, word.raw, "", "verbatim", 1.0, 1.0) for word in words]
@@ -216,9 +223,23 @@ def test_json_says_the_same_everywhere_and_keeps_its_layout(text: str, seed: int
     ).map(json.dumps)
 )
 def test_json_without_changes_is_the_same_json(text: str) -> None:
-    from t5punct.transcripts.json_strings import JsonStrings
+    from t5punct.transcripts.json_strings import Literal, changed, edited, json_value
 
-    assert JsonStrings.of(text).written([]) == text
+    def plain(value: object) -> object:
+        """The value as `json.loads` gives it."""
+        match value:
+            case Literal():
+                return value.text
+            case dict():
+                return {key: plain(member) for key, member in value.items()}
+            case list():
+                return [plain(member) for member in value]
+            case _:
+                return json.loads(str(value))
+
+    value = json_value(text)
+    assert plain(value) == json.loads(text)
+    assert edited(text, [changed(text, value, value.text)] if isinstance(value, Literal) else []) == text
 
 
 def _escaped(text: str, escaped: str) -> str:
@@ -277,7 +298,7 @@ LABELLED: list[tuple[str, Callable[[str], Transcript], list[str]]] = [
 def test_no_sentence_goes_on_over_a_speaker_or_a_direction(
     text: str, read: Callable[[str], Transcript], expected: list[str]
 ) -> None:
-    assert [" ".join(word.text for word in one) for one in texts_of(read(text).items())] == expected
+    assert [" ".join(word.text for word in one) for one in texts_of(read(text).items)] == expected
 
 
 @pytest.mark.parametrize(
@@ -318,7 +339,7 @@ def test_what_is_no_text_is_not_read_as_one(format: str, text: str, tmp_path: Pa
     path = tmp_path / "talk.txt"  # or a pipe, which has no name
     path.write_text(text, encoding="utf-8")
     with pytest.raises(InputError, match=f"^{format} in .*talk.txt; expected text; use --format {format}, or"):
-        list(read_transcript(path).items())
+        list(read_transcript(path).items)
     assert unchanged(read_transcript(path, format="text")) == text
 
 
@@ -332,3 +353,17 @@ def test_what_is_no_text_is_not_read_as_one(format: str, text: str, tmp_path: Pa
 def test_a_text_that_begins_oddly_is_a_text(text: str, tmp_path: Path) -> None:
     (path := tmp_path / "talk.txt").write_text(text, encoding="utf-8")
     assert unchanged(read_transcript(path)) == text
+
+
+@pytest.mark.parametrize("damage", DAMAGED)
+def test_times_that_cannot_be_read_and_numbers_are_no_speech(damage: str) -> None:
+    text = DAMAGED[damage](SRT.format(a="and you\n1984"))
+    assert text != SRT.format(a="and you\n1984")
+    spoken = [item for item in reading(text, "srt").items if isinstance(item, SpokenWord)]
+    assert [item.word.text for item in spoken] == ["how", "are", "you", "fine", "&", "well", "and", "you", "1984"]
+    for seed in range(5):
+        lines = punctuated(text, "srt", seed).splitlines()
+        assert [line for line in lines if "-->" in line] == [line for line in text.splitlines() if "-->" in line]
+        assert lines.count("2") == 1
+    if damage == "spaces in times":
+        assert spoken[-3].start_ms == 3000

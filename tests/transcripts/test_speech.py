@@ -64,5 +64,5 @@ def test_items_are_the_line_whatever_tags_it_has(pieces: list[str], markup: re.P
 
 def test_labels_are_seen_in_each_line_of_a_json_string() -> None:
     source = json.dumps({"text": "JOHN: so what\nMARY: it is\nnothing"})
-    items = list(transcript_of(io.StringIO(source), "json").items())
+    items = list(transcript_of(io.StringIO(source), "json").items)
     assert " ".join(_shown(items)) == "[JOHN:] so what [MARY:] it is nothing"

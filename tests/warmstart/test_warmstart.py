@@ -23,10 +23,10 @@ from t5punct.decoding.inputs import WindowInput
 from t5punct.decoding.slots import SlotDecoder
 from t5punct.decoding.stepwise import SlotWriter, decode_stepwise
 from t5punct.errors import ModelError
+from t5punct.t5.task import ENCODER_TASK as TASK
 from t5punct.text.marks import Case
 from t5punct.warmstart.bert import Bert
 from t5punct.warmstart.vocabulary import bert_tokenizer, t5_tokenizer
-from t5punct.warmstart.warmstart import TASK
 
 WORDS = "we know that this is right how are you today go not now she said the big house"
 
@@ -194,9 +194,8 @@ def test_a_bert_without_a_tokenizer_is_refused_in_one_line(
     assert error.startswith(f"t5punct: {found} {tmp_path / 'bert'}") and "\n" not in error
 
 
-def test_a_bert_with_fewer_unused_pieces_than_the_guides_say_is_refused(source: Path, tmp_path: Path) -> None:
-    for name in ("which-checkpoint.md", "your-language.md"):
-        assert "113" in (Path(__file__).parents[2] / "docs" / "guides" / name).read_text(encoding="utf-8")
+def test_a_bert_with_fewer_unused_pieces_than_the_page_says_is_refused(source: Path, tmp_path: Path) -> None:
+    assert "113" in (Path(__file__).parents[2] / "docs" / "results" / "warmstart.md").read_text(encoding="utf-8")
 
     def tokens_of(n_unused: int) -> int:
         file = shutil.copytree(source, tmp_path / f"{n_unused}") / "tokenizer.json"

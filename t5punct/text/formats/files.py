@@ -8,13 +8,14 @@ In: a path (plain, .gz or .xz), a pipe, or `-` for standard input.  Out: decoded
 
 from __future__ import annotations
 
+import errno
 import gzip
 import lzma
 import os
 import platform
+import secrets
 import stat
 import sys
-import tempfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,6 +26,7 @@ from ...errors import InputError
 
 _PARTIAL = ".t5punct"
 _SUFFIX_CHARS = 8
+_ANY_MODE = 0o666  # of a file that anybody may read and write, before the umask
 STANDARD = "-"  # standard input or output, in the place of a path
 PACKED = (".gz", ".xz")
 BOM = "\ufeff"  # a byte order mark, which some editors write at the start of a file
@@ -104,6 +106,14 @@ def writable(path: str | Path) -> Path:
     return path
 
 
+def check_replaceable(path: Path) -> None:
+    """Raise InputError for a file that may not be written: who protects one does not want another in its place."""
+    if path.is_file() and not os.access(path, os.W_OK):
+        raise InputError(
+            f"{path} is read-only", expected="a file that may be written", fix="allow it by chmod u+w, or name another"
+        )
+
+
 @contextmanager
 def writing(path: str | Path) -> Iterator[TextIO]:
     """Open a file for writing; it appears under `path` only if the block ends without an error."""
@@ -119,18 +129,56 @@ def writing(path: str | Path) -> Iterator[TextIO]:
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
     """An empty file beside `path`, with its suffix, which takes its place if the block ends without an error."""
-    mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else new_file_mode()
+    check_replaceable(path)
+    mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else None
     suffix = path.suffix if len(path.suffix) <= _SUFFIX_CHARS else ""  # what follows `Vol.` in a title may be long
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=_partial_prefix(os.getpid()), suffix=suffix)
-    os.close(descriptor)
-    partial = Path(name)
+    partial = _new_file(path.parent, suffix, _ANY_MODE if mode is None else mode)
     try:
         yield partial
-        partial.chmod(mode)
-        partial.replace(path)
+        take_place(partial, path, mode)
     except BaseException:
         partial.unlink(missing_ok=True)  # a signal may come when it has taken its place
         raise
+
+
+def take_place(whole: Path, place: Path, mode: int | None = None) -> None:
+    """Move a file or a folder to its place for good: after a power cut it is there whole, or it is not there.
+
+    `mode`: the permissions that a file is to have there; None: those that it has.
+    """
+    for path in (*whole.rglob("*"), whole) if whole.is_dir() else (whole,):
+        if not path.is_symlink():
+            _sync(path)
+    if mode is not None:
+        whole.chmod(mode)
+    whole.replace(place)
+    _sync(place.parent)
+
+
+def _sync(path: Path) -> None:
+    """Wait until the disk has what was written to a file, or the names that were changed in a folder."""
+    is_windows = os.name == "nt"
+    if is_windows and path.is_dir():  # which opens no folders
+        return
+    descriptor = os.open(path, os.O_RDWR if is_windows else os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # some file systems cannot do this for folders
+            raise
+    finally:
+        os.close(descriptor)
+
+
+def _new_file(folder: Path, suffix: str = "", mode: int = _ANY_MODE) -> Path:
+    """A new and empty file of this process, with the permissions that the user's umask leaves of `mode`."""
+    while True:
+        path = folder / f"{_partial_prefix(os.getpid())}{secrets.token_hex(4)}{suffix}"
+        try:
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode | stat.S_IWUSR))
+        except FileExistsError:
+            continue
+        return path
 
 
 def remove_leftovers(folder: Path) -> None:
@@ -149,18 +197,20 @@ def _partial_prefix(process: int) -> str:
 def _is_running(process: int) -> bool:
     try:
         os.kill(process, 0)
-    except ProcessLookupError:
+    except (ProcessLookupError, OverflowError):  # a number that no process can have is no reason to stop
         return False
     except PermissionError:  # another user's
         return True
     return True
 
 
-def new_file_mode() -> int:
-    """The permissions of a new file, as the user's umask leaves them."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask
+def new_file_mode(folder: Path) -> int:
+    """The permissions of a new file in a folder: a file tells, since to ask for the umask is to change it for all."""
+    path = _new_file(folder)
+    try:
+        return stat.S_IMODE(path.stat().st_mode)
+    finally:
+        path.unlink()
 
 
 def _is_special(path: Path) -> bool:

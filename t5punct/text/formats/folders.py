@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from .files import take_place
+
 
 @contextmanager
 def partial_folder(folder: Path) -> Iterator[Path]:
@@ -33,7 +35,7 @@ def move(whole: Path, folder: Path, *, last: str = "") -> None:
     `last`: the file by which others know that the folder is whole.
     """
     if not folder.exists():
-        whole.replace(folder)
+        take_place(whole, folder)
         return
     for path in sorted(whole.iterdir(), key=lambda path: path.name == last):
-        path.replace(folder / path.name)
+        take_place(path, folder / path.name)

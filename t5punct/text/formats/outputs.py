@@ -8,15 +8,16 @@ True
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
 
 from ...errors import InputError
 from ..words import readable
-from .files import BOM, PACKED, STANDARD, writable, writing
+from .files import BOM, PACKED, STANDARD, check_replaceable, writable, writing
 
 Target = Path | None  # None: standard output
 _FLUSHED_PIECES = 64  # a reader of standard output sees what was decided at the latest after so many more
@@ -37,21 +38,60 @@ def checked_target(target: Path, sources: Sequence[str]) -> Path:
 
 
 def checked_targets(targets: Iterable[Path], sources: Iterable[str], *, make: bool = False) -> list[Path]:
-    """The same of many targets.  `make`: their folders may be missing."""
-    inputs = {_identity(Path(source)) for source in sources if Path(source).exists()}
-    found = list[Path]()
+    """The same of many targets.  A folder among the sources, such as a model's, is read as a whole.
+
+    `make`: the targets' folders may be missing, and a file that is read-only is for its writer to refuse, since it may
+    be up to date.
+    """
+    read = {_identity(Path(source)): source for source in sources if Path(source).exists()}
+    around = dict[Path, str | None]()  # by the folder of targets: the source that it lies in
+    checked = list[Path]()
     for target in targets:
-        path = target if make and not target.parent.is_dir() else writable(target)
-        if path.is_file() and _identity(path) in inputs:
+        path = writable(target) if target.parent.is_dir() or not make else target
+        if not make:
+            check_replaceable(path)
+        if path.is_file() and _identity(path) in read:
             raise InputError(f"{target} is an input", expected="another place to write to", fix="name another")
-        found.append(target)
-    return found
+        if path.parent not in around:
+            _check_room(path.parent)
+            around[path.parent] = _source_around(path.parent, read)
+        if source := around[path.parent]:
+            raise InputError(f"{target} is in {source}, which is read", expected="another folder", fix="name another")
+        checked.append(target)
+    return checked
+
+
+def _check_room(folder: Path) -> None:
+    """Raise InputError for a folder that neither is there nor can be made."""
+    nearest = next(path for path in (folder, *folder.absolute().parents) if os.path.lexists(path))
+    if not nearest.is_dir():  # a file, or a link that leads nowhere
+        raise InputError(f"{nearest} is no folder", expected="one, or nothing of this name", fix="name another folder")
+    if not os.access(nearest, os.W_OK):
+        raise InputError(f"folder {nearest} is read-only", expected="one to write in", fix="name another folder")
+
+
+def _source_around(folder: Path, read: Mapping[tuple[int, int], str]) -> str | None:
+    """The source that is a folder, or a folder above it; links are followed."""
+    place = Path(os.path.realpath(folder))
+    above = (_identity(path) for path in (place, *place.parents) if path.exists())
+    return next((read[identity] for identity in above if identity in read), None)
+
+
+def named_place(name: str | Path) -> Path:
+    """The path of a name.  Raises InputError for an empty one, as an unset variable gives it: it is this folder's.
+
+    >>> named_place("out")
+    PosixPath('out')
+    """
+    if not str(name):
+        raise InputError("an output without a name", expected="a file or a folder", fix="name one; `.` is this folder")
+    return Path(name)
 
 
 def _identity(path: Path) -> tuple[int, int]:
     """What two names of one file have in common."""
-    found = path.stat()
-    return found.st_dev, found.st_ino
+    status = path.stat()
+    return status.st_dev, status.st_ino
 
 
 @contextmanager

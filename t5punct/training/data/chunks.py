@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ...errors import ConfigError
-from ...t5.task import PAUSE
+from ...t5.task import PAUSES
 from ...text.words import Word, split
 
 
@@ -54,7 +54,7 @@ def chunk_of(words: Sequence[Word], *, style: str, cased: bool) -> Chunk:
     target = " ".join(
         Word(core).written(word.label) if word.has_slot else core for core, word in zip(cores, words, strict=True)
     )
-    source = " ".join(f"{word.normal} {PAUSE}" if word.pause else word.normal for word in words)
+    source = " ".join(piece for word in words for piece in (word.normal, *PAUSES[: word.pause][-1:]))
     return Chunk(source, target, style, len(words))
 
 
@@ -93,8 +93,8 @@ def _words(document: str) -> list[Word]:
     """The words that have a slot, with the silences after them."""
     words: list[Word] = []
     for word in split(document).words:
-        if word.text == PAUSE:
-            words[-1:] = [replace(last, pause=True) for last in words[-1:]]
+        if word.text in PAUSES:
+            words[-1:] = [replace(last, pause=1 + PAUSES.index(word.text)) for last in words[-1:]]
         elif word.has_slot:
             words.append(word)
     return words

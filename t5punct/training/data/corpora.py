@@ -29,19 +29,19 @@ class Piece:
 
 
 def documents(
-    corpus: CorpusConfig, split: str, *, seed: int, holdout_percent: float = 1.0, pause_ms: int | None = None
+    corpus: CorpusConfig, split: str, *, seed: int, holdout_percent: float = 1.0, pauses_ms: tuple[int, ...] = ()
 ) -> Iterator[str]:
     """Documents of one split: `validation` are the last `holdout_percent` of the corpus's documents, or one in
     `holdout_every`, for files whose parts differ.
 
-    With a budget of words, every document gives one random stretch, in proportion to its length.  With `pause_ms`,
-    a pause token stands at every silence of that length between words with times.
+    With a budget of words, every document gives one random stretch, in proportion to its length.  With `pauses_ms`,
+    a token stands at every silence between words with times, another one for each of these lengths.
     """
-    texts = (one.text for one in source_documents(corpus, pause_ms) if one.text.strip())
+    texts = (document.text for document in source_documents(corpus, pauses_ms) if document.text.strip())
     if corpus.streaming:
         yield from _streamed(corpus, texts, split, holdout_percent)
         return
-    pieces = plan(corpus, survey(corpus, pause_ms), split, seed=seed, holdout_percent=holdout_percent)
+    pieces = plan(corpus, survey(corpus, pauses_ms), split, seed=seed, holdout_percent=holdout_percent)
     # joined at random, documents must be at hand
     found = _joined(pieces, list(texts)) if corpus.join > 1 else _in_order(pieces, texts)
     for piece, text in found:

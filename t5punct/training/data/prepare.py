@@ -19,7 +19,7 @@ from typing import Any
 
 from ... import config as settings
 from ...errors import ConfigError, InputError, T5PunctError
-from ...t5.task import TaskConfig
+from ...t5.task import ENCODER_TASK, TaskConfig, checked_pauses
 from .chunks import Chunk, ChunkConfig, chunks
 from .corpora import Piece, documents, plan
 from .corpus import CorpusConfig
@@ -41,6 +41,7 @@ class PrepareConfig:
     chunks: ChunkConfig = field(default_factory=ChunkConfig)
     cased: bool = True
     pause_ms: int | None = None  # words with times: a silence of this length becomes a pause token (280 in the thesis)
+    long_pause_ms: int | None = None  # and one of this length another token
     holdout_percent: float = 1.0  # of each file's last documents, kept for validation
     seed: int = 1
     tokenizer: str | None = None  # a folder or hub id, to check max_tokens with; `train` trains a new one
@@ -52,12 +53,16 @@ class PrepareConfig:
             raise ConfigError(
                 f"holdout_percent {self.holdout_percent}", expected="0 to below 100", fix="set holdout_percent"
             )
-        if self.pause_ms is not None and self.pause_ms < 1:
-            raise ConfigError(f"pause_ms {self.pause_ms}", expected="1 or more, or null", fix="set pause_ms")
+        _ = self.pauses_ms  # raises ConfigError if they are wrong
         if self.seed < 0:
             raise ConfigError(f"seed {self.seed}", expected="0 or more", fix="set seed")
         if self.workers < 1:
             raise ConfigError(f"{self.workers} workers", expected="1 or more", fix="set workers")
+
+    @property
+    def pauses_ms(self) -> tuple[int, ...]:
+        """The silences that have tokens, as `TaskConfig.pauses_ms`."""
+        return checked_pauses(self.pause_ms, self.long_pause_ms)
 
 
 _GUESSED_SHARE = 0.1
@@ -76,7 +81,7 @@ def prepare(config: PrepareConfig, told: Told | None = None) -> PrepareReport:
         _check_apart(config.output, corpus)
     with made(Path(config.output)) as output:
         here = replace(config, output=str(output))
-        surveys = [_surveyed(corpus, config.pause_ms) for corpus in _located(config)]
+        surveys = [_surveyed(corpus, config.pauses_ms) for corpus in _located(config)]
         if config.tokenizer == "train":
             _learn_vocabulary(here, output, surveys)
         with tempfile.TemporaryDirectory(dir=output, prefix=".cache-") as cache:
@@ -175,9 +180,9 @@ def _check_apart(output: str, corpus: CorpusConfig) -> None:
         )
 
 
-def _surveyed(corpus: CorpusConfig, pause_ms: int | None) -> Survey:
+def _surveyed(corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> Survey:
     """What a corpus holds.  Raises InputError if it holds nothing."""
-    found = survey(corpus, pause_ms)
+    found = survey(corpus, pauses_ms)
     if found.n_words:
         return found
     if found.n_empty:
@@ -196,7 +201,7 @@ def all_chunks(
     n_tokens = _token_counter(config) if check_tokens else None
     for corpus, located in zip(config.corpora, _located(config), strict=True):
         found = documents(
-            located, split, seed=config.seed, holdout_percent=config.holdout_percent, pause_ms=config.pause_ms
+            located, split, seed=config.seed, holdout_percent=config.holdout_percent, pauses_ms=config.pauses_ms
         )
         for number, document in enumerate(found):
             if workers is not None and number % config.workers not in workers:
@@ -276,10 +281,16 @@ def _token_counter(config: PrepareConfig) -> Any:
     """A function from a chunk to the tokens of its longer side; None without a tokenizer."""
     if config.tokenizer is None:
         return None
-    from ...model import load_tokenizer
+    from ...model import find, load_tokenizer
+    from ...t5.weights import is_encoder
+    from ..from_encoder import encoder_tokenizer
 
-    folder = str(Path(config.output) / "tokenizer") if config.tokenizer == "train" else config.tokenizer
-    tokenizer = load_tokenizer(folder, _task(config))
+    source = str(Path(config.output) / "tokenizer") if config.tokenizer == "train" else config.tokenizer
+    folder = find(source, "tokenizer")
+    if (folder / "config.json").is_file() and is_encoder(folder):
+        tokenizer = encoder_tokenizer(folder, ENCODER_TASK)
+    else:
+        tokenizer = load_tokenizer(source, _task(config))
 
     def n_tokens(chunk: Chunk) -> int:
         target = tokenizer.encode_target(chunk.target)

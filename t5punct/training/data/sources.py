@@ -17,14 +17,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ...errors import ConfigError, InputError
-from ...t5.task import PAUSE
 from ...text.formats.files import check_source, read_lines, unpacked_name
 from ...text.formats.iwslt import LABEL_OF_CLASS, is_iwslt, join_clitics, read_rows
-from ...text.formats.live import TimedWord, timed_word
 from ...text.marks import Alphabet
 from .corpus import CorpusConfig
 from .paragraphs import text_documents
 from .tables import hub_documents, is_saved, saved_documents, table_documents
+from .timed import Turn, document_of, turn_of
 from .transcripts import ENDINGS, PREFERRED, is_json_lines, is_table_of_words, transcript_documents
 
 
@@ -44,10 +43,10 @@ class Document:
     source: str
 
 
-Reader = Callable[[Path, CorpusConfig, int | None], Iterator[str]]
+Reader = Callable[[Path, CorpusConfig, tuple[int, ...]], Iterator[str]]
 
 
-def source_documents(corpus: CorpusConfig, pause_ms: int | None) -> Iterator[Document]:
+def source_documents(corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> Iterator[Document]:
     """All documents of a corpus."""
     if corpus.dataset is not None:
         yield from (Document(text, corpus.dataset) for text in hub_documents(corpus))
@@ -56,7 +55,7 @@ def source_documents(corpus: CorpusConfig, pause_ms: int | None) -> Iterator[Doc
         if is_saved(path):
             texts = saved_documents(path, corpus)
         else:
-            texts = READERS.get(_ending(path), _read_text)(path, corpus, pause_ms)
+            texts = READERS.get(_ending(path), _read_text)(path, corpus, pauses_ms)
         yield from (Document(text, str(path)) for text in texts)
 
 
@@ -127,35 +126,50 @@ def _ending(path: Path) -> str:
     return Path(unpacked_name(path)).suffix.lower()
 
 
-def _read_text(path: Path, corpus: CorpusConfig, pause_ms: int | None) -> Iterator[str]:
+def _read_text(path: Path, corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> Iterator[str]:
     if is_iwslt(path):
-        yield from _read_iwslt(path, corpus, pause_ms)
+        yield from _read_iwslt(path, corpus, pauses_ms)
     else:
         yield from text_documents(path, corpus.document)
 
 
-def _read_transcript(path: Path, corpus: CorpusConfig, pause_ms: int | None) -> Iterator[str]:
-    yield from transcript_documents(path, pause_ms)
+def _read_transcript(path: Path, corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> Iterator[str]:
+    yield from transcript_documents(path, pauses_ms)
 
 
-def _read_json(path: Path, corpus: CorpusConfig, pause_ms: int | None) -> Iterator[str]:
+def _read_json(path: Path, corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> Iterator[str]:
     read = _read_jsonl if is_json_lines(path, corpus.column) else _read_transcript
-    yield from read(path, corpus, pause_ms)
+    yield from read(path, corpus, pauses_ms)
 
 
-def _read_tsv(path: Path, corpus: CorpusConfig, pause_ms: int | None) -> Iterator[str]:
+def _read_tsv(path: Path, corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> Iterator[str]:
     read = _read_transcript if is_table_of_words(path) else _read_iwslt
-    yield from read(path, corpus, pause_ms)
+    yield from read(path, corpus, pauses_ms)
 
 
-def _read_jsonl(path: Path, corpus: CorpusConfig, pause_ms: int | None) -> Iterator[str]:
+def _read_jsonl(path: Path, corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> Iterator[str]:
+    """Yield a document a line, or a meeting of several lines."""
+    turns: list[Turn] = []  # of one meeting, until another begins
+    for line in _parsed_lines(path, corpus):
+        goes_on = isinstance(line, Turn) and turns and line.meeting is not None and line.meeting == turns[-1].meeting
+        if turns and not goes_on:
+            yield document_of(turns, pauses_ms)
+            turns = []
+        if isinstance(line, Turn):
+            turns.append(line)
+        else:
+            yield line
+    if turns:
+        yield document_of(turns, pauses_ms)
+
+
+def _parsed_lines(path: Path, corpus: CorpusConfig) -> Iterator[Turn | str]:
     for number, line in enumerate(read_lines(path), start=1):
         if not line.strip():
             continue
         try:
             values = json.loads(line)
-            timed = [timed_word(word) for word in values["words"]] if "words" in values else None
-            text = _text(values[corpus.column]) if timed is None else _with_pauses(timed, pause_ms)
+            parsed = turn_of(values) if "words" in values else _text(values[corpus.column])
         except (ValueError, KeyError, TypeError, OverflowError) as error:
             raise InputError(
                 f"{path} line {number}: {line[:40]!r}",
@@ -163,23 +177,14 @@ def _read_jsonl(path: Path, corpus: CorpusConfig, pause_ms: int | None) -> Itera
                 '{"words": [{"word": "...", "start": 0.1, "end": 0.4}, ...]}',
                 fix="correct the line" if corpus.column in line else "correct the line, or set corpora.column",
             ) from error
-        yield text
+        yield parsed
 
 
 def _text(value: object) -> str:
     return "" if value is None else str(value)
 
 
-def _with_pauses(words: Sequence[TimedWord], pause_ms: int | None) -> str:
-    pieces = []
-    for word, following in zip(words, [*words[1:], TimedWord("")], strict=True):
-        pieces.append(word.word)
-        if pause_ms and following.silence_ms(word.end_ms) >= pause_ms:
-            pieces.append(PAUSE)
-    return " ".join(pieces)
-
-
-def _read_iwslt(path: Path, corpus: CorpusConfig, pause_ms: int | None) -> Iterator[str]:
+def _read_iwslt(path: Path, corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> Iterator[str]:
     """The whole file as one punctuated (lower-cased) document."""
     rows = read_rows(path)
     joined = join_clitics(rows)
@@ -190,11 +195,11 @@ def _read_iwslt(path: Path, corpus: CorpusConfig, pause_ms: int | None) -> Itera
     )
 
 
-def _read_csv(path: Path, corpus: CorpusConfig, pause_ms: int | None) -> Iterator[str]:
+def _read_csv(path: Path, corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> Iterator[str]:
     yield from table_documents("csv", path, corpus.column)
 
 
-def _read_parquet(path: Path, corpus: CorpusConfig, pause_ms: int | None) -> Iterator[str]:
+def _read_parquet(path: Path, corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> Iterator[str]:
     yield from table_documents("parquet", path, corpus.column)
 
 

@@ -73,16 +73,18 @@ class Survey:
     is_stream: bool = False
 
 
-def survey(corpus: CorpusConfig, pause_ms: int | None) -> Survey:
+def survey(corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> Survey:
     """Count a corpus; once, as long as its files stay as they are."""
     found = sources(corpus)
     stats = [path.stat() for path in found.files if path.exists()]
-    return _survey(corpus, pause_ms, found, tuple((stat.st_size, stat.st_mtime_ns) for stat in stats))
+    return _survey(corpus, pauses_ms, found, tuple((stat.st_size, stat.st_mtime_ns) for stat in stats))
 
 
 @lru_cache(maxsize=256)
-def _survey(corpus: CorpusConfig, pause_ms: int | None, found: Sources, stamps: tuple[tuple[int, int], ...]) -> Survey:
-    texts: Iterable[Document] = source_documents(corpus, pause_ms)
+def _survey(
+    corpus: CorpusConfig, pauses_ms: tuple[int, ...], found: Sources, stamps: tuple[tuple[int, int], ...]
+) -> Survey:
+    texts: Iterable[Document] = source_documents(corpus, pauses_ms)
     n_words, n_empty, sample = array("q"), 0, Sample()
     for document in islice(texts, _STREAMED_DOCUMENTS) if corpus.streaming else texts:
         if not document.text.strip():

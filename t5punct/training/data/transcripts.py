@@ -14,7 +14,7 @@ from itertools import islice
 from pathlib import Path
 
 from ...errors import InputError
-from ...t5.task import PAUSE
+from ...t5.task import silence_tokens
 from ...text.formats.files import read_lines
 from ...transcripts.formats import SUFFIXES, format_of, read_transcript
 from ...transcripts.items import SpokenWord
@@ -25,20 +25,19 @@ ENDINGS = (".json", *(ending for ending, name in SUFFIXES.items() if name in ("v
 PREFERRED = (*ENDINGS, ".tsv", ".txt")
 
 
-def transcript_documents(path: Path, pause_ms: int | None) -> Iterator[str]:
-    """The file as one document; with `pause_ms`, a pause token stands at every silence of that length."""
-    items = read_transcript(path).items()
-    words = (
-        item.word for item in (with_pauses(items, pause_ms) if pause_ms else items) if isinstance(item, SpokenWord)
-    )
+def transcript_documents(path: Path, pauses_ms: tuple[int, ...]) -> Iterator[str]:
+    """The file as one document; a token stands at every silence of one of these lengths."""
     try:
-        yield " ".join(f"{word.raw} {PAUSE}" if word.pause else word.raw for word in words)
+        items = read_transcript(path).items
     except InputError as error:
         if format_of(path) != "json":
             raise
         raise InputError(
             error.found, expected=error.expected, fix="leave it out, by a pattern for the others: path: 'talks/*.srt'"
         ) from error
+    timed = with_pauses(items, pauses_ms) if pauses_ms else items
+    words = (item.word for item in timed if isinstance(item, SpokenWord))
+    yield " ".join(piece for word in words for piece in (word.raw, *silence_tokens(word.pause)))
 
 
 def is_table_of_words(path: Path) -> bool:

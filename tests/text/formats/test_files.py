@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import io
 import lzma
@@ -14,7 +15,17 @@ from pathlib import Path
 import pytest
 
 from t5punct.errors import InputError
-from t5punct.text.formats.files import decode, read_lines, source_lines, source_text, unpacked_name, writable, writing
+from t5punct.text.formats.files import (
+    decode,
+    new_file_mode,
+    read_lines,
+    source_lines,
+    source_text,
+    unpacked_name,
+    writable,
+    writing,
+)
+from t5punct.text.formats.folders import move, partial_folder
 
 TEXT = "We know\n\nthat, ünï 😀\u2028right"
 
@@ -189,6 +200,74 @@ def test_a_new_file_has_the_permissions_of_any_other(tmp_path: Path) -> None:
     with writing(tmp_path / "ours") as handle:
         handle.write("x")
     assert (tmp_path / "ours").stat().st_mode == (tmp_path / "usual").stat().st_mode
+
+
+def test_a_file_and_its_name_are_on_the_disk_before_and_after_it_takes_its_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a power cut would leave of an output that was not: a whole name, and an empty file."""
+    steps = list[str]()
+    replace, fsync = Path.replace, os.fsync
+
+    def noted(descriptor: int) -> None:
+        name = Path(f"/proc/self/fd/{descriptor}").readlink()
+        steps.append("folder" if name.is_dir() else f"{name.stat().st_size} bytes")
+        fsync(descriptor)
+
+    def moved(path: Path, target: Path) -> Path:
+        steps.append("rename")
+        return replace(path, target)
+
+    monkeypatch.setattr(os, "fsync", noted)
+    monkeypatch.setattr(Path, "replace", moved)
+    with writing(tmp_path / "out.txt") as handle:
+        handle.write("whole")
+    assert steps == ["5 bytes", "rename", "folder"]
+    steps.clear()
+    with partial_folder(tmp_path / "model") as beside:
+        (beside / "deep").mkdir(parents=True)
+        (beside / "deep" / "a").write_text("ab")
+        (beside / "b").write_text("abc")
+        move(beside, tmp_path / "model")
+    assert sorted(steps[:4]) == ["2 bytes", "3 bytes", "folder", "folder"]
+    assert steps[4:] == ["rename", "folder"]
+
+
+def test_a_disk_that_cannot_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def failed(descriptor: int) -> None:
+        raise OSError(errno.EIO, "no disk")
+
+    (tmp_path / "out.txt").write_text("old")
+    monkeypatch.setattr(os, "fsync", failed)
+    with pytest.raises(OSError, match="no disk"), writing(tmp_path / "out.txt") as handle:
+        handle.write("new")
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["old"]
+
+
+@pytest.mark.parametrize("umask", [0o000, 0o022, 0o027, 0o077])
+def test_permissions_are_found_without_a_change_of_the_umask(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, umask: int
+) -> None:
+    """It is the whole process's: what another thread makes in that moment, anybody may write."""
+    before = os.umask(umask)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "umask", lambda mask: pytest.fail("the umask was changed"))
+        with writing(tmp_path / "new.txt") as handle:
+            handle.write("so")
+        mode = new_file_mode(tmp_path)
+    os.umask(before)
+    assert mode == stat.S_IMODE((tmp_path / "new.txt").stat().st_mode) == 0o666 & ~umask
+    assert [path.name for path in tmp_path.iterdir()] == ["new.txt"]
+
+
+def test_what_replaces_a_private_file_is_private_from_the_start(tmp_path: Path) -> None:
+    path = tmp_path / "out.txt"
+    path.write_text("old")
+    path.chmod(0o600)
+    with writing(path) as handle:
+        assert {stat.S_IMODE(file.stat().st_mode) for file in tmp_path.iterdir()} == {0o600}
+        handle.write("new")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
 @pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])

@@ -1,0 +1,87 @@
+"""A pre-trained encoder of transformers under a T5 decoder (Rothe 2020: warm-started encoder, fresh decoder).
+
+In: configs of an encoder-only model (BERT, MPNet, RoBERTa, XLM-R, ..) and of a decoder.  Out: an `EncoderT5`,
+which is used, trained and saved as any T5 of transformers.
+
+`EncoderT5(EncoderT5Config(encoder=MPNetConfig().to_dict(), d_model=768, ..))` has random weights.  The encoder stays
+what it is, weight for weight: its absolute positions, its LayerNorm behind each sublayer.  The decoder is umT5's.  Both
+read the same embeddings of words, and the output layer is these embeddings too.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import torch
+from torch import nn
+from transformers import AutoConfig, AutoModel, AutoModelForSeq2SeqLM, UMT5Config, UMT5ForConditionalGeneration
+from transformers.models.umt5.modeling_umt5 import UMT5PreTrainedModel, UMT5Stack
+
+from .folder import ENCODER_T5
+
+_WRITTEN_LOGIT = 16.0  # of a decoder state that points straight at a word's embedding, at the start
+
+
+class EncoderT5Config(UMT5Config):  # type: ignore[misc]
+    """The config of the decoder, and, as `encoder`, that of the encoder as transformers writes it."""
+
+    model_type = ENCODER_T5
+    encoder: dict[str, Any] | None = None
+
+    def encoder_config(self) -> Any:
+        """Return the encoder's own config."""
+        values = dict(self.encoder or {})
+        return AutoConfig.for_model(values.pop("model_type"), **values)
+
+
+class EncoderT5(UMT5ForConditionalGeneration):  # type: ignore[misc]
+    """A T5 whose encoder is another model of transformers."""
+
+    config_class = EncoderT5Config
+    model_type = ENCODER_T5
+    _no_split_modules = None
+
+    def __init__(self, config: EncoderT5Config) -> None:
+        UMT5PreTrainedModel.__init__(self, config)  # umT5's own would make a T5 encoder
+        self.model_dim = config.d_model
+        self.shared = nn.Embedding(config.vocab_size, config.d_model)
+        self.encoder = _bare(config.encoder_config())
+        decoder_config = copy.deepcopy(config)
+        decoder_config.is_decoder, decoder_config.num_layers = True, config.num_decoder_layers
+        self.decoder = UMT5Stack(decoder_config)
+        self.lm_head = nn.Linear(config.d_model, config.vocab_size, bias=False)
+        words = self.encoder.get_input_embeddings()
+        name = next(name for name, module in self.encoder.named_modules() if module is words)
+        tied = (f"encoder.{name}", "decoder.embed_tokens", "lm_head")
+        self._tied_weights_keys = {f"{key}.weight": "shared.weight" for key in tied}
+        self.post_init()
+
+
+def start_decoder(network: Any, spread: float) -> None:
+    """Scale fresh decoder layers to the size of the embeddings, and the last norm so that logits can be large.
+
+    transformers draws weights for embeddings of standard deviation 1; the network's have `spread`.
+    """
+    decoder = network.decoder
+    with torch.no_grad():
+        for block in decoder.block:
+            for out in (
+                block.layer[0].SelfAttention.o,
+                block.layer[1].EncDecAttention.o,
+                block.layer[2].DenseReluDense.wo,
+            ):
+                out.weight.mul_(spread)
+        decoder.final_layer_norm.weight.fill_(_WRITTEN_LOGIT / (spread * network.config.d_model**0.5))
+
+
+def _bare(config: Any) -> Any:
+    """An encoder with random weights, without the pooling layer that some have."""
+    try:
+        return AutoModel.from_config(config, add_pooling_layer=False)
+    except TypeError:
+        return AutoModel.from_config(config)
+
+
+AutoConfig.register(ENCODER_T5, EncoderT5Config)
+AutoModelForSeq2SeqLM.register(EncoderT5Config, EncoderT5)

@@ -1,0 +1,96 @@
+"""How a word is written now, wherever it stands: in each place with the quotes and brackets of that place.
+
+In: a word of a recording, as one place has it and as it is written there now; the same word in other places.
+Out: what is written in these.
+
+>>> from ..text.words import split
+>>> here, there = (split(text).words[0] for text in ("(so?)", '"so"'))
+>>> Spelling.of(here, AnnotatedWord("so", "(So,)", ",", "capitalised", 1, 1)).put_into(there)
+('"So"', ',')
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate, pairwise
+
+from ..text.marks import Case
+from ..text.render import AnnotatedWord
+from ..text.words import Word
+
+_DASH = " -"  # stands apart, so never inside quotes
+
+
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """A word as it is written now.
+
+    letters: without quotes, brackets and marks; marks: all of them; stays: whether each place keeps its own letters.
+    """
+
+    letters: str
+    marks: str = ""
+    stays: bool = False
+    is_removed: bool = False
+
+    @classmethod
+    def of(cls, word: Word, annotated: AnnotatedWord) -> Spelling:
+        """Take the word apart as it is written."""
+        if annotated.is_removed:
+            return cls("", is_removed=True)
+        core, lead, tail = _parts(word)
+        closers, text = word.text[word.n_stem :], annotated.text
+        letters = word.spelled or text[len(lead) : len(lead) + len(core)]
+        rest = text.removeprefix(lead).removeprefix(letters).removeprefix(tail)
+        inside, _, behind = rest.partition(closers) if closers else (rest, "", "")
+        return cls(letters, inside + behind, not word.spelled and annotated.case == Case.VERBATIM.value)
+
+    def put_into(self, word: Word) -> tuple[str, str]:
+        """The word of a place as it is written there: with its quotes and brackets, and the marks behind it.
+
+        Marks that stand inside quotes there are part of the former.
+        """
+        if self.is_removed:
+            return "", ""
+        core, lead, tail = _parts(word)
+        letters, marks = self._letters_and_marks(core)
+        stem, closers = lead + letters + tail, word.text[word.n_stem :]
+        if not closers:
+            return stem, marks
+        inside, dash, behind = marks.partition(_DASH)
+        return stem + inside + closers, dash + behind
+
+    def _letters_and_marks(self, core: str) -> tuple[str, str]:
+        """The same for a core that may have one full stop more or less: `U.S` and `U.S.`."""
+        n_more = len(core) - len(self.letters)
+        if core.lower() == self.letters.lower():
+            return core if self.stays else self.letters, self.marks
+        if n_more > 0 and core.lower() == self.letters.lower() + "." * n_more:
+            return (core if self.stays else self.letters + "." * n_more), self.marks.removeprefix("." * n_more)
+        if n_more < 0 and core.lower() + "." * -n_more == self.letters.lower():
+            return core if self.stays else self.letters[:n_more], "." * -n_more + self.marks
+        return self.letters, self.marks  # as a user spells it
+
+    def cut(self, pieces: Sequence[str]) -> list[Spelling | None]:
+        """The spellings of pieces of the word, which are given as the model reads them.
+
+        None of each where they are not cut between letters, or a user spells the word in another way.
+        """
+        if self.is_removed:
+            return [self] * len(pieces)
+        ends = {n: place for place, n in enumerate(accumulate((len(char.lower()) for char in self.letters), initial=0))}
+        cuts = [ends.get(n, -1) for n in accumulate(map(len, pieces[:-1]))]
+        parts = [self.letters[begin:end] for begin, end in pairwise([0, *cuts, len(self.letters)])]
+        said = "".join(pieces)
+        if -1 in cuts or said.rstrip(".") != self.letters.lower().rstrip("."):
+            return [None] * len(pieces)
+        *first, last = (replace(self, letters=part, marks="") for part in parts)
+        return [*first, replace(last, marks=self.marks)]
+
+
+def _parts(word: Word) -> tuple[str, str, str]:
+    """A word without quotes and brackets; what stands before, and behind it up to the marks."""
+    core = word.core
+    start = word.text.find(core)
+    return core, word.text[:start], word.text[start + len(core) : word.n_stem]

@@ -1,0 +1,234 @@
+"""Tables of words or segments: NIST's CTM, and tab-separated values.
+
+In: the lines of a file, with their ends.  Out: items; of each row all but its words is kept.
+
+>>> rows = ["talk 1 0.5 0.2 so\\n", "talk 1 0.7 0.1 ,\\n", "talk 1 0.9 0.3 what\\n"]
+>>> words = [item for item in ctm(rows) if isinstance(item, SpokenWord)]
+>>> [(item.word.text, item.word.label, item.start_ms) for item in words]
+[('so', ',', 500), ('what', '', 900)]
+>>> words[0].written("so?"), words[0].written("so")
+('so\\ntalk 1 0.7 0.1 ?\\n', 'so\\n')
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from ..errors import InputError
+from ..text.marks import Alphabet
+from ..text.words import words_of
+from .items import Cue, Item, Kept, Role, SpokenWord, without_spaces
+from .speech import is_sound, speech, timed
+
+_FIELD = re.compile(r"\S+")
+_CELL = re.compile(r"[^\t\r\n]+|(?<=\t)(?=\t)|^(?=\t)")
+_QUOTED = re.compile(r'\s*"(.*)"\s*', re.DOTALL)
+_WORD_COLUMNS, _TEXT_COLUMN = ("word", "token"), "text"
+_BLANK = ("", "na", "none", "-")  # in a column of times
+_MS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A line of a table.  begin, end: of its text in the line; cue: of a segment; source: of whose words it is one."""
+
+    line: str
+    begin: int
+    end: int
+    start_ms: int | None = None
+    end_ms: int | None = None
+    cue: Cue | None = None
+    source: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        return self.line[self.begin : self.end]
+
+
+@dataclass(frozen=True, slots=True)
+class MarkRows:
+    """A word whose marks have rows of their own behind it: rows without marks go, and new marks are in the first.
+
+    cell, rest: the word in its row, and what follows it there; rows: what stands before each mark, it, and the rest.
+    """
+
+    cell: str
+    rest: str
+    rows: tuple[tuple[str, str, str], ...]
+
+    @property
+    def raw(self) -> str:
+        """The rows as the file has them."""
+        return self.cell + self.rest + "".join(map("".join, self.rows))
+
+    @property
+    def marks(self) -> str:
+        return "".join(mark for _, mark, _ in self.rows)
+
+    def around(self, text: str, n_stem: int, n_closers: int) -> str:
+        """The rows with the word and its marks as `text` has them."""
+        is_spelled = text[: len(self.cell)].lower() != self.cell.lower()  # by a user, with other letters
+        cut = len(text) if is_spelled else len(self.cell)
+        word, marks = without_spaces(text[:cut]), text[cut:].strip()
+        if marks == self.marks:
+            return word + self.raw[len(self.cell) :]
+        lead, _, after = self.rows[0]
+        return word + self.rest + (lead + marks + after if marks else "")
+
+
+def ctm(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator[Item]:
+    """NIST's CTM: lines of file, channel, start, duration (in seconds), word and more; `;;` opens a comment."""
+    return _items(map(_ctm_row, lines), alphabet, in_field=True)
+
+
+def _ctm_row(line: str) -> Row | str:
+    """A line that states no word stays as it is."""
+    fields = list(_FIELD.finditer(line))
+    times = [_seconds_ms(field[0]) for field in fields[2:4]]
+    if line.startswith(";;") or len(fields) < 5 or None in times:
+        return line
+    start_ms, duration_ms = (time or 0 for time in times)
+    source = (fields[0][0], fields[1][0])
+    return Row(line, *fields[4].span(), start_ms, start_ms + duration_ms, source=source)
+
+
+def table(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator[Item]:
+    """Tab-separated values.
+
+    With a header: a column `word` or `token`, and `start` and `end` in seconds if there are such; or a column `text`
+    of segments, with `start` and `end` in ms, as Whisper has it.  Without: one column of words and others of numbers;
+    words come before their times, and segments behind them, as Audacity's labels do.  Raises InputError where it is
+    not clear which column holds the words.
+    """
+    rows = [(line, list(_CELL.finditer(line))) for line in lines]
+    columns = _columns([[cell[0].strip().strip('"') for cell in cells] for _, cells in rows if cells])
+    return _items(
+        (_table_row(number, line, cells, columns) for number, (line, cells) in enumerate(rows)),
+        alphabet,
+        in_field=False,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    """Where a table has its words.  scale: of its times, to ms."""
+
+    text: int
+    start: int | None = None
+    end: int | None = None
+    scale: int = _MS
+    is_segment: bool = False
+    has_header: bool = False
+
+
+def _columns(rows: Sequence[Sequence[str]]) -> _Columns:
+    """Find the columns of a table by its header, or by what they hold."""
+    header = [name.lower() for name in rows[0]] if rows else []
+    if names := {*_WORD_COLUMNS, _TEXT_COLUMN} & {*header}:
+        # R names no column of row names
+        n_more = len(rows) > 1 and all(len(row) == len(header) + 1 for row in rows[1:])
+        place = {name: number + n_more for number, name in reversed([*enumerate(header)])}
+        is_segment = _TEXT_COLUMN in names
+        text = place[_TEXT_COLUMN if is_segment else next(name for name in _WORD_COLUMNS if name in names)]
+        return _Columns(text, place.get("start"), place.get("end"), 1 if is_segment else _MS, is_segment, True)
+    n_columns = max(map(len, rows), default=1)
+    with_text = [number for number in range(n_columns) if not _are_numbers(row[number : number + 1] for row in rows)]
+    if n_columns > 1 and len(with_text) != 1:
+        raise InputError(
+            f"columns {', '.join(rows[0])}: it is not clear which of them holds words",
+            expected="a header with `word`, `token` or `text`, or one column of words beside numbers",
+            fix="name the column of words in a header",
+        )
+    text = with_text[0] if with_text else 0
+    start = text + 1 if not text else text - 2
+    if n_columns < 3 or start < 0:
+        return _Columns(text)
+    return _Columns(text, start, start + 1, is_segment=text > 0)
+
+
+def _are_numbers(cells: Iterable[Sequence[str]]) -> bool:
+    return all(cell[0].lower() in _BLANK or _seconds_ms(cell[0]) is not None for cell in cells if cell)
+
+
+def _table_row(number: int, line: str, cells: Sequence[re.Match[str]], columns: _Columns) -> Row | str:
+    is_header = columns.has_header and not number
+    if is_header or len(cells) <= columns.text or not cells[columns.text][0].strip():
+        return line
+    cell = cells[columns.text]
+    begin, end = cell.span()
+    if quoted := _QUOTED.fullmatch(cell[0]):
+        begin, end = begin + quoted.start(1), begin + quoted.end(1)
+    start_ms, end_ms = (
+        _seconds_ms(cells[place][0].strip().strip('"'), columns.scale)
+        if place is not None and place < len(cells)
+        else None
+        for place in (columns.start, columns.end)
+    )
+    cue = Cue(number, start_ms, end_ms) if columns.is_segment else None
+    return Row(line, begin, end, start_ms, end_ms, cue)
+
+
+def _items(rows: Iterable[Row | str], alphabet: Alphabet | None, *, in_field: bool) -> Iterator[Item]:
+    """The items of rows; a row of a mark alone belongs to the word of the row before it."""
+    held, before = list[Item](), None
+    for row in rows:
+        if isinstance(row, str):
+            yield from held
+            held = [Kept(row)]
+            continue
+        joined = _with_mark(held, row, alphabet or Alphabet()) if row.source == before else None
+        if joined:
+            held = joined
+            continue
+        yield from held
+        held = [Kept("", breaks=before is not None and row.source != before), *_row_items(row, alphabet, in_field)]
+        before = row.source
+    yield from held
+
+
+def _row_items(row: Row, alphabet: Alphabet | None, in_field: bool) -> Iterator[Item]:
+    line, begin, end = row.line, row.begin, row.end
+    if row.cue:
+        yield Kept(line[:begin])
+        yield from timed(speech(row.text, alphabet=alphabet, cue=row.cue), row.cue)
+        yield Kept(line[end:])
+        return
+    begin += len(row.text) - len(row.text.lstrip())
+    yield Kept(line[:begin])
+    if is_sound(sound := line[begin:end].rstrip()):  # it may be heard inside a sentence
+        yield Kept(sound, role=Role.DIRECTION)
+        yield Kept(line[begin + len(sound) :])
+        return
+    for word in words_of(line[begin:end], alphabet, opens_line=False):
+        yield SpokenWord(word, word.space, start_ms=row.start_ms, end_ms=row.end_ms, in_field=in_field)
+    yield Kept(line[end:])
+
+
+def _with_mark(held: Sequence[Item], row: Row, alphabet: Alphabet) -> list[Item] | None:
+    """The items of a word's row with the row of a mark behind it; None: it is no mark behind a word."""
+    mark = row.text.strip()
+    is_mark = bool(mark) and not mark.strip(alphabet.characters)
+    words = [(place, item) for place, item in enumerate(held) if isinstance(item, SpokenWord)]
+    if not is_mark or not words or row.cue:
+        return None
+    place, spoken = words[-1]
+    begin = row.begin + row.text.index(mark)
+    new = (row.line[:begin], mark, row.line[begin + len(mark) :])
+    if isinstance(spoken.markup, MarkRows):
+        rows = replace(spoken.markup, rows=(*spoken.markup.rows, new))
+    else:
+        rest = spoken.after + "".join(item.text for item in held[place + 1 :] if isinstance(item, Kept))
+        rows = MarkRows(spoken.raw, rest, (new,))
+    (word, *more) = words_of(rows.cell + " " * rows.marks.startswith("-") + rows.marks, alphabet, opens_line=False)
+    if more:
+        return None
+    return [*held[:place], replace(spoken, word=word, after="", markup=rows)]
+
+
+def _seconds_ms(text: str, scale: int = _MS) -> int | None:
+    try:
+        return round(scale * float(text))
+    except (ValueError, OverflowError):
+        return None

@@ -1,0 +1,211 @@
+"""Every family of encoders, from a folder as the hub has it: put under a T5 decoder, trained, saved, loaded, used."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from tiny import tiny_text
+from tiny_encoders import FAMILIES, SHAPE, save_tiny_encoder
+from transformers import ElectraConfig, ElectraModel
+
+from t5punct import config as settings
+from t5punct import model as models
+from t5punct.decoding.inputs import DecodingConfig, WindowInput
+from t5punct.decoding.precision import with_precision
+from t5punct.decoding.slots import SlotDecoder
+from t5punct.decoding.stepwise import decode_stepwise
+from t5punct.errors import ConfigError, ModelError
+from t5punct.punctuator import Punctuator, PunctuatorConfig
+from t5punct.streaming import StreamConfig, StreamingPunctuator
+from t5punct.t5.onnx import write_encoder
+from t5punct.t5.task import ENCODER_TASK
+from t5punct.text.words import split
+from t5punct.training.config import DataConfig, FitConfig, LossConfig, OptimConfig, TrainConfig
+from t5punct.training.data.corpus import CorpusConfig
+from t5punct.training.data.prepare import PrepareConfig, prepare
+from t5punct.training.delays import DelayConfig
+from t5punct.training.from_encoder import FreshDecoderConfig, from_encoder
+from t5punct.training.loop import train
+from t5punct.windows.votes import Vote
+
+CONFIGS = Path(__file__).parents[2] / "configs"
+TEXT = "we know {x} naïve iPhone o'clock 42 that\nthis is  right isn't it NASA said how are you today"
+WINDOWS = [
+    WindowInput.of(text.split()) for text in ("we know that right", "hello", "this is iPhone 3.5 no no no 🙂 ok")
+]
+
+
+@pytest.fixture(scope="module", params=FAMILIES)
+def family(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture(scope="module")
+def folder(family: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save_tiny_encoder(tmp_path_factory.mktemp("hub") / family, family)
+
+
+@pytest.fixture(scope="module")
+def trained(family: str, folder: Path, tiny_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of three steps that learns all that there is, delays too where the family can have them."""
+    output = tmp_path_factory.mktemp("run") / family
+    delays = DelayConfig(words=[2, None] if FAMILIES[family].has_delay else [])
+    data = DataConfig(str(tiny_data), batch_tokens=900, delays=delays)
+    return train(
+        TrainConfig(
+            output=str(output),
+            init_from=str(folder),
+            data=data,
+            optim=OptimConfig(lr=1e-3, warmup_steps=0, max_steps=4),
+            loss=LossConfig(tagger_weight=0.5, slot_weight=1, sampled_pieces=50),
+            fit=FitConfig(tagger_words=200, copier_words=200),
+        )
+    )
+
+
+def test_the_encoder_stays_what_it_is_weight_for_weight(family: str, folder: Path) -> None:
+    begun = from_encoder(folder, FreshDecoderConfig(layers=2, d_ff=48), None)
+    network: Any = begun.network
+    own = FAMILIES[family].network.from_pretrained(folder)  # type: ignore[attr-defined]
+    weights = network.encoder.state_dict()
+    kept = {name: value for name, value in own.state_dict().items() if "pooler" not in name}
+    assert kept.keys() == weights.keys()
+    for name, value in kept.items():
+        assert torch.equal(weights[name][: len(value)], value), name  # the words' embeddings have new rows behind
+    words = begun.tokenizer.tokenizer.encode("we know")
+    with torch.no_grad():
+        expected = own.eval()(input_ids=torch.tensor([words])).last_hidden_state
+        mine = begun.encode(torch.tensor([words]), torch.ones(1, len(words), dtype=torch.long))
+    assert torch.allclose(mine, expected, atol=1e-5)
+    assert len(network.decoder.block) == 2
+    assert network.config.d_ff == 48
+    assert network.get_output_embeddings().weight is network.encoder.get_input_embeddings().weight
+
+
+def test_it_learns_and_what_is_saved_is_what_is_loaded(family: str, folder: Path, trained: Path) -> None:
+    begun, learned = from_encoder(folder, FreshDecoderConfig(), None), models.load(trained)
+    ids = torch.tensor([[5, 6, 7, 8]])
+    mask = torch.ones_like(ids)
+    assert not torch.allclose(begun.encode(ids, mask), learned.encode(ids, mask), atol=1e-3)
+    again = trained.with_name(f"again-{family}")
+    models.save(learned, again)
+    assert torch.equal(models.load(again).encode(ids, mask), learned.encode(ids, mask))
+
+
+def votes_of(model: models.Model, windows: list[WindowInput]) -> list[tuple[Vote, ...]]:
+    return [solution.votes for solution in SlotDecoder(model, DecodingConfig()).decode(windows)]
+
+
+def test_slots_equal_step_by_step_and_a_batch_its_windows_alone(trained: Path) -> None:
+    model = models.load(trained)
+    together, stepwise = votes_of(model, WINDOWS), decode_stepwise(model, WINDOWS)
+    alone = [votes_of(model, [window])[0] for window in WINDOWS]
+    for votes, by_steps, single in zip(together, stepwise, alone, strict=True):
+        for vote, other, third in zip(votes, by_steps, single, strict=True):
+            for name in ("labels", "cases"):
+                mine = getattr(vote, name)
+                for expected in (getattr(other, name), getattr(third, name)):
+                    assert mine.outcomes == expected.outcomes
+                    assert mine.probabilities == pytest.approx(expected.probabilities, abs=1e-4)
+
+
+def test_words_stay_with_every_decoder(family: str, trained: Path) -> None:
+    for decoder in ("slots", "tagger", "generate"):
+        config = replace(PunctuatorConfig(), decoding=DecodingConfig(decoder))
+        written = Punctuator.from_pretrained(trained, config).punctuate(TEXT)
+        assert [word.normal for word in split(written).words] == [word.normal for word in split(TEXT).words]
+        assert written.count("\n") == 1
+
+
+def test_generated_text_has_the_words_that_were_written(trained: Path) -> None:
+    tokenizer = models.load(trained).tokenizer
+    forms, labels = ["We", "know", "NASA", "isn't", "right"], [",", "", "?!", "", "."]
+    assert tokenizer.decode(tokenizer.target(forms, labels)) == "We, know NASA?! isn't right."
+
+
+def test_only_relative_positions_have_a_delay(family: str, trained: Path) -> None:
+    punctuator, config = Punctuator.from_pretrained(trained), StreamConfig(policy="delay", lookahead=2)
+    if FAMILIES[family].has_delay:  # that its streams equal the whole text: tests/streaming/test_delay_policy.py
+        stream = StreamingPunctuator(punctuator, config)
+        written = [*stream.push(TEXT.split()), *stream.finish()]
+        said = split(" ".join(word.annotated.text for word in written))
+        assert [word.normal for word in said.words] == [word.normal for word in split(TEXT).words]
+    else:
+        with pytest.raises(ModelError, match="delay"):
+            StreamingPunctuator(punctuator, config)
+
+
+def test_a_delay_is_not_learned_with_absolute_positions_only(
+    family: str, folder: Path, tiny_data: Path, tmp_path: Path
+) -> None:
+    data = DataConfig(str(tiny_data), delays=DelayConfig(words=[2]))
+    config = TrainConfig(
+        output=str(tmp_path / "run"), init_from=str(folder), data=data, loss=LossConfig(tagger_weight=1)
+    )
+    if not FAMILIES[family].has_delay:
+        with pytest.raises(ModelError, match="delay"):
+            train(config)
+
+
+def test_an_encoder_that_was_never_trained_does_not_punctuate(family: str, folder: Path) -> None:
+    with pytest.raises(ModelError, match=f"holds a {family}; expected .* train it first"):
+        models.load(folder)
+
+
+def test_embeddings_narrower_than_the_states_are_refused(tmp_path: Path) -> None:
+    folder = save_tiny_encoder(tmp_path / "electra", "electra")
+    ElectraModel(ElectraConfig(vocab_size=90, embedding_size=16, **SHAPE)).save_pretrained(folder)
+    with pytest.raises(ModelError, match="embeddings of 16 channels, states of 32"):
+        from_encoder(folder, FreshDecoderConfig(), None)
+
+
+def test_another_text_form_is_refused(folder: Path) -> None:
+    with pytest.raises(ConfigError, match="inline_case False"):
+        from_encoder(folder, FreshDecoderConfig(), replace(ENCODER_TASK, inline_case=False))
+
+
+@pytest.mark.parametrize("precision", ["int8", "bf16"])
+def test_it_computes_in_other_precisions(trained: Path, precision: str) -> None:
+    model = models.load(trained)
+    ids = torch.randint(5, 50, (3, 9), generator=torch.Generator().manual_seed(1))
+    mask = (torch.arange(9) < torch.tensor([9, 5, 7])[:, None]).long()
+    states, other = (
+        network.encode(ids, mask)[mask.bool()].float() for network in (model, with_precision(model, precision))
+    )
+    assert 0 < float((states - other).detach().abs().max()) < 0.5
+
+
+def test_it_is_exported_to_onnx(tmp_path: Path) -> None:
+    pytest.importorskip("onnxruntime")
+    begun = from_encoder(save_tiny_encoder(tmp_path / "encoder", "mpnet"), FreshDecoderConfig(), None)
+    models.save(begun, tmp_path / "model")
+    write_encoder(begun.network, tmp_path / "model", "onnx")
+    model = models.load(tmp_path / "model")
+    ids = torch.randint(5, 50, (3, 9), generator=torch.Generator().manual_seed(1))
+    mask = (torch.arange(9) < torch.tensor([9, 5, 7])[:, None]).long()
+    ids[mask == 0] = model.tokenizer.pad_id
+    states, other = (variant.encode(ids, mask)[mask.bool()] for variant in (model, with_precision(model, "onnx")))
+    assert torch.allclose(states, other, atol=1e-4)
+
+
+def test_the_stages_of_the_guide_go_from_text_to_marks(tmp_path: Path) -> None:
+    """As docs/usage.md has them: prepare with the encoder's tokenizer, the tagger, then the decoder."""
+    encoder = save_tiny_encoder(tmp_path / "encoder", "roberta")
+    for seed in range(8):
+        (tmp_path / f"talk{seed}.txt").write_text(" ".join(tiny_text(30, seed)) + "\n")
+    corpora = [CorpusConfig(str(tmp_path / "talk*.txt"))]
+    prepare(PrepareConfig(str(tmp_path / "data"), corpora=corpora, tokenizer=str(encoder), holdout_percent=20))
+    short = ["data.batch_tokens=900", f"data.path={tmp_path / 'data'}", "optim.max_steps=2"]
+    first = [f"init_from={encoder}", f"output={tmp_path / 'tag'}", "fit.tagger_words=200", *short]
+    train(settings.load(TrainConfig, CONFIGS / "from-encoder-1-tag.yaml", first))
+    second = [f"init_from={tmp_path / 'tag'}", f"output={tmp_path / 'write'}", "fit.copier_words=200", *short]
+    train(settings.load(TrainConfig, CONFIGS / "from-encoder-2-write.yaml", second))
+    tagged, written = (models.load(tmp_path / name) for name in ("tag", "write"))
+    ids = torch.tensor([[5, 6, 7, 8]])
+    encoded = [model.encode(ids, torch.ones_like(ids)) for model in (tagged, written)]
+    assert torch.equal(*encoded), "the second stage leaves the encoder as it is"
+    assert Punctuator(written).punctuate(TEXT).count("\n") == 1

@@ -1,0 +1,175 @@
+"""Labels of a teacher: computed once, stored in a dozen bytes a word, and as good as the teacher itself."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from datasets import load_from_disk
+from hypothesis import given
+from hypothesis import strategies as st
+from tiny import TINY_SHAPE
+
+from t5punct import model as models
+from t5punct.cli import main
+from t5punct.errors import ConfigError, InputError
+from t5punct.model import Model
+from t5punct.t5.tagger import Tagger, at_words
+from t5punct.training import labelling
+from t5punct.training.batches import collate
+from t5punct.training.config import DataConfig, LossConfig, OptimConfig, TeacherConfig, TrainConfig
+from t5punct.training.examples import ChunkExamples
+from t5punct.training.labelling import LabelConfig, label
+from t5punct.training.labels import LABELS_FILE, Labels, codes_of, part_name, probabilities_of
+from t5punct.training.loop import train
+from t5punct.training.noise import NoiseConfig
+from t5punct.training.objective import Objective
+from t5punct.training.teacher import LabelTeacher, Teacher
+
+
+@pytest.fixture(scope="module")
+def teacher(tagged_model: Model, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("models") / "teacher"
+    models.save(tagged_model, folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def labels(teacher: Path, tiny_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    output = tmp_path_factory.mktemp("labels") / "labels"
+    return label(LabelConfig(str(tiny_data), str(teacher), str(output), precision="fp32"))
+
+
+def rows_of(data: Path) -> Any:
+    return load_from_disk(str(data))["train"]
+
+
+@given(st.lists(st.floats(1e-6, 1), min_size=2, max_size=12))
+def test_a_code_is_wrong_by_two_percent_at_most(weights: list[float]) -> None:
+    wanted = torch.tensor(weights) / sum(weights)
+    read = torch.exp2(codes_of(wanted).float() / -16)  # before they are made to sum to 1
+    seen = wanted > 2**-15
+    assert torch.allclose(read[seen], wanted[seen], rtol=0.022)
+    assert torch.all(read[~seen] < 2**-14.9)
+    assert float(probabilities_of(codes_of(wanted)).sum()) == pytest.approx(1)
+
+
+def test_labels_are_what_the_tagger_says_of_each_chunk_alone(teacher: Path, tiny_data: Path, labels: Path) -> None:
+    model, stored = models.load(teacher), Labels(labels)
+    examples = ChunkExamples(rows_of(tiny_data), model.tokenizer)
+    assert model.tagger is not None
+    for row in (0, 7, len(examples) - 1):
+        batch = collate(model.tokenizer.pad_id)([examples[row]])
+        marks, cases = model.tagger(at_words(model.encode(batch.input_ids, batch.attention_mask), batch.word_ends))
+        wanted = torch.cat([codes_of(head[0].softmax(-1)) for head in (marks, cases)], -1)
+        read = torch.tensor([list(code) for code in stored.of_row(row)])
+        assert torch.all((read - wanted).abs() <= 1)  # a batch adds in another order
+
+
+def test_it_goes_on_where_it_was_stopped(
+    teacher: Path, tiny_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(labelling, "ROWS_IN_PART", 50)
+    config = LabelConfig(str(tiny_data), str(teacher), str(tmp_path / "labels"))
+    whole = label(replace(config, output=str(tmp_path / "whole")))
+    wrote, files = labelling._write, list[str]()
+
+    def full_disk(file: Path, codes: Any) -> None:
+        if len(files) == 1:
+            raise OSError("no space left")
+        files.append(file.name)
+        wrote(file, codes)
+
+    monkeypatch.setattr(labelling, "_write", full_disk)
+    with pytest.raises(OSError, match="no space"):
+        label(config)
+    with pytest.raises(InputError, match=r"no labels in .*; expected a folder with labels.yaml"):
+        Labels(tmp_path / "labels")
+    monkeypatch.setattr(labelling, "_write", wrote)
+    told: list[tuple[int, int]] = []
+    label(config, lambda done, total: told.append((done, total)))
+    n_words = sum(rows_of(tiny_data)["n_words"])
+    assert told[-1] == (n_words, n_words)
+    parts = sorted(path.name for path in whole.glob("part-*"))
+    assert len(parts) > 1
+    for name in (*parts, LABELS_FILE):
+        assert (tmp_path / "labels" / name).read_bytes() == (whole / name).read_bytes()
+
+
+def test_learning_from_labels_is_learning_from_the_teacher(teacher: Path, tiny_data: Path, labels: Path) -> None:
+    model = models.load(teacher)
+    examples = ChunkExamples(rows_of(tiny_data), model.tokenizer, labels=Labels(labels))
+    batch = collate(model.tokenizer.pad_id)([examples[row] for row in range(4)])
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(8)
+        pupil = replace(model, tagger=Tagger(TINY_SHAPE.d_model, model.task.marks))
+    config = TeacherConfig(str(teacher), states_weight=0.0)
+    with torch.no_grad():
+        by_teacher = Objective(pupil, LossConfig(tagger_weight=1), Teacher(config, pupil))(batch).teacher
+        by_labels = Objective(pupil, LossConfig(tagger_weight=1), LabelTeacher(config))(batch).teacher
+        itself = Objective(model, LossConfig(tagger_weight=1), LabelTeacher(config))(batch).teacher
+    assert float(by_labels) == pytest.approx(float(by_teacher), rel=0.02)
+    assert float(itself) < 1e-3 < float(by_labels)
+
+
+def test_of_words_that_noise_has_changed_the_teacher_says_nothing(teacher: Path, tiny_data: Path, labels: Path) -> None:
+    model = models.load(teacher)
+    config = DataConfig(noise=NoiseConfig(share=1, substitute=0.5, delete=0, insert=0.3))
+    plain = ChunkExamples(rows_of(tiny_data), model.tokenizer, labels=Labels(labels))
+    noisy = ChunkExamples(rows_of(tiny_data), model.tokenizer, config, labels=Labels(labels))
+    assert all(plain[row].taught == tuple(Labels(labels).of_row(row)) for row in range(5))
+    taught = [bool(code) for row in range(20) for code in noisy[row].taught]
+    assert 0.1 < sum(taught) / len(taught) < 0.7
+    for row in range(20):
+        known = set(Labels(labels).of_row(row))
+        assert all(code in known for code in noisy[row].taught if code)
+
+
+def test_a_run_learns_from_labels(teacher: Path, tiny_data: Path, labels: Path, tmp_path: Path) -> None:
+    config = TrainConfig(
+        output=str(tmp_path / "run"), init_from=str(teacher), teacher=TeacherConfig(str(labels)),
+        data=DataConfig(str(tiny_data), batch_tokens=600), loss=LossConfig(text_weight=0, tagger_weight=1),
+        optim=OptimConfig(lr=1e-3, warmup_steps=0, max_steps=2), log_every_steps=1,
+    )  # fmt: skip
+    train(config)
+    log = (tmp_path / "run.log.jsonl").read_text()
+    assert '"teacher_loss"' in log
+
+
+def test_labels_of_other_data_or_marks_are_refused(
+    teacher: Path, tiny_data: Path, labels: Path, tmp_path: Path
+) -> None:
+    stored = Labels(labels)
+    with pytest.raises(ConfigError, match=r"labels .* of another data set; expected those of data.path"):
+        stored.check("0123", stored.info.rows, tuple(stored.info.classes))
+    with pytest.raises(ConfigError, match=r"labels .* of marks .*; expected the pupil's"):
+        stored.check(stored.info.data, stored.info.rows, ("", ",", "."))
+    other = tmp_path / "other"
+    models.save(models.load(teacher).with_task(max_tokens=77), other)
+    weights = models.load(other)
+    with torch.no_grad():
+        weights.network.get_input_embeddings().weight.add_(0.1)
+    models.save(weights, other)
+    with pytest.raises(ConfigError, match="which holds labels of another model or data set"):
+        label(LabelConfig(str(tiny_data), str(other), str(labels)))
+
+
+def test_a_teacher_needs_a_tagger(tiny_model: Model, tiny_data: Path, tmp_path: Path) -> None:
+    models.save(tiny_model, tmp_path / "plain")
+    with pytest.raises(ConfigError, match="without a tagger"):
+        label(LabelConfig(str(tiny_data), str(tmp_path / "plain")))
+
+
+def test_the_command_labels_beside_the_data_set(
+    teacher: Path, tiny_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = tmp_path / "said"
+    with pytest.raises(SystemExit) as ended:
+        main(["label", str(tiny_data), "--model", str(teacher), "-o", str(output)])
+    assert ended.value.code == 0
+    assert f"{output}: labelled" in capsys.readouterr().out
+    assert LabelConfig("prepared/base", "runs/large").folder == Path("prepared/base/labels-large")
+    assert (output / part_name(0)).is_file()

@@ -1,0 +1,85 @@
+"""Tables: the column of words is known or the table is refused, and marks that have rows of their own are marks."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from t5punct.errors import InputError
+from t5punct.text.render import AnnotatedWord
+from t5punct.transcripts.formats import transcript_of
+from t5punct.transcripts.items import Item, SpokenWord, in_place, texts_of, written_items
+
+
+def words_of(items: list[Item]) -> list[SpokenWord]:
+    return [item for item in items if isinstance(item, SpokenWord)]
+
+
+def written(text: str, name: str, new: list[str]) -> str:
+    """The table with its words as `new` has them."""
+    items = list(transcript_of(io.StringIO(text), name).items)
+    pairs = zip(words_of(items), new, strict=True)
+    words = [AnnotatedWord(item.word.text, text, "", "lower", 1.0, 1.0) for item, text in pairs]
+    return "".join(in_place(written_items(items, iter(words))))
+
+
+@pytest.mark.parametrize(
+    ("text", "times"),
+    [
+        pytest.param("so\t0.1\t0.5\n1953\t1\t2\n", [(100, 500), (1000, 2000)], id="words before their times"),
+        pytest.param("so\t0.1\t0.5\n1953\tNA\t2\n", [(100, 500), (None, 2000)], id="a time is missing"),
+        pytest.param("so\n1953\n", [(None, None), (None, None)], id="one column"),
+        pytest.param("0.1\t0.5\tso 1953\n\n2\t2\t\n", [(100, None), (None, 500)], id="Audacity's labels"),
+        pytest.param("7\tso\n8\t1953\n", [(None, None), (None, None)], id="numbers of rows"),
+        pytest.param('"start"\t"word"\n"1"\t0.1\t"so"\n"2"\t1\t"1953"\n', [(100, None), (1000, None)], id="R's"),
+    ],
+)
+def test_the_column_of_words_is_found(text: str, times: list[tuple[int | None, int | None]]) -> None:
+    items = list(transcript_of(io.StringIO(text), "tsv").items)
+    assert [(item.raw, item.start_ms, item.end_ms) for item in words_of(items)] == [
+        (word, *time) for word, time in zip(("so", "1953"), times, strict=True)
+    ]
+    assert written(text, "tsv", ["So,", "1953."]) == text.replace("so", "So,").replace("1953", "1953.")
+
+
+@pytest.mark.parametrize(
+    ("text", "columns"),
+    [
+        ("onset\toffset\torthography\n0.1\t0.2\tso\n", "onset, offset, orthography"),
+        ("so\tADV\n", "so, ADV"),
+        ("0.1\t0.2\n", "0.1, 0.2"),
+        ('"id"\t"said"\n1\t"so"\n', "id, said"),
+    ],
+)
+def test_a_table_is_refused_where_it_is_not_clear_which_column_holds_words(text: str, columns: str) -> None:
+    with pytest.raises(
+        InputError, match=f"^columns {columns}: it is not clear which of them holds words; expected a h"
+    ):
+        list(transcript_of(io.StringIO(text), "tsv").items)
+
+
+CTM = "a 1 0 1 so 0.9\na 1 1 0 , 0.5\na 1 1 1 etc\na 1 2 0 . 0.5\na 1 2 0 ?\na 1 3 1 what\n"
+TSV = "word\tstart\nso\t0\n,\t1\netc\t1\n.\t2\n?\t2\nwhat\t3\n"
+
+
+@pytest.mark.parametrize(("name", "text"), [("ctm", CTM), ("tsv", TSV)])
+def test_a_mark_in_a_row_of_its_own_is_the_mark_of_the_word_before_it(name: str, text: str) -> None:
+    items = list(transcript_of(io.StringIO(text), name).items)
+    assert [(item.word.text, item.word.given) for item in words_of(items)] == [("so", ","), ("etc", "?"), ("what", "")]
+    assert written(text, name, ["so,", "etc.?", "what"]) == text
+    new = written(text, name, ["So", "etc.", "What."])
+    expected = text.replace("so", "So").replace("what", "What.").splitlines(keepends=True)
+    rows = [row for row in expected if "," not in row and "?" not in row]
+    assert new == "".join(rows)
+    assert (
+        written(text, name, ["so -", "etc.", "what"]).splitlines()[: 2 + (name == "tsv")]
+        == (text.replace(",", "-").splitlines()[: 2 + (name == "tsv")])
+    )
+
+
+def test_a_mark_before_all_words_or_behind_another_recordings_is_kept() -> None:
+    text = "a 1 0 0 ,\na 1 0 1 so\nb 1 0 0 .\nb 1 0 1 what\n"
+    items = list(transcript_of(io.StringIO(text), "ctm").items)
+    assert [[word.text for word in one] for one in texts_of(items)] == [[",", "so"], [".", "what"]]
+    assert written(text, "ctm", [",", "So.", ".", "What."]) == text.replace("so", "So.").replace("what", "What.")
