@@ -21,7 +21,7 @@ from .markup import OVERRIDES, TAGS
 from .rolling import Rolling
 from .speech import speech, timed
 
-_TIME = r"(?:(\d+):)?(\d{1,2}):(\d{1,2})(?:[.,](\d{1,3}))?"
+_TIME = r"(?:(\d{1,9}):)?(\d{1,2}):(\d{1,2})(?:[.,](\d{1,3}))?"
 TIMING = re.compile(rf"\s*{_TIME}\s*-->\s*{_TIME}")
 _ARROW = "-->"  # of a line of times, whether they can be read or not; never of speech
 _OF_TIMES = "0123456789:.,;+- \tOolI"  # characters of times, and letters that are taken for digits

@@ -367,3 +367,20 @@ def test_times_that_cannot_be_read_and_numbers_are_no_speech(damage: str) -> Non
         assert lines.count("2") == 1
     if damage == "spaces in times":
         assert spoken[-3].start_ms == 3000
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("srt", "1\n{hours}:00:00,000 --> 00:00:02,000\nhow are you\n"),
+        ("vtt", "WEBVTT\n\n00:01.000 --> 00:02.000\nhow <{hours}:00:01.500>are you\n"),
+        ("ass", "Dialogue: 0,{hours}:00:00.00,0:00:02.00,,,0,0,0,,how are you\n"),
+    ],
+)
+def test_an_hour_of_thousands_of_digits_is_a_time_that_cannot_be_read(name: str, text: str) -> None:
+    text = text.format(hours="9" * 5000)
+    spoken = [item for item in reading(text, name).items if isinstance(item, SpokenWord)]
+    assert [(item.word.text, item.start_ms is None) for item in spoken] == [
+        ("how", name != "vtt"), ("are", True), ("you", True),
+    ]  # fmt: skip
+    assert bare(punctuated(text, name, seed=1), name) == bare(text, name)
