@@ -64,11 +64,11 @@ def sources(run: Path) -> Iterator[str]:
         return
     state = TrainState(**json.loads((run / STATE_FILE).read_text(encoding="utf-8")))
     rows: Any = load_from_disk(str(Path(trained.data.path) / "train"))
-    examples = ChunkExamples(rows, load_tokenizer(run, read_task(run)), trained.data)
-    sampler = BatchSampler(examples.lengths, trained.data.batch_tokens, trained.seed)
+    examples = ChunkExamples(rows, load_tokenizer(run, read_task(run)), trained.data, trained.seed)
+    sampler = BatchSampler(examples.lengths, trained.data.batch_tokens, trained.seed, state.processes)
     for epoch in range(state.epoch + 1):
         sampler.set_position(epoch)
-        batches = list(sampler)[: state.batch] if epoch == state.epoch else list(sampler)
+        batches = list(sampler)[: state.batch * state.processes] if epoch == state.epoch else list(sampler)
         for batch in batches:
             yield from examples.sources(batch)
 

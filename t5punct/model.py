@@ -23,7 +23,7 @@ from .t5.folder import TAGGER_FILE, remove_weights, writing_folder
 from .t5.hub import locate
 from .t5.task import TaskConfig
 from .t5.tokenization import TaskTokenizer
-from .t5.weights import check_kind, converted, load_network, without_advice, without_bars
+from .t5.weights import LOADING, check_kind, converted, load_network, without_advice, without_bars
 
 if TYPE_CHECKING:
     import torch
@@ -188,7 +188,7 @@ def _read_tokenizer(folder: Path) -> Any:
     from transformers import AutoTokenizer, T5Tokenizer
 
     try:
-        with without_advice():  # it looks at the model's config, whose kind it may not know
+        with LOADING, without_advice():  # it looks at the model's config, whose kind it may not know
             return AutoTokenizer.from_pretrained(str(folder), trust_remote_code=False)
     except Exception:
         if not (folder / "spiece.model").is_file():

@@ -11,6 +11,7 @@ same, with a column `punctuated`.  Neither Ray, Spark nor pandas is imported.
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -32,6 +33,7 @@ class Frame(Protocol):
 
 
 _Frame = TypeVar("_Frame", bound=Frame)
+_LOADING = threading.Lock()  # threads that share an instance share its model
 
 
 @dataclass
@@ -54,10 +56,11 @@ class BatchPunctuator:
 
     @property
     def punctuator(self) -> Punctuator:
-        if self._loaded is None:
-            named = {name: getattr(self, name) for name in ("style", "precision", "device", "revision")}
-            self._loaded = Punctuator.from_pretrained(self.model, self.config, **named)
-        return self._loaded
+        with _LOADING:
+            if self._loaded is None:
+                named = {name: getattr(self, name) for name in ("style", "precision", "device", "revision")}
+                self._loaded = Punctuator.from_pretrained(self.model, self.config, **named)
+            return self._loaded
 
     def __getstate__(self) -> dict[str, Any]:
         """What is pickled: the settings."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,9 @@ from .trackers import tracker_settings
 from .validation import Validator
 
 _log = logging.getLogger(__name__)
+
+# the first process validates and saves while the others wait; one that ends takes all with it, as launchers see to
+_WAIT = timedelta(hours=12)
 
 
 @dataclass
@@ -93,13 +97,14 @@ def build(config: TrainConfig) -> Run:
 def _accelerator(config: TrainConfig) -> Any:
     import torch
     from accelerate import Accelerator
-    from accelerate.utils import DataLoaderConfiguration, set_seed
+    from accelerate.utils import DataLoaderConfiguration, InitProcessGroupKwargs, set_seed
 
     accelerator = Accelerator(
         cpu=not torch.accelerator.is_available(),  # else several CPU processes do not find each other
         mixed_precision=config.mixed_precision,
         gradient_accumulation_steps=config.optim.accumulation_steps,
         dataloader_config=DataLoaderConfiguration(even_batches=False),
+        kwargs_handlers=[InitProcessGroupKwargs(timeout=_WAIT)],
         **tracker_settings(config),
     )
     check_sharded(accelerator, config.optim)

@@ -18,7 +18,7 @@ from torch.nn.functional import gelu, layer_norm
 
 from ..errors import ConfigError, ModelError, first_line
 from ..t5.hub import locate
-from ..t5.weights import without_advice, without_bars
+from ..t5.weights import LOADING, kind_of, without_advice, without_bars
 
 _EXPECTED = "a BERT (model_type bert, absolute positions, gelu) such as bert-base-uncased or MiniLM"
 
@@ -117,12 +117,13 @@ class Bert:
         from transformers import AutoConfig, AutoModel
 
         folder = locate(source, "encoder")
+        kind_of(folder)  # raises ModelError where none is stated
         try:
             config = AutoConfig.from_pretrained(str(folder), trust_remote_code=False)
             if not is_supported(config):
                 raise ModelError(f"{source}: {_described(config)}", expected=_EXPECTED, fix="name another encoder")
             settings = {"use_safetensors": True, "dtype": torch.float32, "add_pooling_layer": False}
-            with without_bars(), without_advice():  # a masked language model has an output layer besides
+            with LOADING, without_bars(), without_advice():  # a masked language model has an output layer besides
                 network, found = AutoModel.from_pretrained(
                     str(folder), output_loading_info=True, trust_remote_code=False, **settings
                 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -39,6 +40,21 @@ def test_arrays_stay_arrays_and_lists_lists(folder: str, expected: list[str]) ->
         assert (found["punctuated"].dtype, found["punctuated"].tolist()) == (object, expected)
     assert punctuate({"text": TEXTS}) == {"text": TEXTS, "punctuated": expected}
     assert punctuate({"text": np.array([], dtype=object)})["punctuated"].shape == (0,)
+
+
+def test_threads_that_share_an_instance_load_its_model_once(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    punctuators = list[Punctuator]()
+    load = Punctuator.from_pretrained
+
+    def count_and_load(*arguments: object, **options: object) -> Punctuator:
+        punctuators.append(load(*arguments, **options))
+        return punctuators[-1]
+
+    monkeypatch.setattr(Punctuator, "from_pretrained", count_and_load)
+    punctuate = BatchPunctuator(folder)
+    with ThreadPoolExecutor(6) as pool:
+        assert len(set(pool.map(lambda _: id(punctuate.punctuator), range(12)))) == 1
+    assert len(punctuators) == 1
 
 
 def test_a_text_is_no_column_and_no_batch() -> None:

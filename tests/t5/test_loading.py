@@ -17,22 +17,23 @@ from t5punct import model as models
 from t5punct.errors import ModelError
 from t5punct.model import Model
 from t5punct.training.from_encoder import FreshDecoderConfig, from_encoder
+from t5punct.warmstart.bert import Bert
 
 CODE = "import pathlib\npathlib.Path('{mark}').write_text('it ran')\nraise SystemExit\n"
 
 
-@pytest.fixture
-def harmful(tiny_model: Model, tmp_path: Path) -> tuple[Path, Path]:
-    """A folder whose config names code beside it, and the file that the code would write."""
+@pytest.fixture(params=["code.Anything", "evil/repository--code.Anything"])
+def harmful(tiny_model: Model, tmp_path: Path, request: pytest.FixtureRequest) -> tuple[Path, Path]:
+    """A folder whose config names code, beside it or of another repository, and the file that the code would write."""
     folder, mark = tmp_path / "model", tmp_path / "mark"
     models.save(tiny_model, folder)
     config = json.loads((folder / "config.json").read_text())
     del config["model_type"]
     kinds = ("AutoConfig", "AutoModel", "AutoModelForSeq2SeqLM")
-    config["auto_map"] = dict.fromkeys(kinds, "code.Anything")
+    config["auto_map"] = dict.fromkeys(kinds, request.param)
     (folder / "config.json").write_text(json.dumps(config))
     tokenizer = json.loads((folder / "tokenizer_config.json").read_text())
-    tokenizer["auto_map"] = {"AutoTokenizer": ["code.Anything", None]}
+    tokenizer["auto_map"] = {"AutoTokenizer": [request.param, None]}
     (folder / "tokenizer_config.json").write_text(json.dumps(tokenizer))
     (folder / "code.py").write_text(CODE.format(mark=mark))
     return folder, mark
@@ -44,6 +45,8 @@ def test_a_folder_without_a_model_type_is_refused_and_runs_no_code(harmful: tupl
         models.load(folder)
     with pytest.raises(ModelError, match=r"config.json without a model_type"):
         from_encoder(folder, FreshDecoderConfig(), None)
+    with pytest.raises(ModelError, match=r"config.json without a model_type"):
+        Bert.load(folder)
     assert not mark.exists()
 
 

@@ -1,8 +1,11 @@
 import json
 import shutil
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
+import accelerate
 import pytest
 import torch
 from datasets import Dataset, DatasetDict
@@ -43,6 +46,20 @@ def test_the_same_seed_trains_the_same_model_and_another_another(config: TrainCo
     folders = [train(replace(config, output=str(tmp_path / f"run{n}"), seed=seed)) for n, seed in enumerate((1, 1, 2))]
     one, same, other = ((folder / "model.safetensors").read_bytes() for folder in folders)
     assert one == same != other
+
+
+def test_processes_wait_while_the_first_one_validates(config: TrainConfig, monkeypatch: pytest.MonkeyPatch) -> None:
+    """NCCL's own limit is ten minutes; a validation or a checkpoint of a large model takes longer."""
+    waits = list[timedelta]()
+    start = accelerate.Accelerator.__init__
+
+    def note_and_start(accelerator: accelerate.Accelerator, **options: Any) -> None:
+        waits.extend(handler.timeout for handler in options["kwargs_handlers"])
+        start(accelerator, **options)
+
+    monkeypatch.setattr(accelerate.Accelerator, "__init__", note_and_start)
+    build(config)
+    assert waits == [timedelta(hours=12)]
 
 
 def test_epochs_see_every_example_once_each(config: TrainConfig) -> None:

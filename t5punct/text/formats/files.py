@@ -27,6 +27,7 @@ from ...errors import InputError
 _PARTIAL = ".t5punct"
 _SUFFIX_CHARS = 8
 _ANY_MODE = 0o666  # of a file that anybody may read and write, before the umask
+_ANY_WRITES = 0o222
 STANDARD = "-"  # standard input or output, in the place of a path
 PACKED = (".gz", ".xz")
 BOM = "\ufeff"  # a byte order mark, which some editors write at the start of a file
@@ -99,6 +100,8 @@ def writable(path: str | Path) -> Path:
     if _is_special(path):
         return path
     path = Path(os.path.realpath(path))
+    if path.is_symlink():  # what cannot be followed to its end
+        raise InputError(f"{path} is a link to itself", expected="a file to write", fix="name another")
     if not path.parent.is_dir():
         raise InputError(f"no folder {path.parent}", expected="an existing folder", fix="create it first")
     if not os.access(path.parent, os.W_OK):
@@ -108,7 +111,9 @@ def writable(path: str | Path) -> Path:
 
 def check_replaceable(path: Path) -> None:
     """Raise InputError for a file that may not be written: who protects one does not want another in its place."""
-    if path.is_file() and not os.access(path, os.W_OK):
+    if not path.is_file():
+        return
+    if not (os.access(path, os.W_OK) and path.stat().st_mode & _ANY_WRITES):  # root may write what nobody may
         raise InputError(
             f"{path} is read-only", expected="a file that may be written", fix="allow it by chmod u+w, or name another"
         )
