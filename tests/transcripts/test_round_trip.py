@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import io
 import json
-import random
 import re
 import tracemalloc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from chance import annotated, bare, punctuated, reading
 from hypothesis import example, given
 from hypothesis import strategies as st
 from strategies import texts
 
 from t5punct.errors import InputError
-from t5punct.text.marks import NO_LABEL, Alphabet, Case
-from t5punct.text.render import AnnotatedWord, Decision, RenderConfig, render_word
-from t5punct.text.words import Word
+from t5punct.text.render import AnnotatedWord
 from t5punct.transcripts.formats import Transcript, read_transcript, transcript_of
-from t5punct.transcripts.items import Item, Kept, SpokenWord, in_place, texts_of, written_items
+from t5punct.transcripts.items import Kept, SpokenWord, texts_of, written_items
 
 LINE_FORMATS = ("text", "lines", "srt", "vtt", "ass", "ctm", "tsv")
 SRT = (
@@ -61,39 +59,8 @@ DAMAGED = {  # of the second cue's times and number, what a careless hand or too
 }
 
 
-def reading(text: str, name: str) -> Transcript:
-    return transcript_of(io.StringIO(text, newline="\n"), name)
-
-
 def unchanged(found: Transcript) -> str:
     return "".join(item.text if isinstance(item, Kept) else item.raw + item.after for item in found.items)
-
-
-def annotated(words: Iterator[Word], seed: int) -> Iterator[AnnotatedWord]:
-    """Words with marks and case by chance."""
-    rng = random.Random(seed)
-    for word in words:
-        decision = Decision(rng.choice(["", ",", ".", "?!", " -"[1:]]), rng.choice(list(Case)), 1.0, 1.0)
-        written = render_word(word, decision, RenderConfig(), Alphabet())
-        yield AnnotatedWord(word.text, written.text, written.label, written.case.value, 1.0, 1.0)
-
-
-def punctuated(text: str, name: str, seed: int) -> str:
-    """The file with marks and case by chance."""
-    items = list(reading(text, name).items)
-    return "".join(in_place(written_items(items, annotated((one.word for one in items if is_word(one)), seed))))
-
-
-def is_word(item: Item) -> bool:
-    return isinstance(item, SpokenWord)
-
-
-def bare(text: str, name: str) -> str:
-    """The file without marks, in lower case: what no decision may change."""
-    items = reading(text, name).items
-    return "".join(
-        item.text if isinstance(item, Kept) else item.written(item.word.written(NO_LABEL)).lower() for item in items
-    )
 
 
 @pytest.mark.parametrize("header", ["word", "Token", "text", "word\tstart"])

@@ -1,0 +1,80 @@
+"""Marks and case by chance, in place of a model: what files of every format and texts are punctuated with in tests."""
+
+from __future__ import annotations
+
+import io
+import random
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import count
+from types import SimpleNamespace
+
+from t5punct.punctuator import Punctuator, PunctuatorConfig
+from t5punct.t5.task import TaskConfig
+from t5punct.text.marks import DISFLUENT, NO_LABEL, Alphabet, Case
+from t5punct.text.render import AnnotatedWord, Decision, RenderConfig, render_word
+from t5punct.text.words import Word
+from t5punct.transcripts.formats import Transcript, transcript_of
+from t5punct.transcripts.items import Item, Kept, SpokenWord
+from t5punct.windows.plan import View
+from t5punct.windows.votes import Distribution, Vote
+
+LABELS = ("", ",", ".", "?!", "-")
+_LABELS_OF_VOTES = ("", "", ",", ".", "?", "!", ":", ";", "-", "...", "?!", DISFLUENT)
+
+
+def reading(text: str, name: str) -> Transcript:
+    """A file of a format."""
+    return transcript_of(io.StringIO(text, newline="\n"), name)
+
+
+def spoken(items: Iterable[Item]) -> list[SpokenWord]:
+    return [item for item in items if isinstance(item, SpokenWord)]
+
+
+def annotated(words: Iterable[Word], seed: int, config: RenderConfig | None = None) -> Iterator[AnnotatedWord]:
+    """Words with marks and case by chance."""
+    rng = random.Random(seed)
+    for word in words:
+        decision = Decision(rng.choice(LABELS), rng.choice(list(Case)), 1.0, 1.0)
+        written = render_word(word, decision, config or RenderConfig(), Alphabet())
+        yield AnnotatedWord(word.text, written.text, written.label, written.case.value, 1.0, 1.0)
+
+
+def by_chance(text: str, name: str, seed: int, config: RenderConfig | None = None) -> tuple[str, list[str]]:
+    """The file with marks and case by chance, and its words as they are written."""
+    transcript = reading(text, name)
+    words = list(annotated((item.word for item in spoken(transcript.items)), seed, config))
+    return "".join(transcript.written(transcript.with_words(words))), [word.text for word in words]
+
+
+def punctuated(text: str, name: str, seed: int) -> str:
+    return by_chance(text, name, seed)[0]
+
+
+def bare(text: str, name: str) -> str:
+    """The file without marks, in lower case: what no decision may change."""
+    return "".join(
+        item.text if isinstance(item, Kept) else item.written(item.word.written(NO_LABEL)).lower()
+        for item in reading(text, name).items
+    )
+
+
+class PunctuatorByChance(Punctuator):
+    """The whole way from text to text, with votes by chance in place of a model's; a slot's are the same every time."""
+
+    def __init__(self, config: PunctuatorConfig, seed: int) -> None:
+        self.config, self.seed = config, seed
+        self.model = SimpleNamespace(task=TaskConfig())  # type: ignore[assignment]
+        self._alphabet = self.model.task.alphabet
+
+    def _votes(self, views: Sequence[View[Word]], whole: bool) -> list[tuple[Vote, ...]]:
+        return [
+            tuple(self._vote(place) for place, _ in zip(count(view.window.start), view.words, strict=False))
+            for view in views
+        ]
+
+    def _vote(self, place: int) -> Vote:
+        rng = random.Random(self.seed * 1_000_003 + place)
+        cases = Distribution.of({case.value: rng.random() for case in Case})
+        labels = rng.sample(_LABELS_OF_VOTES, 3)
+        return Vote(Distribution.of({label: rng.random() for label in labels}), cases)
