@@ -26,11 +26,11 @@ _ELISIONS = {"tis", "twas", "twere", "twill", "cause", "em", "til", "till", "bou
 _DIRECTIONS = "\u200b\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff"
 _INVISIBLE = _DIRECTIONS + "\ufe0f"  # that shows a character as an emoji, and belongs to it
 _OPENERS = '"“„«‘([{¿¡' + _INVISIBLE
-_CLOSERS = '"”“»)]}' + APOSTROPHES + _INVISIBLE
+CLOSERS = '"”“»)]}' + APOSTROPHES + _INVISIBLE
 
-_PUNCTUATION = ",.?!:;-…–—―" + "".join(OTHER_SCRIPTS) + _OPENERS + _CLOSERS
+_PUNCTUATION = ",.?!:;-…–—―" + "".join(OTHER_SCRIPTS) + _OPENERS + CLOSERS
 _STANDING = ",?!:;…" + "".join(OTHER_SCRIPTS)  # that no letter, abbreviation or hyphenated word ends in
-_ALL_MARKS = Alphabet(Alphabet().marks + "".join(OTHER_SCRIPTS))
+ALL_MARKS = Alphabet(Alphabet().marks + "".join(OTHER_SCRIPTS))  # of any script
 _PIECE = re.compile(r"(\S+)(\s*)")
 _ASCII_WORD = re.compile(r"[A-Za-z0-9]+(?:['-][A-Za-z0-9]+)*")
 _FACE = re.compile(EMOTICON_IN_MARKS + "$")
@@ -67,7 +67,7 @@ class Word:
         quoted = text[1:2].isupper() and text[1:].lower() not in _ELISIONS  # 'Hello, but not 'Tis
         if text[:1] in APOSTROPHES and (quoted or text[-1:] in APOSTROPHES):
             text = text.strip(APOSTROPHES)
-        closers = _CLOSERS.replace("'", "").replace("’", "")
+        closers = CLOSERS.replace("'", "").replace("’", "")
         return _FACE.sub("", text).rstrip(closers) or self.text
 
     @property
@@ -89,7 +89,7 @@ class Word:
     def takes_marks(self) -> bool:
         """Whether marks may follow: not behind one that the model does not know (`你好。`)."""
         stem = self.text[: self.n_stem]
-        last = _FACE.sub("", stem).rstrip(_CLOSERS)[-1:]
+        last = _FACE.sub("", stem).rstrip(CLOSERS)[-1:]
         return self.has_slot and not (last and last in _STANDING)
 
     def written(self, label: str, case: Case = Case.VERBATIM, alphabet: Alphabet | None = None) -> str:
@@ -98,7 +98,7 @@ class Word:
         bare = stem + "." * (self.dotted and not self.spelled)  # what a user spells is the whole word
         if not label or not self.has_slot:
             return bare + closers
-        alphabet = alphabet or _ALL_MARKS
+        alphabet = alphabet or ALL_MARKS
         if self._ends_itself:
             label = label.lstrip(ENDS_SENTENCE)
         inside, dash, behind = label.partition(DASH)  # a dash stands apart, so never inside quotes
@@ -171,7 +171,7 @@ def words_of(text: str, alphabet: Alphabet | None = None, *, opens_line: bool = 
 
     `opens_line`: whether the text begins a line; there a number with a full stop is a list item (`1.`).
     """
-    alphabet = alphabet or _ALL_MARKS
+    alphabet = alphabet or ALL_MARKS
     word: Word | None = None
     start = stop = 0  # where the word and its marks stand in the text
     takes_marks = False
@@ -268,7 +268,7 @@ def _tail_start(piece: str, alphabet: Alphabet) -> int:
 
     A regular expression would start over at every mark; this walks once, from the end.
     """
-    characters = alphabet.characters.replace(DASH, "") + _CLOSERS
+    characters = alphabet.characters.replace(DASH, "") + CLOSERS
     place = len(piece)
     while place:
         if piece[place - 1] in characters:

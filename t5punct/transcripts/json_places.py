@@ -18,6 +18,7 @@ from itertools import chain, repeat
 from typing import Any
 
 from ..text.marks import DASH, Alphabet
+from ..text.words import ALL_MARKS, CLOSERS
 from .items import Item, SpokenWord
 from .json_strings import JsonObject, Literal
 from .speech import speech
@@ -157,9 +158,11 @@ def _with_marks(places: Iterator[Place], alphabet: Alphabet | None) -> Iterator[
         if held and _is_mark_behind(place, held, alphabet or Alphabet()):
             held = _with_mark(held, place, alphabet)
             continue
+        if place.listed and place.listed.type == MARK_TYPE:
+            continue
         if held:
             yield held
-        held = place if place.listed is None or place.listed.type != MARK_TYPE else None
+        held = place
     if held:
         yield held
 
@@ -178,10 +181,12 @@ def _is_mark_behind(place: Place, word: Place, alphabet: Alphabet) -> bool:
     if place.listed is None or word.listed is None or place.listed.list_start != word.listed.list_start:
         return False
     raw, n_words = place.literal.text, len(word.words)
-    is_mark = n_words == 1 and bool(raw.strip()) and not raw.strip(alphabet.characters + " ")
-    may_be_hyphen = not raw.strip(DASH)  # inside a word: of `well` `-` `known`
-    is_behind = place.listed.type == MARK_TYPE or (is_mark and not may_be_hyphen)
-    return place.group == word.group and n_words > 0 and is_behind
+    if place.listed.type == MARK_TYPE:  # AWS has `¿` and `%`, too
+        is_mark = n_words > 0 and bool(raw.strip(CLOSERS + " ")) and not raw.strip(ALL_MARKS.characters + CLOSERS + " ")
+    else:
+        may_be_hyphen = not raw.strip(DASH)  # inside a word: of `well` `-` `known`
+        is_mark = n_words == 1 and bool(raw.strip()) and not raw.strip(alphabet.characters + " ") and not may_be_hyphen
+    return place.group == word.group and is_mark
 
 
 def _word_key(value: Mapping[str, Any]) -> str | None:

@@ -17,7 +17,7 @@ from itertools import accumulate, pairwise
 
 from ..text.marks import Case
 from ..text.render import AnnotatedWord
-from ..text.words import Word
+from ..text.words import ALL_MARKS, Word
 
 _DASH = " -"  # stands apart, so never inside quotes
 
@@ -62,14 +62,15 @@ class Spelling:
         return stem + inside + closers, dash + behind
 
     def _letters_and_marks(self, core: str) -> tuple[str, str]:
-        """The same for a core that may have one full stop more or less: `U.S` and `U.S.`."""
+        """The same for a core that may have a mark less, or one full stop more: `U.S` and `U.S.`."""
         n_more = len(core) - len(self.letters)
         if core.lower() == self.letters.lower():
             return core if self.stays else self.letters, self.marks
         if n_more > 0 and core.lower() == self.letters.lower() + "." * n_more:
             return (core if self.stays else self.letters + "." * n_more), self.marks.removeprefix("." * n_more)
-        if n_more < 0 and core.lower() + "." * -n_more == self.letters.lower():
-            return core if self.stays else self.letters[:n_more], "." * -n_more + self.marks
+        begun, more = self.letters[: len(core)], self.letters[len(core) :]
+        if core.lower() == begun.lower() and not more.strip(ALL_MARKS.characters):
+            return core if self.stays else begun, more + self.marks
         return self.letters, self.marks  # as a user spells it
 
     def cut(self, pieces: Sequence[str]) -> list[Spelling | None]:

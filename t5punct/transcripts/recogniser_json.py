@@ -135,13 +135,15 @@ class RecogniserJson:
 
     def _edits(self, place: Place, new: Sequence[Spelling | None], mark_items: MarkItems | None) -> Iterator[Edit]:
         """What changes in one place.  `mark_items`: given where marks have items of their own."""
-        text, marks, after = _written(place, new)
+        text, marks, after = _written(place.items, new)
         as_it_was = place.literal.text if not place.marks else ""
         if text + marks + after == as_it_was or not (place.marks or (mark_items and place.listed)):
             yield changed(self.source, place.literal, text + marks + after)
             return
         if marks.startswith(".") and place.words[-1].word.dotted:  # its own, as the file has it: `etc.`
             text, marks = text + ".", marks[1:]
+        if place.marks:  # with closing quotes that stand among them
+            marks = "".join(_written(place.heard, new)).removeprefix(text)
         if mark_items and place.listed:
             yield from mark_items.edits(self.source, place, place.listed, text + after, marks.strip())
         else:
@@ -225,13 +227,13 @@ def _that_gives_the_words(groups: Mapping[str, _Group]) -> str:
     return max(whole, key=suits)
 
 
-def _written(place: Place, new: Sequence[Spelling | None]) -> tuple[str, str, str]:
-    """A place with its words as they are written: the text, the marks behind its last word, and what follows these.
+def _written(items: Iterable[Item], new: Sequence[Spelling | None]) -> tuple[str, str, str]:
+    """Items with their words as they are written: the text, the marks behind the last word, and what follows these.
 
     Words without text are removed.
     """
     text, marks, after, spellings = "", "", "", iter(new)
-    for item in place.items:
+    for item in items:
         text, marks, after = text + marks + after, "", ""
         if isinstance(item, Kept):
             text += item.text

@@ -37,15 +37,15 @@ def written(text: str, new: Sequence[str] | None = None) -> str:
     )
 
 
-def by_chance(text: str, seed: int, config: RenderConfig | None = None) -> tuple[str, list[str]]:
+def by_chance(text: str, seed: int, alphabet: Alphabet | None = None) -> tuple[str, list[str]]:
     """The json with marks and case by chance, and its words as they are written."""
-    rng, found = random.Random(seed), transcript_of([text], "json")
+    rng, found = random.Random(seed), transcript_of([text], "json", alphabet)
     items = list(found.items)
     words = list[AnnotatedWord]()
     for item in items:
         if isinstance(item, SpokenWord):
             decision = Decision(rng.choice(["", ",", ".", "?!", "-"]), rng.choice(list(Case)), 1.0, 1.0)
-            now = render_word(item.word, decision, config or RenderConfig(), Alphabet())
+            now = render_word(item.word, decision, RenderConfig(), Alphabet())
             words.append(AnnotatedWord(item.word.text, now.text, now.label, now.case.value, 1.0, 1.0))
     return "".join(found.written(written_items(items, iter(words)))), [word.text for word in words]
 
@@ -397,6 +397,31 @@ def test_of_two_items_of_marks_none_stays_that_is_gone() -> None:
     assert written(text, ["so?!", "what"]) == text
     assert json.loads(written(text, ["so.", "what"]))["items"] == [_item(text) for text in ("so", ".", "what")]
     assert json.loads(written(text, ["so", "what"]))["items"] == [_item(text) for text in ("so", "what")]
+
+
+@pytest.mark.parametrize("transcript", [{}, {"transcript": "hola ¿cómo va"}])
+@pytest.mark.parametrize("content", ["¿", "%", "(", ")", '"', "word"])
+def test_an_item_of_a_mark_that_is_none_stays_and_parts_nothing(content: str, transcript: dict[str, str]) -> None:
+    items = [_item("hola"), {"type": "punctuation", "content": content}, *map(_item, (",", "cómo", "va"))]
+    new = json.loads(
+        written(json.dumps({**transcript, "items": items}), ["Hola.", "¿cómo" if transcript else "cómo", "va?"])
+    )
+    assert [item["content"] for item in new["items"]] == ["Hola", content, ".", "cómo", "va", "?"]
+
+
+@pytest.mark.parametrize("alphabet", [None, Alphabet()])
+@pytest.mark.parametrize("mark", ["。", "؟", '?"', ".)"])
+def test_an_item_of_a_mark_keeps_its_closing_quotes_and_marks_that_the_model_does_not_know(
+    mark: str, alphabet: Alphabet | None
+) -> None:
+    """Then the item says what the text does."""
+    items = [_item("so"), {"type": "punctuation", "content": mark}, _item("what")]
+    text = json.dumps({"transcript": f"so{mark} what", "items": items}, ensure_ascii=False)
+    assert written(text) == text
+    for seed in range(9):
+        new = json.loads(by_chance(text, seed, alphabet)[0])
+        assert new["items"][0]["content"].lower() == "so"
+        assert "".join(item["content"] for item in new["items"]).replace(" ", "") == new["transcript"].replace(" ", "")
 
 
 def test_names_and_phrases_that_are_listed_have_no_marks() -> None:
