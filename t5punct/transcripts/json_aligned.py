@@ -11,15 +11,16 @@ A word that stands in pieces in one of them is found too: Whisper splits `1,000`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, pairwise
+from itertools import chain
+from typing import Any
 
 from rapidfuzz.distance import Levenshtein
 
 _MOST_COPIES = 3  # of all words in one list: Google's stand there once more, with their speakers
 _MOST_PIECES = 20  # of a word
-_Order = Callable[["HeardWord"], tuple[str, int]]
+_ORDERS = (("channel", "order_ms"), ("channel",), ("order_ms",), ())  # by what of its words a list may be sorted
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +65,9 @@ def aligned(ours: Sequence[HeardWord], theirs: Sequence[HeardWord]) -> list[Matc
 
 
 def _best(ours: Sequence[HeardWord], theirs: Sequence[HeardWord]) -> list[Match]:
-    """The matches in the order in which most words are found; channels and times first, and the files' order last."""
+    """The matches in the order in which most words are found."""
     best = list[Match]()
-    for order in _orders(ours, theirs):
-        mine, others = (sorted(range(len(words)), key=lambda n: order(words[n])) for words in (ours, theirs))
+    for mine, others in _orders(ours, theirs):
         spans = _same_words([ours[n].normal for n in mine], [theirs[n].normal for n in others])
         matches = [Match((*mine[here],), (*others[there],)) for here, there in spans]
         if not best or _n_matched(matches) > _n_matched(best):
@@ -77,21 +77,27 @@ def _best(ours: Sequence[HeardWord], theirs: Sequence[HeardWord]) -> list[Match]
     return best
 
 
-def _orders(ours: Sequence[HeardWord], theirs: Sequence[HeardWord]) -> Iterator[_Order]:
-    lists = (ours, theirs)
-    has_channels = all(word.channel for words in lists for word in words)
-    has_times = all(word.order_ms is not None for words in lists for word in words)
-    if has_channels and len({word.channel for word in ours}) > 1:
-        if has_times:
-            yield lambda word: (word.channel, word.order_ms or 0)
-        yield lambda word: (word.channel, 0)
-    if has_times and not all(_is_sorted(words) for words in lists):
-        yield lambda word: ("", word.order_ms or 0)
-    yield lambda word: ("", 0)
+def _orders(ours: Sequence[HeardWord], theirs: Sequence[HeardWord]) -> Iterator[tuple[list[int], list[int]]]:
+    """The places of two lists, sorted by what all words of both have; and then, by what those of one have."""
+    tried = list[tuple[list[int], list[int]]]()
+    for needs_both in (True, False):
+        for keys in _ORDERS:
+            of_both = _values(ours, keys), _values(theirs, keys)
+            if needs_both and None in of_both:
+                continue
+            mine, others = (
+                sorted(range(len(words)), key=values.__getitem__) if values else [*range(len(words))]
+                for words, values in zip((ours, theirs), of_both, strict=True)
+            )
+            if (mine, others) not in tried:
+                tried.append((mine, others))
+                yield mine, others
 
 
-def _is_sorted(words: Sequence[HeardWord]) -> bool:
-    return all((before.order_ms or 0) <= (word.order_ms or 0) for before, word in pairwise(words))
+def _values(words: Sequence[HeardWord], keys: Sequence[str]) -> list[tuple[Any, ...]] | None:
+    """What words have of these; None: some have nothing."""
+    values = [tuple(getattr(word, key) for key in keys) for word in words]
+    return None if any(value in (None, "") for of_word in values for value in of_word) else values
 
 
 def _n_matched(matches: Sequence[Match]) -> int:

@@ -322,8 +322,12 @@ def _channel(words: list[dict[str, Any]]) -> dict[str, Any]:
     return {"alternatives": [{"transcript": " ".join(word["word"] for word in words), "words": words}]}
 
 
-def test_channels_without_a_text_of_their_own_are_aligned_by_time() -> None:
-    """As AWS writes two channels: all items in order of time, and those of each channel."""
+@pytest.mark.parametrize("is_by_channel", [False, True])
+def test_channels_without_a_text_of_their_own_are_aligned_by_time(is_by_channel: bool) -> None:
+    """As AWS writes two channels: the text and all items in order of time, and those of each channel.
+
+    All items may stand in the order of the channels, too.
+    """
     rng = random.Random(2)
     times = [(n / 2, rng.randint(0, 1), rng.choice(["yes", "no", "so"])) for n in range(60)]
     items = [
@@ -338,12 +342,17 @@ def test_channels_without_a_text_of_their_own_are_aligned_by_time() -> None:
         for n in (0, 1)
     ]
     text = " ".join(word for *_, word in times)
+    order = sorted(range(60), key=lambda n: times[n][1]) if is_by_channel else [*range(60)]
     value = {
-        "results": {"transcripts": [{"transcript": text}], "channel_labels": {"channels": channels}, "items": items}
+        "results": {
+            "transcripts": [{"transcript": text}],
+            "channel_labels": {"channels": channels},
+            "items": [items[n] for n in order],
+        }
     }
     new = json.loads(by_chance(json.dumps(value), 1)[0])["results"]
     apart = [_text_of(channel["items"]) for channel in new["channel_labels"]["channels"]]
-    together = _text_of(new["items"])
+    together = [word for _, word in sorted(zip(order, _text_of(new["items"]), strict=True))]
     assert [word for n in (0, 1) for word, (_, channel, _) in zip(together, times, strict=True) if channel == n] == [
         *apart[0], *apart[1],
     ]  # fmt: skip
