@@ -25,10 +25,10 @@ _ELISIONS = {"tis", "twas", "twere", "twill", "cause", "em", "til", "till", "bou
 # characters that nobody sees, which right-to-left subtitles have around marks: directions, joiners, byte order marks
 _DIRECTIONS = "\u200b\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff"
 _INVISIBLE = _DIRECTIONS + "\ufe0f"  # that shows a character as an emoji, and belongs to it
-_OPENERS = '"“„«‘([{¿¡' + _INVISIBLE
+OPENERS = '"“„«‘([{¿¡' + _INVISIBLE
 CLOSERS = '"”“»)]}' + APOSTROPHES + _INVISIBLE
 
-_PUNCTUATION = ",.?!:;-…–—―" + "".join(OTHER_SCRIPTS) + _OPENERS + CLOSERS
+_PUNCTUATION = ",.?!:;-…–—―" + "".join(OTHER_SCRIPTS) + OPENERS + CLOSERS
 _STANDING = ",?!:;…" + "".join(OTHER_SCRIPTS)  # that no letter, abbreviation or hyphenated word ends in
 ALL_MARKS = Alphabet(Alphabet().marks + "".join(OTHER_SCRIPTS))  # of any script
 _PIECE = re.compile(r"(\S+)(\s*)")
@@ -61,7 +61,7 @@ class Word:
         """The spelling without quotes, brackets and leading dots; pure punctuation is left as it is."""
         if _ASCII_WORD.fullmatch(self.text) or not self.has_slot:
             return self.text
-        text = self.text[: self.n_stem].lstrip(_OPENERS)
+        text = self.text[: self.n_stem].lstrip(OPENERS)
         if text.startswith(("...", "…")):
             text = text.lstrip(".…")
         quoted = text[1:2].isupper() and text[1:].lower() not in _ELISIONS  # 'Hello, but not 'Tis
@@ -220,7 +220,7 @@ def _word(piece: str, space: str, alphabet: Alphabet, opens_line: bool) -> Word:
     place, marks, closers, shared = _marks_begin(piece, alphabet), "", "", ""
     for unit in _units(alphabet).finditer(piece, place):
         # U.S. and e.g. are words: their last full stop belongs to them and is not a mark
-        if not marks and unit["mark"] == "." and is_initialism(piece[: unit.end()].lstrip(_OPENERS)):
+        if not marks and unit["mark"] == "." and is_initialism(piece[: unit.end()].lstrip(OPENERS)):
             shared = "." * piece.startswith(".", unit.end())  # `U.S...` is `U.S.` and `...`, as `Alphabet.spell` has it
         elif unit["mark"]:
             place, marks = place if marks else unit.start(), marks + unit["mark"]
@@ -230,7 +230,7 @@ def _word(piece: str, space: str, alphabet: Alphabet, opens_line: bool) -> Word:
         n_closers = 0 if _is_punctuation(piece) else len(piece) - len(piece.rstrip(_DIRECTIONS))
         return Word(piece, NO_LABEL, n_closers, piece, space)
     stem, label = piece[:place], alphabet.label(shared + marks)
-    dotted = marks[0] == "." and owns_full_stop(stem.lstrip(_OPENERS), opens_line=opens_line)
+    dotted = marks[0] == "." and owns_full_stop(stem.lstrip(OPENERS), opens_line=opens_line)
     is_whole = len(label) > 1 or len(marks) == 1  # else marks after the full stop would be lost
     return Word(stem + closers, label, len(closers), piece, space, dotted=dotted and is_whole)
 
@@ -258,7 +258,7 @@ def _marks_begin(piece: str, alphabet: Alphabet) -> int:
     """Where marks and closing quotes begin, behind a mark that is part of an address (`http://a.b?`) or of `C:`."""
     start = _tail_start(piece, alphabet)
     is_owned = (piece.find("?") == start and "://" in piece[:start]) or (
-        piece.startswith(":", start) and is_drive(piece[: start + 1].lstrip(_OPENERS))
+        piece.startswith(":", start) and is_drive(piece[: start + 1].lstrip(OPENERS))
     )
     return start + is_owned
 

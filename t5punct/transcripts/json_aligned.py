@@ -18,6 +18,8 @@ from typing import Any
 
 from rapidfuzz.distance import Levenshtein
 
+from ..text.words import APOSTROPHES
+
 _MOST_COPIES = 3  # of all words in one list: Google's stand there once more, with their speakers
 _MOST_PIECES = 20  # of a word
 _ORDERS = (("channel", "order_ms"), ("channel",), ("order_ms",), ())  # by what of its words a list may be sorted
@@ -51,15 +53,19 @@ def aligned(ours: Sequence[HeardWord], theirs: Sequence[HeardWord]) -> list[Matc
 
     A word without letters is none.
     """
-    matches, left = list[Match](), [place for place, word in enumerate(theirs) if word.normal]
+    mine, left = ([place for place, word in enumerate(words) if word.normal] for words in (ours, theirs))
+    matches, heard = list[Match](), [ours[place] for place in mine]
     for n_copies in range(_MOST_COPIES):
-        more = _best(ours, [theirs[place] for place in left])
+        more = _best(heard, [theirs[place] for place in left])
         if n_copies and 2 * _n_matched(more) < len(left):
             break
-        matches += [Match(match.ours, tuple(left[place] for place in match.theirs)) for match in more]
+        matches += [
+            Match(tuple(mine[place] for place in match.ours), tuple(left[place] for place in match.theirs))
+            for match in more
+        ]
         matched = {place for match in matches for place in match.theirs}
         left = [place for place in left if place not in matched]
-        if 2 * len(left) < len(ours):
+        if 2 * len(left) < len(heard):
             break
     return matches
 
@@ -129,14 +135,14 @@ def _same_letters(
     """From the start of two ranges: a word of one, and the pieces that make it up in the other."""
     i, j = here.start, there.start
     while i < here.stop and j < there.stop:
-        k, m, our, their = i + 1, j + 1, _letters(ours[i]), _letters(theirs[j])
-        while our != their:
+        k, m, our, their = i + 1, j + 1, ours[i], theirs[j]
+        while (letters := _letters(our)) != (their_letters := _letters(their)):
             if max(k - i, m - j) > _MOST_PIECES:
                 return
-            if len(our) < len(their) and k < here.stop:
-                our, k = our + _letters(ours[k]), k + 1
-            elif len(their) < len(our) and m < there.stop:
-                their, m = their + _letters(theirs[m]), m + 1
+            if len(letters) < len(their_letters) and k < here.stop:
+                our, k = our + ours[k], k + 1
+            elif len(their_letters) < len(letters) and m < there.stop:
+                their, m = their + theirs[m], m + 1
             else:
                 return
         if min(k - i, m - j) > 1:  # cut in other places
@@ -146,5 +152,5 @@ def _same_letters(
 
 
 def _letters(word: str) -> str:
-    """A word without full stops: the last one of `u` `.s.` is read as a mark."""
-    return word.replace(".", "") or word
+    """A word without full stops, as the last one of `u` `.s.` is read as a mark, and without apostrophes around it."""
+    return word.replace(".", "").strip(APOSTROPHES) or word

@@ -17,7 +17,7 @@ from itertools import accumulate, pairwise
 
 from ..text.marks import Case
 from ..text.render import AnnotatedWord
-from ..text.words import ALL_MARKS, Word
+from ..text.words import ALL_MARKS, APOSTROPHES, Word
 
 _DASH = " -"  # stands apart, so never inside quotes
 
@@ -71,6 +71,9 @@ class Spelling:
         begun, more = self.letters[: len(core)], self.letters[len(core) :]
         if core.lower() == begun.lower() and not more.strip(ALL_MARKS.characters):
             return core if self.stays else begun, more + self.marks
+        own, bare = core.strip(APOSTROPHES), self.letters.strip(APOSTROPHES)
+        if own and own.lower() == bare.lower():  # each place has its own apostrophes: `'so` and `so`
+            return core.replace(own, own if self.stays else bare, 1), self.marks
         return self.letters, self.marks  # as a user spells it
 
     def cut(self, pieces: Sequence[str]) -> list[Spelling | None]:
@@ -80,11 +83,13 @@ class Spelling:
         """
         if self.is_removed:
             return [self] * len(pieces)
-        ends = {n: place for place, n in enumerate(accumulate((len(char.lower()) for char in self.letters), initial=0))}
-        cuts = [ends.get(n, -1) for n in accumulate(map(len, pieces[:-1]))]
-        parts = [self.letters[begin:end] for begin, end in pairwise([0, *cuts, len(self.letters)])]
         said = "".join(pieces)
-        if -1 in cuts or said.rstrip(".") != self.letters.lower().rstrip("."):
+        lead, tail = said[: len(said) - len(said.lstrip(APOSTROPHES))], said[len(said.rstrip(APOSTROPHES)) :]
+        letters = lead + self.letters.strip(APOSTROPHES) + tail
+        ends = {n: place for place, n in enumerate(accumulate((len(char.lower()) for char in letters), initial=0))}
+        cuts = [ends.get(n, -1) for n in accumulate(map(len, pieces[:-1]))]
+        parts = [letters[begin:end] for begin, end in pairwise([0, *cuts, len(letters)])]
+        if -1 in cuts or said.rstrip(".") != letters.lower().rstrip("."):
             return [None] * len(pieces)
         *first, last = (replace(self, letters=part, marks="") for part in parts)
         return [*first, replace(last, marks=self.marks)]

@@ -24,7 +24,7 @@ from itertools import islice
 
 from ..errors import InputError
 from ..text.marks import Alphabet
-from ..text.words import Word
+from ..text.words import APOSTROPHES, CLOSERS, OPENERS, Word
 from .items import Cue, Item, Kept, SpokenWord, WrittenWord, joined
 from .json_aligned import HeardWord, Match, aligned
 from .json_marks import MarkItems, marks_changed
@@ -37,6 +37,7 @@ _TWICE = 0.01  # so much of them may be missing
 _QUOTED = 1 / 3  # a group with fewer of all letters quotes the recording
 _MS, _LONG_WORD_MS = 1000, 10_000
 _TOKEN = re.compile(r"\[_\w+\]")  # of whisper.cpp, which nobody says
+_QUOTES = "".join(char for char in OPENERS + CLOSERS if char not in APOSTROPHES)  # which stand inside words, too
 # what holds nothing when nothing was said
 _HOLDERS = ("text", "transcript", "segments", "words", "results", "transcription", "utterances", "channels")
 
@@ -119,7 +120,8 @@ class RecogniserJson:
             spellings = iter(new if path == self.source_group else self._spellings_in(group, new))
             for place in group.places:
                 here = [*islice(spellings, len(place.words))]
-                if 2 * sum(spelling is not None for spelling in here) > len(here):  # else it says something else
+                heard = [new for new, word in zip(here, place.words, strict=True) if _normal(word.word)]
+                if 2 * sum(spelling is not None for spelling in heard) > len(heard):  # else it says something else
                     edits += self._edits(place, here, mark_items if group.has_typed_marks else None)
         return mark_items.in_lists(edited(self.source, edits))
 
@@ -189,7 +191,7 @@ def _most_timed(groups: Sequence[_Group], chosen: _Group) -> list[HeardWord]:
 
 def _with_times(words: Sequence[HeardWord], timed: Sequence[HeardWord]) -> list[HeardWord]:
     """Words with the times, speakers and channels that others have of them."""
-    timed_words = [replace(word, speaker="", start_ms=None, end_ms=None) for word in words]
+    timed_words = [replace(word, speaker="", start_ms=None, end_ms=None) if word.normal else word for word in words]
     for match in aligned(timed, words):
         first, last = timed[match.ours[0]], timed[match.ours[-1]]
         for place in match.theirs:
@@ -264,7 +266,8 @@ def _n_letters(word: str) -> int:
 
 
 def _normal(word: Word) -> str:
-    return "" if _TOKEN.fullmatch(word.text) else word.normal
+    """What the model reads; nothing of what is not said: tokens, and quotes and brackets that stand alone."""
+    return "" if _TOKEN.fullmatch(word.text) or not word.text.strip(_QUOTES) else word.normal
 
 
 def _says_nothing(value: object) -> bool:

@@ -236,6 +236,27 @@ def test_quotes_and_brackets_belong_to_each_place() -> None:
     assert "".join(token["text"] for token in tokens).count('"') == 2
 
 
+@pytest.mark.parametrize(
+    ("new", "pieces", "expected"),
+    [
+        ('He "hello",', 'he| "|hel|lo|"', 'He| "|Hel|lo,|"'),
+        ("He 'hello',", "he| '|hel|lo|'", "He| '|Hel|lo,|'"),
+        ("He (hello),", "he| (|hel|lo|)", "He| (|Hel|lo,|)"),
+        ("'Quote me'.", "quote| me", "Quote| me."),
+        ("'Quote me'.", " '|quo|te| me|'", " '|Quo|te| me.|'"),
+        ("Quote me.", " '|quo|te| me|'", " '|Quo|te| me.|'"),
+        ("'Quote me'.", "quo|te| me", "Quo|te| me."),
+        ("O'clock dogs'.", "o|'|clock| dogs", "O|'|clock| dogs."),
+    ],
+)
+def test_pieces_of_quoted_words_get_their_marks(new: str, pieces: str, expected: str) -> None:
+    text = json.dumps({"text": new.rstrip(".,").lower(), "words": [{"word": piece} for piece in pieces.split("|")]})
+    assert written(text) == text
+    value = json.loads(written(text, new.replace("hello", "Hello").split()))
+    assert value["text"] == new.replace("hello", "Hello")
+    assert [word["word"] for word in value["words"]] == expected.split("|")
+
+
 @pytest.mark.parametrize("key", ["text", "transcript", "word", "punctuated_word", "content"])
 def test_a_new_mark_has_an_item_whatever_the_key_of_words_is(key: str) -> None:
     text = json.dumps({"items": [{"type": "pronunciation", key: word, "n": [1, {}]} for word in ("so", "what")]})
