@@ -24,6 +24,8 @@ from .speech import speech, timed
 _TIME = r"(?:(\d{1,9}):)?(\d{1,2}):(\d{1,2})(?:[.,](\d{1,3}))?"
 TIMING = re.compile(rf"\s*{_TIME}\s*-->\s*{_TIME}")
 _ARROW = "-->"  # of a line of times, whether they can be read or not; never of speech
+_FULL_TIME = rf"(?=\d+:\d+(?::\d|[.,])){_TIME}"  # `10:30` may be said
+_DAMAGED = re.compile(rf"\s*{_FULL_TIME}\s*[-–—>〉→]{{1,3}}\s*{_FULL_TIME}\s*")  # a line of times with another arrow
 _OF_TIMES = "0123456789:.,;+- \tOolI"  # characters of times, and letters that are taken for digits
 _INLINE_TIME = re.compile(rf"<{_TIME}>")  # of the word behind it, in WebVTT
 _NOTE = re.compile(r"(?:NOTE|STYLE|REGION)\b")
@@ -35,7 +37,8 @@ _DRAWING = re.compile(r"\{[^{}]*\\p[1-9]")  # from the last brace before it: fro
 def srt(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator[Item]:
     """SubRip.  A text behind an empty line belongs to the cue before it.
 
-    A line with `-->` is no speech, nor is a number before it, whether its times can be read or not.
+    A line with `-->` is no speech, nor is a number before it, whether its times can be read or not.  Nor are two times
+    with another arrow (`->`, `–`).
     """
     return _cues(lines, alphabet, is_vtt=False)
 
@@ -82,9 +85,9 @@ def _cues(lines: Iterable[str], alphabet: Alphabet | None, *, is_vtt: bool) -> I
     held, rolling = list[list[Item]](), Rolling()  # the lines of a cue
     number, before, speaker = 0, "", ""
     for line, following, spoken in _looking_ahead(lines):
-        if _ARROW in line and not _states_times(line):
+        if _has_arrow(line) and not _states_times(line):
             held.append([Kept(line)])
-        elif _ARROW in line:
+        elif _has_arrow(line):
             yield from _closed(held, cue, rolling)
             held = [[Kept(line)]]
             cue, number = _cue(line, number, speaker), number + 1
@@ -93,7 +96,11 @@ def _cues(lines: Iterable[str], alphabet: Alphabet | None, *, is_vtt: bool) -> I
             if is_vtt and (not line.strip("\r\n") or _NOTE.match(following)):  # YouTube's cues have lines of a space
                 yield from _closed(held, cue, rolling)
                 held, cue = [], None
-        elif cue is None or _is_id(line, before, following) or (not is_vtt and _is_number(line, before, spoken)):
+        elif (
+            cue is None
+            or _is_id(line, before, following)
+            or (not is_vtt and line.strip().isdecimal() and _is_number(line, before, following, spoken))
+        ):
             held.append([Kept(line)])
         else:
             voice = _VOICE.match(line)
@@ -108,7 +115,7 @@ def _cues(lines: Iterable[str], alphabet: Alphabet | None, *, is_vtt: bool) -> I
 
 def _cue(line: str, number: int, speaker: str) -> Cue:
     """The cue whose times a line states; without times if they cannot be read."""
-    timing = TIMING.match(line) or TIMING.match("".join(line.split()))  # `00: 00: 02,000`
+    timing = TIMING.match(line) or TIMING.match("".join(line.split())) or _DAMAGED.fullmatch(line)  # `00: 00: 02,000`
     if timing is None:
         return Cue(number, None, None, speaker)
     return Cue(number, _ms(*timing.groups()[:4]), _ms(*timing.groups()[4:]), speaker)
@@ -146,20 +153,29 @@ def _looking_ahead(lines: Iterable[str]) -> Iterator[tuple[str, str, str]]:
             waiting.append(line)
 
 
+def _has_arrow(line: str) -> bool:
+    """Whether a line is none of speech but one of times, or what is left of it."""
+    return _ARROW in line or _DAMAGED.fullmatch(line) is not None
+
+
 def _states_times(line: str) -> bool:
     """Whether a line with an arrow is one of times, also of such as cannot be read (`00:00:0l,000`)."""
     before = line.partition(_ARROW)[0]
-    return any(char.isdecimal() for char in before) and not before.strip(_OF_TIMES)
+    return any(char.isdecimal() for char in before) and (before == line or not before.strip(_OF_TIMES))
 
 
 def _is_id(line: str, before: str, following: str) -> bool:
     """Whether a line names the cue whose times follow it."""
-    return _ARROW in following and (line.strip().isdecimal() or not before.strip())
+    return _has_arrow(following) and (line.strip().isdecimal() or not before.strip())
 
 
-def _is_number(line: str, before: str, spoken: str) -> bool:
-    """Whether a line is the number of a cue whose times follow behind empty lines; behind times, it is what is said."""
-    return _ARROW in spoken and line.strip().isdecimal() and _ARROW not in before
+def _is_number(number: str, before: str, following: str, spoken: str) -> bool:
+    """Whether a number is that of a cue: its times follow behind empty lines, or it stands there twice.
+
+    Behind times, it is what is said.
+    """
+    is_twice = not before.strip() and number.strip() == following.strip()
+    return is_twice or (_has_arrow(spoken) and not _has_arrow(before))
 
 
 def _ms(hours: str | None, minutes: str, seconds: str, fraction: str | None) -> int:
