@@ -1,10 +1,8 @@
 """How a training lives with the launcher that started it: `torchrun` or `accelerate launch`.
 
-In: this process's environment, and its parent's command.  Out: a process that ends with its launcher, and a command
-that starts as many processes as the launcher was asked for.
+In: this process's environment.  Out: a process that ends with its launcher, or an error that names another launcher.
 
-`accelerate launch --num_processes 2 --cpu train.py` starts a single process: accelerate leaves processes on a CPU to
-MPI.  `torchrun_instead()` is then `python -m torch.distributed.run --standalone --nproc_per_node 2 train.py`.
+`end_with_launcher()` at the start of a training, `leave_group()` at its end.
 """
 
 from __future__ import annotations
@@ -13,15 +11,12 @@ import ctypes
 import os
 import signal
 import sys
-from collections.abc import Sequence
-from pathlib import PurePath
-from typing import Any
+from collections.abc import Mapping
 
 from ..errors import ConfigError
 
 _SET_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of Linux's prctl.h
 _LAUNCHED = ("TORCHELASTIC_RUN_ID", "ACCELERATE_MIXED_PRECISION")  # only launchers set them
-_LAUNCH = ("accelerate-launch", "accelerate.commands.launch", "launch.py")
 # what torchrun, MPI and their like tell each of the processes that they start
 _RANKED = ("LOCAL_RANK", "WORLD_SIZE", "PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE")
 
@@ -52,60 +47,15 @@ def leave_group() -> None:
         distributed.destroy_process_group()
 
 
-def start_all() -> None:
-    """Become torchrun if `accelerate launch` was asked for several processes on a CPU and started one.
+def check_launched(environment: Mapping[str, str]) -> None:
+    """Raise ConfigError if `accelerate launch` was asked for several processes on a CPU: it starts a single one.
 
-    Raises ConfigError, which names the command to run instead, where accelerate's own command cannot be read.
+    accelerate leaves processes on a CPU to MPI, and sets an address for them to meet at.
     """
-    command = torchrun_instead(os.environ, _parent_command())
-    if command is not None:
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("MASTER_")}
-        sys.stdout.flush()
-        os.execve(command[0], command, environment)  # noqa: S606  (the same process: signals reach it as before)
-
-
-def torchrun_instead(environment: Any, parent: Sequence[str]) -> list[str] | None:
-    """The command that starts what accelerate's command, the parent's, asked for; None if this process is all of it."""
-    # accelerate sets an address for processes to meet at when it is asked for more than one
     is_lone = environment.get("ACCELERATE_USE_CPU") == "True" and "MASTER_ADDR" in environment
-    if not is_lone or any(name in environment for name in _RANKED):
-        return None
-    asked = _asked(parent)
-    if asked is None or (asked.num_machines or 1) > 1:
+    if is_lone and not any(name in environment for name in _RANKED):
         raise ConfigError(
             "accelerate launch, which starts one process on a CPU",
             expected="torchrun",
             fix="run torchrun --nproc_per_node N train.py with the same settings",
         )
-    kind = ["--no-python"] * bool(asked.no_python) + ["--module"] * bool(asked.module)
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", asked.num_processes]
-    return [*map(str, command), *kind, asked.training_script, *asked.training_script_args]
-
-
-def _asked(command: Sequence[str]) -> Any:
-    """The arguments of a command that is `accelerate launch`, by accelerate's own parser; None of any other."""
-    names = [PurePath(part).name for part in command]
-    starts = [place + 2 for place in range(len(names) - 1) if names[place : place + 2] == ["accelerate", "launch"]]
-    starts += [place + 1 for place, name in enumerate(names) if name in _LAUNCH]
-    if not starts:
-        return None
-    from accelerate.commands.config.config_args import load_config_from_file
-    from accelerate.commands.launch import launch_command_parser
-
-    arguments = launch_command_parser().parse_args(command[min(starts) :])
-    if arguments.num_processes is None:  # then its settings file has it
-        try:
-            arguments.num_processes = load_config_from_file(arguments.config_file).num_processes
-        except OSError:
-            return None
-    return arguments
-
-
-def _parent_command() -> list[str]:
-    """The words of the command that started this process; none where the system does not tell."""
-    import psutil
-
-    try:
-        return list(psutil.Process(os.getppid()).cmdline())
-    except psutil.Error:
-        return []

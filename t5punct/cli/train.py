@@ -7,13 +7,15 @@ In: a YAML file of settings and dotted overrides.  Out: a folder, and a line tha
 
 from __future__ import annotations
 
+import os
+
 import typer
 
 from ..extras import need
-from .launchers import end_with_launcher, leave_group, start_all
+from .launchers import check_launched, end_with_launcher, leave_group
 from .options import Config, Overrides, silence_bars
 from .process import collect_as_usual, keep_freed_memory
-from .progress import is_shown, plain_lines, progress_bar
+from .progress import is_shown, plain_lines
 from .report import tell_of
 from .threads import use_threads, wait_asleep
 
@@ -21,7 +23,7 @@ from .threads import use_threads, wait_asleep
 def prepare(config: Config = None, overrides: Overrides = None) -> None:
     """Make a training data set from corpora (see configs/prepare.yaml)."""
     need("train")
-    from datasets.utils.logging import CRITICAL, disable_progress_bar, set_verbosity
+    from datasets.utils.logging import CRITICAL, disable_progress_bar, enable_progress_bar, set_verbosity
 
     from ..config import load
     from ..training.data.prepare import PrepareConfig
@@ -30,10 +32,9 @@ def prepare(config: Config = None, overrides: Overrides = None) -> None:
 
     collect_as_usual()
     settings = load(PrepareConfig, config, overrides or ())
-    disable_progress_bar()
+    (enable_progress_bar if is_shown() else disable_progress_bar)()
     set_verbosity(CRITICAL)  # what it logs of an error comes as an error, too
-    with progress_bar("preparing", None) as advance:
-        report = run(settings, (lambda done, total: advance(done, done, total)) if is_shown() else None)
+    report = run(settings)
     typer.echo(
         f"{report.output}: {report.train_chunks} chunks of {report.train_words} words to train on, "
         f"{report.validation_chunks} chunks to validate with"
@@ -56,8 +57,8 @@ def train(config: Config = None, overrides: Overrides = None) -> None:
     settings = load(TrainConfig, config, overrides or ())
     if settings.report.file is not None:
         check_source(settings.report.file)
+    check_launched(os.environ)
     end_with_launcher()
-    start_all()
     from ..training.loop import train as run
 
     collect_as_usual()

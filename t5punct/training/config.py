@@ -21,7 +21,6 @@ from .from_encoder import FreshDecoderConfig
 from .lora import LoraConfig
 from .noise import NoiseConfig
 from .report_config import ReportConfig
-from .spans import SpanConfig
 
 # of transformers' get_scheduler those that need no more than a warm-up and a length
 SCHEDULES = (
@@ -88,7 +87,6 @@ class DataConfig:
     questions: QuestionConfig = field(default_factory=QuestionConfig)
     noise: NoiseConfig = field(default_factory=NoiseConfig)
     disfluencies: DisfluencyConfig = field(default_factory=DisfluencyConfig)
-    spans: SpanConfig = field(default_factory=SpanConfig)
     silent_share: float = (
         0.0  # of the examples with silences, how many hide them, so that texts without times lose nothing
     )
@@ -255,7 +253,6 @@ class TrainConfig:
     revision: str | None = None  # of the hub id: a branch, tag or commit
     tokenizer: str | None = None  # for random weights: the folder that `prepare` put it in
     encoder_layers: list[int] | None = None  # of `init_from`'s encoder layers, those to keep, from 0; null keeps all
-    decoder_from: str | None = None  # a checkpoint whose decoder takes the place of `init_from`'s; null: its own
     decoder_layers: int | None = None  # keep the first of `init_from`'s decoder layers only; null keeps all
     fresh: FreshModelConfig = field(default_factory=FreshModelConfig)
     decoder: FreshDecoderConfig = field(default_factory=FreshDecoderConfig)  # where init_from is an encoder alone
@@ -279,7 +276,7 @@ class TrainConfig:
 
     def __post_init__(self) -> None:
         if self.init_from is None:
-            for name in ("revision", "encoder_layers", "decoder_from", "decoder_layers"):
+            for name in ("revision", "encoder_layers", "decoder_layers"):
                 if (value := getattr(self, name)) is not None:
                     found = f"{name} {value} of nothing"
                     raise ConfigError(found, expected="a model to start from", fix="set init_from")

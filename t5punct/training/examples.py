@@ -3,7 +3,7 @@
 In: rows of a data set, or numbers.  Out: `Example`s in tokens.
 
 A row with the source `we know right` and the target `We know, right?` usually becomes just that window.  Some rows get
-errors or disfluencies, some become questions about one slot, some pre-training (see `DataConfig`).  The same index of
+errors or disfluencies, some become questions about one slot (see `DataConfig`).  The same index of
 the same epoch gives the same example in every process.
 """
 
@@ -30,7 +30,6 @@ from .disfluencies import disfluent
 from .labels import Labels, Taught
 from .natural import labelled
 from .noise import Written, noised
-from .spans import corrupted
 
 IGNORED = -100  # target positions that the loss leaves out
 _SILENCE_KNOWN = 0.5  # how often a question shows the silence after its last word
@@ -58,8 +57,7 @@ class Example:
 class ChunkExamples(Dataset[Example]):
     """A prepared data set, encoded on demand.
 
-    Some chunks get recognition errors or disfluencies; some are turned into questions about one slot, or into
-    pre-training.
+    Some chunks get recognition errors or disfluencies; some are turned into questions about one slot.
     """
 
     def __init__(
@@ -88,8 +86,6 @@ class ChunkExamples(Dataset[Example]):
         for style in sorted({*styles, *self.config.styles}):
             if style not in task.styles:
                 raise ConfigError(f"style {style!r}", expected=f"one of {', '.join(task.styles)}", fix="check the data")
-        if self.config.spans.share:
-            _ = self.tokenizer.sentinel_id  # raises ModelError where there is none
         if styles and not any(self.config.styles.get(style, 1.0) for style in styles):
             raise ConfigError("data.styles that leaves nothing", expected="some style above 0", fix="set data.styles")
 
@@ -102,9 +98,6 @@ class ChunkExamples(Dataset[Example]):
         words = self._taught(self._words(row), self._chunks[index])
         if any(word.pause for word in words) and rng.random() < self.config.silent_share:
             words = [replace(word, pause=0) for word in words]
-        spans = self.config.spans
-        if spans.share and rng.random() < spans.share:
-            return self._pretraining(words, rng)
         if rng.random() < self.config.noise.share:
             others = self._other_words(rng)
             words = noised(words, self.config.noise, rng, lambda: rng.choice(others))
@@ -198,15 +191,6 @@ class ChunkExamples(Dataset[Example]):
         """The words inside the sentences of a random chunk, so that frequent words come often."""
         words = self._words(self.rows[rng.randrange(len(self.rows))])
         return [word for before, word in pairwise(words) if not ends_sentence(before.label)] or words
-
-    def _pretraining(self, words: Sequence[Written], rng: random.Random) -> Example:
-        """A chunk as it is written, with runs of tokens left out."""
-        tokenizer, nowhere, ignored = self.tokenizer, (0,) * len(words), (IGNORED,) * len(words)
-        (*ids, end) = tokenizer.target(self._forms(words), [word.label for word in words])
-        if len(ids) < 2:
-            return Example((*ids, end), (*ids, end), (), nowhere, ignored, ignored)
-        found = corrupted(ids, self.config.spans, rng, tokenizer.sentinel_ids)
-        return Example((*found.source, end), (*found.target, end), (), nowhere, ignored, ignored)
 
     def _forms(self, words: Sequence[Written]) -> list[str]:
         """The words as the task writes them."""

@@ -15,7 +15,6 @@ from ..t5.task import TaskConfig
 from ..t5.weights import is_encoder
 from .config import TrainConfig
 from .delays import check_layers
-from .donor import with_decoder_of
 from .fewer_layers import with_decoder_layers, with_encoder_layers
 from .from_encoder import from_encoder
 from .loading import prepared
@@ -58,5 +57,4 @@ def _given(config: TrainConfig) -> models.Model:
         model = models.load(config.init_from, task=config.task, revision=config.revision)
     check_tokenizer(config, model)
     model = with_encoder_layers(model, config.encoder_layers) if config.encoder_layers else model
-    model = with_decoder_of(model, config.decoder_from) if config.decoder_from else model
     return with_decoder_layers(model, config.decoder_layers) if config.decoder_layers else model

@@ -1,56 +1,14 @@
-"""What is run where `accelerate launch` was asked for several processes on a CPU and started one."""
+"""How a training lives with its launcher; one that started too few processes is named."""
 
 from __future__ import annotations
-
-import sys
 
 import pytest
 from torch import distributed
 
-from t5punct.cli.launchers import leave_group, torchrun_instead
+from t5punct.cli.launchers import check_launched, leave_group
 from t5punct.errors import ConfigError
 
 LONE = {"ACCELERATE_USE_CPU": "True", "MASTER_ADDR": "127.0.0.1"}
-TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node"]
-
-
-@pytest.mark.parametrize(
-    "launcher",
-    [
-        ["python3", "bin/accelerate", "launch"],
-        ["bin/accelerate-launch"],
-        ["python", "-m", "accelerate.commands.launch"],
-    ],
-)
-def test_torchrun_is_run_with_what_accelerate_was_asked_for(launcher: list[str]) -> None:
-    asked = [
-        *launcher,
-        "--num_processes",
-        "3",
-        "--cpu",
-        "train.py",
-        "--config",
-        "a.yaml",
-        "optim.lr=1",
-        "--num_processes=9",
-    ]
-    assert torchrun_instead(LONE, asked) == [
-        *TORCHRUN, "3", "train.py", "--config", "a.yaml", "optim.lr=1", "--num_processes=9",
-    ]  # fmt: skip
-
-
-def test_modules_and_commands_are_run_as_such() -> None:
-    begun = ["accelerate", "launch", "--cpu", "--num_processes=2"]
-    assert torchrun_instead(LONE, [*begun, "-m", "t5punct", "train"]) == [
-        *TORCHRUN,
-        "2",
-        "--module",
-        "t5punct",
-        "train",
-    ]
-    assert torchrun_instead(LONE, [*begun, "--no_python", "t5punct", "train"]) == [
-        *TORCHRUN, "2", "--no-python", "t5punct", "train",
-    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -65,13 +23,12 @@ def test_modules_and_commands_are_run_as_such() -> None:
     ],
 )
 def test_all_other_processes_are_left_as_they_are(environment: dict[str, str]) -> None:
-    assert torchrun_instead(environment, ["accelerate", "launch", "--num_processes", "2", "--cpu", "train.py"]) is None
+    check_launched(environment)
 
 
-@pytest.mark.parametrize("parent", [[], ["bash"], ["accelerate", "launch", "--cpu", "--num_machines", "2", "train.py"]])
-def test_where_it_cannot_be_told_the_command_to_run_is_named(parent: list[str]) -> None:
+def test_one_process_in_the_place_of_several_is_refused() -> None:
     with pytest.raises(ConfigError, match=r"accelerate launch, which .*; expected torchrun; run torchrun --nproc_per_"):
-        torchrun_instead(LONE, parent)
+        check_launched(LONE)
 
 
 def test_a_training_that_has_ended_leaves_its_group() -> None:

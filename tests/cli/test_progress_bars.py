@@ -14,7 +14,6 @@ from t5punct import model as models
 from t5punct.cli import main
 from t5punct.cli.progress import progress_bar
 from t5punct.model import Model
-from t5punct.training.data import tally
 
 
 class Terminal(io.StringIO):
@@ -33,7 +32,6 @@ class Terminal(io.StringIO):
 def terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
     for name, value in {"TERM": "xterm", "COLUMNS": "100", "NO_COLOR": "1"}.items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setattr(tally, "_EVERY_S", 0.001)
     return Terminal()
 
 
@@ -66,7 +64,12 @@ def run(arguments: list[str], terminal: Terminal | None = None) -> None:
     assert stopped.value.code == 0
 
 
-@pytest.mark.parametrize("what", ["punctuating", "evaluating", "tuning", "preparing"])
+def test_a_terminal_sees_how_far_datasets_is(commands: dict[str, list[str]], terminal: Terminal) -> None:
+    run(commands["preparing"], terminal)
+    assert re.search(r"Generating train split: \d+ examples", terminal.shown), terminal.shown
+
+
+@pytest.mark.parametrize("what", ["punctuating", "evaluating", "tuning"])
 def test_a_terminal_sees_words_a_second_and_time_left(
     what: str, commands: dict[str, list[str]], terminal: Terminal
 ) -> None:

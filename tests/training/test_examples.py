@@ -13,7 +13,6 @@ from t5punct.training.config import DataConfig, QuestionConfig
 from t5punct.training.disfluencies import DisfluencyConfig
 from t5punct.training.examples import IGNORED, ChunkExamples, CopyExamples
 from t5punct.training.noise import NoiseConfig
-from t5punct.training.spans import SpanConfig
 
 
 def rows(*examples: tuple[str, str]) -> Any:
@@ -75,21 +74,6 @@ def test_workers_count_the_same_lengths(tiny_model: Model) -> None:
     alone = ChunkExamples(data, tiny_model.tokenizer)
     assert ChunkExamples(data, tiny_model.tokenizer, DataConfig("data", workers=2)).lengths == alone.lengths
     assert alone.lengths[:3] == [len(alone[index].source) for index in range(3)]
-
-
-def test_some_chunks_are_for_pre_training(tiny_model: Model) -> None:
-    tokenizer = tiny_model.tokenizer
-    data = rows(*[("so we know that this is right", "So, we know that this is right.")] * 200)
-    config = DataConfig("data", spans=SpanConfig(share=0.5), noise=NoiseConfig(share=1.0))
-    examples = ChunkExamples(data, tokenizer, config)
-    found = [one for one in (examples[index] for index in range(200)) if one.target[0] == tokenizer.sentinel_id]
-    assert 70 < len(found) < 130
-    whole = set(tokenizer.encode_target(data[0]["target"]))
-    for one in found:
-        assert set(one.source) | set(one.target) == whole | {tokenizer.sentinel_id}, "from text without errors"
-        assert one.source[-1] == one.target[-1] == tokenizer.eos_id
-        assert one.marks == (IGNORED,) * 7
-    assert len({one.source for one in found}) > 3
 
 
 def test_an_example_is_encoded_as_decoding_meets_it(tiny_model: Model) -> None:

@@ -177,7 +177,7 @@ def test_settings_that_cannot_work_are_refused(config: TrainConfig, tmp_path: Pa
         train(replace(config, init_from=str(tmp_path / "nowhere")))
     with pytest.raises(ConfigError, match=r"schedule 'wavy'; expected one of .*cosine.*; check optim.schedule"):
         train(replace(config, optim=OptimConfig(schedule="wavy")))
-    for name, value in {"encoder_layers": [0], "decoder_layers": 1, "decoder_from": "x", "revision": "main"}.items():
+    for name, value in {"encoder_layers": [0], "decoder_layers": 1, "revision": "main"}.items():
         with pytest.raises(ConfigError, match=f"{name} .* of nothing; expected a model to start from; set init_from"):
             replace(config, **{name: value})  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="embedding_lr with adamw; expected muon"):

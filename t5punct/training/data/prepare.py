@@ -12,7 +12,7 @@ import random
 import re
 import tempfile
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,6 @@ from .folder import COUNTS, PICTURE, REPORT, SETTINGS, SPLITS, made
 from .report import PrepareReport, as_json, as_text, content, corpus_count, warnings
 from .report_plot import draw_report
 from .survey import Survey, survey
-from .tally import Tally, watched
 from .vocabulary import VocabularyConfig, train_tokenizer
 
 
@@ -66,11 +65,10 @@ class PrepareConfig:
 
 
 _GUESSED_SHARE = 0.1
-Told = Callable[[int, int | None], None]  # words in chunks by now, and about how many there will be, if it is known
 
 
-def prepare(config: PrepareConfig, told: Told | None = None) -> PrepareReport:
-    """Make the data set, and tell how far its chunks are.  Raises ConfigError if there is nothing to make it of."""
+def prepare(config: PrepareConfig) -> PrepareReport:
+    """Make the data set.  Raises ConfigError if there is nothing to make it of."""
     from datasets import DatasetDict
 
     if not config.corpora:
@@ -85,14 +83,7 @@ def prepare(config: PrepareConfig, told: Told | None = None) -> PrepareReport:
         if config.tokenizer == "train":
             _learn_vocabulary(here, output, surveys)
         with tempfile.TemporaryDirectory(dir=output, prefix=".cache-") as cache:
-            n_words = _planned_words(config, surveys)
-
-            def tell(done: int) -> None:
-                if told is not None:
-                    told(done, n_words)
-
-            with watched(Path(cache) / "tally", config.workers, tell if told else None) as tally:
-                splits = {name: _split(here, name, cache, tally) for name in SPLITS}
+            splits = {name: _split(here, name, cache) for name in SPLITS}
             if not len(splits["train"]):
                 raise _no_chunk(config, surveys)
             DatasetDict(splits).save_to_disk(str(output))
@@ -102,13 +93,6 @@ def prepare(config: PrepareConfig, told: Told | None = None) -> PrepareReport:
         (output / COUNTS).write_text(as_json(report), encoding="utf-8")
         draw_report(report, output / PICTURE)
     return report
-
-
-def _planned_words(config: PrepareConfig, surveys: Sequence[Survey]) -> int | None:
-    """About how many words will be in chunks; None where a corpus is a stream."""
-    if any(found.is_stream for found in surveys):
-        return None
-    return sum(piece.n_words for name in SPLITS for found in _plans(config, surveys, name) for piece in found)
 
 
 def _plans(config: PrepareConfig, surveys: Sequence[Survey], split: str) -> Iterator[Iterator[Piece]]:
@@ -210,7 +194,7 @@ def all_chunks(
             yield from chunks(document, config.chunks, rng, style=corpus.style, cased=config.cased, n_tokens=n_tokens)
 
 
-def _split(config: PrepareConfig, name: str, cache: str, tally: str | None) -> Any:
+def _split(config: PrepareConfig, name: str, cache: str) -> Any:
     """One split as a shuffled `datasets.Dataset`; it may be empty."""
     from datasets import Dataset, Features, Value
     from datasets.exceptions import DatasetGenerationError
@@ -220,7 +204,7 @@ def _split(config: PrepareConfig, name: str, cache: str, tally: str | None) -> A
     if next(_rows(config, name), None) is None:  # a generator must not be empty
         return Dataset.from_dict({column: [] for column in features}, features=features)
     # `datasets` splits the list
-    shares = {"config": config, "split": name, "workers": list(range(config.workers)), "tally": tally}
+    shares = {"config": config, "split": name, "workers": list(range(config.workers))}
     n_processes = config.workers if config.workers > 1 else None
     try:
         rows = Dataset.from_generator(
@@ -238,14 +222,9 @@ def _split(config: PrepareConfig, name: str, cache: str, tally: str | None) -> A
     return rows.shuffle(seed=config.seed)
 
 
-def _rows(
-    config: PrepareConfig, split: str, workers: Sequence[int] | None = None, tally: str | None = None
-) -> Iterator[dict[str, Any]]:
-    counted = Tally(tally, workers[0]) if tally and workers else None
+def _rows(config: PrepareConfig, split: str, workers: Sequence[int] | None = None) -> Iterator[dict[str, Any]]:
     for chunk in all_chunks(config, split, workers=workers):
         yield asdict(chunk)
-        if counted is not None:
-            counted.add(chunk.n_words)
 
 
 def _learn_vocabulary(config: PrepareConfig, output: Path, surveys: Sequence[Survey]) -> None:
