@@ -23,7 +23,7 @@ from ..transcripts.formats import Transcript, read_transcript
 from ..transcripts.items import Kept
 from ..transcripts.pauses import with_pauses
 from ..transcripts.terms import Terms, spelled
-from ..transcripts.writers import WriterConfig, beside_a_page, check_removal, pieces_of, written_pieces
+from ..transcripts.writers import WriterConfig, beside_a_page, check_removal, check_said, pieces_of, written_pieces
 from .jobs import Failure, Job
 
 _GROUP_WORDS = 50_000  # that are decided together: all batches are full
@@ -99,9 +99,14 @@ class Work:
 
     def pieces(self, transcript: Transcript, words: Iterable[AnnotatedWord], source: str) -> Iterable[str]:
         """The file that is to be written.  Raises InputError where the transcript cannot be written so."""
+        self._check(transcript, source)
+        return pieces_of(transcript, words, self._config, source, removes=self._removes)
+
+    def _check(self, transcript: Transcript, source: str) -> None:
+        """Raise InputError for a transcript that cannot be written so."""
+        check_said(transcript, self._config, source)
         if self._removes:
             check_removal(transcript, self._config, source)
-        return pieces_of(transcript, words, self._config, source, removes=self._removes)
 
     def _decided(self, jobs: Iterable[Job]) -> Iterator[_File]:
         """The files, with their words; words that are not asked for are passed over."""
@@ -190,8 +195,7 @@ class Work:
     def _put_with_page(
         self, transcript: Transcript, file: _File, page: Path, put: Callable[[Iterable[str]], None]
     ) -> None:
-        if self._removes:
-            check_removal(transcript, self._config, file.job.source)
+        self._check(transcript, file.job.source)
         written, config = transcript.with_words(file.words), beside_a_page(transcript, self._config)
         put(written_pieces(transcript, written, config, file.job.source))
         with opened(page) as put_page:

@@ -139,7 +139,7 @@ def transcript_of(
         has_text = any(isinstance(item, Kept) and item.text != BOM and not item.text.isspace() for item in items)
         transcript = Transcript(items, format, line_end="\r\n" if first.endswith("\r\n") else "\n")
     if has_text and not transcript.is_plain and not any(isinstance(item, SpokenWord) for item in transcript.items):
-        _log.warning("%s: no words were found in it as %s; it comes out as it is", name, format)
+        _log.warning("%s: no words were found in it as %s", name, format)
     return transcript
 
 

@@ -14,7 +14,7 @@ from ..errors import ConfigError, InputError
 from ..text.render import AnnotatedWord
 from .cues import SUBTITLES, own_cues, subtitles
 from .formats import Transcript
-from .items import WrittenItem, in_place, without_removed, written_items
+from .items import Kept, SpokenWord, WrittenItem, in_place, without_removed, written_items
 from .paragraphs import ParagraphConfig, paragraphs, running_text
 from .resegment import ResegmentConfig, sentence_cues
 from .review import review_page
@@ -22,7 +22,7 @@ from .words_out import ctm, tsv, words_json
 
 # what any transcript can be written as, if it has what they need
 OUTPUTS = ("text", *SUBTITLES, "json", "ctm", "tsv", "html")
-_ONE_WORD_A_LINE = ("ctm", "tsv")  # where a word that goes would leave half a line
+_TABLES = ("ctm", "tsv")  # of words alone; one that goes would leave half a line
 
 
 @dataclass(frozen=True)
@@ -79,9 +79,29 @@ def beside_a_page(transcript: Transcript, config: WriterConfig) -> WriterConfig:
     return config if config.format is not None or transcript.is_plain else replace(config, paragraphs=None)
 
 
+def check_said(transcript: Transcript, config: WriterConfig, name: str) -> None:
+    """Raise InputError where a file of another format would be empty: nothing was said, and nothing else is shown."""
+    if config.format in (None, "json", transcript.format):  # json says that there are no words
+        return
+    needs_times = config.format in SUBTITLES
+    for item in transcript.items:
+        has_times = (
+            isinstance(item, Kept) and item.cue and item.cue.start_ms is not None and item.cue.end_ms is not None
+        )
+        if isinstance(item, SpokenWord) or (
+            item.shown and config.format not in _TABLES and (has_times or not needs_times)
+        ):
+            return
+    raise InputError(
+        f"{name}, in which nothing was said",
+        expected=f"words to write as {config.format}",
+        fix="leave it out, or leave out --to",
+    )
+
+
 def check_removal(transcript: Transcript, config: WriterConfig, name: str) -> None:
     """Raise InputError where words cannot be removed from a transcript as it is to be written."""
-    if config.format is None and transcript.format in _ONE_WORD_A_LINE:
+    if config.format is None and transcript.format in _TABLES:
         raise InputError(
             f"{name}: words to be removed from a {transcript.format}, whose other columns stay",
             expected="text, lines, srt, vtt, ass or json, or another --to",

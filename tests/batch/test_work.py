@@ -104,6 +104,30 @@ def test_what_nobody_foresaw_in_a_file_is_its_own_failure(
     assert re.fullmatch(r".*4.txt: KeyError: 'seven.nlines'; expected a file .*; report this line, .*", names["4.txt"])
 
 
+@pytest.mark.parametrize("to", ["text", "srt", "vtt", "ass", "html", "ctm", "tsv"])
+def test_a_file_in_which_nothing_was_said_is_no_empty_file(punctuator: Punctuator, tmp_path: Path, to: str) -> None:
+    (tmp_path / "in").mkdir()
+    times = '"start": 0, "end": 2, "words": [{"word": "so", "start": 0, "end": 1}]'
+    for name, text in {
+        "good": f'{{"segments": [{{"text": "so", {times}}}]}}',
+        "music": '{"text": "[Music]", "segments": [{"text": "[Music]", "start": 0, "end": 2}]}',
+        "silent": '{"text": "", "segments": []}',
+    }.items():
+        (tmp_path / f"in/{name}.json").write_text(text)
+    found = jobs([str(tmp_path / "in")], OutputConfig(folder=tmp_path / "out", format=to))
+    outcome = Work(punctuator, WriterConfig(to)).run(found.jobs)
+    names = ["music", "silent"] if to in ("ctm", "tsv") else ["silent"]
+    assert [Path(failure.source).stem for failure in outcome.failures] == names
+    assert f"silent.json, in which nothing was said; expected words to write as {to}; " in str(outcome.failures[-1])
+    assert outcome.n_written == 3 - len(names) == len([*(tmp_path / "out").glob("[a-z]*")])
+    if "music" not in names:
+        assert "[Music]" in next((tmp_path / "out").glob("music*")).read_text()
+    alone = jobs([str(tmp_path / "in/silent.json")], OutputConfig(file=tmp_path / "silent"))
+    assert len(Work(punctuator, WriterConfig(to)).run(alone.jobs).failures) == 1
+    assert not (tmp_path / "silent").exists()
+    assert Work(punctuator).run(alone.jobs).n_written == 1, "in its own format it comes out as it is"
+
+
 @pytest.mark.parametrize("to", [None, "text", "json"])
 def test_a_file_that_cannot_be_written_leaves_the_others_their_own_words(
     punctuator: Punctuator, tmp_path: Path, to: str | None
