@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 import t5punct
+from t5punct.transcripts.items import SpokenWord
 from t5punct.transcripts.lines import plain
 from t5punct.transcripts.subtitles import ass, srt, vtt
 from t5punct.transcripts.terms import Terms, spelled
@@ -94,10 +95,15 @@ def test_a_line_of_subtitles_is_read_in_proportion(run: str) -> None:
 
 
 def test_many_terms_cost_no_more_a_word_than_few() -> None:
-    few, many = (Terms.of(f"term{number}=Term{number}" for number in range(n)) for n in (10, 20_000))
+    few, many = (Terms.of(["word=Word", *(f"term{n}=Term{n}" for n in range(n_terms))]) for n_terms in (10, 20_000))
 
     def spelling(terms: Terms) -> Callable[[str], object]:
-        return lambda text: [*spelled(plain([text]), terms)]
+        return lambda text: spelled(plain([text]), terms)
+
+    assert [item.word.spelled for item in spelled(plain(["word of"]), many) if isinstance(item, SpokenWord)] == [
+        "Word",
+        "",
+    ]
 
     assert seconds(spelling(many), "word ", 6_000) < 10 * seconds(spelling(few), "word ", 6_000) + 0.02
 

@@ -4,15 +4,15 @@ In: a file of terms, and the items of a transcript.  Out: the items; a term's wo
 
 >>> terms = Terms.of(["pytorch=PyTorch", "ASR  # the letters are enough", "new york=New York"])
 >>> from .lines import plain
->>> found = spelled([*plain(["pytorch's asr in new york"])], terms)
->>> [item.word.spelled for item in found if isinstance(item, SpokenWord)]
+>>> items = spelled(plain(["pytorch's asr in new york"]), terms)
+>>> [item.word.spelled for item in items if isinstance(item, SpokenWord)]
 ["PyTorch's", 'ASR', '', 'New', 'York']
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -83,10 +83,10 @@ class Terms:
         return ()
 
 
-def spelled(items: Sequence[Item], terms: Terms) -> list[Item]:
+def spelled(items: Iterable[Item], terms: Terms) -> list[Item]:
     """Items whose words are written as the terms say.  A term does not go on over what breaks a sentence."""
-    made, sentences = list(items), [list[tuple[int, SpokenWord]]()]
-    for place, item in enumerate(items):
+    spelled_items, sentences = list(items), [list[tuple[int, SpokenWord]]()]
+    for place, item in enumerate(spelled_items):
         if isinstance(item, SpokenWord):
             sentences[-1].append((place, item))
         elif item.breaks:
@@ -96,6 +96,6 @@ def spelled(items: Sequence[Item], terms: Terms) -> list[Item]:
         while first < len(words):
             spellings = terms.match(normals[first : first + max(1, terms.longest)])
             for (place, word), new in zip(words[first:], spellings, strict=False):
-                made[place] = replace(word, word=replace(word.word, spelled=new))
+                spelled_items[place] = replace(word, word=replace(word.word, spelled=new))
             first += max(1, len(spellings))
-    return made
+    return spelled_items
