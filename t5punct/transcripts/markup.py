@@ -73,11 +73,12 @@ class Markup:
         old = [*zip(self.tags, self.spelled, self.bare, strict=True)][n_stem:]
         if text == self.bare[n_stem:]:
             return "".join(tags + spelled for tags, spelled, _ in old)
-        if not text.endswith(self.bare[len(self.bare) - n_closers :]):
-            n_closers = 0
-        marks, n_marks = text[: len(text) - n_closers], len(old) - n_closers
+        place = text.rfind(self.bare[len(self.bare) - n_closers :])
+        if place < 0:
+            place, n_closers = len(text), 0
+        marks, dash, n_marks = text[:place], text[place + n_closers :], len(old) - n_closers
         closers = "".join(tags + spelled for tags, spelled, _ in old[n_marks:])
-        return marks + "".join(tags for tags, _, _ in old[:n_marks]) + closers
+        return marks + "".join(tags for tags, _, _ in old[:n_marks]) + closers + dash
 
 
 def bare(raw: str, pattern: re.Pattern[str]) -> Bare:

@@ -134,6 +134,10 @@ def test_odd_times_are_times(times: str) -> None:
         ("<i>hello</i>,", "Hello,", "<i>Hello</i>,"),
         ("<i>hello,</i>", "Hello -", "<i>Hello -</i>"),
         ("(<b>hello</b>).", "(Hello)", "(<b>Hello</b>)"),
+        ("<i>hello,&#39;</i>", "Hello' -", "<i>Hello&#39; -</i>"),
+        ("hello,&quot;", 'Hello?" -', "Hello?&quot; -"),
+        ("hello.&rlm;", "Hello\u200f -", "Hello&rlm; -"),
+        ("hello.&#39;&quot;", "Hello?'\" -", "Hello?&#39;&quot; -"),
     ],
 )
 def test_a_closing_quote_stays_where_it_stood_among_the_tags(text: str, new: str, expected: str) -> None:
