@@ -26,11 +26,14 @@ _INITIALISM = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]?(?:\.?['’]s)?", re.IGNORECA
 _POSSESSIVE = re.compile(r"['’]s$")
 _DEGREES = {"ph.d", "b.sc", "m.sc"}
 _LOWERED = {"e.g", "i.e", "a.m", "p.m", "a.k.a", "c.f", "p.a"}  # initialisms that are written in lower case
-_SYMBOLS = re.compile(r"[+#&$€£¥%°§]")  # C++, C#, AT&T, 20°C
+_SYMBOLS = re.compile(r"[+#&$€£¥%°§]|^\w\*$")  # C++, C#, AT&T, 20°C, A*
+_PATH = re.compile(r"://|^www\.[^/]*/|\w\.[^\W\d_]{2,}/")  # behind the name of a host
 EMOTICON_IN_MARKS = (
     r"[:;]['’]?[)\]}]+"  # of an emoticon's characters, these may be taken for marks and closing brackets
 )
-_EMOTICON = re.compile(rf">?(?:[:;=]['’^-]?(?:[()\[\]{{}}|/\\*@$<>3]+|[DPpOoSsXxCc])|{EMOTICON_IN_MARKS})")
+_EMOTICON = re.compile(
+    rf"[>Oo]?(?:[:;=]['’^-]?(?:[()\[\]{{}}|/\\*@$<>3]+|[DPpOoSsXxCc])|{EMOTICON_IN_MARKS})|[xX]D+|B-?\)+"
+)
 LONGEST_WORD = 64  # letters; anything longer is a hash or the like
 _LONGEST_ACRONYM = 6  # letters
 _CODE = re.compile(
@@ -124,11 +127,16 @@ def is_drive(word: str) -> bool:
     return len(word) == 2 and word[0].isascii() and word[0].isalpha() and word[1] == ":"
 
 
+def has_path(word: str) -> bool:
+    """Whether a word begins as an address that a `?` may go on: `http://a.b/c`, `t.co/x`."""
+    return _PATH.search(word) is not None
+
+
 def is_emoticon(word: str) -> bool:
     """Whether a word is a face made of characters.
 
-    >>> [is_emoticon(word) for word in (":)", ":D", ";-P", ":'(", "D", "C:", ":30")]
-    [True, True, True, True, False, False, False]
+    >>> [is_emoticon(word) for word in (":)", ":D", ";-P", ":'(", "XD", "O:)", "D", "C:", ":30")]
+    [True, True, True, True, True, True, False, False, False]
     """
     return _EMOTICON.fullmatch(word) is not None
 

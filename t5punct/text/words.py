@@ -18,13 +18,23 @@ from functools import lru_cache
 
 from ..errors import InputError
 from .marks import DASH, ENDS_SENTENCE, NO_LABEL, OTHER_SCRIPTS, Alphabet, Case, apply_case, ends_sentence
-from .spelling import EMOTICON_IN_MARKS, is_abbreviation, is_drive, is_initialism, may_be_initial, owns_full_stop
+from .spelling import (
+    EMOTICON_IN_MARKS,
+    has_path,
+    is_abbreviation,
+    is_drive,
+    is_emoticon,
+    is_initialism,
+    may_be_initial,
+    owns_full_stop,
+)
 
 APOSTROPHES = "'’"
 _ELISIONS = {"tis", "twas", "twere", "twill", "cause", "em", "til", "till", "bout", "round", "n", "nuff", "kay"}
-# characters that nobody sees, which right-to-left subtitles have around marks: directions, joiners, byte order marks
-_DIRECTIONS = "\u200b\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff"
-_INVISIBLE = _DIRECTIONS + "\ufe0f"  # that shows a character as an emoji, and belongs to it
+# characters that nobody sees, which right-to-left subtitles have around marks: directions, spaces, byte order marks
+_DIRECTIONS = "\u00ad\u061c\u200b\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff"
+_SHAPES = "\u180e\u200c\u200d\ufe0e\ufe0f"  # that say how the letter or emoji before them is shown, and belong to it
+_INVISIBLE = _DIRECTIONS + _SHAPES
 OPENERS = '"“„«‘([{¿¡' + _INVISIBLE
 CLOSERS = '"”“»)]}' + APOSTROPHES + _INVISIBLE
 
@@ -62,6 +72,8 @@ class Word:
         if _ASCII_WORD.fullmatch(self.text) or not self.has_slot:
             return self.text
         text = self.text[: self.n_stem].lstrip(OPENERS)
+        if is_emoticon(text):  # `B)`, whose bracket closes nothing
+            return text
         if text.startswith(("...", "…")):
             text = text.lstrip(".…")
         quoted = text[1:2].isupper() and text[1:].lower() not in _ELISIONS  # 'Hello, but not 'Tis
@@ -257,8 +269,9 @@ def _units(alphabet: Alphabet) -> re.Pattern[str]:
 def _marks_begin(piece: str, alphabet: Alphabet) -> int:
     """Where marks and closing quotes begin, behind a mark that is part of an address (`http://a.b?`) or of `C:`."""
     start = _tail_start(piece, alphabet)
-    is_owned = (piece.find("?") == start and "://" in piece[:start]) or (
-        piece.startswith(":", start) and is_drive(piece[: start + 1].lstrip(OPENERS))
+    begun = piece[:start].lstrip(OPENERS)
+    is_owned = (piece.find("?") == start and has_path(begun)) or (
+        piece.startswith(":", start) and is_drive(begun + ":")
     )
     return start + is_owned
 

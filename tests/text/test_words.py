@@ -17,6 +17,9 @@ from t5punct.text.marks import Alphabet, Case
 from t5punct.text.render import Decision, RenderConfig, render_word
 from t5punct.text.words import Word, checked_text, readable, split
 
+# characters that nobody sees, and such as belong to the letter or emoji before them
+UNSEEN = "\u00ad\u061c\u200b\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff"
+SHAPES = "\u180e\u200c\u200d\ufe0e\ufe0f"
 thorough = settings(max_examples=400, deadline=None)
 
 
@@ -127,6 +130,10 @@ def test_a_label_that_is_written_is_read_back(text: str, case: Case) -> None:
         ),
         ("so.\u200f so\u200f. \u202bso?\u202c", [("so\u200f", "."), ("so\u200f", "."), ("\u202bso\u202c", "?")]),
         ("so .\u200f yes!\ufe0f 👍\ufe0f.", [("so\u200f", "."), ("yes\ufe0f", "!"), ("👍\ufe0f", ".")]),
+        (
+            "www.a.b? (t.co/x?) 1.5/2? B)? *So*",
+            [("www.a.b", "?"), ("(t.co/x?)", ""), ("1.5/2", "?"), ("B)", "?"), ("*So*", "")],
+        ),
         ("", []),
         (" \t\n", []),
     ],
@@ -166,7 +173,7 @@ def test_no_mark_follows_one_that_the_alphabet_does_not_have(text: str, takes_ma
     assert word.takes_marks is takes_marks
 
 
-@pytest.mark.parametrize("char", "\u200b\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff\ufe0f")
+@pytest.mark.parametrize("char", UNSEEN + SHAPES)
 def test_a_mark_before_a_character_that_nobody_sees_is_seen(char: str) -> None:
     for text in (f"so?{char}", f"so{char}?", f'"so?{char}"', f"so ?{char}", f"{char}so?{char}{char}"):
         (word,) = split(text).words
@@ -177,12 +184,31 @@ def test_a_mark_before_a_character_that_nobody_sees_is_seen(char: str) -> None:
             assert [unseen for unseen in written if unseen == char] == [unseen for unseen in text if unseen == char]
     (bare,) = split(char).words
     assert not bare.has_slot
-    if char != "\ufe0f":  # which belongs to the emoji before it
-        assert split(f"so{char}").words[0].written("?") == f"so?{char}"
+    marked = f"so{char}?" if char in SHAPES else f"so?{char}"  # of the letter before it
+    assert split(f"so{char}").words[0].written("?") == marked
 
 
 @pytest.mark.parametrize(
-    "text", ["thanks:)", "thanks:D", ":D", ";-P", "http://a.b/c?", "C:", "C++", "AT&T", "20°C", "(:", "so:-)"]
+    "text",
+    [
+        *(
+            "thanks:)",
+            "thanks:D",
+            ":D",
+            ";-P",
+            "http://a.b/c?",
+            "C:",
+            "C++",
+            "AT&T",
+            "20°C",
+            "(:",
+            "so:-)",
+            "XD",
+            "B)",
+            "O:)",
+        ),
+        *("A*", "www.a.b/c?", "t.co/x?", "می\u200cروم", "می\u200c", "ക്\u200d", "👨\u200d👩", "❤\ufe0e", "👍\ufe0f"),
+    ],
 )
 def test_faces_addresses_and_symbols_keep_every_character(text: str) -> None:
     (word,) = split(text).words
