@@ -34,7 +34,9 @@ _SPEAKER_KEYS = ("speaker", "speaker_label")
 _CHANNEL_KEYS, _CHANNELS = ("channel", "channel_label", "channelTag", "channel_tag"), "channels"
 TYPE, MARK_TYPE, WORD_TYPE = "type", "punctuation", "pronunciation"  # of AWS's items
 GUESSES = "alternatives"  # the first is the best
-_QUOTING = re.compile(r"entit(?:y|ies)$|.*highlight|key_?(?:phrase|word)", re.IGNORECASE)  # lists of names and phrases
+_QUOTING = re.compile(  # lists of names and phrases
+    r".*entit(?:y|ies)$|(?:.*_)?(?:terms|topics)$|.*highlight|key_?(?:phrase|word)", re.IGNORECASE
+)
 _UNTYPED = JsonObject()  # in the place of objects that need not be kept
 _HIDDEN = "'"  # behind a key that comes again, in the name of a group
 
