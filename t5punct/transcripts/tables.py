@@ -26,6 +26,7 @@ _FIELD = re.compile(r"\S+")
 _CELL = re.compile(r"[^\t\r\n]+|(?<=\t)(?=\t)|^(?=\t)")
 _QUOTED = re.compile(r'\s*"(.*)"\s*', re.DOTALL)
 _WORD_COLUMNS, _TEXT_COLUMN = ("word", "token"), "text"
+_CLOCK = re.compile(r"(?:(\d{1,9}):)?(\d{1,2}):(\d\d(?:\.\d{1,9})?)")  # `00:01`, `1:02:03.5`
 _BLANK = ("", "na", "none", "-")  # in a column of times
 _MS = 1000
 
@@ -135,7 +136,8 @@ def _columns(rows: Sequence[Sequence[str]]) -> _Columns:
         return _Columns(text, place.get("start"), place.get("end"), 1 if is_segment else _MS, is_segment, True)
     n_columns = max(map(len, rows), default=1)
     with_text = [number for number in range(n_columns) if not _are_numbers(row[number : number + 1] for row in rows)]
-    if n_columns > 1 and len(with_text) != 1:
+    is_of_times = n_columns == 1 and bool(rows) and all(_CLOCK.fullmatch(row[0]) for row in rows[1:] or rows)
+    if is_of_times or (n_columns > 1 and len(with_text) != 1):
         raise InputError(
             f"columns {', '.join(rows[0])}: it is not clear which of them holds words",
             expected="a header with `word`, `token` or `text`, or one column of words beside numbers",
@@ -228,6 +230,9 @@ def _with_mark(held: Sequence[Item], row: Row, alphabet: Alphabet) -> list[Item]
 
 
 def _seconds_ms(text: str, scale: int = _MS) -> int | None:
+    """A time in ms: a number, or as a clock shows it."""
+    if clock := _CLOCK.fullmatch(text):
+        return round(_MS * (60 * (60 * int(clock[1] or 0) + int(clock[2])) + float(clock[3])))
     try:
         return round(scale * float(text))
     except (ValueError, OverflowError):

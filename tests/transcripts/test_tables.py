@@ -31,6 +31,7 @@ def written(text: str, name: str, new: list[str]) -> str:
         pytest.param("so\t0.1\t0.5\n1953\tNA\t2\n", [(100, 500), (None, 2000)], id="a time is missing"),
         pytest.param("so\n1953\n", [(None, None), (None, None)], id="one column"),
         pytest.param("0.1\t0.5\tso 1953\n\n2\t2\t\n", [(100, None), (None, 500)], id="Audacity's labels"),
+        pytest.param("00:01\t0:00:05.5\tso 1953\n", [(1000, None), (None, 5500)], id="times of a clock"),
         pytest.param("7\tso\n8\t1953\n", [(None, None), (None, None)], id="numbers of rows"),
         pytest.param('"start"\t"word"\n"1"\t0.1\t"so"\n"2"\t1\t"1953"\n', [(100, None), (1000, None)], id="R's"),
     ],
@@ -49,6 +50,9 @@ def test_the_column_of_words_is_found(text: str, times: list[tuple[int | None, i
         ("onset\toffset\torthography\n0.1\t0.2\tso\n", "onset, offset, orthography"),
         ("so\tADV\n", "so, ADV"),
         ("0.1\t0.2\n", "0.1, 0.2"),
+        ("time\n00:01\n1:00:02.5\n", "time"),
+        ("00:01\n", "00:01"),
+        ("time\tsaid\n00:01\tso\n", "time, said"),
         ('"id"\t"said"\n1\t"so"\n', "id, said"),
     ],
 )
