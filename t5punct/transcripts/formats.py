@@ -41,10 +41,13 @@ _FREE = ("text", "lines")  # a file of which anything can be the text
 SUFFIXES = {".txt": "text", ".text": "text", **{f".{name}": name for name in FORMATS[2:]}, ".ssa": "ass"}
 _OTHERS = {  # formats that are not read, by the endings of their names: as text, their structure would be changed
     **dict.fromkeys((".csv", ".xlsx", ".ods"), "a table"),
-    **dict.fromkeys((".sbv", ".ttml", ".dfxp", ".smi", ".sami", ".sub", ".scc", ".stl", ".lrc"), "subtitles"),
-    **dict.fromkeys((".textgrid", ".stm", ".eaf", ".trs"), "a transcript with times"),
-    **dict.fromkeys((".xml", ".html", ".htm", ".xhtml"), "markup"),
-    **dict.fromkeys((".docx", ".doc", ".odt", ".rtf", ".pdf"), "a document with layout"),
+    **dict.fromkeys(
+        (".sbv", ".ttml", ".dfxp", ".smi", ".sami", ".sub", ".scc", ".stl", ".lrc", ".cap", ".idx"), "subtitles"
+    ),
+    **dict.fromkeys((".textgrid", ".stm", ".eaf", ".trs", ".rttm", ".lab"), "a transcript with times"),
+    **dict.fromkeys((".xml", ".html", ".htm", ".xhtml", ".tex"), "markup"),
+    **dict.fromkeys((".jsonl", ".ndjson", ".yaml", ".yml"), "data"),
+    **dict.fromkeys((".docx", ".doc", ".odt", ".rtf", ".pdf", ".pptx", ".epub"), "a document with layout"),
 }
 _BEGIN_SO = {  # and are no texts, though their names do not show it
     "vtt": re.compile(r"WEBVTT\b"),

@@ -18,7 +18,7 @@ from strategies import texts
 
 from t5punct.errors import InputError
 from t5punct.text.render import AnnotatedWord
-from t5punct.transcripts.formats import Transcript, read_transcript, transcript_of
+from t5punct.transcripts.formats import Transcript, format_of, read_transcript, transcript_of
 from t5punct.transcripts.items import Kept, SpokenWord, texts_of, written_items
 
 LINE_FORMATS = ("text", "lines", "srt", "vtt", "ass", "ctm", "tsv")
@@ -327,6 +327,12 @@ def test_what_is_no_text_is_not_read_as_one(format: str, text: str, tmp_path: Pa
 def test_a_text_that_begins_oddly_is_a_text(text: str, tmp_path: Path) -> None:
     (path := tmp_path / "talk.txt").write_text(text, encoding="utf-8")
     assert unchanged(read_transcript(path)) == text
+
+
+@pytest.mark.parametrize("name", ".jsonl .ndjson .rttm .lab .pptx .epub .tex .cap .idx .yaml .YML.gz".split())
+def test_a_name_that_says_another_format_is_refused(name: str) -> None:
+    with pytest.raises(InputError, match=f"^talk{name}, whose name says that it is .*; expected one of text, lines"):
+        format_of(f"talk{name}")
 
 
 @pytest.mark.parametrize("damage", DAMAGED)
