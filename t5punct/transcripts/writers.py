@@ -54,7 +54,14 @@ def pieces_of(
 def written_pieces(
     transcript: Transcript, written: Sequence[WrittenItem], config: WriterConfig, name: str
 ) -> Iterable[str]:
-    """The same of words that are all known."""
+    """The same of words that are all known.  Lines of text, and of the input's format, end as those of the input."""
+    pieces = _pieces(transcript, written, config, name)
+    if transcript.is_plain or config.format not in ("text", transcript.format):
+        return pieces
+    return (piece.replace("\n", transcript.line_end) for piece in pieces)
+
+
+def _pieces(transcript: Transcript, written: Sequence[WrittenItem], config: WriterConfig, name: str) -> Iterable[str]:
     if config.format != "json" and not (config.format is None and transcript.json):
         written = without_removed(written)  # json has a place for them
     match config.format:

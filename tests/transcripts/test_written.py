@@ -6,6 +6,7 @@ import io
 import json
 from collections.abc import Iterator
 from itertools import groupby, pairwise
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -144,6 +145,22 @@ def test_paragraphs_end_as_the_lines_of_the_text_do() -> None:
         expected = f"so what.{end}{end}fine.{end}{end}and you.{end}{end}yes{end}"
         assert converted(text, "text", config) == expected
         assert converted(text, "text", WriterConfig("text", config.paragraphs)) == expected
+
+
+@pytest.mark.parametrize(
+    ("to", "more"),
+    [
+        ("text", {"paragraphs": ParagraphConfig(sentences=1)}),
+        ("srt", {}),
+        ("srt", {"resegment": ResegmentConfig()}),
+        ("tsv", {}),
+    ],
+)
+def test_lines_of_text_and_of_the_same_format_end_as_those_of_the_input(to: str, more: dict[str, Any]) -> None:
+    name, source = ("tsv", "word\tstart\nso\t1\n") if to == "tsv" else ("srt", SRT)
+    new = converted(source.replace("\n", "\r\n"), name, WriterConfig(to, **more))
+    assert new == converted(source, name, WriterConfig(to, **more)).replace("\n", "\r\n")
+    assert "\r" not in converted(SRT.replace("\n", "\r\n"), "srt", WriterConfig("vtt"))
 
 
 def test_json_has_words_times_and_places() -> None:
