@@ -21,10 +21,10 @@ from studies import p_text, run
 from t5punct import __version__, config
 from t5punct.decoding.inputs import DecodingConfig
 from t5punct.errors import ConfigError
-from t5punct.evaluation.files import Report, evaluate_file
+from t5punct.evaluation.evaluate import Report, evaluate_file
 from t5punct.evaluation.significance import paired_test
 from t5punct.punctuator import Punctuator, PunctuatorConfig
-from t5punct.training.checkpoint import STATE_FILE, TRAIN_FILE
+from t5punct.training.checkpoint.checkpoint import STATE_FILE, TRAIN_FILE
 from t5punct.training.config import TrainConfig
 from t5punct.training.data.corpora import CorpusConfig
 from t5punct.training.data.prepare import PrepareConfig

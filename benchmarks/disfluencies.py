@@ -29,9 +29,9 @@ from t5punct.text.marks import DISFLUENT
 from t5punct.text.render import RenderConfig
 from t5punct.text.words import Word, split
 from t5punct.training.config import TrainConfig
-from t5punct.training.disfluencies import DisfluencyConfig, disfluent
-from t5punct.training.natural import SOUNDS
-from t5punct.training.noise import Written
+from t5punct.training.examples.disfluencies import DisfluencyConfig, disfluent
+from t5punct.training.examples.natural import SOUNDS
+from t5punct.training.examples.noise import Written
 
 ROOT = Path(__file__).parents[1]
 FILLERS = (*((sound,) for sound in sorted(SOUNDS)), ("you", "know"), ("i", "mean"))

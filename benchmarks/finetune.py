@@ -27,11 +27,11 @@ from t5punct.decoding.inputs import DecodingConfig
 from t5punct.errors import ConfigError
 from t5punct.evaluation.scores import scores_of
 from t5punct.punctuator import Punctuator
-from t5punct.training.blend import blended
 from t5punct.training.config import TrainConfig
 from t5punct.training.data.corpus import CorpusConfig
 from t5punct.training.data.prepare import PrepareConfig, prepare
 from t5punct.training.data.sources import source_documents
+from t5punct.training.start.blend import blended
 
 GAIN, LOSS = 4.0, 1.5  # points of micro F1: the bars of the issue
 _GOLDEN = (5**0.5 - 1) / 2  # its multiples, of which only the fraction counts, are spread evenly, however many they are

@@ -16,7 +16,7 @@ from rich.console import Console
 from t5punct.cli.options import mark_odds_of
 from t5punct.decoding.inputs import DecodingConfig
 from t5punct.errors import T5PunctError
-from t5punct.evaluation.files import Report, evaluate_file
+from t5punct.evaluation.evaluate import Report, evaluate_file
 from t5punct.punctuator import Punctuator
 
 

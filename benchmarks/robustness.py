@@ -25,7 +25,7 @@ from t5punct.evaluation.significance import paired_test
 from t5punct.punctuator import AnnotatedWord, Punctuator
 from t5punct.text.marks import Alphabet
 from t5punct.text.words import Word
-from t5punct.training.disfluencies import FILLERS
+from t5punct.training.examples.disfluencies import FILLERS
 
 _SHARE = 0.03  # of the words that something befalls
 

@@ -20,8 +20,8 @@ import torch
 
 from t5punct import config as settings
 from t5punct.training.config import TrainConfig, ValidationConfig
-from t5punct.training.loop import Run, build, take_steps
-from t5punct.training.progress import Progress
+from t5punct.training.loop.progress import Progress
+from t5punct.training.loop.train import Run, build, take_steps
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from training_loop import batches_of
 
 from t5punct import config as settings
 from t5punct.training.config import TrainConfig, ValidationConfig
-from t5punct.training.run import Run, build
+from t5punct.training.loop.run import Run, build
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "AlignConfig": ".decoding.align",
     "AnnotatedWord": ".text.render",
-    "BatchPunctuator": ".batch.columns",
+    "BatchPunctuator": ".batch.text_columns",
     "CombineConfig": ".windows.combine",
     "Committed": ".streaming",
     "ConfigError": ".errors",
@@ -39,8 +39,8 @@ _HOMES = {
     "Transcript": ".transcripts.formats",
     "WindowConfig": ".windows.plan",
     "WriterConfig": ".transcripts.writers",
-    "punctuate_file": ".batch.files",
-    "punctuate_files": ".batch.files",
+    "punctuate_file": ".batch.from_python",
+    "punctuate_files": ".batch.from_python",
     "read_transcript": ".transcripts.formats",
 }
 __all__ = [  # the keys above, once more, for those who read without running
@@ -77,8 +77,8 @@ __all__ = [  # the keys above, once more, for those who read without running
 ]
 
 if TYPE_CHECKING:
-    from .batch.columns import BatchPunctuator
-    from .batch.files import punctuate_file, punctuate_files
+    from .batch.from_python import punctuate_file, punctuate_files
+    from .batch.text_columns import BatchPunctuator
     from .batch.work import Outcome
     from .decoding.align import AlignConfig
     from .decoding.inputs import DecodingConfig

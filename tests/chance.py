@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import random
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import count
 from types import SimpleNamespace
 
@@ -14,36 +15,36 @@ from t5punct.text.marks import DISFLUENT, NO_LABEL, Alphabet, Case
 from t5punct.text.render import AnnotatedWord, Decision, RenderConfig, render_word
 from t5punct.text.words import Word
 from t5punct.transcripts.formats import Transcript, transcript_of
-from t5punct.transcripts.items import Item, Kept, SpokenWord
+from t5punct.transcripts.items import Echo, Item, Kept, SpokenWord
 from t5punct.windows.plan import View
 from t5punct.windows.votes import Distribution, Vote
 
 LABELS = ("", ",", ".", "?!", "-")
-_LABELS_OF_VOTES = ("", "", ",", ".", "?", "!", ":", ";", "-", "...", "?!", DISFLUENT)
+_LABELS_OF_VOTES = ("", "", ",", ".", "?", "!", ";", "-", "...", "?!", DISFLUENT)  # `JOHN:` would be a label
 
 
-def reading(text: str, name: str) -> Transcript:
+def reading(text: str, name: str, alphabet: Alphabet | None = None) -> Transcript:
     """A file of a format."""
-    return transcript_of(io.StringIO(text, newline="\n"), name)
+    return transcript_of(io.StringIO(text, newline="\n"), name, alphabet)
 
 
 def spoken(items: Iterable[Item]) -> list[SpokenWord]:
     return [item for item in items if isinstance(item, SpokenWord)]
 
 
-def annotated(words: Iterable[Word], seed: int, config: RenderConfig | None = None) -> Iterator[AnnotatedWord]:
+def annotated(words: Iterable[Word], seed: int) -> Iterator[AnnotatedWord]:
     """Words with marks and case by chance."""
     rng = random.Random(seed)
     for word in words:
         decision = Decision(rng.choice(LABELS), rng.choice(list(Case)), 1.0, 1.0)
-        written = render_word(word, decision, config or RenderConfig(), Alphabet())
+        written = render_word(word, decision, RenderConfig(), Alphabet())
         yield AnnotatedWord(word.text, written.text, written.label, written.case.value, 1.0, 1.0)
 
 
-def by_chance(text: str, name: str, seed: int, config: RenderConfig | None = None) -> tuple[str, list[str]]:
+def by_chance(text: str, name: str, seed: int, alphabet: Alphabet | None = None) -> tuple[str, list[str]]:
     """The file with marks and case by chance, and its words as they are written."""
-    transcript = reading(text, name)
-    words = list(annotated((item.word for item in spoken(transcript.items)), seed, config))
+    transcript = reading(text, name, alphabet)
+    words = list(annotated((item.word for item in spoken(transcript.items)), seed))
     return "".join(transcript.written(transcript.with_words(words))), [word.text for word in words]
 
 
@@ -51,12 +52,16 @@ def punctuated(text: str, name: str, seed: int) -> str:
     return by_chance(text, name, seed)[0]
 
 
-def bare(text: str, name: str) -> str:
+def bare(text: str, name: str, alphabet: Alphabet | None = None) -> str:
     """The file without marks, in lower case: what no decision may change."""
-    return "".join(
-        item.text if isinstance(item, Kept) else item.written(item.word.written(NO_LABEL)).lower()
-        for item in reading(text, name).items
-    )
+    return "".join(map(_without_marks, reading(text, name, alphabet).items))
+
+
+def _without_marks(item: Item) -> str:
+    word = item.spoken if isinstance(item, Echo) and item.spoken else item
+    if isinstance(word, Kept):
+        return word.text
+    return word.written(replace(word.word, dotted=False).written(NO_LABEL).lower())  # `J.` may be `j.`
 
 
 class PunctuatorByChance(Punctuator):

@@ -6,6 +6,8 @@ squared it would be 64.
 
 from __future__ import annotations
 
+import ast
+import json
 import re
 import time
 import tracemalloc
@@ -13,43 +15,60 @@ from collections import deque
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
+from pkgutil import walk_packages
+from types import ModuleType
 
 import pytest
 
 import t5punct
 from t5punct.transcripts.items import SpokenWord
 from t5punct.transcripts.lines import plain
+from t5punct.transcripts.recogniser_json import RecogniserJson
 from t5punct.transcripts.subtitles import ass, srt, vtt
 from t5punct.transcripts.terms import Terms, spelled
 
-PACKAGE = Path(t5punct.__file__).parent
-# the rooms whose patterns meet texts of others; json has readers of its own, which see no text as a whole
-MODULES = [
-    path
-    for room in ("text", "transcripts")
-    for path in sorted((PACKAGE / room).rglob("*.py"))
-    if "json" not in path.name
-]
-SEARCHED = {  # names of patterns that are looked for anywhere; the others only where a string begins
-    name
-    for path in MODULES
-    for name in re.findall(r"(\w+)\.(?:search|finditer|findall|sub|split)\(", path.read_text(encoding="utf-8"))
-}
+MODULES = [import_module(module.name) for module in walk_packages(t5punct.__path__, "t5punct.")]
+_ONLY_MATCHED = {"_BEGIN_SO"}  # in a loop, whose names are not looked at
 
 
-def module_of(path: Path) -> str:
-    return ".".join(("t5punct", *path.relative_to(PACKAGE).with_suffix("").parts))
+def used_otherwise(module: ModuleType) -> set[str]:
+    """The names in a module that are not only used as `NAME.match`; of a pattern, it may be looked for anywhere."""
+    nodes = [*ast.walk(ast.parse(Path(module.__file__ or "").read_text(encoding="utf-8")))]
+    attributes = [node for node in nodes if isinstance(node, ast.Attribute)]
+    matched = {id(node.value) for node in attributes if node.attr in ("match", "fullmatch", "pattern")}
+    names = [node for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)]
+    return {node.id for node in names if id(node) not in matched}
+
+
+def patterns_in(value: object) -> list[re.Pattern[str]]:
+    """The patterns of text in a value of a module."""
+    match value:
+        case re.Pattern(pattern=str()):
+            return [value]
+        case dict():
+            return [pattern for member in value.values() for pattern in patterns_in(member)]
+        case tuple() | list() | set() | frozenset():
+            return [pattern for member in value for pattern in patterns_in(member)]
+        case _:
+            return []
 
 
 PATTERNS = {
-    f"{path.relative_to(PACKAGE)} {name}": pattern
-    for path in MODULES
-    for name, pattern in vars(import_module(module_of(path))).items()
-    if isinstance(pattern, re.Pattern)
+    f"{module.__name__} {name} {number}": pattern
+    for module in MODULES
+    for name, value in vars(module).items()
+    for number, pattern in enumerate(patterns_in(value))
+}
+SEARCHED = {
+    pattern
+    for module in MODULES
+    for name in used_otherwise(module) - _ONLY_MATCHED
+    for pattern in patterns_in(vars(module).get(name))
 }
 RUNS = (
     "{\\", "\\p", "<", "<v ", "&#1", "[", "[a", "(", "[1:11", "1", "1:11 ", "00:00:00,0 ", " ", "\t", "\n", "a", "A ",
     "A. ", "a.", "'", "-", "--> ", ":)", ":", "/", "://", "?", '"', "Jane D ", ">>", "\u200f", "♪", "# ",
+    '{"', "[{", '\\\\"', '"items": [1,', "\\", "\\u", '"a": ', "1,", "entit", "_",
 )  # fmt: skip
 _SHORT, _LONG = 1_000, 8_000
 
@@ -76,10 +95,17 @@ def test_a_pattern_takes_time_in_proportion(name: str) -> None:
     def every_way(text: str) -> None:
         pattern.match(text)
         pattern.fullmatch(text)
-        if name.rpartition(" ")[2] in SEARCHED:
+        if pattern in SEARCHED:
             deque(pattern.finditer(text), maxlen=0)
 
     assert [run for run in RUNS if not is_linear(every_way, run)] == []
+
+
+def test_patterns_are_found_wherever_they_are() -> None:
+    names = {name.split()[1] for name in PATTERNS}
+    assert {"_BEGIN_SO", "_STRING", "_ID_LISTS", "_HUB_ID", "TAGS"} <= names
+    searched = {name.split()[1] for name, pattern in PATTERNS.items() if pattern in SEARCHED}
+    assert {"TAGS", "_ID_LISTS"} <= searched and {"_STRING", "TIMING"}.isdisjoint(searched)
 
 
 def test_a_quadratic_pattern_is_found() -> None:
@@ -92,6 +118,11 @@ def test_a_line_of_subtitles_is_read_in_proportion(run: str) -> None:
     assert is_linear(lambda text: [*ass(["Format: Layer, Text\n", f"Dialogue: 0,{text}"])], run)
     assert is_linear(lambda text: [*srt(["1\n", times, text])], run)
     assert is_linear(lambda text: [*vtt(["WEBVTT\n", "\n", times.replace(",", "."), f"<c>{text}"])], run)
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_a_string_of_json_is_read_in_proportion(run: str) -> None:
+    assert is_linear(lambda text: RecogniserJson.read(json.dumps({"text": "so " + text})), run)
 
 
 def test_many_terms_cost_no_more_a_word_than_few() -> None:

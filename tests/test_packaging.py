@@ -23,9 +23,9 @@ ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 EXTRAS_OF = {  # the parts of the package that may import more than the core dependencies
     "training/": ["train"],
-    "training/curves.py": ["report"],
-    "training/lora.py": ["lora"],
-    "training/data/report_plot.py": ["report"],
+    "training/report/curves.py": ["report"],
+    "training/start/lora.py": ["lora"],
+    "training/data/contents_picture.py": ["report"],
     "cli/train.py": ["train"],
     "cli/launchers.py": ["train"],
     "evaluation/metric/": ["evaluate"],

@@ -17,7 +17,7 @@ from .progress import is_shown, progress_bar
 
 if TYPE_CHECKING:
     from ..evaluation.comparison import Comparison
-    from ..evaluation.files import Report
+    from ..evaluation.evaluate import Report
 
 
 @with_model_options
@@ -66,7 +66,7 @@ def evaluate(
         raise ConfigError("--compare with --disfluencies", expected="one of them", fix="score the models one by one")
     from rich.console import Console
 
-    from ..evaluation import report as shown
+    from ..evaluation import score_table as shown
 
     if compare:
         comparison = _compared(options, compare, data, max_words)
@@ -85,7 +85,7 @@ def evaluate(
 
 def _scored(options: StrategyOptions, data: str, max_words: int | None, disfluencies: str) -> Report:
     """The scores of one model."""
-    from ..evaluation.files import evaluate_file
+    from ..evaluation.evaluate import evaluate_file
     from ..text.render import RenderConfig
 
     render = RenderConfig(disfluencies=disfluencies)  # a mistake is said before a model is loaded

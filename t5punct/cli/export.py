@@ -112,7 +112,7 @@ def export(
     from ..t5.folder import whole_folder
     from ..t5.hub import check_push, push
     from ..t5.task import TaskConfig
-    from ..training.blend import blended
+    from ..training.start.blend import blended
 
     folder = find(source)
     _check_apart(output, folder, None if blend is None else find(blend), task)
@@ -155,7 +155,7 @@ def _check_output(output: Path) -> None:
     """Refuse a folder that holds other things than a model: its files might be replaced.  A card may be there."""
     from ..errors import ConfigError
     from ..model import TASK_FILE
-    from ..training.card import CARD
+    from ..training.report.card import CARD
 
     if output.exists() and not output.is_dir():
         raise ConfigError(f"output {output}, which is a file", expected="a folder", fix="choose another output")
@@ -209,7 +209,7 @@ def _write_card(
 ) -> None:
     """The source's own card, or one about the run; a person's card that is there already is kept."""
     from ..text.formats.files import writing
-    from ..training.card import CARD, card
+    from ..training.report.card import CARD, card
 
     kept = _kept_card(source, output, is_blend=blend is not None)
     if kept == output / CARD:
@@ -221,7 +221,7 @@ def _write_card(
 
 def _kept_card(source: Path, output: Path, *, is_blend: bool) -> Path | None:
     """The card that a person wrote and that stays: that of the output, else that of the source."""
-    from ..training.card import CARD, may_write
+    from ..training.report.card import CARD, may_write
 
     # the source's tells of it as it was, not of a blend
     cards = [output / CARD] if is_blend else [output / CARD, source / CARD]

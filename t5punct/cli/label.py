@@ -32,8 +32,8 @@ def label(
     need("train")
     collect_as_usual()
     use_threads(threads)
-    from ..training.labelling import LabelConfig
-    from ..training.labelling import label as run
+    from ..training.teacher.labelling import LabelConfig
+    from ..training.teacher.labelling import label as run
 
     config = LabelConfig(data, model, output, batch_tokens, precision)
     with progress_bar("labelling", None) as advance:

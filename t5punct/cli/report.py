@@ -35,8 +35,8 @@ def report(
 
     from ..config import as_yaml, load
     from ..text.formats.files import check_source
-    from ..training.report import run_config
-    from ..training.report_config import ReportConfig
+    from ..training.report.page import run_config
+    from ..training.report.report_config import ReportConfig
 
     config = run_config(run)
     wanted = load(ReportConfig, None, overrides or (), base=as_yaml(config.report))
@@ -59,7 +59,7 @@ def tell_of(run: Path, config: TrainConfig) -> None:
 
 def written(run: Path, config: TrainConfig) -> str:
     """Write the page behind a progress bar; where it is."""
-    from ..training.report import write_report
+    from ..training.report.page import write_report
 
     with progress_bar("scoring", None) as advance:
         return str(write_report(run, config, lambda done, total: advance(done, done, total)))

@@ -26,9 +26,9 @@ def prepare(config: Config = None, overrides: Overrides = None) -> None:
     from datasets.utils.logging import CRITICAL, disable_progress_bar, enable_progress_bar, set_verbosity
 
     from ..config import load
+    from ..training.data.contents import brief
     from ..training.data.prepare import PrepareConfig
     from ..training.data.prepare import prepare as run
-    from ..training.data.report import brief
 
     collect_as_usual()
     settings = load(PrepareConfig, config, overrides or ())
@@ -51,15 +51,15 @@ def train(config: Config = None, overrides: Overrides = None) -> None:
     wait_asleep()  # before anything loads torch
     from ..config import load
     from ..text.formats.files import check_source
+    from ..training.checkpoint.lock import is_first
     from ..training.config import TrainConfig
-    from ..training.lock import is_first
 
     settings = load(TrainConfig, config, overrides or ())
     if settings.report.file is not None:
         check_source(settings.report.file)
     check_launched(os.environ)
     end_with_launcher()
-    from ..training.loop import train as run
+    from ..training.loop.train import train as run
 
     collect_as_usual()
     keep_freed_memory()

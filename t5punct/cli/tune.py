@@ -49,8 +49,8 @@ def tune(
     from rich.console import Console
 
     from ..config import as_yaml, load
-    from ..evaluation.files import signature
-    from ..evaluation.report import one_line
+    from ..evaluation.evaluate import signature
+    from ..evaluation.score_table import one_line
     from ..evaluation.tuning import TuneConfig, frontier
     from ..evaluation.tuning import tune as run
     from ..text.formats.files import check_source

@@ -1,4 +1,22 @@
-"""Decoders: windows of words -> votes (slots) or text (generate).
+"""Decoders: windows of words -> votes (slots) or text (generate).  A decoder knows tokens and slots, never documents.
 
-A decoder knows tokens and slots, never documents.
+In reading order; the first six make `slots`:
+
+candidates      what may be written next
+slots           slot decoding in parallel
+draft           a window as it would be written, and what a pass says of it
+cached_decoder  the decoder's passes, with what is settled kept
+pooling         decoder and tagger decide together
+accumulator     choices taken -> votes
+stepwise        the same one token at a time: the definition that tests hold `slots` to
+tagging         the tagger alone
+kv_cache        the delayed encoder word by word
+generate        free generation
+align           its text, projected onto the words
+classify        questions about one slot
+inputs          what a decoder is given, and its settings
+decoders        the decoder that settings ask for
+precision       device and dtype
+head            logits of a few tokens
+batching        windows of about one length
 """

@@ -15,7 +15,7 @@ from pathlib import Path
 from ..punctuator import Punctuator
 from ..text.marks import Alphabet
 from .counts import CLASS_MARKS
-from .files import Report, Told, alphabet_of, evaluate
+from .evaluate import Report, Told, alphabet_of, evaluate
 from .references import Reference, references
 from .scores import Scores, scores_of
 from .significance import Interval, Statistic, gain_interval, paired_test

@@ -25,7 +25,7 @@ from ..windows.plan import WindowConfig, over, plan
 from ..windows.presets import Preset
 from ..windows.votes import Vote
 from .counts import Counts
-from .files import alphabet_of
+from .evaluate import alphabet_of
 from .references import Reference, references
 from .scores import scores_of
 from .significance import Interval, interval

@@ -22,8 +22,8 @@ from ..text.words import Word, checked_text, words_of
 from ..transcripts.pauses import pause_of
 from ..windows.plan import View, Window
 from ..windows.votes import Vote
-from .columns import Columns
 from .deciding import Decider, Look, decider_of
+from .delayed import Columns
 from .policies import StreamConfig, policy_of
 from .state import StreamState, Times
 

@@ -1,1 +1,12 @@
-"""Fine-tuning: examples -> a trained model folder."""
+"""Fine-tuning: corpora in, a trained model folder out.  The rooms follow a run in time:
+
+data        corpora -> a data set of chunks
+examples    chunks -> batches of tokens, with errors, disfluencies and delays
+start       the model that a run begins with, and what is fitted before its first step
+teacher     what a larger model says of every word, for a smaller one to learn
+loop        losses, steps, validation
+checkpoint  what is saved, kept and resumed
+report      the page, the curves and the card of a finished run
+
+`config.py` holds the settings of all of them but those of `data`.
+"""

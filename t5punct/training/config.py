@@ -15,12 +15,12 @@ from ..errors import ConfigError
 from ..model import FreshModelConfig
 from ..t5.task import TaskConfig
 from ..windows.presets import preset
-from .delays import DelayConfig
-from .disfluencies import DisfluencyConfig
-from .from_encoder import FreshDecoderConfig
-from .lora import LoraConfig
-from .noise import NoiseConfig
-from .report_config import ReportConfig
+from .examples.delays import DelayConfig
+from .examples.disfluencies import DisfluencyConfig
+from .examples.noise import NoiseConfig
+from .report.report_config import ReportConfig
+from .start.from_encoder import FreshDecoderConfig
+from .start.lora import LoraConfig
 
 # of transformers' get_scheduler those that need no more than a warm-up and a length
 SCHEDULES = (

@@ -20,7 +20,7 @@ import pytest
 from t5punct import model as models
 from t5punct.batch import work
 from t5punct.batch.current import Current
-from t5punct.batch.files import punctuate_files
+from t5punct.batch.from_python import punctuate_files
 from t5punct.batch.jobs import Job, OutputConfig, jobs
 from t5punct.batch.work import Work
 from t5punct.errors import ModelError

@@ -14,8 +14,8 @@ from rich.console import Console
 from t5punct.errors import ConfigError, InputError
 from t5punct.evaluation.comparison import compare_file, compared, f1_of
 from t5punct.evaluation.counts import Counts, Slot, count
-from t5punct.evaluation.files import evaluate_file
-from t5punct.evaluation.report import comparison_json, comparison_table, p_text
+from t5punct.evaluation.evaluate import evaluate_file
+from t5punct.evaluation.score_table import comparison_json, comparison_table, p_text
 from t5punct.evaluation.significance import gain_interval, interval, micro_f1, paired_test
 from t5punct.evaluation.tuning import Trials
 from t5punct.model import Model

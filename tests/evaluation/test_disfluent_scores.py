@@ -10,9 +10,9 @@ import pytest
 
 from t5punct.errors import ConfigError
 from t5punct.evaluation.counts import ClassCounts, Counts, Slot, count
-from t5punct.evaluation.files import evaluate_file
+from t5punct.evaluation.evaluate import evaluate_file
 from t5punct.evaluation.references import references
-from t5punct.evaluation.report import as_json
+from t5punct.evaluation.score_table import as_json
 from t5punct.evaluation.text import compare
 from t5punct.model import Model
 from t5punct.punctuator import Punctuator

@@ -10,8 +10,8 @@ from rich.console import Console
 from t5punct.decoding.inputs import DecodingConfig
 from t5punct.errors import InputError
 from t5punct.evaluation.counts import ClassCounts, Counts
-from t5punct.evaluation.files import Report, evaluate_file
-from t5punct.evaluation.report import as_json, table
+from t5punct.evaluation.evaluate import Report, evaluate_file
+from t5punct.evaluation.score_table import as_json, table
 from t5punct.model import Model
 from t5punct.punctuator import AnnotatedWord, Punctuator, PunctuatorConfig
 from t5punct.text.marks import case_of
@@ -177,7 +177,7 @@ def test_a_narrow_table_shows_the_whole_signature(tiny_model: Model) -> None:
 
 
 def test_the_bootstrap_is_not_in_the_seconds(tiny_model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("t5punct.evaluation.files.interval", lambda documents: time.sleep(1.5))
+    monkeypatch.setattr("t5punct.evaluation.evaluate.interval", lambda documents: time.sleep(1.5))
     assert evaluate_file(CLITICS, Scripted(tiny_model, "word " * 10)).seconds < 1.0
 
 

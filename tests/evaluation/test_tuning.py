@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from t5punct.decoding.inputs import DecodingConfig
 from t5punct.errors import ConfigError
 from t5punct.evaluation.counts import ClassCounts, Counts
-from t5punct.evaluation.files import evaluate_file
+from t5punct.evaluation.evaluate import evaluate_file
 from t5punct.evaluation.tuning import Trial, Trials, TuneConfig, VoteCache, frontier, tune
 from t5punct.model import Model
 from t5punct.punctuator import Punctuator, PunctuatorConfig

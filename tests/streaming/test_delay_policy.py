@@ -15,8 +15,8 @@ from tiny import TINY_SHAPE
 from tiny_encoders import save_tiny_encoder
 
 from t5punct import model as models
-from t5punct.decoding import columns as column_module
-from t5punct.decoding.columns import ColumnEncoder, Memory
+from t5punct.decoding import kv_cache as column_module
+from t5punct.decoding.kv_cache import ColumnEncoder, Memory
 from t5punct.decoding.inputs import DecodingConfig
 from t5punct.errors import ConfigError, InputError
 from t5punct.model import Model
@@ -26,7 +26,7 @@ from t5punct.t5.delay import Delay, delayed_states, token_words, visible
 from t5punct.t5.layers import blocks_of
 from t5punct.t5.tagger import Tagger
 from t5punct.text.render import RenderConfig
-from t5punct.training.from_encoder import FreshDecoderConfig, from_encoder
+from t5punct.training.start.from_encoder import FreshDecoderConfig, from_encoder
 from t5punct.windows.plan import WindowConfig
 
 PIECES = ["we", "know", "that", "iPhone", "3.5", "U.S.", "🙂", "no", "I", "how", "xylophone", "right?"]

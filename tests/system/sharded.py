@@ -10,8 +10,8 @@ from accelerate import Accelerator, FullyShardedDataParallelPlugin, PartialState
 from accelerate.utils import DistributedType
 
 from t5punct.cli import main
-from t5punct.training import run
 from t5punct.training.config import TrainConfig
+from t5punct.training.loop import run
 
 _made = run._accelerator
 

@@ -18,7 +18,7 @@ from t5punct import model as models
 from t5punct.model import Model
 from t5punct.training.config import TrainConfig
 from t5punct.training.data.prepare import PrepareConfig, prepare
-from t5punct.training.loop import train
+from t5punct.training.loop.train import train
 
 disable_progress_bar()
 CONFIGS = Path(__file__).parents[2] / "configs"

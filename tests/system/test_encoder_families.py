@@ -27,9 +27,9 @@ from t5punct.text.words import split
 from t5punct.training.config import DataConfig, FitConfig, LossConfig, OptimConfig, TrainConfig
 from t5punct.training.data.corpus import CorpusConfig
 from t5punct.training.data.prepare import PrepareConfig, prepare
-from t5punct.training.delays import DelayConfig
-from t5punct.training.from_encoder import FreshDecoderConfig, from_encoder
-from t5punct.training.loop import train
+from t5punct.training.examples.delays import DelayConfig
+from t5punct.training.loop.train import train
+from t5punct.training.start.from_encoder import FreshDecoderConfig, from_encoder
 from t5punct.windows.votes import Vote
 
 CONFIGS = Path(__file__).parents[2] / "configs"

@@ -33,7 +33,7 @@ from t5punct.decoding.inputs import DecodingConfig
 from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.text.words import split
 from t5punct.training.config import DataConfig, LossConfig, OptimConfig, TrainConfig
-from t5punct.training.loop import train
+from t5punct.training.loop.train import train
 
 SHAPE = {"d_model": 32, "d_kv": 8, "num_heads": 4, "d_ff": 64, "num_layers": 2, "num_decoder_layers": 2}
 TEXT = "we know {x} naïve iPhone o'clock 42 да\nthis is  right isn't it NASA"

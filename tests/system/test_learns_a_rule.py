@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from t5punct.decoding.inputs import DecodingConfig
-from t5punct.evaluation.files import Report, evaluate_file
+from t5punct.evaluation.evaluate import Report, evaluate_file
 from t5punct.model import FreshModelConfig
 from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.streaming import StreamConfig, StreamingPunctuator, TimedWord
@@ -26,7 +26,7 @@ from t5punct.training.data.chunks import ChunkConfig
 from t5punct.training.data.corpora import CorpusConfig
 from t5punct.training.data.prepare import PrepareConfig, prepare
 from t5punct.training.data.vocabulary import VocabularyConfig
-from t5punct.training.loop import train
+from t5punct.training.loop.train import train
 from t5punct.windows.plan import WindowConfig
 
 SHAPE = FreshModelConfig(d_model=64, d_kv=16, num_heads=4, d_ff=128, num_layers=2, num_decoder_layers=1)

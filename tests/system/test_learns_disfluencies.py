@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from t5punct.cli import app
 from t5punct.decoding.inputs import DecodingConfig
-from t5punct.evaluation.files import evaluate_file
+from t5punct.evaluation.evaluate import evaluate_file
 from t5punct.model import FreshModelConfig
 from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.text.render import RenderConfig
@@ -21,8 +21,8 @@ from t5punct.training.data.chunks import ChunkConfig
 from t5punct.training.data.corpora import CorpusConfig
 from t5punct.training.data.prepare import PrepareConfig, prepare
 from t5punct.training.data.vocabulary import VocabularyConfig
-from t5punct.training.disfluencies import DisfluencyConfig
-from t5punct.training.loop import train
+from t5punct.training.examples.disfluencies import DisfluencyConfig
+from t5punct.training.loop.train import train
 from t5punct.windows.plan import WindowConfig
 
 SHAPE = FreshModelConfig(d_model=64, d_kv=16, num_heads=4, d_ff=128, num_layers=2, num_decoder_layers=1)

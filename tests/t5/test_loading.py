@@ -16,7 +16,7 @@ from transformers import PreTrainedModel
 from t5punct import model as models
 from t5punct.errors import ModelError
 from t5punct.model import Model
-from t5punct.training.from_encoder import FreshDecoderConfig, from_encoder
+from t5punct.training.start.from_encoder import FreshDecoderConfig, from_encoder
 from t5punct.warmstart.bert import Bert
 
 CODE = "import pathlib\npathlib.Path('{mark}').write_text('it ran')\nraise SystemExit\n"

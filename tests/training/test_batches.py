@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from t5punct.errors import ConfigError
 from t5punct.t5.delay import NOBODY
-from t5punct.training.batches import BatchSampler, collate
-from t5punct.training.examples import IGNORED, Example
+from t5punct.training.examples.batches import BatchSampler, collate
+from t5punct.training.examples.example import IGNORED, Example
 
 LENGTHS = st.lists(st.integers(1, 60), max_size=200)
 

@@ -13,8 +13,8 @@ from t5punct.cli import main
 from t5punct.errors import ConfigError
 from t5punct.model import Model
 from t5punct.t5.tagger import Tagger
-from t5punct.training.blend import blended
-from t5punct.training.card import CARD
+from t5punct.training.report.card import CARD
+from t5punct.training.start.blend import blended
 
 
 @pytest.fixture(scope="module")

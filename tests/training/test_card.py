@@ -12,10 +12,10 @@ from t5punct import config as settings
 from t5punct import model as models
 from t5punct.model import Model
 from t5punct.t5.task import TaskConfig
-from t5punct.training.card import card
 from t5punct.training.config import DataConfig, LossConfig, TrainConfig
 from t5punct.training.data.corpus import CorpusConfig
 from t5punct.training.data.prepare import PrepareConfig, prepare
+from t5punct.training.report.card import card
 
 
 def card_of(folder: Path, config: TrainConfig) -> str:

@@ -17,13 +17,13 @@ from t5punct import config as settings
 from t5punct import model as models
 from t5punct.errors import ConfigError, ModelError
 from t5punct.t5.task import TaskConfig
-from t5punct.training import loop
-from t5punct.training.checkpoint import TrainState
+from t5punct.training.checkpoint.checkpoint import TrainState
+from t5punct.training.checkpoint.optimiser_state import _as_it_was
 from t5punct.training.config import DataConfig, LossConfig, OptimConfig, TrainConfig
-from t5punct.training.curves import log_of
 from t5punct.training.data.folder import made
-from t5punct.training.loop import train
-from t5punct.training.optimiser_state import _as_it_was
+from t5punct.training.loop import train as loop
+from t5punct.training.loop.train import train
+from t5punct.training.report.curves import log_of
 
 
 class Cut(Exception):
@@ -144,7 +144,7 @@ def test_a_checkpoint_is_a_model_with_its_settings_and_without_pickle(config: Tr
 
 
 def test_a_cut_while_writing_leaves_the_last_checkpoint(config: TrainConfig, monkeypatch: pytest.MonkeyPatch) -> None:
-    from t5punct.training import checkpoint
+    from t5punct.training.checkpoint import checkpoint
 
     config = with_optimiser(config, "adamw", max_steps=1)
     folder = train(config)

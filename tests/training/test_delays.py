@@ -16,13 +16,13 @@ from t5punct.errors import ConfigError
 from t5punct.model import Model
 from t5punct.t5.delay import NOBODY, PREFIX, Delay, delayed_states
 from t5punct.t5.tagger import at_words
-from t5punct.training import loop
-from t5punct.training.batches import Batch, collate
 from t5punct.training.config import LossConfig, TrainConfig
-from t5punct.training.delays import DelayConfig, drawn
-from t5punct.training.examples import ChunkExamples, Example
-from t5punct.training.loop import train
-from t5punct.training.objective import Objective
+from t5punct.training.examples.batches import Batch, collate
+from t5punct.training.examples.delays import DelayConfig, drawn
+from t5punct.training.examples.example import ChunkExamples, Example
+from t5punct.training.loop import train as loop
+from t5punct.training.loop.objective import Objective
+from t5punct.training.loop.train import train
 
 DELAYS = [0, 1, 4, None]
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from t5punct.errors import ConfigError
 from t5punct.text.marks import DISFLUENT
 from t5punct.text.words import split
-from t5punct.training.disfluencies import FILLERS, DisfluencyConfig, disfluent
-from t5punct.training.noise import Written
+from t5punct.training.examples.disfluencies import FILLERS, DisfluencyConfig, disfluent
+from t5punct.training.examples.noise import Written
 
 WORDS = [
     Written("we", "We", ""),

@@ -10,9 +10,9 @@ from t5punct.model import Model, load_tokenizer
 from t5punct.t5.task import TaskConfig
 from t5punct.t5.tokenization import TaskTokenizer
 from t5punct.training.config import DataConfig, QuestionConfig
-from t5punct.training.disfluencies import DisfluencyConfig
-from t5punct.training.examples import IGNORED, ChunkExamples, CopyExamples
-from t5punct.training.noise import NoiseConfig
+from t5punct.training.examples.disfluencies import DisfluencyConfig
+from t5punct.training.examples.example import IGNORED, ChunkExamples, CopyExamples
+from t5punct.training.examples.noise import NoiseConfig
 
 
 def rows(*examples: tuple[str, str]) -> Any:

@@ -11,14 +11,14 @@ import torch
 from datasets import load_from_disk
 
 from t5punct.model import Model
-from t5punct.training import fitting
-from t5punct.training.batches import collate
 from t5punct.training.config import FitConfig, LossConfig, TrainConfig
-from t5punct.training.copier import fit_copier
-from t5punct.training.examples import ChunkExamples
-from t5punct.training.fitting import fit_tagger, fitted
-from t5punct.training.loop import build
-from t5punct.training.objective import Losses, Objective
+from t5punct.training.examples.batches import collate
+from t5punct.training.examples.example import ChunkExamples
+from t5punct.training.loop.objective import Losses, Objective
+from t5punct.training.loop.train import build
+from t5punct.training.start import fitting
+from t5punct.training.start.copier import fit_copier
+from t5punct.training.start.fitting import fit_tagger, fitted
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from tiny import TINY_SHAPE
 
 from t5punct.t5.delay import Delay
 from t5punct.training.config import LossConfig, TrainConfig
-from t5punct.training.loop import Run, build
+from t5punct.training.loop.train import Run, build
 
 
 def backwards(run: Run, delay: Delay | None) -> tuple[list[float], dict[str, torch.Tensor], int]:

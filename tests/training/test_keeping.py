@@ -14,12 +14,18 @@ from safetensors.torch import load_file
 
 from t5punct import model as models
 from t5punct.errors import ConfigError
-from t5punct.training import checkpoint, keeping
-from t5punct.training.checkpoint import TrainState, clear_leftovers, find_checkpoint, read_state, save_checkpoint
+from t5punct.training.checkpoint import checkpoint, keeping
+from t5punct.training.checkpoint.checkpoint import (
+    TrainState,
+    clear_leftovers,
+    find_checkpoint,
+    read_state,
+    save_checkpoint,
+)
+from t5punct.training.checkpoint.optimiser_state import collected
 from t5punct.training.config import TrainConfig, ValidationConfig
-from t5punct.training.loop import build, train
-from t5punct.training.optimiser_state import collected
-from t5punct.training.validation import Validator
+from t5punct.training.loop.train import build, train
+from t5punct.training.loop.validation import Validator
 
 LOSSES = {1: 5.0, 2: 4.0, 3: 2.0, 4: 3.0, 5: 2.5, 6: 2.1, 7: 2.2, 8: 2.3}  # the best one at step 3
 

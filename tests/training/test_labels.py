@@ -18,16 +18,16 @@ from t5punct.cli import main
 from t5punct.errors import ConfigError, InputError
 from t5punct.model import Model
 from t5punct.t5.tagger import Tagger, at_words
-from t5punct.training import labelling
-from t5punct.training.batches import collate
 from t5punct.training.config import DataConfig, LossConfig, OptimConfig, TeacherConfig, TrainConfig
-from t5punct.training.examples import ChunkExamples
-from t5punct.training.labelling import LabelConfig, label
-from t5punct.training.labels import LABELS_FILE, Labels, codes_of, part_name, probabilities_of
-from t5punct.training.loop import train
-from t5punct.training.noise import NoiseConfig
-from t5punct.training.objective import Objective
-from t5punct.training.teacher import LabelTeacher, Teacher
+from t5punct.training.examples.batches import collate
+from t5punct.training.examples.example import ChunkExamples
+from t5punct.training.examples.noise import NoiseConfig
+from t5punct.training.loop.objective import Objective
+from t5punct.training.loop.train import train
+from t5punct.training.teacher import labelling
+from t5punct.training.teacher.labelling import LabelConfig, label
+from t5punct.training.teacher.labels import LABELS_FILE, Labels, codes_of, part_name, probabilities_of
+from t5punct.training.teacher.teacher import LabelTeacher, Teacher
 
 
 @pytest.fixture(scope="module")

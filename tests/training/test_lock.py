@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from t5punct.errors import ConfigError
-from t5punct.training.lock import alone
+from t5punct.training.checkpoint.lock import alone
 
 HOLD = """
 import sys, time
 from pathlib import Path
-from t5punct.training.lock import alone
+from t5punct.training.checkpoint.lock import alone
 with alone(Path(sys.argv[1])) as is_first:
     print(is_first, flush=True)
     sys.stdin.read()

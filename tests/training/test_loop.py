@@ -15,11 +15,11 @@ from t5punct import config as settings
 from t5punct import model as models
 from t5punct.errors import ConfigError, InputError, ModelError
 from t5punct.t5.task import TaskConfig
-from t5punct.training import loop
 from t5punct.training.config import CopyConfig, DataConfig, LossConfig, OptimConfig, QuestionConfig, TrainConfig
 from t5punct.training.data.prepare import PrepareConfig
-from t5punct.training.loop import Run, _step, build, train
-from t5punct.training.optimisers import build_optimisers, freeze
+from t5punct.training.loop import train as loop
+from t5punct.training.loop.optimisers import build_optimisers, freeze
+from t5punct.training.loop.train import Run, _step, build, train
 
 
 def log_of(folder: Path) -> list[dict[str, float]]:

@@ -15,9 +15,9 @@ from t5punct import model as models
 from t5punct.errors import ConfigError
 from t5punct.text.marks import DISFLUENT
 from t5punct.training.config import LossConfig, OptimConfig, TrainConfig, ValidationConfig
-from t5punct.training.disfluencies import DisfluencyConfig
-from t5punct.training.loop import build, train
-from t5punct.training.lora import LoraConfig, add_adapters, is_adapter, merged
+from t5punct.training.examples.disfluencies import DisfluencyConfig
+from t5punct.training.loop.train import build, train
+from t5punct.training.start.lora import LoraConfig, add_adapters, is_adapter, merged
 
 peft = pytest.importorskip("peft")
 

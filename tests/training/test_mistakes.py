@@ -16,7 +16,7 @@ from t5punct.cli import main
 from t5punct.errors import T5PunctError
 from t5punct.model import Model
 from t5punct.training.config import TrainConfig
-from t5punct.training.loop import train
+from t5punct.training.loop.train import train
 
 TALKS = "".join(" ".join(tiny_text(10, seed)) + "\n" for seed in range(10))
 

@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from t5punct.text.marks import DISFLUENT
 from t5punct.text.words import split
-from t5punct.training.disfluencies import FUNCTION_WORDS
-from t5punct.training.natural import SOUNDS, labelled
-from t5punct.training.noise import Written
+from t5punct.training.examples.disfluencies import FUNCTION_WORDS
+from t5punct.training.examples.natural import SOUNDS, labelled
+from t5punct.training.examples.noise import Written
 
 
 def _written(text: str) -> list[Written]:

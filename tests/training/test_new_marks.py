@@ -15,9 +15,9 @@ from t5punct.t5.task import mark_token
 from t5punct.text.marks import DISFLUENT
 from t5punct.text.render import RenderConfig
 from t5punct.training.config import DataConfig, OptimConfig, TrainConfig
-from t5punct.training.disfluencies import DisfluencyConfig
-from t5punct.training.loop import train
-from t5punct.training.new_marks import as_learned, with_disfluencies
+from t5punct.training.examples.disfluencies import DisfluencyConfig
+from t5punct.training.loop.train import train
+from t5punct.training.start.new_marks import as_learned, with_disfluencies
 
 TEXT = "we know that this is right what how are you today well i think it's time to go"
 

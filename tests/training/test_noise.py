@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from t5punct.errors import ConfigError
-from t5punct.training.noise import NoiseConfig, Written, noised
+from t5punct.training.examples.noise import NoiseConfig, Written, noised
 
 SENTENCES = [
     Written("we", "We", ""),

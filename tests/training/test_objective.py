@@ -10,11 +10,11 @@ from t5punct.decoding.inputs import WindowInput
 from t5punct.decoding.stepwise import SlotWriter
 from t5punct.errors import ConfigError
 from t5punct.model import Model
-from t5punct.training.batches import Batch, collate
 from t5punct.training.config import LossConfig
-from t5punct.training.examples import IGNORED, ChunkExamples
-from t5punct.training.objective import Objective
-from t5punct.training.optimisers import freeze
+from t5punct.training.examples.batches import Batch, collate
+from t5punct.training.examples.example import IGNORED, ChunkExamples
+from t5punct.training.loop.objective import Objective
+from t5punct.training.loop.optimisers import freeze
 
 ROWS = {
     "source": ["we know right", "stop now"],

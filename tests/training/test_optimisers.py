@@ -9,9 +9,9 @@ import torch
 
 from t5punct.errors import ConfigError
 from t5punct.training.config import SCHEDULES, OptimConfig, TrainConfig
-from t5punct.training.loop import _step, build, train
-from t5punct.training.optimisers import freeze_words, rate
-from t5punct.training.schedule import learning_rate
+from t5punct.training.loop.optimisers import freeze_words, rate
+from t5punct.training.loop.schedule import learning_rate
+from t5punct.training.loop.train import _step, build, train
 
 
 def test_a_matrix_learns_in_proportion_to_its_weights() -> None:

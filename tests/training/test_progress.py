@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 import torch
 
-from t5punct.training import loop
-from t5punct.training.checkpoint import TrainState
+from t5punct.training.checkpoint.checkpoint import TrainState
 from t5punct.training.config import TrainConfig, ValidationConfig
-from t5punct.training.loop import train
-from t5punct.training.objective import Losses
-from t5punct.training.progress import Progress
-from t5punct.training.validation import Validator
+from t5punct.training.loop import train as loop
+from t5punct.training.loop.objective import Losses
+from t5punct.training.loop.progress import Progress
+from t5punct.training.loop.train import train
+from t5punct.training.loop.validation import Validator
 
 
 def log_of(folder: Path) -> list[dict[str, float]]:

@@ -13,15 +13,15 @@ from t5punct import config as settings
 from t5punct import model as models
 from t5punct.cli import main
 from t5punct.errors import ConfigError, ModelError
-from t5punct.evaluation.files import evaluate_file
+from t5punct.evaluation.evaluate import evaluate_file
 from t5punct.model import Model
 from t5punct.punctuator import Punctuator, PunctuatorConfig
-from t5punct.training import curves, final_scores
 from t5punct.training.config import DataConfig, LossConfig, TrainConfig
-from t5punct.training.curves import Point, draw_curves, read_log, seconds_of
-from t5punct.training.final_scores import FinalScores
-from t5punct.training.report import page, run_config, write_report
-from t5punct.training.report_config import ReportConfig
+from t5punct.training.report import curves, final_scores
+from t5punct.training.report.curves import Point, draw_curves, read_log, seconds_of
+from t5punct.training.report.final_scores import FinalScores
+from t5punct.training.report.page import page, run_config, write_report
+from t5punct.training.report.report_config import ReportConfig
 
 LOG = """{"step": 2, "words": 600, "text_loss": 6.0, "tag_loss": 0.0, "lr": 0.001, "words_per_second": 100.0, "x": 1}
 {"step": 2, "validation_loss": 5.5, "micro_f1": 20.0}
@@ -65,7 +65,7 @@ def test_the_page_has_scores_gain_course_and_settings(
     run: Path, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config = run_config(run)
-    monkeypatch.setattr("t5punct.evaluation.files._TOLD_WORDS", 4)
+    monkeypatch.setattr("t5punct.evaluation.evaluate._TOLD_WORDS", 4)
     heard: list[tuple[int, int]] = []
     path = write_report(run, config, lambda done, total: heard.append((done, total)))
     shown, values = path.read_text(encoding="utf-8"), json.loads((run / "report.json").read_text(encoding="utf-8"))

@@ -12,10 +12,10 @@ from datasets import load_from_disk
 
 from t5punct.errors import ConfigError
 from t5punct.t5.task import TaskConfig
+from t5punct.training.checkpoint.resuming import check_processes
 from t5punct.training.config import DataConfig, FitConfig, LossConfig, TrainConfig, ValidationConfig
-from t5punct.training.loop import build, train
-from t5punct.training.noise import NoiseConfig
-from t5punct.training.resuming import check_processes
+from t5punct.training.examples.noise import NoiseConfig
+from t5punct.training.loop.train import build, train
 
 
 @pytest.fixture

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from t5punct.training.checkpoint import STATE_FILE, read_state
+from t5punct.training.checkpoint.checkpoint import STATE_FILE, read_state
 from t5punct.training.config import TrainConfig
-from t5punct.training.examples import ChunkExamples, Example
-from t5punct.training.loop import train
+from t5punct.training.examples.example import ChunkExamples, Example
+from t5punct.training.loop.train import train
 
 ROOT = Path(__file__).parents[2]
 

@@ -12,12 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from t5punct.errors import ConfigError
-from t5punct.training import loop
-from t5punct.training.checkpoint import TrainState
+from t5punct.training.checkpoint.checkpoint import TrainState
 from t5punct.training.config import LossConfig, TrainConfig, ValidationConfig
-from t5punct.training.loop import train
-from t5punct.training.selection import is_stale, judged, score_of
-from t5punct.training.validation import Validator
+from t5punct.training.loop import train as loop
+from t5punct.training.loop.selection import is_stale, judged, score_of
+from t5punct.training.loop.train import train
+from t5punct.training.loop.validation import Validator
 
 Scores = dict[int, float]  # by step
 

@@ -22,9 +22,9 @@ from t5punct.t5.round_trip import check_marks, round_trip
 from t5punct.t5.task import TaskConfig
 from t5punct.t5.tokenization import TaskTokenizer
 from t5punct.training.config import TrainConfig
-from t5punct.training.examples import ChunkExamples
-from t5punct.training.loop import build, train
-from t5punct.training.suitability import check_suitable
+from t5punct.training.examples.example import ChunkExamples
+from t5punct.training.loop.train import build, train
+from t5punct.training.start.suitability import check_suitable
 
 
 def without_byte_fallback(tokenizer: TaskTokenizer, task: TaskConfig) -> TaskTokenizer:

@@ -17,13 +17,13 @@ from t5punct.errors import ConfigError
 from t5punct.model import Model
 from t5punct.t5.delay import Delay
 from t5punct.t5.tagger import Tagger
-from t5punct.training.batches import Batch, collate
 from t5punct.training.config import LossConfig, TeacherConfig, TrainConfig
-from t5punct.training.examples import ChunkExamples
-from t5punct.training.fewer_layers import with_encoder_layers
-from t5punct.training.loop import train
-from t5punct.training.objective import Losses, Objective
-from t5punct.training.teacher import Teacher
+from t5punct.training.examples.batches import Batch, collate
+from t5punct.training.examples.example import ChunkExamples
+from t5punct.training.loop.objective import Losses, Objective
+from t5punct.training.loop.train import train
+from t5punct.training.start.fewer_layers import with_encoder_layers
+from t5punct.training.teacher.teacher import Teacher
 
 LOSS = LossConfig(tagger_weight=1.0)
 

@@ -13,7 +13,7 @@ from accelerate.utils import LoggerType
 
 from t5punct.errors import ConfigError
 from t5punct.training.config import TrainConfig, ValidationConfig
-from t5punct.training.loop import train
+from t5punct.training.loop.train import train
 
 WRITER = """
 import json

@@ -11,14 +11,14 @@ from tiny import TINY_SHAPE, tiny_text
 from t5punct.errors import ConfigError, InputError
 from t5punct.model import Model
 from t5punct.punctuator import Punctuator, PunctuatorConfig
-from t5punct.training.batches import collate
 from t5punct.training.config import DataConfig, TrainConfig, ValidationConfig
 from t5punct.training.data.chunks import ChunkConfig
 from t5punct.training.data.corpora import CorpusConfig
 from t5punct.training.data.prepare import PrepareConfig, prepare
-from t5punct.training.examples import ChunkExamples
-from t5punct.training.loop import build, train
-from t5punct.training.validation import Validator
+from t5punct.training.examples.batches import collate
+from t5punct.training.examples.example import ChunkExamples
+from t5punct.training.loop.train import build, train
+from t5punct.training.loop.validation import Validator
 
 
 def log_of(folder: Path) -> list[dict[str, float]]:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ...errors import ConfigError, OutputError, refused_by_system
 from ...text.formats.folders import move, partial_folder
-from ..lock import alone, check_own
+from ..checkpoint.lock import alone, check_own
 
 SPLITS = ("train", "validation")
 LAST = "dataset_dict.json"  # what `datasets` looks for: the last file to appear

@@ -21,11 +21,11 @@ from ... import config as settings
 from ...errors import ConfigError, InputError, T5PunctError
 from ...t5.task import ENCODER_TASK, TaskConfig, checked_pauses
 from .chunks import Chunk, ChunkConfig, chunks
+from .contents import PrepareReport, as_json, as_text, content, corpus_count, warnings
+from .contents_picture import draw_report
 from .corpora import Piece, documents, plan
 from .corpus import CorpusConfig
 from .folder import COUNTS, PICTURE, REPORT, SETTINGS, SPLITS, made
-from .report import PrepareReport, as_json, as_text, content, corpus_count, warnings
-from .report_plot import draw_report
 from .survey import Survey, survey
 from .vocabulary import VocabularyConfig, train_tokenizer
 
@@ -262,7 +262,7 @@ def _token_counter(config: PrepareConfig) -> Any:
         return None
     from ...model import find, load_tokenizer
     from ...t5.weights import is_encoder
-    from ..from_encoder import encoder_tokenizer
+    from ..start.from_encoder import encoder_tokenizer
 
     source = str(Path(config.output) / "tokenizer") if config.tokenizer == "train" else config.tokenizer
     folder = find(source, "tokenizer")

@@ -1,0 +1,151 @@
+"""A `Report` of scores, or a `Comparison` of two, for people and for programs.
+
+In: a `Report` or a `Comparison`.  Out: a rich table; json under the published keys.
+
+`as_json(report)["micro_f1"]` and `comparison_json(comparison)["differences"]["micro"]["gain"]` are numbers in percent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from .comparison import Comparison, Difference
+from .evaluate import Report
+from .scores import ClassScores
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+
+def as_json(report: Report) -> dict[str, Any]:
+    """The report under its published keys."""
+    scores = report.scores
+    generated, interval = report.generated, report.micro_interval
+    return {
+        "data": report.data,
+        "micro_f1": scores.micro.f1,
+        "micro_precision": scores.micro.precision,
+        "micro_recall": scores.micro.recall,
+        "micro_f1_interval": None if interval is None else [interval.low, interval.high],
+        "macro_f1": scores.macro_f1,
+        "per_class": {name: _class_json(found) for name, found in scores.per_class.items()},
+        "slot_error_rate": scores.slot_error_rate,
+        "boundary_f1": scores.boundary.f1,
+        **({"disfluent": _class_json(scores.disfluent)} if scores.disfluent.reference else {}),
+        "multiple_exact": scores.multiple_exact,
+        "case_accuracy": scores.case_accuracy,
+        "cased_accuracy": scores.cased_accuracy,
+        "words": scores.words,
+        "words_changed": scores.words_changed + scores.words_inserted + scores.words_dropped,
+        "generated_words": None
+        if generated is None
+        else {
+            "windows": generated.windows,
+            "distrusted_windows": generated.distrusted,
+            "words": generated.words,
+            "inserted": generated.inserted,
+            "dropped": generated.dropped,
+            "changed": generated.changed,
+        },
+        "seconds": round(report.seconds, 3),
+        "signature": report.signature,
+    }
+
+
+def comparison_json(comparison: Comparison) -> dict[str, Any]:
+    """Both reports, and the gain of the second over the first by score."""
+    return {
+        "data": comparison.first.data,
+        "reports": [as_json(comparison.first), as_json(comparison.second)],
+        "differences": {
+            one.name: {
+                "scores": [one.first, one.second],
+                "gain": None if one.first is None or one.second is None else one.second - one.first,
+                "gain_interval": None if one.gain is None else [one.gain.low, one.gain.high],
+                "p_value": one.p_value,
+            }
+            for one in comparison.differences
+        },
+    }
+
+
+def _class_json(scores: ClassScores) -> Mapping[str, float | int | None]:
+    return {
+        "precision": scores.precision,
+        "recall": scores.recall,
+        "f1": scores.f1,
+        "reference": scores.reference,
+    }
+
+
+def table(report: Report) -> RenderableType:
+    """Scores by class, then single figures, then the signature."""
+    from rich.console import Group
+    from rich.table import Table
+    from rich.text import Text
+
+    scores = report.scores
+    classes = Table("class", "precision", "recall", "F1", "reference", title=report.data)
+    rows: list[tuple[str, Any]] = [*scores.per_class.items(), ("micro", scores.micro), ("boundary", scores.boundary)]
+    rows += [("disfluent", scores.disfluent)] if scores.disfluent.reference else []
+    for name, found in rows:
+        values = (found.precision, found.recall, found.f1)
+        classes.add_row(name, *(score_text(value) for value in values), str(found.reference))
+    figures = Text("\n".join(f"{name:<25} {text}" for name, text in _figures(report)))
+    return Group(classes, figures, one_line(report.signature))
+
+
+def comparison_table(comparison: Comparison, names: tuple[str, str]) -> RenderableType:
+    """Both scores, the gain and its uncertainty, then both signatures; `names` are the systems'."""
+    from rich.console import Group
+    from rich.table import Table
+
+    columns = ("F1 of", *names, "difference", "95 % interval", "p")
+    found = Table(*columns, title=f"{comparison.first.data}, {comparison.first.scores.words} words")
+    for one in comparison.differences:
+        found.add_row(one.name, *difference_cells(one))
+    both = (comparison.first, comparison.second)
+    return Group(found, *(one_line(report.signature) for report in both))
+
+
+def one_line(signature: str) -> RenderableType:
+    """A signature to be printed with `crop=False`: one line, for programs to read, however narrow the terminal is."""
+    from rich.text import Text
+
+    return Text(signature, style="dim", no_wrap=True, overflow="ignore")
+
+
+def difference_cells(one: Difference) -> tuple[str, str, str, str, str]:
+    """Two scores, their difference, its interval, and p, as text."""
+    gain = "-" if one.first is None or one.second is None else f"{one.second - one.first:+.1f}"
+    interval = "-" if one.gain is None else f"{one.gain.low:+.1f} to {one.gain.high:+.1f}"
+    return score_text(one.first), score_text(one.second), gain, interval, p_text(one.p_value)
+
+
+def p_text(p_value: float | None) -> str:
+    """A p-value for people: three digits, and never 0."""
+    return "-" if p_value is None else "< 0.002" if p_value < 0.002 else f"{p_value:.3f}"
+
+
+def _figures(report: Report) -> Iterator[tuple[str, str]]:
+    scores, interval = report.scores, report.micro_interval
+    yield "micro F1, 95 % interval", "-" if interval is None else f"{interval.low:.1f} to {interval.high:.1f}"
+    yield "macro F1", score_text(scores.macro_f1)
+    yield "slot error rate", score_text(scores.slot_error_rate)
+    yield "labels of 2+ marks exact", score_text(scores.multiple_exact)
+    yield "case right, all words", score_text(scores.case_accuracy)
+    yield "case right, capitals", score_text(scores.cased_accuracy)
+    yield "words", str(scores.words)
+    yield "words changed", str(scores.words_changed + scores.words_inserted + scores.words_dropped)
+    yield "seconds", f"{report.seconds:.1f}"
+    made = report.generated
+    if made is not None:
+        counts = f"{made.changed} changed, {made.dropped} dropped, {made.inserted} inserted of {made.words}"
+        yield "generated, before aligning", counts
+        yield "windows that aligned badly", f"{made.distrusted} of {made.windows}"
+
+
+def score_text(value: float | None, digits: int = 1) -> str:
+    """A score as it is shown; a dash where it is undefined."""
+    return "-" if value is None else f"{value:.{digits}f}"

@@ -1,0 +1,96 @@
+"""Policy `delay`: a stream's new words are read once, and the slots that this makes final are decided by the tagger.
+
+In: streams with new words.  Out: the same with the model's memory of them; and votes on waiting slots.
+
+With a delay of 2 words, `read` of a stream that has heard `how are you` computes one column for `you`, after which the
+state of `how` is final.  `votes` also decides slots that are not final yet, where a silence or the end of the text
+follows: from what is remembered, as if no more words came.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import torch
+
+from ..decoding.kv_cache import ColumnEncoder, Memory, Tokens
+from ..decoding.tagging import TagDecoder, delay_of
+from ..punctuator import Punctuator
+from ..windows.votes import Vote
+from .deciding import Look
+from .state import StreamState
+
+
+@dataclass(frozen=True, slots=True)
+class _Unread:
+    """A stream's memory, and the tokens of the words that it does not know yet."""
+
+    memory: Memory
+    words: list[tuple[int, ...]]
+
+
+class Columns:
+    """A model that reads streams word by word, and its tagger."""
+
+    def __init__(self, punctuator: Punctuator, lookahead: int) -> None:
+        """Raises ConfigError for a model without a tagger."""
+        model, decoding = punctuator.model, replace(punctuator.decoding, decoder="tagger", delay_words=None)
+        self._punctuator, self._tagger = punctuator, TagDecoder(model, decoding)
+        self._encoder = ColumnEncoder(model, delay_of(model, lookahead), decoding.style)
+
+    @property
+    def n_remembered_words(self) -> int:
+        """The last words of a stream that its state must hold."""
+        return self._encoder.n_remembered_words
+
+    def read(self, states: Sequence[StreamState]) -> list[StreamState]:
+        """The same streams, once the model has read all their words; columns of several are computed together."""
+        unread = [self._unread(state) for state in states]
+        memories = self._encoder.read([one.memory for one in unread], [one.words for one in unread])
+        return [
+            replace(state, memory=memory, n_read=state.n_seen, n_tokens=memory.n_tokens - self._encoder.n_prefix)
+            for state, memory in zip(states, memories, strict=True)
+        ]
+
+    def votes(self, looks: Sequence[Look]) -> list[tuple[Vote, ...]]:
+        """The votes of the slots asked for, of streams that were `read`."""
+        memories = [look.state.memory for look in looks if look.state.memory is not None]
+        delay = self._encoder.delay.words
+        open_ended = [one for one, look in enumerate(looks) if look.view.window.keep_stop > look.state.n_seen - delay]
+        tails = dict(zip(open_ended, self._encoder.tails([memories[one] for one in open_ended]), strict=True))
+        return [
+            self._votes_of(look, memories[one].final.then(tails[one]) if one in tails else memories[one].final)
+            for one, look in enumerate(looks)
+        ]
+
+    def _votes_of(self, look: Look, known: Tokens) -> tuple[Vote, ...]:
+        """The votes of one stream; known: the states of words, those of the look among them."""
+        words = look.view.words[: look.slots.stop]
+        places = torch.searchsorted(known.words, torch.arange(len(words)).to(known.words) + look.view.window.start)
+        votes = self._tagger.votes_from(self._punctuator.window_input(words), known.rows[places])
+        return tuple(self._punctuator.known(look.view, place, votes[place]) for place in look.slots)
+
+    def _unread(self, state: StreamState) -> _Unread:
+        """The words that a stream's memory lacks; all that the state holds if it has none, after a resume.
+
+        So it is with a memory of another lookahead, style or model, and with one that other policies left behind.
+        """
+        memory = state.memory
+        if memory is not None and memory.n_words >= state.start and self._encoder.owns(memory):
+            return _Unread(memory, self._tokens(state, memory.n_words))
+        tokens = self._tokens(state, state.start)
+        # so many tokens stood before the words that the state holds, when it was saved
+        n_dropped = state.n_tokens - sum(map(len, tokens[: max(0, state.n_read - state.start)]))
+        return _Unread(self._encoder.begin(state.start, max(0, n_dropped)), tokens)
+
+    def _tokens(self, state: StreamState, first: int) -> list[tuple[int, ...]]:
+        """The tokens of a stream's words from the `first` on, each behind the silence before it."""
+        tokenizer, held = self._punctuator.model.tokenizer, state.words
+        found = []
+        for place in range(first - state.start, len(held)):
+            opens = not (state.start + place or self._encoder.n_prefix)
+            (word,) = self._punctuator.window_input(held[place : place + 1]).words
+            silence = tokenizer.silence_ids(held[place - 1].pause if place else 0)
+            found.append((*silence, *tokenizer.word_ids(word, first=opens)))
+        return found

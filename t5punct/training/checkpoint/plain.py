@@ -1,0 +1,76 @@
+"""The model of a run as plain weights, whatever it is trained with: what is validated and what is saved.
+
+In: the live objects of a run.  Out: a `Model` that is like any other.
+
+Mostly that is the model itself.  With adapters (LoRA) or in parts on several devices (FSDP) it is a second network on
+the first process, made before the first one was changed, into which its weights are written whole and merged.
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch import nn
+
+from ...model import Model
+from ...t5.tagger import Tagger
+from ..loop.sharding import is_sharded, whole
+from ..start.lora import LoraConfig, merged
+
+
+class PlainModel:
+    """Knows how to get a model's weights out of what is trained.  To be made before adapters or FSDP change it."""
+
+    def __init__(self, model: Model, lora: LoraConfig, accelerator: Any) -> None:
+        self.accelerator, self.lora = accelerator, lora
+        self._copied = is_sharded(accelerator) or bool(lora.rank)
+        keeps_copy = self._copied and accelerator.is_main_process
+        self._network: Any = copy.deepcopy(model.network) if keeps_copy else None
+
+    def __call__(self, model: Model, objective: Any, *, to_use: bool = False) -> Model:
+        """The model as it is now, on the device if it is to be used; on other processes than the first the given one.
+
+        All processes must ask at once: those that hold a part each hand it over.
+        """
+        if not self._copied:
+            return model
+        state = self._gathered(self.accelerator.unwrap_model(objective))
+        if not self.accelerator.is_main_process:
+            return model
+        # a second copy takes the device's memory only while it is used
+        network = self._network.to(self.accelerator.device if to_use else "cpu")
+        own = {name.removeprefix("network."): value for name, value in state.items() if name.startswith("network.")}
+        _write(network, merged(own, self.lora.scale) if self.lora.rank else own)
+        return replace(model, network=network, tagger=_tagger(model, state, network.device))
+
+    def _gathered(self, objective: nn.Module) -> dict[str, torch.Tensor]:
+        """The trained weights, whole and on the CPU where they were in parts; only the first process keeps them all."""
+        if not is_sharded(self.accelerator):
+            return objective.state_dict()
+        found = {}
+        for name, value in objective.state_dict().items():
+            full = whole(value)
+            if self.accelerator.is_main_process:
+                found[name] = full.cpu()
+        return found
+
+
+def _write(network: Any, state: dict[str, Any]) -> None:
+    """Load a state, in which tied weights may stand under one of their names only."""
+    missing, unexpected = network.load_state_dict(state, strict=False)
+    own = network.state_dict()
+    known = {own[name].data_ptr() for name in state if name in own}
+    lost = [name for name in missing if own[name].data_ptr() not in known]
+    assert not lost and not unexpected, (lost, unexpected)  # noqa: S101  (the network is a copy of the trained one)
+
+
+def _tagger(model: Model, state: dict[str, Any], device: Any) -> Tagger | None:
+    if model.tagger is None:
+        return None
+    with torch.random.fork_rng(devices=[]):  # its first weights must not change the training's dropout
+        tagger = Tagger(model.network.config.d_model, model.task.slot_marks)
+    tagger.load_state_dict({name.removeprefix("tagger."): v for name, v in state.items() if name.startswith("tagger.")})
+    return tagger.to(device)

@@ -1,0 +1,10 @@
+"""Chunks of a data set -> batches of tokens, in reading order:
+
+example       a chunk as source and target tokens, with the classes of its slots
+noise         recognition errors
+disfluencies  fillers, repetitions and repairs that are put in
+natural       those that transcribers left in, found by rules
+delays        which delay a batch is trained with
+batches       examples of about one length, padded
+loading       all of these as the data of a run
+"""

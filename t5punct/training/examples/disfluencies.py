@@ -1,0 +1,146 @@
+"""Disfluencies for training, put into clean text: what people say, and training transcripts mostly leave out.
+
+In: the words of a chunk as they are read and written.  Out: the same with disfluencies, which have no marks.  A model
+that learns to say which words they are gets the sign of disfluent words in their slots (`DISFLUENT`).
+
+>>> words = [Written("i", "I", ""), Written("see", "see", ".")]
+>>> heard = disfluent(words, DisfluencyConfig(share=1.0, repeat=1.0, filler=0.0), random.Random(1))
+>>> [word.form + word.label for word in heard]
+['I', 'I', 'see', 'see.']
+
+What is imitated (the kinds of Passali 2022, LARD, without its lexicon):
+
+- a filler behind a word: `we um left`;
+- a word, or two or three of them, said twice: `we we left`, `in the in the end`;
+- a repair: a phrase begun with another last word, taken back with or without a word about it, and said anew:
+  `on the car i mean on the bus`;
+- a restart: a filler, or the beginning of some other sentence, broken off before a sentence: `did they we left`.
+
+What is not: words broken off inside, and repairs whose parts resemble each other in meaning, as people's do.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ...errors import ConfigError
+from ...text.marks import NO_LABEL, capitalise, ends_sentence
+from ...text.spelling import is_first_person
+from .noise import Written
+
+FILLERS = (("um",), ("uh",), ("er",), ("like",), ("you", "know"), ("i", "mean"))
+# frequent words that are nobody's name: how they are written inside a sentence is known
+_LISTED = """
+    a an the this that these those my your his her its our their i you he she it we they who what when where how if and
+    but or so because as at by for from in into of on over to with about there is was are were be been am do did does
+    have has had can could would should it's that's there's i'm i've i'll you're he's she's we're we've they're not
+"""
+FUNCTION_WORDS = frozenset(_LISTED.split())
+# what people say when they take words back; mostly nothing
+_TAKING_BACK = ((), (), (), ("uh",), ("um",), ("i", "mean"), ("no",), ("sorry",), ("uh", "i", "mean"), ("or", "rather"))
+_LONGEST_PHRASE = 3
+_LONGEST_BEGINNING = 4
+
+
+@dataclass(frozen=True)
+class DisfluencyConfig:
+    """How many examples get disfluencies, and how likely each kind is at a word of such an example."""
+
+    share: float = 0.0  # of all examples; 0 has none
+    repeat: float = 0.02
+    filler: float = 0.02
+    phrase: float = 0.0  # two or three words said twice
+    repair: float = 0.0
+    restart: float = 0.0  # at the first word of a sentence
+    # of all examples, those whose disfluencies have their sign; 0: the model does not learn it.  Below 1, it also
+    # learns which marks stand behind such words where nobody asks for the sign
+    marked: float = 0.0
+
+    def __post_init__(self) -> None:
+        values = (self.share, self.repeat, self.filler, self.phrase, self.repair, self.restart, self.marked)
+        if not all(0 <= value <= 1 for value in values):
+            raise ConfigError(
+                f"disfluencies with the values {', '.join(map(str, values))}",
+                expected="share, repeat, filler, phrase, repair, restart, marked of 0 to 1",
+                fix="check data.disfluencies",
+            )
+
+
+def disfluent(
+    words: Sequence[Written],
+    config: DisfluencyConfig,
+    rng: random.Random,
+    others: Sequence[Written] = (),
+    sign: str = NO_LABEL,
+) -> list[Written]:
+    """The words with disfluencies, whose label is `sign`; `others`, of another text, are those that are taken back.
+
+    If words are said twice, the second time has the marks.  The first word of a sentence is not repeated unless it is
+    `I`, or one that is nobody's name where such words are known: we do not know how to write it again.  Fillers come
+    after words without marks.
+    """
+    heard: list[Written] = []
+    for index, word in enumerate(words):
+        begins = index == 0 or ends_sentence(words[index - 1].label)
+        is_known = not begins or word.read == "i" or (config.marked > 0 and word.read in FUNCTION_WORDS)
+        before = _before(words[index:], begins, config, rng, others)
+        if not before and is_known and rng.random() < config.repeat:
+            before = [word]
+        heard += [replace(said, label=sign, pause=0) for said in before]
+        heard.append(_inside(word) if before and begins else word)
+        if not (word.label or word.pause) and rng.random() < config.filler:
+            heard += [replace(one, label=sign) for one in _said(rng.choice(FILLERS))]
+    return heard
+
+
+def _before(
+    words: Sequence[Written], begins: bool, config: DisfluencyConfig, rng: random.Random, others: Sequence[Written]
+) -> list[Written]:
+    """What is said and taken back, or said for the first time, before the first of some words; mostly nothing."""
+    if words[0].read not in FUNCTION_WORDS:
+        return []
+    if begins:
+        is_first = words[0].form != words[0].read  # the chunk may begin inside a sentence
+        return _beginning(rng, others) if is_first and _happens(config.restart, rng) else []
+    phrase = _phrase(words, rng.randint(2, _LONGEST_PHRASE) if config.phrase or config.repair else 0)
+    if phrase and _happens(config.phrase, rng):
+        return phrase
+    contents = [other for other in others if other.read not in FUNCTION_WORDS and other.read != words[0].read]
+    if phrase and contents and _happens(config.repair, rng):
+        return [*phrase[:-1], rng.choice(contents), *_said(rng.choice(_TAKING_BACK))]
+    return []
+
+
+def _phrase(words: Sequence[Written], n_words: int) -> list[Written]:
+    """The first so many words, if nothing stands between them."""
+    phrase = list(words[:n_words])
+    is_whole = len(phrase) == n_words and not any(word.label or word.pause for word in phrase[:-1])
+    return phrase if is_whole else []
+
+
+def _beginning(rng: random.Random, others: Sequence[Written]) -> list[Written]:
+    """A filler, or the first words of another sentence, as a sentence begins."""
+    starts = [place for place in range(1, len(others)) if ends_sentence(others[place - 1].label)]
+    begun = _said(rng.choice(FILLERS))
+    if starts and rng.random() < 0.5:
+        start = rng.choice(starts)
+        begun = list(others[start : start + rng.randint(1, _LONGEST_BEGINNING)])
+        stop = next((place for place, word in enumerate(begun) if word.label), len(begun))
+        begun = begun[: max(1, stop)]
+    return [replace(begun[0], form=capitalise(begun[0].form)), *begun[1:]]
+
+
+def _said(words: Sequence[str]) -> list[Written]:
+    return [Written(word, "I" if word == "i" else word, NO_LABEL) for word in words]
+
+
+def _inside(word: Written) -> Written:
+    """A sentence's first word, as it is written where others were said before it."""
+    return word if is_first_person(word.read) else replace(word, form=word.read)
+
+
+def _happens(chance: float, rng: random.Random) -> bool:
+    """Whether something happens; nothing is drawn for what never does, so that it changes nothing else."""
+    return chance > 0 and rng.random() < chance

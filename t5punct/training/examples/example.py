@@ -1,0 +1,277 @@
+"""Training examples: chunks of a prepared data set, encoded on demand, or random tokens to be copied.
+
+In: rows of a data set, or numbers.  Out: `Example`s in tokens.
+
+A row with the source `we know right` and the target `We know, right?` usually becomes just that window.  Some rows get
+errors or disfluencies, some become questions about one slot (see `DataConfig`).  The same index of
+the same epoch gives the same example in every process.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+from ...errors import ConfigError
+from ...t5.delay import token_words
+from ...t5.tagger import TAGGED_CASES
+from ...t5.task import PAUSES, inline_case_of
+from ...t5.tokenization import TaskTokenizer
+from ...text.marks import DISFLUENT, NO_LABEL, ends_sentence
+from ...text.words import split
+from ..config import DataConfig
+from ..teacher.labels import Labels, Taught
+from .disfluencies import disfluent
+from .natural import labelled
+from .noise import Written, noised
+
+IGNORED = -100  # target positions that the loss leaves out
+_SILENCE_KNOWN = 0.5  # how often a question shows the silence after its last word
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One encoded example; `marks[i]` is the class of word i's slot (0 none, else 1 + place in the alphabet), and
+    `cases[i]` that of word i's case (its place in `TAGGED_CASES`).  `next_word_ids[t]` is what target token t would
+    be if its slot got no more marks and the next word no capital; IGNORED where nothing is decided.  `token_words[s]`
+    is the word that source token s belongs to (see `delay`); it is empty where no tagger reads the states.
+    `taught[i]` is the teacher's code of word i (see `labels`), empty where it has said nothing.
+    """
+
+    source: tuple[int, ...]
+    target: tuple[int, ...]
+    next_word_ids: tuple[int, ...]
+    word_ends: tuple[int, ...]
+    marks: tuple[int, ...]
+    cases: tuple[int, ...]
+    token_words: tuple[int, ...] = ()
+    taught: tuple[bytes, ...] = ()
+
+
+class ChunkExamples(Dataset[Example]):
+    """A prepared data set, encoded on demand.
+
+    Some chunks get recognition errors or disfluencies; some are turned into questions about one slot.
+    """
+
+    def __init__(
+        self,
+        rows: Any,
+        tokenizer: TaskTokenizer,
+        config: DataConfig | None = None,
+        seed: int = 1,
+        labels: Labels | None = None,
+    ) -> None:
+        self.rows, self.tokenizer, self.config, self.seed = rows, tokenizer, config or DataConfig(), seed
+        self.labels = labels  # what a teacher has said of these rows
+        self.epoch = 0  # every epoch has other errors
+        styles = list(rows["style"])
+        self._check(styles)
+        self._chunks = [index for index, style in enumerate(styles) for _ in range(self._times(index, style))]
+        # in tokens, not words: one window of long numbers would blow up a batch of short ones
+        counted, apart = _Lengths(rows, self._n_tokens), torch.Generator()  # leaves the global generator alone
+        loader = DataLoader(counted, 1000, num_workers=self.config.workers, collate_fn=list, generator=apart)
+        lengths = [length for some in loader for length in some]
+        self.lengths = [lengths[index] for index in self._chunks]
+
+    def _check(self, styles: Sequence[str]) -> None:
+        """Raise errors here that would be less clear in a loader's process, or never come up."""
+        task = self.tokenizer.task
+        for style in sorted({*styles, *self.config.styles}):
+            if style not in task.styles:
+                raise ConfigError(f"style {style!r}", expected=f"one of {', '.join(task.styles)}", fix="check the data")
+        if styles and not any(self.config.styles.get(style, 1.0) for style in styles):
+            raise ConfigError("data.styles that leaves nothing", expected="some style above 0", fix="set data.styles")
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    def __getitem__(self, index: int) -> Example:
+        row = self.rows[self._chunks[index]]
+        rng = random.Random(f"example {self.seed} {self.epoch} {index}")
+        words = self._taught(self._words(row), self._chunks[index])
+        if any(word.pause for word in words) and rng.random() < self.config.silent_share:
+            words = [replace(word, pause=0) for word in words]
+        if rng.random() < self.config.noise.share:
+            others = self._other_words(rng)
+            words = noised(words, self.config.noise, rng, lambda: rng.choice(others))
+        words = self._fitting(self._with_disfluencies(words, rng), row["style"])
+        if rng.random() < self.config.questions.share:
+            return self._question(words, row["style"], rng)
+        task, tokenizer = self.tokenizer.task, self.tokenizer
+        labels = [word.label for word in words]
+        read, pauses = [word.read for word in words], [word.pause for word in words]
+        source = tokenizer.source(read, row["style"], pauses=pauses)
+        marks = tuple(1 + task.slot_marks.index(label[0]) if label else 0 for label in labels)
+        forms = self._forms(words)
+        cases = tuple(TAGGED_CASES.index(inline_case_of(form)) for form in forms)
+        next_word_ids = tuple(IGNORED if one is None else one for one in tokenizer.next_word_ids(forms, labels))
+        target, owners = tokenizer.target(forms, labels), token_words(source)
+        taught = tuple(_code(word) for word in words) if self.labels is not None else ()
+        return Example(source.ids, target, next_word_ids, source.word_ends, marks, cases, owners, taught)
+
+    def first(self, n_words: int) -> list[Example]:
+        """The first examples in which marks of `n_words` words are decided, or all that there are."""
+        found, n_found = list[Example](), 0
+        for index in range(len(self)):
+            if n_found >= n_words:
+                break
+            found.append(self[index])
+            n_found += sum(mark != IGNORED for mark in found[-1].marks)
+        return found
+
+    def sources(self, indices: Sequence[int]) -> list[str]:
+        """The chunks of some examples, as text before errors and disfluencies."""
+        return list(self.rows[[self._chunks[index] for index in indices]]["source"])
+
+    def unmarked_odds(self, n_examples: int = 4000) -> float:
+        """How many times higher the odds of no mark are in the data than in its questions, by some examples."""
+        n_slots = n_unmarked = n_asked = n_asked_unmarked = 0
+        for index in self._chunks[:: max(1, len(self) // n_examples)]:
+            words = self._words(self.rows[index])
+            question = self._question(words, self.rows[index]["style"], random.Random(f"odds {index}"))
+            n_slots, n_asked = n_slots + len(words), n_asked + 1
+            n_unmarked += sum(not word.label for word in words)
+            n_asked_unmarked += question.target == self.tokenizer.answer(NO_LABEL)
+        if not 0 < n_unmarked < n_slots or not 0 < n_asked_unmarked < n_asked:
+            return 1.0  # too few to tell
+        return n_unmarked / (n_slots - n_unmarked) * (n_asked - n_asked_unmarked) / n_asked_unmarked
+
+    def _times(self, index: int, style: str) -> int:
+        """How often a chunk comes in every epoch; for a fraction, chance decides once."""
+        times = self.config.styles.get(style, 1.0)
+        part = times % 1
+        return int(times) + bool(part and random.Random(f"times {self.seed} {index}").random() < part)
+
+    def _n_tokens(self, source: str, style: str) -> int:
+        """The source's tokens before errors, which may add some; a question has one sentinel more."""
+        read, pauses = _without_pauses(source)
+        return len(self.tokenizer.source(read, style, pauses=pauses).ids) + bool(self.config.questions.share)
+
+    def _words(self, row: Any) -> list[Written]:
+        alphabet = self.tokenizer.task.alphabet  # the data may have more marks than the task
+        read, pauses = _without_pauses(row["source"])
+        triples = zip(read, split(row["target"]).words, pauses, strict=True)
+        return [Written(one, word.text, alphabet.label(word.label), pause) for one, word, pause in triples]
+
+    def _taught(self, words: list[Written], row: int) -> list[Written]:
+        """The words, with what the teacher says of each."""
+        if self.labels is None:
+            return words
+        codes = self.labels.of_row(row)
+        return [
+            replace(word, taught=Taught(code, word.form, word.label)) for word, code in zip(words, codes, strict=True)
+        ]
+
+    def _with_disfluencies(self, words: list[Written], rng: random.Random) -> list[Written]:
+        """A chunk as the config wants it; if the model learns the sign, with that of its natural disfluencies too."""
+        config, sign = self.config.disfluencies, NO_LABEL
+        if config.marked and rng.random() < config.marked:
+            sign, words = DISFLUENT, labelled(words)
+        if config.share and rng.random() < config.share:
+            others = self._words(self.rows[rng.randrange(len(self.rows))]) if config.repair or config.restart else ()
+            words = disfluent(words, config, rng, others, sign)
+        return words
+
+    def _fitting(self, words: list[Written], style: str) -> list[Written]:
+        """The first words, as many as the model can read at once: some encoders have no positions beyond."""
+        source = self.tokenizer.source([word.read for word in words], style, pauses=[word.pause for word in words])
+        longest, n_behind = self.tokenizer.task.max_tokens, 3  # a sentinel, a silence and the end
+        if len(source.ids) + 1 <= longest:
+            return words
+        return words[: max(1, sum(end + 1 + n_behind <= longest for end in source.word_ends))]
+
+    def _other_words(self, rng: random.Random) -> list[Written]:
+        """The words inside the sentences of a random chunk, so that frequent words come often."""
+        words = self._words(self.rows[rng.randrange(len(self.rows))])
+        return [word for before, word in pairwise(words) if not ends_sentence(before.label)] or words
+
+    def _forms(self, words: Sequence[Written]) -> list[str]:
+        """The words as the task writes them."""
+        return [word.form if self.tokenizer.task.cased else word.form.lower() for word in words]
+
+    def _question(self, words: Sequence[Written], style: str, rng: random.Random) -> Example:
+        """One slot of a chunk that is cut off a few words later (Minixhofer thesis 2021, section 3.2)."""
+        questions = self.config.questions
+        lookahead = min(rng.randint(questions.l_min, questions.l_max), len(words) - 1)
+        slots = range(len(words) - lookahead)
+        slot = rng.choice(slots)
+        marked = [other for other in slots if words[other].label]
+        if not words[slot].label and marked and rng.random() >= questions.keep_unmarked:
+            slot = rng.choice(marked)
+        heard = words[: slot + lookahead + 1]
+        # a silence is known when the next word begins, or when a stream is flushed during it
+        pauses = [word.pause * (word is not heard[-1] or rng.random() < _SILENCE_KNOWN) for word in heard]
+        source = self.tokenizer.source([word.read for word in heard], style, slot, pauses)
+        ignored, target = (IGNORED,) * len(source.word_ends), self.tokenizer.answer(words[slot].label)
+        next_word_ids = (IGNORED, *(self.tokenizer.eos_id,) * (len(target) - 1))
+        return Example(source.ids, target, next_word_ids, source.word_ends, ignored, ignored)
+
+
+def _code(word: Written) -> bytes:
+    """What the teacher says of a word, if noise and disfluencies have left its form and label."""
+    taught = word.taught
+    return taught.code if taught is not None and (word.form, word.label) == (taught.form, taught.label) else b""
+
+
+class _Lengths(Dataset[int]):
+    """The lengths of chunks, for a loader to count with many processes."""
+
+    def __init__(self, rows: Any, n_tokens: Callable[[str, str], int]) -> None:
+        self._rows, self._n_tokens = rows, n_tokens
+
+    def __len__(self) -> int:
+        return len(self._rows["source"])
+
+    def __getitems__(self, indices: list[int]) -> list[int]:
+        some = self._rows[indices]
+        return [self._n_tokens(*pair) for pair in zip(some["source"], some["style"], strict=True)]
+
+
+def _without_pauses(source: str) -> tuple[list[str], list[int]]:
+    """The words of a chunk's source, and how long a silence follows each."""
+    words: list[str] = []
+    pauses: list[int] = []
+    for piece in source.split():
+        if piece in PAUSES:
+            pauses[-1:] = [1 + PAUSES.index(piece)]
+        else:
+            words.append(piece)
+            pauses.append(0)
+    return words, pauses
+
+
+class CopyExamples(Dataset[Example]):
+    """Random token sequences whose target is the source.
+
+    T5's cross-attention has no positions and must learn from content where the next word stands in the source; copying
+    noise teaches exactly that, much sooner than text does.
+    """
+
+    def __init__(self, n_examples: int, tokenizer: TaskTokenizer, n_ids: int, min_tokens: int, max_tokens: int) -> None:
+        if 3 + n_ids > len(tokenizer.tokenizer):
+            raise ConfigError(
+                f"{n_ids} token ids to copy",
+                expected=f"at most {len(tokenizer.tokenizer) - 3}, the tokenizer's own",
+                fix="lower data.copying.n_ids",
+            )
+        rng = random.Random(0)
+        self.tokenizer, self.n_ids, self.epoch = tokenizer, n_ids, 0
+        self.lengths = [rng.randint(min_tokens, max_tokens) for _ in range(n_examples)]
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    def __getitem__(self, index: int) -> Example:
+        rng = random.Random(index)
+        length = self.lengths[index]
+        ids = tuple(rng.randrange(3, 3 + self.n_ids) for _ in range(length))  # 0-2: pad, end, unknown
+        whole = (*ids, self.tokenizer.eos_id)
+        ignored = (IGNORED,) * length
+        return Example(whole, whole, (), tuple(range(length)), ignored, ignored)

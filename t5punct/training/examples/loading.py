@@ -1,0 +1,99 @@
+"""The data of a run: the chunks of a prepared data set, or tokens to be copied, in resumable batches.
+
+In: a `DataConfig`, a model's tokenizer.  Out: a sampler that knows its place in an epoch, and torch's loader on it.
+
+`sampler, loader = data(config, model, n_processes=2)`; `sampler.set_position(epoch=1, start_batch=40)` goes on there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ... import config as settings
+from ... import model as models
+from ...errors import InputError
+from ...text.marks import NO_LABEL
+from ..config import TeacherConfig, TrainConfig
+from ..data.folder import SETTINGS
+from ..data.prepare import PrepareConfig
+from ..start.suitability import check_case
+from ..teacher.labels import Labels, is_labels
+from .batches import BatchSampler, collate
+from .example import ChunkExamples, CopyExamples
+
+if TYPE_CHECKING:
+    import torch
+
+_HASHED_CHUNKS = 1000  # about so many, evenly spread: to read all of a large data set takes a while
+
+
+def data(
+    config: TrainConfig, model: models.Model, n_processes: int
+) -> tuple[BatchSampler, torch.utils.data.DataLoader[Any]]:
+    import torch
+
+    examples: CopyExamples | ChunkExamples
+    copying = config.data.copying
+    if copying.steps:
+        n_examples = copying.steps * max(1, 2 * config.data.batch_tokens // copying.min_tokens)
+        examples = CopyExamples(n_examples, model.tokenizer, copying.n_ids, copying.min_tokens, copying.max_tokens)
+    else:
+        check_case(config.data.path, prepared(config.data.path), model.task)
+        rows = rows_of(config.data.path, "train")
+        if rows is None:
+            raise InputError(
+                f"no examples in {config.data.path}", expected="a split `train` with chunks", fix="prepare more text"
+            )
+        labels = labels_of(config.teacher)
+        examples = ChunkExamples(rows, model.tokenizer, config.data, config.seed, labels)
+        if labels is not None:
+            labels.check(fingerprint(examples), len(rows), (NO_LABEL, *model.task.slot_marks))
+    sampler = BatchSampler(examples.lengths, config.data.batch_tokens, config.seed, n_processes)
+    loader = torch.utils.data.DataLoader(
+        examples,
+        batch_sampler=sampler,
+        collate_fn=collate(model.tokenizer.pad_id),
+        num_workers=config.data.workers,
+        generator=torch.Generator(),  # its own: after a resume, a restarted epoch must not change dropout's numbers
+    )
+    return sampler, loader
+
+
+def labels_of(config: TeacherConfig) -> Labels | None:
+    """Return the labels that a config names as its teacher; None where it names a model, or nothing."""
+    source = config.source
+    return Labels(source) if source is not None and is_labels(source) else None
+
+
+def prepared(path: str) -> PrepareConfig | None:
+    """The settings that a data set was made with, if its folder has them."""
+    file = Path(path) / SETTINGS
+    return settings.load_plain(PrepareConfig, file) if path and file.is_file() else None
+
+
+def fingerprint(examples: object) -> str:
+    """What tells a data set from one made anew in its place: a hash of some of its chunks and of their number."""
+    if not isinstance(examples, ChunkExamples):
+        return ""
+    rows = examples.rows
+    some = rows[:: max(1, len(rows) // _HASHED_CHUNKS)]
+    return hashlib.sha256(json.dumps([len(rows), some], sort_keys=True).encode()).hexdigest()[:16]
+
+
+def rows_of(path: str, split: str) -> Any:
+    """The chunks of one split; None if there are none."""
+    from datasets import load_from_disk
+
+    if not (Path(path) / "dataset_dict.json").is_file():
+        raise InputError(f"no data set in {path}", expected="a folder made by `t5punct prepare`", fix="prepare first")
+    folder = Path(path) / split  # alone: with one empty split `datasets` does not load the other
+    if not folder.is_dir():
+        return None
+    try:
+        rows = load_from_disk(str(folder))
+    except IndexError:  # what `datasets` raises for a split without rows
+        return None
+    return rows if len(rows) else None

@@ -1,0 +1,13 @@
+"""Losses and steps, in reading order:
+
+train       the loop: steps, validations, checkpoints
+run         everything that a run needs, loaded or made
+objective   what is minimised
+optimisers  AdamW, Adafactor or Muon, with rates by matrix
+schedule    the learning rate over the steps
+sharding    weights in parts on several devices
+validation  losses and scores on held-out text
+selection   which model is the best so far
+progress    the bar and the log
+trackers    the same for TensorBoard and others
+"""

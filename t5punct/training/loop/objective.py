@@ -1,0 +1,185 @@
+"""What is minimised: the text loss, and the losses of a tagger that teach the encoder directly.
+
+In: a `Batch`.  Out: `Losses`.
+
+The text loss is T5's cross-entropy over target tokens (Raffel 2020).  With `sampled_pieces` it is taken over the pieces
+of the batch's targets and so many others drawn at random, instead of the whole vocabulary (Jean 2015, section 3.3): a
+wide vocabulary then costs little.
+
+The loss of slots is the same, normalised as slot decoding does it: among the marks, the case tokens and the next word
+alone, at the tokens where one of them is chosen.  The text loss asks for the right word first, which slot decoding
+knows; this one asks for nothing but marks and case.
+
+With `label_smoothing` each of these cross-entropies, those of the tagger too, asks for a distribution: the right class,
+mixed with so much of an even one over all classes that it is taken over (Szegedy 2016).  Validation has none.
+
+With a delay (see `t5/delay.py`) the tagger reads states of an encoder that sees only so many words to the right.  The
+decoder reads states of the whole context all the same, from a second pass of the encoder: what is written with a delay
+is the tagger's, and a decoder that must read every mask would read each of them worse.  The teacher too sees the whole
+context: it tells its pupil what will have been right.
+
+The tagger reads each word's slot and case off the encoder state of the word's last token.  It is deep supervision
+(Lee 2015): the encoder learns where marks stand from the first step, while the decoder still learns to copy.  The
+model keeps it, to draft with.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
+
+import torch
+from torch import nn
+from torch.nn.functional import cross_entropy
+from torch.utils._pytree import register_dataclass
+
+from ...decoding.head import output_scale
+from ...errors import ConfigError
+from ...t5.delay import Delay, delayed_states
+from ...t5.layers import blocks_of, has_layers
+from ...t5.tagger import Tagger, at_words
+from ..config import LossConfig
+from ..examples.batches import Batch
+from ..examples.example import IGNORED
+from ..teacher.teacher import LabelTeacher, Teacher
+
+if TYPE_CHECKING:
+    from ...model import Model
+
+
+@dataclass(frozen=True, slots=True)
+class Losses:
+    """Scalar tensors; `total`, which is minimised, has the config's weights.
+
+    text, slots, tags, cases: mean cross-entropies in nats; teacher: `Teacher.loss`, its own weights in it.
+    """
+
+    total: torch.Tensor
+    text: torch.Tensor
+    slots: torch.Tensor
+    tags: torch.Tensor
+    cases: torch.Tensor
+    teacher: torch.Tensor
+
+    def on_cpu(self) -> Losses:
+        """The same numbers where they can be read: a device is waited for once, not for each of them."""
+        values = torch.stack([getattr(self, field.name).detach().float() for field in fields(self)]).cpu()
+        return Losses(*values)
+
+
+# FSDP looks for tensors in what a module gives back, by torch's trees
+register_dataclass(Losses)
+
+
+class Objective(nn.Module):
+    """A T5 and its tagger."""
+
+    def __init__(self, model: Model, config: LossConfig, teacher: Teacher | LabelTeacher | None = None) -> None:
+        super().__init__()
+        self.network, self.config, self.teacher = model.network, config, teacher
+        self._no_split_modules = getattr(model.network, "_no_split_modules", None)  # FSDP's units: the layers
+        self.deciding_ids: torch.Tensor
+        deciding = _deciding_ids(model) if config.slot_weight else ()
+        self.register_buffer("deciding_ids", torch.tensor(deciding, dtype=torch.long), persistent=False)
+        self.output_scale = output_scale(model)
+        if not config.text_weight:  # nothing asks the decoder
+            for parameter in self.network.get_decoder().parameters():
+                still = parameter.requires_grad and parameter is self.network.get_input_embeddings().weight
+                parameter.requires_grad_(still)
+        self.tagger = None
+        if config.tagger_weight:
+            self.tagger = model.tagger or Tagger(self.network.config.d_model, model.task.slot_marks)
+
+    def forward(self, batch: Batch, delay: Delay | None = None) -> Losses:
+        """The losses of a batch, those of the tagger with a delay if one is given."""
+        states = self._states(batch, delay)
+        text = slots = tags = cases = teacher = states.new_zeros(())
+        if self.config.text_weight:
+            text, slots = self._text_losses(states if delay is None else self._states(batch), batch)
+        if self.tagger is not None:
+            marks, forms = self.tagger(at_words(states, batch.word_ends))  # (n_batch, n_words, n_classes)
+            smoothing = self.config.label_smoothing
+            tags, cases = _mean_loss(marks, batch.marks, smoothing), _mean_loss(forms, batch.cases, smoothing)
+            if self.teacher is not None:
+                teacher = self.teacher.loss(batch, states, marks, forms, batch.marks != IGNORED)
+        written = self.config.text_weight * text + self.config.slot_weight * slots
+        tagged = self.config.tagger_weight * (tags + self.config.case_weight * cases)
+        total = written + tagged + teacher
+        return Losses(total, text.detach(), slots.detach(), tags.detach(), cases.detach(), teacher.detach())
+
+    def _states(self, batch: Batch, delay: Delay | None = None) -> torch.Tensor:
+        """The encoder's states (n_batch, n_source, d_model); without gradients where its layers are frozen."""
+        encoder = self.network.get_encoder()
+        layers = blocks_of(encoder) if has_layers(encoder) else encoder
+        learns = any(parameter.requires_grad for parameter in layers.parameters())
+        with torch.set_grad_enabled(learns and torch.is_grad_enabled()):
+            if delay is not None:
+                return delayed_states(encoder, batch.input_ids, batch.token_words, delay)
+            states: torch.Tensor = encoder(
+                input_ids=batch.input_ids, attention_mask=batch.attention_mask
+            ).last_hidden_state
+        return states
+
+    def _text_losses(self, states: torch.Tensor, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
+        """Mean cross-entropies, of the target's tokens and of slots; states: (n_batch, n_source, d_model)."""
+        inputs = self.network._shift_right(batch.labels)  # the start, then all but the last
+        written = self.network.get_decoder()(
+            input_ids=inputs, encoder_hidden_states=states, encoder_attention_mask=batch.attention_mask, use_cache=False
+        ).last_hidden_state
+        real = batch.labels != IGNORED
+        wanted, found = batch.labels[real], written[real] * self.output_scale  # (n_tokens,), (n_tokens, d_model)
+        slots = (
+            self._slot_loss(found, wanted, batch.next_word_ids[real])
+            if self.config.slot_weight
+            else found.new_zeros(())
+        )
+        rows, pieces = self._pieces(wanted)
+        if pieces is not None:
+            wanted = torch.searchsorted(pieces, wanted)
+        logits = nn.functional.linear(found, rows).float()
+        return cross_entropy(logits, wanted, label_smoothing=self.config.label_smoothing), slots
+
+    def _slot_loss(self, found: torch.Tensor, wanted: torch.Tensor, next_word_ids: torch.Tensor) -> torch.Tensor:
+        """Mean cross-entropy in nats, among the deciding tokens and the next word, a scalar; 0 without decisions.
+
+        found: states (n_tokens, d_model); wanted, next_word_ids: int64 (n_tokens,), the target and the next word.
+        """
+        decided = next_word_ids != IGNORED
+        found, wanted, next_word_ids = found[decided], wanted[decided], next_word_ids[decided]
+        rows = self.network.get_output_embeddings().weight
+        deciding = nn.functional.linear(found, rows[self.deciding_ids])  # (n_decided, n_deciding)
+        following = (found * rows[next_word_ids]).sum(-1, keepdim=True)  # (n_decided, 1)
+        # the place of the wanted token among the deciding ones; that of the next word, the last, if it is none of them
+        taken = (wanted[:, None] == self.deciding_ids).int()
+        classes = torch.where(taken.any(-1), taken.argmax(-1), len(self.deciding_ids))
+        logits, smoothing = torch.cat([deciding, following], -1).float(), self.config.label_smoothing
+        summed = cross_entropy(logits, classes, reduction="sum", label_smoothing=smoothing)
+        return summed / max(1, len(classes))
+
+    def _pieces(self, wanted: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor | None]:
+        """The output layer's rows that the loss is taken over, (n, d_model), and their ids if they are not all."""
+        rows = self.network.get_output_embeddings().weight
+        n_others = self.config.sampled_pieces
+        if n_others is None:
+            return rows, None
+        others = torch.randint(len(rows), (n_others,), device=wanted.device)
+        pieces = torch.unique(torch.cat([wanted, others]))
+        return rows[pieces], pieces
+
+
+def _deciding_ids(model: Model) -> tuple[int, ...]:
+    found = model.tokenizer.deciding_ids
+    if found is None:
+        raise ConfigError(
+            "a text form in which no single token decides a slot",
+            expected="inline casing or no case, and marks of one token",
+            fix="set loss.slot_weight=0",
+        )
+    return found
+
+
+def _mean_loss(logits: torch.Tensor, classes: torch.Tensor, smoothing: float) -> torch.Tensor:
+    """logits: (n_batch, n_words, n_classes), classes: (n_batch, n_words); 0 where all are IGNORED."""
+    flat, wanted = logits.flatten(0, 1).float(), classes.flatten()
+    summed = cross_entropy(flat, wanted, ignore_index=IGNORED, reduction="sum", label_smoothing=smoothing)
+    return summed / (classes != IGNORED).sum().clamp(min=1)

@@ -1,0 +1,129 @@
+"""The optimisers: AdamW, Adafactor, or Muon for the matrices and AdamW for the rest.
+
+In: an `Objective` and an `OptimConfig`.  Out: one or two torch optimisers, stepped together.
+
+`build_optimisers(objective, OptimConfig(name="muon", lr=2e-3, embedding_lr=1e-2))` gives a Muon and an AdamW.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import nn
+
+from ...errors import ConfigError
+from ..config import OptimConfig
+
+_OUTER = ("shared", "embed_tokens", "lm_head", "relative_attention_bias", "tagger")
+_EMBEDDINGS = "shared.weight"
+_TYPICAL_RMS = 0.045  # of a matrix whose rate is `lr`: that of a BERT with 384 channels
+_BIAS_RATE = 10.0  # times `lr`: relative position biases are few, and are logits of order 1
+
+
+def build_optimisers(objective: nn.Module, config: OptimConfig) -> tuple[torch.optim.Optimizer, ...]:
+    """The optimisers that the config names, for the parameters that are trained.
+
+    Muon (Jordan 2024; its update scaled as in Liu 2025, arXiv 2502.16982) makes each matrix's momentum orthogonal
+    and learns a T5 from random weights in far fewer steps.  It is for matrices between hidden states; embeddings,
+    position biases, norms and heads are left to AdamW.  Raises ConfigError if there are none to be trained.
+    """
+    parameters = {name: value for name, value in objective.named_parameters() if value.requires_grad}
+    if not parameters:
+        raise ConfigError("nothing to train", expected="parameters that are not frozen", fix="check optim.frozen")
+    if config.name == "adamw":
+        return (_adamw(parameters, config, config.lr),)
+    if config.name == "adafactor":
+        return (_adafactor(parameters, config),)
+    hidden = {name: value for name, value in parameters.items() if _is_hidden(name, value)}
+    others = {name: value for name, value in parameters.items() if name not in hidden}
+    outer_lr = config.lr if config.embedding_lr is None else config.embedding_lr
+    found = list[torch.optim.Optimizer]()
+    if hidden:
+        found.append(_muon(hidden, config))
+    if others:
+        found.append(_adamw(others, config, outer_lr))
+    return tuple(found)
+
+
+def freeze(objective: nn.Module, parts: Sequence[str]) -> None:
+    """Freeze the parameters whose names contain one of these parts.  Raises ConfigError for a part that none has."""
+    for part in parts:
+        found = [value for name, value in objective.named_parameters() if part in name]
+        if not found:
+            raise ConfigError(f"frozen {part!r}", expected="part of a parameter's name", fix="check optim.frozen")
+        for value in found:
+            value.requires_grad_(False)
+
+
+def freeze_words(embeddings: nn.Embedding, task_ids: Sequence[int]) -> None:
+    """Train only the embeddings of the task's own tokens.  What a BERT knows about rare words would soon be lost: Adam
+    moves a row by its whole rate whenever its word comes.  Raises ConfigError for a tokenizer without such tokens.
+    """
+    if not task_ids:
+        raise ConfigError("a tokenizer without tokens of the task", expected="some", fix="set optim.embeddings=all")
+    learns = torch.zeros(embeddings.num_embeddings, 1, device=embeddings.weight.device)
+    learns[list(task_ids)] = 1.0
+    embeddings.weight.register_hook(lambda gradient: gradient * learns)  # type: ignore[no-untyped-call]
+
+
+def _is_hidden(name: str, value: torch.Tensor) -> bool:
+    """Whether a parameter is a matrix between hidden states."""
+    return value.ndim == 2 and not any(outer in name for outer in _OUTER)
+
+
+def _muon(parameters: Mapping[str, nn.Parameter], config: OptimConfig) -> torch.optim.Optimizer:
+    decay = config.weight_decay
+    return torch.optim.Muon(list(parameters.values()), lr=config.lr, weight_decay=decay, adjust_lr_fn="match_rms_adamw")
+
+
+def _adamw(parameters: Mapping[str, nn.Parameter], config: OptimConfig, lr: float) -> torch.optim.AdamW:
+    groups, betas = _groups(parameters, config, lr), (config.beta1, config.beta2)
+    return torch.optim.AdamW(groups, lr=lr, betas=betas, weight_decay=config.weight_decay, fused=True)
+
+
+def _adafactor(parameters: Mapping[str, nn.Parameter], config: OptimConfig) -> torch.optim.Optimizer:
+    """Shazeer 2018, by transformers, with the rates and the schedule of the config and without momentum.
+
+    Of a matrix's squared gradients it keeps the means of rows and columns: the memory of AdamW's moments is saved.
+    """
+    from transformers.optimization import Adafactor
+
+    groups, decay = _groups(parameters, config, config.lr), config.weight_decay
+    found: torch.optim.Optimizer = Adafactor(
+        groups, lr=config.lr, weight_decay=decay, scale_parameter=False, relative_step=False
+    )
+    return found
+
+
+def _groups(parameters: Mapping[str, nn.Parameter], config: OptimConfig, lr: float) -> list[dict[str, Any]]:
+    """Return one group for each rate and decay; with `rates: matrix` each parameter has its own rate (see `rate`).
+
+    Raises ConfigError for a part in `factors` that no parameter has in its name.
+    """
+    for part in config.factors:
+        if not any(part in name for name in parameters):
+            raise ConfigError(f"factors of {part!r}", expected="part of a parameter's name", fix="check optim.factors")
+    groups = defaultdict[tuple[float, float], list[nn.Parameter]](list)
+    for name, value in parameters.items():
+        factor = next((factor for part, factor in config.factors.items() if part in name), 1.0)
+        own = rate(name, value, lr) if config.rates == "matrix" else lr
+        # where words' embeddings stay (`embeddings: task`), they do not decay either
+        stays = config.embeddings == "task" and name.endswith(_EMBEDDINGS)
+        groups[factor * own, 0.0 if stays else config.weight_decay].append(value)
+    return [{"params": values, "lr": own, "weight_decay": decay} for (own, decay), values in groups.items()]
+
+
+def rate(name: str, value: torch.Tensor, lr: float) -> float:
+    """A parameter's rate in proportion to the root mean square of its weights, as Adafactor has it (Shazeer 2018).
+
+    A converted encoder's matrices differ in scale by a factor of ten: one rate for all breaks some and leaves others.
+    """
+    if "relative_attention_bias" in name:
+        return _BIAS_RATE * lr
+    if value.ndim < 2:
+        return lr
+    rms = float(value.detach().float().pow(2).mean().sqrt())
+    return lr * max(rms, 0.1 * _TYPICAL_RMS) / _TYPICAL_RMS

@@ -1,0 +1,145 @@
+"""What a person sees of a run: a bar with loss, words per second and time left, and a log.
+
+In: the losses of each step.  Out: a progress bar on a terminal; lines in `OUTPUT.log.jsonl`, beside the output, and, in
+plain text, on the logger: "step 50 of 400, text_loss 6.1, tag_loss 0.7, lr 0.001, 2900 words/s, 0:04:11 left".
+
+A line of the log: {"step": 50, "words": 102400, "text_loss": 6.1, "slot_loss": 0.0, "tag_loss": 0.7, "lr": 0.001,
+"words_per_second": 2900.0}.  `lr` is where the schedule has taken `optim.lr`; the speed is that of the steps,
+without validation and saving.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+from types import TracebackType
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+from rich.progress import Progress as Bar
+
+from ...text.formats.files import writing
+from ..checkpoint.checkpoint import TrainState
+from .objective import Losses
+
+_log = logging.getLogger(__name__)
+_LOSSES = {  # of `Losses`, and what the log calls them
+    "text": "text_loss", "slots": "slot_loss", "tags": "tag_loss", "cases": "case_loss", "teacher": "teacher_loss",
+}  # fmt: skip
+
+
+def _untracked(_: Mapping[str, float | int], *, step: float) -> None:
+    """Without trackers."""
+
+
+class Progress:
+    """Collects losses between two lines of the log.
+
+    A new run begins a new log; a resumed run goes on after the last step of its checkpoint.
+    """
+
+    def __init__(
+        self, output: Path, n_steps: int, state: TrainState, *, show: bool, track: Callable[..., None] = _untracked
+    ) -> None:
+        """`track` is given each line of the log, and its step by name; `show` is for the first process."""
+        self.path = output.with_name(output.name + ".log.jsonl")  # beside: checkpoints replace the folder
+        self.show, self.track = show, track
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[status]}"), TimeRemainingColumn())
+        console = Console(stderr=True)
+        self.bar = Bar(*columns, console=console, disable=not (show and console.is_terminal))
+        self.task = self.bar.add_task("train", total=n_steps, completed=state.step, status="")
+        if show:
+            _shorten(self.path, state.step)
+        self._sums = dict.fromkeys(_LOSSES, 0.0)
+        self._state, self._lr = state, 0.0
+        self._n, self._since, self._words = 0, time.perf_counter(), state.words
+        self._began, self._first, self._found = self._since, state.step, ""
+
+    def __enter__(self) -> Progress:
+        self.bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.report()
+        self.bar.stop()
+
+    def update(self, state: TrainState, losses: Losses, lr: float, every: int) -> None:
+        """Count one step; after `every` steps, log their mean."""
+        for name in _LOSSES:
+            self._sums[name] += float(getattr(losses, name))
+        self._state, self._lr = state, lr
+        self._n += 1
+        self.bar.update(self.task, completed=state.step)
+        if self._n >= every:
+            self.report()
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """While a run validates or saves: what that takes is no part of its words a second."""
+        began = time.perf_counter()
+        yield
+        self._since += time.perf_counter() - began
+
+    def report(self) -> None:
+        """Log the mean of the steps since the last line; before a checkpoint too, for a resumed run to have them."""
+        if not self._n:
+            return
+        state, now = self._state, time.perf_counter()
+        line = {
+            "step": state.step,
+            "words": state.words,
+            **{logged: round(self._sums[name] / self._n, 4) for name, logged in _LOSSES.items()},
+            "lr": self._lr,
+            "words_per_second": round((state.words - self._words) / (now - self._since), 1),
+        }
+        self._sums, self._n, self._since, self._words = dict.fromkeys(_LOSSES, 0.0), 0, now, state.words
+        self.record(line)
+        status = f"loss {line['text_loss']:.3f} {line['tag_loss']:.3f}  {line['words_per_second']:.0f} words/s"
+        self.bar.update(self.task, status=f"{status}{self._found}")
+
+    def record(self, line: dict[str, float | int]) -> None:
+        """Append a line to the log, and give it to the trackers; the bar goes on with what a validation found."""
+        if "words_per_second" not in line:
+            named = (f"{name} {value:.4g}" for name, value in line.items() if name not in ("step", "words"))
+            self._found = f"  {' '.join(named)}"
+        if self.show:
+            self.track({name: value for name, value in line.items() if name != "step"}, step=line["step"])
+            with self.path.open("a", encoding="utf-8") as handle:
+                handle.write(json.dumps(line) + "\n")
+            _log.info("%s", self._plain(line))
+
+    def _plain(self, line: Mapping[str, float | int]) -> str:
+        """A line of the log in words; losses that are not trained are left out."""
+        task = self.bar.tasks[0]
+        said = [f"step {line['step']} of {task.total:.0f}"]
+        left_out = ("step", "words", "words_per_second", *(name for name in _LOSSES.values() if not line.get(name)))
+        said += [f"{name} {value:.4g}" for name, value in line.items() if name not in left_out]
+        if "words_per_second" in line:
+            n_left = (task.total or 0) - line["step"]
+            per_step_s = (time.perf_counter() - self._began) / max(1, int(line["step"]) - self._first)
+            said += [f"{line['words_per_second']:.0f} words/s", f"{timedelta(seconds=round(n_left * per_step_s))} left"]
+        return ", ".join(said)
+
+
+def _shorten(path: Path, step: int) -> None:
+    """Keep a log's lines up to a step."""
+    if not path.is_file():
+        return
+    kept = []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        try:
+            if json.loads(line)["step"] > step:
+                break
+        except (ValueError, KeyError, TypeError):  # half a line, from a crash
+            break
+        kept.append(line + "\n")
+    with writing(path) as handle:  # a cut between emptying and filling would leave no log
+        handle.writelines(kept)

@@ -1,0 +1,170 @@
+"""Everything that a run needs, loaded or made.
+
+In: a `TrainConfig`.  Out: a `Run`; with `resume`, as the last checkpoint has it.
+
+`run = build(config)`; `run.model` is what is trained, `run.state` where it stands.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from safetensors.torch import load_file
+
+from ... import model as models
+from ...t5.weights import without_advice
+from ..checkpoint.checkpoint import OPTIMISER_FILE, TrainState, find_checkpoint, read_state
+from ..checkpoint.optimiser_state import restore, restore_random_state
+from ..checkpoint.plain import PlainModel
+from ..checkpoint.resuming import check_data, check_processes, check_resumed, check_same_base
+from ..config import TrainConfig
+from ..examples.batches import BatchSampler
+from ..examples.example import ChunkExamples
+from ..examples.loading import data, fingerprint, rows_of
+from ..start.fitting import fitted
+from ..start.lora import add_adapters
+from ..start.starting_model import starting_model
+from ..start.suitability import check_suitable
+from ..teacher.teacher import teacher_of
+from .objective import Objective
+from .optimisers import build_optimisers, freeze, freeze_words
+from .schedule import learning_rate, warm_up_warnings
+from .selection import score_of
+from .sharding import check_sharded
+from .trackers import tracker_settings
+from .validation import Validator
+
+_log = logging.getLogger(__name__)
+
+# the first process validates and saves while the others wait; one that ends takes all with it, as launchers see to
+_WAIT = timedelta(hours=12)
+
+
+@dataclass
+class Run:
+    """The live objects of a run; `checkpoint` says which of them are saved."""
+
+    config: TrainConfig
+    accelerator: Any
+    model: models.Model
+    objective: Any
+    optimisers: list[Any]
+    schedules: list[Any]
+    sampler: BatchSampler
+    loader: Any
+    n_steps: int
+    state: TrainState
+    validator: Validator | None
+    plain: PlainModel
+    saved: TrainState | None = None  # where it stood at its last checkpoint
+
+
+def build(config: TrainConfig) -> Run:
+    """Load or make everything that a run needs; with `resume`, as in the last checkpoint."""
+    accelerator = _accelerator(config)
+    if config.resume:
+        with accelerator.main_process_first():
+            find_checkpoint(Path(config.output))
+        check_resumed(config)
+    model = starting_model(config)
+    validator = _validator(config)
+    sampler, loader = data(config, model, accelerator.num_processes)
+    state = TrainState(processes=accelerator.num_processes, data=fingerprint(loader.dataset))
+    model = _readied(config, model, loader.dataset, accelerator)
+    plain = PlainModel(model, config.lora, accelerator)
+    objective = _objective(config, model)
+    if model.tagger is not None and objective.tagger is None and accelerator.is_main_process:
+        _log.warning("the tagger is dropped: without training (loss.tagger_weight=0) it would not fit the new encoder")
+    model = replace(model, tagger=objective.tagger)
+    optimisers = build_optimisers(objective, config.optim)
+    per_epoch = -(-len(sampler) // (accelerator.num_processes * config.optim.accumulation_steps))
+    n_steps = config.optim.max_steps or config.data.copying.steps or per_epoch * config.optim.epochs
+    for warning in warm_up_warnings(config.optim, n_steps):
+        if accelerator.is_main_process:
+            _log.warning("%s", warning)
+    wrapped, loader, *prepared = accelerator.prepare(objective, loader, *optimisers)
+    run = Run(config, accelerator, model, wrapped, prepared, [], sampler, loader, n_steps, state, validator, plain)
+    if config.resume:
+        _resume(run)
+    run.schedules += [learning_rate(config.optim, one.optimizer, n_steps, run.state.step) for one in prepared]
+    return run
+
+
+def _accelerator(config: TrainConfig) -> Any:
+    import torch
+    from accelerate import Accelerator
+    from accelerate.utils import DataLoaderConfiguration, InitProcessGroupKwargs, set_seed
+
+    accelerator = Accelerator(
+        cpu=not torch.accelerator.is_available(),  # else several CPU processes do not find each other
+        mixed_precision=config.mixed_precision,
+        gradient_accumulation_steps=config.optim.accumulation_steps,
+        dataloader_config=DataLoaderConfiguration(even_batches=False),
+        kwargs_handlers=[InitProcessGroupKwargs(timeout=_WAIT)],
+        **tracker_settings(config),
+    )
+    check_sharded(accelerator, config.optim)
+    set_seed(config.seed)
+    return accelerator
+
+
+def _readied(config: TrainConfig, model: models.Model, examples: object, accelerator: Any) -> models.Model:
+    """The model with what is fitted and noted before the first step, set up for this machine."""
+    if isinstance(examples, ChunkExamples):
+        if config.data.questions.share:
+            model = model.with_task(classifies=True, unmarked_odds=examples.unmarked_odds())
+        if not config.resume:
+            for warning in check_suitable(examples, config.init_from or str(config.tokenizer)):
+                if accelerator.is_main_process:
+                    _log.warning("%s", warning)
+            model = fitted(model, examples, config.fit)
+    network: Any = model.network
+    if accelerator.device.type == "cpu":  # with gradients a quarter faster there than torch's fused attention
+        with without_advice():  # MPNet has only this one
+            network.set_attn_implementation("eager")
+    if config.gradient_checkpointing:
+        # the second name is that of older versions of transformers
+        enable = getattr(network, "activation_checkpointing_enable", None) or network.gradient_checkpointing_enable
+        enable({"use_reentrant": False})
+    return model
+
+
+def _objective(config: TrainConfig, model: models.Model) -> Objective:
+    """What is minimised; only what is to be trained requires gradients."""
+    if config.lora.rank:
+        add_adapters(model.network, config.lora)
+    teacher = teacher_of(config.teacher, model)
+    objective = Objective(model, config.loss, teacher).train()
+    if objective.tagger is not None:
+        objective.tagger.requires_grad_(True)  # one that was loaded does not
+    freeze(objective, config.optim.frozen)
+    if config.optim.embeddings == "task":
+        freeze_words(model.network.get_input_embeddings(), model.tokenizer.task_ids)
+    return objective
+
+
+def _resume(run: Run) -> None:
+    """Go on where the last checkpoint stands; its weights are already loaded."""
+    folder, accelerator = Path(run.config.output), run.accelerator
+    state = read_state(folder)
+    check_processes(state.processes, accelerator.num_processes)
+    check_data(state.data, run.state.data, run.config.data.path)
+    tensors = load_file(folder / OPTIMISER_FILE)
+    restore(tensors, accelerator.unwrap_model(run.objective), run.optimisers)
+    run.state = replace(state, processes=accelerator.num_processes, data=run.state.data)
+    if run.config.lora.rank:
+        model = run.plain(run.model, run.objective)
+        if accelerator.is_main_process:
+            check_same_base(model.network, folder)
+    restore_random_state(tensors, accelerator.process_index)  # last: making a model draws numbers
+
+
+def _validator(config: TrainConfig) -> Validator | None:
+    if not config.validation.every_steps:
+        return None
+    rows = None if config.data.copying.steps else rows_of(config.data.path, "validation")
+    return Validator(config.validation, rows, config.data.batch_tokens, score_of(config), config.loss.decoder)

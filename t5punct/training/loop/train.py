@@ -1,0 +1,150 @@
+"""The training loop: one process or many, by `accelerate`.
+
+In: a `TrainConfig`.  Out: checkpoints in `output`, the last of them a usable model; their losses in
+`OUTPUT.log.jsonl` beside it.
+
+`train(TrainConfig(output="runs/demo", init_from="t5-small", data=DataConfig(path="prepared/data")))` fine-tunes.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from ...errors import ConfigError
+from ..checkpoint.checkpoint import check_output, clear_leftovers, save_checkpoint
+from ..checkpoint.lock import alone
+from ..checkpoint.optimiser_state import collected
+from ..checkpoint.resuming import dotted
+from ..config import TrainConfig
+from ..examples.delays import drawn
+from .objective import Losses
+from .progress import Progress
+from .run import Run, build
+from .schedule import rate_now
+from .selection import is_stale, judged, score_of
+from .trackers import end_trackers, start_trackers
+
+_log = logging.getLogger(__name__)
+
+
+def train(config: TrainConfig) -> Path:
+    """Train, and return the folder of the final model."""
+    output = Path(config.output)
+    check_output(config)
+    with alone(output) as is_first:
+        if is_first:
+            clear_leftovers(output)
+        run = build(config)
+        start_trackers(run.accelerator, config, dotted(asdict(config)))
+        try:
+            _train(run, config, output)
+        finally:
+            end_trackers(run.accelerator)
+    return output
+
+
+def _train(run: Run, config: TrainConfig, output: Path) -> None:
+    show, track = run.accelerator.is_main_process, run.accelerator.log
+    with Progress(output, run.n_steps, run.state, show=show, track=track) as progress:
+        take_steps(run, progress)
+    _save(run)
+
+
+def take_steps(run: Run, progress: Progress) -> None:
+    """All steps that are left, with the validations and checkpoints that fall between them."""
+    config = run.config
+    while not _is_over(run):
+        run.loader.dataset.epoch = run.state.epoch
+        run.sampler.set_position(run.state.epoch, run.state.batch * run.accelerator.num_processes)
+        for batch in run.loader:
+            losses = _step(run, batch)
+            if losses is None:
+                continue
+            losses = losses.on_cpu()
+            _check_finite(losses, run.state.step)
+            progress.update(run.state, losses, rate_now(config.optim, run.schedules[0]), config.log_every_steps)
+            is_best = False
+            if _due(run.state.step, config.validation.every_steps):
+                with progress.paused():
+                    is_best = _validate(run, progress)
+            if is_best or _due(run.state.step, config.checkpoint_every_steps):
+                progress.report()
+                with progress.paused():
+                    _save(run)
+            if _is_over(run):
+                break
+        else:
+            run.state = replace(run.state, epoch=run.state.epoch + 1, batch=0)
+
+
+def _is_over(run: Run) -> bool:
+    """Whether all steps are done, or validation has found nothing better for too long."""
+    return run.state.step >= run.n_steps or is_stale(run.state, run.config.validation.patience)
+
+
+def _step(run: Run, batch: Any) -> Losses | None:
+    """One batch; its losses, those on this process, if it completed an optimiser step."""
+    accelerator, optim = run.accelerator, run.config.optim
+    with accelerator.accumulate(run.objective):
+        batch = batch.to(accelerator.device)
+        # each process draws its own, so that a step sees several
+        place = run.config.seed, run.state.epoch, run.state.batch, accelerator.process_index
+        with accelerator.autocast():
+            losses: Losses = run.objective(batch, drawn(run.config.data.delays, *place))
+        accelerator.backward(losses.total)
+        if accelerator.sync_gradients and optim.clip_norm:
+            accelerator.clip_grad_norm_(run.objective.parameters(), optim.clip_norm)
+        for optimiser, schedule in zip(run.optimisers, run.schedules, strict=True):
+            optimiser.step()
+            if accelerator.sync_gradients:
+                schedule.step()
+            optimiser.zero_grad()
+    run.state = run.state.after_batch(batch.n_words * accelerator.num_processes)
+    if not accelerator.sync_gradients:
+        return None
+    run.state = replace(run.state, step=run.state.step + 1)
+    return losses
+
+
+def _check_finite(losses: Losses, step: int) -> None:
+    """Raise ConfigError for a loss that is not finite: after it nothing can be learned."""
+    loss = losses.total.item()
+    if not math.isfinite(loss):
+        raise ConfigError(f"loss {loss} in step {step}", expected="a finite loss", fix="lower optim.lr")
+
+
+def _validate(run: Run, progress: Progress) -> bool:
+    """Measure the model; gives whether it is the best so far.  Every process learns what the first one found."""
+    from accelerate.utils import broadcast_object_list
+
+    assert run.validator is not None  # noqa: S101  (made where steps are validated)
+    model = run.plain(run.model, run.objective, to_use=True)
+    found = [run.validator.line(model, run.state.step) if run.accelerator.is_main_process else None]
+    line = {"step": run.state.step, "words": run.state.words, **broadcast_object_list(found)[0]}
+    progress.record(line)
+    run.state = judged(run.state, line, score_of(run.config))
+    if is_stale(run.state, run.config.validation.patience) and run.accelerator.is_main_process:
+        best = f"{run.state.score} {run.state.best} of step {run.state.best_step}"
+        _log.info("stopped at step %s: nothing better than %s", run.state.step, best)
+    return run.state.best_step == run.state.step
+
+
+def _save(run: Run) -> None:
+    """Write a checkpoint, if this step has none yet."""
+    if run.saved == run.state:
+        return
+    accelerator = run.accelerator
+    tensors = collected(accelerator.unwrap_model(run.objective), run.optimisers, accelerator)
+    model = run.plain(run.model, run.objective)
+    if accelerator.is_main_process:
+        save_checkpoint(Path(run.config.output), model, tensors, run.state, run.config)
+    accelerator.wait_for_everyone()
+    run.saved = run.state
+
+
+def _due(step: int, every: int) -> bool:
+    return bool(every) and step % every == 0

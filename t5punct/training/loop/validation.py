@@ -1,0 +1,102 @@
+"""Loss and scores during training, on text that the model does not train on.
+
+In: the model as it is; the data set's split `validation`, and a file if the config names one.  Out: a line of the log.
+
+The loss is the text loss, a mean over the target tokens of at most 200 chunks: cheap, and comparable with the
+training's `text_loss`.  The scores are those of `t5punct evaluate`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import torch
+
+from ...decoding.batching import by_length
+from ...decoding.inputs import DecodingConfig
+from ...errors import ConfigError, InputError
+from ...evaluation.evaluate import evaluate_file
+from ...model import Model
+from ...punctuator import Punctuator, PunctuatorConfig
+from ...text.formats.files import read_lines
+from ...text.formats.iwslt import is_iwslt, read_rows
+from ..config import LossConfig, ValidationConfig
+from ..examples.batches import collate
+from ..examples.example import IGNORED, ChunkExamples
+from .objective import Objective
+
+_MAX_CHUNKS = 200  # `prepare` has shuffled them
+
+
+class Validator:
+    """Measures a model on held-out text; files are read once at the start, so that a bad one is reported there.
+
+    `rows` is the data set's split `validation`, or None without one; batches hold `batch_tokens` tokens.
+    `score` is the one that tells a run's best model: it must be among what is measured.  The file is scored with
+    `decoder`.
+    """
+
+    def __init__(
+        self, config: ValidationConfig, rows: Any, batch_tokens: int, score: str = "loss", decoder: str = "slots"
+    ) -> None:
+        self.config, self.batch_tokens, self.decoder = config, batch_tokens, decoder
+        self.rows = rows.select(range(min(_MAX_CHUNKS, len(rows)))) if rows is not None and len(rows) else None
+        if config.file is not None:
+            _check_file(config.file)
+        elif config.every_steps and self.rows is None:
+            raise ConfigError(
+                f"validation every {config.every_steps} steps, and nothing to validate with",
+                expected="a data set with a split `validation`, or a file",
+                fix="name a validation.file or set validation.every_steps=0",
+            )
+        if score.endswith("loss") and self.rows is None:
+            raise ConfigError(
+                f"validation.score {score} without a split `validation`",
+                expected="held-out chunks, or a score of the file",
+                fix="set validation.score=micro_f1 or prepare with a holdout",
+            )
+
+    def line(self, model: Model, step: int) -> dict[str, float | int]:
+        """A line for the log.  Leaves the model in training mode."""
+        model.network.eval()
+        with torch.no_grad():
+            values = self._loss(model) | self._scores(model)
+        model.network.train()
+        return {"step": step, **values}
+
+    def _loss(self, model: Model) -> dict[str, float]:
+        """Mean cross-entropies in nats, of the target tokens and of the tagger's marks; empty without chunks."""
+        if self.rows is None:
+            return {}
+        examples = ChunkExamples(self.rows, model.tokenizer)
+        make = collate(model.tokenizer.pad_id)
+        objective = Objective(model, LossConfig(tagger_weight=float(model.tagger is not None)))
+        text = tags = 0.0
+        n_tokens = n_slots = 0
+        for indices in by_length(examples.lengths, self.batch_tokens):
+            batch = make([examples[index] for index in indices]).to(model.device)
+            losses = objective(batch)
+            n_batch_tokens, n_batch_slots = (int((one != IGNORED).sum()) for one in (batch.labels, batch.marks))
+            text, n_tokens = text + float(losses.text) * n_batch_tokens, n_tokens + n_batch_tokens
+            tags, n_slots = tags + float(losses.tags) * n_batch_slots, n_slots + n_batch_slots
+        found = {"validation_loss": round(text / n_tokens, 4)}
+        return found if model.tagger is None else found | {"validation_tag_loss": round(tags / n_slots, 4)}
+
+    def _scores(self, model: Model) -> dict[str, float]:
+        """F1 with the decoder that is trained; empty without a file."""
+        if self.config.file is None:
+            return {}
+        chosen = PunctuatorConfig.of_preset(self.config.preset)
+        punctuator = Punctuator(model, replace(chosen, decoding=DecodingConfig(self.decoder)))
+        scores = evaluate_file(self.config.file, punctuator, max_words=self.config.max_words).scores
+        found = {f"{name.lower()}_f1": values.f1 for name, values in scores.per_class.items()}
+        values = {"micro_f1": scores.micro.f1, "macro_f1": scores.macro_f1, **found}
+        return {name: round(value or 0.0, 2) for name, value in values.items()}
+
+
+def _check_file(path: str) -> None:
+    """Read a file as the evaluation will."""
+    words = read_rows(path) if is_iwslt(path) else [line for line in read_lines(path) if line.strip()]
+    if not words:
+        raise InputError(f"{path} holds no words", expected="punctuated text", fix="check validation.file")

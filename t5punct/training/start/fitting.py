@@ -1,0 +1,81 @@
+"""What is fitted on frozen states, before the first step of training: a tagger, and a decoder that copies.
+
+In: a model and some examples.  Out: the same model with a `Tagger` that fits.
+
+Until it has learned, a tagger with random weights sends noise into a pre-trained encoder (Kumar 2022: train the head
+first, then everything).  Fitting takes seconds: multinomial regression on standardised states.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch.nn.functional import cross_entropy
+
+from ...decoding.batching import by_length
+from ...model import Model
+from ...t5.tagger import Tagger, at_words
+from ..config import FitConfig
+from ..examples.batches import collate
+from ..examples.example import IGNORED, ChunkExamples, Example
+from .copier import fit_copier
+
+_DECAY = 1e-4  # on standardised weights, so that a class seen only twice gets no huge ones
+_ITERATIONS = 60
+_BATCH_TOKENS = 2048
+
+
+def fitted(model: Model, examples: ChunkExamples, config: FitConfig) -> Model:
+    """The model with everything that the config asks for; a tagger that it has already is kept."""
+    if config.tagger_words and model.tagger is None:
+        model = replace(model, tagger=fit_tagger(model, examples, config.tagger_words))
+    if config.copier_words:
+        fit_copier(model, examples, config.copier_words)
+    return model
+
+
+def fit_tagger(model: Model, examples: ChunkExamples, n_words: int) -> Tagger:
+    """Fit a tagger on the first examples that hold `n_words` words; the network does not change."""
+    states, marks, cases = _states(model, examples.first(n_words))
+    tagger = Tagger(states.shape[-1], model.task.slot_marks)
+    mean, std = states.mean(0), states.std(0)
+    std = std.clamp(min=float(std.median()))  # a channel that hardly varies must not get huge weights
+    standard = (states - mean) / std
+    for head, classes in ((tagger.marks, marks), (tagger.cases, cases)):
+        _fit(head, standard, classes)
+        with torch.no_grad():
+            head.weight.div_(std)
+            head.bias.sub_(head.weight @ mean)
+    return tagger
+
+
+def _fit(head: torch.nn.Linear, states: torch.Tensor, classes: torch.Tensor) -> None:
+    """states: (n_words, d_model), standardised; classes: int64 (n_words,)."""
+    torch.nn.init.zeros_(head.weight)
+    torch.nn.init.zeros_(head.bias)
+    optimiser = torch.optim.LBFGS(head.parameters(), max_iter=_ITERATIONS, line_search_fn="strong_wolfe")
+
+    def closure() -> torch.Tensor:
+        optimiser.zero_grad()
+        loss: torch.Tensor = cross_entropy(head(states), classes) + _DECAY * head.weight.pow(2).sum()
+        loss.backward()  # type: ignore[no-untyped-call]
+        return loss
+
+    optimiser.step(closure)  # type: ignore[no-untyped-call]
+
+
+@torch.no_grad()
+def _states(model: Model, examples: Sequence[Example]) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """States of each word's last token (n_words, d_model), and the classes of its slot and case."""
+    make, encoder = collate(model.tokenizer.pad_id), model.network.get_encoder()
+    found: list[tuple[Any, ...]] = []
+    for places in by_length([len(example.source) for example in examples], _BATCH_TOKENS):
+        batch = make([examples[place] for place in places]).to(model.device)
+        states = encoder(input_ids=batch.input_ids, attention_mask=batch.attention_mask).last_hidden_state
+        real = batch.marks != IGNORED
+        found.append((at_words(states, batch.word_ends)[real].float(), batch.marks[real], batch.cases[real]))
+    states, marks, cases = (torch.cat(parts) for parts in zip(*found, strict=True))
+    return states, marks, cases

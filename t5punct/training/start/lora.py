@@ -1,0 +1,89 @@
+"""Low-rank adapters (LoRA; Hu 2021), by peft: a large T5 learns a few small matrices, and all else stays.
+
+In: a network and a `LoraConfig`.  Out: the same network with adapters, in place; and its weights with the adapters
+merged into them, as any T5 has them.
+
+A checkpoint's model is merged, so it loads like any other.  Its adapters lie beside the moments; to resume, they are
+put on `init_from` again, whose weights the run has not changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ...errors import ConfigError
+
+if TYPE_CHECKING:
+    import torch
+
+_ADAPTER = "default"
+_BASE, _DOWN, _UP = ".base_layer.", f".lora_A.{_ADAPTER}.", f".lora_B.{_ADAPTER}."
+
+
+@dataclass(frozen=True)
+class LoraConfig:
+    """The adapters; the tagger is trained as a whole beside them."""
+
+    rank: int = 0  # 0 has no adapters and trains all weights
+    alpha: int | None = None  # the adapters' part is multiplied by alpha / rank; null: twice the rank
+    dropout: float = 0.0  # of the adapters' input
+    # the linear layers that get one, by the last part of their names: attention's and the feed-forward's
+    modules: list[str] = field(default_factory=lambda: ["q", "k", "v", "o", "wi", "wi_0", "wi_1", "wo"])
+
+    def __post_init__(self) -> None:
+        if self.rank < 0 or not 0 <= self.dropout < 1 or (self.alpha is not None and self.alpha < 1):
+            raise ConfigError(
+                f"lora of rank {self.rank}, alpha {self.alpha}, dropout {self.dropout}",
+                expected="a rank of 0 or more, an alpha of 1 or more, a dropout of 0 to below 1",
+                fix="check lora",
+            )
+
+    @property
+    def scale(self) -> float:
+        """What the adapters' part is multiplied by."""
+        return (self.alpha or 2 * self.rank) / self.rank
+
+
+def add_adapters(network: Any, config: LoraConfig) -> None:
+    """Put adapters on a network, in place; they alone require gradients.  They begin as zeros: nothing changes yet.
+
+    Raises ConfigError if no layer has one of the names, or if peft is not installed.
+    """
+    try:
+        from peft import LoraConfig as PeftConfig
+        from peft import inject_adapter_in_model
+    except ImportError as error:
+        raise ConfigError("lora without peft", expected="peft", fix='pip install "t5punct[lora]"') from error
+    adapters = PeftConfig(
+        r=config.rank, lora_alpha=config.alpha or 2 * config.rank, lora_dropout=config.dropout,
+        target_modules=list(config.modules),
+    )  # fmt: skip
+    try:
+        inject_adapter_in_model(adapters, network, adapter_name=_ADAPTER)
+    except ValueError as error:
+        raise ConfigError(
+            f"lora.modules {', '.join(config.modules)}", expected="names of linear layers", fix="check lora.modules"
+        ) from error
+
+
+def is_adapter(name: str) -> bool:
+    """Whether a parameter of this name is one of an adapter's."""
+    return _DOWN in name or _UP in name
+
+
+def merged(state: Mapping[str, torch.Tensor], scale: float) -> dict[str, torch.Tensor]:
+    """The weights of a network with adapters, by the names that they have without, each W + scale * B A.
+
+    state: a state dict; A: (rank, n_in), B: (n_out, rank), W: (n_out, n_in).  A state without adapters stays as it is.
+    """
+    found: dict[str, torch.Tensor] = {}
+    for name, value in state.items():
+        if is_adapter(name):
+            continue
+        down, up = (state.get(name.replace(_BASE, part)) for part in (_DOWN, _UP))
+        if _BASE in name and down is not None and up is not None:
+            value = value + scale * (up @ down)  # noqa: PLW2901
+        found[name.replace(_BASE, ".")] = value
+    return found

@@ -1,0 +1,80 @@
+"""Before the first step: whether data, tokenizer and model suit each other.
+
+In: a model, and the examples of a data set, encoded with its tokenizer.  Out: warnings, a line each; an error for what
+could never be learned.
+
+Of Russian text and T5's own vocabulary, which has no Cyrillic, a warning is "t5-small: 97.3 % of the different words do
+not survive the tokenizer's round trip (да, как, ...) and are read as unknown ones; ...".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ... import model as models
+from ...errors import ConfigError
+from ...t5.round_trip import RoundTrip, check_marks, round_trip
+from ...t5.task import PAUSES, TaskConfig
+from ..config import TrainConfig
+from ..data.prepare import PrepareConfig
+from ..examples.example import ChunkExamples
+
+_SAMPLED_CHUNKS = 300  # `prepare` has shuffled them
+_SAID_FROM = 0.01  # of the different words: names and emoji of any text are lost to some vocabularies
+_NAMED = 5  # words, at most
+_LONG_FROM = 0.01  # of the chunks
+
+
+def check_suitable(examples: ChunkExamples, name: str) -> tuple[str, ...]:
+    """What is worth knowing before a model called `name` is trained on some examples.
+
+    Raises ModelError if a mark or the capitals of its task are lost in its tokenizer.
+    """
+    sources = examples.rows[: min(_SAMPLED_CHUNKS, len(examples.rows))]["source"]
+    words = (word for source in sources for word in source.split() if word not in PAUSES)
+    found = round_trip(examples.tokenizer, words)
+    check_marks(found, name)
+    return (*_lost_words(found, name), *_long_chunks(examples))
+
+
+def check_tokenizer(config: TrainConfig, model: models.Model) -> None:
+    """Refuse another tokenizer beside `init_from`, for which its embeddings would mean nothing."""
+    if config.tokenizer is None:
+        return
+    if not models.same_tokenizer(model.tokenizer, models.load_tokenizer(config.tokenizer, model.task)):
+        raise ConfigError(
+            f"tokenizer {config.tokenizer}, which is not that of init_from {config.init_from}",
+            expected="the tokenizer that the model was trained with",
+            fix="drop tokenizer: it is for random weights",
+        )
+
+
+def check_case(path: str, prepared: PrepareConfig | None, task: TaskConfig) -> None:
+    """Refuse data without capitals for a model that writes them; data with capitals serves every model."""
+    if task.cased and prepared and not prepared.cased:
+        raise ConfigError(
+            f"{path} prepared without capitals, for a task with them",
+            expected="both with or both without",
+            fix="set task.cased=false or prepare with cased=true",
+        )
+
+
+def _lost_words(found: RoundTrip, name: str) -> Iterator[str]:
+    if found.lost_share < _SAID_FROM:
+        return
+    named = ", ".join([*found.lost_words[:_NAMED], *["..."] * (len(found.lost_words) > _NAMED)])
+    yield (
+        f"{name}: {100 * found.lost_share:.1f} % of the different words do not survive the tokenizer's round trip "
+        f"({named}): they come out as they go in, but the model reads unknown ones; expected a tokenizer for this "
+        "language; take an mT5, umT5 or byT5 if these are many"
+    )
+
+
+def _long_chunks(examples: ChunkExamples) -> Iterator[str]:
+    limit = examples.tokenizer.task.max_tokens
+    n_long = sum(length > limit for length in examples.lengths)
+    if n_long > _LONG_FROM * len(examples):
+        yield (
+            f"{100 * n_long / len(examples):.1f} % of the chunks have more than {limit} tokens, the most that a model "
+            "reads at once; prepare with tokenizer=MODEL, or with a smaller chunks.max_words"
+        )

@@ -1,0 +1,122 @@
+"""What a teacher says of every word of a data set, on disk: computed once, read often, a dozen bytes a word.
+
+In: a folder of labels (`t5punct label`), the number of a chunk.  Out: a code for each of its words.
+
+A code is a byte for each class of marks, then one for each case: how many sixteenths of a bit improbable the class is,
+255 at most.  So probabilities of 1, 1/2 and 1/1000 are 0, 16 and 159, and none is wrong by more than 2.2 %.
+
+>>> probabilities_of(torch.tensor([[16, 32, 32]], dtype=torch.uint8)).tolist()
+[[0.5, 0.25, 0.25]]
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+
+import torch
+from safetensors import safe_open
+
+from ... import config as settings
+from ...errors import ConfigError, InputError
+from ...t5.tagger import TAGGED_CASES
+
+LABELS_FILE = "labels.yaml"  # it makes a folder one of labels, and is written last
+ROWS_IN_PART = 4096  # chunks of one file
+_STEPS_IN_BIT = 16
+_LEAST = 255  # the code of all that is less probable than 2 ** -15.9
+
+
+@dataclass(frozen=True)
+class LabelsInfo:
+    """What labels are of, saved beside them."""
+
+    model: str = ""  # the teacher's name
+    weights: str = ""  # a fingerprint of the teacher
+    data: str = ""  # a fingerprint of the chunks
+    rows: int = 0  # chunks
+    classes: list[str] = field(default_factory=list)  # of marks; the first, "", is no mark
+
+
+@dataclass(frozen=True, slots=True)
+class Taught:
+    """A word's code, and what the data say of that word: where noise changes it, the teacher has said nothing."""
+
+    code: bytes
+    form: str
+    label: str
+
+
+class Labels:
+    """A folder of labels, ready to be read.  Raises InputError where there is none, or one that is not finished."""
+
+    def __init__(self, folder: str | Path) -> None:
+        self._folder = Path(folder)
+        if not is_labels(folder):
+            raise InputError(
+                f"no labels in {folder}", expected=f"a folder with {LABELS_FILE}", fix="run `t5punct label` (again)"
+            )
+        self.info = settings.load_plain(LabelsInfo, self._folder / LABELS_FILE)
+
+    def check(self, data: str, n_rows: int, classes: tuple[str, ...]) -> None:
+        """Raise ConfigError for labels of another data set, or of a teacher with other marks than `classes`."""
+        if (self.info.data, self.info.rows) != (data, n_rows):
+            raise ConfigError(
+                f"labels {self._folder} of another data set", expected="those of data.path", fix="label it (again)"
+            )
+        if tuple(self.info.classes) != classes:
+            raise ConfigError(
+                f"labels {self._folder} of marks {self.info.classes}",
+                expected=f"the pupil's, {list(classes)}",
+                fix="label with a teacher of the same marks, or set data.disfluencies.marked as it was trained",
+            )
+
+    def of_row(self, row: int) -> list[bytes]:
+        """Return the codes of a chunk's words."""
+        part, place = divmod(row, ROWS_IN_PART)
+        codes, ends = _part(self._folder / part_name(part))
+        start = int(ends[place - 1]) if place else 0
+        return [bytes(code) for code in codes[start : int(ends[place])].numpy()]
+
+
+def is_labels(folder: str | Path) -> bool:
+    """Return whether a folder holds labels, and not a model."""
+    return (Path(folder) / LABELS_FILE).is_file()
+
+
+def part_name(number: int) -> str:
+    """Return the name of a file of labels."""
+    return f"part-{number:05d}.safetensors"
+
+
+def codes_of(probabilities: torch.Tensor) -> torch.Tensor:
+    """Return probabilities (.., n_classes) as codes, uint8 of the same shape."""
+    bits = -probabilities.clamp(min=2.0 ** (-_LEAST / _STEPS_IN_BIT)).log2()
+    return (bits * _STEPS_IN_BIT).round().clamp(0, _LEAST).to(torch.uint8)
+
+
+def probabilities_of(codes: torch.Tensor) -> torch.Tensor:
+    """Return codes uint8 (.., n_classes) of one distribution as probabilities, float32, that sum to 1."""
+    weights = torch.exp2(codes.float() / -_STEPS_IN_BIT)
+    return weights / weights.sum(-1, keepdim=True)
+
+
+def mark_probabilities(codes: torch.Tensor) -> torch.Tensor:
+    """Return the distributions over marks, (.., n_classes), of codes uint8 (.., n_classes + n_cases)."""
+    return probabilities_of(codes[..., : -len(TAGGED_CASES)])
+
+
+def case_probabilities(codes: torch.Tensor) -> torch.Tensor:
+    """Return the distributions over cases, (.., n_cases), of codes uint8 (.., n_classes + n_cases)."""
+    return probabilities_of(codes[..., -len(TAGGED_CASES) :])
+
+
+@lru_cache(maxsize=8)
+def _part(file: Path) -> tuple[torch.Tensor, torch.Tensor]:
+    """The codes of a file's words, uint8 (n_words, n_codes), and where each chunk's end, int64 (n_chunks,)."""
+    try:
+        with safe_open(str(file), framework="pt") as tensors:
+            return tensors.get_tensor("codes"), tensors.get_tensor("ends")
+    except Exception as error:  # a damaged file raises errors without a common base
+        raise InputError(f"labels {file} cannot be read", expected="a whole file", fix="label again") from error

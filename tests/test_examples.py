@@ -1,0 +1,58 @@
+"""The pages of examples/, which people copy, give what the package gives."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+import torch
+
+from t5punct import Punctuator, PunctuatorConfig
+from t5punct import model as models
+from t5punct.decoding.inputs import DecodingConfig
+from t5punct.model import Model
+from t5punct.training.config import DataConfig, LossConfig, OptimConfig, TrainConfig
+from t5punct.training.loop.train import train
+from t5punct.windows.plan import WindowConfig
+
+ROOT = Path(__file__).parent.parent
+
+
+def example(name: str, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.syspath_prepend(ROOT / "examples")
+    return importlib.import_module(name)
+
+
+def test_the_page_that_punctuates_does_what_the_tagger_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = " ".join((ROOT / "tests/data/lecture.txt").read_text(encoding="utf-8").split()[:150])
+    windows, model = WindowConfig(window=64, stride=32, mask_left=16, mask_right=16), models.load("small")
+    config = replace(PunctuatorConfig(windows=windows), decoding=DecodingConfig("tagger"), fragment=True)
+    written = example("punctuate_minimal", monkeypatch).punctuate(text, model, windows)
+    assert written.lower() == Punctuator(model, config).punctuate(text).lower()
+    assert sum(map(written.count, ".?,")) > 10
+
+
+def test_the_page_that_trains_takes_the_steps_of_train(
+    tagged_model: Model, tiny_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    models.save(tagged_model, tmp_path / "start")
+    config = TrainConfig(
+        output=str(tmp_path / "run"),
+        init_from=str(tmp_path / "start"),
+        data=DataConfig(str(tiny_data), batch_tokens=600),
+        optim=OptimConfig(lr=3e-3, warmup_steps=2, max_steps=30),  # more than an epoch
+        loss=LossConfig(tagger_weight=1.0),
+    )
+    wanted = models.load(train(config))
+    start = models.load(tmp_path / "start")
+    tuned = example("train_minimal", monkeypatch).fine_tune(
+        start, str(tiny_data), 30, lr=3e-3, warmup_steps=2, batch_tokens=600
+    )
+    begun = tagged_model.network.state_dict()
+    for name, weight in wanted.network.state_dict().items():
+        assert torch.allclose(tuned.network.state_dict()[name], weight, atol=1e-5), name
+    assert any(not torch.allclose(weight, begun[name]) for name, weight in wanted.network.state_dict().items())
+    assert torch.allclose(tuned.tagger.marks.weight, wanted.tagger.marks.weight, atol=1e-5)
