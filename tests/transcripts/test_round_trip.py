@@ -49,7 +49,7 @@ ODD = {
 }
 
 
-DAMAGED = {  # of the second cue's times and number, what a careless hand or tool makes
+DAMAGED: dict[str, Callable[[str], str]] = {  # of the second cue's times and number, what a careless hand or tool makes
     "spaces in times": lambda text: text.replace("00:00:03,000", "00: 00: 03,000"),
     "a letter in times": lambda text: text.replace("00:00:03,000", "00:00:0l,000"),
     "an empty line behind the number": lambda text: text.replace("2\n00:00:03", "2\n\n00:00:03"),
