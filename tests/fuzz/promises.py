@@ -1,0 +1,128 @@
+"""What is promised of every file, whatever is in it: checked with marks and case by chance."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from chance import PunctuatorByChance, bare, by_chance, reading, spoken
+
+from t5punct.errors import InputError
+from t5punct.punctuator import PunctuatorConfig
+from t5punct.text.marks import DISFLUENT, OTHER_SCRIPTS, Alphabet
+
+Punctuate = Callable[[str, str, int, Alphabet], tuple[str, list[str]]]
+_MARKS_AND_SPACES = re.compile(rf"(?:&nbsp;?|[\s,.?!:;…–—―{''.join(OTHER_SCRIPTS)}-])+", re.IGNORECASE)
+_CELL_ENDS = {"ctm": r"\s+", "tsv": r"\t"}
+ALPHABET = Alphabet()  # a file is read with the marks that the model knows
+
+
+class BrokenPromise(AssertionError):
+    """Something else than marks and capitals has changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A file that was checked: how many words it has; of one that was refused none."""
+
+    n_words: int = 0
+    is_refused: bool = False
+
+
+def check(name: str, text: str, seed: int, punctuate: Punctuate = by_chance, *, is_hostile: bool = False) -> Checked:
+    """Raises BrokenPromise; `is_hostile`: whether the output need not be read as the input is."""
+    try:
+        before = spoken(reading(text, name, ALPHABET).items)
+    except InputError:
+        _demand(name in ("json", "tsv"), "no file is refused", name, text)
+        return Checked(is_refused=True)
+    new, written = punctuate(text, name, seed, ALPHABET)
+    _demand(len(written) == len(before), "every word is written", text, new)
+    if name == "json":
+        _check_json(text, new)
+    else:
+        said, now = (_without_mark_rows(file, _CELL_ENDS.get(name)) for file in (text, new))
+        _demand(letters(now) == letters(said), "marks and capitals alone change", text, new)
+    if not is_hostile:
+        after = spoken(reading(new, name, ALPHABET).items)
+        _demand([_read(word) for word in after] == [_read(word) for word in before], "words are read again", text, new)
+        _demand(name == "json" or bare(new, name, ALPHABET) == bare(text, name, ALPHABET), "nothing moves", text, new)
+        again = punctuate(new, name, seed, ALPHABET)[0]
+        # the full stop of `J.` is no more its own where the letter is small
+        _demand(again.replace(".", "") == new.replace(".", ""), "the same decisions give the same file", text, new)
+    return Checked(len(before))
+
+
+def check_annotate(given: tuple[str, PunctuatorConfig], seed: int) -> Checked:
+    """The same of a text that goes the whole way, with windows and votes."""
+    text, config = given
+    punctuator = PunctuatorByChance(config, seed)
+    words, new = punctuator.annotate(text), punctuator.punctuate(text)
+    read = [word.word.text for word in spoken(reading(text, "text", ALPHABET).items)]
+    _demand([word.word for word in words] == read, "every word is annotated", text, new)
+    said, now = letters(text), letters(new)
+    match config.render.disfluencies:
+        case "keep":
+            _demand(now == said, "marks and capitals alone change", text, new)
+            again = new if config.render.keep_marks else punctuator.punctuate(new)  # what was decided would be kept
+            _demand(again.replace(".", "") == new.replace(".", ""), "the same decisions give the same text", text, new)
+        case "mark":
+            _demand(now.replace(DISFLUENT, "") == said.replace(DISFLUENT, ""), "signs alone are added", text, new)
+        case _:
+            rest = iter(said)
+            _demand(all(letter in rest for letter in now), "words alone are removed", text, new)
+    return Checked(len(words))
+
+
+def letters(text: str) -> str:
+    """A text without marks, white space and capitals."""
+    return _MARKS_AND_SPACES.sub("", text).casefold()
+
+
+def _without_mark_rows(text: str, cell_ends: str | None) -> str:
+    """A table without the rows of marks, which come and go; other files as they are."""
+    if cell_ends is None:
+        return text
+    rows = ((row, re.split(cell_ends, row)) for row in text.split("\n"))
+    return "\n".join(row for row, cells in rows if all(letters(cell) or not cell.strip() for cell in cells))
+
+
+def _read(word: Any) -> str:
+    return str(word.word.text.casefold().rstrip("."))
+
+
+def _check_json(text: str, new: str) -> None:
+    try:
+        pairs = zip(_strings(_loaded(text)), _strings(_loaded(new)), strict=True)
+        same = [(path, letters(said)) == (other, letters(now)) for (path, said), (other, now) in pairs]
+    except ValueError as error:
+        raise BrokenPromise(f"json stays json of the same layout: {error}\n{text}\n{new}") from error
+    _demand(all(same), "the letters of all strings stay", text, new)
+
+
+def _loaded(text: str) -> Any:
+    return json.loads(text.removeprefix("\ufeff"), parse_int=str)  # an integer may have thousands of digits
+
+
+def _strings(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
+    """All values with their paths; not the items of marks, which come and go, nor what refers to them."""
+    if isinstance(value, dict):
+        for key, member in value.items():
+            yield from _strings(member, f"{path}.{key}")
+    elif isinstance(value, list):
+        for element in value:
+            if (
+                not (isinstance(element, dict) and element.get("type") == "punctuation")
+                and path != ".results.audio_segments.items"
+            ):
+                yield from _strings(element, path)
+    else:
+        yield path, value if isinstance(value, str) else json.dumps(value)
+
+
+def _demand(is_kept: bool, promise: str, text: str, new: str) -> None:
+    if not is_kept:
+        raise BrokenPromise(f"{promise}\n{text!r}\n{new!r}")

@@ -1,0 +1,44 @@
+"""Small hostile files, of the page of the issue that they are from: nothing but marks and capitals changes in them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from promises import ALPHABET, check
+
+from t5punct.transcripts.formats import format_of, transcript_of
+from t5punct.transcripts.items import Kept
+
+CORPUS = sorted((Path(__file__).parent / "corpus").iterdir())
+REFUSED = {"04-nested.json", "13-unknown-header.tsv"}
+KNOWN = {  # defects that are open, by file
+    "12-aws-mark-said.json": "an item of the type `pronunciation` that is a mark goes with the marks",
+    "13-comma-and-dash.ctm": "a dash in a row of its own behind a comma's becomes part of the word",
+    "13-own-full-stop.ctm": "a dash in the row of a word's own full stop stands behind a space, which begins another field",
+    "13-own-full-stop.tsv": "the same; the row is no row of a mark when it is read again",
+    "16-entities.vtt": "an invisible closer that is an entity becomes a character where the dash behind it goes",
+}
+
+
+def _marked(path: Path) -> object:
+    reason = KNOWN.get(path.name)
+    marks = [pytest.mark.xfail(strict=True, reason=reason)] if reason else []
+    return pytest.param(path, id=path.name, marks=marks)
+
+
+@pytest.mark.parametrize("path", map(_marked, CORPUS))
+def test_a_hostile_file_keeps_what_is_promised(path: Path) -> None:
+    text = path.read_bytes().decode()
+    for seed in range(20):
+        assert check(format_of(path), text, seed).is_refused == (path.name in REFUSED)
+
+
+@pytest.mark.parametrize("path", [path for path in CORPUS if path.name not in REFUSED], ids=lambda path: path.name)
+def test_a_hostile_file_that_is_not_changed_comes_out_as_it_was(path: Path) -> None:
+    text = path.read_bytes().decode()
+    transcript = transcript_of([*text.splitlines(keepends=True)], format_of(path), ALPHABET)
+    if transcript.json is None:
+        assert (
+            "".join(item.text if isinstance(item, Kept) else item.raw + item.after for item in transcript.items) == text
+        )

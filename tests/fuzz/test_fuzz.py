@@ -1,0 +1,54 @@
+"""Files that nobody would write by hand: every reader and `annotate` keep what is promised, with decisions by chance.
+
+`make fuzz MINUTES=30` runs the same for long, with other files each time.
+"""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+from chance import by_chance
+from fuzzing import ROOMS, fuzz
+from promises import BrokenPromise, Checked, check
+
+from t5punct.text.marks import Alphabet
+
+FILES = {
+    "text": "how are you\n",
+    "srt": "1\n00:00:01,000 --> 00:00:02,000\nhow are you\n",
+    "ctm": "a 1 0 1 how\na 1 1 1 you\n",
+    "json": '{"text": "how are you", "words": [{"word": "how"}], "n": [1, 2]}',
+}
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_promises_are_kept_whatever_is_in_a_file(room: str, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.ERROR)  # files without words are many
+    fuzzed = fuzz(room, 60)
+    if fuzzed.error:
+        raise AssertionError(f"{room}: {fuzzed.failed}") from fuzzed.error
+    assert fuzzed.n_files >= 60 and (fuzzed.n_words > 20 or "anything" in room)
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize(("old", "new"), [("how", "who"), ("you", "you you"), ("", None)])
+def test_a_changed_word_is_found(name: str, old: str, new: str | None) -> None:
+    def wrong(text: str, format: str, seed: int, alphabet: Alphabet) -> tuple[str, list[str]]:
+        written, words = by_chance(text, format, seed, alphabet)
+        return written.casefold().replace(old, new) if new else written[:-3], words
+
+    check(name, FILES[name], 1)
+    with pytest.raises(BrokenPromise):
+        check(name, FILES[name], 1, wrong)
+
+
+def test_the_smallest_file_that_fails_and_its_seed_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse_two_lines(text: str, seed: int) -> Checked:
+        assert "\n" not in text[:-1] or seed < 5
+        return Checked(1)
+
+    monkeypatch.setitem(ROOMS, "text", (ROOMS["text"][0], refuse_two_lines))
+    fuzzed = fuzz("text", 200)
+    assert isinstance(fuzzed.error, AssertionError)
+    assert fuzzed.failed == ("\n\n", 5)
