@@ -29,7 +29,7 @@ from t5punct.text.marks import DISFLUENT
 from t5punct.text.render import RenderConfig
 from t5punct.text.words import Word, split
 from t5punct.training.config import TrainConfig
-from t5punct.training.examples.disfluencies import DisfluencyConfig, disfluent
+from t5punct.training.examples.disfluencies import DisfluencyConfig, add_disfluencies
 from t5punct.training.examples.natural import SOUNDS
 from t5punct.training.examples.noise import Written
 
@@ -77,7 +77,7 @@ def synthetic(path: Path, settings: DisfluencyConfig, max_words: int) -> Said:
     heard = (
         word
         for place, words in enumerate(documents)
-        for word in disfluent(words, settings, rng, documents[place - 1], DISFLUENT)
+        for word in add_disfluencies(words, settings, rng, documents[place - 1], DISFLUENT)
     )
     words = list(islice(heard, max_words))
     return Said(tuple(word.read for word in words), tuple(word.label == DISFLUENT for word in words))

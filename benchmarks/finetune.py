@@ -31,7 +31,7 @@ from t5punct.training.config import TrainConfig
 from t5punct.training.data.corpus import CorpusConfig
 from t5punct.training.data.prepare import PrepareConfig, prepare
 from t5punct.training.data.sources import source_documents
-from t5punct.training.start.blend import blended
+from t5punct.training.start.blend import blend_models
 
 GAIN, LOSS = 4.0, 1.5  # points of micro F1: the bars of the issue
 _GOLDEN = (5**0.5 - 1) / 2  # its multiples, of which only the fraction counts, are spread evenly, however many they are
@@ -174,7 +174,7 @@ def start_of(settings: StudyConfig) -> str | None:
 
 def blend(settings: StudyConfig, work: Path) -> None:
     """Write the blend of the trained model and the one that it began with."""
-    made = blended(models.load(work / "model"), models.load(start_of(settings)), settings.blend_share)
+    made = blend_models(models.load(work / "model"), models.load(start_of(settings)), settings.blend_share)
     models.save(made, work / "blend")
 
 

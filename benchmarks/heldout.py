@@ -24,7 +24,7 @@ from t5punct.evaluation.references import TextReference
 from t5punct.evaluation.scores import scores_of
 from t5punct.punctuator import Punctuator
 from t5punct.text.words import Word, split
-from t5punct.training.data.corpora import CorpusConfig, documents
+from t5punct.training.data.corpora import CorpusConfig, iter_documents
 from t5punct.training.data.prepare import PrepareConfig
 
 
@@ -99,7 +99,7 @@ def score_texts(punctuator: Punctuator, texts: Iterable[str], max_words: int) ->
 
 
 def held_out(corpus: CorpusConfig, data: PrepareConfig) -> Iterator[str]:
-    return documents(corpus, "validation", seed=data.seed, holdout_percent=data.holdout_percent)
+    return iter_documents(corpus, "validation", seed=data.seed, holdout_percent=data.holdout_percent)
 
 
 def _references(texts: Iterable[str], max_words: int) -> Iterator[tuple[Word, ...]]:

@@ -20,7 +20,7 @@ import torch
 
 from t5punct import config as settings
 from t5punct.training.config import TrainConfig, ValidationConfig
-from t5punct.training.loop.progress import Progress
+from t5punct.training.loop.progress import RunLog
 from t5punct.training.loop.train import Run, build, take_steps
 
 
@@ -64,7 +64,7 @@ def _loop(run: Run, n_steps: int, output: Path) -> float:
     words, until = run.state.words, run.state.step + n_steps
     started = time.perf_counter()
     run.n_steps = until
-    with Progress(output, run.n_steps, run.state, show=True, track=run.accelerator.log) as progress:
+    with RunLog(output, run.n_steps, run.state, show=True, track=run.accelerator.log) as progress:
         take_steps(run, progress)
     return (run.state.words - words) / (time.perf_counter() - started)
 

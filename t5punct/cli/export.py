@@ -112,7 +112,7 @@ def export(
     from ..t5.folder import whole_folder
     from ..t5.hub import check_push, push
     from ..t5.task import TaskConfig
-    from ..training.start.blend import blended
+    from ..training.start.blend import blend_models
 
     folder = find(source)
     _check_apart(output, folder, None if blend is None else find(blend), task)
@@ -127,7 +127,7 @@ def export(
     silence_bars()
     model, said = load_model(source), None
     if blend is not None:
-        model = blended(model, load_model(blend, task=model.task), blend_share)
+        model = blend_models(model, load_model(blend, task=model.task), blend_share)
         said = f"{blend_share:g} of the weights are the run's, {1 - blend_share:g} those of {Path(blend).name}"
     settings = load(TaskConfig, task, overrides or (), base=as_yaml(model.task))
     with whole_folder(output) as partial:
@@ -209,14 +209,14 @@ def _write_card(
 ) -> None:
     """The source's own card, or one about the run; a person's card that is there already is kept."""
     from ..text.formats.files import writing
-    from ..training.report.card import CARD, card
+    from ..training.report.card import CARD, compose_card
 
     kept = _kept_card(source, output, is_blend=blend is not None)
     if kept == output / CARD:
         return
     text = kept.read_text(encoding="utf-8") if kept else None
     with writing(output / CARD) as handle:
-        handle.write(text or card(source, task, name, licence=licence, blend=blend))
+        handle.write(text or compose_card(source, task, name, licence=licence, blend=blend))
 
 
 def _kept_card(source: Path, output: Path, *, is_blend: bool) -> Path | None:

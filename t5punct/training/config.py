@@ -147,8 +147,9 @@ class OptimConfig:
             raise ConfigError(f"embedding_lr with {self.name}", expected="muon", fix="drop it or set optim.name=muon")
         for name in ("beta1", "beta2"):
             if not 0 <= getattr(self, name) < 1:
-                found = f"optim.{name} {getattr(self, name)}"
-                raise ConfigError(found, expected="0 to below 1", fix=f"set optim.{name}")
+                raise ConfigError(
+                    f"optim.{name} {getattr(self, name)}", expected="0 to below 1", fix=f"set optim.{name}"
+                )
 
 
 @dataclass(frozen=True)
@@ -165,13 +166,15 @@ class LossConfig:
     def __post_init__(self) -> None:
         _at_least(0, self, "loss.", "text_weight", "tagger_weight", "case_weight", "sampled_pieces", "slot_weight")
         if not 0 <= self.label_smoothing < 1:
-            found = f"label_smoothing {self.label_smoothing}"
-            raise ConfigError(found, expected="0 to below 1", fix="set loss.label_smoothing")
+            raise ConfigError(
+                f"label_smoothing {self.label_smoothing}", expected="0 to below 1", fix="set loss.label_smoothing"
+            )
         if not self.text_weight and not self.tagger_weight:
             raise ConfigError("no loss", expected="a text_weight or tagger_weight above 0", fix="set loss.text_weight")
         if self.slot_weight and not self.text_weight:
-            found = "a loss of slots without one of text"
-            raise ConfigError(found, expected="a text_weight above 0", fix="set loss.text_weight")
+            raise ConfigError(
+                "a loss of slots without one of text", expected="a text_weight above 0", fix="set loss.text_weight"
+            )
 
     @property
     def decoder(self) -> str:
@@ -220,8 +223,9 @@ class ValidationConfig:
         _at_least(0, self, "validation.", "every_steps")
         _at_least(1, self, "validation.", "max_words", "patience")
         if self.score is not None and self.score not in SCORES:
-            found, known = f"validation.score {self.score!r}", ", ".join(SCORES)
-            raise ConfigError(found, expected=f"one of {known}", fix="check validation.score")
+            raise ConfigError(
+                f"validation.score {self.score!r}", expected=f"one of {', '.join(SCORES)}", fix="check validation.score"
+            )
         if self.score in ("micro_f1", "macro_f1") and self.file is None:
             raise ConfigError(
                 f"validation.score {self.score} without a file",
@@ -278,13 +282,15 @@ class TrainConfig:
         if self.init_from is None:
             for name in ("revision", "encoder_layers", "decoder_layers"):
                 if (value := getattr(self, name)) is not None:
-                    found = f"{name} {value} of nothing"
-                    raise ConfigError(found, expected="a model to start from", fix="set init_from")
+                    raise ConfigError(
+                        f"{name} {value} of nothing", expected="a model to start from", fix="set init_from"
+                    )
         if self.mixed_precision == "False":  # YAML reads a bare `no` as false
             object.__setattr__(self, "mixed_precision", "no")
         if self.mixed_precision not in ("no", "bf16"):
-            found = f"mixed_precision {self.mixed_precision!r}"
-            raise ConfigError(found, expected="no or bf16", fix="T5 overflows in fp16")
+            raise ConfigError(
+                f"mixed_precision {self.mixed_precision!r}", expected="no or bf16", fix="T5 overflows in fp16"
+            )
         _at_least(0, self, "", "checkpoint_every_steps", "seed")
         _at_least(1, self, "", "log_every_steps", "decoder_layers", "keep")
         if not self.data.path and not self.data.copying.steps:

@@ -24,7 +24,7 @@ from t5punct.punctuator import Punctuator
 from t5punct.training.config import DataConfig, TrainConfig
 from t5punct.training.data.corpus import CorpusConfig
 from t5punct.training.data.prepare import PrepareConfig
-from t5punct.training.report.card import card
+from t5punct.training.report.card import compose_card
 
 HUB_ID, COMMIT = "someone/punct", "1" * 40
 TEXT = "we know that this is right what how are you today well i think it is time"
@@ -104,7 +104,7 @@ def test_what_is_pushed_loads_as_it_was_with_equal_outputs(
 
 
 def test_the_card_tells_parents_licences_data_scores_and_use_and_no_path(run: Path) -> None:
-    text = card(run, models.read_task(run), HUB_ID, licence="apache-2.0")
+    text = compose_card(run, models.read_task(run), HUB_ID, licence="apache-2.0")
     metadata = text.split("---")[1]
     for part in ("license: apache-2.0", "base_model: google/flan-t5-small", "library_name: t5punct"):
         assert part in metadata
@@ -119,14 +119,14 @@ def test_the_card_tells_parents_licences_data_scores_and_use_and_no_path(run: Pa
 
 
 def test_a_model_without_a_history_has_a_card_that_says_so(tmp_path: Path, tiny_model: Model) -> None:
-    text = card(tmp_path, tiny_model.task, "mine")
+    text = compose_card(tmp_path, tiny_model.task, "mine")
     for part in ("None that its files name", "Not known here.", "None yet.", "Licence of this model: not stated."):
         assert part in text
-    assert "| someone/other | not known |" in card(Path("someone/other"), tiny_model.task, "mine")
-    assert "| base, which ships with t5punct" in card(Path("base"), tiny_model.task, "mine")
+    assert "| someone/other | not known |" in compose_card(Path("someone/other"), tiny_model.task, "mine")
+    assert "| base, which ships with t5punct" in compose_card(Path("base"), tiny_model.task, "mine")
     (tmp_path / "train.yaml").write_text("of_another_version: 1\n")
     (tmp_path / "report.json").write_text("[")
-    assert card(tmp_path, tiny_model.task, "mine") == text
+    assert compose_card(tmp_path, tiny_model.task, "mine") == text
 
 
 def test_nothing_is_sent_unless_it_is_named(

@@ -16,8 +16,8 @@ from tiny_encoders import save_tiny_encoder
 
 from t5punct import model as models
 from t5punct.decoding import kv_cache as column_module
-from t5punct.decoding.kv_cache import ColumnEncoder, Memory
 from t5punct.decoding.inputs import DecodingConfig
+from t5punct.decoding.kv_cache import ColumnEncoder, Memory
 from t5punct.errors import ConfigError, InputError
 from t5punct.model import Model
 from t5punct.punctuator import Punctuator, PunctuatorConfig

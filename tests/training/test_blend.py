@@ -14,7 +14,7 @@ from t5punct.errors import ConfigError
 from t5punct.model import Model
 from t5punct.t5.tagger import Tagger
 from t5punct.training.report.card import CARD
-from t5punct.training.start.blend import blended
+from t5punct.training.start.blend import blend_models
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +22,7 @@ def pair(tiny_model: Model) -> tuple[Model, Model]:
     """A model, and one that was trained on from it."""
     torch.manual_seed(1)
     start = replace(tiny_model, tagger=Tagger(tiny_model.network.config.d_model, tiny_model.task.marks))
-    tuned = blended(start, start, 1.0)  # a copy
+    tuned = blend_models(start, start, 1.0)  # a copy
     with torch.no_grad():
         for part in (tuned.network, tuned.tagger):
             assert part is not None
@@ -39,7 +39,7 @@ def weights(model: Model) -> dict[str, torch.Tensor]:
 @pytest.mark.parametrize("share", [0.0, 0.25, 1.0])
 def test_every_weight_lies_between(pair: tuple[Model, Model], share: float) -> None:
     start, tuned = pair
-    before, after, found = (weights(one) for one in (start, tuned, blended(tuned, start, share)))
+    before, after, found = (weights(one) for one in (start, tuned, blend_models(tuned, start, share)))
     assert found.keys() == after.keys()
     for name, value in found.items():
         torch.testing.assert_close(value, (1 - share) * before[name] + share * after[name])
@@ -48,7 +48,7 @@ def test_every_weight_lies_between(pair: tuple[Model, Model], share: float) -> N
 
 def test_the_two_models_stay_as_they_are(pair: tuple[Model, Model]) -> None:
     before = [{name: value.clone() for name, value in weights(one).items()} for one in pair]
-    blended(pair[1], pair[0], 0.5)
+    blend_models(pair[1], pair[0], 0.5)
     for one, kept in zip(pair, before, strict=True):
         assert all(torch.equal(value, kept[name]) for name, value in weights(one).items())
 
@@ -57,9 +57,9 @@ def test_strangers_are_refused(pair: tuple[Model, Model]) -> None:
     start, tuned = pair
     for other in (replace(start, tagger=None), models.load("small")):
         with pytest.raises(ConfigError, match=r"of another shape, vocabulary or marks; expected the model"):
-            blended(tuned, other, 0.5)
+            blend_models(tuned, other, 0.5)
     with pytest.raises(ConfigError, match=r"blend share 1.5; expected 0 to 1"):
-        blended(tuned, start, 1.5)
+        blend_models(tuned, start, 1.5)
 
 
 def test_the_command_writes_a_blend_and_says_so_in_its_card(pair: tuple[Model, Model], tmp_path: Path) -> None:
@@ -75,7 +75,7 @@ def test_the_command_writes_a_blend_and_says_so_in_its_card(pair: tuple[Model, M
             ]
         )
     assert stopped.value.code == 0
-    expected, found = weights(blended(tuned, start, 0.25)), weights(models.load(output))
+    expected, found = weights(blend_models(tuned, start, 0.25)), weights(models.load(output))
     for name, value in found.items():
         torch.testing.assert_close(value, expected[name])
     card = (output / CARD).read_text(encoding="utf-8")

@@ -15,13 +15,13 @@ from t5punct.t5.task import TaskConfig
 from t5punct.training.config import DataConfig, LossConfig, TrainConfig
 from t5punct.training.data.corpus import CorpusConfig
 from t5punct.training.data.prepare import PrepareConfig, prepare
-from t5punct.training.report.card import card
+from t5punct.training.report.card import compose_card
 
 
 def card_of(folder: Path, config: TrainConfig) -> str:
     (folder / "run").mkdir(exist_ok=True)
     settings.save(config, folder / "run" / "train.yaml")
-    return card(folder / "run", TaskConfig(), "mine")
+    return compose_card(folder / "run", TaskConfig(), "mine")
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from t5punct.t5.task import TaskConfig
 from t5punct.training.checkpoint.checkpoint import TrainState
 from t5punct.training.checkpoint.optimiser_state import _as_it_was
 from t5punct.training.config import DataConfig, LossConfig, OptimConfig, TrainConfig
-from t5punct.training.data.folder import made
+from t5punct.training.data.folder import make_data_folder
 from t5punct.training.loop import train as loop
 from t5punct.training.loop.train import train
 from t5punct.training.report.curves import log_of
@@ -274,7 +274,10 @@ def test_the_folder_that_the_command_is_given_in_is_no_output(
     for resume in (False, True):
         with pytest.raises(ConfigError, match=r"is the folder that this command is given in, or holds it; expected"):
             train(replace(config, output=output, resume=resume))
-    with pytest.raises(ConfigError, match="is the folder that this command is given in"), made(Path(output)):
+    with (
+        pytest.raises(ConfigError, match="is the folder that this command is given in"),
+        make_data_folder(Path(output)),
+    ):
         pass
     assert log_of(Path()) == tmp_path / "here.log.jsonl"
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from t5punct.errors import ConfigError
 from t5punct.text.words import split
-from t5punct.training.data.chunks import Chunk, ChunkConfig, chunk_of, chunks
+from t5punct.training.data.chunks import Chunk, ChunkConfig, chunk_of, cut_into_chunks
 
 NUMBERED = [f"w{number}" for number in range(500)]
 PIECES = st.sampled_from(
@@ -40,7 +40,7 @@ def test_an_example_is_what_the_model_reads_and_writes() -> None:
 
 @given(st.integers(0, 200), configs(), st.integers(0, 99))
 def test_every_word_stands_in_one_chunk_but_for_short_rests(n_words: int, config: ChunkConfig, seed: int) -> None:
-    found = list(chunks(" ".join(NUMBERED[:n_words]), config, random.Random(seed), style="talk"))
+    found = list(cut_into_chunks(" ".join(NUMBERED[:n_words]), config, random.Random(seed), style="talk"))
     used = places(found)
     assert used == list(range(used[0], used[-1] + 1)) if used else n_words < config.min_words + config.max_words
     if used:
@@ -55,7 +55,9 @@ def test_the_token_limit_shortens_windows_and_loses_nothing(n_words: int, config
     def n_tokens(chunk: Chunk) -> int:
         return 3 * chunk.n_words  # three tokens a word
 
-    found = list(chunks(" ".join(NUMBERED[:n_words]), config, random.Random(seed), style="talk", n_tokens=n_tokens))
+    found = list(
+        cut_into_chunks(" ".join(NUMBERED[:n_words]), config, random.Random(seed), style="talk", n_tokens=n_tokens)
+    )
     used = places(found)
     assert all(n_tokens(chunk) <= config.max_tokens for chunk in found)
     assert used == list(range(used[0], used[-1] + 1)) if used else n_words < config.min_words + config.max_words
@@ -65,24 +67,27 @@ def test_the_token_limit_shortens_windows_and_loses_nothing(n_words: int, config
 def test_a_window_over_the_limit_is_halved_and_the_rest_comes_next() -> None:
     config = ChunkConfig(8, 8, max_tokens=5)
     document = " ".join(NUMBERED[:8])
-    found = list(chunks(document, config, random.Random(1), style="talk", n_tokens=lambda chunk: chunk.n_words))
+    found = list(
+        cut_into_chunks(document, config, random.Random(1), style="talk", n_tokens=lambda chunk: chunk.n_words)
+    )
     assert [chunk.n_words for chunk in found] == [4]  # the last four are a rest shorter than min_words
     loose = ChunkConfig(4, 8, max_tokens=5)
-    found = list(chunks(document, loose, random.Random(1), style="talk", n_tokens=lambda chunk: chunk.n_words))
+    found = list(cut_into_chunks(document, loose, random.Random(1), style="talk", n_tokens=lambda chunk: chunk.n_words))
     assert len(places(found)) > 4
 
 
 def test_windows_start_anywhere_and_have_many_lengths() -> None:
     config = ChunkConfig(4, 16)
     document = " ".join(NUMBERED[:60])
-    found = [list(chunks(document, config, random.Random(seed), style="talk")) for seed in range(200)]
+    found = [list(cut_into_chunks(document, config, random.Random(seed), style="talk")) for seed in range(200)]
     assert {places(chunks_)[0] for chunks_ in found} == set(range(16))
     assert {chunk.n_words for chunks_ in found for chunk in chunks_} == set(range(4, 17))
 
 
 def test_the_same_seed_gives_the_same_chunks() -> None:
     one, same, other = (
-        list(chunks(" ".join(NUMBERED), ChunkConfig(), random.Random(seed), style="talk")) for seed in (1, 1, 2)
+        list(cut_into_chunks(" ".join(NUMBERED), ChunkConfig(), random.Random(seed), style="talk"))
+        for seed in (1, 1, 2)
     )
     assert one == same != other
 
@@ -90,7 +95,7 @@ def test_the_same_seed_gives_the_same_chunks() -> None:
 @given(TEXTS, st.booleans(), st.integers(0, 9))
 def test_sources_are_bare_and_targets_resplit_to_the_same_words_and_labels(text: str, cased: bool, seed: int) -> None:
     document = [word for word in split(text).words if word.has_slot]
-    for chunk in chunks(text, ChunkConfig(1, 8), random.Random(seed), style="talk", cased=cased):
+    for chunk in cut_into_chunks(text, ChunkConfig(1, 8), random.Random(seed), style="talk", cased=cased):
         words = split(chunk.target).words
         assert chunk.source == chunk.source.lower()
         assert len(chunk.source.split()) == len(words) == chunk.n_words
@@ -105,7 +110,7 @@ def test_sources_are_bare_and_targets_resplit_to_the_same_words_and_labels(text:
 
 
 def test_pieces_of_punctuation_are_no_words() -> None:
-    (chunk,) = chunks("- So :) it goes .", ChunkConfig(1, 9), random.Random(0), style="talk")
+    (chunk,) = cut_into_chunks("- So :) it goes .", ChunkConfig(1, 9), random.Random(0), style="talk")
     assert chunk == Chunk("so it goes", "So it goes.", "talk", 3)
 
 
@@ -117,12 +122,12 @@ def test_impossible_lengths_are_refused() -> None:
 
 def test_a_word_longer_than_the_limit_is_named() -> None:
     with pytest.raises(ConfigError, match=r"the word 'blob' alone has more than 5 tokens; .*raise chunks.max_tokens"):
-        list(chunks("blob", ChunkConfig(1, 8, 5), random.Random(1), style="talk", n_tokens=lambda chunk: 6))
+        list(cut_into_chunks("blob", ChunkConfig(1, 8, 5), random.Random(1), style="talk", n_tokens=lambda chunk: 6))
 
 
 def test_a_silence_belongs_to_the_word_before_it() -> None:
     document = "<extra_id_1> We know, <extra_id_1> - <extra_id_1> that is right. <extra_id_1>"
-    (chunk,) = chunks(document, ChunkConfig(5, 5), random.Random(1), style="talk")
+    (chunk,) = cut_into_chunks(document, ChunkConfig(5, 5), random.Random(1), style="talk")
     assert chunk.source == "we know <extra_id_1> that is right <extra_id_1>"
     assert chunk.n_words == 5
     assert "extra" not in chunk.target

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from t5punct.errors import ConfigError, InputError
-from t5punct.training.data.corpora import CorpusConfig, documents
+from t5punct.training.data.corpora import CorpusConfig, iter_documents
 
 TALKS = [" ".join(f"t{talk}w{word}" for word in range(10 + talk)) + "." for talk in range(40)]
 
@@ -41,21 +41,21 @@ def test_text_and_jsonl_are_read_plain_and_packed(
     write(tmp_path / f"a.jsonl{ending}", "\n\n".join([*lines, json.dumps({"text": " "})]))
     for name in ("a.txt", "a.jsonl"):
         corpus = CorpusConfig(str(tmp_path / (name + ending)))
-        found = [text for split in ("train", "validation") for text in documents(corpus, split, seed=1)]
+        found = [text for split in ("train", "validation") for text in iter_documents(corpus, split, seed=1)]
         assert found == wanted
 
 
 @pytest.mark.parametrize("streaming", [False, True])
 def test_nothing_is_held_out_where_that_is_asked_for(talks: str, streaming: bool) -> None:
     corpus = CorpusConfig(talks, streaming=streaming)
-    kept = [list(documents(corpus, split, seed=1, holdout_percent=0.0)) for split in ("train", "validation")]
+    kept = [list(iter_documents(corpus, split, seed=1, holdout_percent=0.0)) for split in ("train", "validation")]
     assert (sorted(kept[0]), kept[1]) == (sorted(TALKS), [])
 
 
 def test_an_iwslt_file_is_one_document_with_its_clitics_joined() -> None:
     corpus = CorpusConfig(str(Path(__file__).parents[1] / "data" / "hand-counted.tsv"))
-    assert list(documents(corpus, "train", seed=1)) == ["i'm, well don't stop. what is it? we, know right."]
-    assert list(documents(corpus, "validation", seed=1)) == []  # one document cannot be shared out
+    assert list(iter_documents(corpus, "train", seed=1)) == ["i'm, well don't stop. what is it? we, know right."]
+    assert list(iter_documents(corpus, "validation", seed=1)) == []  # one document cannot be shared out
 
 
 @pytest.mark.parametrize(("percent", "n_heldout"), [(1.0, 1), (10.0, 4), (50.0, 20)])
@@ -63,41 +63,41 @@ def test_the_last_documents_are_for_validation_and_no_document_is_in_both(
     talks: str, percent: float, n_heldout: int
 ) -> None:
     corpus = CorpusConfig(talks)
-    train = list(documents(corpus, "train", seed=1, holdout_percent=percent))
-    validation = list(documents(corpus, "validation", seed=1, holdout_percent=percent))
+    train = list(iter_documents(corpus, "train", seed=1, holdout_percent=percent))
+    validation = list(iter_documents(corpus, "validation", seed=1, holdout_percent=percent))
     assert validation == TALKS[-n_heldout:]
     assert train + validation == TALKS
 
 
 def test_every_so_many_documents_may_be_for_validation(talks: str) -> None:
     corpus = CorpusConfig(talks, words=600, holdout_every=5)
-    train, validation = (list(documents(corpus, split, seed=1)) for split in ("train", "validation"))
+    train, validation = (list(iter_documents(corpus, split, seed=1)) for split in ("train", "validation"))
     kept = TALKS[4::5]
     assert all(any(stretch in talk for talk in kept) for stretch in validation)
     assert not any(stretch in talk for talk in kept for stretch in train)
     assert len(train) == 32
     assert 110 <= sum(len(text.split()) for text in validation) <= 120  # a fifth of the budget
-    assert list(documents(CorpusConfig(talks, holdout_every=41), "validation", seed=1)) == TALKS[-1:]  # too few
+    assert list(iter_documents(CorpusConfig(talks, holdout_every=41), "validation", seed=1)) == TALKS[-1:]  # too few
     with pytest.raises(ConfigError, match="holdout_every 1 "):
         CorpusConfig(talks, holdout_every=1)
 
 
 def test_short_documents_may_be_put_together_at_random(talks: str) -> None:
     corpus = CorpusConfig(talks, join=3, holdout_every=4)
-    joined = list(documents(corpus, "train", seed=1))
+    joined = list(iter_documents(corpus, "train", seed=1))
     kept = TALKS[3::4]
     alone = [text for text in TALKS if text not in kept]
     assert len(joined) == len(alone) // 3
     assert sorted(" ".join(joined).split()) == sorted(" ".join(alone).split())
     assert " ".join(joined) != " ".join(alone)
-    assert joined == list(documents(corpus, "train", seed=1)) != list(documents(corpus, "train", seed=2))
+    assert joined == list(iter_documents(corpus, "train", seed=1)) != list(iter_documents(corpus, "train", seed=2))
     with pytest.raises(ConfigError, match="join 0 "):
         CorpusConfig(talks, join=0)
 
 
 def test_a_budget_takes_a_stretch_of_every_document_in_proportion(talks: str) -> None:
     corpus = CorpusConfig(talks, words=600)
-    found = list(documents(corpus, "train", seed=1, holdout_percent=10.0))
+    found = list(iter_documents(corpus, "train", seed=1, holdout_percent=10.0))
     total = sum(len(text.split()) for text in TALKS[:36])  # 990 words
     assert 590 <= sum(len(text.split()) for text in found) <= 600
     assert len(found) == 36
@@ -105,31 +105,31 @@ def test_a_budget_takes_a_stretch_of_every_document_in_proportion(talks: str) ->
         assert stretch in talk
         assert abs(len(stretch.split()) - len(talk.split()) * 600 / total) <= 1.0
     assert any(not talk.startswith(stretch) for stretch, talk in zip(found, TALKS, strict=False))
-    heldout = list(documents(corpus, "validation", seed=1, holdout_percent=10.0))
+    heldout = list(iter_documents(corpus, "validation", seed=1, holdout_percent=10.0))
     assert 55 <= sum(len(text.split()) for text in heldout) <= 60  # 10 % of the budget
     assert all(any(stretch in talk for talk in TALKS[36:]) for stretch in heldout)
 
 
 def test_a_budget_above_what_there_is_takes_all(talks: str) -> None:
-    assert list(documents(CorpusConfig(talks, words=10**6), "train", seed=1)) == TALKS[:-1]
+    assert list(iter_documents(CorpusConfig(talks, words=10**6), "train", seed=1)) == TALKS[:-1]
 
 
 def test_the_same_seed_gives_the_same_stretches_and_another_gives_others(talks: str) -> None:
     corpus = CorpusConfig(talks, words=200)
-    one, same, other = (list(documents(corpus, "train", seed=seed)) for seed in (1, 1, 2))
+    one, same, other = (list(iter_documents(corpus, "train", seed=seed)) for seed in (1, 1, 2))
     assert one == same != other
 
 
 def test_what_cannot_be_read_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="a corpus without a path"):
-        list(documents(CorpusConfig(), "train", seed=1))
+        list(iter_documents(CorpusConfig(), "train", seed=1))
     with pytest.raises(InputError, match=r"no file .*missing.txt; expected an existing text file"):
-        list(documents(CorpusConfig(str(tmp_path / "missing.txt")), "train", seed=1))
+        list(iter_documents(CorpusConfig(str(tmp_path / "missing.txt")), "train", seed=1))
     for line in ("not json", '{"body": "x"}', '["text"]'):
         path = tmp_path / "bad.jsonl"
         path.write_text('{"text": "fine"}\n' + line + "\n")
         with pytest.raises(InputError, match=r'bad.jsonl line 2: .*expected {"text": "..."} or .*correct the line'):
-            list(documents(CorpusConfig(str(path)), "train", seed=1))
+            list(iter_documents(CorpusConfig(str(path)), "train", seed=1))
 
 
 def test_words_with_times_become_text_with_pauses(tmp_path: Path) -> None:
@@ -139,8 +139,8 @@ def test_words_with_times_become_text_with_pauses(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text("\n".join(lines))
     corpus = CorpusConfig(str(tmp_path / "a.jsonl"), holdout_every=9)
     splits = ("train", "validation")
-    assert [text for split in splits for text in documents(corpus, split, seed=1, pauses_ms=(280,))] == [
+    assert [text for split in splits for text in iter_documents(corpus, split, seed=1, pauses_ms=(280,))] == [
         "We know, <extra_id_1> that Right? Yes.",
         "Plain text.",
     ]
-    assert next(documents(corpus, "train", seed=1)) == "We know, that Right? Yes."
+    assert next(iter_documents(corpus, "train", seed=1)) == "We know, that Right? Yes."

@@ -18,7 +18,7 @@ from t5punct.t5.delay import NOBODY, PREFIX, Delay, delayed_states
 from t5punct.t5.tagger import at_words
 from t5punct.training.config import LossConfig, TrainConfig
 from t5punct.training.examples.batches import Batch, collate
-from t5punct.training.examples.delays import DelayConfig, drawn
+from t5punct.training.examples.delays import DelayConfig, draw_delay
 from t5punct.training.examples.example import ChunkExamples, Example
 from t5punct.training.loop import train as loop
 from t5punct.training.loop.objective import Objective
@@ -54,13 +54,13 @@ class _Rows(dict[str, list[object]]):
 
 def test_a_place_in_the_run_draws_its_delay_and_all_of_the_list_come() -> None:
     config = DelayConfig([0, 4, None, None], left_words=7, layers=[1, 0])
-    found = [drawn(config, 1, epoch, place, 0) for epoch in range(2) for place in range(400)]
-    assert found == [drawn(config, 1, epoch, place, 0) for epoch in range(2) for place in range(400)]
+    found = [draw_delay(config, 1, epoch, place, 0) for epoch in range(2) for place in range(400)]
+    assert found == [draw_delay(config, 1, epoch, place, 0) for epoch in range(2) for place in range(400)]
     counts = Counter(found)
     assert counts.keys() == {Delay(0, 7, (1, 0)), Delay(4, 7, (1, 0)), None}
     assert 340 < counts[None] < 460, "what stands twice comes twice as often"
-    assert found[:400] != found[400:] != [drawn(config, 2, 1, place, 0) for place in range(400)]
-    assert found[:400] != [drawn(config, 1, 0, place, 1) for place in range(400)], "processes draw their own"
+    assert found[:400] != found[400:] != [draw_delay(config, 2, 1, place, 0) for place in range(400)]
+    assert found[:400] != [draw_delay(config, 1, 0, place, 1) for place in range(400)], "processes draw their own"
 
 
 @pytest.mark.parametrize(
@@ -120,10 +120,10 @@ def test_an_interrupted_run_draws_the_same_delays(
     found: list[Delay | None] = []
 
     def noted(config: DelayConfig, *place: int) -> Delay | None:
-        found.append(drawn(config, *place))
+        found.append(draw_delay(config, *place))
         return found[-1]
 
-    monkeypatch.setattr(loop, "drawn", noted)
+    monkeypatch.setattr(loop, "draw_delay", noted)
     whole = train(replace(delayed, output=str(tmp_path / "whole"), optim=replace(delayed.optim, max_steps=6)))
     at_once = found.copy()
     found.clear()

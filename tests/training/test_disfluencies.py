@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from t5punct.errors import ConfigError
 from t5punct.text.marks import DISFLUENT
 from t5punct.text.words import split
-from t5punct.training.examples.disfluencies import FILLERS, DisfluencyConfig, disfluent
+from t5punct.training.examples.disfluencies import FILLERS, DisfluencyConfig, add_disfluencies
 from t5punct.training.examples.noise import Written
 
 WORDS = [
@@ -28,12 +28,12 @@ def _written(words: list[Written]) -> str:
 
 
 def test_words_said_twice_bear_their_marks_once() -> None:
-    heard = disfluent(WORDS, DisfluencyConfig(1.0, repeat=1.0, filler=0.0), random.Random(1))
+    heard = add_disfluencies(WORDS, DisfluencyConfig(1.0, repeat=1.0, filler=0.0), random.Random(1))
     assert _written(heard) == "We met met Anna Anna,| then then. I I left left?!"
 
 
 def test_fillers_stand_behind_words_without_marks() -> None:
-    heard = disfluent(WORDS, DisfluencyConfig(1.0, repeat=0.0, filler=1.0), random.Random(1))
+    heard = add_disfluencies(WORDS, DisfluencyConfig(1.0, repeat=0.0, filler=1.0), random.Random(1))
     places = [heard.index(word) for word in WORDS]
     assert [after - before > 1 for before, after in pairwise(places)] == [True, True, False, False, True]
     put_in = {word.read for word in heard} - {word.read for word in WORDS}
@@ -42,7 +42,7 @@ def test_fillers_stand_behind_words_without_marks() -> None:
 
 @given(st.integers(0, 10_000), st.floats(0, 1), st.floats(0, 1))
 def test_everything_said_is_kept_in_order_with_its_marks(seed: int, repeat: float, filler: float) -> None:
-    heard = disfluent(WORDS, DisfluencyConfig(1.0, repeat, filler), random.Random(seed))
+    heard = add_disfluencies(WORDS, DisfluencyConfig(1.0, repeat, filler), random.Random(seed))
     left = iter(heard)
     assert all(any(word == said for word in left) for said in WORDS)
     assert "".join(word.label for word in heard) == "".join(word.label for word in WORDS)
@@ -51,7 +51,7 @@ def test_everything_said_is_kept_in_order_with_its_marks(seed: int, repeat: floa
 
 def test_they_are_as_frequent_as_asked() -> None:
     words = [Written("a", "a", "")] * 20_000
-    heard = disfluent(words, DisfluencyConfig(1.0, repeat=0.03, filler=0.02), random.Random(1))
+    heard = add_disfluencies(words, DisfluencyConfig(1.0, repeat=0.03, filler=0.02), random.Random(1))
     n_fillers = sum(word.read in ("um", "uh", "er", "like", "you", "i") for word in heard)
     assert 0.025 < sum(word.read == "a" for word in heard) / 20_000 - 1 < 0.035
     assert 0.015 < n_fillers / 20_000 < 0.025
@@ -75,7 +75,9 @@ ALL_KINDS = {"repeat": 0.0, "filler": 0.0, "phrase": 0.0, "repair": 0.0, "restar
 def _heard(text: str, n_seeds: int, **chances: float) -> set[str]:
     words = [Written(word.normal, word.core, word.label) for word in split(text).words]
     config = DisfluencyConfig(1.0, **(ALL_KINDS | chances))
-    return {_written(disfluent(words, config, random.Random(seed), OTHERS, DISFLUENT)) for seed in range(n_seeds)}
+    return {
+        _written(add_disfluencies(words, config, random.Random(seed), OTHERS, DISFLUENT)) for seed in range(n_seeds)
+    }
 
 
 def test_phrases_are_said_twice() -> None:
@@ -103,7 +105,7 @@ def test_restarts_begin_sentences_which_go_on_in_lower_case() -> None:
 def test_whatever_is_put_in_has_the_sign_alone(seed: int, chances: list[float]) -> None:
     names = ("repeat", "filler", "phrase", "repair", "restart")
     config = DisfluencyConfig(1.0, **dict(zip(names, chances, strict=True)), marked=1.0)
-    heard = disfluent(WORDS, config, random.Random(seed), OTHERS, DISFLUENT)
+    heard = add_disfluencies(WORDS, config, random.Random(seed), OTHERS, DISFLUENT)
     said = [word for word in heard if word.label != DISFLUENT]
     assert [(word.read, word.label, word.pause) for word in said] == [(one.read, one.label, one.pause) for one in WORDS]
     assert not any(word.pause for word in heard if word.label == DISFLUENT)
@@ -112,7 +114,7 @@ def test_whatever_is_put_in_has_the_sign_alone(seed: int, chances: list[float]) 
 def test_what_never_happens_draws_nothing() -> None:
     """A recipe that has none of the newer kinds puts in what it always did."""
     config, rng, other = DisfluencyConfig(1.0, 0.3, 0.3), random.Random(7), random.Random(7)
-    heard = disfluent(WORDS, config, rng, OTHERS)
-    assert heard == disfluent(WORDS, config, other)
+    heard = add_disfluencies(WORDS, config, rng, OTHERS)
+    assert heard == add_disfluencies(WORDS, config, other)
     assert rng.random() == other.random()
     assert _written(heard) == _EARLIER

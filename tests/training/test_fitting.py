@@ -18,7 +18,7 @@ from t5punct.training.loop.objective import Losses, Objective
 from t5punct.training.loop.train import build
 from t5punct.training.start import fitting
 from t5punct.training.start.copier import fit_copier
-from t5punct.training.start.fitting import fit_tagger, fitted
+from t5punct.training.start.fitting import fit_heads, fit_tagger
 
 
 @pytest.fixture
@@ -62,10 +62,10 @@ def test_a_tagger_is_fitted_on_as_many_words_as_are_asked_for(
 
 
 def test_a_tagger_that_is_there_is_kept(tiny_model: Model, examples: ChunkExamples) -> None:
-    model = fitted(tiny_model, examples, FitConfig(tagger_words=500))
+    model = fit_heads(tiny_model, examples, FitConfig(tagger_words=500))
     assert model.tagger is not None and tiny_model.tagger is None
-    assert fitted(model, examples, FitConfig(tagger_words=500)).tagger is model.tagger
-    assert fitted(tiny_model, examples, FitConfig()) is tiny_model
+    assert fit_heads(model, examples, FitConfig(tagger_words=500)).tagger is model.tagger
+    assert fit_heads(tiny_model, examples, FitConfig()) is tiny_model
 
 
 def test_a_fitted_copier_looks_at_the_token_that_was_written_last(tiny_model: Model, examples: ChunkExamples) -> None:
@@ -100,7 +100,7 @@ def test_a_fitted_copier_learns_from_the_first_step(tiny_model: Model, examples:
     for words in (0, 2000):
         model = replace(tiny_model, network=copy.deepcopy(tiny_model.network))
         torch.manual_seed(1)
-        model = fitted(model, examples, FitConfig(copier_words=words))
+        model = fit_heads(model, examples, FitConfig(copier_words=words))
         optimiser = torch.optim.AdamW(model.network.parameters(), lr=1e-3)
         objective = Objective(model, LossConfig()).train()
         batch = collate(model.tokenizer.pad_id)([examples[index] for index in range(40)])

@@ -22,7 +22,7 @@ from t5punct.training.checkpoint.checkpoint import (
     read_state,
     save_checkpoint,
 )
-from t5punct.training.checkpoint.optimiser_state import collected
+from t5punct.training.checkpoint.optimiser_state import collect_tensors
 from t5punct.training.config import TrainConfig, ValidationConfig
 from t5punct.training.loop.train import build, train
 from t5punct.training.loop.validation import Validator
@@ -122,7 +122,7 @@ def test_a_cut_at_any_moment_leaves_whole_checkpoints_and_the_best(
 ) -> None:
     """Cut before each step of writing, one after the other; SIGKILL tidies nothing up, so nothing is tidied here."""
     run = build(replace(long, keep=3))
-    folder, tensors = Path(run.config.output), collected(run.objective, run.optimisers, run.accelerator)
+    folder, tensors = Path(run.config.output), collect_tensors(run.objective, run.optimisers, run.accelerator)
 
     def save(step: int, best_step: int) -> None:
         state = TrainState(step, score="loss", best=1.0, best_step=best_step)

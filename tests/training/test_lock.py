@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from t5punct.errors import ConfigError
-from t5punct.training.checkpoint.lock import alone
+from t5punct.training.checkpoint.lock import lock_folder
 
 HOLD = """
 import sys, time
 from pathlib import Path
-from t5punct.training.checkpoint.lock import alone
-with alone(Path(sys.argv[1])) as is_first:
+from t5punct.training.checkpoint.lock import lock_folder
+with lock_folder(Path(sys.argv[1])) as is_first:
     print(is_first, flush=True)
     sys.stdin.read()
 """
@@ -36,12 +36,12 @@ def holding(folder: Path, **environment: str) -> subprocess.Popen[str]:
 def test_a_second_run_is_refused_and_told_of_the_first(tmp_path: Path) -> None:
     first = holding(tmp_path / "run")
     refusal = rf"in use by process {first.pid}; expected one run .* kill {first.pid}$"
-    with pytest.raises(ConfigError, match=refusal), alone(tmp_path / "run"):
+    with pytest.raises(ConfigError, match=refusal), lock_folder(tmp_path / "run"):
         pass
-    with alone(tmp_path / "other"):
+    with lock_folder(tmp_path / "other"):
         pass
     first.communicate()
-    with alone(tmp_path / "run") as is_first:
+    with lock_folder(tmp_path / "run") as is_first:
         assert is_first
     assert list(tmp_path.iterdir()) == []
 
@@ -51,7 +51,7 @@ def test_an_owner_that_was_killed_locks_nothing(tmp_path: Path) -> None:
     first.kill()
     first.communicate()
     assert (tmp_path / "run.lock").exists()
-    with alone(tmp_path / "run"):
+    with lock_folder(tmp_path / "run"):
         assert (tmp_path / "run.lock").read_text() == f"{os.getpid()}\n"
         second = holding(tmp_path / "run")
         _, errors = second.communicate()
@@ -68,7 +68,7 @@ def test_of_the_processes_of_a_run_the_first_has_the_lock(tmp_path: Path, name: 
 
 
 def test_the_lock_goes_with_an_error(tmp_path: Path) -> None:
-    with pytest.raises(ZeroDivisionError), alone(tmp_path / "new" / "run"):
+    with pytest.raises(ZeroDivisionError), lock_folder(tmp_path / "new" / "run"):
         raise ZeroDivisionError
     assert list((tmp_path / "new").iterdir()) == []
 
@@ -80,5 +80,5 @@ def test_a_process_that_loads_data_does_not_hold_the_lock_of_a_run_that_is_gone(
         assert process.stdout is not None
         process.stdout.readline()
         process.kill()
-    with alone(tmp_path / "run"):
+    with lock_folder(tmp_path / "run"):
         pass

@@ -17,7 +17,7 @@ from t5punct.text.marks import DISFLUENT
 from t5punct.training.config import LossConfig, OptimConfig, TrainConfig, ValidationConfig
 from t5punct.training.examples.disfluencies import DisfluencyConfig
 from t5punct.training.loop.train import build, train
-from t5punct.training.start.lora import LoraConfig, add_adapters, is_adapter, merged
+from t5punct.training.start.lora import LoraConfig, add_adapters, is_adapter, merge_adapters
 
 peft = pytest.importorskip("peft")
 
@@ -45,7 +45,7 @@ def test_adapters_merge_as_peft_merges_them(tiny_model: models.Model) -> None:
         for name, value in network.named_parameters():
             if "lora_B" in name:
                 value.normal_()
-    found = merged(network.state_dict(), config.scale)
+    found = merge_adapters(network.state_dict(), config.scale)
     theirs = copy.deepcopy(network)
     for layer in theirs.modules():
         if isinstance(layer, peft.tuners.lora.LoraLayer):

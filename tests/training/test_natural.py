@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from t5punct.text.marks import DISFLUENT
 from t5punct.text.words import split
 from t5punct.training.examples.disfluencies import FUNCTION_WORDS
-from t5punct.training.examples.natural import SOUNDS, labelled
+from t5punct.training.examples.natural import SOUNDS, label_natural_disfluencies
 from t5punct.training.examples.noise import Written
 
 
@@ -16,7 +16,7 @@ def _written(text: str) -> list[Written]:
 
 
 def _found(text: str) -> list[str]:
-    return [word.read for word in labelled(_written(text)) if word.label.startswith(DISFLUENT)]
+    return [word.read for word in label_natural_disfluencies(_written(text)) if word.label.startswith(DISFLUENT)]
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_the_last_words_of_a_chunk_are_no_repetition() -> None:
 )
 def test_only_signs_are_added(pairs: list[tuple[str, str]]) -> None:
     words = [Written(word, word, label.strip("|")) for word, label in pairs]
-    found = labelled(words)
+    found = label_natural_disfluencies(words)
     assert [(word.read, word.form, word.label.removeprefix(DISFLUENT)) for word in found] == [
         (word.read, word.form, word.label) for word in words
     ]

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from t5punct.errors import ConfigError
-from t5punct.training.examples.noise import NoiseConfig, Written, noised
+from t5punct.training.examples.noise import NoiseConfig, Written, add_noise
 
 SENTENCES = [
     Written("we", "We", ""),
@@ -26,18 +26,18 @@ def shares(**values: float) -> NoiseConfig:
 
 
 def test_without_errors_words_stay() -> None:
-    assert noised(SENTENCES, shares(), random.Random(1), lambda: OF) == SENTENCES
+    assert add_noise(SENTENCES, shares(), random.Random(1), lambda: OF) == SENTENCES
 
 
 def test_a_substitute_takes_the_label_and_the_capital_of_a_sentence_but_not_of_a_name() -> None:
-    heard = noised(SENTENCES, shares(substitute=1.0), random.Random(1), lambda: OF)
+    heard = add_noise(SENTENCES, shares(substitute=1.0), random.Random(1), lambda: OF)
     assert [word.form for word in heard] == ["Of", "of", "of", "of", "of", "Of", "of"]
     assert [word.label for word in heard] == [word.label for word in SENTENCES]
     assert {word.read for word in heard} == {"of"}
 
 
 def test_an_insertion_stands_behind_a_word_without_marks() -> None:
-    heard = noised(SENTENCES, shares(insert=1.0), random.Random(1), lambda: OF)
+    heard = add_noise(SENTENCES, shares(insert=1.0), random.Random(1), lambda: OF)
     assert " ".join(word.form + word.label for word in heard) == "We of met of Anna, she of left. Then of why?!"
 
 
@@ -50,7 +50,7 @@ def test_a_lost_words_marks_go_to_the_word_before_and_its_capital_to_the_next() 
                 self.calls += 1
                 return 0.0 if self.calls == place else 1.0
 
-        heard = noised(SENTENCES, shares(delete=0.5), Fate(), lambda: OF)
+        heard = add_noise(SENTENCES, shares(delete=0.5), Fate(), lambda: OF)
         return " ".join(word.form + word.label for word in heard)
 
     assert without(0) == "Met Anna, she left. Then why?!"
@@ -74,7 +74,7 @@ def test_a_lost_word_takes_no_sentence_end_with_it() -> None:
         def random(self) -> float:
             return next(self.fates)
 
-    heard = noised(words, shares(delete=0.5), Fate(), lambda: OF)
+    heard = add_noise(words, shares(delete=0.5), Fate(), lambda: OF)
     assert " ".join(word.form + word.label for word in heard) == "Well. We go."
 
 
@@ -84,18 +84,18 @@ def test_a_chunk_never_becomes_empty_and_reads_as_it_is_written(
 ) -> None:
     config = NoiseConfig(1.0, substitute, delete, insert)
     for words in (SENTENCES, SENTENCES[:1], SENTENCES[:2]):
-        heard = noised(words, config, random.Random(seed), lambda: OF)
+        heard = add_noise(words, config, random.Random(seed), lambda: OF)
         assert heard
         assert all(word.form.lower() == word.read for word in heard)
         assert not any(word.pause for word in heard)
-        assert heard == noised(words, config, random.Random(seed), lambda: OF)
+        assert heard == add_noise(words, config, random.Random(seed), lambda: OF)
 
 
 def test_errors_are_as_frequent_as_asked() -> None:
     rng, config, counts = random.Random(1), NoiseConfig(1.0, 0.05, 0.03, 0.03), Counter[str]()
     words = [Written("a", "a", "")] * 50
     for _ in range(200):
-        heard = noised(words, config, rng, lambda: Written("b", "b", "!", pause=1))
+        heard = add_noise(words, config, rng, lambda: Written("b", "b", "!", pause=1))
         counts["new"] += sum(word.read == "b" for word in heard)
         counts["old"] += sum(word.read == "a" for word in heard)
     assert 0.06 < counts["new"] / 10_000 < 0.10  # 5 % exchanged, 3 % put in

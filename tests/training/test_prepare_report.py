@@ -17,9 +17,9 @@ from t5punct.errors import ConfigError
 from t5punct.text.words import split
 from t5punct.training.data import contents_picture as report_plot
 from t5punct.training.data.chunks import ChunkConfig
+from t5punct.training.data.contents import as_text
 from t5punct.training.data.corpus import CorpusConfig
 from t5punct.training.data.prepare import PrepareConfig, prepare
-from t5punct.training.data.contents import as_text
 
 disable_progress_bar()
 TALKS = [" ".join(tiny_text(10, seed)) for seed in range(20)]

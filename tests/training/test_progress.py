@@ -11,7 +11,7 @@ from t5punct.training.checkpoint.checkpoint import TrainState
 from t5punct.training.config import TrainConfig, ValidationConfig
 from t5punct.training.loop import train as loop
 from t5punct.training.loop.objective import Losses
-from t5punct.training.loop.progress import Progress
+from t5punct.training.loop.progress import RunLog
 from t5punct.training.loop.train import train
 from t5punct.training.loop.validation import Validator
 
@@ -39,7 +39,7 @@ def test_a_new_run_begins_its_log_anew_and_a_resumed_one_goes_on(config: TrainCo
 
 def test_the_bar_moves_at_every_step(tmp_path: Path) -> None:
     losses = Losses(*(torch.tensor(1.0) for _ in range(6)))
-    with Progress(tmp_path / "run", 10, TrainState(), show=True) as progress:
+    with RunLog(tmp_path / "run", 10, TrainState(), show=True) as progress:
         for step in range(1, 4):
             progress.update(TrainState(step=step), losses, 0.1, every=50)
             assert progress.bar.tasks[0].completed == step
@@ -50,7 +50,7 @@ def test_a_line_in_words_names_what_is_trained_and_the_time_left(
 ) -> None:
     zero = torch.tensor(0.0)
     losses = Losses(*(torch.tensor(1.0), torch.tensor(6.125), zero, torch.tensor(0.5), zero, zero))
-    with caplog.at_level(logging.INFO), Progress(tmp_path / "run", 10, TrainState(), show=True) as progress:
+    with caplog.at_level(logging.INFO), RunLog(tmp_path / "run", 10, TrainState(), show=True) as progress:
         progress._began -= 20.0
         progress.update(TrainState(step=2), losses, 0.25, every=1)
         progress.record({"step": 2, "micro_f1": 61.25})

@@ -20,7 +20,7 @@ from t5punct.training.config import DataConfig, LossConfig, TrainConfig
 from t5punct.training.report import curves, final_scores
 from t5punct.training.report.curves import Point, draw_curves, read_log, seconds_of
 from t5punct.training.report.final_scores import FinalScores
-from t5punct.training.report.page import page, run_config, write_report
+from t5punct.training.report.page import iter_page_lines, run_config, write_report
 from t5punct.training.report.report_config import ReportConfig
 
 LOG = """{"step": 2, "words": 600, "text_loss": 6.0, "tag_loss": 0.0, "lr": 0.001, "words_per_second": 100.0, "x": 1}
@@ -152,7 +152,7 @@ def test_without_matplotlib_there_is_no_picture(run: Path, monkeypatch: pytest.M
     monkeypatch.setattr(curves, "find_spec", lambda name: None)
     points = read_log(curves.log_of(run))
     assert not draw_curves(points, run / "report.png")
-    shown = "\n".join(page(run, run_config(run), points, FinalScores(), has_picture=False))
+    shown = "\n".join(iter_page_lines(run, run_config(run), points, FinalScores(), has_picture=False))
     assert "No picture: matplotlib is missing" in shown
 
 

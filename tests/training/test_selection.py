@@ -15,7 +15,7 @@ from t5punct.errors import ConfigError
 from t5punct.training.checkpoint.checkpoint import TrainState
 from t5punct.training.config import LossConfig, TrainConfig, ValidationConfig
 from t5punct.training.loop import train as loop
-from t5punct.training.loop.selection import is_stale, judged, score_of
+from t5punct.training.loop.selection import is_stale, score_of, update_best
 from t5punct.training.loop.train import train
 from t5punct.training.loop.validation import Validator
 
@@ -52,7 +52,7 @@ def state_of(folder: Path) -> TrainState:
 def test_the_best_is_the_first_of_the_best_scores_and_the_others_are_counted(values: list[int], score: str) -> None:
     state = TrainState()
     for step, value in enumerate(values, start=1):
-        state = judged(replace(state, step=step), {"micro_f1": value, "validation_loss": value}, score)
+        state = update_best(replace(state, step=step), {"micro_f1": value, "validation_loss": value}, score)
     best = min(values) if score == "loss" else max(values)
     assert (state.best, state.best_step, state.score) == (best, values.index(best) + 1, score)
     assert state.stale == len(values) - state.best_step
@@ -61,7 +61,7 @@ def test_the_best_is_the_first_of_the_best_scores_and_the_others_are_counted(val
 
 def test_another_score_begins_anew() -> None:
     state = TrainState(step=3, score="loss", best=0.1, best_step=2, stale=1)
-    assert judged(state, {"micro_f1": 7.0}, "micro_f1") == TrainState(3, score="micro_f1", best=7.0, best_step=3)
+    assert update_best(state, {"micro_f1": 7.0}, "micro_f1") == TrainState(3, score="micro_f1", best=7.0, best_step=3)
 
 
 def test_a_run_stops_when_nothing_better_comes(watched: TrainConfig, scored: Callable[[Scores], None]) -> None:

@@ -13,17 +13,17 @@ import pytest
 from datasets import Dataset, DatasetDict
 
 from t5punct.errors import ConfigError, InputError
-from t5punct.training.data.corpora import documents
+from t5punct.training.data.corpora import iter_documents
 from t5punct.training.data.corpus import CorpusConfig
-from t5punct.training.data.sources import sources
-from t5punct.training.data.survey import survey
+from t5punct.training.data.sources import find_sources
+from t5punct.training.data.survey import survey_corpus
 
 TEXTS = ["Hello, there.\nAre you well?", "NA", None, "", "Well: so it goes.", "Yes!"]
 KEPT = [text for text in TEXTS if text]
 
 
 def found(corpus: CorpusConfig, **options: float) -> list[str]:
-    return [text for split in ("train", "validation") for text in documents(corpus, split, seed=1, **options)]  # type: ignore[arg-type]
+    return [text for split in ("train", "validation") for text in iter_documents(corpus, split, seed=1, **options)]  # type: ignore[arg-type]
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ def table(request: pytest.FixtureRequest, rows: Dataset, tmp_path: Path) -> Path
 def test_a_table_gives_the_texts_of_a_column_and_counts_empty_rows(table: Path) -> None:
     corpus = CorpusConfig(str(table), column="said")
     assert found(corpus) == KEPT
-    counted = survey(corpus, None)
+    counted = survey_corpus(corpus, None)
     assert list(counted.n_words) == [len(text.split()) for text in KEPT]
     assert counted.n_empty == 2
 
@@ -106,7 +106,7 @@ def folder(tmp_path: Path) -> Path:
 
 def test_a_folder_gives_all_files_that_can_be_read_in_the_order_of_their_paths(folder: Path) -> None:
     assert found(CorpusConfig(str(folder))) == ["A one.", "B one.", "B two.", "C one."]
-    assert survey(CorpusConfig(str(folder)), None).left_out == (
+    assert survey_corpus(CorpusConfig(str(folder)), None).left_out == (
         "2 x .pdf left out: no reader for it",
         "1 x Makefile left out: no reader for it",
     )
@@ -121,7 +121,7 @@ def test_a_pattern_gives_the_files_that_fit_it(folder: Path) -> None:
 
 def test_a_file_whose_name_looks_like_a_pattern_is_that_file(tmp_path: Path) -> None:
     (tmp_path / "talk [1].txt").write_text("One.\n")
-    assert sources(CorpusConfig(str(tmp_path / "talk [1].txt"))).files == (tmp_path / "talk [1].txt",)
+    assert find_sources(CorpusConfig(str(tmp_path / "talk [1].txt"))).files == (tmp_path / "talk [1].txt",)
 
 
 def test_a_folder_without_text_is_named(tmp_path: Path) -> None:
@@ -150,10 +150,10 @@ def test_a_folder_as_the_hub_has_it_is_streamed(rows: Dataset, tmp_path: Path) -
     rows.to_parquet(str(tmp_path / "talks" / "data" / "train-00000-of-00002.parquet"))
     rows.to_parquet(str(tmp_path / "talks" / "data" / "train-00001-of-00002.parquet"))
     corpus = CorpusConfig(dataset=str(tmp_path / "talks"), column="said", streaming=True, holdout_every=3)
-    train, validation = (list(documents(corpus, split, seed=1)) for split in ("train", "validation"))
+    train, validation = (list(iter_documents(corpus, split, seed=1)) for split in ("train", "validation"))
     assert validation == [KEPT[2], KEPT[1]]
     assert sorted(train + validation) == sorted(KEPT * 2)
-    assert list(documents(replace(corpus, words=3), "train", seed=1)) == ["Hello, there. Are"]
+    assert list(iter_documents(replace(corpus, words=3), "train", seed=1)) == ["Hello, there. Are"]
 
 
 def test_a_hub_id_that_cannot_be_read_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -176,21 +176,21 @@ def test_a_stream_holds_one_document_in_so_many_out_and_takes_the_first_words(tm
     (tmp_path / "a.txt").write_text("\n".join(texts))
     corpus = CorpusConfig(str(tmp_path / "a.txt"), streaming=True)
     train, validation = (
-        list(documents(corpus, split, seed=1, holdout_percent=10.0)) for split in ("train", "validation")
+        list(iter_documents(corpus, split, seed=1, holdout_percent=10.0)) for split in ("train", "validation")
     )
     assert validation == texts[9::10]
     assert train == [text for text in texts if text not in validation]
     some = CorpusConfig(str(tmp_path / "a.txt"), streaming=True, words=10, holdout_every=2)
-    assert list(documents(some, "train", seed=1)) == [texts[0], texts[2], texts[4], "Document"]
-    assert list(documents(some, "validation", seed=1)) == [texts[1], "Document number"]
+    assert list(iter_documents(some, "train", seed=1)) == [texts[0], texts[2], texts[4], "Document"]
+    assert list(iter_documents(some, "validation", seed=1)) == [texts[1], "Document number"]
 
 
 def test_a_stream_is_read_no_further_than_it_is_used(tmp_path: Path) -> None:
     lines = [json.dumps({"text": f"Document number {number}."}) for number in range(1000)]
     (tmp_path / "a.jsonl").write_text("\n".join([*lines, "the end, which is no json"]))
     some = CorpusConfig(str(tmp_path / "a.jsonl"), streaming=True, words=30)
-    assert len(list(documents(some, "train", seed=1))) == 10
-    assert survey(some, None).is_stream
+    assert len(list(iter_documents(some, "train", seed=1))) == 10
+    assert survey_corpus(some, None).is_stream
 
 
 @pytest.mark.parametrize("options", [{}, {"words": 10_000}, {"streaming": True}])
@@ -201,7 +201,7 @@ def test_a_corpus_is_never_in_memory_as_a_whole(tmp_path: Path, options: dict[st
     size = (tmp_path / "large.txt").stat().st_size
     assert size > 15e6
     tracemalloc.start()
-    n_documents = sum(1 for _ in documents(CorpusConfig(str(tmp_path / "large.txt"), **options), "train", seed=1))  # type: ignore[arg-type]
+    n_documents = sum(1 for _ in iter_documents(CorpusConfig(str(tmp_path / "large.txt"), **options), "train", seed=1))  # type: ignore[arg-type]
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert n_documents >= 3900

@@ -17,11 +17,11 @@ from t5punct.errors import InputError
 from t5punct.t5.task import PAUSES
 from t5punct.text.words import split
 from t5punct.training.data.chunks import ChunkConfig
-from t5punct.training.data.corpora import documents
+from t5punct.training.data.corpora import iter_documents
 from t5punct.training.data.corpus import CorpusConfig
 from t5punct.training.data.prepare import PrepareConfig, prepare
-from t5punct.training.data.sources import source_documents, sources
-from t5punct.training.data.survey import survey
+from t5punct.training.data.sources import find_sources, source_documents
+from t5punct.training.data.survey import survey_corpus
 
 disable_progress_bar()
 SRT = """1
@@ -125,14 +125,14 @@ def test_of_a_recording_in_several_formats_one_is_read(tmp_path: Path) -> None:
     (tmp_path / "b.txt").write_text("Another.\n")
     (tmp_path / "c.csv").write_text("text\nA table.\n")
     (tmp_path / "c.txt").write_text("No transcript of it.\n")
-    found = sources(CorpusConfig(str(tmp_path)))
+    found = find_sources(CorpusConfig(str(tmp_path)))
     assert [path.name for path in found.files] == ["a.srt", "b.en.srt.gz", "b.txt", "c.csv", "c.txt"]
     assert found.left_out == (
         "2 x .txt left out: another format of a file that is read",
         "1 x .vtt left out: another format of a file that is read",
     )
-    assert sources(CorpusConfig(f"{tmp_path}/*")) == found, "of a pattern as well"
-    assert [path.name for path in sources(CorpusConfig(f"{tmp_path}/a.*t*")).files] == ["a.srt"]
+    assert find_sources(CorpusConfig(f"{tmp_path}/*")) == found, "of a pattern as well"
+    assert [path.name for path in find_sources(CorpusConfig(f"{tmp_path}/a.*t*")).files] == ["a.srt"]
 
 
 def cued(text: str) -> str:
@@ -166,7 +166,7 @@ def test_subtitles_are_prepared_by_document_and_those_without_marks_are_named(su
     assert "subs: 1 of 10 documents (talk5.srt) have nothing but capitals; expected text with its own case" in shouted
     page = (Path(subtitles.output) / "report.md").read_text()
     assert bare in page and shouted in page
-    held_out = list(documents(CorpusConfig(f"{subtitles.root}/subs"), "validation", seed=1, holdout_percent=10.0))
+    held_out = list(iter_documents(CorpusConfig(f"{subtitles.root}/subs"), "validation", seed=1, holdout_percent=10.0))
     assert held_out == [" ".join(tiny_text(12, 9)).replace("  ", " ")]
     rows = load_from_disk(subtitles.output)["train"]
     # sentences go on over cues: windows end and begin with neither
@@ -176,7 +176,7 @@ def test_subtitles_are_prepared_by_document_and_those_without_marks_are_named(su
 
 def test_a_corpus_of_subtitles_without_marks_is_said_as_a_whole(tmp_path: Path) -> None:
     (tmp_path / "a.srt").write_text(cued("we know that this is right " * 20))
-    sample = survey(CorpusConfig(str(tmp_path)), None).sample
+    sample = survey_corpus(CorpusConfig(str(tmp_path)), None).sample
     assert (sample.n_words, sample.n_marks, sample.unmarked.n_documents) == (120, 0, 1)
 
 

@@ -2,7 +2,8 @@
 
 In: model, optimiser, schedule, position in the data.  Out: a folder that is also a usable model.
 
-`save_checkpoint(folder, ...)`, then `optimiser_state.restore(...)` of what it wrote: ten steps equal five and five.
+`save_checkpoint(folder, ...)`, then `optimiser_state.restore_tensors(...)` of what it wrote: ten steps equal five and
+five.
 """
 
 from __future__ import annotations
@@ -128,7 +129,7 @@ def save_checkpoint(
 
 
 def read_state(folder: Path) -> TrainState:
-    """Where the run of a checkpoint stands."""
+    """Return where the run of a checkpoint stands."""
     return TrainState(**json.loads((folder / STATE_FILE).read_text(encoding="utf-8")))
 
 

@@ -69,8 +69,8 @@ def take_along(folder: Path, successor: Path) -> None:
 
 def _checkpoints(folder: Path) -> list[Path]:
     """The earlier checkpoints in a folder, the last one first."""
-    found = [path for path in folder.iterdir() if re.fullmatch(r"checkpoint-\d+", path.name)]
-    return sorted(found, key=lambda path: int(path.name.rpartition("-")[2]), reverse=True)
+    checkpoints = [path for path in folder.iterdir() if re.fullmatch(r"checkpoint-\d+", path.name)]
+    return sorted(checkpoints, key=lambda path: int(path.name.rpartition("-")[2]), reverse=True)
 
 
 def _link(source: str | Path, target: str | Path) -> None:

@@ -22,7 +22,7 @@ _RANKS = ("RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK")  # 
 
 
 def is_first() -> bool:
-    """Whether this process is the first of a run, or all of it."""
+    """Return whether this process is the first of a run, or all of it."""
     return next((os.environ[name] for name in _RANKS if name in os.environ), "0") == "0"
 
 
@@ -37,7 +37,7 @@ def check_own(folder: Path) -> None:
 
 
 @contextmanager
-def alone(folder: Path) -> Iterator[bool]:
+def lock_folder(folder: Path) -> Iterator[bool]:
     """Keep other runs out of a folder.  Raises ConfigError if one is in it.
 
     Of several processes of one run the first has the lock; gives whether this is that one.

@@ -18,23 +18,23 @@ from typing import Any
 import torch
 
 from ..loop.objective import Objective
-from ..loop.sharding import in_parts_of, is_sharded, whole
+from ..loop.sharding import gather_whole, is_sharded, split_like
 from ..start.lora import is_adapter
 
 _RNG, _RNG_CUDA = "rng", "rng.cuda"
 
 
 def training_tensors(objective: Objective, optimisers: Sequence[Any]) -> dict[str, torch.Tensor]:
-    """The tensors that a checkpoint holds beside its model, on the CPU; no random state."""
+    """Return the tensors that a checkpoint holds beside its model, on the CPU; no random state."""
     named = dict(objective.named_parameters())
     tensors = {f"optimiser.{name}": value for name, value in _moments(named, optimisers).items()}
     rates = _rates(named, optimisers)
     tensors |= {f"rate.{name}": torch.tensor(rate, dtype=torch.float64) for name, rate in rates.items()}
     tensors |= {f"adapter.{name}": value.detach() for name, value in named.items() if is_adapter(name)}
-    return {name: whole(tensor).contiguous().cpu() for name, tensor in tensors.items()}
+    return {name: gather_whole(tensor).contiguous().cpu() for name, tensor in tensors.items()}
 
 
-def restore(tensors: Mapping[str, torch.Tensor], objective: Objective, optimisers: Sequence[Any]) -> None:
+def restore_tensors(tensors: Mapping[str, torch.Tensor], objective: Objective, optimisers: Sequence[Any]) -> None:
     """Put all but the random state back where it came from; the weights are already loaded as a model."""
     owners: dict[torch.Tensor, torch.optim.Optimizer] = {}
     groups: dict[torch.Tensor, dict[str, Any]] = {}
@@ -50,7 +50,7 @@ def restore(tensors: Mapping[str, torch.Tensor], objective: Objective, optimiser
     for name, parameter in objective.named_parameters():
         if f"adapter.{name}" in tensors:
             with torch.no_grad():
-                parameter.copy_(in_parts_of(parameter, tensors[f"adapter.{name}"]))
+                parameter.copy_(split_like(parameter, tensors[f"adapter.{name}"]))
         if parameter not in owners:
             continue
         if f"rate.{name}" in tensors:  # computed from the weights at the start of the run, not from today's
@@ -61,20 +61,20 @@ def restore(tensors: Mapping[str, torch.Tensor], objective: Objective, optimiser
             }
 
 
-def collected(objective: Objective, optimisers: Sequence[Any], accelerator: Any) -> dict[str, torch.Tensor]:
-    """`training_tensors`, with the random states of all processes, on the first one; all must ask at once."""
+def collect_tensors(objective: Objective, optimisers: Sequence[Any], accelerator: Any) -> dict[str, torch.Tensor]:
+    """Return `training_tensors` and all processes' random states, on the first process; all must ask at once."""
     from accelerate.utils import gather_object
 
     tensors: dict[str, torch.Tensor] = {}
     if accelerator.is_main_process or is_sharded(accelerator):
         tensors = training_tensors(objective, optimisers)
-    for found in gather_object([random_state(accelerator.process_index)]):
-        tensors |= found
+    for random_states in gather_object([random_state(accelerator.process_index)]):
+        tensors |= random_states
     return tensors
 
 
 def random_state(process: int = 0) -> dict[str, torch.Tensor]:
-    """The random state of this process, under its number."""
+    """Return the random state of this process, under its number."""
     states = {_of(_RNG, process): torch.get_rng_state()}
     if torch.cuda.is_available():
         states[_of(_RNG_CUDA, process)] = torch.cuda.get_rng_state()
@@ -83,8 +83,8 @@ def random_state(process: int = 0) -> dict[str, torch.Tensor]:
 
 def restore_random_state(tensors: Mapping[str, torch.Tensor], process: int) -> None:
     """Go on drawing where this process was; older checkpoints have the first process's state only."""
-    found = tensors.get(_of(_RNG, process), tensors[_RNG])
-    torch.set_rng_state(found)
+    on_cpu = tensors.get(_of(_RNG, process), tensors[_RNG])
+    torch.set_rng_state(on_cpu)
     on_device = tensors.get(_of(_RNG_CUDA, process))
     if on_device is not None and torch.cuda.is_available():
         torch.cuda.set_rng_state(on_device)
@@ -96,14 +96,14 @@ def _of(name: str, process: int) -> str:
 
 def _plain(optimiser: Any) -> torch.optim.Optimizer:
     """The optimiser that accelerate has wrapped."""
-    found: torch.optim.Optimizer = getattr(optimiser, "optimizer", optimiser)
-    return found
+    plain: torch.optim.Optimizer = getattr(optimiser, "optimizer", optimiser)
+    return plain
 
 
 def _as_it_was(parameter: torch.Tensor, value: torch.Tensor) -> Any:
     """A saved moment where its parameter is, and so is a step count that is a tensor: AdamW's, fused, must be there."""
     if value.dim():
-        return in_parts_of(parameter, value)
+        return split_like(parameter, value)
     return value.to(parameter.device) if value.is_floating_point() else int(value)
 
 
@@ -116,7 +116,7 @@ def _rates(named: Mapping[str, torch.Tensor], optimisers: Sequence[Any]) -> dict
 
 def _moments(named: Mapping[str, torch.Tensor], optimisers: Sequence[Any]) -> dict[str, torch.Tensor]:
     """The optimisers' moments and step counts, named by parameter: `network.shared.weight/exp_avg`."""
-    states = {parameter: slots for one in optimisers for parameter, slots in _plain(one).state.items()}
+    states = {parameter: slots for optimiser in optimisers for parameter, slots in _plain(optimiser).state.items()}
     return {
         f"{name}/{slot}": torch.as_tensor(value)
         for name, parameter in named.items()

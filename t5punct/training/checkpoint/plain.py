@@ -17,8 +17,8 @@ from torch import nn
 
 from ...model import Model
 from ...t5.tagger import Tagger
-from ..loop.sharding import is_sharded, whole
-from ..start.lora import LoraConfig, merged
+from ..loop.sharding import gather_whole, is_sharded
+from ..start.lora import LoraConfig, merge_adapters
 
 
 class PlainModel:
@@ -43,19 +43,19 @@ class PlainModel:
         # a second copy takes the device's memory only while it is used
         network = self._network.to(self.accelerator.device if to_use else "cpu")
         own = {name.removeprefix("network."): value for name, value in state.items() if name.startswith("network.")}
-        _write(network, merged(own, self.lora.scale) if self.lora.rank else own)
+        _write(network, merge_adapters(own, self.lora.scale) if self.lora.rank else own)
         return replace(model, network=network, tagger=_tagger(model, state, network.device))
 
     def _gathered(self, objective: nn.Module) -> dict[str, torch.Tensor]:
         """The trained weights, whole and on the CPU where they were in parts; only the first process keeps them all."""
         if not is_sharded(self.accelerator):
             return objective.state_dict()
-        found = {}
+        state = {}
         for name, value in objective.state_dict().items():
-            full = whole(value)
+            full = gather_whole(value)
             if self.accelerator.is_main_process:
-                found[name] = full.cpu()
-        return found
+                state[name] = full.cpu()
+        return state
 
 
 def _write(network: Any, state: dict[str, Any]) -> None:

@@ -49,7 +49,7 @@ class Chunk:
 
 
 def chunk_of(words: Sequence[Word], *, style: str, cased: bool) -> Chunk:
-    """The example of a run of words: quotes and brackets left out, every label kept."""
+    """Return the example of a run of words: quotes and brackets left out, every label kept."""
     cores = [word.core if cased else word.normal for word in words]
     target = " ".join(
         Word(core).written(word.label) if word.has_slot else core for core, word in zip(cores, words, strict=True)
@@ -58,7 +58,7 @@ def chunk_of(words: Sequence[Word], *, style: str, cased: bool) -> Chunk:
     return Chunk(source, target, style, len(words))
 
 
-def chunks(
+def cut_into_chunks(
     document: str,
     config: ChunkConfig,
     rng: random.Random,

@@ -18,7 +18,7 @@ from pathlib import Path
 from ...text.marks import case_of
 from ...text.words import split
 from .chunks import Chunk
-from .corpora import plan
+from .corpora import plan_pieces
 from .corpus import CorpusConfig
 from .folder import REPORT
 from .survey import FEWEST_MARKS, Odd, Survey
@@ -77,35 +77,37 @@ class PrepareReport:
     warnings: tuple[str, ...]
 
 
-def corpus_count(
-    corpus: CorpusConfig, found: Survey, *, min_words: int, seed: int, holdout_percent: float
+def count_corpus(
+    corpus: CorpusConfig, survey: Survey, *, min_words: int, seed: int, holdout_percent: float
 ) -> CorpusCount:
     """Count what is taken of a corpus, and what is not."""
-    notes = list(found.left_out)
-    if found.is_stream:
+    notes = list(survey.left_out)
+    if survey.is_stream:
         notes.append("a stream: its documents are not counted")
         return CorpusCount(corpus.title, corpus.style, notes=tuple(notes))
-    pieces = [piece.n_words for piece in plan(corpus, found, "train", seed=seed, holdout_percent=holdout_percent)]
+    pieces = [
+        piece.n_words for piece in plan_pieces(corpus, survey, "train", seed=seed, holdout_percent=holdout_percent)
+    ]
     held_out = [
         number
-        for piece in plan(corpus, found, "validation", seed=seed, holdout_percent=holdout_percent)
+        for piece in plan_pieces(corpus, survey, "validation", seed=seed, holdout_percent=holdout_percent)
         for number in piece.documents
     ]
     return CorpusCount(
         corpus.title,
         corpus.style,
-        documents=len(found.n_words),
+        documents=len(survey.n_words),
         held_out=len(held_out),
         words=sum(pieces),
         dropped_short=sum(n_words < min_words for n_words in pieces),
-        dropped_empty=found.n_empty,
+        dropped_empty=survey.n_empty,
         notes=tuple(notes),
         lengths=tuple(pieces[:: 1 + len(pieces) // 5000]),
     )
 
 
-def content(rows: Iterable[Chunk]) -> Content:
-    """Labels, case and lengths of chunks, as far as they are counted."""
+def count_content(rows: Iterable[Chunk]) -> Content:
+    """Return labels, case and lengths of chunks, as far as they are counted."""
     labels: Counter[str] = Counter()
     cases: Counter[str] = Counter()
     lengths: Counter[int] = Counter()
@@ -125,10 +127,10 @@ def content(rows: Iterable[Chunk]) -> Content:
     return Content(n_words, _most(labels), _most(cases), tuple(ranges), tuple(chain(*shown.values())))
 
 
-def warnings(corpora: Iterable[CorpusConfig], surveys: Iterable[Survey], *, cased: bool) -> Iterator[str]:
-    """What is wrong with a corpus, most likely, in one line each."""
-    for corpus, found in zip(corpora, surveys, strict=True):
-        sample = found.sample
+def iter_warnings(corpora: Iterable[CorpusConfig], surveys: Iterable[Survey], *, cased: bool) -> Iterator[str]:
+    """Yield what is wrong with a corpus, most likely, in one line each."""
+    for corpus, survey in zip(corpora, surveys, strict=True):
+        sample = survey.sample
         if sample.n_words and sample.n_marks < FEWEST_MARKS * sample.n_words:
             yield (
                 f"{corpus.title}: {sample.n_marks} marks in {sample.n_words:,} words of samples; expected "
@@ -137,51 +139,53 @@ def warnings(corpora: Iterable[CorpusConfig], surveys: Iterable[Survey], *, case
             continue
         if cased and sample.n_words and not sample.n_with_capitals:
             yield f"{corpus.title}: no capitals; expected text with its own case; leave it out, or set cased=false"
-        if _is_worth_saying(sample.unmarked, found):
-            yield _odd(corpus, found, sample.unmarked, "hardly a mark; expected punctuated text; leave them out")
-        if cased and _is_worth_saying(sample.shouted, found):
+        if _is_worth_saying(sample.unmarked, survey):
+            yield _odd(corpus, survey, sample.unmarked, "hardly a mark; expected punctuated text; leave them out")
+        if cased and _is_worth_saying(sample.shouted, survey):
             fix = "leave them out, or set cased=false"
-            yield _odd(corpus, found, sample.shouted, f"nothing but capitals; expected text with its own case; {fix}")
+            yield _odd(corpus, survey, sample.shouted, f"nothing but capitals; expected text with its own case; {fix}")
 
 
-def _is_worth_saying(odd: Odd, found: Survey) -> bool:
-    return odd.n_documents > _FEW_DOCUMENTS * len(found.n_words)
+def _is_worth_saying(odd: Odd, survey: Survey) -> bool:
+    return odd.n_documents > _FEW_DOCUMENTS * len(survey.n_words)
 
 
-def _odd(corpus: CorpusConfig, found: Survey, odd: Odd, what: str) -> str:
+def _odd(corpus: CorpusConfig, survey: Survey, odd: Odd, what: str) -> str:
     named = ", ".join([*(Path(source).name for source in odd.sources), *["..."] * (odd.n_documents > len(odd.sources))])
-    return f"{corpus.title}: {odd.n_documents:,} of {len(found.n_words):,} documents ({named}) have {what}"
+    return f"{corpus.title}: {odd.n_documents:,} of {len(survey.n_words):,} documents ({named}) have {what}"
 
 
 def brief(report: PrepareReport) -> Iterator[str]:
-    """The report in a few lines, for a terminal."""
-    found = report.content
+    """Yield the report in a few lines, for a terminal."""
+    content = report.content
     n_short, n_empty = (
-        sum(getattr(one, name) for one in report.corpora) for name in ("dropped_short", "dropped_empty")
+        sum(getattr(corpus, name) for corpus in report.corpora) for name in ("dropped_short", "dropped_empty")
     )
     if n_short or n_empty:
         yield f"dropped: {n_short:,} documents with too few words for a window, {n_empty:,} empty rows"
-    marks = [f"{one.name} {1000 * one.count / found.n_words:.1f}" for one in found.labels if one.name][:8]
+    marks = [f"{label.name} {1000 * label.count / content.n_words:.1f}" for label in content.labels if label.name][:8]
     yield f"marks of 1,000 words: {', '.join(marks) or 'none'}"
-    for one in report.corpora:
-        yield from (f"{one.name}: {note}" for note in one.notes)
+    for corpus in report.corpora:
+        yield from (f"{corpus.name}: {note}" for note in corpus.notes)
     yield f"more in {report.output}/{REPORT}"
 
 
 def as_json(report: PrepareReport) -> str:
-    """The words that were taken of each corpus, in the order of the settings; 0 of a stream, which is not counted."""
-    corpora = [{"style": one.style, "documents": one.documents, "words": one.words} for one in report.corpora]
+    """Return how many words were taken of each corpus, in the settings' order; 0 of a stream, which is not counted."""
+    corpora = [
+        {"style": corpus.style, "documents": corpus.documents, "words": corpus.words} for corpus in report.corpora
+    ]
     return json.dumps({"train_words": report.train_words, "corpora": corpora}, indent=2) + "\n"
 
 
 def as_text(report: PrepareReport) -> str:
-    """The report as a page."""
-    found = report.content
-    counted = "all" if found.n_words >= report.train_words else f"a sample of {found.n_words:,}"
+    """Return the report as a page."""
+    content = report.content
+    counted = "all" if content.n_words >= report.train_words else f"a sample of {content.n_words:,}"
     rows = [
-        f"| {one.name} | {one.style} | {one.documents:,} | {one.held_out:,} | {one.words:,} | {one.dropped_short:,} | "
-        f"{one.dropped_empty:,} |"
-        for one in report.corpora
+        f"| {corpus.name} | {corpus.style} | {corpus.documents:,} | {corpus.held_out:,} | {corpus.words:,} | "
+        f"{corpus.dropped_short:,} | {corpus.dropped_empty:,} |"
+        for corpus in report.corpora
     ]
     lines = [
         "# Data set",
@@ -190,7 +194,7 @@ def as_text(report: PrepareReport) -> str:
         "chunks to validate with.",
         "",
         *(f"- warning: {warning}" for warning in report.warnings),
-        *(f"- {one.name}: {note}" for one in report.corpora for note in one.notes),
+        *(f"- {corpus.name}: {note}" for corpus in report.corpora for note in corpus.notes),
         "",
         "## Documents",
         "",
@@ -202,20 +206,20 @@ def as_text(report: PrepareReport) -> str:
         "",
         f"## Labels, case and lengths of {counted} words",
         "",
-        *_table("label", found.labels, found.n_words),
-        *_table("case", found.cases, found.n_words),
-        *_table("words of a chunk", found.lengths, sum(one.count for one in found.lengths)),
+        *_table("label", content.labels, content.n_words),
+        *_table("case", content.cases, content.n_words),
+        *_table("words of a chunk", content.lengths, sum(length.count for length in content.lengths)),
         "## Examples",
         "",
     ]
-    for chunk in found.examples:
+    for chunk in content.examples:
         source, target = (text[:_SHOWN_CHARACTERS] for text in (chunk.source, chunk.target))
         lines += [f"- {chunk.style}", f"  - `{source}`", f"  - `{target}`"]
     return "\n".join(lines) + "\n"
 
 
 def _table(name: str, counts: Iterable[Counted], total: int) -> list[str]:
-    rows = [f"| {_shown(one.name)} | {one.count:,} | {1000 * one.count / max(1, total):.1f} |" for one in counts]
+    rows = [f"| {_shown(row.name)} | {row.count:,} | {1000 * row.count / max(1, total):.1f} |" for row in counts]
     return [f"| {name} | count | of 1,000 |", "| --- | --- | --- |", *rows, ""]
 
 

@@ -17,22 +17,24 @@ _BARS = 10  # labels, at most
 
 
 def draw_report(report: PrepareReport, path: Path) -> bool:
-    """Draw it; False without matplotlib."""
+    """Draw the report; False without matplotlib."""
     if find_spec("matplotlib") is None:
         return False
     from matplotlib.figure import Figure
 
-    found = report.content
+    content = report.content
     figure = Figure(figsize=(12, 3.8))
     labels, documents, chunks = figure.subplots(1, 3)
-    marked = [one for one in found.labels if one.name][:_BARS]
-    labels.bar([f" {one.name} " for one in marked], [1000 * one.count / max(1, found.n_words) for one in marked])
+    marked = [label for label in content.labels if label.name][:_BARS]
+    labels.bar(
+        [f" {label.name} " for label in marked], [1000 * label.count / max(1, content.n_words) for label in marked]
+    )
     labels.set(title="labels of 1,000 words", xlabel="label")
-    lengths = [[max(1, words) for words in one.lengths] for one in report.corpora if one.lengths]
+    lengths = [[max(1, words) for words in corpus.lengths] for corpus in report.corpora if corpus.lengths]
     if lengths:
         documents.hist(lengths, bins=[2.0**power for power in range(0, 20)], stacked=True)
     documents.set(title="documents, by corpus", xlabel="words of a document", xscale="log")
-    chunks.bar([one.name for one in found.lengths], [one.count for one in found.lengths])
+    chunks.bar([length.name for length in content.lengths], [length.count for length in content.lengths])
     chunks.set(title="chunks", xlabel="words of a chunk")
     chunks.tick_params(axis="x", labelrotation=30)
     save(figure, path)

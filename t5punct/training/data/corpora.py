@@ -2,7 +2,7 @@
 
 In: a `CorpusConfig`.  Out: punctuated documents.  A document is in one split only, whole or a stretch of it.
 
-`documents(CorpusConfig("talks.txt.xz", style="talk", words=1000), "train", seed=1)` yields stretches of talks that
+`iter_documents(CorpusConfig("talks.txt.xz", style="talk", words=1000), "train", seed=1)` yields stretches of talks that
 hold about 1,000 words together, none of them from the file's last lines, which are kept for validation.  The corpus is
 read twice, first to count it, so that it may be larger than the memory.
 """
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from .corpus import CorpusConfig
 from .sources import source_documents
-from .survey import Survey, survey
+from .survey import Survey, survey_corpus
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +28,10 @@ class Piece:
     start: int | None = None
 
 
-def documents(
+def iter_documents(
     corpus: CorpusConfig, split: str, *, seed: int, holdout_percent: float = 1.0, pauses_ms: tuple[int, ...] = ()
 ) -> Iterator[str]:
-    """Documents of one split: `validation` are the last `holdout_percent` of the corpus's documents, or one in
+    """Yield documents of one split: `validation` are the last `holdout_percent` of the corpus's documents, or one in
     `holdout_every`, for files whose parts differ.
 
     With a budget of words, every document gives one random stretch, in proportion to its length.  With `pauses_ms`,
@@ -41,20 +41,20 @@ def documents(
     if corpus.streaming:
         yield from _streamed(corpus, texts, split, holdout_percent)
         return
-    pieces = plan(corpus, survey(corpus, pauses_ms), split, seed=seed, holdout_percent=holdout_percent)
+    pieces = plan_pieces(corpus, survey_corpus(corpus, pauses_ms), split, seed=seed, holdout_percent=holdout_percent)
     # joined at random, documents must be at hand
-    found = _joined(pieces, list(texts)) if corpus.join > 1 else _in_order(pieces, texts)
-    for piece, text in found:
+    texts_of_pieces = _joined(pieces, list(texts)) if corpus.join > 1 else _in_order(pieces, texts)
+    for piece, text in texts_of_pieces:
         if piece.start is None:
             yield text
         elif piece.n_words:
             yield " ".join(text.split()[piece.start : piece.start + piece.n_words])
 
 
-def plan(
+def plan_pieces(
     corpus: CorpusConfig, counted: Survey, split: str, *, seed: int, holdout_percent: float = 1.0
 ) -> Iterator[Piece]:
-    """What of each document is taken for one split, in order; a piece without words is left out."""
+    """Yield the piece of each document that one split takes, in order; a piece without words is left out."""
     n_words = counted.n_words
     heldout = _heldout(len(n_words), corpus.holdout_every, holdout_percent)
     chosen = array("q", (number for number in range(len(n_words)) if (number in heldout) == (split != "train")))

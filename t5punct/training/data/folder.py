@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ...errors import ConfigError, OutputError, refused_by_system
 from ...text.formats.folders import move, partial_folder
-from ..checkpoint.lock import alone, check_own
+from ..checkpoint.lock import check_own, lock_folder
 
 SPLITS = ("train", "validation")
 LAST = "dataset_dict.json"  # what `datasets` looks for: the last file to appear
@@ -23,8 +23,8 @@ _MADE = (LAST, SETTINGS, REPORT, PICTURE, COUNTS, "tokenizer", *SPLITS)  # what 
 
 
 @contextmanager
-def made(folder: Path) -> Iterator[Path]:
-    """A folder to make a data set in.  What others laid into the output folder stays.
+def make_data_folder(folder: Path) -> Iterator[Path]:
+    """Give a folder to make a data set in.  What others laid into the output folder stays.
 
     Raises ConfigError if a data set would be overwritten or this is no folder of its own, and OutputError if there is
     no room for one.
@@ -39,7 +39,7 @@ def made(folder: Path) -> Iterator[Path]:
                 expected="a folder without a data set",
                 fix="remove it or choose another output",
             )
-    with alone(folder), partial_folder(folder) as beside:
+    with lock_folder(folder), partial_folder(folder) as beside:
         try:
             beside.mkdir()
             yield beside

@@ -22,7 +22,7 @@ _SENTENCE_ENDS = tuple(".?!…\"'”’»)")
 
 
 def text_documents(path: str | Path, unit: str) -> Iterator[str]:
-    """The documents of a text file; `auto` takes paragraphs where lines are wrapped, and lines elsewhere."""
+    """Yield the documents of a text file; `auto` takes paragraphs where lines are wrapped, and lines elsewhere."""
     if unit == "auto":
         unit = "paragraph" if is_wrapped(islice(read_lines(path), _SEEN_LINES)) else "line"
     lines = read_lines(path)
@@ -36,7 +36,7 @@ def text_documents(path: str | Path, unit: str) -> Iterator[str]:
 
 
 def paragraphs(lines: Iterable[str]) -> Iterator[str]:
-    """Lines that follow each other, as one; blank lines are between."""
+    """Yield lines that follow each other, as one; blank lines are between."""
     together: list[str] = []
     for line in lines:
         if line.strip():
@@ -49,7 +49,7 @@ def paragraphs(lines: Iterable[str]) -> Iterator[str]:
 
 
 def is_wrapped(lines: Iterable[str]) -> bool:
-    """Whether lines are broken at a width, as in a book: the next line's first word would not have had room.
+    """Return whether lines are broken at a width, as in a book: the next line's first word would not have had room.
 
     In lines that are documents it often would, or they end where sentences end.
     """

@@ -20,13 +20,13 @@ from typing import Any
 from ... import config as settings
 from ...errors import ConfigError, InputError, T5PunctError
 from ...t5.task import ENCODER_TASK, TaskConfig, checked_pauses
-from .chunks import Chunk, ChunkConfig, chunks
-from .contents import PrepareReport, as_json, as_text, content, corpus_count, warnings
+from .chunks import Chunk, ChunkConfig, cut_into_chunks
+from .contents import PrepareReport, as_json, as_text, count_content, count_corpus, iter_warnings
 from .contents_picture import draw_report
-from .corpora import Piece, documents, plan
+from .corpora import Piece, iter_documents, plan_pieces
 from .corpus import CorpusConfig
-from .folder import COUNTS, PICTURE, REPORT, SETTINGS, SPLITS, made
-from .survey import Survey, survey
+from .folder import COUNTS, PICTURE, REPORT, SETTINGS, SPLITS, make_data_folder
+from .survey import Survey, survey_corpus
 from .vocabulary import VocabularyConfig, train_tokenizer
 
 
@@ -77,9 +77,9 @@ def prepare(config: PrepareConfig) -> PrepareReport:
     for corpus in _located(config):
         task.prefix_for(corpus.style)  # an unknown style is reported here, not in training
         _check_apart(config.output, corpus)
-    with made(Path(config.output)) as output:
+    with make_data_folder(Path(config.output)) as output:
         here = replace(config, output=str(output))
-        surveys = [_surveyed(corpus, config.pauses_ms) for corpus in _located(config)]
+        surveys = [_survey_with_text(corpus, config.pauses_ms) for corpus in _located(config)]
         if config.tokenizer == "train":
             _learn_vocabulary(here, output, surveys)
         with tempfile.TemporaryDirectory(dir=output, prefix=".cache-") as cache:
@@ -97,25 +97,25 @@ def prepare(config: PrepareConfig) -> PrepareReport:
 
 def _plans(config: PrepareConfig, surveys: Sequence[Survey], split: str) -> Iterator[Iterator[Piece]]:
     """What is taken of each corpus for a split."""
-    for corpus, found in zip(_located(config), surveys, strict=True):
-        yield plan(corpus, found, split, seed=config.seed, holdout_percent=config.holdout_percent)
+    for corpus, survey in zip(_located(config), surveys, strict=True):
+        yield plan_pieces(corpus, survey, split, seed=config.seed, holdout_percent=config.holdout_percent)
 
 
 def _report(config: PrepareConfig, surveys: Sequence[Survey], splits: dict[str, Any]) -> PrepareReport:
     train, corpora = splits["train"], _located(config)
     counts = [
-        corpus_count(
+        count_corpus(
             corpus,
-            found,
+            survey,
             min_words=config.chunks.min_words,
             seed=config.seed,
             holdout_percent=config.holdout_percent,
         )
-        for corpus, found in zip(corpora, surveys, strict=True)
+        for corpus, survey in zip(corpora, surveys, strict=True)
     ]
-    found = list(warnings(corpora, surveys, cased=config.cased))
+    notes = list(iter_warnings(corpora, surveys, cased=config.cased))
     if not len(splits["validation"]):
-        found.append(
+        notes.append(
             f"no chunk to validate with; expected held-out documents of {config.chunks.min_words} words and more; "
             "raise holdout_percent or add documents"
         )
@@ -125,14 +125,16 @@ def _report(config: PrepareConfig, surveys: Sequence[Survey], splits: dict[str, 
         sum(train["n_words"]),
         len(splits["validation"]),
         tuple(counts),
-        content(Chunk(**row) for row in train),
-        tuple(found),
+        count_content(Chunk(**row) for row in train),
+        tuple(notes),
     )
 
 
 def _no_chunk(config: PrepareConfig, surveys: Sequence[Survey]) -> ConfigError:
-    lengths = [n_words for found in surveys for n_words in found.n_words]
-    if not any(found.is_stream for found in surveys) and not any(any(one) for one in _plans(config, surveys, "train")):
+    lengths = [n_words for survey in surveys for n_words in survey.n_words]
+    if not any(survey.is_stream for survey in surveys) and not any(
+        any(pieces) for pieces in _plans(config, surveys, "train")
+    ):
         return ConfigError(
             f"holdout_percent {config.holdout_percent:g}, which holds out all of {len(lengths)} documents",
             expected="a document to train on",
@@ -164,14 +166,14 @@ def _check_apart(output: str, corpus: CorpusConfig) -> None:
         )
 
 
-def _surveyed(corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> Survey:
+def _survey_with_text(corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> Survey:
     """What a corpus holds.  Raises InputError if it holds nothing."""
-    found = survey(corpus, pauses_ms)
-    if found.n_words:
-        return found
-    if found.n_empty:
+    survey = survey_corpus(corpus, pauses_ms)
+    if survey.n_words:
+        return survey
+    if survey.n_empty:
         raise InputError(
-            f"no text in {corpus.title}, {found.n_empty:,} empty rows",
+            f"no text in {corpus.title}, {survey.n_empty:,} empty rows",
             expected="rows with text",
             fix="check corpora.column",
         )
@@ -181,17 +183,19 @@ def _surveyed(corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> Survey:
 def all_chunks(
     config: PrepareConfig, split: str, *, check_tokens: bool = True, workers: Sequence[int] | None = None
 ) -> Iterator[Chunk]:
-    """The chunks of one split, corpus after corpus; all of them, or those of some workers."""
+    """Yield the chunks of one split, corpus after corpus; all of them, or those of some workers."""
     n_tokens = _token_counter(config) if check_tokens else None
     for corpus, located in zip(config.corpora, _located(config), strict=True):
-        found = documents(
+        chosen = iter_documents(
             located, split, seed=config.seed, holdout_percent=config.holdout_percent, pauses_ms=config.pauses_ms
         )
-        for number, document in enumerate(found):
+        for number, document in enumerate(chosen):
             if workers is not None and number % config.workers not in workers:
                 continue
             rng = random.Random(f"{config.seed} {corpus.title} {split} {number}")
-            yield from chunks(document, config.chunks, rng, style=corpus.style, cased=config.cased, n_tokens=n_tokens)
+            yield from cut_into_chunks(
+                document, config.chunks, rng, style=corpus.style, cased=config.cased, n_tokens=n_tokens
+            )
 
 
 def _split(config: PrepareConfig, name: str, cache: str) -> Any:
@@ -213,9 +217,11 @@ def _split(config: PrepareConfig, name: str, cache: str) -> Any:
     except DatasetGenerationError as error:  # it wraps whatever a generator raises
         if isinstance(error.__cause__, T5PunctError | OSError):
             raise error.__cause__ from None
-        told = re.search(r"^OSError: (.*)$", str(error.__cause__), re.MULTILINE)  # all we get from another process
-        if told:
-            raise OSError(told[1]) from None
+        system_error = re.search(
+            r"^OSError: (.*)$", str(error.__cause__), re.MULTILINE
+        )  # all we get from another process
+        if system_error:
+            raise OSError(system_error[1]) from None
         if n_processes:  # an error in another process comes without its cause: run it here to raise it
             deque(_rows(config, name), maxlen=0)
         raise
@@ -230,9 +236,9 @@ def _rows(config: PrepareConfig, split: str, workers: Sequence[int] | None = Non
 def _learn_vocabulary(config: PrepareConfig, output: Path, surveys: Sequence[Survey]) -> None:
     """Sources and targets in turn, from chunks spread evenly over the corpora."""
     share = _sampled_share(config, surveys)
-    found = all_chunks(config, "train", check_tokens=False)
+    chunks_in_order = all_chunks(config, "train", check_tokens=False)
     # the floor of `share * number` grows by one where a chunk is due
-    sample = (chunk for number, chunk in enumerate(found) if int(share * (number + 1)) > int(share * number))
+    sample = (chunk for number, chunk in enumerate(chunks_in_order) if int(share * (number + 1)) > int(share * number))
     lines = (chunk.source if index % 2 else chunk.target for index, chunk in enumerate(sample))
     train_tokenizer(lines, output / "tokenizer", config.vocabulary)
 
@@ -240,10 +246,10 @@ def _learn_vocabulary(config: PrepareConfig, output: Path, surveys: Sequence[Sur
 def _sampled_share(config: PrepareConfig, surveys: Sequence[Survey]) -> float:
     """The share of the chunks that hold `sample_words`; of a stream without a budget nobody knows, so that we guess."""
     n_words = 0
-    for corpus, found, pieces in zip(config.corpora, surveys, _plans(config, surveys, "train"), strict=True):
-        if found.is_stream and not corpus.words:
+    for corpus, survey, pieces in zip(config.corpora, surveys, _plans(config, surveys, "train"), strict=True):
+        if survey.is_stream and not corpus.words:
             return _GUESSED_SHARE
-        n_words += corpus.words if found.is_stream else sum(piece.n_words for piece in pieces)
+        n_words += corpus.words if survey.is_stream else sum(piece.n_words for piece in pieces)
     return min(1.0, config.vocabulary.sample_words / max(1, n_words))
 
 

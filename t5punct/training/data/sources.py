@@ -3,8 +3,8 @@
 In: a `CorpusConfig`.  Out: the files of it, and their documents in order; "" for an empty row.
 
 Each format is one entry of `READERS`, by the ending of a file's name.  A folder gives all files that have one of these
-endings, in the order of their paths: `sources(CorpusConfig("talks"))` may be `talks/a.csv` and `talks/b.txt.xz`.  Of
-one recording in several formats, `a.json`, `a.srt` and `a.txt`, it gives one.
+endings, in the order of their paths: `find_sources(CorpusConfig("talks"))` may be `talks/a.csv` and `talks/b.txt.xz`.
+Of one recording in several formats, `a.json`, `a.srt` and `a.txt`, it gives one.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ Reader = Callable[[Path, CorpusConfig, tuple[int, ...]], Iterator[str]]
 
 
 def source_documents(corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> Iterator[Document]:
-    """All documents of a corpus."""
+    """Yield all documents of a corpus."""
     if corpus.dataset is not None:
         yield from (Document(text, corpus.dataset) for text in hub_documents(corpus))
         return
-    for path in sources(corpus).files:
+    for path in find_sources(corpus).files:
         if is_saved(path):
             texts = saved_documents(path, corpus)
         else:
@@ -59,8 +59,8 @@ def source_documents(corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> Iterat
         yield from (Document(text, str(path)) for text in texts)
 
 
-def sources(corpus: CorpusConfig) -> Sources:
-    """The files that a corpus names; one that is named itself is text if its ending is unknown."""
+def find_sources(corpus: CorpusConfig) -> Sources:
+    """Return the files that a corpus names; one that is named itself is text if its ending is unknown."""
     if corpus.dataset is not None:
         return Sources(())
     if not corpus.path:
@@ -72,22 +72,22 @@ def sources(corpus: CorpusConfig) -> Sources:
         if not path.is_dir():
             check_source(path)
         return Sources((path,))
-    found = sorted(Path(name) for name in glob.glob(corpus.path, recursive=True) if Path(name).is_file())  # noqa: PTH207
-    if not found:
+    paths = sorted(Path(name) for name in glob.glob(corpus.path, recursive=True) if Path(name).is_file())  # noqa: PTH207
+    if not paths:
         raise InputError(f"no file {corpus.path}", expected="a pattern that files fit", fix="check the path")
-    return _read_once(found)
+    return _read_once(paths)
 
 
 def _of_folder(folder: Path) -> Sources:
     paths = sorted(path for path in folder.rglob("*") if path.is_file() and not _is_hidden(path.relative_to(folder)))
-    found = tuple(path for path in paths if _ending(path) in READERS)
-    if not found:
+    readable = tuple(path for path in paths if _ending(path) in READERS)
+    if not readable:
         raise InputError(
             f"folder {folder} holds no text", expected=f"files that end with {', '.join(READERS)}", fix="name the files"
         )
     unknown = Counter(_ending(path) or path.name for path in paths if _ending(path) not in READERS)
     return _read_once(
-        found, [f"{number} x {ending} left out: no reader for it" for ending, number in sorted(unknown.items())]
+        readable, [f"{number} x {ending} left out: no reader for it" for ending, number in sorted(unknown.items())]
     )
 
 

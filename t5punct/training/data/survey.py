@@ -2,7 +2,7 @@
 
 In: a `CorpusConfig`.  Out: a `Survey`.
 
-`survey(CorpusConfig("talks.txt"), None).n_words` has one number for each document.
+`survey_corpus(CorpusConfig("talks.txt"), None).n_words` has one number for each document.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from functools import lru_cache
 from itertools import islice
 
 from .corpus import CorpusConfig
-from .sources import Document, Sources, source_documents, sources
+from .sources import Document, Sources, find_sources, source_documents
 
 _SAMPLED_CHARACTERS = 1000  # of each document, to tell whether it has marks and capitals
 _STREAMED_DOCUMENTS = 200  # of a stream, the first ones: it is not read twice
@@ -73,16 +73,16 @@ class Survey:
     is_stream: bool = False
 
 
-def survey(corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> Survey:
+def survey_corpus(corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> Survey:
     """Count a corpus; once, as long as its files stay as they are."""
-    found = sources(corpus)
-    stats = [path.stat() for path in found.files if path.exists()]
-    return _survey(corpus, pauses_ms, found, tuple((stat.st_size, stat.st_mtime_ns) for stat in stats))
+    corpus_sources = find_sources(corpus)
+    stats = [path.stat() for path in corpus_sources.files if path.exists()]
+    return _survey_sources(corpus, pauses_ms, corpus_sources, tuple((stat.st_size, stat.st_mtime_ns) for stat in stats))
 
 
 @lru_cache(maxsize=256)
-def _survey(
-    corpus: CorpusConfig, pauses_ms: tuple[int, ...], found: Sources, stamps: tuple[tuple[int, int], ...]
+def _survey_sources(
+    corpus: CorpusConfig, pauses_ms: tuple[int, ...], corpus_sources: Sources, stamps: tuple[tuple[int, int], ...]
 ) -> Survey:
     texts: Iterable[Document] = source_documents(corpus, pauses_ms)
     n_words, n_empty, sample = array("q"), 0, Sample()
@@ -92,4 +92,4 @@ def _survey(
             continue
         n_words.append(len(document.text.split()))
         sample = sample.and_of(document)
-    return Survey(n_words, n_empty, sample, len(found.files), found.left_out, corpus.streaming)
+    return Survey(n_words, n_empty, sample, len(corpus_sources.files), corpus_sources.left_out, corpus.streaming)

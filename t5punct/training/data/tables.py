@@ -20,7 +20,7 @@ _SAVED = ("dataset_dict.json", "state.json")  # what `save_to_disk` leaves
 
 
 def table_documents(kind: str, path: Path, column: str) -> Iterator[str]:
-    """The texts of a csv or parquet file."""
+    """Yield the texts of a csv or parquet file."""
     from datasets import load_dataset
 
     try:
@@ -35,12 +35,12 @@ def table_documents(kind: str, path: Path, column: str) -> Iterator[str]:
 
 
 def is_saved(folder: Path) -> bool:
-    """Whether `datasets` has saved a data set in a folder."""
+    """Return whether `datasets` has saved a data set in a folder."""
     return any((folder / name).is_file() for name in _SAVED)
 
 
 def saved_documents(folder: Path, corpus: CorpusConfig) -> Iterator[str]:
-    """The texts of a data set that `datasets` has saved."""
+    """Yield the texts of a data set that `datasets` has saved."""
     from datasets import DatasetDict, load_from_disk
 
     try:
@@ -59,7 +59,7 @@ def saved_documents(folder: Path, corpus: CorpusConfig) -> Iterator[str]:
 
 
 def hub_documents(corpus: CorpusConfig) -> Iterator[str]:
-    """The texts of a data set that the user names by id; with `streaming`, nothing of it is kept on the disk."""
+    """Yield the texts of a data set that the user names by id; with `streaming`, nothing of it is kept on the disk."""
     from datasets import load_dataset
 
     try:

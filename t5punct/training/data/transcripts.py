@@ -26,7 +26,7 @@ PREFERRED = (*ENDINGS, ".tsv", ".txt")
 
 
 def transcript_documents(path: Path, pauses_ms: tuple[int, ...]) -> Iterator[str]:
-    """The file as one document; a token stands at every silence of one of these lengths."""
+    """Yield the file as one document; a token stands at every silence of one of these lengths."""
     try:
         items = read_transcript(path).items
     except InputError as error:
@@ -41,13 +41,13 @@ def transcript_documents(path: Path, pauses_ms: tuple[int, ...]) -> Iterator[str
 
 
 def is_table_of_words(path: Path) -> bool:
-    """Whether a .tsv is a recogniser's table, which has a header, and not IWSLT rows."""
+    """Return whether a .tsv is a recogniser's table, which has a header, and not IWSLT rows."""
     header = next(read_lines(path), "").lower().split("\t")
     return len(header) > 1 and bool({"start", "end"} & {*header}) and bool({"text", "word", "token"} & {*header})
 
 
 def is_json_lines(path: Path, column: str) -> bool:
-    """Whether a .json file holds a line of json for each document, and not one recording."""
+    """Return whether a .json file holds a line of json for each document, and not one recording."""
     lines = list(islice((line for line in read_lines(path) if line.strip()), 2))
     try:
         value = json.loads(lines[0]) if lines else None

@@ -73,7 +73,7 @@ def train_tokenizer(lines: Iterable[str], folder: str | Path, config: Vocabulary
 
 
 def build_tokenizer(spiece: Path) -> Any:
-    """The fast tokenizer of a sentencepiece model file: T5's form, with byte fallback."""
+    """Return the fast tokenizer of a sentencepiece model file: T5's form, with byte fallback."""
     from sentencepiece import sentencepiece_model_pb2 as schema
     from tokenizers import Tokenizer, decoders, normalizers, pre_tokenizers, processors
     from tokenizers.models import Unigram

@@ -97,7 +97,7 @@ class BatchSampler(Sampler[list[int]]):
 
 
 def collate(pad_id: int) -> Callable[[Sequence[Example]], Batch]:
-    """A function that pads examples into a batch."""
+    """Return a function that pads examples into a batch."""
 
     def pad(rows: Sequence[tuple[int, ...]], value: int) -> torch.Tensor:
         return padded(rows, value, max(len(row) for row in rows))

@@ -2,9 +2,9 @@
 
 In: the list of a config, and a batch's place in the run.  Out: a `Delay`, or None for the whole context.
 
->>> drawn(DelayConfig([2]), 1, 0, 0)
+>>> draw_delay(DelayConfig([2]), 1, 0, 0)
 Delay(words=2, left_words=32, layers=())
->>> drawn(DelayConfig([None]), 1, 0, 0) is drawn(DelayConfig(), 1, 0, 0) is None
+>>> draw_delay(DelayConfig([None]), 1, 0, 0) is draw_delay(DelayConfig(), 1, 0, 0) is None
 True
 
 The paper appends truncated texts, so that a model does not expect a sentence to end where its input ends.  Here every
@@ -43,8 +43,8 @@ class DelayConfig:
         return Delay(words, self.left_words, tuple(self.layers))
 
 
-def drawn(config: DelayConfig, *place: int) -> Delay | None:
-    """The delay of one batch; the same place in the run gives the same delay, so that a resumed run goes on alike."""
+def draw_delay(config: DelayConfig, *place: int) -> Delay | None:
+    """Draw the delay of one batch; the same place in the run gives the same delay, so that a resumed run agrees."""
     if not config.any:
         return None
     words = random.Random(" ".join(map(str, ("delay", *place)))).choice(config.words)

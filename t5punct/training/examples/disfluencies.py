@@ -4,7 +4,7 @@ In: the words of a chunk as they are read and written.  Out: the same with disfl
 that learns to say which words they are gets the sign of disfluent words in their slots (`DISFLUENT`).
 
 >>> words = [Written("i", "I", ""), Written("see", "see", ".")]
->>> heard = disfluent(words, DisfluencyConfig(share=1.0, repeat=1.0, filler=0.0), random.Random(1))
+>>> heard = add_disfluencies(words, DisfluencyConfig(share=1.0, repeat=1.0, filler=0.0), random.Random(1))
 >>> [word.form + word.label for word in heard]
 ['I', 'I', 'see', 'see.']
 
@@ -68,14 +68,14 @@ class DisfluencyConfig:
             )
 
 
-def disfluent(
+def add_disfluencies(
     words: Sequence[Written],
     config: DisfluencyConfig,
     rng: random.Random,
-    others: Sequence[Written] = (),
+    other_words: Sequence[Written] = (),
     sign: str = NO_LABEL,
 ) -> list[Written]:
-    """The words with disfluencies, whose label is `sign`; `others`, of another text, are those that are taken back.
+    """Return the words with disfluencies, whose label is `sign`; of `other_words`, some are said and taken back.
 
     If words are said twice, the second time has the marks.  The first word of a sentence is not repeated unless it is
     `I`, or one that is nobody's name where such words are known: we do not know how to write it again.  Fillers come
@@ -85,29 +85,29 @@ def disfluent(
     for index, word in enumerate(words):
         begins = index == 0 or ends_sentence(words[index - 1].label)
         is_known = not begins or word.read == "i" or (config.marked > 0 and word.read in FUNCTION_WORDS)
-        before = _before(words[index:], begins, config, rng, others)
+        before = _before(words[index:], begins, config, rng, other_words)
         if not before and is_known and rng.random() < config.repeat:
             before = [word]
         heard += [replace(said, label=sign, pause=0) for said in before]
         heard.append(_inside(word) if before and begins else word)
         if not (word.label or word.pause) and rng.random() < config.filler:
-            heard += [replace(one, label=sign) for one in _said(rng.choice(FILLERS))]
+            heard += [replace(sound, label=sign) for sound in _said(rng.choice(FILLERS))]
     return heard
 
 
 def _before(
-    words: Sequence[Written], begins: bool, config: DisfluencyConfig, rng: random.Random, others: Sequence[Written]
+    words: Sequence[Written], begins: bool, config: DisfluencyConfig, rng: random.Random, other_words: Sequence[Written]
 ) -> list[Written]:
     """What is said and taken back, or said for the first time, before the first of some words; mostly nothing."""
     if words[0].read not in FUNCTION_WORDS:
         return []
     if begins:
         is_first = words[0].form != words[0].read  # the chunk may begin inside a sentence
-        return _beginning(rng, others) if is_first and _happens(config.restart, rng) else []
+        return _beginning(rng, other_words) if is_first and _happens(config.restart, rng) else []
     phrase = _phrase(words, rng.randint(2, _LONGEST_PHRASE) if config.phrase or config.repair else 0)
     if phrase and _happens(config.phrase, rng):
         return phrase
-    contents = [other for other in others if other.read not in FUNCTION_WORDS and other.read != words[0].read]
+    contents = [word for word in other_words if word.read not in FUNCTION_WORDS and word.read != words[0].read]
     if phrase and contents and _happens(config.repair, rng):
         return [*phrase[:-1], rng.choice(contents), *_said(rng.choice(_TAKING_BACK))]
     return []
@@ -120,13 +120,13 @@ def _phrase(words: Sequence[Written], n_words: int) -> list[Written]:
     return phrase if is_whole else []
 
 
-def _beginning(rng: random.Random, others: Sequence[Written]) -> list[Written]:
+def _beginning(rng: random.Random, other_words: Sequence[Written]) -> list[Written]:
     """A filler, or the first words of another sentence, as a sentence begins."""
-    starts = [place for place in range(1, len(others)) if ends_sentence(others[place - 1].label)]
+    starts = [place for place in range(1, len(other_words)) if ends_sentence(other_words[place - 1].label)]
     begun = _said(rng.choice(FILLERS))
     if starts and rng.random() < 0.5:
         start = rng.choice(starts)
-        begun = list(others[start : start + rng.randint(1, _LONGEST_BEGINNING)])
+        begun = list(other_words[start : start + rng.randint(1, _LONGEST_BEGINNING)])
         stop = next((place for place, word in enumerate(begun) if word.label), len(begun))
         begun = begun[: max(1, stop)]
     return [replace(begun[0], form=capitalise(begun[0].form)), *begun[1:]]

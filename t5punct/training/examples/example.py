@@ -27,9 +27,9 @@ from ...text.marks import DISFLUENT, NO_LABEL, ends_sentence
 from ...text.words import split
 from ..config import DataConfig
 from ..teacher.labels import Labels, Taught
-from .disfluencies import disfluent
-from .natural import labelled
-from .noise import Written, noised
+from .disfluencies import add_disfluencies
+from .natural import label_natural_disfluencies
+from .noise import Written, add_noise
 
 IGNORED = -100  # target positions that the loss leaves out
 _SILENCE_KNOWN = 0.5  # how often a question shows the silence after its last word
@@ -99,8 +99,8 @@ class ChunkExamples(Dataset[Example]):
         if any(word.pause for word in words) and rng.random() < self.config.silent_share:
             words = [replace(word, pause=0) for word in words]
         if rng.random() < self.config.noise.share:
-            others = self._other_words(rng)
-            words = noised(words, self.config.noise, rng, lambda: rng.choice(others))
+            other_words = self._other_words(rng)
+            words = add_noise(words, self.config.noise, rng, lambda: rng.choice(other_words))
         words = self._fitting(self._with_disfluencies(words, rng), row["style"])
         if rng.random() < self.config.questions.share:
             return self._question(words, row["style"], rng)
@@ -111,27 +111,27 @@ class ChunkExamples(Dataset[Example]):
         marks = tuple(1 + task.slot_marks.index(label[0]) if label else 0 for label in labels)
         forms = self._forms(words)
         cases = tuple(TAGGED_CASES.index(inline_case_of(form)) for form in forms)
-        next_word_ids = tuple(IGNORED if one is None else one for one in tokenizer.next_word_ids(forms, labels))
+        next_word_ids = tuple(IGNORED if token is None else token for token in tokenizer.next_word_ids(forms, labels))
         target, owners = tokenizer.target(forms, labels), token_words(source)
         taught = tuple(_code(word) for word in words) if self.labels is not None else ()
         return Example(source.ids, target, next_word_ids, source.word_ends, marks, cases, owners, taught)
 
     def first(self, n_words: int) -> list[Example]:
-        """The first examples in which marks of `n_words` words are decided, or all that there are."""
-        found, n_found = list[Example](), 0
+        """Return the first examples in which marks of `n_words` words are decided, or all that there are."""
+        examples, n_found = list[Example](), 0
         for index in range(len(self)):
             if n_found >= n_words:
                 break
-            found.append(self[index])
-            n_found += sum(mark != IGNORED for mark in found[-1].marks)
-        return found
+            examples.append(self[index])
+            n_found += sum(mark != IGNORED for mark in examples[-1].marks)
+        return examples
 
     def sources(self, indices: Sequence[int]) -> list[str]:
-        """The chunks of some examples, as text before errors and disfluencies."""
+        """Return the chunks of some examples, as text before errors and disfluencies."""
         return list(self.rows[[self._chunks[index] for index in indices]]["source"])
 
     def unmarked_odds(self, n_examples: int = 4000) -> float:
-        """How many times higher the odds of no mark are in the data than in its questions, by some examples."""
+        """Return how many times higher the odds of no mark are in the data than in its questions, by some examples."""
         n_slots = n_unmarked = n_asked = n_asked_unmarked = 0
         for index in self._chunks[:: max(1, len(self) // n_examples)]:
             words = self._words(self.rows[index])
@@ -158,7 +158,7 @@ class ChunkExamples(Dataset[Example]):
         alphabet = self.tokenizer.task.alphabet  # the data may have more marks than the task
         read, pauses = _without_pauses(row["source"])
         triples = zip(read, split(row["target"]).words, pauses, strict=True)
-        return [Written(one, word.text, alphabet.label(word.label), pause) for one, word, pause in triples]
+        return [Written(read_word, word.text, alphabet.label(word.label), pause) for read_word, word, pause in triples]
 
     def _taught(self, words: list[Written], row: int) -> list[Written]:
         """The words, with what the teacher says of each."""
@@ -173,10 +173,12 @@ class ChunkExamples(Dataset[Example]):
         """A chunk as the config wants it; if the model learns the sign, with that of its natural disfluencies too."""
         config, sign = self.config.disfluencies, NO_LABEL
         if config.marked and rng.random() < config.marked:
-            sign, words = DISFLUENT, labelled(words)
+            sign, words = DISFLUENT, label_natural_disfluencies(words)
         if config.share and rng.random() < config.share:
-            others = self._words(self.rows[rng.randrange(len(self.rows))]) if config.repair or config.restart else ()
-            words = disfluent(words, config, rng, others, sign)
+            other_words = (
+                self._words(self.rows[rng.randrange(len(self.rows))]) if config.repair or config.restart else ()
+            )
+            words = add_disfluencies(words, config, rng, other_words, sign)
         return words
 
     def _fitting(self, words: list[Written], style: str) -> list[Written]:
@@ -202,7 +204,7 @@ class ChunkExamples(Dataset[Example]):
         lookahead = min(rng.randint(questions.l_min, questions.l_max), len(words) - 1)
         slots = range(len(words) - lookahead)
         slot = rng.choice(slots)
-        marked = [other for other in slots if words[other].label]
+        marked = [place for place in slots if words[place].label]
         if not words[slot].label and marked and rng.random() >= questions.keep_unmarked:
             slot = rng.choice(marked)
         heard = words[: slot + lookahead + 1]

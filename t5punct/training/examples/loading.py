@@ -30,9 +30,10 @@ if TYPE_CHECKING:
 _HASHED_CHUNKS = 1000  # about so many, evenly spread: to read all of a large data set takes a while
 
 
-def data(
+def load_data(
     config: TrainConfig, model: models.Model, n_processes: int
 ) -> tuple[BatchSampler, torch.utils.data.DataLoader[Any]]:
+    """Return the sampler of a run's batches, and the loader that reads them."""
     import torch
 
     examples: CopyExamples | ChunkExamples
@@ -41,7 +42,7 @@ def data(
         n_examples = copying.steps * max(1, 2 * config.data.batch_tokens // copying.min_tokens)
         examples = CopyExamples(n_examples, model.tokenizer, copying.n_ids, copying.min_tokens, copying.max_tokens)
     else:
-        check_case(config.data.path, prepared(config.data.path), model.task)
+        check_case(config.data.path, read_prepare_config(config.data.path), model.task)
         rows = rows_of(config.data.path, "train")
         if rows is None:
             raise InputError(
@@ -68,14 +69,14 @@ def labels_of(config: TeacherConfig) -> Labels | None:
     return Labels(source) if source is not None and is_labels(source) else None
 
 
-def prepared(path: str) -> PrepareConfig | None:
-    """The settings that a data set was made with, if its folder has them."""
+def read_prepare_config(path: str) -> PrepareConfig | None:
+    """Return the settings that a data set was made with, if its folder has them."""
     file = Path(path) / SETTINGS
     return settings.load_plain(PrepareConfig, file) if path and file.is_file() else None
 
 
 def fingerprint(examples: object) -> str:
-    """What tells a data set from one made anew in its place: a hash of some of its chunks and of their number."""
+    """Return what tells a data set from one made anew in its place: a hash of some chunks and of their number."""
     if not isinstance(examples, ChunkExamples):
         return ""
     rows = examples.rows
@@ -84,7 +85,7 @@ def fingerprint(examples: object) -> str:
 
 
 def rows_of(path: str, split: str) -> Any:
-    """The chunks of one split; None if there are none."""
+    """Return the chunks of one split; None if there are none."""
     from datasets import load_from_disk
 
     if not (Path(path) / "dataset_dict.json").is_file():

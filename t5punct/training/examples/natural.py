@@ -10,7 +10,7 @@ one.  The rules are narrow, since a word that is removed wrongly is worse than o
 - function words said twice, or pairs that begin with one, but for those that are said so on purpose (`had had`).
 
 >>> said = [Written("i", "I", ","), Written("i", "I", ""), Written("like", "like", ""), Written("it", "it", ".")]
->>> [word.form + word.label for word in labelled(said)]
+>>> [word.form + word.label for word in label_natural_disfluencies(said)]
 ['I~,', 'I', 'like', 'it.']
 """
 
@@ -30,17 +30,19 @@ _LINKS = frozenset(("and", "or", "by", "to"))  # on and on and on
 _LONGEST_REPETITION = 2  # words
 
 
-def labelled(words: Sequence[Written]) -> list[Written]:
-    """The words; the label of each that is to be left out begins with `DISFLUENT`."""
-    found = set[int]()
+def label_natural_disfluencies(words: Sequence[Written]) -> list[Written]:
+    """Return the words; the label of each word that is to be left out begins with `DISFLUENT`."""
+    places = set[int]()
     for place, word in enumerate(words):
         if word.read in SOUNDS:
-            found.add(place)
+            places.add(place)
         for n_words in range(1, _LONGEST_REPETITION + 1):
             if _is_said_twice(words[place : place + 2 * n_words], n_words):
-                found.update(range(place, place + n_words))
-        found.update(range(place, place + _marker_words(words, place)))
-    return [replace(word, label=DISFLUENT + word.label) if place in found else word for place, word in enumerate(words)]
+                places.update(range(place, place + n_words))
+        places.update(range(place, place + _marker_words(words, place)))
+    return [
+        replace(word, label=DISFLUENT + word.label) if place in places else word for place, word in enumerate(words)
+    ]
 
 
 def _is_said_twice(words: Sequence[Written], n_words: int) -> bool:

@@ -6,7 +6,7 @@ transcriber would set them in the faulty text.
 >>> nothing_lost = NoiseConfig(share=1.0, substitute=1.0, delete=0.0, insert=0.0)
 >>> of = Written("of", "of", "")
 >>> words = [Written("we", "We", ""), Written("left", "left", ".")]
->>> [word.form + word.label for word in noised(words, nothing_lost, random.Random(1), lambda: of)]
+>>> [word.form + word.label for word in add_noise(words, nothing_lost, random.Random(1), lambda: of)]
 ['Of', 'of.']
 """
 
@@ -51,10 +51,10 @@ class Written:
     taught: Taught | None = None  # what a teacher says of it
 
 
-def noised(
+def add_noise(
     words: Sequence[Written], config: NoiseConfig, rng: random.Random, draw: Callable[[], Written]
 ) -> list[Written]:
-    """The words with errors; at least one word is left.  `draw` gives the words that are put in.
+    """Return the words with errors; at least one word is left.  `draw` gives the words that are put in.
 
     The marks and the pause of a deleted word go to the word before it.  If that word has marks already, it keeps them,
     unless the deleted word ended a sentence and it does not.  A sentence keeps its capital.

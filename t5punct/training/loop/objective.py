@@ -62,7 +62,7 @@ class Losses:
     teacher: torch.Tensor
 
     def on_cpu(self) -> Losses:
-        """The same numbers where they can be read: a device is waited for once, not for each of them."""
+        """Return the same numbers where they can be read: a device is waited for once, not for each of them."""
         values = torch.stack([getattr(self, field.name).detach().float() for field in fields(self)]).cpu()
         return Losses(*values)
 
@@ -91,7 +91,7 @@ class Objective(nn.Module):
             self.tagger = model.tagger or Tagger(self.network.config.d_model, model.task.slot_marks)
 
     def forward(self, batch: Batch, delay: Delay | None = None) -> Losses:
-        """The losses of a batch, those of the tagger with a delay if one is given."""
+        """Return the losses of a batch, those of the tagger with a delay if one is given."""
         states = self._states(batch, delay)
         text = slots = tags = cases = teacher = states.new_zeros(())
         if self.config.text_weight:
@@ -127,28 +127,28 @@ class Objective(nn.Module):
             input_ids=inputs, encoder_hidden_states=states, encoder_attention_mask=batch.attention_mask, use_cache=False
         ).last_hidden_state
         real = batch.labels != IGNORED
-        wanted, found = batch.labels[real], written[real] * self.output_scale  # (n_tokens,), (n_tokens, d_model)
+        wanted, outputs = batch.labels[real], written[real] * self.output_scale  # (n_tokens,), (n_tokens, d_model)
         slots = (
-            self._slot_loss(found, wanted, batch.next_word_ids[real])
+            self._slot_loss(outputs, wanted, batch.next_word_ids[real])
             if self.config.slot_weight
-            else found.new_zeros(())
+            else outputs.new_zeros(())
         )
         rows, pieces = self._pieces(wanted)
         if pieces is not None:
             wanted = torch.searchsorted(pieces, wanted)
-        logits = nn.functional.linear(found, rows).float()
+        logits = nn.functional.linear(outputs, rows).float()
         return cross_entropy(logits, wanted, label_smoothing=self.config.label_smoothing), slots
 
-    def _slot_loss(self, found: torch.Tensor, wanted: torch.Tensor, next_word_ids: torch.Tensor) -> torch.Tensor:
+    def _slot_loss(self, outputs: torch.Tensor, wanted: torch.Tensor, next_word_ids: torch.Tensor) -> torch.Tensor:
         """Mean cross-entropy in nats, among the deciding tokens and the next word, a scalar; 0 without decisions.
 
-        found: states (n_tokens, d_model); wanted, next_word_ids: int64 (n_tokens,), the target and the next word.
+        outputs: states (n_tokens, d_model); wanted, next_word_ids: int64 (n_tokens,), the target and the next word.
         """
         decided = next_word_ids != IGNORED
-        found, wanted, next_word_ids = found[decided], wanted[decided], next_word_ids[decided]
+        outputs, wanted, next_word_ids = outputs[decided], wanted[decided], next_word_ids[decided]
         rows = self.network.get_output_embeddings().weight
-        deciding = nn.functional.linear(found, rows[self.deciding_ids])  # (n_decided, n_deciding)
-        following = (found * rows[next_word_ids]).sum(-1, keepdim=True)  # (n_decided, 1)
+        deciding = nn.functional.linear(outputs, rows[self.deciding_ids])  # (n_decided, n_deciding)
+        following = (outputs * rows[next_word_ids]).sum(-1, keepdim=True)  # (n_decided, 1)
         # the place of the wanted token among the deciding ones; that of the next word, the last, if it is none of them
         taken = (wanted[:, None] == self.deciding_ids).int()
         classes = torch.where(taken.any(-1), taken.argmax(-1), len(self.deciding_ids))
@@ -162,20 +162,20 @@ class Objective(nn.Module):
         n_others = self.config.sampled_pieces
         if n_others is None:
             return rows, None
-        others = torch.randint(len(rows), (n_others,), device=wanted.device)
-        pieces = torch.unique(torch.cat([wanted, others]))
+        sample = torch.randint(len(rows), (n_others,), device=wanted.device)
+        pieces = torch.unique(torch.cat([wanted, sample]))
         return rows[pieces], pieces
 
 
 def _deciding_ids(model: Model) -> tuple[int, ...]:
-    found = model.tokenizer.deciding_ids
-    if found is None:
+    ids = model.tokenizer.deciding_ids
+    if ids is None:
         raise ConfigError(
             "a text form in which no single token decides a slot",
             expected="inline casing or no case, and marks of one token",
             fix="set loss.slot_weight=0",
         )
-    return found
+    return ids
 
 
 def _mean_loss(logits: torch.Tensor, classes: torch.Tensor, smoothing: float) -> torch.Tensor:

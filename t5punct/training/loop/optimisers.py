@@ -24,7 +24,7 @@ _BIAS_RATE = 10.0  # times `lr`: relative position biases are few, and are logit
 
 
 def build_optimisers(objective: nn.Module, config: OptimConfig) -> tuple[torch.optim.Optimizer, ...]:
-    """The optimisers that the config names, for the parameters that are trained.
+    """Return the optimisers that the config names, for the parameters that are trained.
 
     Muon (Jordan 2024; its update scaled as in Liu 2025, arXiv 2502.16982) makes each matrix's momentum orthogonal
     and learns a T5 from random weights in far fewer steps.  It is for matrices between hidden states; embeddings,
@@ -38,23 +38,23 @@ def build_optimisers(objective: nn.Module, config: OptimConfig) -> tuple[torch.o
     if config.name == "adafactor":
         return (_adafactor(parameters, config),)
     hidden = {name: value for name, value in parameters.items() if _is_hidden(name, value)}
-    others = {name: value for name, value in parameters.items() if name not in hidden}
+    outer = {name: value for name, value in parameters.items() if name not in hidden}
     outer_lr = config.lr if config.embedding_lr is None else config.embedding_lr
-    found = list[torch.optim.Optimizer]()
+    optimisers = list[torch.optim.Optimizer]()
     if hidden:
-        found.append(_muon(hidden, config))
-    if others:
-        found.append(_adamw(others, config, outer_lr))
-    return tuple(found)
+        optimisers.append(_muon(hidden, config))
+    if outer:
+        optimisers.append(_adamw(outer, config, outer_lr))
+    return tuple(optimisers)
 
 
 def freeze(objective: nn.Module, parts: Sequence[str]) -> None:
     """Freeze the parameters whose names contain one of these parts.  Raises ConfigError for a part that none has."""
     for part in parts:
-        found = [value for name, value in objective.named_parameters() if part in name]
-        if not found:
+        matching = [value for name, value in objective.named_parameters() if part in name]
+        if not matching:
             raise ConfigError(f"frozen {part!r}", expected="part of a parameter's name", fix="check optim.frozen")
-        for value in found:
+        for value in matching:
             value.requires_grad_(False)
 
 
@@ -92,10 +92,10 @@ def _adafactor(parameters: Mapping[str, nn.Parameter], config: OptimConfig) -> t
     from transformers.optimization import Adafactor
 
     groups, decay = _groups(parameters, config, config.lr), config.weight_decay
-    found: torch.optim.Optimizer = Adafactor(
+    optimiser: torch.optim.Optimizer = Adafactor(
         groups, lr=config.lr, weight_decay=decay, scale_parameter=False, relative_step=False
     )
-    return found
+    return optimiser
 
 
 def _groups(parameters: Mapping[str, nn.Parameter], config: OptimConfig, lr: float) -> list[dict[str, Any]]:
@@ -117,7 +117,7 @@ def _groups(parameters: Mapping[str, nn.Parameter], config: OptimConfig, lr: flo
 
 
 def rate(name: str, value: torch.Tensor, lr: float) -> float:
-    """A parameter's rate in proportion to the root mean square of its weights, as Adafactor has it (Shazeer 2018).
+    """Return a rate in proportion to the root mean square of a parameter's weights, as Adafactor's (Shazeer 2018).
 
     A converted encoder's matrices differ in scale by a factor of ten: one rate for all breaks some and leaves others.
     """

@@ -37,7 +37,7 @@ def _untracked(_: Mapping[str, float | int], *, step: float) -> None:
     """Without trackers."""
 
 
-class Progress:
+class RunLog:
     """Collects losses between two lines of the log.
 
     A new run begins a new log; a resumed run goes on after the last step of its checkpoint.
@@ -61,7 +61,7 @@ class Progress:
         self._n, self._since, self._words = 0, time.perf_counter(), state.words
         self._began, self._first, self._found = self._since, state.step, ""
 
-    def __enter__(self) -> Progress:
+    def __enter__(self) -> RunLog:
         self.bar.start()
         return self
 
@@ -83,7 +83,7 @@ class Progress:
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """While a run validates or saves: what that takes is no part of its words a second."""
+        """Stop the clock while a run validates or saves: what that takes is no part of its words a second."""
         began = time.perf_counter()
         yield
         self._since += time.perf_counter() - began

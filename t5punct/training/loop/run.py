@@ -18,16 +18,16 @@ from safetensors.torch import load_file
 from ... import model as models
 from ...t5.weights import without_advice
 from ..checkpoint.checkpoint import OPTIMISER_FILE, TrainState, find_checkpoint, read_state
-from ..checkpoint.optimiser_state import restore, restore_random_state
+from ..checkpoint.optimiser_state import restore_random_state, restore_tensors
 from ..checkpoint.plain import PlainModel
 from ..checkpoint.resuming import check_data, check_processes, check_resumed, check_same_base
 from ..config import TrainConfig
 from ..examples.batches import BatchSampler
 from ..examples.example import ChunkExamples
-from ..examples.loading import data, fingerprint, rows_of
-from ..start.fitting import fitted
+from ..examples.loading import fingerprint, load_data, rows_of
+from ..start.fitting import fit_heads
 from ..start.lora import add_adapters
-from ..start.starting_model import starting_model
+from ..start.starting_model import make_starting_model
 from ..start.suitability import check_suitable
 from ..teacher.teacher import teacher_of
 from .objective import Objective
@@ -70,11 +70,11 @@ def build(config: TrainConfig) -> Run:
         with accelerator.main_process_first():
             find_checkpoint(Path(config.output))
         check_resumed(config)
-    model = starting_model(config)
+    model = make_starting_model(config)
     validator = _validator(config)
-    sampler, loader = data(config, model, accelerator.num_processes)
+    sampler, loader = load_data(config, model, accelerator.num_processes)
     state = TrainState(processes=accelerator.num_processes, data=fingerprint(loader.dataset))
-    model = _readied(config, model, loader.dataset, accelerator)
+    model = _ready_model(config, model, loader.dataset, accelerator)
     plain = PlainModel(model, config.lora, accelerator)
     objective = _objective(config, model)
     if model.tagger is not None and objective.tagger is None and accelerator.is_main_process:
@@ -90,7 +90,9 @@ def build(config: TrainConfig) -> Run:
     run = Run(config, accelerator, model, wrapped, prepared, [], sampler, loader, n_steps, state, validator, plain)
     if config.resume:
         _resume(run)
-    run.schedules += [learning_rate(config.optim, one.optimizer, n_steps, run.state.step) for one in prepared]
+    run.schedules += [
+        learning_rate(config.optim, optimiser.optimizer, n_steps, run.state.step) for optimiser in prepared
+    ]
     return run
 
 
@@ -112,7 +114,7 @@ def _accelerator(config: TrainConfig) -> Any:
     return accelerator
 
 
-def _readied(config: TrainConfig, model: models.Model, examples: object, accelerator: Any) -> models.Model:
+def _ready_model(config: TrainConfig, model: models.Model, examples: object, accelerator: Any) -> models.Model:
     """The model with what is fitted and noted before the first step, set up for this machine."""
     if isinstance(examples, ChunkExamples):
         if config.data.questions.share:
@@ -121,7 +123,7 @@ def _readied(config: TrainConfig, model: models.Model, examples: object, acceler
             for warning in check_suitable(examples, config.init_from or str(config.tokenizer)):
                 if accelerator.is_main_process:
                     _log.warning("%s", warning)
-            model = fitted(model, examples, config.fit)
+            model = fit_heads(model, examples, config.fit)
     network: Any = model.network
     if accelerator.device.type == "cpu":  # with gradients a quarter faster there than torch's fused attention
         with without_advice():  # MPNet has only this one
@@ -154,7 +156,7 @@ def _resume(run: Run) -> None:
     check_processes(state.processes, accelerator.num_processes)
     check_data(state.data, run.state.data, run.config.data.path)
     tensors = load_file(folder / OPTIMISER_FILE)
-    restore(tensors, accelerator.unwrap_model(run.objective), run.optimisers)
+    restore_tensors(tensors, accelerator.unwrap_model(run.objective), run.optimisers)
     run.state = replace(state, processes=accelerator.num_processes, data=run.state.data)
     if run.config.lora.rank:
         model = run.plain(run.model, run.objective)

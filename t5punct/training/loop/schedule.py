@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def warm_up_warnings(config: OptimConfig, n_steps: int) -> Iterator[str]:
-    """What is odd where a run ends before its warm-up does."""
+    """Yield what is odd where a run ends before its warm-up does."""
     if config.schedule != "constant" and config.warmup_steps >= n_steps:
         yield (
             f"a warm-up of {config.warmup_steps} steps in a run of {n_steps}: the learning rate never reaches "
@@ -27,12 +27,12 @@ def warm_up_warnings(config: OptimConfig, n_steps: int) -> Iterator[str]:
 
 
 def rate_now(config: OptimConfig, schedule: Any) -> float:
-    """Where the schedule has taken `optim.lr`: the groups of an optimiser may have rates of their own."""
+    """Return where the schedule has taken `optim.lr`: the groups of an optimiser may have rates of their own."""
     return config.lr * float(schedule.lr_lambdas[0](schedule.last_epoch))
 
 
 def learning_rate(config: OptimConfig, optimiser: torch.optim.Optimizer, n_steps: int, done: int) -> Any:
-    """The learning rate over the run's steps, of which `done` are over."""
+    """Return the learning rate over the run's steps, of which `done` are over."""
     from transformers import get_scheduler
 
     schedule = get_scheduler(config.schedule, optimiser, config.warmup_steps, n_steps)

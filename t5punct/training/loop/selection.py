@@ -2,8 +2,8 @@
 
 In: what validation found, and where the run stands.  Out: where it stands with its best score, and whether to stop.
 
->>> state = judged(TrainState(step=5), {"step": 5, "micro_f1": 61.0}, "micro_f1")
->>> state = judged(replace(state, step=10), {"step": 10, "micro_f1": 60.5}, "micro_f1")
+>>> state = update_best(TrainState(step=5), {"step": 5, "micro_f1": 61.0}, "micro_f1")
+>>> state = update_best(replace(state, step=10), {"step": 10, "micro_f1": 60.5}, "micro_f1")
 >>> state.best, state.best_step, state.stale, is_stale(state, patience=2), is_stale(state, patience=1)
 (61.0, 5, 1, False, True)
 """
@@ -20,7 +20,7 @@ LOGGED = {"loss": "validation_loss", "tag_loss": "validation_tag_loss"}  # other
 
 
 def score_of(config: TrainConfig) -> str:
-    """The score that decides: the config's, else what the run has of micro F1, text loss and tagger's loss."""
+    """Return the score that decides: the config's, else what the run has of micro F1, text loss and tagger's loss."""
     if config.validation.score is not None:
         return config.validation.score
     if config.validation.file is not None:
@@ -28,8 +28,8 @@ def score_of(config: TrainConfig) -> str:
     return "loss" if config.loss.text_weight else "tag_loss"
 
 
-def judged(state: TrainState, line: Mapping[str, float], score: str) -> TrainState:
-    """The state after a validation, whose line of the log is given; an equal score is no better one.
+def update_best(state: TrainState, line: Mapping[str, float], score: str) -> TrainState:
+    """Return the state after a validation, whose line of the log is given; an equal score is no better one.
 
     With another score than before (a resumed run may change it) the search for the best begins anew.
     """
@@ -41,5 +41,5 @@ def judged(state: TrainState, line: Mapping[str, float], score: str) -> TrainSta
 
 
 def is_stale(state: TrainState, patience: int | None) -> bool:
-    """Whether so many validations in a row have found nothing better; never without a patience."""
+    """Return whether so many validations in a row have found nothing better; never without a patience."""
     return patience is not None and state.stale >= patience

@@ -17,7 +17,7 @@ from ..config import OptimConfig
 
 
 def is_sharded(accelerator: Any) -> bool:
-    """Whether FSDP holds the weights in parts."""
+    """Return whether FSDP holds the weights in parts."""
     return bool(accelerator.distributed_type == "FSDP")
 
 
@@ -36,13 +36,13 @@ def check_sharded(accelerator: Any, optim: OptimConfig) -> None:
         )
 
 
-def whole(tensor: torch.Tensor) -> torch.Tensor:
-    """All of a tensor of which each process may hold a part."""
+def gather_whole(tensor: torch.Tensor) -> torch.Tensor:
+    """Return all of a tensor of which each process may hold a part."""
     return tensor.full_tensor() if isinstance(tensor, DTensor) else tensor
 
 
-def in_parts_of(parameter: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
-    """A copy of a whole tensor where its parameter is; in parts, if the parameter of this shape is.
+def split_like(parameter: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
+    """Return a copy of a whole tensor where its parameter is; in parts, if the parameter of this shape is.
 
     A copy, as what is read from a file may lie anywhere in memory, and kernels then add in another order.
     """

@@ -20,7 +20,7 @@ _PROJECT = "t5punct"
 
 
 def tracker_settings(config: TrainConfig) -> dict[str, Any]:
-    """What accelerate's object is to be made with.  Raises ConfigError for a tracker that is not known or installed."""
+    """Return accelerate's settings for trackers.  Raises ConfigError for a tracker that is not known or installed."""
     if not config.report_to:
         return {}
     from accelerate.tracking import get_available_trackers

@@ -16,16 +16,16 @@ from typing import Any
 
 from ...errors import ConfigError
 from ..checkpoint.checkpoint import check_output, clear_leftovers, save_checkpoint
-from ..checkpoint.lock import alone
-from ..checkpoint.optimiser_state import collected
+from ..checkpoint.lock import lock_folder
+from ..checkpoint.optimiser_state import collect_tensors
 from ..checkpoint.resuming import dotted
 from ..config import TrainConfig
-from ..examples.delays import drawn
+from ..examples.delays import draw_delay
 from .objective import Losses
-from .progress import Progress
+from .progress import RunLog
 from .run import Run, build
 from .schedule import rate_now
-from .selection import is_stale, judged, score_of
+from .selection import is_stale, score_of, update_best
 from .trackers import end_trackers, start_trackers
 
 _log = logging.getLogger(__name__)
@@ -35,7 +35,7 @@ def train(config: TrainConfig) -> Path:
     """Train, and return the folder of the final model."""
     output = Path(config.output)
     check_output(config)
-    with alone(output) as is_first:
+    with lock_folder(output) as is_first:
         if is_first:
             clear_leftovers(output)
         run = build(config)
@@ -49,13 +49,13 @@ def train(config: TrainConfig) -> Path:
 
 def _train(run: Run, config: TrainConfig, output: Path) -> None:
     show, track = run.accelerator.is_main_process, run.accelerator.log
-    with Progress(output, run.n_steps, run.state, show=show, track=track) as progress:
+    with RunLog(output, run.n_steps, run.state, show=show, track=track) as progress:
         take_steps(run, progress)
     _save(run)
 
 
-def take_steps(run: Run, progress: Progress) -> None:
-    """All steps that are left, with the validations and checkpoints that fall between them."""
+def take_steps(run: Run, progress: RunLog) -> None:
+    """Take all steps that are left, with the validations and checkpoints that fall between them."""
     config = run.config
     while not _is_over(run):
         run.loader.dataset.epoch = run.state.epoch
@@ -94,7 +94,7 @@ def _step(run: Run, batch: Any) -> Losses | None:
         # each process draws its own, so that a step sees several
         place = run.config.seed, run.state.epoch, run.state.batch, accelerator.process_index
         with accelerator.autocast():
-            losses: Losses = run.objective(batch, drawn(run.config.data.delays, *place))
+            losses: Losses = run.objective(batch, draw_delay(run.config.data.delays, *place))
         accelerator.backward(losses.total)
         if accelerator.sync_gradients and optim.clip_norm:
             accelerator.clip_grad_norm_(run.objective.parameters(), optim.clip_norm)
@@ -117,16 +117,16 @@ def _check_finite(losses: Losses, step: int) -> None:
         raise ConfigError(f"loss {loss} in step {step}", expected="a finite loss", fix="lower optim.lr")
 
 
-def _validate(run: Run, progress: Progress) -> bool:
+def _validate(run: Run, progress: RunLog) -> bool:
     """Measure the model; gives whether it is the best so far.  Every process learns what the first one found."""
     from accelerate.utils import broadcast_object_list
 
     assert run.validator is not None  # noqa: S101  (made where steps are validated)
     model = run.plain(run.model, run.objective, to_use=True)
-    found = [run.validator.line(model, run.state.step) if run.accelerator.is_main_process else None]
-    line = {"step": run.state.step, "words": run.state.words, **broadcast_object_list(found)[0]}
+    lines = [run.validator.line(model, run.state.step) if run.accelerator.is_main_process else None]
+    line = {"step": run.state.step, "words": run.state.words, **broadcast_object_list(lines)[0]}
     progress.record(line)
-    run.state = judged(run.state, line, score_of(run.config))
+    run.state = update_best(run.state, line, score_of(run.config))
     if is_stale(run.state, run.config.validation.patience) and run.accelerator.is_main_process:
         best = f"{run.state.score} {run.state.best} of step {run.state.best_step}"
         _log.info("stopped at step %s: nothing better than %s", run.state.step, best)
@@ -138,7 +138,7 @@ def _save(run: Run) -> None:
     if run.saved == run.state:
         return
     accelerator = run.accelerator
-    tensors = collected(accelerator.unwrap_model(run.objective), run.optimisers, accelerator)
+    tensors = collect_tensors(accelerator.unwrap_model(run.objective), run.optimisers, accelerator)
     model = run.plain(run.model, run.objective)
     if accelerator.is_main_process:
         save_checkpoint(Path(run.config.output), model, tensors, run.state, run.config)

@@ -58,7 +58,7 @@ class Validator:
             )
 
     def line(self, model: Model, step: int) -> dict[str, float | int]:
-        """A line for the log.  Leaves the model in training mode."""
+        """Return a line for the log.  Leaves the model in training mode."""
         model.network.eval()
         with torch.no_grad():
             values = self._loss(model) | self._scores(model)
@@ -77,11 +77,11 @@ class Validator:
         for indices in by_length(examples.lengths, self.batch_tokens):
             batch = make([examples[index] for index in indices]).to(model.device)
             losses = objective(batch)
-            n_batch_tokens, n_batch_slots = (int((one != IGNORED).sum()) for one in (batch.labels, batch.marks))
+            n_batch_tokens, n_batch_slots = (int((classes != IGNORED).sum()) for classes in (batch.labels, batch.marks))
             text, n_tokens = text + float(losses.text) * n_batch_tokens, n_tokens + n_batch_tokens
             tags, n_slots = tags + float(losses.tags) * n_batch_slots, n_slots + n_batch_slots
-        found = {"validation_loss": round(text / n_tokens, 4)}
-        return found if model.tagger is None else found | {"validation_tag_loss": round(tags / n_slots, 4)}
+        means = {"validation_loss": round(text / n_tokens, 4)}
+        return means if model.tagger is None else means | {"validation_tag_loss": round(tags / n_slots, 4)}
 
     def _scores(self, model: Model) -> dict[str, float]:
         """F1 with the decoder that is trained; empty without a file."""
@@ -90,8 +90,8 @@ class Validator:
         chosen = PunctuatorConfig.of_preset(self.config.preset)
         punctuator = Punctuator(model, replace(chosen, decoding=DecodingConfig(self.decoder)))
         scores = evaluate_file(self.config.file, punctuator, max_words=self.config.max_words).scores
-        found = {f"{name.lower()}_f1": values.f1 for name, values in scores.per_class.items()}
-        values = {"micro_f1": scores.micro.f1, "macro_f1": scores.macro_f1, **found}
+        class_f1 = {f"{name.lower()}_f1": values.f1 for name, values in scores.per_class.items()}
+        values = {"micro_f1": scores.micro.f1, "macro_f1": scores.macro_f1, **class_f1}
         return {name: round(value or 0.0, 2) for name, value in values.items()}
 
 

@@ -2,7 +2,8 @@
 
 In: the folder of a run, and a name.  Out: `README.md` in Markdown, with the metadata that the hub reads.
 
-`card(Path("runs/mine"), task, "someone/mine")` tells what the run's own files tell, and no path of this machine.
+`compose_card(Path("runs/mine"), task, "someone/mine")` tells what the run's own files tell, and no path of this
+machine.
 """
 
 from __future__ import annotations
@@ -42,21 +43,25 @@ class Parent:
 
 
 def may_write(path: Path) -> bool:
-    """Whether a card may be written there: a person's own is kept."""
+    """Return whether a card may be written there: a person's own is kept."""
     return not path.is_file() or _MADE in path.read_text(encoding="utf-8")
 
 
-def card(source: Path, task: TaskConfig, name: str, *, licence: str | None = None, blend: str | None = None) -> str:
-    """The card of a run's model; `name`: what it is loaded by; `blend`: what of its weights are the run's, in words.
+def compose_card(
+    source: Path, task: TaskConfig, name: str, *, licence: str | None = None, blend: str | None = None
+) -> str:
+    """Return the card of a run's model; `name`: what loads it; `blend`: what of its weights are the run's, in words.
 
     The scores of a run are not those of a blend, so that a blend's card has none.
     """
     from huggingface_hub import ModelCardData
 
     runs = tuple(_runs(source))
-    origins = [str(one.init_from) for one in runs if one.init_from is not None]
-    parents = [_parent(one) for one in origins or ([] if source.is_dir() else [str(source)])]  # of the hub, or bundled
-    hub_ids = [one.name for one in parents if "/" in one.name]
+    origins = [str(run.init_from) for run in runs if run.init_from is not None]
+    parents = [
+        _parent(origin) for origin in origins or ([] if source.is_dir() else [str(source)])
+    ]  # of the hub, or bundled
+    hub_ids = [parent.name for parent in parents if "/" in parent.name]
     data = ModelCardData(
         language=None,
         license=licence,
@@ -80,14 +85,14 @@ def card(source: Path, task: TaskConfig, name: str, *, licence: str | None = Non
 def _use(name: str, task: TaskConfig, decoder: str) -> Iterator[str]:
     """With the decoder that was trained, which has a name of its own where it is not the default."""
     if decoder == "slots":
-        option, imported, made = "", "Punctuator", f'Punctuator.from_pretrained("{name}")'
+        option, imported, construction = "", "Punctuator", f'Punctuator.from_pretrained("{name}")'
     else:
         option, imported = f" --decoder {decoder}", "DecodingConfig, Punctuator, PunctuatorConfig"
         config = f'PunctuatorConfig(decoding=DecodingConfig("{decoder}"))'
-        made = f'Punctuator.from_pretrained("{name}", {config})'
+        construction = f'Punctuator.from_pretrained("{name}", {config})'
     yield from ("## Use", "", "```sh", f"t5punct punctuate talk.txt --model {name}{option}", "```", "")
     yield from ("```python", f"from t5punct import {imported}", "")
-    yield from (f'print({made}.punctuate("how are you today"))', "```", "")
+    yield from (f'print({construction}.punctuate("how are you today"))', "```", "")
     case = "capitals too" if task.cased else "no capitals: it writes lower case"
     yield f"Marks `{' '.join(task.marks)}`, {case}. Styles: {', '.join(task.styles)} (default: {task.default_style})."
     yield ""
@@ -97,7 +102,7 @@ def _parents(parents: list[Parent], licence: str | None) -> Iterator[str]:
     yield from ("## Parents", "")
     if parents:
         yield from ("| model | licence |", "| --- | --- |")
-        yield from (f"| {one.name} | {one.licence or 'not known'} |" for one in parents)
+        yield from (f"| {parent.name} | {parent.licence or 'not known'} |" for parent in parents)
     else:
         yield "None that its files name: it began with random weights, or they do not say."
     yield from ("", f"Licence of this model: {licence or 'not stated'}.", "")
@@ -142,19 +147,20 @@ def _corpus_name(corpus: CorpusConfig, root: str) -> str:
 def _scores(source: Path) -> Iterator[str]:
     """What `t5punct report` has found."""
     yield from ("## Scores", "")
-    found = _values(source / VALUES).get("scores")
-    if not found:
+    scores = _values(source / VALUES).get("scores")
+    if not scores:
         yield "None yet."
         return
-    spread = found["micro_f1_interval"]
+    spread = scores["micro_f1_interval"]
     between = f" ({spread[0]:.1f} to {spread[1]:.1f})" if spread else ""
-    yield from (f"On {found['words']:,} words of {Path(found['data']).name}:", "")
+    yield from (f"On {scores['words']:,} words of {Path(scores['data']).name}:", "")
     yield from ("| class | precision | recall | F1 (95 %) |", "| --- | --- | --- | --- |")
-    for name, one in found["per_class"].items():
-        yield f"| {name} | {score_text(one['precision'])} | {score_text(one['recall'])} | {score_text(one['f1'])} |"
-    micro = (score_text(found[name]) for name in ("micro_precision", "micro_recall", "micro_f1"))
+    for name, values in scores["per_class"].items():
+        numbers = (score_text(values[column]) for column in ("precision", "recall", "f1"))
+        yield f"| {name} | {' | '.join(numbers)} |"
+    micro = (score_text(scores[name]) for name in ("micro_precision", "micro_recall", "micro_f1"))
     yield f"| micro | {' | '.join(micro)}{between} |"
-    yield from ("", f"Settings: `{re.sub(r'[|]model:[^|]*', '', found['signature'])}`")
+    yield from ("", f"Settings: `{re.sub(r'[|]model:[^|]*', '', scores['signature'])}`")
 
 
 def _runs(source: Path) -> Iterator[TrainConfig]:
@@ -164,13 +170,13 @@ def _runs(source: Path) -> Iterator[TrainConfig]:
         if not file.is_file():
             return
         try:
-            found = settings.load_plain(TrainConfig, file)
+            config = settings.load_plain(TrainConfig, file)
         except T5PunctError:  # of another version
             return
-        yield found
-        if found.init_from is None:
+        yield config
+        if config.init_from is None:
             return
-        source = Path(found.init_from).expanduser()
+        source = Path(config.init_from).expanduser()
 
 
 def _parent(source: str) -> Parent:
@@ -193,7 +199,7 @@ def _parent(source: str) -> Parent:
 
 def _values(path: Path) -> Mapping[str, Any]:
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        values = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return values if isinstance(values, dict) else {}

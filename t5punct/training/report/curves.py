@@ -38,20 +38,20 @@ class Point:
 
 
 def log_of(run: Path) -> Path:
-    """Where a run's log is."""
+    """Return where a run's log is."""
     run = run.absolute()  # `.` has no name
     return run.with_name(run.name + ".log.jsonl")
 
 
 def read_log(path: Path) -> tuple[Point, ...]:
-    """The points of a log, in order.  None without a log.
+    """Return the points of a log, in order.  None without a log.
 
     Validations of older versions do not say how many words, and get those of the line before.  A loss of 0 is one that
     was not trained, and is left out.
     """
     if not path.is_file():
         return ()
-    names, points, words = {one.name for one in fields(Point)}, list[Point](), 0
+    names, points, words = {field.name for field in fields(Point)}, list[Point](), 0
     for line in path.read_text(encoding="utf-8").splitlines():
         try:
             values = json.loads(line)
@@ -64,7 +64,7 @@ def read_log(path: Path) -> tuple[Point, ...]:
 
 
 def seconds_of(points: Sequence[Point]) -> float:
-    """How long the training took, without validation and saving: words by words a second, line by line."""
+    """Return how long the training took, without validation and saving: words by words a second, line by line."""
     seconds = before = 0.0
     for point in points:
         if point.words_per_second:
@@ -74,7 +74,7 @@ def seconds_of(points: Sequence[Point]) -> float:
 
 
 def draw_curves(points: Sequence[Point], path: Path) -> bool:
-    """Losses, and scores where there are any, by million words; False, and nothing drawn, without matplotlib."""
+    """Draw losses, and scores where there are any, by million words; False, and nothing drawn, without matplotlib."""
     if find_spec("matplotlib") is None or not points:
         return False
     from matplotlib.figure import Figure
@@ -83,15 +83,15 @@ def draw_curves(points: Sequence[Point], path: Path) -> bool:
 
     figure = Figure(figsize=(10, 4))
     scored = _series(points, "micro_f1")
-    losses, *others = figure.subplots(1, 2 if scored else 1, squeeze=False)[0]
+    losses, *score_axes = figure.subplots(1, 2 if scored else 1, squeeze=False)[0]
     for name, label in LOSSES.items():
-        found = _series(points, name)
-        if found:
-            losses.plot(*zip(*found, strict=True), "o-" if len(found) < 15 else "-", markersize=3, label=label)
+        series = _series(points, name)
+        if series:
+            losses.plot(*zip(*series, strict=True), "o-" if len(series) < 15 else "-", markersize=3, label=label)
     losses.set(xlabel="million words", ylabel="mean cross-entropy, nats")
     if losses.lines:
         losses.legend()
-    for axes in others:
+    for axes in score_axes:
         axes.plot(*zip(*scored, strict=True), "ko-", markersize=3)
         axes.set(xlabel="million words", ylabel="micro F1 while training, %")
     save(figure, path)

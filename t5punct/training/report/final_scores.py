@@ -35,12 +35,12 @@ class FinalScores:
 
 
 def scored_file(config: TrainConfig) -> str | None:
-    """The text that a run's report scores."""
+    """Return the text that a run's report scores."""
     return config.report.file or config.validation.file
 
 
-def final_scores(run: Path, config: TrainConfig, told: Callable[[int, int], None] | None = None) -> FinalScores:
-    """Score a run.  `told` hears how many words are decided, and of how many.
+def final_scores(run: Path, config: TrainConfig, on_progress: Callable[[int, int], None] | None = None) -> FinalScores:
+    """Score a run.  `on_progress` is called with how many words are decided, and of how many.
 
     Raises InputError for a text that cannot be read, ModelError for a run without a model.
     """
@@ -55,14 +55,14 @@ def final_scores(run: Path, config: TrainConfig, told: Callable[[int, int], None
     ours, notes = _punctuator(str(run), config), list[str]()
     theirs, note = _start(config)
     notes += [note] if note else []
-    systems = [one for one in (theirs, ours) if one is not None]
+    systems = [system for system in (theirs, ours) if system is not None]
     n_words, n_there = _affordable(file, systems, wanted), n_words_of(file, wanted.max_words) or wanted.max_words
     if n_words < n_there:
         notes.append(f"At most {n_words:,} words are scored, to end in {wanted.max_seconds} s (`report.max_seconds`).")
 
     def tell(done: int) -> None:
-        if told is not None:
-            told(done, len(systems) * min(n_words, n_there))
+        if on_progress is not None:
+            on_progress(done, len(systems) * min(n_words, n_there))
 
     if theirs is None:
         return FinalScores(evaluate_file(file, ours, max_words=n_words, told=tell), None, tuple(notes))

@@ -34,45 +34,45 @@ _SHOWN_POINTS = 12  # of the log, in the table
 
 
 def run_config(run: Path) -> TrainConfig:
-    """The settings of a finished run.  Raises ModelError if the folder is none."""
+    """Return the settings of a finished run.  Raises ModelError if the folder is none."""
     if not (run / TRAIN_FILE).is_file():
         raise ModelError(f"no {TRAIN_FILE} in {run}", expected="the folder of a training run", fix="check the name")
     return settings.load_plain(TrainConfig, run / TRAIN_FILE)
 
 
-def write_report(run: Path, config: TrainConfig, told: Callable[[int, int], None] | None = None) -> Path:
-    """Score the run, and write its page with a picture and its values beside it; where the page is.
+def write_report(run: Path, config: TrainConfig, on_progress: Callable[[int, int], None] | None = None) -> Path:
+    """Score the run, write its page with a picture and its values beside it, and return where the page is.
 
     Each file is written whole or not at all.  Raises as `final_scores` does.
     """
-    points, found = read_log(log_of(run)), final_scores(run, config, told)
+    points, final = read_log(log_of(run)), final_scores(run, config, on_progress)
     has_picture = draw_curves(points, run / PICTURE)
     values = {
-        "scores": found.scores and as_json(found.scores),
-        "comparison": found.comparison and comparison_json(found.comparison),
+        "scores": final.scores and as_json(final.scores),
+        "comparison": final.comparison and comparison_json(final.comparison),
     }
     with writing(run / VALUES) as handle:
         handle.write(json.dumps(values, ensure_ascii=False, indent=2) + "\n")
     with writing(run / PAGE) as handle:
-        handle.writelines(f"{line}\n" for line in page(run, config, points, found, has_picture=has_picture))
+        handle.writelines(f"{line}\n" for line in iter_page_lines(run, config, points, final, has_picture=has_picture))
     return run / PAGE
 
 
-def page(
-    run: Path, config: TrainConfig, points: Sequence[Point], found: FinalScores, *, has_picture: bool
+def iter_page_lines(
+    run: Path, config: TrainConfig, points: Sequence[Point], final: FinalScores, *, has_picture: bool
 ) -> Iterator[str]:
-    """The lines of the page."""
+    """Yield the lines of the page."""
     yield from (f"# {run.name}", "")
-    yield from (f"- {line}" for line in _summary(points, found, _rival(config)))
+    yield from (f"- {line}" for line in _summary(points, final, _rival(config)))
     yield ""
     if has_picture:
         yield from (f"![losses and scores]({PICTURE})", "")
     elif points:
         yield from ('No picture: matplotlib is missing (`pip install "t5punct[report]"`).', "")
-    if found.scores is not None:
-        yield from _scores(found.scores)
-    if found.comparison is not None:
-        yield from _gains(found, config)
+    if final.scores is not None:
+        yield from _scores(final.scores)
+    if final.comparison is not None:
+        yield from _gains(final, config)
     yield from _course(points)
     yield from ("## Environment", "", "Where this page was written.", "")
     yield from (f"- {line}" for line in environment())
@@ -84,7 +84,7 @@ def _rival(config: TrainConfig) -> str:
     return f"`{config.report.against}`" if config.report.against else "the starting model"
 
 
-def _summary(points: Sequence[Point], found: FinalScores, rival: str) -> Iterator[str]:
+def _summary(points: Sequence[Point], final: FinalScores, rival: str) -> Iterator[str]:
     """What most readers want to know."""
     seconds = seconds_of(points)
     if points and seconds:
@@ -93,13 +93,13 @@ def _summary(points: Sequence[Point], found: FinalScores, rival: str) -> Iterato
             f"{last.step:,} steps on {last.words:,} words in {_duration(seconds)}, without validation and saving: "
             f"{last.words / seconds:,.0f} words a second."
         )
-    if found.scores is not None:
-        report = found.scores
+    if final.scores is not None:
+        report = final.scores
         yield f"Micro F1 {_with_interval(report, MICRO)} on {report.scores.words:,} words of {Path(report.data).name}."
-    if found.comparison is not None:
-        _, _, gain, spread, p_value = difference_cells(found.comparison.of(MICRO))
+    if final.comparison is not None:
+        _, _, gain, spread, p_value = difference_cells(final.comparison.of(MICRO))
         yield f"Against {rival}: {gain} ({spread}; p {p_value})."
-    yield from found.notes
+    yield from final.notes
 
 
 def _scores(report: Report) -> Iterator[str]:
@@ -114,9 +114,9 @@ def _scores(report: Report) -> Iterator[str]:
     )
     scores = report.scores
     for name in (*CLASS_MARKS, MICRO, BOUNDARY):
-        one = {MICRO: scores.micro, BOUNDARY: scores.boundary, **scores.per_class}[name]
-        numbers = f"{score_text(one.precision)} | {score_text(one.recall)} | {_with_interval(report, name)}"
-        yield f"| {name} | {numbers} | {one.reference:,} |"
+        counted = {MICRO: scores.micro, BOUNDARY: scores.boundary, **scores.per_class}[name]
+        numbers = f"{score_text(counted.precision)} | {score_text(counted.recall)} | {_with_interval(report, name)}"
+        yield f"| {name} | {numbers} | {counted.reference:,} |"
     yield from (
         "",
         f"Macro F1 {score_text(scores.macro_f1)}, slot error rate {score_text(scores.slot_error_rate)}, capitals "
@@ -127,8 +127,8 @@ def _scores(report: Report) -> Iterator[str]:
     )
 
 
-def _gains(found: FinalScores, config: TrainConfig) -> Iterator[str]:
-    assert found.comparison is not None  # noqa: S101  (the caller has checked it)
+def _gains(final: FinalScores, config: TrainConfig) -> Iterator[str]:
+    assert final.comparison is not None  # noqa: S101  (the caller has checked it)
     against = config.report.against
     yield from (
         f"## Against {_rival(config)}",
@@ -140,8 +140,8 @@ def _gains(found: FinalScores, config: TrainConfig) -> Iterator[str]:
         f"| | {'other' if against else 'start'} | this run | difference | 95 % | p |",
         "| --- | --- | --- | --- | --- | --- |",
     )
-    for one in found.comparison.differences:
-        yield f"| {one.name} | {' | '.join(difference_cells(one))} |"
+    for difference in final.comparison.differences:
+        yield f"| {difference.name} | {' | '.join(difference_cells(difference))} |"
     yield ""
 
 
@@ -150,28 +150,30 @@ def _course(points: Sequence[Point]) -> Iterator[str]:
     if not points:
         return
     step = max(1, -(-len(points) // _SHOWN_POINTS))
-    shown = [one for place, one in enumerate(points, start=1) if place % step == 0 or place == len(points)]
+    shown = [point for place, point in enumerate(points, start=1) if place % step == 0 or place == len(points)]
     all_names = ("text_loss", "tag_loss", "validation_loss", "micro_f1")
-    names = [name for name in all_names if any(getattr(one, name) is not None for one in points)]
+    names = [name for name in all_names if any(getattr(point, name) is not None for point in points)]
     yield from ("## Course", "", f"| step | words | {' | '.join(names)} |", "| --- " * (2 + len(names)) + "|")
     before: dict[str, float | None] = {}
     done = iter(points)
-    for one in shown:
+    for shown_point in shown:
         for point in done:  # the last value of each column up to this line
             before |= {name: getattr(point, name) for name in names if getattr(point, name) is not None}
-            if point is one:
+            if point is shown_point:
                 break
-        values = (before.get(name) for name in names)
-        yield f"| {one.step:,} | {one.words:,} | {' | '.join(score_text(value, 2) for value in values)} |"
+        values = " | ".join(score_text(before.get(name), 2) for name in names)
+        yield f"| {shown_point.step:,} | {shown_point.words:,} | {values} |"
     yield ""
 
 
 def environment() -> Iterator[str]:
-    """Versions and the kind of machine; no names of machines, people or places."""
+    """Yield versions and the kind of machine; no names of machines, people or places."""
     import torch
 
-    found = {name: _version(name) for name in _PACKAGES}
-    yield f"Python {platform.python_version()}, " + ", ".join(f"{name} {found[name]}" for name in found if found[name])
+    versions = {name: _version(name) for name in _PACKAGES}
+    yield f"Python {platform.python_version()}, " + ", ".join(
+        f"{name} {versions[name]}" for name in versions if versions[name]
+    )
     yield f"{platform.system()} on {platform.machine()}, {os.cpu_count()} processors"
     devices = [torch.cuda.get_device_name(number) for number in range(torch.cuda.device_count())]
     yield f"accelerators: {', '.join(devices) or 'none'}"
@@ -191,8 +193,8 @@ def _version(name: str) -> str:
 def _with_interval(report: Report, name: str) -> str:
     """A score with its interval; a single document has none."""
     score = score_of(report.scores, name)
-    found = None if score is None else interval(report.counts, f1_of(name))
-    return score_text(score) + ("" if found is None else f" ({found.low:.1f} to {found.high:.1f})")
+    spread = None if score is None else interval(report.counts, f1_of(name))
+    return score_text(score) + ("" if spread is None else f" ({spread.low:.1f} to {spread.high:.1f})")
 
 
 def _duration(seconds: float) -> str:

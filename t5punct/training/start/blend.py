@@ -4,7 +4,8 @@ In: two models of one shape and vocabulary, and a share.  Out: a model with the 
 `share * tuned + (1 - share) * start` (WiSE-FT, Wortsman 2022, equation 1), and the tuned one's task.
 
 Half way, a fine-tuned model keeps most of what it has learned and forgets a quarter as much of what it knew before
-(docs/results/finetune.md).  `blended(tuned, start, 1.0)` is the tuned one, `blended(tuned, start, 0.0)` the start.
+(docs/results/finetune.md).  `blend_models(tuned, start, 1.0)` is the tuned one, `blend_models(tuned, start, 0.0)` the
+start.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from ...errors import ConfigError
 from ...model import Model, same_tokenizer
 
 
-def blended(tuned: Model, start: Model, share: float) -> Model:
-    """The model between two, in float32; `share` is the tuned one's, 0 to 1.
+def blend_models(tuned: Model, start: Model, share: float) -> Model:
+    """Blend two models, in float32, and return the third; `share` is the tuned one's, 0 to 1.
 
     Raises ConfigError for another share, and for models of other shapes, vocabularies or marks.
     """

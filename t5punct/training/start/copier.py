@@ -59,7 +59,7 @@ def fit_copier(model: Model, examples: ChunkExamples, n_words: int) -> None:
     sources, states = _collect(model, examples, n_words)
     ids = torch.cat(sources)
     mean = embeddings[ids].mean(0)  # weighted by how often tokens come
-    readers = _readers(states, [embeddings[one] - mean for one in sources])
+    readers = _readers(states, [embeddings[source] - mean for source in sources])
     first = network.get_decoder().block[0]
     _write_self_attention(first.layer[0].SelfAttention, embeddings[ids])
     _write_cross_attention(first.layer[1].EncDecAttention, readers, embeddings[ids], torch.cat(states))
@@ -77,16 +77,18 @@ def _collect(model: Model, examples: ChunkExamples, n_words: int) -> tuple[list[
 
 
 def _readers(states: Sequence[torch.Tensor], wanted: Sequence[torch.Tensor]) -> _Readers:
-    def fitted(here: slice, there: slice) -> torch.Tensor:
-        inputs = torch.cat([one[here] for one in states])
-        outputs = torch.cat([one[there] for one in wanted])
+    def fit_reader(here: slice, there: slice) -> torch.Tensor:
+        inputs = torch.cat([rows[here] for rows in states])
+        outputs = torch.cat([rows[there] for rows in wanted])
         square = inputs.T @ inputs
         ridge = _RIDGE * len(inputs) * torch.eye(len(square), device=inputs.device)
         reader: torch.Tensor = torch.linalg.solve(square + ridge, inputs.T @ outputs).T
         return reader
 
     every, all_but_first, all_but_last = slice(None), slice(1, None), slice(None, -1)
-    return _Readers(fitted(every, every), fitted(all_but_first, all_but_last), fitted(all_but_last, all_but_first))
+    return _Readers(
+        fit_reader(every, every), fit_reader(all_but_first, all_but_last), fit_reader(all_but_last, all_but_first)
+    )
 
 
 def _write_self_attention(attention: Any, rows: torch.Tensor) -> None:
@@ -115,8 +117,8 @@ def _write_cross_attention(attention: Any, readers: _Readers, rows: torch.Tensor
         (range(half, attention.n_heads), readers.own, 0, readers.following),
     )
     for heads, keys, offset, values in plans:
-        found = (states @ keys.T).roll(-offset, 0)
-        sharp = _SURE_LOGIT / (asked * found).sum(-1).mean()
+        offered = (states @ keys.T).roll(-offset, 0)
+        sharp = _SURE_LOGIT / (asked * offered).sum(-1).mean()
         outs, ins = _factors(values * (loud / (states @ values.T).norm(dim=-1).mean()), len(heads) * d_kv)
         for number, head in enumerate(heads):
             part = slice(head * d_kv, (head + 1) * d_kv)

@@ -28,8 +28,8 @@ _ITERATIONS = 60
 _BATCH_TOKENS = 2048
 
 
-def fitted(model: Model, examples: ChunkExamples, config: FitConfig) -> Model:
-    """The model with everything that the config asks for; a tagger that it has already is kept."""
+def fit_heads(model: Model, examples: ChunkExamples, config: FitConfig) -> Model:
+    """Fit what the config asks for, and return the model with it; a tagger that it has already is kept."""
     if config.tagger_words and model.tagger is None:
         model = replace(model, tagger=fit_tagger(model, examples, config.tagger_words))
     if config.copier_words:
@@ -71,11 +71,11 @@ def _fit(head: torch.nn.Linear, states: torch.Tensor, classes: torch.Tensor) -> 
 def _states(model: Model, examples: Sequence[Example]) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """States of each word's last token (n_words, d_model), and the classes of its slot and case."""
     make, encoder = collate(model.tokenizer.pad_id), model.network.get_encoder()
-    found: list[tuple[Any, ...]] = []
+    parts_of_batches: list[tuple[Any, ...]] = []
     for places in by_length([len(example.source) for example in examples], _BATCH_TOKENS):
         batch = make([examples[place] for place in places]).to(model.device)
         states = encoder(input_ids=batch.input_ids, attention_mask=batch.attention_mask).last_hidden_state
         real = batch.marks != IGNORED
-        found.append((at_words(states, batch.word_ends)[real].float(), batch.marks[real], batch.cases[real]))
-    states, marks, cases = (torch.cat(parts) for parts in zip(*found, strict=True))
+        parts_of_batches.append((at_words(states, batch.word_ends)[real].float(), batch.marks[real], batch.cases[real]))
+    states, marks, cases = (torch.cat(parts) for parts in zip(*parts_of_batches, strict=True))
     return states, marks, cases

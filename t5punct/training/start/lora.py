@@ -69,21 +69,21 @@ def add_adapters(network: Any, config: LoraConfig) -> None:
 
 
 def is_adapter(name: str) -> bool:
-    """Whether a parameter of this name is one of an adapter's."""
+    """Return whether a parameter of this name is one of an adapter's."""
     return _DOWN in name or _UP in name
 
 
-def merged(state: Mapping[str, torch.Tensor], scale: float) -> dict[str, torch.Tensor]:
-    """The weights of a network with adapters, by the names that they have without, each W + scale * B A.
+def merge_adapters(state: Mapping[str, torch.Tensor], scale: float) -> dict[str, torch.Tensor]:
+    """Return the weights of a network with adapters, by the names that they have without, each W + scale * B A.
 
     state: a state dict; A: (rank, n_in), B: (n_out, rank), W: (n_out, n_in).  A state without adapters stays as it is.
     """
-    found: dict[str, torch.Tensor] = {}
+    merged_state: dict[str, torch.Tensor] = {}
     for name, value in state.items():
         if is_adapter(name):
             continue
         down, up = (state.get(name.replace(_BASE, part)) for part in (_DOWN, _UP))
         if _BASE in name and down is not None and up is not None:
             value = value + scale * (up @ down)  # noqa: PLW2901
-        found[name.replace(_BASE, ".")] = value
-    return found
+        merged_state[name.replace(_BASE, ".")] = value
+    return merged_state

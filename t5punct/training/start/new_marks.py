@@ -28,7 +28,7 @@ _log = logging.getLogger(__name__)
 
 
 def as_learned(model: Model, config: DisfluencyConfig) -> Model:
-    """The model with the sign if training has it; with a warning if it knows the sign and training does not have it."""
+    """Return the model with the sign if training has it; warn if it knows the sign and training does not have it."""
     if config.marked:
         return with_disfluencies(model)
     if model.task.disfluencies:
@@ -37,7 +37,7 @@ def as_learned(model: Model, config: DisfluencyConfig) -> Model:
 
 
 def with_disfluencies(model: Model) -> Model:
-    """The model, whose slots may hold `DISFLUENT` as well; one that knows it already is returned as it is."""
+    """Return the model, whose slots may hold `DISFLUENT` as well; one that knows it already is returned as it is."""
     if model.task.disfluencies:
         return model
     task = replace(model.task, disfluencies=True)
@@ -65,9 +65,9 @@ def _tokenizer(known: TaskTokenizer, task: TaskConfig) -> TaskTokenizer:
 
 def _with_class(tagger: Tagger, task: TaskConfig) -> Tagger:
     """The tagger with one more class of marks, behind the others."""
-    made = Tagger(tagger.marks.in_features, task.slot_marks)
+    wider = Tagger(tagger.marks.in_features, task.slot_marks)
     with torch.no_grad():
-        made.cases.load_state_dict(tagger.cases.state_dict())
-        for new, old in ((made.marks.weight, tagger.marks.weight), (made.marks.bias, tagger.marks.bias)):
+        wider.cases.load_state_dict(tagger.cases.state_dict())
+        for new, old in ((wider.marks.weight, tagger.marks.weight), (wider.marks.bias, tagger.marks.bias)):
             new.copy_(torch.cat([old, old[1:].mean(0, keepdim=True)]))  # the first class is no mark
-    return made.to(tagger.marks.weight.device).requires_grad_(False)
+    return wider.to(tagger.marks.weight.device).requires_grad_(False)

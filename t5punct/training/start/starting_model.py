@@ -2,7 +2,7 @@
 
 In: a `TrainConfig`.  Out: the model of its last checkpoint, of `init_from`, or one with random weights.
 
-`starting_model(TrainConfig(init_from="t5-small", encoder_layers=[0, 2, 4], data=...))` has three encoder layers.
+`make_starting_model(TrainConfig(init_from="t5-small", encoder_layers=[0, 2, 4], data=...))` has three encoder layers.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from ...t5.task import TaskConfig
 from ...t5.weights import is_encoder
 from ..config import TrainConfig
 from ..examples.delays import check_layers
-from ..examples.loading import prepared
+from ..examples.loading import read_prepare_config
 from .fewer_layers import with_decoder_layers, with_encoder_layers
 from .from_encoder import from_encoder
 from .new_marks import as_learned
 from .suitability import check_tokenizer
 
 
-def starting_model(config: TrainConfig) -> models.Model:
-    """The model of the checkpoint, of `init_from`, or a fresh one, with what it will learn of.
+def make_starting_model(config: TrainConfig) -> models.Model:
+    """Return the model of the checkpoint, of `init_from`, or a fresh one, with what it will learn of.
 
     A run with adapters goes on with `init_from`'s network, which it does not change, and the checkpoint's tagger.
     """
@@ -43,9 +43,9 @@ def starting_model(config: TrainConfig) -> models.Model:
         encoder_layers(model.network.get_encoder()).check_delay()
         check_layers(delays, model.network.config.num_layers)
         model = model.with_task(delay_left_words=delays.left_words, delay_layers=delays.layers)
-    made = prepared(config.data.path)
-    pauses = (made.pause_ms, made.long_pause_ms) if made else (None, None)
-    return model.with_task(pause_ms=pauses[0], long_pause_ms=pauses[1]) if made and made.pause_ms else model
+    data = read_prepare_config(config.data.path)
+    pauses = (data.pause_ms, data.long_pause_ms) if data else (None, None)
+    return model.with_task(pause_ms=pauses[0], long_pause_ms=pauses[1]) if data and data.pause_ms else model
 
 
 def _given(config: TrainConfig) -> models.Model:

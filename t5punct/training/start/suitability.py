@@ -26,15 +26,15 @@ _LONG_FROM = 0.01  # of the chunks
 
 
 def check_suitable(examples: ChunkExamples, name: str) -> tuple[str, ...]:
-    """What is worth knowing before a model called `name` is trained on some examples.
+    """Return what is worth knowing before a model called `name` is trained on some examples.
 
     Raises ModelError if a mark or the capitals of its task are lost in its tokenizer.
     """
     sources = examples.rows[: min(_SAMPLED_CHUNKS, len(examples.rows))]["source"]
     words = (word for source in sources for word in source.split() if word not in PAUSES)
-    found = round_trip(examples.tokenizer, words)
-    check_marks(found, name)
-    return (*_lost_words(found, name), *_long_chunks(examples))
+    result = round_trip(examples.tokenizer, words)
+    check_marks(result, name)
+    return (*_lost_words(result, name), *_long_chunks(examples))
 
 
 def check_tokenizer(config: TrainConfig, model: models.Model) -> None:
@@ -59,12 +59,12 @@ def check_case(path: str, prepared: PrepareConfig | None, task: TaskConfig) -> N
         )
 
 
-def _lost_words(found: RoundTrip, name: str) -> Iterator[str]:
-    if found.lost_share < _SAID_FROM:
+def _lost_words(result: RoundTrip, name: str) -> Iterator[str]:
+    if result.lost_share < _SAID_FROM:
         return
-    named = ", ".join([*found.lost_words[:_NAMED], *["..."] * (len(found.lost_words) > _NAMED)])
+    named = ", ".join([*result.lost_words[:_NAMED], *["..."] * (len(result.lost_words) > _NAMED)])
     yield (
-        f"{name}: {100 * found.lost_share:.1f} % of the different words do not survive the tokenizer's round trip "
+        f"{name}: {100 * result.lost_share:.1f} % of the different words do not survive the tokenizer's round trip "
         f"({named}): they come out as they go in, but the model reads unknown ones; expected a tokenizer for this "
         "language; take an mT5, umT5 or byT5 if these are many"
     )

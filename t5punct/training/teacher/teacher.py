@@ -60,7 +60,7 @@ class Teacher:
         assert config.source is not None  # noqa: S101  (the caller has checked it)
         self.config = config
         self._model = models.load(config.source)
-        vocabulary, known = (one.tokenizer.tokenizer.get_vocab() for one in (self._model, pupil))
+        vocabulary, known = (model.tokenizer.tokenizer.get_vocab() for model in (self._model, pupil))
         if self._model.tagger is None or vocabulary != known or self._model.task.slot_marks != pupil.task.slot_marks:
             raise ConfigError(
                 f"teacher {config.source}",
@@ -71,7 +71,7 @@ class Teacher:
     def loss(
         self, batch: Batch, states: torch.Tensor, marks: torch.Tensor, cases: torch.Tensor, slots: torch.Tensor
     ) -> torch.Tensor:
-        """A scalar.
+        """Return a scalar.
 
         states: the pupil's, (n_batch, n_source, d_model); marks, cases: its logits (n_batch, n_words, n_classes);
         slots: bool (n_batch, n_words), the words that are not padding.
@@ -96,7 +96,7 @@ class Teacher:
         return states, marks, cases
 
 
-def _divergence(found: torch.Tensor, wanted: torch.Tensor) -> torch.Tensor:
+def _divergence(logits: torch.Tensor, wanted: torch.Tensor) -> torch.Tensor:
     """Kullback-Leibler divergence of logits (n_words, n_classes) from the teacher's, in nats a word; 0 for no words."""
-    summed = kl_div(found.float().log_softmax(-1), wanted.float().log_softmax(-1), reduction="sum", log_target=True)
-    return summed / max(1, len(found))
+    summed = kl_div(logits.float().log_softmax(-1), wanted.float().log_softmax(-1), reduction="sum", log_target=True)
+    return summed / max(1, len(logits))
