@@ -20,7 +20,7 @@ import torch
 from rich.console import Console
 from rich.table import Table
 
-from t5punct.decoding.batching import by_length
+from t5punct.decoding.batching import batch_by_length
 from t5punct.decoding.generate import generate_texts
 from t5punct.decoding.inputs import DecodingConfig, WindowInput, encoder_input, sources_of
 from t5punct.decoding.precision import with_precision
@@ -159,7 +159,7 @@ def _slots(decoder: SlotDecoder, windows: Sequence[WindowInput]) -> float:
 
 def _stepwise(model: Model, windows: Sequence[WindowInput], config: DecodingConfig) -> None:
     lengths = [len(source.ids) for source in sources_of(windows, model)]
-    for batch in by_length(lengths, config.batch_tokens):
+    for batch in batch_by_length(lengths, config.batch_tokens):
         decode_stepwise(model, [windows[index] for index in batch])
 
 
@@ -168,7 +168,7 @@ def _tag(model: Model, windows: Sequence[WindowInput], batch_tokens: int) -> Non
     """What a tagger does: one encoder pass, one linear layer on each word's last state, the best class."""
     sources = sources_of(windows, model)
     layer = torch.nn.Linear(model.network.config.d_model, 32)  # 8 labels x 4 cases
-    for batch in by_length([len(source.ids) for source in sources], batch_tokens):
+    for batch in batch_by_length([len(source.ids) for source in sources], batch_tokens):
         chosen = [sources[index] for index in batch]
         inputs = encoder_input(chosen, model)
         states = model.network.get_encoder()(

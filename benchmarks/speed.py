@@ -23,7 +23,7 @@ import torch
 from t5punct import DecodingConfig, Punctuator
 from t5punct.cli.process import keep_freed_memory, keep_objects
 from t5punct.cli.threads import use_threads
-from t5punct.decoding.batching import by_length
+from t5punct.decoding.batching import batch_by_length
 from t5punct.decoding.inputs import encoder_input, sources_of
 from t5punct.text.words import words_of
 from t5punct.windows.plan import over, pools
@@ -94,7 +94,7 @@ def _encode(punctuator: Punctuator, text: str) -> None:
     model, config = punctuator.model, punctuator.config
     for seen in pools(over(words_of(text), config.windows), _POOL_TOKENS):
         sources = sources_of([punctuator.window_input(view.words) for view in seen], model, config.decoding.style)
-        for batch in by_length([len(source.ids) for source in sources], config.decoding.batch_tokens):
+        for batch in batch_by_length([len(source.ids) for source in sources], config.decoding.batch_tokens):
             inputs = encoder_input([sources[index] for index in batch], model)
             model.encode(inputs.input_ids, inputs.attention_mask)
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from .decoding import align
-from .decoding.decoders import as_asked, decoder_of, with_sign
+from .decoding.decoders import allow_disfluency_label, make_decoder, prepare_model
 from .decoding.generate import generate_texts
 from .decoding.inputs import DecodingConfig, WindowInput
 from .decoding.precision import on_device
@@ -89,12 +89,12 @@ class Punctuator:
     def __init__(self, model: Model, config: PunctuatorConfig | None = None) -> None:
         """Raises ConfigError for what the model cannot do."""
         self.config = config or PunctuatorConfig()
-        self.decoding = with_sign(self.config.decoding, model, self.config.render.disfluencies)
-        self.model = model = as_asked(model, self.config.decoding)
+        self.decoding = allow_disfluency_label(self.config.decoding, model, self.config.render.disfluencies)
+        self.model = model = prepare_model(model, self.config.decoding)
         self.alignment = align.AlignmentCounts()  # of everything `generate` has written so far
         model.task.prefix_for(self.config.decoding.style)  # an unknown style is said here, not at the first text
         self._alphabet = self.decoding.alphabet(model.task)
-        self._decoder = decoder_of(model, self.decoding)
+        self._decoder = make_decoder(model, self.decoding)
 
     @classmethod
     def from_pretrained(
@@ -282,7 +282,7 @@ class Punctuator:
         given = [self._given(word) for word in words] if self.config.render.keep_marks else []
         cores, have_slots = [readable(word.core) for word in words], [word.takes_marks for word in words]
         window = WindowInput.of(cores, have_slots, pauses, given)
-        return window.fitted(self.model.tokenizer, self.config.decoding.style)
+        return window.fit_to_model(self.model.tokenizer, self.config.decoding.style)
 
     def _votes(self, views: Sequence[View[Word]], whole: bool) -> list[tuple[Vote, ...]]:
         inputs = [self.window_input(view.words) for view in views]

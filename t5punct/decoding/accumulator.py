@@ -42,7 +42,7 @@ class ChoiceAccumulator:
         return len(self._slots) == self._n_words
 
     def count(self, path: Path, masses: Sequence[float]) -> None:
-        """Take a path; `masses` are those of all options of its choice."""
+        """Count a path; `masses` are those of all options of its choice."""
         choice = path.choice
         forms, marks = masses[: len(choice.forms)], masses[len(choice.forms) :]
         stop = sum(forms)  # the label stays as it is
@@ -70,7 +70,7 @@ class ChoiceAccumulator:
             self._open()
 
     def votes(self) -> tuple[Vote, ...]:
-        """One vote for each slot that was decided; of the word after the last one, only the case is known."""
+        """Return one vote for each slot that was decided; of the word after the last one, only the case is known."""
         return tuple(
             Vote(labels, cases, left_words=index, right_words=self._n_words - index - 1, inside=inside)
             for index, (labels, cases, inside) in enumerate(zip(self._slots, self._cases, self._insides, strict=False))

@@ -85,7 +85,7 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class CellStep:
     """The cheapest way to a cell: its cost, and the cell it comes from."""
 
     cost: float
@@ -103,11 +103,11 @@ class AlignmentCounts:
     dropped: int = 0
     changed: int = 0
 
-    def __add__(self, other: AlignmentCounts) -> AlignmentCounts:
-        return AlignmentCounts(*(one + more for one, more in zip(astuple(self), astuple(other), strict=True)))
+    def __add__(self, more: AlignmentCounts) -> AlignmentCounts:
+        return AlignmentCounts(*(count + added for count, added in zip(astuple(self), astuple(more), strict=True)))
 
-    def __sub__(self, other: AlignmentCounts) -> AlignmentCounts:
-        return AlignmentCounts(*(one - less for one, less in zip(astuple(self), astuple(other), strict=True)))
+    def __sub__(self, less: AlignmentCounts) -> AlignmentCounts:
+        return AlignmentCounts(*(count - removed for count, removed in zip(astuple(self), astuple(less), strict=True)))
 
     @classmethod
     def of(cls, alignment: Alignment, config: AlignConfig) -> AlignmentCounts:
@@ -124,12 +124,12 @@ def align(words: Sequence[str], text: str, alphabet: Alphabet | None = None) -> 
     of merged words, the first gets the capital and the last the marks.
     """
     generated = split(text, alphabet).words
-    pairs = list(_pairs(words, [word.normal for word in generated]))
+    pairs = list(_iter_pairs(words, [word.normal for word in generated]))
     cases = {pair.start: pair.begin for pair in pairs}
     labels = {pair.stop - 1: pair.end - 1 for pair in pairs}
     exact = {pair.start for pair in pairs if pair.exact}
     n_shared, n_exact = sum(min(pair.stop - pair.start, pair.end - pair.begin) for pair in pairs), len(exact)
-    strays = _strays(pairs, generated)
+    strays = _find_strays(pairs, generated)
     labels |= strays
     exact -= strays.keys()
     return Alignment(
@@ -145,13 +145,13 @@ def align(words: Sequence[str], text: str, alphabet: Alphabet | None = None) -> 
 def votes(
     alignment: Alignment, alphabet: Alphabet | None = None, config: AlignConfig | None = None
 ) -> tuple[Vote, ...]:
-    """One vote for each slot: certain of the label that was found, weighted by how well its word was found.
+    """Return one vote for each slot: certain of the label that was found, weighted by how well its word was found.
 
     With an alphabet, marks outside it are left out.  A word that was not found keeps the case that the input has.
     If the whole window aligned worse than the config asks, all weights are 0.
     """
     n_words, trusted = len(alignment.words), alignment.quality >= (config or AlignConfig()).min_quality
-    found = []
+    slot_votes = []
     for link in alignment.links:
         label, case, weight, inside = NO_LABEL, Case.VERBATIM, 0.0, None
         if link.label_index is not None:
@@ -160,8 +160,8 @@ def votes(
             case, weight = case_of(alignment.generated[link.case_index].core), _DOUBTFUL
             before = alignment.generated[link.case_index - 1] if link.case_index else None
             if before and before.ends_sentence(before.label) is not False and not precedes_name(before.core):
-                inside = _inside(alignment.words[link.input_index], case)
-        found.append(
+                inside = _case_inside_sentence(alignment.words[link.input_index], case)
+        slot_votes.append(
             Vote(
                 Distribution.certain(alphabet.label(label) if alphabet else label),
                 Distribution.certain(case.value),
@@ -171,47 +171,47 @@ def votes(
                 inside=inside,
             )
         )
-    return tuple(found)
+    return tuple(slot_votes)
 
 
-def _inside(word: str, case: Case) -> Distribution:
+def _case_inside_sentence(word: str, case: Case) -> Distribution:
     """The case of a word generated after a sentence end, if that end is not kept: the capital then means nothing."""
     is_plain = case is Case.CAPITALISED and not is_first_person(word)
     return Distribution.certain((Case.LOWER if is_plain else case).value)
 
 
-def _strays(pairs: Sequence[Pair], generated: Sequence[Word]) -> dict[int, int]:
+def _find_strays(pairs: Sequence[Pair], generated: Sequence[Word]) -> dict[int, int]:
     """Marks after inserted words go to the input word before them: in `know um, right` the comma goes to `know`.
 
     Not if that word has marks itself, and not if the inserted word repeats the word that follows it.
     """
-    found = {}
+    strays = {}
     stops = [*(pair.begin for pair in pairs[1:]), len(generated)]
     for pair, stop in zip(pairs, stops, strict=False):  # without pairs there is still one stop
         repeated = generated[stop].normal if stop < len(generated) else None
         for index in range(pair.end, stop):
             if generated[index].label and generated[index].normal != repeated and not generated[pair.end - 1].label:
-                found[pair.stop - 1] = index
-    return found
+                strays[pair.stop - 1] = index
+    return strays
 
 
-def _pairs(words: Sequence[str], normals: Sequence[str]) -> Iterator[Pair]:
+def _iter_pairs(words: Sequence[str], normals: Sequence[str]) -> Iterator[Pair]:
     """All pairs, in order: the words that both have, and pairs in the gaps between them."""
     start = begin = 0
     for code in Levenshtein.opcodes(list(words), list(normals)):
         if code.tag == "equal":
-            yield from _gap_pairs(words, normals, range(start, code.src_start), range(begin, code.dest_start))
+            yield from _find_gap_pairs(words, normals, range(start, code.src_start), range(begin, code.dest_start))
             shared = zip(range(code.src_start, code.src_end), range(code.dest_start, code.dest_end), strict=True)
             yield from (Pair(i, i + 1, j, j + 1, exact=True) for i, j in shared)
             start, begin = code.src_end, code.dest_end
-    yield from _gap_pairs(words, normals, range(start, len(words)), range(begin, len(normals)))
+    yield from _find_gap_pairs(words, normals, range(start, len(words)), range(begin, len(normals)))
 
 
-def _gap_pairs(words: Sequence[str], normals: Sequence[str], sources: range, targets: range) -> list[Pair]:
+def _find_gap_pairs(words: Sequence[str], normals: Sequence[str], sources: range, targets: range) -> list[Pair]:
     """The cheapest pairs in a gap: dynamic programming over dropping, inserting and pairing words."""
     if len(sources) * len(targets) > _MAX_CELLS:
         return [Pair(i, i + 1, j, j + 1) for i, j in zip(sources, targets, strict=False)]
-    best: dict[Cell, Step] = {(sources.start, targets.start): Step(0.0)}
+    best: dict[Cell, CellStep] = {(sources.start, targets.start): CellStep(0.0)}
     for i, j in product(range(sources.start, sources.stop + 1), range(targets.start, targets.stop + 1)):
         for n_words, n_generated in _MOVES:
             cell = i + n_words, j + n_generated
@@ -219,7 +219,7 @@ def _gap_pairs(words: Sequence[str], normals: Sequence[str], sources: range, tar
                 continue
             cost = best[i, j].cost + _price(words[i : cell[0]], normals[j : cell[1]])
             if cell not in best or cost < best[cell].cost:
-                best[cell] = Step(cost, (i, j))
+                best[cell] = CellStep(cost, (i, j))
     pairs, cell = [], (sources.stop, targets.stop)
     while before := best[cell].before:
         if before[0] < cell[0] and before[1] < cell[1]:

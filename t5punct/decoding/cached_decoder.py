@@ -48,7 +48,7 @@ class Ragged:
 
     @classmethod
     def of(cls, positions: Sequence[Sequence[int]], device: torch.device) -> Ragged:
-        """`positions`: those of each window's tokens."""
+        """Return tokens end to end; `positions`: those of each window's tokens."""
         lengths = torch.tensor([len(row) for row in positions])
         begins = lengths.cumsum(0) - lengths
         rows = torch.repeat_interleave(lengths)  # (n_tokens,)
@@ -59,11 +59,11 @@ class Ragged:
         return cls(*(values.to(device) for values in (rows, flat, padded, places)))
 
     def heads(self, flat: torch.Tensor, n_heads: int) -> torch.Tensor:
-        """(n_tokens, n_heads * d_kv) -> (n_batch, n_heads, n_longest, d_kv)."""
+        """Return (n_tokens, n_heads * d_kv) as (n_batch, n_heads, n_longest, d_kv)."""
         return _heads(flat[self.padded], n_heads)
 
     def flat(self, heads: torch.Tensor) -> torch.Tensor:
-        """(n_batch, n_heads, n_longest, d_kv) -> (n_tokens, n_heads * d_kv)."""
+        """Return (n_batch, n_heads, n_longest, d_kv) as (n_tokens, n_heads * d_kv)."""
         return heads.transpose(1, 2).flatten(2).flatten(0, 1)[self.places]
 
 
@@ -86,11 +86,11 @@ class KeysValues:
         self.values[tokens.rows, tokens.positions] = attention.v(normed)
 
     def attend(self, attention: Any, normed: torch.Tensor, tokens: Ragged, bias: torch.Tensor) -> torch.Tensor:
-        """Attention of tokens, without scaling, as T5 has it; normed: (n_tokens, d_model), and so the result."""
+        """Compute T5's attention of tokens, which has no scaling; normed: (n_tokens, d_model), and so the result."""
         queries = tokens.heads(attention.q(normed), attention.n_heads)
         keys, values = _heads(self.keys, attention.n_heads), _heads(self.values, attention.n_heads)
-        found = scaled_dot_product_attention(queries, keys, values, attn_mask=bias, scale=1.0)
-        result: torch.Tensor = attention.o(tokens.flat(found))
+        attended = scaled_dot_product_attention(queries, keys, values, attn_mask=bias, scale=1.0)
+        result: torch.Tensor = attention.o(tokens.flat(attended))
         return result
 
     def lengthen(self, n_keys: int) -> None:
@@ -105,17 +105,17 @@ class CachedDecoder:
         self._decoder, self._start_id = network.get_decoder(), model.start_id
         self.encoded = model.encode(source.input_ids, source.attention_mask)  # (n_batch, n_source, d_model)
         crossing = [block.layer[1].EncDecAttention for block in self._decoder.block]
-        self._sources = [KeysValues(one.k(self.encoded), one.v(self.encoded)) for one in crossing]
+        self._sources = [KeysValues(attention.k(self.encoded), attention.v(self.encoded)) for attention in crossing]
         hidden = torch.zeros_like(source.attention_mask, dtype=self.encoded.dtype)
         self._source_mask = hidden.masked_fill(source.attention_mask == 0, float("-inf"))[:, None, None]
-        nothing = [one.keys.new_zeros((len(self.encoded), 0, one.keys.shape[-1])) for one in self._sources]
+        nothing = [source.keys.new_zeros((len(self.encoded), 0, source.keys.shape[-1])) for source in self._sources]
         self._targets = [KeysValues(empty, empty) for empty in nothing]
         self._biases: list[torch.Tensor] = []  # of each layer, (n_places, n_heads, n_places)
 
     def states(
         self, tokens: Sequence[Sequence[int]], n_settled: Sequence[int], wanted: Sequence[Sequence[int]]
     ) -> torch.Tensor:
-        """States at the `wanted` positions of all windows, (n_wanted, d_model); that at position t predicts token t.
+        """Return all windows' states at `wanted` positions, (n_wanted, d_model); that at position t predicts token t.
 
         `tokens` of each window begin with the last settled one, if there is any; all from there on are computed.
         """

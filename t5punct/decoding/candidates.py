@@ -79,7 +79,7 @@ class Path:
         return self.option.tokens
 
     def masses(self, rows: Sequence[Sequence[float]]) -> list[float]:
-        """The probability of each option, given those of the tokens at each branch; they sum to 1.
+        """Return the probability of each option, given those of the tokens at each branch; they sum to 1.
 
         Chain-rule products along the path.  What follows a token that was not taken is unknown, so its whole mass goes
         to the first option that goes on with it.
@@ -111,13 +111,13 @@ class Choice:
 
     @classmethod
     def of(cls, options: Sequence[Option]) -> Choice:
-        """A choice among options; if the tokens of one begin those of another, only the first one is kept."""
+        """Return a choice among options; if the tokens of one begin those of another, only the first one is kept."""
         distinct: list[Option] = []
         rivals: dict[int, list[Option]] = {}  # by their first token: only these can begin one another
         for option in options:
-            others = rivals.setdefault(option.tokens[0], [])
-            if not any(_begins(option.tokens, other.tokens) for other in others):
-                others.append(option)
+            rivals_of_token = rivals.setdefault(option.tokens[0], [])
+            if not any(_begin_alike(option.tokens, rival.tokens) for rival in rivals_of_token):
+                rivals_of_token.append(option)
                 distinct.append(option)
         choice = cls(tuple(distinct), _node(distinct, range(len(distinct)), 0))
         choice.paths = tuple(_path(choice, index) for index in range(len(distinct)))
@@ -131,7 +131,7 @@ class Choice:
         return choice
 
     def form(self, case: Case | None) -> Path:
-        """The path that writes the next word in a case; in its first form (or the end) where it has no such form."""
+        """Return the path that writes the next word in a case, or in its first form (or the end) if it has none."""
         return self.forms.get(case, self.paths[0])
 
 
@@ -146,37 +146,37 @@ class Candidates:
         self._alphabet = alphabet or tokenizer.task.alphabet
         self._mark_odds = mark_odds or {}
         self._opens_differently = bool(self._mark_odds) or DISFLUENT in self._alphabet.marks
-        self._made: dict[tuple[str | None, bool, bool, bool, str], Choice] = {}
+        self._choices: dict[tuple[str | None, bool, bool, bool, str], Choice] = {}
 
     def choice(self, window: WindowInput, place: int, n_marks: int) -> Choice:
-        """What may follow when `place` words and, in the last one's slot, `n_marks` marks have been written."""
+        """Return what may follow when `place` words and, in the last one's slot, `n_marks` marks have been written."""
         word = None
         if place < len(window.words):
             word = (window.spellings if self._tokenizer.task.cased else window.words)[place]
-        given = window.given[place - 1] if window.given and place else NO_LABEL
-        marked = not given and place > 0 and window.has_slot[place - 1] and n_marks < self._alphabet.max_marks
-        key = (word, place == 0, marked, self._opens_differently and n_marks == 0, given)
-        choice = self._made.get(key)
+        kept_marks = window.given[place - 1] if window.given and place else NO_LABEL
+        marked = not kept_marks and place > 0 and window.has_slot[place - 1] and n_marks < self._alphabet.max_marks
+        key = (word, place == 0, marked, self._opens_differently and n_marks == 0, kept_marks)
+        choice = self._choices.get(key)
         if choice is not None:
             return choice
-        if len(self._made) >= _KEPT_CHOICES:
-            self._made.clear()  # a single step: several threads may decode
-        choice = self._made[key] = Choice.of(self._options(*key))
+        if len(self._choices) >= _KEPT_CHOICES:
+            self._choices.clear()  # a single step: several threads may decode
+        choice = self._choices[key] = Choice.of(self._options(*key))
         return choice
 
-    def _options(self, word: str | None, first: bool, marked: bool, opens: bool, given: str) -> list[Option]:
+    def _options(self, word: str | None, first: bool, marked: bool, opens: bool, kept_marks: str) -> list[Option]:
         """The options: word forms before marks, so that the next word can always be written; lower case first.
 
         Odds, and the sign of disfluent words, are for the first mark of a slot alone.
         """
         tokenizer = self._tokenizer
-        found = [Option((tokenizer.eos_id,))] if word is None else self._forms(word, first)
-        if given:
-            marks = tuple(token for mark in given for token in tokenizer.mark_ids[mark])
-            return [replace(option, tokens=marks + option.tokens) for option in found]
+        options = [Option((tokenizer.eos_id,))] if word is None else self._forms(word, first)
+        if kept_marks:
+            marks = tuple(token for mark in kept_marks for token in tokenizer.mark_ids[mark])
+            return [replace(option, tokens=marks + option.tokens) for option in options]
         if marked:
             odds = self._mark_odds if opens else {}
-            found += [
+            options += [
                 Option(
                     tokenizer.mark_ids[mark],
                     mark=mark,
@@ -186,7 +186,7 @@ class Candidates:
                 for mark in self._alphabet.marks
                 if opens or mark != DISFLUENT
             ]
-        return found
+        return options
 
     def _forms(self, word: str, first: bool) -> list[Option]:
         """The ways to write a word."""
@@ -197,10 +197,10 @@ class Candidates:
         return [Option(self._tokenizer.form_ids(form, first=first), case=case) for case, form in forms.items()]
 
 
-def _begins(one: Tokens, other: Tokens) -> bool:
+def _begin_alike(tokens: Tokens, other_tokens: Tokens) -> bool:
     """Whether one token sequence begins with the other, or the other way round."""
-    shorter = min(len(one), len(other))
-    return one[:shorter] == other[:shorter]
+    shorter = min(len(tokens), len(other_tokens))
+    return tokens[:shorter] == other_tokens[:shorter]
 
 
 def _node(options: Sequence[Option], live: Sequence[int], depth: int) -> TrieNode:
@@ -217,7 +217,7 @@ def _node(options: Sequence[Option], live: Sequence[int], depth: int) -> TrieNod
     log_odds: tuple[float, ...] = ()
     if any(options[index].odds != 1.0 for index in live):
         odds = [_odds(options, group) / _odds(options, live) for group in groups.values()]
-        log_odds = () if set(odds) == {1.0} else tuple(math.log(one) for one in odds)
+        log_odds = () if set(odds) == {1.0} else tuple(math.log(ratio) for ratio in odds)
     classes = tuple(_mark_class(options, group) for group in groups.values())
     return TrieNode(tuple(groups), tuple(children), tuple(first_options), classes, log_odds)
 

@@ -40,7 +40,7 @@ class Classifier(Protocol):
     """Anything that answers questions."""
 
     def decode(self, questions: Sequence[Question]) -> list[Distribution]:
-        """The distribution over labels of each question's slot, in order."""
+        """Return the distribution over labels of each question's slot, in order."""
 
 
 class SlotClassifier:
@@ -60,8 +60,8 @@ class SlotClassifier:
         self._decoder = SlotDecoder(model, replace(self._config, tagger_share=0.0), answers)
 
     def decode(self, questions: Sequence[Question]) -> list[Distribution]:
-        """The distribution over labels of each question's slot, in order."""
-        solutions = self._decoder.solve([self._request(one) for one in questions])
+        """Return the distribution over labels of each question's slot, in order."""
+        solutions = self._decoder.solve([self._request(question) for question in questions])
         return [self._as_frequent(solution.votes[0].labels) for solution in solutions]
 
     def _as_frequent(self, labels: Distribution) -> Distribution:

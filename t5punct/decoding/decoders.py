@@ -19,8 +19,8 @@ from .slots import SlotDecoder
 from .tagging import TagDecoder
 
 
-def decoder_of(model: Model, config: DecodingConfig) -> SlotDecoder | TagDecoder | None:
-    """What decides slots; None where text is generated and aligned."""
+def make_decoder(model: Model, config: DecodingConfig) -> SlotDecoder | TagDecoder | None:
+    """Return what decides slots; None where text is generated and aligned."""
     match config.decoder:
         case "slots":
             return SlotDecoder(model, config)
@@ -30,14 +30,14 @@ def decoder_of(model: Model, config: DecodingConfig) -> SlotDecoder | TagDecoder
             return None
 
 
-def as_asked(model: Model, config: DecodingConfig) -> Model:
-    """The model on the device and in the precision that a config names."""
+def prepare_model(model: Model, config: DecodingConfig) -> Model:
+    """Return the model on the device and in the precision that a config names."""
     model = model if config.device is None else on_device(model, config.device)
     return model if config.precision is None else with_precision(model, config.precision)
 
 
-def with_sign(config: DecodingConfig, model: Model, disfluencies: str) -> DecodingConfig:
-    """The config; if disfluencies are not just kept, slots may hold their sign, which a model writes for nobody else.
+def allow_disfluency_label(config: DecodingConfig, model: Model, disfluencies: str) -> DecodingConfig:
+    """Return a config whose slots may hold the sign of disfluent words; the same config if such words are just kept.
 
     Raises ConfigError for a model that does not know them, for a decoder that cannot say which they are, and for a sign
     that is named where none is asked for.

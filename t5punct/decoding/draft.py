@@ -1,7 +1,7 @@
 """A draft: one window as it would be written, and what a decoder pass says of it.
 
-In: a window, a guess at each slot and case, then the `Scores` of pass after pass.  Out: the window's votes, when every
-branch of the draft is settled.
+In: a window, a guess at each slot and case, then the `SiteScores` of pass after pass.  Out: the window's votes, when
+every branch of the draft is settled.
 
 `slots` says why this is decoding: up to the first branch where the network disagrees the draft is what step-by-step
 decoding writes.
@@ -44,7 +44,7 @@ class Site:
 
 
 @dataclass(frozen=True, slots=True)
-class Scores:
+class SiteScores:
     """What one pass says about the open sites of one draft.
 
     rows: for each site, the probabilities of its tokens (and zeros); best: the child that the network would take.
@@ -75,7 +75,7 @@ class Draft:
         """`guesses`: one for each slot to be decided, and the word before it; `first_row`: the first slot's."""
         self._window, self._candidates, self._first_row = window, candidates, first_row
         pairs = pairwise([Guess(), *guesses, Guess()])  # a slot, then the word after it
-        self._places = [self._drafted(place, slot.mark, word) for place, (slot, word) in enumerate(pairs)]
+        self._places = [self._draft_place(place, slot.mark, word) for place, (slot, word) in enumerate(pairs)]
         self._rows: list[list[float]] = []  # probabilities of the settled sites
         self._n_passes = 0
         self.n_settled = 0  # decoder positions that need not be computed again
@@ -92,10 +92,10 @@ class Draft:
         return self._tokens[max(0, self.n_settled - 1) :]
 
     def tagged_row(self, site: Site) -> int:
-        """The row of the tagger's logits that counts at a site, which only slots' first marks have."""
+        """Return the row of the tagger's logits that counts at a site, which only slots' first marks have."""
         return self._first_row + site.place - 1 if site.place and not site.step else NOTHING_SAID
 
-    def rewrite(self, scores: Scores) -> None:
+    def rewrite(self, scores: SiteScores) -> None:
         """Settle everything up to the first disagreement; in each place, follow the network at its first one."""
         self._n_passes += 1
         wrong = [
@@ -117,7 +117,7 @@ class Draft:
         self._lay_out()
 
     def solution(self, pool: OpinionPool | None = None) -> Solution:
-        """The votes, when no site is open; `pool`: what the tagger says, if that counts."""
+        """Return the votes, when no site is open; `pool`: what the tagger says, if that counts."""
         accumulator, next_row = ChoiceAccumulator(len(self._window.words)), 0
         for paths in self._places:
             for path in paths:
@@ -128,7 +128,7 @@ class Draft:
         votes = pool.decide_case(votes, self._window.words, self._first_row) if pool else votes
         return Solution(votes, self._n_passes)
 
-    def _drafted(self, place: int, mark: str, word: Guess) -> list[Path]:
+    def _draft_place(self, place: int, mark: str, word: Guess) -> list[Path]:
         """`mark`: guessed before the word."""
         case = word.inside if mark else word.case
         if place < len(self._window.words) and self._window.words[place][:1] in APOSTROPHES:

@@ -15,7 +15,7 @@ from transformers.modeling_outputs import BaseModelOutput
 
 from ..model import Model
 from ..t5.tokenization import Source
-from .batching import by_length
+from .batching import batch_by_length
 from .inputs import DecodingConfig, WindowInput, encoder_input, sources_of
 
 _ROOM = 1.5  # how much longer than its source a target may grow; marks and capitals cost tokens
@@ -24,11 +24,11 @@ _ROOM_TOKENS = 16
 
 @torch.inference_mode()
 def generate_texts(model: Model, windows: Sequence[WindowInput], config: DecodingConfig | None = None) -> list[str]:
-    """The text a model writes for each window (Melamud 2021: T5, source words to punctuated words)."""
+    """Return the text a model writes for each window (Melamud 2021: T5, source words to punctuated words)."""
     config = config or DecodingConfig("generate")
     sources = sources_of(windows, model, config.style)
     texts: dict[int, str] = {}
-    for batch in by_length([len(source.ids) for source in sources], config.batch_tokens):
+    for batch in batch_by_length([len(source.ids) for source in sources], config.batch_tokens):
         texts |= zip(batch, _generate(model, [sources[index] for index in batch], config.beams), strict=True)
     return [texts[index] for index in range(len(windows))]
 

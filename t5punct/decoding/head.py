@@ -25,16 +25,16 @@ class CandidateHead:
         self._scale = output_scale(model)
 
     def logits(self, states: torch.Tensor, ids: torch.Tensor) -> torch.Tensor:
-        """states: (n, d_model); ids: int64 (n, n_candidates).  Gives float32 (n, n_candidates)."""
+        """Return logits, float32 (n, n_candidates), for states (n, d_model) and ids int64 (n, n_candidates)."""
         distinct, places = torch.unique(ids.clamp(min=0), return_inverse=True)
         # one product with the batch's distinct candidates is faster than gathering rows for each state
-        found = (states @ self._weight[distinct].T).float() * self._scale  # (n, n_distinct)
-        return found.gather(1, places).masked_fill(ids == NO_TOKEN, float("-inf"))
+        logits = (states @ self._weight[distinct].T).float() * self._scale  # (n, n_distinct)
+        return logits.gather(1, places).masked_fill(ids == NO_TOKEN, float("-inf"))
 
 
 @torch.inference_mode()
 def output_scale(model: Model) -> float:
-    """The factor by which the model multiplies the result of its output layer.
+    """Return the factor by which the model multiplies the result of its output layer.
 
     T5 v1.0 scales by d_model ** -0.5 and v1.1 does not; the config key that says so differs between model classes
     and releases, so it is measured on one token.
@@ -47,10 +47,10 @@ def output_scale(model: Model) -> float:
     encoded = network.encoder(input_ids=start).last_hidden_state
     states = network.decoder(input_ids=start, encoder_hidden_states=encoded, use_cache=False).last_hidden_state
     plain = network.get_output_embeddings()(states).double().flatten()
-    given = network(input_ids=start, decoder_input_ids=start, use_cache=False).logits.double().flatten()
+    expected = network(input_ids=start, decoder_input_ids=start, use_cache=False).logits.double().flatten()
     network.train(was_training)
-    scale = float(given @ plain / (plain @ plain))
-    if not torch.allclose(plain * scale, given, rtol=1e-2, atol=1e-2 * float(given.abs().max())):
+    scale = float(expected @ plain / (plain @ plain))
+    if not torch.allclose(plain * scale, expected, rtol=1e-2, atol=1e-2 * float(expected.abs().max())):
         raise ModelError(
             f"{model.name}: an output layer that is not linear", expected="a T5", fix="use --decoder generate"
         )

@@ -71,7 +71,7 @@ class DecodingConfig:
         check_share(self.tagger_share or 0.0)
 
     def alphabet(self, task: TaskConfig) -> Alphabet:
-        """The marks that may be written with a task.  Raises ConfigError for marks that it does not have."""
+        """Return the marks that may be written with a task.  Raises ConfigError for marks that it does not have."""
         marks = task.marks if self.marks is None else self.marks
         unknown = set(marks) - set(task.slot_marks)
         if unknown:
@@ -85,12 +85,12 @@ class DecodingConfig:
         return Alphabet(marks, task.longest_label(self.style) if self.max_marks is None else self.max_marks)
 
     def odds(self, task: TaskConfig) -> dict[str, float]:
-        """How many times each mark counts.  Raises ConfigError for marks that the task does not have."""
+        """Return how many times each mark counts.  Raises ConfigError for marks that the task does not have."""
         check_odds(self.mark_odds or {}, task.slot_marks)
         return {} if self.mark_odds == {} else task.mark_odds | (self.mark_odds or {})
 
     def share(self, model: Model) -> float:
-        """How much the tagger has to say in slots; 0 for a model without one."""
+        """Return the weight of the tagger in slots, 0 to 1; 0 for a model without a tagger."""
         if model.tagger is None:
             return 0.0
         return model.task.tagger_share if self.tagger_share is None else self.tagger_share
@@ -120,11 +120,11 @@ class WindowInput:
         return cls(tuple(word.lower() for word in spellings), tuple(spellings), slots, tuple(pauses), tuple(given))
 
     def source(self, tokenizer: TaskTokenizer, style: str | None = None, asked: int | None = None) -> Source:
-        """The encoder input."""
+        """Return the encoder input."""
         return tokenizer.source(self.words, style, asked, self.pauses)
 
-    def fitted(self, tokenizer: TaskTokenizer, style: str | None = None) -> WindowInput:
-        """The window with its longest words shortened until the model can read it; no word is left out.
+    def fit_to_model(self, tokenizer: TaskTokenizer, style: str | None = None) -> WindowInput:
+        """Return the window with its longest words shortened until the model can read it; no word is left out.
 
         Raises ConfigError for more words than the model has tokens.
         """
@@ -159,12 +159,12 @@ class EncoderInput:
 
 
 def sources_of(windows: Sequence[WindowInput], model: Model, style: str | None = None) -> list[Source]:
-    """The encoder input of each window."""
+    """Return the encoder input of each window."""
     return [window.source(model.tokenizer, style) for window in windows]
 
 
 def encoder_input(sources: Sequence[Source], model: Model) -> EncoderInput:
-    """A batch of encoder inputs, padded on the right."""
+    """Return a batch of encoder inputs, padded on the right."""
     width = max(len(source.ids) for source in sources)
     pad = model.tokenizer.pad_id
     input_ids = torch.tensor(

@@ -106,7 +106,7 @@ class ColumnEncoder:
         return len(self._prefix)
 
     def owns(self, memory: Memory) -> bool:
-        """Whether it goes on with this memory: that of the same network, delay and style."""
+        """Return whether it goes on with this memory: that of the same network, delay and style."""
         return memory.owner == self._owner
 
     @property
@@ -120,20 +120,20 @@ class ColumnEncoder:
 
     @torch.inference_mode()
     def begin(self, n_words: int = 0, n_tokens: int = 0) -> Memory:
-        """Of a stream that has heard so many words, of so many tokens, and remembers none of them."""
+        """Return the memory of a stream that has heard so many words, of so many tokens, and remembers none of them."""
         if self._start is None:
             nothing = self._tokens([], [], [])
             keys = replace(nothing, rows=self._stack.layers[0].keys(nothing.rows))
             layers = (LayerMemory(keys, keys.rows, nothing),) * len(self._look_aheads)
             blank = Memory(layers, 0, 0, nothing, self._owner)
             prefix = self._tokens(self._prefix, [PREFIX] * self.n_prefix, range(self.n_prefix))
-            (start,) = self._columns([blank], [prefix], whole=False) if self._prefix else [blank]
+            (start,) = self._read_columns([blank], [prefix], whole=False) if self._prefix else [blank]
             self._start = replace(start, n_tokens=self.n_prefix)
         return replace(self._start, n_words=n_words, n_tokens=self.n_prefix + n_tokens)
 
     @torch.inference_mode()
     def read(self, memories: Sequence[Memory], words: Sequence[Sequence[Word]]) -> list[Memory]:
-        """What is remembered once each stream has heard these words."""
+        """Return what is remembered once each stream has heard these words."""
         heard, incoming = [], []
         for memory, new in zip(memories, words, strict=True):
             ids = [token for word in new for token in word]
@@ -141,19 +141,19 @@ class ColumnEncoder:
             incoming.append(self._tokens(ids, owners, range(memory.n_tokens, memory.n_tokens + len(ids))))
             n_words, n_tokens = memory.n_words + len(new), memory.n_tokens + len(ids)
             heard.append(replace(memory, n_words=n_words, n_tokens=n_tokens))
-        return self._columns(heard, incoming, whole=False)
+        return self._read_columns(heard, incoming, whole=False)
 
     @torch.inference_mode()
     def tails(self, memories: Sequence[Memory]) -> list[Tokens]:
-        """The states of the words that are not final yet, if the streams ended here; what is remembered stays."""
+        """Return the states of words that are not final yet, as if the streams ended here; what is remembered stays."""
         nothing = self._tokens([], [], [])
-        ended = self._columns(memories, [nothing] * len(memories), whole=True)
+        ended = self._read_columns(memories, [nothing] * len(memories), whole=True)
         return [
-            one.final.part(one.final.words > memory.n_words - 1 - self.delay.words)
-            for one, memory in zip(ended, memories, strict=True)
+            stream_end.final.part(stream_end.final.words > memory.n_words - 1 - self.delay.words)
+            for stream_end, memory in zip(ended, memories, strict=True)
         ]
 
-    def _columns(self, memories: Sequence[Memory], incoming: Sequence[Tokens], *, whole: bool) -> list[Memory]:
+    def _read_columns(self, memories: Sequence[Memory], incoming: Sequence[Tokens], *, whole: bool) -> list[Memory]:
         """Take tokens up through the layers as far as they can go; all that wait too, if these are the `whole`."""
         if not memories:
             return []
@@ -161,19 +161,19 @@ class ColumnEncoder:
         for index, layer in enumerate(self._stack.layers):
             known = [memory.layers[index] for memory in memories]
             bounds = [memory.n_words - 1 - self._below[index + 1] for memory in memories]  # of words with all in sight
-            keyed = _keyed(layer, known, incoming)
+            keyed = _add_inputs(layer, known, incoming)
             parts = [_split(memory.waiting, len(memory.waiting) if whole else _count(memory.waiting, bound))
                      for memory, bound in zip(keyed, bounds, strict=True)]  # fmt: skip
             incoming = self._states(index, keyed, [ready for ready, _ in parts])
             for held, memory, (_, waiting), bound in zip(layers, keyed, parts, bounds, strict=True):
-                held.append(replace(self._without_old(memory, bound), waiting=waiting))
+                held.append(replace(self._forget_old_keys(memory, bound), waiting=waiting))
         finals = [replace(tokens, rows=self._stack.finish(tokens.rows)) for tokens in map(_word_ends, incoming)]
         return [
             replace(memory, layers=tuple(held), final=memory.final.part(slice(-1, None)).then(final))
             for memory, held, final in zip(memories, layers, finals, strict=True)
         ]
 
-    def _without_old(self, layer: LayerMemory, done: int) -> LayerMemory:
+    def _forget_old_keys(self, layer: LayerMemory, done: int) -> LayerMemory:
         """A layer without the keys that no later query sees, if they are many; word `done` was the last query."""
         n_prefix = self.n_prefix
         start = _count(layer.keys, done - self.delay.left_words)
@@ -191,13 +191,13 @@ class ColumnEncoder:
         sizes = [len(tokens) for tokens in ready]
         queries = layer.queries(rows).split_with_sizes(sizes)
         attended = [
-            self._attended(index, query, tokens, memory)
+            self._attend(index, query, tokens, memory)
             for query, tokens, memory in zip(queries, ready, layers, strict=True)
         ]
         rows = layer.feed(layer.absorb(rows, torch.cat(attended)))
         return [replace(tokens, rows=part) for tokens, part in zip(ready, rows.split_with_sizes(sizes), strict=True)]
 
-    def _attended(self, index: int, queries: torch.Tensor, tokens: Tokens, memory: LayerMemory) -> torch.Tensor:
+    def _attend(self, index: int, queries: torch.Tensor, tokens: Tokens, memory: LayerMemory) -> torch.Tensor:
         """Attention of one stream: (n_tokens, n_heads * d_kv) -> the same shape."""
         if not len(tokens):
             return queries
@@ -218,7 +218,7 @@ class ColumnEncoder:
         return Tokens(self._stack.embed(ids_there, None), words_there, positions_there)
 
 
-def _keyed(layer: EncoderLayer, known: Sequence[LayerMemory], incoming: Sequence[Tokens]) -> list[LayerMemory]:
+def _add_inputs(layer: EncoderLayer, known: Sequence[LayerMemory], incoming: Sequence[Tokens]) -> list[LayerMemory]:
     """What a layer remembers of streams, with keys and values of new inputs, which wait behind those that do."""
     rows = torch.cat([tokens.rows for tokens in incoming])
     if not len(rows):

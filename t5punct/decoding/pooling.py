@@ -26,7 +26,7 @@ import torch
 
 from ..text.spelling import is_abbreviation
 from ..windows.votes import Vote
-from .tagging import case_among
+from .tagging import restrict_case
 
 NOTHING_SAID = -1  # the row of places of which the tagger says nothing
 
@@ -45,7 +45,7 @@ class OpinionPool:
 
     @classmethod
     def of(cls, marks: torch.Tensor, cases: torch.Tensor, share: float) -> OpinionPool:
-        """The tagger's logits and its share, 0 to 1.
+        """Return the tagger's logits and its share, 0 to 1.
 
         marks: (n_slots, n_classes), of no mark first; cases: (n_slots, n_cases).
         """
@@ -56,7 +56,7 @@ class OpinionPool:
         return cls(torch.cat([odds, nothing]), shares, cases)
 
     def weigh(self, logits: torch.Tensor, classes: torch.Tensor, rows: Sequence[int]) -> torch.Tensor:
-        """Pooled logits, float32 (n, n_candidates).
+        """Return pooled logits, float32 (n, n_candidates).
 
         logits: the decoder's, minus infinity where there is no candidate; classes: int64, of the same shape, the mark
         that each candidate begins to write (0: none); rows: n slots, or `NOTHING_SAID`.
@@ -68,7 +68,7 @@ class OpinionPool:
         return torch.where(marks, unmarked + (1.0 - share) * (logits - unmarked) + share * said, logits)
 
     def decide_case(self, votes: tuple[Vote, ...], words: Sequence[str], first_row: int = 0) -> tuple[Vote, ...]:
-        """The votes on a window's words, with the tagger's case behind `Inc.` and the like.
+        """Return the votes on a window's words, with the tagger's case behind `Inc.` and the like.
 
         first_row: the row of the first word's slot.
         """
@@ -76,5 +76,5 @@ class OpinionPool:
         for place, before in enumerate(votes[:-1], 1):
             if is_abbreviation(words[place - 1]) and before.labels.best == ".":
                 chances = self.cases[first_row + place].float().softmax(-1).tolist()
-                decided[place] = replace(votes[place], cases=case_among(votes[place].cases.outcomes, chances))
+                decided[place] = replace(votes[place], cases=restrict_case(votes[place].cases.outcomes, chances))
         return tuple(decided)

@@ -44,13 +44,13 @@ PRECISIONS = ("fp32", "bf16", "int8", *ONNX_FILES, "auto")
 
 
 def check_precision(name: str) -> None:
-    """Raises ConfigError for a name that is not in `PRECISIONS`."""
+    """Raise ConfigError for a name that is not in `PRECISIONS`."""
     if name not in PRECISIONS:
         raise ConfigError(f"precision {name!r}", expected=f"one of {', '.join(PRECISIONS)}", fix="check --precision")
 
 
 def on_device(model: Model, name: str) -> Model:
-    """A model on a torch device; the given one stays where it is.  `auto` takes a GPU if there is one.
+    """Return a model on a torch device; the given one stays where it is.  `auto` takes a GPU if there is one.
 
     Raises ConfigError if there is no such device.
     """
@@ -73,7 +73,7 @@ def on_device(model: Model, name: str) -> Model:
 
 
 def with_precision(model: Model, name: str) -> Model:
-    """A model that computes in another precision; the given one stays as it is.
+    """Return a model that computes in another precision; the given one stays as it is.
 
     Raises ConfigError for a model that was already converted to another precision: what it lost does not come back.
     """
@@ -107,7 +107,7 @@ def _in_onnx(model: Model, name: str) -> Model:
 def _in_int8(model: Model) -> Model:
     _check_cpu(model, "int8")
     network = copy.deepcopy(model.network)
-    network.encoder, network.decoder = _quantised(network.encoder), _quantised(network.decoder)
+    network.encoder, network.decoder = _quantise(network.encoder), _quantise(network.decoder)
     return replace(model, network=network, precision="int8")
 
 
@@ -117,7 +117,7 @@ def _check_cpu(model: Model, name: str) -> None:
 
 
 def int8_weights(model: Model) -> dict[str, torch.Tensor]:
-    """The weights of a model's linear layers as `int8` computes with them, by name; to be written (`model.save`)."""
+    """Return the weights of a model's linear layers as `int8` computes with them, by name, for `model.save`."""
     from torch.ao.nn.quantized.dynamic import Linear
 
     network: Any = _in_int8(model).network
@@ -130,7 +130,7 @@ def int8_weights(model: Model) -> dict[str, torch.Tensor]:
 
 
 def multiplies_bf16(device: torch.device) -> bool:
-    """Whether a device has instructions for bfloat16 (not only an emulation in software)."""
+    """Return whether a device has instructions for bfloat16 (not only an emulation in software)."""
     import torch
 
     if device.type == "cuda":
@@ -139,7 +139,7 @@ def multiplies_bf16(device: torch.device) -> bool:
     return device.type == "cpu" and any(known.get(name) for name in ("avx512_bf16", "amx_bf16", "bf16"))
 
 
-def _quantised(stack: Any) -> Any:
+def _quantise(stack: Any) -> Any:
     """Linear layers in int8; embeddings and the output layer, which slots read row by row, stay as they are."""
     import torch
     from torch.ao.quantization import quantize_dynamic
@@ -148,9 +148,9 @@ def _quantised(stack: Any) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # torch moves this function to torchao; it is in every torch we allow
         kinds = {torch.nn.Linear}
-        made = quantize_dynamic(stack, kinds, dtype=torch.qint8, inplace=True)  # type: ignore[no-untyped-call]
+        quantised = quantize_dynamic(stack, kinds, dtype=torch.qint8, inplace=True)  # type: ignore[no-untyped-call]
     for name, layer in layers.items():
         known = on_grid(layer)  # quantised anew, what was quantised before would get another scale
         if known is not None:
-            made.get_submodule(name).set_weight_bias(known, layer.bias)
-    return made
+            quantised.get_submodule(name).set_weight_bias(known, layer.bias)
+    return quantised

@@ -32,10 +32,10 @@ from ..t5.tagger import TAGGED_CASES
 from ..t5.tokenization import Source
 from ..text.marks import Case
 from ..windows.votes import Vote
-from .batching import by_length
+from .batching import batch_by_length
 from .cached_decoder import CachedDecoder
 from .candidates import Candidates
-from .draft import Draft, Guess, Scores, Solution
+from .draft import Draft, Guess, SiteScores, Solution
 from .head import NO_TOKEN, CandidateHead
 from .inputs import DecodingConfig, WindowInput, encoder_input, sources_of
 from .pooling import OpinionPool
@@ -78,7 +78,7 @@ class SlotDecoder:
         self._head = CandidateHead(model)
 
     def decode(self, windows: Sequence[WindowInput], n_slots: Sequence[int] | None = None) -> list[Solution]:
-        """A solution for each window, in order; with `n_slots`, only for its first so many slots."""
+        """Return a solution for each window, in order; with `n_slots`, only for its first so many slots."""
         sources = sources_of(windows, self._model, self._config.style)
         wanted = [len(window.words) for window in windows] if n_slots is None else n_slots
         return self.solve(
@@ -89,40 +89,40 @@ class SlotDecoder:
         )
 
     def votes(self, windows: Sequence[WindowInput], n_slots: Sequence[int] | None = None) -> list[tuple[Vote, ...]]:
-        """The votes of `decode`'s solutions."""
+        """Return the votes of `decode`'s solutions."""
         return [solution.votes for solution in self.decode(windows, n_slots)]
 
     @torch.inference_mode()
     def solve(self, requests: Sequence[SlotRequest]) -> list[Solution]:
-        """A solution for each, in order; batched by length under the config's budget of tokens."""
+        """Return a solution for each, in order; batched by length under the config's budget of tokens."""
         solutions: dict[int, Solution] = {}
-        for batch in by_length([len(one.source.ids) for one in requests], self._config.batch_tokens):
+        for batch in batch_by_length([len(request.source.ids) for request in requests], self._config.batch_tokens):
             chosen = [requests[index] for index in batch]
-            passes = CachedDecoder(self._model, encoder_input([one.source for one in chosen], self._model))
-            tagged = self._tagged(passes.encoded, chosen)
-            first_rows = accumulate((len(one.guessed_at) for one in chosen), initial=0)
+            passes = CachedDecoder(self._model, encoder_input([request.source for request in chosen], self._model))
+            tagged = self._tag(passes.encoded, chosen)
+            first_rows = accumulate((len(request.guessed_at) for request in chosen), initial=0)
             drafts = [
-                Draft(one.window, self._candidates, tagged.guesses[row : row + len(one.guessed_at)], row)
-                for one, row in zip(chosen, first_rows, strict=False)
+                Draft(request.window, self._candidates, tagged.guesses[row : row + len(request.guessed_at)], row)
+                for request, row in zip(chosen, first_rows, strict=False)
             ]
             self._settle(passes, drafts, tagged.pool)
             solutions |= zip(batch, (draft.solution(tagged.pool) for draft in drafts), strict=True)
         return [solutions[index] for index in range(len(requests))]
 
-    def _tagged(self, encoded: torch.Tensor, requests: Sequence[SlotRequest]) -> TaggedBatch:
+    def _tag(self, encoded: torch.Tensor, requests: Sequence[SlotRequest]) -> TaggedBatch:
         """What the tagger says of all windows' slots; encoded: (n_batch, n_source, d_model)."""
         tagger = self._model.tagger
         if tagger is None:
-            return TaggedBatch([Guess()] * sum(len(one.guessed_at) for one in requests), None)
-        rows = [row for row, one in enumerate(requests) for _ in one.guessed_at]
-        places = [place for one in requests for place in one.guessed_at]
+            return TaggedBatch([Guess()] * sum(len(request.guessed_at) for request in requests), None)
+        rows = [row for row, request in enumerate(requests) for _ in request.guessed_at]
+        places = [place for request in requests for place in request.guessed_at]
         marks, cases = tagger(encoded[rows, places])  # (n_slots, n_classes)
         weighed = marks + tagger.log_odds(self._odds, self._alphabet.marks).to(marks.device)
         inside = cases - _BEGINS.to(cases)
         best = (logits.argmax(-1).tolist() for logits in (weighed, cases, inside))
         guesses = [
-            Guess(tagger.mark_classes[mark], TAGGED_CASES[case], TAGGED_CASES[other])
-            for mark, case, other in zip(*best, strict=True)
+            Guess(tagger.mark_classes[mark], TAGGED_CASES[case], TAGGED_CASES[inside_case])
+            for mark, case, inside_case in zip(*best, strict=True)
         ]
         return TaggedBatch(guesses, OpinionPool.of(marks, cases, self._share) if self._share else None)
 
@@ -139,31 +139,33 @@ class SlotDecoder:
             for draft, scores in zip(active, self._score(passes, active, pool), strict=True):
                 draft.rewrite(scores)
 
-    def _score(self, passes: CachedDecoder, drafts: Sequence[Draft], pool: OpinionPool | None) -> list[Scores]:
+    def _score(self, passes: CachedDecoder, drafts: Sequence[Draft], pool: OpinionPool | None) -> list[SiteScores]:
         """One decoder pass over the open part of all drafts."""
-        sites = [draft.open_sites for draft in drafts]
+        sites_of_drafts = [draft.open_sites for draft in drafts]
         states = passes.states(
             [draft.open_tokens for draft in drafts],
             [draft.n_settled for draft in drafts],
-            [[site.position for site in found] for found in sites],
+            [[site.position for site in sites] for sites in sites_of_drafts],
         )  # (n_sites, d_model)
-        nodes = [site.branch.node for found in sites for site in found]
-        ids = _table([node.tokens for node in nodes], NO_TOKEN).to(states.device)
+        nodes = [site.branch.node for sites in sites_of_drafts for site in sites]
+        ids = _pad_rows([node.tokens for node in nodes], NO_TOKEN).to(states.device)
         logits = self._head.logits(states, ids)
         if pool is not None:
-            classes = _table([node.mark_classes for node in nodes], 0).to(states.device)
-            rows = [draft.tagged_row(site) for draft, found in zip(drafts, sites, strict=True) for site in found]
+            classes = _pad_rows([node.mark_classes for node in nodes], 0).to(states.device)
+            rows = [
+                draft.tagged_row(site) for draft, sites in zip(drafts, sites_of_drafts, strict=True) for site in sites
+            ]
             logits = pool.weigh(logits, classes, rows)
         if any(node.log_odds for node in nodes):
             weights = [node.log_odds or (0.0,) * len(node.tokens) for node in nodes]
-            logits = logits + _table(weights, 0.0).to(states.device)
+            logits = logits + _pad_rows(weights, 0.0).to(states.device)
         probabilities = logits.softmax(-1)
         best, values = probabilities.argmax(-1).tolist(), probabilities.tolist()
-        ends = list(accumulate(map(len, sites)))
-        return [Scores(values[start:end], best[start:end]) for start, end in pairwise([0, *ends])]
+        ends = list(accumulate(map(len, sites_of_drafts)))
+        return [SiteScores(values[start:end], best[start:end]) for start, end in pairwise([0, *ends])]
 
 
-def _table(rows: Sequence[Sequence[float]], fill: float) -> torch.Tensor:
+def _pad_rows(rows: Sequence[Sequence[float]], fill: float) -> torch.Tensor:
     """Rows of different lengths as a matrix; numpy makes it several times faster than torch."""
     width = max(map(len, rows))
     kind = np.float32 if isinstance(fill, float) else np.int64

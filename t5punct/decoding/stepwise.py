@@ -73,7 +73,7 @@ class SlotWriter:
             self._offer()
 
     def votes(self, pool: OpinionPool | None = None) -> tuple[Vote, ...]:
-        """One vote a word, when done; `pool`: what the tagger says, if that counts."""
+        """Return one vote a word, when done; `pool`: what the tagger says, if that counts."""
         votes = self._accumulator.votes()
         return pool.decide_case(votes, self._window.words) if pool else votes
 
@@ -86,7 +86,7 @@ class SlotWriter:
 def decode_stepwise(
     model: Model, windows: Sequence[WindowInput], config: DecodingConfig | None = None
 ) -> list[tuple[Vote, ...]]:
-    """Votes for each window's words; all windows are one batch."""
+    """Return votes for each window's words; all windows are one batch."""
     config = config or DecodingConfig()
     candidates = Candidates(model.tokenizer, config.alphabet(model.task), config.odds(model.task))
     writers = [SlotWriter(window, candidates) for window in windows]
@@ -96,7 +96,7 @@ def decode_stepwise(
     sources = sources_of(windows, model, config.style)
     source = encoder_input(sources, model)
     encoded = BaseModelOutput(last_hidden_state=model.encode(source.input_ids, source.attention_mask))
-    pools = _pools(model, config.share(model), encoded.last_hidden_state, sources)
+    pools = _pool_opinions(model, config.share(model), encoded.last_hidden_state, sources)
     written = torch.full((len(windows), 1), model.start_id, device=model.device)  # the last token of each window
     cache = None
     while not all(writer.done for writer in writers):
@@ -109,12 +109,14 @@ def decode_stepwise(
         )
         cache = output.past_key_values
         logits = output.logits[:, -1].float()  # (n_batch, n_vocabulary)
-        tokens = [_step(*one, model) for one in zip(writers, logits, pools, strict=True)]
+        tokens = [_step(*step, model) for step in zip(writers, logits, pools, strict=True)]
         written = torch.tensor(tokens, device=model.device)[:, None]
     return [writer.votes(pool) for writer, pool in zip(writers, pools, strict=True)]
 
 
-def _pools(model: Model, share: float, states: torch.Tensor, sources: Sequence[Source]) -> list[OpinionPool | None]:
+def _pool_opinions(
+    model: Model, share: float, states: torch.Tensor, sources: Sequence[Source]
+) -> list[OpinionPool | None]:
     """The tagger's opinion on each window's slots; states: (n_batch, n_source, d_model)."""
     if model.tagger is None or not share:
         return [None] * len(sources)

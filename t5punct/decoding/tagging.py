@@ -3,7 +3,8 @@
 In: windows of words.  Out: votes, one a slot, from one pass of the encoder.
 
 It is the fastest decoder, and the baseline for the others.  A label has at most one mark.  Decisions do not depend on
-each other, with one exception: a capital that only a sentence start explains is removed if none is there (`within`).
+each other, with one exception: a capital that only a sentence start explains is removed if none is there
+(`remove_sentence_beginnings`).
 With `delay_words` no decision depends on a word that is farther to the right (`t5/delay.py`).
 
 `TagDecoder(model).votes([WindowInput.of(["we", "know"])])` gives the votes of one window, two of them.
@@ -25,7 +26,7 @@ from ..t5.tokenization import Source
 from ..text.marks import DISFLUENT, NO_LABEL, Case, case_forms, ends_sentence
 from ..text.spelling import precedes_name
 from ..windows.votes import Distribution, Vote
-from .batching import by_length
+from .batching import batch_by_length
 from .inputs import DecodingConfig, WindowInput, encoder_input, sources_of
 
 _log = logging.getLogger(__name__)
@@ -69,12 +70,12 @@ class TagDecoder:
 
     @torch.inference_mode()
     def votes(self, windows: Sequence[WindowInput], n_slots: Sequence[int] | None = None) -> list[tuple[Vote, ...]]:
-        """Votes for each window, in order; with `n_slots`, only for its first so many slots."""
+        """Return votes for each window, in order; with `n_slots`, only for its first so many slots."""
         sources = sources_of(windows, self._model, self._config.style)
         wanted = [len(window.words) for window in windows] if n_slots is None else n_slots
         votes: dict[int, tuple[Vote, ...]] = {}
-        for batch in by_length([len(source.ids) for source in sources], self._config.batch_tokens):
-            tagged, begin = self._tagged([sources[index] for index in batch], [wanted[index] for index in batch]), 0
+        for batch in batch_by_length([len(source.ids) for source in sources], self._config.batch_tokens):
+            tagged, begin = self._tag([sources[index] for index in batch], [wanted[index] for index in batch]), 0
             for index in batch:
                 votes[index] = tuple(self._vote(windows[index], place, tagged, begin) for place in range(wanted[index]))
                 begin += wanted[index]
@@ -82,11 +83,11 @@ class TagDecoder:
 
     @torch.inference_mode()
     def votes_from(self, window: WindowInput, states: torch.Tensor) -> tuple[Vote, ...]:
-        """Votes on a window whose words' last tokens have these states, (n_words, d_model)."""
+        """Return votes on a window whose words' last tokens have these states, (n_words, d_model)."""
         tagged = self._read(states)
         return tuple(self._vote(window, place, tagged, 0) for place in range(len(window.words)))
 
-    def _tagged(self, sources: Sequence[Source], wanted: Sequence[int]) -> Tagged:
+    def _tag(self, sources: Sequence[Source], wanted: Sequence[int]) -> Tagged:
         """Tag the first `wanted` slots of each window, one window after the other."""
         rows = [row for row, n in enumerate(wanted) for _ in range(n)]
         places = [place for source, n in zip(sources, wanted, strict=True) for place in source.word_ends[:n]]
@@ -111,10 +112,10 @@ class TagDecoder:
         """The vote on a window's slot; the window's rows begin at `begin`."""
         row, inside, forms = begin + place, None, self._forms(window, place)
         if place and not precedes_name(window.words[place - 1]):
-            inside = case_among(forms, within(tagged.cases[row], tagged.ends[row - 1]))
+            inside = restrict_case(forms, remove_sentence_beginnings(tagged.cases[row], tagged.ends[row - 1]))
         return Vote(
             self._labels(window, place, tagged.marks[row]),
-            case_among(forms, tagged.cases[row]),
+            restrict_case(forms, tagged.cases[row]),
             left_words=place,
             right_words=len(window.words) - place - 1,
             inside=inside,
@@ -129,26 +130,26 @@ class TagDecoder:
 
 
 def delay_of(model: Model, words: int) -> Delay:
-    """A delay of so many words, as the model was trained for it; with a warning if it was not."""
+    """Return a delay of so many words, as the model was trained for it; warn if it was not."""
     if model.task.delay_left_words is None:
         _log.warning("%s was not trained with a delay (data.delays); expect more wrong marks", model.name)
     return Delay.of_task(words, model.task)
 
 
-def case_among(forms: Collection[str], cases: Sequence[float]) -> Distribution:
-    """The case, among a word's forms; `cases` are the probabilities of `TAGGED_CASES`."""
+def restrict_case(forms: Collection[str], cases: Sequence[float]) -> Distribution:
+    """Return the distribution over a word's forms; `cases` are the probabilities of `TAGGED_CASES`."""
     if len(forms) == 1:
         return Distribution.certain(*map(str, forms))
     return Distribution.of({name: p for (case, name), p in zip(_CASES.items(), cases, strict=True) if case in forms})
 
 
-def within(cases: Sequence[float], begins: float) -> tuple[float, ...]:
-    """The probabilities of `TAGGED_CASES` for a word, given that no sentence begins with it.
+def remove_sentence_beginnings(cases: Sequence[float], begins: float) -> tuple[float, ...]:
+    """Return the probabilities of `TAGGED_CASES` for a word, given that no sentence begins with it.
 
     `begins` is the probability that one does.  A word that begins a sentence has a capital, so by total probability
     p(capital) = begins + (1 - begins) p(capital | no sentence begins).
 
-    >>> within((0.1, 0.9, 0.0), begins=0.8)
+    >>> remove_sentence_beginnings((0.1, 0.9, 0.0), begins=0.8)
     (0.1, 0.09999999999999998, 0.0)
     """
     lower, capitalised, upper = cases

@@ -141,7 +141,7 @@ def test_choices_are_made_once_and_their_number_is_bounded(tiny_model: Model, mo
     monkeypatch.setattr("t5punct.decoding.candidates._KEPT_CHOICES", 3)
     for number in range(10):
         made.choice(WindowInput.of([str(number)]), 0, 0)
-        assert len(made._made) <= 3
+        assert len(made._choices) <= 3
 
 
 def test_the_memory_of_choices_does_not_grow_with_new_words(tiny_model: Model) -> None:
@@ -156,7 +156,7 @@ def test_the_memory_of_choices_does_not_grow_with_new_words(tiny_model: Model) -
             made.choice(WindowInput((word,), (word,), (True,)), 0, 0)
         sizes.append(tracemalloc.get_traced_memory()[0])
     tracemalloc.stop()
-    assert len(made._made) <= 5_000
+    assert len(made._choices) <= 5_000
     assert sizes[1] < 60_000_000, "886 MB after 28,000 random words, once"
 
 

@@ -27,7 +27,7 @@ def test_a_fitted_window_keeps_its_words_beginnings_and_the_limit(
     tiny_model: Model, words: list[str], max_tokens: int
 ) -> None:
     tokenizer = _reading(tiny_model, max_tokens)
-    window = WindowInput.of(words).fitted(tokenizer)
+    window = WindowInput.of(words).fit_to_model(tokenizer)
     assert len(tokenizer.source(window.words).ids) <= max_tokens
     assert len(window.words) == len(words)
     assert all(whole.startswith(seen) and seen for whole, seen in zip(words, window.spellings, strict=True))
@@ -35,8 +35,8 @@ def test_a_fitted_window_keeps_its_words_beginnings_and_the_limit(
 
 def test_words_are_cut_only_where_they_must_be(tiny_model: Model) -> None:
     window = WindowInput.of(["we", "know", "supercalifragilistic"], [True, False, True])
-    assert window.fitted(_reading(tiny_model, 512)) == window
-    short = window.fitted(_reading(tiny_model, len(tiny_model.tokenizer.source(window.words).ids) - 1))
+    assert window.fit_to_model(_reading(tiny_model, 512)) == window
+    short = window.fit_to_model(_reading(tiny_model, len(tiny_model.tokenizer.source(window.words).ids) - 1))
     assert short.spellings[:2] == ("we", "know"[: len(short.spellings[1])])
     assert len(short.spellings[2]) < 20
     assert short.has_slot == window.has_slot
@@ -46,14 +46,14 @@ def test_a_very_long_word_is_read_as_a_short_one_and_spoils_nothing(tiny_model: 
     tokenizer = _reading(tiny_model, 512)
     blob = WindowInput.of(["we", "x" * 100_000, "know"], [True, True, False], [False, True, False], ["", ",", ""])
     short = WindowInput.of(["we", "x" * 12, "know"], blob.has_slot, blob.pauses, blob.given)
-    assert blob.fitted(tokenizer) == short
+    assert blob.fit_to_model(tokenizer) == short
     longest = WindowInput.of(["donaudampfschifffahrtsgesellschaftskapitänsmütze"])
-    assert longest.fitted(tokenizer) == longest
+    assert longest.fit_to_model(tokenizer) == longest
 
 
 def test_more_words_than_tokens_are_refused(tiny_model: Model) -> None:
     with pytest.raises(ConfigError, match=r"a window of 40 words for a model that reads 40 tokens; .* --window"):
-        WindowInput.of(["a"] * 40).fitted(_reading(tiny_model, 40))
+        WindowInput.of(["a"] * 40).fit_to_model(_reading(tiny_model, 40))
 
 
 def test_a_window_has_room_for_the_question_about_a_slot(tiny_model: Model) -> None:
@@ -61,6 +61,6 @@ def test_a_window_has_room_for_the_question_about_a_slot(tiny_model: Model) -> N
     whole = len(tiny_model.tokenizer.source(words).ids)
     asking = _reading(tiny_model.with_task(classifies=True), whole)
     assert len(asking.source(words, asked=2).ids) == whole + 1
-    fitted = WindowInput.of(words).fitted(asking)
+    fitted = WindowInput.of(words).fit_to_model(asking)
     assert len(asking.source(fitted.words, asked=2).ids) <= whole
-    assert WindowInput.of(words).fitted(_reading(tiny_model, whole)).words == tuple(words)
+    assert WindowInput.of(words).fit_to_model(_reading(tiny_model, whole)).words == tuple(words)

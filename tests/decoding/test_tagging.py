@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from t5punct.decoding.inputs import DecodingConfig, WindowInput
-from t5punct.decoding.tagging import TagDecoder, within
+from t5punct.decoding.tagging import TagDecoder, remove_sentence_beginnings
 from t5punct.errors import ConfigError
 from t5punct.model import Model
 from t5punct.punctuator import Punctuator, PunctuatorConfig
@@ -147,7 +147,7 @@ def test_within_is_the_other_term_of_the_total_probability(begins: float, capita
     upper *= (1.0 - begins) / 2
     capitalised = begins + capitalised * (1.0 - begins - upper)
     lower = 1.0 - capitalised - upper
-    weights = within((lower, capitalised, upper), begins)
+    weights = remove_sentence_beginnings((lower, capitalised, upper), begins)
     assert sum(weights) == pytest.approx(1.0 - begins)
     assert begins + weights[1] == pytest.approx(capitalised)
 

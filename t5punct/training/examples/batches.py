@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch.utils.data import Sampler
 
-from ...decoding.batching import by_length
+from ...decoding.batching import batch_by_length
 from ...errors import ConfigError
 from ...t5.delay import NOBODY
 from .example import IGNORED, Example
@@ -83,7 +83,7 @@ class BatchSampler(Sampler[list[int]]):
                 [indices[place] for place in batch]
                 for start in range(0, len(order), pool)
                 for indices in [order[start : start + pool]]
-                for batch in by_length([self.lengths[index] for index in indices], self.batch_tokens)
+                for batch in batch_by_length([self.lengths[index] for index in indices], self.batch_tokens)
             ]
             rng.shuffle(batches)
             if 0 < len(batches) < self.n_processes:

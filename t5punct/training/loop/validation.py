@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from ...decoding.batching import by_length
+from ...decoding.batching import batch_by_length
 from ...decoding.inputs import DecodingConfig
 from ...errors import ConfigError, InputError
 from ...evaluation.evaluate import evaluate_file
@@ -74,7 +74,7 @@ class Validator:
         objective = Objective(model, LossConfig(tagger_weight=float(model.tagger is not None)))
         text = tags = 0.0
         n_tokens = n_slots = 0
-        for indices in by_length(examples.lengths, self.batch_tokens):
+        for indices in batch_by_length(examples.lengths, self.batch_tokens):
             batch = make([examples[index] for index in indices]).to(model.device)
             losses = objective(batch)
             n_batch_tokens, n_batch_slots = (int((classes != IGNORED).sum()) for classes in (batch.labels, batch.marks))

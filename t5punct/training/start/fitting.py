@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from torch.nn.functional import cross_entropy
 
-from ...decoding.batching import by_length
+from ...decoding.batching import batch_by_length
 from ...model import Model
 from ...t5.tagger import Tagger, at_words
 from ..config import FitConfig
@@ -72,7 +72,7 @@ def _states(model: Model, examples: Sequence[Example]) -> tuple[torch.Tensor, to
     """States of each word's last token (n_words, d_model), and the classes of its slot and case."""
     make, encoder = collate(model.tokenizer.pad_id), model.network.get_encoder()
     parts_of_batches: list[tuple[Any, ...]] = []
-    for places in by_length([len(example.source) for example in examples], _BATCH_TOKENS):
+    for places in batch_by_length([len(example.source) for example in examples], _BATCH_TOKENS):
         batch = make([examples[place] for place in places]).to(model.device)
         states = encoder(input_ids=batch.input_ids, attention_mask=batch.attention_mask).last_hidden_state
         real = batch.marks != IGNORED

@@ -18,7 +18,7 @@ from safetensors.torch import save_file
 
 from ... import config as settings
 from ... import model as models
-from ...decoding.batching import by_length
+from ...decoding.batching import batch_by_length
 from ...decoding.precision import with_precision
 from ...errors import ConfigError, InputError
 from ...model import Model
@@ -118,7 +118,7 @@ def _codes(model: Model, examples: Sequence[Example], batch_tokens: int) -> list
     make, tagger = collate(model.tokenizer.pad_id), model.tagger
     assert tagger is not None  # noqa: S101  (the caller has checked it)
     codes: dict[int, torch.Tensor] = {}
-    for places in by_length([len(example.source) for example in examples], batch_tokens):
+    for places in batch_by_length([len(example.source) for example in examples], batch_tokens):
         batch = make([examples[place] for place in places]).to(model.device)
         states = model.encode(batch.input_ids, batch.attention_mask)
         logits = tagger(at_words(states, batch.word_ends))
