@@ -67,9 +67,7 @@ _dialogue = joined(
     ),
     "\n",
 )
-_ass = joined(
-    ("[Script Info]\nTitle: so, what\n[Events]\n", ""), (_FORMAT, _FORMAT, "Format: Text\n", ""), repeated(_dialogue, 5)
-)
+_ass = joined(("[Script Info]\nTitle: so, what\n[Events]\n", ""), (_FORMAT, _FORMAT, ""), repeated(_dialogue, 5))
 
 # a word's own full stop, and a dash, in a row of marks are known defects
 _field = words.filter(lambda word: len(word.split()) == 1 and "." not in word)
@@ -79,7 +77,8 @@ _ctm = repeated(joined(
     ("", "", " 0.9", " 1.0 lex", "\t0.5 "), "\n",
 ), 8)  # fmt: skip
 
-_cell = _field.filter(lambda word: '"' not in word)
+# nor a mark in the cell of a word before such a row
+_cell = _field.filter(lambda word: '"' not in word and word[-1:] not in ",.?!:;-…")
 _MARKS = (",", ".", "?", "")
 _word_rows = repeated(
     joined(st.one_of(_cell, _cell, st.sampled_from(_MARKS)), ("\t0.1\t0.5", "\tNA\t2", "\t", ""), "\n"), 6
@@ -88,7 +87,7 @@ _segment_rows = repeated(
     joined(("0\t1200\t", "1200\t2400\t", "0.5\t2\t"), _line.map(lambda line: line.replace("\t", " ")), "\n"), 5
 )
 _tsv = st.one_of(
-    joined(("word\tstart\tend\n", "Token\tstart\n", '"word"\t"start"\n', "word\n"), _word_rows),
+    joined(("word\tstart\tend\n", "Token\tstart\tend\n", '"word"\t"start"\t"end"\n'), _word_rows),
     joined(("start\tend\ttext\n", "start\tend\tTEXT\n", ""), _segment_rows),
     _word_rows,
 )

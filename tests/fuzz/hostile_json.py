@@ -12,7 +12,8 @@ Words = list[str]
 _WORDS = (
     *("so", "we", "know", "that", "right", "no", "no", "I", "NASA", "iPhone", "don't", "é", "1984", "3.5", "10:30"),
     *("U.S.", "well-known", "etc.", "Mr.", "so,", "what?", "wait...", '"so"', '"so', 'we"', "(so)", "a/b", "AT&T"),
-    *("http://a.b/c?d=e", "C++", "İstanbul", "שלום", "好", "😀", "<unk>", "\u2028", "\\", "x" * 70),
+    *("http://a.b/c?d=e", "C++", "İstanbul", "profits"),
+    *("understood", "שלום", "好", "😀", "<unk>", "\u2028", "\\", "x" * 70),
 )  # fmt: skip
 _MARKS = (",", ".", "?", "!", "-")
 spoken = st.lists(st.sampled_from(_WORDS), min_size=1, max_size=8)
@@ -46,7 +47,9 @@ def whisperx(parts: list[Words]) -> Any:
 
 
 def _pieces(words: Words) -> list[str]:
-    return [piece for word in words for piece in (f" {word[:5]}", word[5:]) if piece]
+    """Tokens; a dash where a mark has a token of its own is a known defect."""
+    cuts = [5 if word.isalnum() else len(word) for word in words]
+    return [piece for word, cut in zip(words, cuts, strict=True) for piece in (f" {word[:cut]}", word[cut:]) if piece]
 
 
 def whisper_cpp(parts: list[Words]) -> Any:

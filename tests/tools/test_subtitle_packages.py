@@ -1,0 +1,195 @@
+"""Subtitles that other packages write are punctuated, and read back by them: words, times, styles, settings are equal.
+
+srt is left out: its last release is of March 2023, and pysubs2, pycaption and ttconv read and write SubRip as well.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import pycaption
+import pysubs2
+import pytest
+import ttconv.srt.reader
+import ttconv.srt.writer
+import ttconv.vtt.reader
+import ttconv.vtt.writer
+import webvtt
+from chance import by_chance
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from ttconv import model
+
+from t5punct.text.marks import Alphabet
+
+WORDS = (
+    *("how", "are", "you", "so", "what", "well-known", "don't", "3.5", "AT&T", "U.S.", "C++", "10:30", "é", "שלום"),
+    *('"so"', "(we)", "so,", "you?", "no...", "know -", "JOHN:", "[Music]", "♪", "1984", "a<b", "x&y"),
+)
+Line = list[str]  # words
+Cue = tuple[int, int, list[Line]]  # times in ms
+_line = st.lists(st.sampled_from(WORDS), min_size=1, max_size=5)
+
+
+@st.composite
+def cues(draw: st.DrawFn) -> list[Cue]:
+    """Cues one after the other."""
+    time, drawn = 0, list[Cue]()
+    for _ in range(draw(st.integers(1, 5))):
+        start = time + draw(st.integers(100, 5_000))
+        time = start + draw(st.integers(100, 5_000))
+        drawn.append((start, time, draw(st.lists(_line, min_size=1, max_size=2))))
+    return drawn
+
+
+def letters(text: str) -> str:
+    """Without marks, white space and capitals."""
+    return re.sub(r"[\s,.?!:-]+", "", text).casefold()
+
+
+# how a package writes cues in a format, and all that it reads of a file: of texts only letters
+Package = tuple[str, Callable[[list[Cue]], str], Callable[[str], Any]]
+
+
+def _by_pysubs2(format: str) -> Package:
+    def written(cues: list[Cue]) -> str:
+        file = pysubs2.SSAFile()
+        file.styles["Loud"] = pysubs2.SSAStyle(bold=True, fontsize=31.0)
+        for number, (start, end, lines) in enumerate(cues):
+            text = "\\N".join("{\\i1}" + " ".join(line) + "{\\i0}" for line in lines)
+            name, style = ("Ann", "Loud") if number % 2 else ("", "Default")
+            file.events.append(pysubs2.SSAEvent(start, end, text, name=name, style=style, marginl=number))
+        return file.to_string(format)
+
+    def read(text: str) -> Any:
+        file = pysubs2.SSAFile.from_string(text, format)
+        tags = [re.findall(r"\{[^}]*\}|\\N", event.text) for event in file.events]
+        events = [{**event.as_dict(), "text": letters(event.plaintext)} for event in file.events]
+        return file.info, {name: style.as_dict() for name, style in file.styles.items()}, events, tags
+
+    return format, written, read
+
+
+def _clock(ms: int) -> str:
+    return f"{ms // 3_600_000:02}:{ms // 60_000 % 60:02}:{ms // 1000 % 60:02}.{ms % 1000:03}"
+
+
+def _by_webvtt() -> Package:
+    def written(cues: list[Cue]) -> str:
+        file = webvtt.WebVTT()
+        file.header_comments.append("so, what")
+        file.styles.append(webvtt.Style("::cue(b) { color: red; }"))
+        for number, (start, end, lines) in enumerate(cues):
+            times = [_clock(start), _clock(end)]
+            text = "\n".join("<v Ann>" + " ".join(line).replace("&", "&amp;").replace("<", "&lt;") for line in lines)
+            settings = "align:start position:10%" if number % 2 else ""
+            file.captions.append(webvtt.Caption(*times, text, identifier=f"so-{number}", settings=settings))
+        return file.content
+
+    def read(text: str) -> Any:
+        file = webvtt.from_string(text)
+        styles = [style.text for style in file.styles]
+        return file.header_comments, styles, [
+            (caption.identifier, caption.start, caption.end, str(caption.settings), caption.voice,
+             letters(caption.text),
+             re.findall(r"<[^>]*>", caption.raw_text)) for caption in file
+        ]  # fmt: skip
+
+    return "vtt", written, read
+
+
+def _by_pycaption(format: str) -> Package:
+    writer = {"srt": pycaption.SRTWriter, "vtt": pycaption.WebVTTWriter}[format]
+    reader = {"srt": pycaption.SRTReader, "vtt": pycaption.WebVTTReader}[format]
+
+    def nodes(lines: list[Line]) -> list[pycaption.CaptionNode]:
+        node, made = pycaption.CaptionNode, list[pycaption.CaptionNode]()
+        for line in lines:
+            made += [node.create_break()] * bool(made)
+            style = {"italics": True}
+            made += [node.create_style(True, style), node.create_text(" ".join(line)), node.create_style(False, style)]
+        return made
+
+    def written(cues: list[Cue]) -> str:
+        captions = [pycaption.Caption(1000 * start, 1000 * end, nodes(lines)) for start, end, lines in cues]
+        return str(writer().write(pycaption.CaptionSet({"en-US": pycaption.CaptionList(captions)})))
+
+    def read(text: str) -> Any:
+        captions = reader().read(text).get_captions("en-US")
+        return [(caption.start, caption.end, letters(caption.get_text()), len(caption.nodes)) for caption in captions]
+
+    return format, written, read
+
+
+def _by_ttconv(format: str) -> Package:
+    package = {"srt": ttconv.srt, "vtt": ttconv.vtt}[format]
+
+    def written(cues: list[Cue]) -> str:
+        document = model.ContentDocument()
+        document.set_body(body := model.Body(document))
+        body.push_child(div := model.Div(document))
+        region = model.Region("r1", document)
+        document.put_region(region)
+        div.set_region(region)
+        for start, end, lines in cues:
+            paragraph = model.P(document)
+            paragraph.set_begin(Fraction(start, 1000))
+            paragraph.set_end(Fraction(end, 1000))
+            div.push_child(paragraph)
+            for number, line in enumerate(lines):
+                if number:
+                    paragraph.push_child(model.Br(document))
+                span = model.Span(document)
+                span.push_child(model.Text(document, " ".join(line)))
+                paragraph.push_child(span)
+        return str(package.writer.from_model(document))
+
+    def read(text: str) -> Any:
+        paragraphs = (one for one in package.reader.to_model(io.StringIO(text)).get_body().dfs_iterator())
+        return [
+            (type(one).__name__, one.get_begin(), one.get_end(), _said(one))
+            for one in paragraphs
+        ]  # fmt: skip
+
+    return format, written, read
+
+
+def _said(element: model.ContentElement) -> str:
+    return letters(element.get_text()) if isinstance(element, model.Text) else ""
+
+
+PACKAGES = {
+    "pysubs2, srt": _by_pysubs2("srt"),
+    "pysubs2, vtt": _by_pysubs2("vtt"),
+    "pysubs2, ass": _by_pysubs2("ass"),
+    "pysubs2, ssa": _by_pysubs2("ssa"),
+    "webvtt-py, vtt": _by_webvtt(),
+    "pycaption, srt": _by_pycaption("srt"),
+    "pycaption, vtt": _by_pycaption("vtt"),
+    "ttconv, srt": _by_ttconv("srt"),
+    "ttconv, vtt": _by_ttconv("vtt"),
+}
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+@settings(max_examples=25)
+@given(cues(), st.integers(0, 2**16))
+def test_what_a_package_wrote_is_what_it_reads_when_marks_have_come(package: str, cues: list[Cue], seed: int) -> None:
+    format, written, read = PACKAGES[package]
+    text = written(cues)
+    new, words = by_chance(text, "ass" if format == "ssa" else format, seed, Alphabet())
+    assert read(new) == read(text)
+    assert not any(word for _, _, lines in cues for line in lines for word in line if word.isalpha()) or words
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_change_of_words_times_and_tags_is_found(package: str) -> None:
+    _, written, read = PACKAGES[package]
+    text = written([(1000, 2500, [["how", "are"], ["you"]]), (3000, 4000, [["so"]])])
+    for old, new in (("how", "who"), ("00:03", "00:02"), ("0:00:03", "0:00:02")):
+        if old in text:
+            assert read(text.replace(old, new)) != read(text), old
