@@ -8,15 +8,15 @@ import random
 from collections.abc import Sequence
 from typing import Any
 
+import chance
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from t5punct.errors import InputError
-from t5punct.text.marks import Alphabet, Case
-from t5punct.text.render import AnnotatedWord, Decision, RenderConfig, render_word
-from t5punct.transcripts.formats import transcript_of
-from t5punct.transcripts.items import SpokenWord, WrittenWord, texts_of, written_items
+from t5punct.text.marks import Alphabet
+from t5punct.text.render import AnnotatedWord
+from t5punct.transcripts.items import SpokenWord, WrittenWord, texts_of
 from t5punct.transcripts.recogniser_json import RecogniserJson
 
 WORDS = st.lists(st.sampled_from(["how", "are", "you", "U.S.", "don't", "é", '"so"', "a/b"]), min_size=1, max_size=6)
@@ -39,15 +39,7 @@ def written(text: str, new: Sequence[str] | None = None) -> str:
 
 def by_chance(text: str, seed: int, alphabet: Alphabet | None = None) -> tuple[str, list[str]]:
     """The json with marks and case by chance, and its words as they are written."""
-    rng, found = random.Random(seed), transcript_of([text], "json", alphabet)
-    items = list(found.items)
-    words = list[AnnotatedWord]()
-    for item in items:
-        if isinstance(item, SpokenWord):
-            decision = Decision(rng.choice(["", ",", ".", "?!", "-"]), rng.choice(list(Case)), 1.0, 1.0)
-            now = render_word(item.word, decision, RenderConfig(), Alphabet())
-            words.append(AnnotatedWord(item.word.text, now.text, now.label, now.case.value, 1.0, 1.0))
-    return "".join(found.written(written_items(items, iter(words)))), [word.text for word in words]
+    return chance.by_chance(text, "json", seed, alphabet)
 
 
 def whisper(segments: list[list[str]]) -> dict[str, Any]:
