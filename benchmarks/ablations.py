@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from heldout import Found, score_corpus
+from heldout import ScoredSlots, score_corpus
 from rich.console import Console
 from studies import p_text, run
 
@@ -56,7 +56,7 @@ class Row:
     changes: tuple[str, ...]
     loss: float
     reports: tuple[Report, ...]  # one a file
-    chat: Found | None
+    chat: ScoredSlots | None
 
 
 def study(settings: StudyConfig) -> None:
@@ -80,8 +80,8 @@ def _train(settings: StudyConfig, output: Path, changes: Sequence[str]) -> None:
     overrides = [*settings.common, *changes, f"output={output}"]
     wanted = config.load(TrainConfig, Path(settings.recipe), overrides)
     if (output / STATE_FILE).is_file():
-        found = config.load(TrainConfig, output / TRAIN_FILE)
-        if replace(found, resume=False) != wanted:
+        trained_with = config.load(TrainConfig, output / TRAIN_FILE)
+        if replace(trained_with, resume=False) != wanted:
             raise ConfigError(f"{output}, trained with other settings", expected="the same", fix="take it away")
         if json.loads((output / STATE_FILE).read_text(encoding="utf-8"))["step"] >= wanted.optim.max_steps:
             return

@@ -113,8 +113,8 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 def speed(run: Runner, small: str, large: str, text: str, none: str) -> None:
     start, _ = run.into_folder(none)
-    one, many = run.into_folder(large)[0], run.into_folder(small)[0]
-    print(f"| the files against one text of as many words: words a second | {one / many:.2f} |", flush=True)
+    one_file, many_files = run.into_folder(large)[0], run.into_folder(small)[0]
+    print(f"| the files against one text of as many words: words a second | {one_file / many_files:.2f} |", flush=True)
     first, last = run.first_and_last(text)
     print(f"| first output of 12,000 words, as a part of the whole run | {first / last:.2f} |")
     print(f"| the same without the start of the program ({start:.1f} s) | {(first - start) / (last - start):.2f} |")
@@ -138,21 +138,21 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=50)
     parser.add_argument("--killed-files", type=int, default=200, help="files of the batch that is killed")
     parser.add_argument("--large", type=int, default=1_000_000, help="words of the largest text for memory")
-    given, options = parser.parse_known_args()
-    words = words_of(given.text)
-    print(f"{given.files} files of {WORDS_A_FILE} words; a large text of {given.large:,}.\n")
+    arguments, options = parser.parse_known_args()
+    words = words_of(arguments.text)
+    print(f"{arguments.files} files of {WORDS_A_FILE} words; a large text of {arguments.large:,}.\n")
     print("| what | measured |\n| --- | --- |")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        small = files_of(folder / "small", words, given.files, WORDS_A_FILE)
-        large = files_of(folder / "large", words_of(given.text), 1, given.files * WORDS_A_FILE)
+        small = files_of(folder / "small", words, arguments.files, WORDS_A_FILE)
+        large = files_of(folder / "large", words_of(arguments.text), 1, arguments.files * WORDS_A_FILE)
         first = files_of(folder / "first", words, 1, 12_000)
         run = Runner(folder, options)
         speed(run, small, large, f"{first}/0000.txt", files_of(folder / "none", words, 1, 1))
         punctuator = Punctuator.from_pretrained()
         punctuator = punctuator.with_config(decoding=replace(punctuator.config.decoding, decoder="tagger"))
-        killed(punctuator, files_of(folder / "batch", words, given.killed_files, 60), folder, given.kills)
-        sizes = (10_000, given.large)
+        killed(punctuator, files_of(folder / "batch", words, arguments.killed_files, 60), folder, arguments.kills)
+        sizes = (10_000, arguments.large)
         texts = [files_of(folder / f"text{n}", words, 1, n) for n in sizes]
         recordings = [recording_of(folder / f"json{n}", words, n) for n in sizes]
         memory(run, files_of(folder / "few", words, 10, WORDS_A_FILE), small, texts, recordings)

@@ -69,9 +69,9 @@ def main() -> None:
     options = parser.parse_args()
     model, rows, same = load(options.model), list[Row](), list[bool]()
     for window in options.windows:
-        windows, other = _windows(options.data, options.words, window)
+        windows, warm_up = _windows(options.data, options.words, window)
         same.append(_equal(model, windows))
-        rows += _compared(list(_measure(model, windows, other, window, options)))
+        rows += _compared(list(_measure(model, windows, warm_up, window, options)))
     _show(rows, all(same))
     options.output.parent.mkdir(exist_ok=True)
     report = {"equal_to_stepwise": all(same), "threads": torch.get_num_threads(), "rows": [asdict(row) for row in rows]}
@@ -84,26 +84,30 @@ def _windows(path: Path, n_words: int, window: int) -> tuple[list[WindowInput], 
     words = [word for line in lines for word in line.partition("\t")[0].split()]
     n_all = n_words + n_words // 2
     words = (words * (n_all // len(words) + 1))[:n_all]
-    found = [WindowInput.of(words[start : start + window]) for start in range(0, len(words), window)]
+    inputs = [WindowInput.of(words[start : start + window]) for start in range(0, len(words), window)]
     n_windows = -(-n_words // window)
-    return found[:n_windows], found[n_windows:]
+    return inputs[:n_windows], inputs[n_windows:]
 
 
 def _equal(model: Model, windows: Sequence[WindowInput]) -> bool:
     """Whether slots and reference choose the same label and case everywhere."""
-    found = SlotDecoder(model).decode(windows)
+    solutions = SlotDecoder(model).decode(windows)
     wanted = [
         votes for start in range(0, len(windows), 32) for votes in decode_stepwise(model, windows[start : start + 32])
     ]
     return all(
-        (one.labels.best, one.cases.best) == (other.labels.best, other.cases.best)
-        for solution, votes in zip(found, wanted, strict=True)
-        for one, other in zip(solution.votes, votes, strict=True)
+        (vote.labels.best, vote.cases.best) == (wanted_vote.labels.best, wanted_vote.cases.best)
+        for solution, votes in zip(solutions, wanted, strict=True)
+        for vote, wanted_vote in zip(solution.votes, votes, strict=True)
     )
 
 
 def _measure(
-    model: Model, windows: Sequence[WindowInput], other: Sequence[WindowInput], window: int, options: argparse.Namespace
+    model: Model,
+    windows: Sequence[WindowInput],
+    warm_up: Sequence[WindowInput],
+    window: int,
+    options: argparse.Namespace,
 ) -> Iterator[Measurement]:
     """Every decoder with every budget; they take turns, so that noise hits all alike.
 
@@ -120,7 +124,7 @@ def _measure(
         for _ in range(options.repeats):
             for name, make in makers.items():
                 decode = make()
-                decode(other)
+                decode(warm_up)
                 _reset_peak()
                 started = time.perf_counter()
                 passes[name] = decode(windows)
@@ -137,19 +141,19 @@ def _makers(precise: dict[str, Model], batch_tokens: int, *, beams: bool) -> dic
     model, config = precise["fp32"], DecodingConfig(batch_tokens=batch_tokens)
     wide = DecodingConfig("generate", beams=4, batch_tokens=batch_tokens)
 
-    def slots(one: Model) -> Decoder:
-        decoder = SlotDecoder(one, config)
+    def slots(precise_model: Model) -> Decoder:
+        decoder = SlotDecoder(precise_model, config)
         return lambda windows: _slots(decoder, windows)
 
-    found: dict[str, Callable[[], Decoder]] = {
+    decoders: dict[str, Callable[[], Decoder]] = {
         "tagger": lambda: lambda windows: _tag(model, windows, batch_tokens),
         "generate, greedy": lambda: lambda windows: _none(generate_texts(model, windows, config)),
         "slots, step by step": lambda: lambda windows: _stepwise(model, windows, config),
-        **{f"slots, {name}": partial(slots, one) for name, one in precise.items()},
+        **{f"slots, {name}": partial(slots, precise_model) for name, precise_model in precise.items()},
     }
     if beams:
-        found["generate, beam 4"] = lambda: lambda windows: _none(generate_texts(model, windows, wide))
-    return found
+        decoders["generate, beam 4"] = lambda: lambda windows: _none(generate_texts(model, windows, wide))
+    return decoders
 
 
 def _slots(decoder: SlotDecoder, windows: Sequence[WindowInput]) -> float:
@@ -183,12 +187,19 @@ def _none(_: object) -> None:
     return None
 
 
-def _compared(found: Sequence[Measurement]) -> list[Row]:
+def _compared(measurements: Sequence[Measurement]) -> list[Row]:
     def best(name: str) -> float:
-        return max(one.words_per_second for one in found if one.decoder == name)
+        return max(measurement.words_per_second for measurement in measurements if measurement.decoder == name)
 
     greedy, tagger = best("generate, greedy"), best("tagger")
-    return [Row(one, round(one.words_per_second / greedy, 2), round(one.words_per_second / tagger, 2)) for one in found]
+    return [
+        Row(
+            measurement,
+            round(measurement.words_per_second / greedy, 2),
+            round(measurement.words_per_second / tagger, 2),
+        )
+        for measurement in measurements
+    ]
 
 
 def _reset_peak() -> None:
@@ -210,16 +221,16 @@ def _peak_mib() -> float | None:
 def _show(rows: Sequence[Row], equal: bool) -> None:
     table = Table("window", "batch tokens", "decoder", "words/s", "x greedy", "x tagger", "passes", "peak MiB")
     for row in sorted(rows, key=lambda row: (row.measured.window, row.measured.decoder, row.measured.batch_tokens)):
-        one = row.measured
+        measured = row.measured
         values = (
-            one.window,
-            one.batch_tokens,
-            one.decoder,
-            f"{one.words_per_second:.0f}",
+            measured.window,
+            measured.batch_tokens,
+            measured.decoder,
+            f"{measured.words_per_second:.0f}",
             row.to_greedy,
             row.to_tagger,
         )
-        table.add_row(*map(str, values), str(one.passes_per_window or "-"), str(one.peak_mib or "-"))
+        table.add_row(*map(str, values), str(measured.passes_per_window or "-"), str(measured.peak_mib or "-"))
     console = Console(width=110)
     console.print(table)
     console.print(f"slots equals the step-by-step reference on every window: {equal}")

@@ -21,7 +21,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from t5punct.decoding.inputs import DecodingConfig
 from t5punct.evaluation.counts import Counts
-from t5punct.evaluation.references import references
+from t5punct.evaluation.references import read_references
 from t5punct.evaluation.scores import scores_of
 from t5punct.model import load
 from t5punct.punctuator import Punctuator, PunctuatorConfig
@@ -94,7 +94,7 @@ def _entropy(listener: Listener, lookahead: int) -> Listened:
         listener.hear(StreamConfig("entropy", window=WINDOW, l_min=0, l_max=2 * lookahead, thresholds=[threshold]))
         for threshold in THRESHOLDS
     ]
-    return min(heard, key=lambda one: abs(one.mean_delay - lookahead))
+    return min(heard, key=lambda measured: abs(measured.mean_delay - lookahead))
 
 
 def main() -> None:
@@ -107,7 +107,7 @@ def main() -> None:
     parser.add_argument("--slots", action="store_true", help="also `fixed` with the decoder slots")
     options = parser.parse_args()
     alphabet = load(options.model).task.alphabet
-    text = next(references(options.file, alphabet, max_words=WARM_WORDS + options.timed_words))
+    text = next(read_references(options.file, alphabet, max_words=WARM_WORDS + options.timed_words))
     words = [word.text for word in text.words]
     torch.set_num_threads(1)
     print("| policy | mean delay | micro F1 | ms a word | million multiply-adds a word | times less than fixed |")

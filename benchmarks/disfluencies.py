@@ -49,16 +49,16 @@ class Said:
 
 def by_rule(words: Sequence[str]) -> list[bool]:
     """What the rule says of some words."""
-    found = [False] * len(words)
+    is_disfluent = [False] * len(words)
     for place in range(len(words)):
         for filler in FILLERS:
             if tuple(words[place : place + len(filler)]) == filler:
-                found[place : place + len(filler)] = [True] * len(filler)
+                is_disfluent[place : place + len(filler)] = [True] * len(filler)
         for n_words in (1, 2):
             once, again = words[place : place + n_words], words[place + n_words : place + 2 * n_words]
             if list(once) == list(again) and once[0] not in ON_PURPOSE and not once[0].isdecimal():
-                found[place : place + n_words] = [True] * n_words
-    return found
+                is_disfluent[place : place + n_words] = [True] * n_words
+    return is_disfluent
 
 
 def by_model(punctuator: Punctuator, words: Sequence[str]) -> list[bool]:
@@ -87,15 +87,15 @@ def _written(line: str) -> Iterator[Written]:
     return (Written(word.normal, word.core, word.label) for word in split(line).words if word.has_slot)
 
 
-def row(name: str, said: Said, found: Sequence[bool]) -> str:
+def row(name: str, said: Said, is_disfluent: Sequence[bool]) -> str:
     """A line of the table: percent, with the interval of F1."""
-    pairs = list(zip(said.disfluent, found, strict=True))
+    pairs = list(zip(said.disfluent, is_disfluent, strict=True))
     parts = [pairs[start : start + STRETCH_WORDS] for start in range(0, len(pairs), STRETCH_WORDS)]
     counts = [
         count([Slot("", disfluent=a) for a, _ in part], [Slot("", disfluent=b) for _, b in part]) for part in parts
     ]
     scores = scores_of(sum(counts, Counts())).disfluent
-    spread = interval(counts, lambda one: scores_of(one).disfluent.f1 or 0.0)
+    spread = interval(counts, lambda counts: scores_of(counts).disfluent.f1 or 0.0)
     values = (scores.precision, scores.recall, scores.f1)
     shown = " | ".join("-" if value is None else f"{value:.1f}" for value in values)
     between = "-" if spread is None else f"{spread.low:.1f} to {spread.high:.1f}"

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from datasets.utils.logging import disable_progress_bar
-from heldout import Found, held_out, score_texts
+from heldout import ScoredSlots, held_out, score_texts
 from rich.console import Console
 from studies import run
 
@@ -104,8 +104,8 @@ class Row:
 
     title: str
     way: str
-    before: Found
-    after: Found
+    before: ScoredSlots
+    after: ScoredSlots
 
 
 def study(settings: StudyConfig) -> None:
@@ -113,14 +113,14 @@ def study(settings: StudyConfig) -> None:
     work = Path(settings.work)
     if work.exists():
         raise ConfigError(f"{work} is there already", expected="a new folder", fix="remove it or set work")
-    found = domain(Path(settings.root) / settings.domain, settings)
+    domain_texts = domain(Path(settings.root) / settings.domain, settings)
     work.mkdir(parents=True)
     disable_progress_bar()
-    for name, texts in (("train", found.train), ("test", found.test)):
+    for name, texts in (("train", domain_texts.train), ("test", domain_texts.test)):
         (work / f"{name}.txt").write_text("\n".join(texts) + "\n", encoding="utf-8")
-    made = config.load(PrepareConfig, Path(settings.prepared_by))
+    base = config.load(PrepareConfig, Path(settings.prepared_by))
     lines = CorpusConfig("train.txt", settings.style, document="line")
-    report = prepare(replace(made, output=str(work / "data"), root=str(work), corpora=[lines]))
+    report = prepare(replace(base, output=str(work / "data"), root=str(work), corpora=[lines]))
     minutes = train(settings, work)
     blend(settings, work)
     rows = scored(settings, work)
@@ -131,7 +131,11 @@ def study(settings: StudyConfig) -> None:
 
 def domain(path: Path, settings: StudyConfig) -> Domain:
     """Whole documents, spread over all of the corpus; those to score stand between those to learn from."""
-    texts = [one.text for one in source_documents(CorpusConfig(str(path), document="line"), None) if one.text.strip()]
+    texts = [
+        document.text
+        for document in source_documents(CorpusConfig(str(path), document="line"), None)
+        if document.text.strip()
+    ]
     train = taken(texts[0::2], settings.words)
     test = taken(texts[1::2], settings.test_words)
     if not train or not test:
@@ -174,8 +178,8 @@ def start_of(settings: StudyConfig) -> str | None:
 
 def blend(settings: StudyConfig, work: Path) -> None:
     """Write the blend of the trained model and the one that it began with."""
-    made = blend_models(models.load(work / "model"), models.load(start_of(settings)), settings.blend_share)
-    models.save(made, work / "blend")
+    blend = blend_models(models.load(work / "model"), models.load(start_of(settings)), settings.blend_share)
+    models.save(blend, work / "blend")
 
 
 def scored(settings: StudyConfig, work: Path) -> list[Row]:
@@ -187,9 +191,11 @@ def scored(settings: StudyConfig, work: Path) -> list[Row]:
     for way in WAYS:
         pair = (start, half_way if way.is_blend else trained)
         for sample in samples:
-            styled = [one.with_config(decoding=way.config(sample.style)) for one in pair]
+            styled = [punctuator.with_config(decoding=way.config(sample.style)) for punctuator in pair]
             n_words = sum(len(text.split()) for text in sample.texts)
-            rows.append(Row(sample.title, way.name, *(score_texts(one, sample.texts, n_words) for one in styled)))
+            rows.append(
+                Row(sample.title, way.name, *(score_texts(punctuator, sample.texts, n_words) for punctuator in styled))
+            )
             Console().print(f"{way.name} {_line(rows[-1])}", soft_wrap=True)
     return rows
 
@@ -237,9 +243,9 @@ def _page(settings: StudyConfig, n_words: int, minutes: float, rows: Sequence[Ro
     ]
     for way in WAYS:
         mine = [row for row in rows if row.way == way.name]
-        others = [row for row in mine if row.title != HERE]
+        elsewhere = [row for row in mine if row.title != HERE]
         before, after = (
-            sum(found, Found()) for found in zip(*((row.before, row.after) for row in others), strict=True)
+            sum(side, ScoredSlots()) for side in zip(*((row.before, row.after) for row in elsewhere), strict=True)
         )
         total = Row("**elsewhere, all**", way.name, before, after)
         gain, lost = _gain(mine[0]), 0.0 - round(_gain(total), 1)
@@ -269,8 +275,8 @@ def _pair(before: float | None, after: float | None) -> str:
     return " to ".join("–" if value is None else f"{value:.1f}" for value in (before, after))
 
 
-def _f1(found: Found) -> float:
-    return scores_of(found.counts).micro.f1 or 0.0
+def _f1(slots: ScoredSlots) -> float:
+    return scores_of(slots.counts).micro.f1 or 0.0
 
 
 def _gain(row: Row) -> float:

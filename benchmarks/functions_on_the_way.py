@@ -41,7 +41,7 @@ def functions_of(command: list[str]) -> dict[str, set[str]]:
 
 
 if __name__ == "__main__":
-    found = functions_of(sys.argv[1:])
-    for module in sorted(found):
-        print(f"{len(found[module]):4}  {module}: {', '.join(sorted(found[module]))}")
-    print(sum(map(len, found.values())), "functions")
+    functions = functions_of(sys.argv[1:])
+    for module in sorted(functions):
+        print(f"{len(functions[module]):4}  {module}: {', '.join(sorted(functions[module]))}")
+    print(sum(map(len, functions.values())), "functions")

@@ -41,20 +41,24 @@ class StudyConfig:
 
 
 @dataclass(frozen=True)
-class Found:
+class ScoredSlots:
     """What two sides say of some slots: the reference's label and the model's."""
 
     counts: Counts = field(default_factory=Counts)
     labels: tuple[tuple[str, str], ...] = ()
 
-    def __add__(self, other: Found) -> Found:
-        return Found(self.counts + other.counts, self.labels + other.labels)
+    def __add__(self, more: ScoredSlots) -> ScoredSlots:
+        return ScoredSlots(self.counts + more.counts, self.labels + more.labels)
 
     def detection(self, is_one: Callable[[str], bool]) -> str:
         """How well slots of a kind are found: precision, recall and F1 in percent, and how many there are."""
-        pairs = [(is_one(wanted), is_one(found)) for wanted, found in self.labels]
-        both, wanted, found = (sum(map(test, pairs)) for test in (all, lambda pair: pair[0], lambda pair: pair[1]))
-        values = [both / found if found else 0.0, both / wanted if wanted else 0.0, 2 * both / max(1, wanted + found)]
+        pairs = [(is_one(wanted), is_one(output)) for wanted, output in self.labels]
+        both, wanted, n_output = (sum(map(test, pairs)) for test in (all, lambda pair: pair[0], lambda pair: pair[1]))
+        values = [
+            both / n_output if n_output else 0.0,
+            both / wanted if wanted else 0.0,
+            2 * both / max(1, wanted + n_output),
+        ]
         return f"{' / '.join(f'{100 * value:.0f}' for value in values)} ({wanted})"
 
 
@@ -65,10 +69,10 @@ def study(settings: StudyConfig) -> None:
         raise ConfigError(f"no corpora in {settings.data}", expected="a config of `t5punct prepare`", fix="set data")
     punctuator = Punctuator.from_pretrained(settings.model)
     corpora = {corpus.path: corpus for corpus in data.corpora}.values()  # one may be listed twice
-    located = [replace(one, path=str(Path(settings.root) / one.path), words=0, join=1) for one in corpora]
+    located = [replace(corpus, path=str(Path(settings.root) / corpus.path), words=0, join=1) for corpus in corpora]
     all_texts = [text for corpus in located for text in held_out(corpus, data)]
     seen = Seen.of([Path(run) for run in settings.runs], all_texts)
-    rows: dict[tuple[str, str], Found] = {}
+    rows: dict[tuple[str, str], ScoredSlots] = {}
     for corpus in located:
         styled = punctuator.with_config(decoding=DecodingConfig(style=corpus.style))
         name = Path(corpus.path).name.partition(".")[0]
@@ -81,20 +85,20 @@ def study(settings: StudyConfig) -> None:
 
 def score_corpus(
     punctuator: Punctuator, corpus: CorpusConfig, data: PrepareConfig, max_words: int, seen: Container[str] = ()
-) -> Found:
+) -> ScoredSlots:
     """What the model makes of a corpus's held-out documents, but for those that were seen."""
     return score_texts(punctuator, (text for text in held_out(corpus, data) if text not in seen), max_words)
 
 
-def score_texts(punctuator: Punctuator, texts: Iterable[str], max_words: int) -> Found:
+def score_texts(punctuator: Punctuator, texts: Iterable[str], max_words: int) -> ScoredSlots:
     """What the model makes of the first words of some documents."""
-    total = Found()
+    total = ScoredSlots()
     alphabet = punctuator.model.task.alphabet
     for words in _references(texts, max_words):
         reference = TextReference(words, alphabet, case=True)
         annotated = punctuator.written(reference.words, punctuator.decisions(reference.words))
         labels = zip((word.label for word in words), (word.label for word in annotated), strict=True)
-        total += Found(sum(reference.counts(annotated), Counts()), tuple(labels))
+        total += ScoredSlots(sum(reference.counts(annotated), Counts()), tuple(labels))
     return total
 
 
@@ -113,9 +117,9 @@ def _references(texts: Iterable[str], max_words: int) -> Iterator[tuple[Word, ..
             return
 
 
-def _page(settings: StudyConfig, rows: dict[tuple[str, str], Found]) -> str:
+def _page(settings: StudyConfig, rows: dict[tuple[str, str], ScoredSlots]) -> str:
     styles = dict.fromkeys(style for style, _ in rows)
-    total = {style: _sum([found for (other, _), found in rows.items() if other == style]) for style in styles}
+    total = {style: _sum([score for (row_style, _), score in rows.items() if row_style == style]) for style in styles}
     lines = [
         "# Held-out open text",
         "",
@@ -135,22 +139,24 @@ def _page(settings: StudyConfig, rows: dict[tuple[str, str], Found]) -> str:
         "| style | corpus | words | micro F1 | comma | period | question | case | `!` | two and more marks |",
         "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
-    lines += [_line(style, name, found) for (style, name), found in rows.items()]
-    lines += [_line(f"**{style}**", "all", found) for style, found in total.items()]
+    lines += [_line(style, name, score) for (style, name), score in rows.items()]
+    lines += [_line(f"**{style}**", "all", score) for style, score in total.items()]
     lines.append(_line("**all**", "", _sum(list(total.values()))))
     return "\n".join(lines) + "\n"
 
 
-def _line(style: str, name: str, found: Found) -> str:
-    scores = scores_of(found.counts)
-    values = [scores.micro.f1, *(one.f1 for one in scores.per_class.values()), scores.cased_accuracy]
+def _line(style: str, name: str, slots: ScoredSlots) -> str:
+    scores = scores_of(slots.counts)
+    values = [scores.micro.f1, *(class_scores.f1 for class_scores in scores.per_class.values()), scores.cased_accuracy]
     numbers = " | ".join("" if value is None else f"{value:.1f}" for value in values)
-    strong, multiple = found.detection(lambda label: "!" in label), found.detection(lambda label: len(label) > 1)
-    return f"| {style} | {name} | {found.counts.words:,} | {numbers} | {strong} | {multiple} |"
+    strong, multiple = slots.detection(lambda label: "!" in label), slots.detection(lambda label: len(label) > 1)
+    return f"| {style} | {name} | {slots.counts.words:,} | {numbers} | {strong} | {multiple} |"
 
 
-def _sum(found: Sequence[Found]) -> Found:
-    return Found(sum((one.counts for one in found), Counts()), tuple(chain.from_iterable(one.labels for one in found)))
+def _sum(parts: Sequence[ScoredSlots]) -> ScoredSlots:
+    return ScoredSlots(
+        sum((part.counts for part in parts), Counts()), tuple(chain.from_iterable(part.labels for part in parts))
+    )
 
 
 if __name__ == "__main__":

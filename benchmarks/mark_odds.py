@@ -13,7 +13,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from t5punct.cli.options import mark_odds_of
+from t5punct.cli.options import parse_mark_odds
 from t5punct.decoding.inputs import DecodingConfig
 from t5punct.errors import T5PunctError
 from t5punct.evaluation.evaluate import Report, evaluate_file
@@ -44,7 +44,7 @@ def main() -> None:
         trained = Punctuator.from_pretrained(options.model, precision=options.precision)
         punctuator = Punctuator(trained.model.with_task(mark_odds={}))
         for odds, share in product(options.odds, options.shares):
-            decoding = DecodingConfig(style=options.style, mark_odds=mark_odds_of(odds), tagger_share=share)
+            decoding = DecodingConfig(style=options.style, mark_odds=parse_mark_odds(odds), tagger_share=share)
             weighed = punctuator.with_config(decoding=decoding)
             trials.append(Trial(odds, share, evaluate_file(options.file, weighed, max_words=options.max_words)))
     except T5PunctError as error:
@@ -54,9 +54,9 @@ def main() -> None:
 
 def table(trials: list[Trial]) -> str:
     lines = ["| odds | share | micro F1 | macro F1 | comma | period | question |", f"|{' --- |' * 7}"]
-    for trial in sorted(trials, key=lambda one: -(one.report.scores.micro.f1 or 0.0)):
+    for trial in sorted(trials, key=lambda trial: -(trial.report.scores.micro.f1 or 0.0)):
         scores = trial.report.scores
-        values = [scores.micro.f1, scores.macro_f1, *(one.f1 for one in scores.per_class.values())]
+        values = [scores.micro.f1, scores.macro_f1, *(class_scores.f1 for class_scores in scores.per_class.values())]
         share = "the model's" if trial.share is None else f"{trial.share:g}"
         lines.append(
             f"| `{trial.odds or 'none'}` | {share} | {' | '.join(f'{value or 0.0:.1f}' for value in values)} |"

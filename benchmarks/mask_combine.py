@@ -25,7 +25,7 @@ from t5punct.evaluation.tuning import Trial, Trials
 from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.windows.combine import METHODS, CombineConfig
 from t5punct.windows.plan import WindowConfig
-from t5punct.windows.presets import Preset, preset
+from t5punct.windows.presets import Preset, load_preset
 
 
 @dataclass(frozen=True)
@@ -88,12 +88,12 @@ def study(settings: StudyConfig) -> None:
 def _rows(settings: StudyConfig, punctuator: Punctuator, decoder: str, name: str, path: Path) -> list[Row]:
     trials = Trials.on_file(path, punctuator, settings.max_words)
     baseline = trials.trial(Preset(WindowConfig(settings.window)))
-    found = []
+    rows = []
     for section, strategies in _sections(settings).items():
         for title, strategy in strategies.items():
             same = strategy == baseline.strategy
-            found.append(Row(section, title, decoder, name, baseline if same else trials.trial(strategy), baseline))
-    return found
+            rows.append(Row(section, title, decoder, name, baseline if same else trials.trial(strategy), baseline))
+    return rows
 
 
 def _sections(settings: StudyConfig) -> dict[str, dict[str, Preset]]:
@@ -115,7 +115,7 @@ def _sections(settings: StudyConfig) -> dict[str, dict[str, Preset]]:
             for kind, values in (("no mask", {}), ("mask", masked))
             for method in METHODS
         },
-        "presets": {name: preset(name) for name in settings.presets},
+        "presets": {name: load_preset(name) for name in settings.presets},
     }
 
 

@@ -48,8 +48,10 @@ def main() -> None:
                 continue
             said = n_words
             gc.collect()
-            found, resident = allocator(), psutil.Process().memory_info().rss
-            sizes = (size / 2**20 for size in (resident, found.uordblks + found.hblkhd, found.fordblks))
+            in_allocator, resident = allocator(), psutil.Process().memory_info().rss
+            sizes = (
+                size / 2**20 for size in (resident, in_allocator.uordblks + in_allocator.hblkhd, in_allocator.fordblks)
+            )
             console.print(f"| {n_words:,} | {' | '.join(f'{size:.0f}' for size in sizes)} |", soft_wrap=True)
 
 

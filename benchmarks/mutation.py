@@ -44,7 +44,7 @@ def faults(module: cst.Module) -> list[tuple[cst.CSTNode, cst.CSTNode]]:
         if isinstance(node, kind)
         for changed in operator(node)
     ]
-    plain = [[_STRICT.sub(")", module.code_for_node(one)) for one in pair] for pair in pairs]
+    plain = [[_STRICT.sub(")", module.code_for_node(version)) for version in pair] for pair in pairs]
     return [pair for pair, (before, after) in zip(pairs, plain, strict=True) if before != after]
 
 
@@ -65,14 +65,14 @@ def swap(owner: Any, code: CodeType) -> None:
     for inner in code.co_consts:
         if not isinstance(inner, CodeType) or inner.co_name not in vars(owner):
             continue
-        found = function = vars(owner)[inner.co_name]
-        if isinstance(found, type):
-            swap(found, inner)
+        member = function = vars(owner)[inner.co_name]
+        if isinstance(member, type):
+            swap(member, inner)
             continue
         for wrapped in ("fget", "func", "__func__", "__wrapped__"):  # property, cached_property, classmethod, lru_cache
             function = getattr(function, wrapped, function)
         function.__code__ = inner
-        getattr(found, "cache_clear", bool)()
+        getattr(member, "cache_clear", bool)()
 
 
 class MutationRun:
@@ -135,6 +135,6 @@ if __name__ == "__main__":
     parser.add_argument("module", type=Path)
     parser.add_argument("tests", nargs="+")
     parser.add_argument("--sample", type=int, default=60, help="so many mutants, drawn by chance")
-    given, options = parser.parse_known_args()
-    options += ["-s", "-p", "no:cacheprovider", "-o", "addopts=", *given.tests]  # a doctest cannot be run twice
-    raise SystemExit(pytest.main(options, [MutationRun(given.module, given.sample)]))
+    arguments, options = parser.parse_known_args()
+    options += ["-s", "-p", "no:cacheprovider", "-o", "addopts=", *arguments.tests]  # a doctest cannot be run twice
+    raise SystemExit(pytest.main(options, [MutationRun(arguments.module, arguments.sample)]))

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from heldout import Found, held_out, score_texts
+from heldout import ScoredSlots, held_out, score_texts
 from rich.console import Console
 
 from t5punct import config
@@ -56,8 +56,8 @@ def main() -> None:
         for odds in options.odds:
             weighed = punctuator.with_config(decoding=DecodingConfig(style=STYLE, mark_odds={"!": odds}))
             for number, corpora in enumerate(halves, 1):
-                found = [score_texts(weighed, texts, options.max_words) for texts in corpora]
-                console.print(f"| {odds:g} | {number} | {row(sum(found, Found()))} |")
+                scored = [score_texts(weighed, texts, options.max_words) for texts in corpora]
+                console.print(f"| {odds:g} | {number} | {row(sum(scored, ScoredSlots()))} |")
     except T5PunctError as error:
         parser.exit(2, f"{error}\n")
     texts = [text for corpora in halves for documents in corpora for text in documents]
@@ -67,43 +67,46 @@ def main() -> None:
 def halves_of(data: Path, root: Path) -> tuple[list[list[str]], list[list[str]]]:
     """The held-out documents of each chat corpus: every other one in the first half, the rest in the second."""
     prepared = config.load(PrepareConfig, data)
-    corpora = {one.path: one for one in prepared.corpora if one.style == STYLE}.values()
-    located = [replace(one, path=str(root / one.path), words=0, join=1) for one in corpora]
-    documents = [list(held_out(one, prepared)) for one in located]
+    corpora = {corpus.path: corpus for corpus in prepared.corpora if corpus.style == STYLE}.values()
+    located = [replace(corpus, path=str(root / corpus.path), words=0, join=1) for corpus in corpora]
+    documents = [list(held_out(corpus, prepared)) for corpus in located]
     return [texts[::2] for texts in documents], [texts[1::2] for texts in documents]
 
 
-def row(found: Found) -> str:
-    scores = scores_of(found.counts)
+def row(slots: ScoredSlots) -> str:
+    scores = scores_of(slots.counts)
     kinds: list[Callable[[str], bool]] = [lambda label: "!" in label, lambda label: len(label) > 1]
-    detections = " | ".join(found.detection(kind) for kind in kinds)
-    return f"{found.counts.words:,} | {scores.micro.f1 or 0:.1f} | {scores.macro_f1 or 0:.1f} | {detections}"
+    detections = " | ".join(slots.detection(kind) for kind in kinds)
+    return f"{slots.counts.words:,} | {scores.micro.f1 or 0:.1f} | {scores.macro_f1 or 0:.1f} | {detections}"
 
 
 def judged(punctuator: Punctuator, texts: list[str]) -> list[Judged]:
     """Every slot of some documents."""
     asked = punctuator.with_config(render=replace(punctuator.config.render, alternatives=N_ALTERNATIVES))
-    found: list[Judged] = []
+    slots: list[Judged] = []
     for text in texts:
         words = [word for word in split(text).words if word.has_slot]
         bare = [Word(word.core.lower()) for word in words]
         annotated = asked.written(bare, asked.decisions(bare))
-        found += [Judged(multiple(one), len(word.label) > 1) for word, one in zip(words, annotated, strict=True)]
-    return found
+        slots += [
+            Judged(multiple(annotated_word), len(word.label) > 1)
+            for word, annotated_word in zip(words, annotated, strict=True)
+        ]
+    return slots
 
 
 def multiple(word: AnnotatedWord) -> float:
     """The probability that a slot has two or more marks."""
-    others = sum(one.probability for one in word.alternatives if len(one.label) > 1)
-    return others + word.confidence * (len(word.label) > 1)
+    rest = sum(alternative.probability for alternative in word.alternatives if len(alternative.label) > 1)
+    return rest + word.confidence * (len(word.label) > 1)
 
 
 def curve(slots: list[Judged]) -> str:
-    n_multiple = sum(one.is_multiple for one in slots)
+    n_multiple = sum(slot.is_multiple for slot in slots)
     lines = ["", "| probability of two or more marks above | precision | recall |", "| --- | --- | --- |"]
     for threshold in THRESHOLDS:
-        said = [one for one in slots if one.probability > threshold]
-        right = sum(one.is_multiple for one in said)
+        said = [slot for slot in slots if slot.probability > threshold]
+        right = sum(slot.is_multiple for slot in said)
         lines.append(
             f"| {threshold:g} | {100 * right / max(1, len(said)):.1f} | {100 * right / max(1, n_multiple):.1f} |"
         )

@@ -19,7 +19,7 @@ from studies import p_text
 from t5punct import __version__
 from t5punct.errors import T5PunctError
 from t5punct.evaluation.counts import Counts
-from t5punct.evaluation.references import references
+from t5punct.evaluation.references import read_references
 from t5punct.evaluation.scores import Scores, scores_of
 from t5punct.evaluation.significance import paired_test
 from t5punct.punctuator import AnnotatedWord, Punctuator
@@ -100,25 +100,28 @@ def score(punctuator: Punctuator, file: Path, name: str, max_words: int | None) 
     """The counts of a file that was changed."""
     counts: list[Counts] = []
     alphabet = punctuator.model.task.alphabet
-    for reference in references(file, alphabet, max_words=max_words):
+    for reference in read_references(file, alphabet, max_words=max_words):
         heard = CHANGES[name](reference.words, random.Random(1))
         words = [word for some in heard for word in some]
         annotated = iter(punctuator.written(words, punctuator.decisions(words)))
-        found = [_folded([next(annotated) for _ in some]) for some in heard]
+        folded = [_folded([next(annotated) for _ in some]) for some in heard]
         counts += reference.counts(
-            [_spelled(one, word, alphabet) for one, word in zip(found, reference.words, strict=True)]
+            [
+                _spelled(annotated_word, word, alphabet)
+                for annotated_word, word in zip(folded, reference.words, strict=True)
+            ]
         )
     return Row(name, tuple(counts))
 
 
-def _folded(found: Sequence[AnnotatedWord]) -> AnnotatedWord:
+def _folded(words: Sequence[AnnotatedWord]) -> AnnotatedWord:
     """A word, with the first mark behind it or behind what was put in after it."""
-    return replace(found[0], label=next((one.label for one in found if one.label), ""))
+    return replace(words[0], label=next((word.label for word in words if word.label), ""))
 
 
-def _spelled(found: AnnotatedWord, word: Word, alphabet: Alphabet) -> AnnotatedWord:
+def _spelled(decided: AnnotatedWord, word: Word, alphabet: Alphabet) -> AnnotatedWord:
     """A decision, on the word that stood there: wrong words are no changed words."""
-    return replace(found, word=word.text, text=word.written(found.label, alphabet=alphabet))
+    return replace(decided, word=word.text, text=word.written(decided.label, alphabet=alphabet))
 
 
 def page(rows: Sequence[Row], model: str, file: str, max_words: int | None) -> str:

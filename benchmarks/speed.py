@@ -26,7 +26,7 @@ from t5punct.cli.threads import use_threads
 from t5punct.decoding.batching import batch_by_length
 from t5punct.decoding.inputs import encoder_input, sources_of
 from t5punct.text.words import words_of
-from t5punct.windows.plan import over, pools
+from t5punct.windows.plan import iter_pools, iter_views
 
 _POOL_TOKENS = 8192  # windows with about so many words are sorted by length together
 
@@ -85,14 +85,14 @@ def measured(ways: list[Way], text: str, n_turns: int) -> dict[Way, float]:
             read(text)
             if turn:
                 seconds[way].append(time.perf_counter() - began)
-    return {way: len(text.split()) / statistics.median(found) for way, found in seconds.items()}
+    return {way: len(text.split()) / statistics.median(times) for way, times in seconds.items()}
 
 
 @torch.inference_mode()
 def _encode(punctuator: Punctuator, text: str) -> None:
     """One encoder pass over the windows that `punctuate` would read, in batches as large."""
     model, config = punctuator.model, punctuator.config
-    for seen in pools(over(words_of(text), config.windows), _POOL_TOKENS):
+    for seen in iter_pools(iter_views(words_of(text), config.windows), _POOL_TOKENS):
         sources = sources_of([punctuator.window_input(view.words) for view in seen], model, config.decoding.style)
         for batch in batch_by_length([len(source.ids) for source in sources], config.decoding.batch_tokens):
             inputs = encoder_input([sources[index] for index in batch], model)

@@ -14,12 +14,12 @@ from pathlib import Path
 from t5punct.decoding.classify import Question, SlotClassifier
 from t5punct.errors import InputError
 from t5punct.evaluation.counts import Counts
-from t5punct.evaluation.references import Reference, references
+from t5punct.evaluation.references import Reference, read_references
 from t5punct.punctuator import Punctuator, WindowVotes
 from t5punct.streaming import StreamConfig, Streams, StreamState
 from t5punct.streaming.deciding import Classify
 from t5punct.text.words import Word
-from t5punct.windows.combine import written
+from t5punct.windows.combine import written_label
 from t5punct.windows.plan import View, Window
 from t5punct.windows.votes import Distribution, Vote
 
@@ -41,7 +41,7 @@ class Listener:
 
     def __init__(self, punctuator: Punctuator, path: Path, max_words: int | None) -> None:
         alphabet = punctuator.model.task.alphabet
-        documents = references(path, alphabet, max_words=max_words)
+        documents = read_references(path, alphabet, max_words=max_words)
         self._document: Reference = next(documents)
         if next(documents, None) is not None:
             raise InputError(f"{path}: several documents", expected="IWSLT rows or one line", fix="join its lines")
@@ -65,8 +65,8 @@ class Listener:
         (step,) = streams.push([StreamState()], [texts])
         (last,) = streams.finish([step.state])
         committed = (*step.committed, *last.committed)
-        counts = self._document.counts([one.annotated for one in committed])
-        return Listened(tuple(counts), Counter(one.delay_words for one in committed))
+        counts = self._document.counts([word.annotated for word in committed])
+        return Listened(tuple(counts), Counter(word.delay_words for word in committed))
 
     def read(self, window: int, largest_lookahead: int) -> Counter[int]:
         """Decode every window that a stream meets, and remember what it says of its newest slots.
@@ -80,7 +80,12 @@ class Listener:
         """Ask every question that streams with these lookaheads meet."""
         inputs = [self._plain.window_input(view.words) for view in self._views(window)]
         self._classifier.decode(
-            [Question(one, slot) for one in inputs for l in lookaheads if (slot := len(one.words) - 1 - l) >= 0]  # noqa: E741
+            [
+                Question(heard, slot)
+                for heard in inputs
+                for lookahead in lookaheads
+                if (slot := len(heard.words) - 1 - lookahead) >= 0
+            ]
         )
 
     def _views(self, window: int) -> list[View[Word]]:
@@ -112,11 +117,11 @@ class _Remembered(Punctuator):
         changes: Counter[int] = Counter()
         blank = Vote(Distribution.certain(""), Distribution.certain("verbatim"))
         shown: dict[int, str] = {}
-        for found in super().window_votes(views, whole=True):
-            window, votes = found.view.window, found.votes
+        for window_votes in super().window_votes(views, whole=True):
+            window, votes = window_votes.view.window, window_votes.votes
             kept = max(0, len(votes) - n_newest)
             self._windows[window.start, window.stop, False] = (blank,) * kept + votes[kept:]
-            shows = {window.start + place: written(vote.labels) for place, vote in enumerate(votes)}
+            shows = {window.start + place: written_label(vote.labels) for place, vote in enumerate(votes)}
             inner = window.start + (len(votes) // 2 if window.start else 0)
             changed = [place for place, label in shows.items() if place >= inner and shown.get(place, label) != label]
             changes[window.stop - 1 - min(changed) if changed else -1] += 1

@@ -41,22 +41,22 @@ def main() -> None:
     config = settings.load(TrainConfig, options.config, overrides)
     config = replace(config, validation=ValidationConfig(), checkpoint_every_steps=0, report_to=None, resume=False)
     rounds = measure(config, options.steps, options.rounds)
-    ratio = statistics.median(one.loop / one.bare for one in rounds)
-    loop, bare = (statistics.median(getattr(one, name) for one in rounds) for name in ("loop", "bare"))
+    ratio = statistics.median(speeds.loop / speeds.bare for speeds in rounds)
+    loop, bare = (statistics.median(getattr(speeds, name) for speeds in rounds) for name in ("loop", "bare"))
     print(f"loop {loop:.0f} words/s, bare {bare:.0f} words/s, ratio {ratio:.3f} (median of {len(rounds)} rounds)")
 
 
 def measure(config: TrainConfig, n_steps: int, n_rounds: int) -> list[Speeds]:
     """So many rounds of both loops; a round before them warms up and does not count."""
-    found = []
+    rounds = []
     optim = replace(config.optim, max_steps=n_steps * (n_rounds + 1))
     with tempfile.TemporaryDirectory() as folder:
         config = replace(config, output=f"{folder}/run", optim=optim)
         ours, bare = build(config), build(config)
         for _ in range(n_rounds + 1):
             batches = batches_of(bare, n_steps * optim.accumulation_steps)
-            found.append(Speeds(_loop(ours, n_steps, Path(config.output)), _bare(bare, batches)))
-    return found[1:]
+            rounds.append(Speeds(_loop(ours, n_steps, Path(config.output)), _bare(bare, batches)))
+    return rounds[1:]
 
 
 def _loop(run: Run, n_steps: int, output: Path) -> float:
@@ -71,18 +71,18 @@ def _loop(run: Run, n_steps: int, output: Path) -> float:
 
 def batches_of(run: Run, n_batches: int) -> list[object]:
     """The batches that the training loop will take next."""
-    found: list[object] = []
-    while len(found) < n_batches:
+    batches: list[object] = []
+    while len(batches) < n_batches:
         run.loader.dataset.epoch = run.state.epoch
         run.sampler.set_position(run.state.epoch, run.state.batch)
         for indices in run.sampler:  # not by the loader: accelerate counts who iterates over one
             batch = run.loader.collate_fn([run.loader.dataset[index] for index in indices])
-            found.append(batch)
+            batches.append(batch)
             run.state = run.state.after_batch(batch.n_words)
-            if len(found) == n_batches:
-                return found
+            if len(batches) == n_batches:
+                return batches
         run.state = replace(run.state, epoch=run.state.epoch + 1, batch=0)
-    return found
+    return batches
 
 
 def _bare(run: Run, batches: list[object]) -> float:

@@ -83,15 +83,15 @@ def main() -> None:
         run.objective = run.accelerator.unwrap_model(run.objective, keep_fp32_wrapper=False)
         batches: list[Any] = batches_of(run, options.steps)
         operations = sum(_operations(run, batch) for batch in batches)
-        found: dict[Variant, list[Step]] = {one: [] for one in (*VARIANTS, *[COMPILED] * options.compile)}
+        steps_of: dict[Variant, list[Step]] = {variant: [] for variant in (*VARIANTS, *[COMPILED] * options.compile)}
         for number in range(options.rounds + 1):
-            for variant in found:
+            for variant in steps_of:
                 taken = _steps(run, variant, batches)
-                found[variant] += taken if number else []
-    print(table(found, batches, operations, options.rounds))
+                steps_of[variant] += taken if number else []
+    print(table(steps_of, batches, operations, options.rounds))
 
 
-def table(found: dict[Variant, list[Step]], batches: list[Any], operations: int, n_rounds: int) -> str:
+def table(steps_of: dict[Variant, list[Step]], batches: list[Any], operations: int, n_rounds: int) -> str:
     """The speeds of each variant; operations are those of the first, whatever a variant computes besides."""
     n_words = sum(batch.n_words for batch in batches)
     real = sum(int(batch.attention_mask.sum()) for batch in batches) / sum(batch.input_ids.numel() for batch in batches)
@@ -104,7 +104,7 @@ def table(found: dict[Variant, list[Step]], batches: list[Any], operations: int,
         "| step | words/s | of matrix speed | forward, s | backward, s | update, s |",
         f"|{' --- |' * 6}",
     ]
-    for variant, steps in found.items():
+    for variant, steps in steps_of.items():
         seconds = sum(step.total for step in steps) / n_rounds
         share = operations / seconds / speeds[variant.precision]
         medians = (statistics.median(getattr(step, part) for step in steps) for part in Step.__dataclass_fields__)

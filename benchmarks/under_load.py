@@ -104,7 +104,7 @@ def _measured(command: str, model: str | None, n_words: int, n_cores: int, busy:
                 start = _seconds(command, model, way, words[0])
                 starts[way.name].append(start)
                 works[way.name].append(_seconds(command, model, way, text) - start)
-    typical = {name: max(0.01, statistics.median(found)) for name, found in works.items()}
+    typical = {name: max(0.01, statistics.median(seconds)) for name, seconds in works.items()}
     for name, seconds in typical.items():
         start, ratio = statistics.median(starts[name]), seconds / typical["1 thread"]
         yield Row(command, busy, name, round(start, 2), round(seconds, 2), round(n_words / seconds, 1), round(ratio, 2))

@@ -65,21 +65,21 @@ def _cosines(bert: Bert, network: Any, windows: Sequence[torch.Tensor], *, posit
     """Mean over the words' tokens, behind each layer."""
     sums = torch.zeros(len(bert.layers))
     for ids in windows:
-        found: list[torch.Tensor] = []
-        hooks = [block.register_forward_hook(_keep(found)) for block in network.encoder.block]
+        states: list[torch.Tensor] = []
+        hooks = [block.register_forward_hook(_keep(states)) for block in network.encoder.block]
         network.encoder(input_ids=ids)
         for hook in hooks:
             hook.remove()
-        for index, (hidden, trace) in enumerate(zip(found, bert.trace(ids, positions=positions), strict=True)):
+        for index, (hidden, trace) in enumerate(zip(states, bert.trace(ids, positions=positions), strict=True)):
             cosine = torch.cosine_similarity(hidden[..., : bert.d_model], centred(trace.y), dim=-1)
             sums[index] += cosine[0, 1:-1].mean()
     values: list[float] = (sums / len(windows)).tolist()
     return values
 
 
-def _keep(found: list[torch.Tensor]) -> Any:
+def _keep(states: list[torch.Tensor]) -> Any:
     def hook(_module: Any, _inputs: Any, output: Any) -> None:
-        found.append(output[0] if isinstance(output, tuple) else output)
+        states.append(output[0] if isinstance(output, tuple) else output)
 
     return hook
 

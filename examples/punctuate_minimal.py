@@ -12,9 +12,9 @@ import torch
 
 from t5punct import model as models
 from t5punct.model import Model
-from t5punct.t5.tagger import TAGGED_CASES, at_words
+from t5punct.t5.tagger import TAGGED_CASES, states_at_words
 from t5punct.text.marks import Case, ends_sentence
-from t5punct.windows.plan import WindowConfig, over
+from t5punct.windows.plan import WindowConfig, iter_views
 
 WRITE = {Case.LOWER: str, Case.CAPITALISED: str.capitalize, Case.UPPER: str.upper}
 
@@ -25,7 +25,7 @@ def labels_of(words: tuple[str, ...], model: Model) -> list[tuple[str, Case]]:
     source = model.tokenizer.source(words, None)
     ids, ends = torch.tensor([source.ids]), torch.tensor([source.word_ends])
     states = model.encode(ids, torch.ones_like(ids))  # (1, n_tokens, d_model)
-    marks, cases = model.tagger(at_words(states, ends))  # (1, n_words, n_marks + 1), (1, n_words, 3)
+    marks, cases = model.tagger(states_at_words(states, ends))  # (1, n_words, n_marks + 1), (1, n_words, 3)
     marks = marks + model.tagger.log_odds(model.task.mark_odds, model.task.marks)
     best_marks, best_cases = marks[0].argmax(-1).tolist(), cases[0].argmax(-1).tolist()
     return [(model.tagger.mark_classes[m], TAGGED_CASES[c]) for m, c in zip(best_marks, best_cases, strict=True)]
@@ -34,7 +34,7 @@ def labels_of(words: tuple[str, ...], model: Model) -> list[tuple[str, Case]]:
 def punctuate(text: str, model: Model, config: WindowConfig) -> str:
     """Return a text of bare words in lower case with marks and capitals; the words stay as they are."""
     labels = list[tuple[str, Case]]()
-    for view in over(text.split(), config):
+    for view in iter_views(text.split(), config):
         window = view.window
         decided = slice(window.keep_start - window.start, window.keep_stop - window.start)
         labels += labels_of(view.words, model)[decided]

@@ -55,7 +55,7 @@ def load_plain(schema: type[T], path: str | Path) -> T:
 
 
 def as_yaml(config: Any) -> str:
-    """A resolved config as YAML, which `load` reads."""
+    """Return a resolved config as YAML, which `load` reads."""
     from omegaconf import OmegaConf
 
     return str(OmegaConf.to_yaml(OmegaConf.structured(config)))
@@ -67,7 +67,7 @@ def save(config: Any, path: str | Path) -> None:
 
 
 def valid_keys(schema: Any, prefix: str = "") -> list[str]:
-    """The dotted names of all settings of a config dataclass."""
+    """Return the dotted names of all settings of a config dataclass."""
     hints = typing.get_type_hints(schema)
     keys: list[str] = []
     for field in dataclasses.fields(schema):
@@ -81,7 +81,7 @@ def valid_keys(schema: Any, prefix: str = "") -> list[str]:
 
 
 def nearest_key(key: str, schema: Any) -> str:
-    """The valid setting whose name is most like an unknown one's, whole or by its last part: `lr` is `optim.lr`."""
+    """Return the valid setting whose name is most like an unknown one, whole or its last part: `lr` is `optim.lr`."""
     from rapidfuzz.distance import OSA, JaroWinkler
 
     key = re.sub(r"\[\d+\]", "", key)  # `corpora[0]`
@@ -121,8 +121,8 @@ def _texts(node: Any) -> Iterator[str]:
     if isinstance(node, dict):
         node = [*node, *node.values()]
     if isinstance(node, list):
-        for one in node:
-            yield from _texts(one)
+        for item in node:
+            yield from _texts(item)
     else:
         yield str(node)
 
@@ -133,10 +133,10 @@ def _read_override(text: str) -> Any:
     try:
         if "=" in text:
             return OmegaConf.from_dotlist([text.removeprefix("--")])
-        found = f"override {text!r}"
+        reason = ""
     except Exception as error:  # as above
-        found = f"override {text!r} ({error})"
-    raise ConfigError(found, expected="key=value", fix="write e.g. optim.lr=1e-3")
+        reason = f" ({error})"
+    raise ConfigError(f"override {text!r}{reason}", expected="key=value", fix="write e.g. optim.lr=1e-3")
 
 
 def _merge(schema: type[T], layers: Sequence[Any]) -> T:
@@ -161,10 +161,10 @@ def _merge(schema: type[T], layers: Sequence[Any]) -> T:
     except (OmegaConfBaseException, TypeError) as error:  # TypeError: a list where keys belong
         key = getattr(error, "full_key", None)
         setting = f"setting {key!r}" if key else "settings"
-        found, expected = str(error).splitlines()[0], "a value of the right type"
+        problem, expected = str(error).splitlines()[0], "a value of the right type"
         if key and isinstance(error, ValidationError) and (kind := _kind(schema, key)):
-            found, expected = str(error.value), kind
-        raise ConfigError(f"{setting}: {found}", expected=expected, fix="fix it") from error
+            problem, expected = str(error.value), kind
+        raise ConfigError(f"{setting}: {problem}", expected=expected, fix="fix it") from error
 
 
 def _kind(schema: Any, key: str) -> str:
@@ -172,7 +172,7 @@ def _kind(schema: Any, key: str) -> str:
     hints: list[Any] = [schema]
     for name in re.sub(r"\[(\d+)\]", r".\1", key).split("."):  # `corpora[0].words`
         if any(dataclasses.is_dataclass(hint) or typing.get_args(hint) for hint in hints):  # else the key has dots
-            hints = [one for hint in hints for one in _held(hint, name)]
+            hints = [held_hint for hint in hints for held_hint in _held(hint, name)]
     return " or ".join(
         dict.fromkeys(_KINDS[kind] for hint in hints if (kind := typing.get_origin(hint) or hint) in _KINDS)
     )
@@ -181,11 +181,11 @@ def _kind(schema: Any, key: str) -> str:
 def _held(hint: Any, name: str) -> Iterator[Any]:
     """The types of what a value of a type holds under a name, or at a place; of `Task | None` both."""
     if dataclasses.is_dataclass(hint):
-        found = typing.get_type_hints(hint).get(name)
+        held_hint = typing.get_type_hints(hint).get(name)
     else:
-        found = [None, *typing.get_args(hint)][-1]  # of a list, of a mapping
-    is_union = typing.get_origin(found) in (types.UnionType, typing.Union)
-    yield from typing.get_args(found) if is_union else [found]
+        held_hint = [None, *typing.get_args(hint)][-1]  # of a list, of a mapping
+    is_union = typing.get_origin(held_hint) in (types.UnionType, typing.Union)
+    yield from typing.get_args(held_hint) if is_union else [held_hint]
 
 
 def _empty(node: Any, layer: Any) -> None:

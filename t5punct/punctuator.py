@@ -38,11 +38,11 @@ from .text.render import (
 from .text.words import Word, checked_text, readable
 from .transcripts.items import Item, SpokenWord, in_place, texts_of, without_removed, written_items
 from .transcripts.lines import plain
-from .windows.combine import CombineConfig, VoteAccumulator, decide, runners_up
-from .windows.plan import View, WindowConfig, over, pools
-from .windows.presets import DEFAULT_PRESET, preset
-from .windows.sentences import begins_next, placed
-from .windows.votes import Distribution, Vote, closing
+from .windows.combine import CombineConfig, VoteAccumulator, decide, rank_runners_up
+from .windows.plan import View, WindowConfig, iter_pools, iter_views
+from .windows.presets import DEFAULT_PRESET, load_preset
+from .windows.sentences import apply_sentence_position, begins_next
+from .windows.votes import Distribution, Vote, end_sentence
 
 _log = logging.getLogger(__name__)
 _POOL_BATCHES = 4  # windows with the words of about this many batches are sorted by length together
@@ -52,8 +52,8 @@ _POOL_BATCHES = 4  # windows with the words of about this many batches are sorte
 class PunctuatorConfig:
     """Everything that can be chosen at run time."""
 
-    windows: WindowConfig = field(default_factory=lambda: preset(DEFAULT_PRESET).windows)
-    combine: CombineConfig = field(default_factory=lambda: preset(DEFAULT_PRESET).combine)
+    windows: WindowConfig = field(default_factory=lambda: load_preset(DEFAULT_PRESET).windows)
+    combine: CombineConfig = field(default_factory=lambda: load_preset(DEFAULT_PRESET).combine)
     decoding: DecodingConfig = field(default_factory=DecodingConfig)
     render: RenderConfig = field(default_factory=RenderConfig)
     fragment: bool = False  # True: the text may begin and end inside a sentence
@@ -61,7 +61,7 @@ class PunctuatorConfig:
 
     @classmethod
     def of_preset(cls, name: str) -> PunctuatorConfig:
-        chosen = preset(name)
+        chosen = load_preset(name)
         return cls(chosen.windows, chosen.combine)
 
 
@@ -74,13 +74,13 @@ class WindowVotes:
 
 
 def votes_by_slot(windows: Iterable[WindowVotes]) -> Iterator[list[Vote]]:
-    """The windows' votes on each slot, of those that may decide it; memory is bounded by the windows' overlap."""
+    """Yield the windows' votes on each slot, of those that may decide it; memory is bounded by the windows' overlap."""
     accumulator = VoteAccumulator()
-    for one in windows:
-        window = one.view.window
+    for window_votes in windows:
+        window = window_votes.view.window
         for slot in range(window.keep_start, window.keep_stop):
-            accumulator.add(slot, one.votes[slot - window.start])
-        yield from accumulator.pop_settled(one.view.n_settled)
+            accumulator.add(slot, window_votes.votes[slot - window.start])
+        yield from accumulator.pop_settled(window_votes.view.n_settled)
 
 
 class Punctuator:
@@ -107,11 +107,11 @@ class Punctuator:
         device: str | None = None,
         revision: str | None = None,
     ) -> Punctuator:
-        """With the bundled model (no source), a folder or a hub id; `style` and so on replace those of the config."""
+        """Load the bundled model (no source), a folder or a hub id; `style` and so on replace the config's."""
         config = config or PunctuatorConfig()
         named = {"style": style, "precision": precision, "device": device}
-        given: dict[str, Any] = {name: value for name, value in named.items() if value is not None}
-        config, model = replace(config, decoding=replace(config.decoding, **given)), load(source, revision=revision)
+        chosen: dict[str, Any] = {name: value for name, value in named.items() if value is not None}
+        config, model = replace(config, decoding=replace(config.decoding, **chosen)), load(source, revision=revision)
         if not model.tuned:
             _log.warning("%s has no t5punct.yaml; a T5 that was never trained to punctuate writes nonsense", model.name)
         return cls(on_device(model, config.decoding.device or "auto"), config)
@@ -121,11 +121,11 @@ class Punctuator:
         return type(self), (self.model, self.config)
 
     def with_config(self, **changes: object) -> Punctuator:
-        """The same model with other settings."""
+        """Return the same model with other settings."""
         return Punctuator(self.model, replace(self.config, **changes))  # type: ignore[arg-type]
 
     def punctuate(self, text: str) -> str:
-        """The text with marks and capitals; its words and white space as they were.
+        """Return the text with marks and capitals; its words and white space as they were.
 
         Speaker labels (`JOHN:`) and stage directions (`[laughs]`) stay, and no sentence goes on over them.
         Raises InputError for anything but a string, and for one with lone surrogates.
@@ -133,7 +133,7 @@ class Punctuator:
         return "".join(self.pieces(text))
 
     def punctuate_many(self, texts: Iterable[str]) -> Iterator[str]:
-        """`punctuate` of each text, in order; the windows of several are decoded together, which suits short ones.
+        """Yield `punctuate` of each text, in order; windows of several are decoded together, which suits short ones.
 
         Texts are read some batches ahead of what is yielded.  Raises InputError as `punctuate` does, and for a str.
         """
@@ -143,7 +143,7 @@ class Punctuator:
 
         def read() -> Iterator[list[Word]]:
             for text in texts:
-                items = self._items(text)
+                items = self._read_items(text)
                 waiting.append((items, sum(isinstance(item, SpokenWord) for item in items)))
                 yield from texts_of(items)
 
@@ -151,26 +151,26 @@ class Punctuator:
             decided.append(word)
             while waiting and len(decided) >= waiting[0][1]:
                 items, n_words = waiting.popleft()
-                yield "".join(self._written(items, decided[:n_words]))
+                yield "".join(self._write_items(items, decided[:n_words]))
                 del decided[:n_words]
         for items, _ in waiting:  # the last texts, if they have no words
-            yield "".join(self._written(items, ()))
+            yield "".join(self._write_items(items, ()))
 
     def pieces(self, text: str) -> Iterator[str]:
-        """The output in pieces, as words are decided.  Raises InputError as `punctuate` does."""
-        items = self._items(text)
-        return self._written(items, self.annotate_texts(texts_of(items)))
+        """Return the output in pieces, as words are decided.  Raises InputError as `punctuate` does."""
+        items = self._read_items(text)
+        return self._write_items(items, self.annotate_texts(texts_of(items)))
 
     def annotate(self, text: str) -> tuple[AnnotatedWord, ...]:
-        """Each word with label, case and confidence.  Raises InputError as `punctuate` does."""
+        """Return each word with label, case and confidence.  Raises InputError as `punctuate` does."""
         return tuple(self.iter_annotate(text))
 
     def iter_annotate(self, text: str) -> Iterator[AnnotatedWord]:
-        """The same one by one, as they are decided."""
-        return self.annotate_texts(texts_of(self._items(text)))
+        """Yield the words of `annotate` as they are decided."""
+        return self.annotate_texts(texts_of(self._read_items(text)))
 
     def annotate_texts(self, texts: Iterable[Sequence[Word]]) -> Iterator[AnnotatedWord]:
-        """The words of all texts, one after the other; each text begins and ends with a sentence.
+        """Yield the words of all texts, one after the other; each text begins and ends with a sentence.
 
         The windows of several texts are decoded together, some batches ahead of what is yielded.
         """
@@ -180,22 +180,22 @@ class Punctuator:
             for text in texts:
                 if text:  # else it has no window
                     waiting.append(text)
-                    yield from over(text, self.config.windows)
+                    yield from iter_views(text, self.config.windows)
 
         windows = self.window_votes(views())
         for first in windows:
             words = waiting.popleft()
-            decided = self.decided(words, _to_last(chain([first], windows)), self.config.combine)
+            decided = self.decided(words, _take_to_last(chain([first], windows)), self.config.combine)
             yield from map(self.written_word, words, self.settled(decided))
 
     def decisions(self, words: Sequence[Word]) -> Iterator[Decision]:
-        """One decision a word, in order, as soon as no later window can vote on it."""
-        return self.decided(words, self.window_votes(over(words, self.config.windows)), self.config.combine)
+        """Return one decision a word, in order, as soon as no later window can vote on it."""
+        return self.decided(words, self.window_votes(iter_views(words, self.config.windows)), self.config.combine)
 
     def decided(
         self, words: Iterable[Word], windows: Iterable[WindowVotes], combine: CombineConfig
     ) -> Iterator[Decision]:
-        """One decision a word, from the votes of the windows over them."""
+        """Yield one decision a word, from the votes of the windows over them."""
         begins = self.begins_text
         for word, votes in zip(words, votes_by_slot(windows), strict=True):
             decision, begins = self.decision(word, votes, begins, combine)
@@ -209,60 +209,60 @@ class Punctuator:
     def decision(
         self, word: Word, votes: Sequence[Vote], begins: bool | None, combine: CombineConfig | None = None
     ) -> tuple[Decision, bool | None]:
-        """What becomes of a word, given whether a sentence begins with it; and whether one begins with the next.
+        """Decide a word, given whether a sentence begins with it, and say whether one begins with the next.
 
         None: that is not known, as at the start of a fragment and behind `Inc.`.
         """
-        here, combine = [placed(vote, word, begins) for vote in votes], combine or self.config.combine
-        found = decide(here, combine)
+        here, combine = [apply_sentence_position(vote, word, begins) for vote in votes], combine or self.config.combine
+        decision = decide(here, combine)
         if self.config.render.alternatives:
-            others = runners_up(here, combine, found, self.config.render.alternatives)
-            found = replace(found, alternatives=tuple(one for one in others if DISFLUENT not in one.label))
-        found = found.without_sign(word)
-        is_removed = found.disfluent and self.config.render.disfluencies == REMOVE
-        label = self._given(word) or found.label
+            rivals = rank_runners_up(here, combine, decision, self.config.render.alternatives)
+            decision = replace(decision, alternatives=tuple(rival for rival in rivals if DISFLUENT not in rival.label))
+        decision = decision.without_sign(word)
+        is_removed = decision.disfluent and self.config.render.disfluencies == REMOVE
+        label = self._kept_marks(word) or decision.label
         following = begins_next(begins, word, label, self.model.task.alphabet)
         # where the first word of a sentence is removed, the sentence begins with the next
-        return found, begins if is_removed and not following else following
+        return decision, begins if is_removed and not following else following
 
     def settled(self, decisions: Iterable[Decision]) -> Iterator[Decision]:
-        """Decisions on the words of a text as they are written: marks of removed words are with those before them."""
+        """Return decisions on a text's words as they are written: marks of removed words are with those before them."""
         return closed_up(decisions) if self.config.render.disfluencies == REMOVE else iter(decisions)
 
     def window_votes(self, views: Iterable[View[Word]], *, whole: bool = False) -> Iterator[WindowVotes]:
-        """What each window says of its slots; lazily, some batches at a time.
+        """Yield what each window says of its slots; lazily, some batches at a time.
 
         Masked slots on its right are left out, which saves time, unless the `whole` window is asked for.
         """
-        for seen in pools(views, _POOL_BATCHES * self.config.decoding.batch_tokens):
+        for seen in iter_pools(views, _POOL_BATCHES * self.config.decoding.batch_tokens):
             for view, votes in zip(seen, self._votes(seen, whole), strict=True):
                 yield WindowVotes(view, tuple(self.known(view, place, vote) for place, vote in enumerate(votes)))
 
     def written(self, words: Iterable[Word], decided: Iterable[Decision]) -> list[AnnotatedWord]:
-        """Words as they are written once they are decided."""
+        """Return words as they are written once they are decided."""
         return [self.written_word(word, decision) for word, decision in zip(words, decided, strict=True)]
 
     def known(self, view: View[Word], place: int, vote: Vote) -> Vote:
-        """The vote on a window's slot, given the marks that are kept there, or that the text ends there."""
-        given = self._given(view.words[place])
-        if given:
-            return replace(vote, labels=Distribution.certain(given))
+        """Return the vote on a window's slot, given the marks that are kept there, or that the text ends there."""
+        kept = self._kept_marks(view.words[place])
+        if kept:
+            return replace(vote, labels=Distribution.certain(kept))
         ends = view.is_last and place == len(view.words) - 1 and not self.config.fragment
-        return closing(vote, self._alphabet.marks) if ends else vote
+        return end_sentence(vote, self._alphabet.marks) if ends else vote
 
-    def _items(self, text: object) -> list[Item]:
+    def _read_items(self, text: object) -> list[Item]:
         return list(plain(io.StringIO(checked_text(text), newline="\n"), self.model.task.alphabet))
 
-    def _written(self, items: Iterable[Item], words: Iterable[AnnotatedWord]) -> Iterator[str]:
+    def _write_items(self, items: Iterable[Item], words: Iterable[AnnotatedWord]) -> Iterator[str]:
         written = written_items(items, words)
         return in_place(without_removed(written) if self.config.render.disfluencies == REMOVE else written)
 
-    def _given(self, word: Word) -> str:
+    def _kept_marks(self, word: Word) -> str:
         """The marks of a word that are kept."""
         return word.given if self.config.render.keep_marks else NO_LABEL
 
     def written_word(self, word: Word, decision: Decision) -> AnnotatedWord:
-        """A word as it is written once its slot and case are decided."""
+        """Return a word as it is written once its slot and case are decided."""
         config = self.config.render if self.model.task.cased else replace(self.config.render, case=False)
         written = render_word(word, decision, config, self.model.task.alphabet)
         return AnnotatedWord(
@@ -270,18 +270,18 @@ class Punctuator:
             written.text,
             written.label,
             written.case.value,
-            1.0 if self._given(word) else decision.label_confidence,
+            1.0 if self._kept_marks(word) else decision.label_confidence,
             1.0 if written.case is Case.VERBATIM else decision.case_confidence,
             written_alternatives(word, decision, config, self.model.task.alphabet),
             None if config.disfluencies == KEEP else decision.disfluent,
         )
 
     def window_input(self, words: Sequence[Word]) -> WindowInput:
-        """Words as the model reads them; no more tokens than it can."""
+        """Return words as the model reads them; no more tokens than it can."""
         pauses = [word.pause for word in words] if self.model.task.pause_ms else []
-        given = [self._given(word) for word in words] if self.config.render.keep_marks else []
+        kept = [self._kept_marks(word) for word in words] if self.config.render.keep_marks else []
         cores, have_slots = [readable(word.core) for word in words], [word.takes_marks for word in words]
-        window = WindowInput.of(cores, have_slots, pauses, given)
+        window = WindowInput.of(cores, have_slots, pauses, kept)
         return window.fit_to_model(self.model.tokenizer, self.config.decoding.style)
 
     def _votes(self, views: Sequence[View[Word]], whole: bool) -> list[tuple[Vote, ...]]:
@@ -293,13 +293,13 @@ class Punctuator:
         task = self.model.task.alphabet
         alignments = [align.align(window.words, text, task) for window, text in zip(inputs, texts, strict=True)]
         config = self.config.align
-        self.alignment = sum((align.AlignmentCounts.of(found, config) for found in alignments), self.alignment)
-        return [align.votes(found, self._alphabet, config) for found in alignments]
+        self.alignment = sum((align.AlignmentCounts.of(alignment, config) for alignment in alignments), self.alignment)
+        return [align.votes(alignment, self._alphabet, config) for alignment in alignments]
 
 
-def _to_last(windows: Iterator[WindowVotes]) -> Iterator[WindowVotes]:
+def _take_to_last(windows: Iterator[WindowVotes]) -> Iterator[WindowVotes]:
     """The windows up to the one that ends a text; those of the next text are left where they are."""
-    for one in windows:
-        yield one
-        if one.view.is_last:
+    for window_votes in windows:
+        yield window_votes
+        if window_votes.view.is_last:
             return

@@ -21,7 +21,7 @@ from t5punct.text.marks import DISFLUENT, Alphabet, Case, capitalise
 from t5punct.text.render import AnnotatedWord, Decision, RenderConfig, closed_up, render_word
 from t5punct.text.words import Word, split
 from t5punct.windows.plan import WindowConfig
-from t5punct.windows.votes import Distribution, Vote, closing
+from t5punct.windows.votes import Distribution, Vote, end_sentence
 
 WORDS = "we know that this is right what how are you today well i think it's time to go don't stop now".split()
 TEXT = " ".join(random.Random(4).choices(WORDS, k=120))
@@ -198,7 +198,7 @@ def test_the_sign_stands_behind_the_word(text: str, label: str, marked: str) -> 
 
 def test_a_disfluent_word_may_end_a_text() -> None:
     vote = Vote(Distribution.of({"": 0.1, DISFLUENT: 0.6, ".": 0.2, ",": 0.1}), Distribution.certain("lower"))
-    ended = closing(vote, ",." + DISFLUENT).labels
+    ended = end_sentence(vote, ",." + DISFLUENT).labels
     assert ended.best == "~."
     assert ended.probability("~.") == pytest.approx(0.75)
     assert Word("um").written("~.", alphabet=Alphabet().signed) == "um~."

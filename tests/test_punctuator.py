@@ -19,7 +19,7 @@ from t5punct.text.marks import case_of
 from t5punct.text.render import RenderConfig
 from t5punct.text.words import Word, split
 from t5punct.windows.combine import METHODS, CombineConfig
-from t5punct.windows.plan import WindowConfig, over
+from t5punct.windows.plan import WindowConfig, iter_views
 from t5punct.windows.votes import Distribution, Vote
 
 ODD_WORDS = ["3.5", "10,000", "U.S.", "e-mail", "don't", "4:30", "http://a.b/c?d=e", "name@host.org", "C++", "'em"]
@@ -179,7 +179,7 @@ def test_an_unknown_style_is_said_at_once(tiny_model: Model) -> None:
 def test_masked_slots_on_the_right_are_not_written_unless_asked_for(lively_model: Model) -> None:
     plan = WindowConfig(8, mask_left=2, mask_right=3)
     punctuator = Punctuator(lively_model, PunctuatorConfig(plan))
-    views = list(over([Word(f"w{number}") for number in range(20)], plan))
+    views = list(iter_views([Word(f"w{number}") for number in range(20)], plan))
     for view, one, whole in zip(
         views, punctuator.window_votes(views), punctuator.window_votes(views, whole=True), strict=True
     ):
@@ -240,7 +240,7 @@ def _told(words: str, cases: str, labels: dict[str, str], config: PunctuatorConf
         Vote(Distribution.certain(labels.get(word.text, "")), Distribution.certain(names[case]))
         for word, case in zip(transcript, cases, strict=True)
     ]
-    (view,) = over(transcript, WindowConfig(window=len(transcript)))
+    (view,) = iter_views(transcript, WindowConfig(window=len(transcript)))
     known = tuple(punctuator.known(view, place, vote) for place, vote in enumerate(found))
     decided = punctuator.decided(transcript, [WindowVotes(view, known)], config.combine)
     return " ".join(word.text for word in punctuator.written(transcript, decided))
@@ -276,7 +276,7 @@ def test_windows_that_disagree_about_a_sentence_end_leave_no_capital(tiny_model:
     """The first window writes no mark behind `is`, the second, which decides the case of `how`, writes `?` there."""
     plan = WindowConfig(window=2)
     words = split("what is how much").words
-    one, other = over(words, plan)
+    one, other = iter_views(words, plan)
     plain = Vote(Distribution.certain(""), Distribution.certain("lower"))
     capital = Vote(plain.labels, Distribution.certain("capitalised"), inside=plain.cases)
     punctuator = Punctuator(tiny_model, PunctuatorConfig(plan))
@@ -291,7 +291,7 @@ def test_kept_marks_are_decoded_as_they_are_given(lively_model: Model) -> None:
     words = split("so; that (is) etc. we?!").words
     assert keeping.window_input(words).given == (";", "", "", "", "?!")
     assert Punctuator(lively_model).window_input(words).given == ()
-    (found,) = keeping.window_votes(over(words, WindowConfig()))
+    (found,) = keeping.window_votes(iter_views(words, WindowConfig()))
     assert [vote.labels.best for vote in found.votes][0::4] == [";", "?!"]
 
 

@@ -69,43 +69,43 @@ def evaluate(
     from ..evaluation import score_table as shown
 
     if compare:
-        comparison = _compared(options, compare, data, max_words)
+        comparison = _compare(options, compare, data, max_words)
         if not as_json:
             Console().print(shown.comparison_table(comparison, compare), crop=False)
             return
-        found = shown.comparison_json(comparison)
+        values = shown.comparison_json(comparison)
     else:
-        report = _scored(options, data, max_words, disfluencies)
+        report = _score(options, data, max_words, disfluencies)
         if not as_json:
-            Console().print(shown.table(report), crop=False)
+            Console().print(shown.report_table(report), crop=False)
             return
-        found = shown.as_json(report)
-    typer.echo(json.dumps(found, ensure_ascii=False))
+        values = shown.as_json(report)
+    typer.echo(json.dumps(values, ensure_ascii=False))
 
 
-def _scored(options: StrategyOptions, data: str, max_words: int | None, disfluencies: str) -> Report:
+def _score(options: StrategyOptions, data: str, max_words: int | None, disfluencies: str) -> Report:
     """The scores of one model."""
     from ..evaluation.evaluate import evaluate_file
     from ..text.render import RenderConfig
 
     render = RenderConfig(disfluencies=disfluencies)  # a mistake is said before a model is loaded
     punctuator = options.punctuator(render)
-    with progress_bar("evaluating", _total(data, max_words)) as advance:
-        return evaluate_file(data, punctuator, max_words=max_words, told=lambda done: advance(done, done))
+    with progress_bar("evaluating", _count_words(data, max_words)) as advance:
+        return evaluate_file(data, punctuator, max_words=max_words, on_progress=lambda done: advance(done, done))
 
 
-def _compared(options: StrategyOptions, names: tuple[str, str], data: str, max_words: int | None) -> Comparison:
+def _compare(options: StrategyOptions, names: tuple[str, str], data: str, max_words: int | None) -> Comparison:
     """The scores of two models, and their differences."""
     from ..evaluation.comparison import compare_file
 
     first, second = (replace(options, model=name).punctuator() for name in names)
-    total = _total(data, max_words)
+    total = _count_words(data, max_words)
     with progress_bar("evaluating", total and 2 * total) as advance:
-        return compare_file(data, first, second, max_words=max_words, told=lambda done: advance(done, done))
+        return compare_file(data, first, second, max_words=max_words, on_progress=lambda done: advance(done, done))
 
 
-def _total(data: str, max_words: int | None) -> int | None:
+def _count_words(data: str, max_words: int | None) -> int | None:
     """How many words there are, for a bar that is seen; None where that is not known before the data is read."""
-    from ..evaluation.references import n_words
+    from ..evaluation.references import count_words
 
-    return n_words(data, max_words) if is_shown() else None
+    return count_words(data, max_words) if is_shown() else None

@@ -14,7 +14,7 @@ from typing import Any
 from ..errors import ConfigError
 from .help import GroupedCommand
 
-Given = Mapping[str, Any]  # values by the names of a command's parameters
+Values = Mapping[str, Any]  # values by the names of a command's parameters
 
 
 @dataclass(frozen=True)
@@ -23,53 +23,53 @@ class Need:
 
     options: tuple[str, ...]
     needed: str
-    is_met: Callable[[Given], bool]
+    is_met: Callable[[Values], bool]
 
 
 _WINDOWED = "--policy fixed, entropy or sentence"
 NEEDS = (
-    Need(("beams", "min_alignment"), "--decoder generate", lambda given: given["decoder"] == "generate"),
-    Need(("tagger_share",), "--decoder slots", lambda given: given["decoder"] == "slots"),
-    Need(("mark_odds",), "--decoder slots or tagger", lambda given: given["decoder"] != "generate"),
+    Need(("beams", "min_alignment"), "--decoder generate", lambda values: values["decoder"] == "generate"),
+    Need(("tagger_share",), "--decoder slots", lambda values: values["decoder"] == "slots"),
+    Need(("mark_odds",), "--decoder slots or tagger", lambda values: values["decoder"] != "generate"),
     # the tagger writes one mark after a word
     Need(("max_marks",), "--decoder slots or generate", lambda g: g["decoder"] != "tagger" or g["max_marks"] <= 1),
     Need(("max_marks",), _WINDOWED, lambda g: g.get("policy") != "delay" or g["max_marks"] <= 1),
     Need(
         ("alternatives",),
         "--json, --html or --to html",
-        lambda given: given["as_json"] or given["html"] or given["to"] in ("json", "html"),
+        lambda values: values["as_json"] or values["html"] or values["to"] in ("json", "html"),
     ),
     Need(
         ("paragraphs", "paragraph_pause_ms"),
         "--to text, --to html or --html",
-        lambda given: given["html"] or (not given["as_json"] and given["to"] in (None, "text", "html")),
+        lambda values: values["html"] or (not values["as_json"] and values["to"] in (None, "text", "html")),
     ),
-    Need(("resegment",), "--to srt, vtt or ass", lambda given: given["to"] in ("srt", "vtt", "ass")),
-    Need(("max_chars", "max_lines", "max_duration_ms"), "--resegment", lambda given: given["resegment"]),
-    Need(("keep_case",), "capitals (no --no-case)", lambda given: not given["no_case"]),
-    Need(("overwrite", "ray"), "--output-dir", lambda given: given["output_dir"]),
-    Need(("ray_workers",), "--ray", lambda given: given["ray"]),
-    Need(("lookahead",), "--policy fixed or delay", lambda given: given["policy"] in ("fixed", "delay")),
-    Need(("l_min", "l_max", "threshold"), "--policy entropy", lambda given: given["policy"] == "entropy"),
-    Need(("every", "after"), "--policy sentence", lambda given: given["policy"] == "sentence"),
+    Need(("resegment",), "--to srt, vtt or ass", lambda values: values["to"] in ("srt", "vtt", "ass")),
+    Need(("max_chars", "max_lines", "max_duration_ms"), "--resegment", lambda values: values["resegment"]),
+    Need(("keep_case",), "capitals (no --no-case)", lambda values: not values["no_case"]),
+    Need(("overwrite", "ray"), "--output-dir", lambda values: values["output_dir"]),
+    Need(("ray_workers",), "--ray", lambda values: values["ray"]),
+    Need(("lookahead",), "--policy fixed or delay", lambda values: values["policy"] in ("fixed", "delay")),
+    Need(("l_min", "l_max", "threshold"), "--policy entropy", lambda values: values["policy"] == "entropy"),
+    Need(("every", "after"), "--policy sentence", lambda values: values["policy"] == "sentence"),
     # with a delay no window is read, and the tagger decides
-    Need(("window", "tagger_share"), _WINDOWED, lambda given: given.get("policy") != "delay"),
-    Need(("decoder",), _WINDOWED, lambda given: given.get("policy") != "delay" or given["decoder"] != "slots"),
-    Need(("tagger_share",), "--decide seq2seq", lambda given: given.get("decide") != "classify"),
-    Need(("provisional",), "--json", lambda given: given["as_json"]),
-    Need(("blend_share",), "--blend", lambda given: given["blend"]),
-    Need(("private",), "--push-to-hub", lambda given: given["push_to_hub"]),
+    Need(("window", "tagger_share"), _WINDOWED, lambda values: values.get("policy") != "delay"),
+    Need(("decoder",), _WINDOWED, lambda values: values.get("policy") != "delay" or values["decoder"] != "slots"),
+    Need(("tagger_share",), "--decide seq2seq", lambda values: values.get("decide") != "classify"),
+    Need(("provisional",), "--json", lambda values: values["as_json"]),
+    Need(("blend_share",), "--blend", lambda values: values["blend"]),
+    Need(("private",), "--push-to-hub", lambda values: values["push_to_hub"]),
 )
 
 
-def check_needs(typed: Mapping[str, str], given: Given) -> None:
+def check_needs(typed: Mapping[str, str], values: Values) -> None:
     """Raise ConfigError for an option that does nothing; `typed`: parameters, and how the command line spells them.
 
     Defaults and values of files are no reason: nobody expects something of them.
     """
     for need in NEEDS:
         for name in need.options:
-            if name in typed and not need.is_met(given):
+            if name in typed and not need.is_met(values):
                 raise ConfigError(
                     f"{typed[name]}, which does nothing here",
                     expected=f"{need.needed} with it",
@@ -81,6 +81,8 @@ class CheckedCommand(GroupedCommand):
     """A command that refuses options which would do nothing."""
 
     def invoke(self, ctx: Any) -> Any:
-        typed = [one for one in self.params if ctx.get_parameter_source(one.name).name == "COMMANDLINE"]
-        check_needs({str(one.name): one.opts[-1] for one in typed}, ctx.params)
+        typed = [
+            parameter for parameter in self.params if ctx.get_parameter_source(parameter.name).name == "COMMANDLINE"
+        ]
+        check_needs({str(parameter.name): parameter.opts[-1] for parameter in typed}, ctx.params)
         return super().invoke(ctx)

@@ -98,7 +98,7 @@ class ModelOptions:
     beams: Annotated[int, expert(min=1, help="Decoder generate: texts that are followed at a time.")] = 1
     min_alignment: Annotated[
         float,
-        expert(help="Decoder generate: how well a window must align, 0 to 1, to have a say where others have one."),
+        expert(help="Decoder generate: how well a window must align, 0 to 1, to count where other windows decide too."),
     ] = 0.5
     max_marks: Annotated[
         int | None,
@@ -145,20 +145,20 @@ class ModelOptions:
         return (str(bundled_root()), *(folder for folder in own if Path(folder).is_dir()))
 
     def strategy(self) -> Preset:
-        """How a document is cut into windows: the default."""
-        from ..windows.presets import preset
+        """Return how a document is cut into windows: the default."""
+        from ..windows.presets import load_preset
 
-        return preset(DEFAULT_PRESET)
+        return load_preset(DEFAULT_PRESET)
 
     def config(self) -> PunctuatorConfig:
-        """What they ask for; every value is checked before a model is loaded."""
+        """Return what they ask for; every value is checked before a model is loaded."""
         from ..decoding.align import AlignConfig
         from ..decoding.inputs import DecodingConfig
         from ..punctuator import PunctuatorConfig
 
         chosen = self.strategy()
         own = ("decoder", "beams", "batch_tokens", "style", "marks", "max_marks", "tagger_share", "precision", "device")
-        odds = None if self.mark_odds is None else mark_odds_of(self.mark_odds)
+        odds = None if self.mark_odds is None else parse_mark_odds(self.mark_odds)
         return PunctuatorConfig(
             chosen.windows,
             chosen.combine,
@@ -168,7 +168,7 @@ class ModelOptions:
         )
 
     def punctuator(self, render: RenderConfig | None = None) -> Punctuator:
-        """The punctuator that the options name; `render`: how it writes words, the default if there is none."""
+        """Return the punctuator that the options name; `render`: how it writes words, the default if there is none."""
         config = self.config() if render is None else replace(self.config(), render=render)
         from ..punctuator import Punctuator
 
@@ -226,15 +226,15 @@ class StrategyOptions(ModelOptions):
         return (*super().reads, *[self.preset] * self.preset.endswith(PRESET_SUFFIXES))
 
     def config(self) -> PunctuatorConfig:
-        """The same, with a delay."""
+        """Return the same, with a delay."""
         chosen = super().config()
         return replace(chosen, decoding=replace(chosen.decoding, delay_words=self.delay_words))
 
     def strategy(self) -> Preset:
-        """The preset, with single values changed."""
-        from ..windows.presets import Preset, preset
+        """Return the preset, with single values changed."""
+        from ..windows.presets import Preset, load_preset
 
-        chosen, names = preset(self.preset), ("window", "stride", "mask_left", "mask_right", "lead_in")
+        chosen, names = load_preset(self.preset), ("window", "stride", "mask_left", "mask_right", "lead_in")
         windows = replace(
             chosen.windows, **{name: getattr(self, name) for name in names if getattr(self, name) is not None}
         )
@@ -249,31 +249,33 @@ class StreamOptions(ModelOptions):
 
 
 def with_model_options(command: Callable[..., None]) -> Callable[..., None]:
-    """A command whose first parameter, some options, is replaced by their fields, behind its own."""
+    """Return a command whose first parameter, some options, is replaced by their fields, behind its own."""
     hints = get_type_hints(command, include_extras=True)
     (first, *own) = inspect.signature(command).parameters.values()
     kind = hints[first.name]
     shared = get_type_hints(kind, include_extras=True)
-    own = [one.replace(annotation=hints[one.name]) for one in own]
+    own = [parameter.replace(annotation=hints[parameter.name]) for parameter in own]
     added = [
-        inspect.Parameter(one.name, inspect.Parameter.KEYWORD_ONLY, default=one.default, annotation=shared[one.name])
-        for one in fields(kind)
+        inspect.Parameter(
+            option.name, inspect.Parameter.KEYWORD_ONLY, default=option.default, annotation=shared[option.name]
+        )
+        for option in fields(kind)
     ]
 
     @functools.wraps(command)
     def wrapped(*args: Any, **values: Any) -> None:
         wait_asleep()  # before anything loads torch
-        options = kind(**{one.name: values.pop(one.name) for one in added})
+        options = kind(**{parameter.name: values.pop(parameter.name) for parameter in added})
         command(options, *args, **values)
 
     wrapped.__signature__ = inspect.Signature([*own, *added])  # type: ignore[attr-defined]
-    wrapped.__annotations__ = {one.name: one.annotation for one in (*own, *added)}
+    wrapped.__annotations__ = {parameter.name: parameter.annotation for parameter in (*own, *added)}
     del wrapped.__wrapped__  # type: ignore[attr-defined]  # inspect would follow it to the unchanged signature
     return wrapped
 
 
-def mark_odds_of(text: str) -> dict[str, float]:
-    """Odds as a person writes them: `,=4 .=1.5`."""
+def parse_mark_odds(text: str) -> dict[str, float]:
+    """Parse odds as a person writes them: `,=4 .=1.5`."""
     from ..errors import ConfigError
 
     try:
@@ -289,7 +291,7 @@ def mark_odds_of(text: str) -> dict[str, float]:
 
 
 def silence_bars() -> None:
-    """No progress bars while a model is loaded or saved."""
+    """Show no progress bars while a model is loaded or saved."""
     from transformers.utils import logging
 
     logging.disable_progress_bar()

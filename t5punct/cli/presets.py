@@ -19,10 +19,10 @@ def presets(
 ) -> None:
     """List the window strategies with their values, in words."""
     from ..config import as_yaml
-    from ..windows.presets import FAMILIES, listed, preset
+    from ..windows.presets import FAMILIES, list_presets, load_preset
 
     if name is not None:
-        typer.echo(as_yaml(preset(name)), nl=False)
+        typer.echo(as_yaml(load_preset(name)), nl=False)
         return
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
@@ -37,8 +37,8 @@ def presets(
         box=SIMPLE_HEAD,
         padding=0,
     )
-    for title, one in listed().items():
-        windows, combine = one.windows, one.combine
+    for title, preset in list_presets().items():
+        windows, combine = preset.windows, preset.combine
         numbers = (windows.window, windows.stride_words, windows.mask_left, windows.mask_right, windows.lead_in)
         method = f"{combine.method} > {combine.threshold}" if combine.method == "vote" else combine.method
         table.add_row(title, *map(str, numbers), f"{windows.window / windows.stride_words:.1f} x", method)

@@ -21,13 +21,13 @@ class Advance(Protocol):
 
 
 def is_shown() -> bool:
-    """Whether somebody sees a bar: standard error is a terminal."""
+    """Return whether somebody sees a bar: standard error is a terminal."""
     return sys.stderr is not None and sys.stderr.isatty()
 
 
 @contextmanager
 def progress_bar(what: str, total: float | None, unit: str = "words") -> Iterator[Advance]:
-    """Give a function that is told how far the work is.  Without a total, no time left is shown."""
+    """Give a function that is called with how far the work is.  Without a total, no time left is shown."""
     if not is_shown():
         yield lambda done, n_units, total=None: None
         return
@@ -52,8 +52,8 @@ def progress_bar(what: str, total: float | None, unit: str = "words") -> Iterato
 
 
 @contextmanager
-def plain_lines(name: str) -> Iterator[None]:
-    """Where nobody sees a bar, write what the logger `name` is told to standard error, a line each."""
+def log_to_stderr(name: str) -> Iterator[None]:
+    """Write what is logged under `name` to standard error, a line each, where nobody sees a bar."""
     if is_shown():
         yield
         return

@@ -75,17 +75,19 @@ def punctuate(
     options.render()  # a mistake is said before a model is loaded
     writer, terms = options.writer(), options.spellings()
     places = OutputConfig(output, output_dir, writer.format, html, options.reads)
-    found = jobs(inputs or ["-"], places, options.input_format)
-    _check_pauses(found.jobs, options)
+    planned = jobs(inputs or ["-"], places, options.input_format)
+    _check_pauses(planned.jobs, options)
     settings = "" if output_dir is None else _settings(options, terms)
     current = Current.read(output_dir, settings) if output_dir is not None else Current(None)
-    waiting, failures = [job for job in found.jobs if overwrite or not current.has(job)], found.failures
+    waiting, failures = [job for job in planned.jobs if overwrite or not current.has(job)], planned.failures
     if waiting:
         work = options.work(writer, terms, output_dir, for_review=html is not None)
         failures += _run(work, waiting, options, settings, output_dir)
-    _report(failures, n_files=len(found.jobs) + len(found.failures))
-    if len(waiting) < len(found.jobs):
-        typer.echo(f"t5punct: {len(found.jobs) - len(waiting)} of {len(found.jobs)} files were up to date", err=True)
+    _report(failures, n_files=len(planned.jobs) + len(planned.failures))
+    if len(waiting) < len(planned.jobs):
+        typer.echo(
+            f"t5punct: {len(planned.jobs) - len(waiting)} of {len(planned.jobs)} files were up to date", err=True
+        )
 
 
 def _settings(options: BatchOptions, terms: Terms | None) -> str:

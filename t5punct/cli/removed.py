@@ -2,7 +2,7 @@
 
 In: how often each word was removed.  Out: a line on standard error.
 
->>> summary({"um": 7, "i": 2}, 340)
+>>> summarise_removed({"um": 7, "i": 2}, 340)
 '9 of 340 words removed: um 7, i 2'
 """
 
@@ -18,13 +18,13 @@ _SHOWN_WORDS = 20
 
 
 def report_removed(removed: Mapping[str, int], n_words: int, disfluencies: str) -> None:
-    """Say it where words are to be removed, even if none was."""
+    """Say which words were removed, where they are to be, even if none was."""
     if disfluencies == REMOVE:
-        typer.echo(f"t5punct: {summary(removed, n_words)}", err=True)
+        typer.echo(f"t5punct: {summarise_removed(removed, n_words)}", err=True)
 
 
-def summary(removed: Mapping[str, int], n_words: int) -> str:
-    """The words, the most frequent first; of many, the first ones."""
+def summarise_removed(removed: Mapping[str, int], n_words: int) -> str:
+    """Return what was removed, the most frequent first; of many words, the first ones."""
     total, ordered = sum(removed.values()), sorted(removed.items(), key=lambda pair: (-pair[1], pair[0]))
     shown = ", ".join(f"{word} {count}" for word, count in ordered[:_SHOWN_WORDS])
     more = f", and {len(ordered) - _SHOWN_WORDS} others" if len(ordered) > _SHOWN_WORDS else ""

@@ -44,21 +44,21 @@ def report(
         check_source(wanted.file)
     use_threads(None)
     silence_bars()
-    typer.echo(written(run, replace(config, report=wanted)))
+    typer.echo(write_with_bar(run, replace(config, report=wanted)))
 
 
-def tell_of(run: Path, config: TrainConfig) -> None:
+def print_report(run: Path, config: TrainConfig) -> None:
     """Write the page at the end of a training.  What is wrong with it is a warning: the model is there."""
     from ..errors import T5PunctError
 
     try:
-        typer.echo(written(run, config))
+        typer.echo(write_with_bar(run, config))
     except (T5PunctError, OSError) as error:
         typer.echo(f"t5punct: warning: no report of {run}: {' '.join(str(error).split())}", err=True)
 
 
-def written(run: Path, config: TrainConfig) -> str:
-    """Write the page behind a progress bar; where it is."""
+def write_with_bar(run: Path, config: TrainConfig) -> str:
+    """Write the page behind a progress bar, and return where it is."""
     from ..training.report.page import write_report
 
     with progress_bar("scoring", None) as advance:

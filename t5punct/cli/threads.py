@@ -37,13 +37,13 @@ def use_threads(wanted: int | None) -> None:
 
 
 def available_processors() -> int:
-    """How many processors this process may keep busy, by affinity and by the quota of its cgroups; at least one."""
+    """Return how many processors this process may keep busy, by affinity and its cgroups' quota; at least one."""
     bound = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(1, math.floor(min(bound, quota())))
+    return max(1, math.floor(min(bound, read_quota())))
 
 
-def quota(root: Path = Path("/sys/fs/cgroup"), groups: Path = Path("/proc/self/cgroup")) -> float:
-    """The processors that the cgroups of this process, and those around them, allow it together (Linux); or infinity.
+def read_quota(root: Path = Path("/sys/fs/cgroup"), groups: Path = Path("/proc/self/cgroup")) -> float:
+    """Return how many processors this process's cgroups, and those around them, allow it (Linux); or infinity.
 
     `groups` holds lines such as `0::/user/talk` (version 2) and `4:cpu,cpuacct:/user/talk` (version 1).
     """
@@ -51,12 +51,12 @@ def quota(root: Path = Path("/sys/fs/cgroup"), groups: Path = Path("/proc/self/c
         lines = groups.read_text(encoding="ascii").splitlines()
     except (OSError, UnicodeDecodeError):
         return math.inf
-    found = math.inf
+    smallest = math.inf
     for line in lines:
         _, controllers, path = line.split(":", 2)
         if not controllers or "cpu" in controllers.split(","):
-            found = min([found, *_quotas(root / controllers, path)])
-    return found
+            smallest = min([smallest, *_quotas(root / controllers, path)])
+    return smallest
 
 
 def _quotas(mount: Path, path: str) -> Iterator[float]:
@@ -71,8 +71,8 @@ def _quota(folder: Path, *names: str) -> Iterator[float]:
     """Microseconds of processor time in each period of so many; nothing where there is no limit."""
     try:
         text = " ".join((folder / name).read_text(encoding="ascii") for name in names)
-        given, period = (int(number) for number in text.split())
+        allowed, period = (int(number) for number in text.split())
     except (OSError, ValueError):  # no such file; `max`
         return
-    if given > 0 < period:  # -1: no limit
-        yield given / period
+    if allowed > 0 < period:  # -1: no limit
+        yield allowed / period

@@ -15,8 +15,8 @@ from ..extras import need
 from .launchers import check_launched, end_with_launcher, leave_group
 from .options import Config, Overrides, silence_bars
 from .process import collect_as_usual, keep_freed_memory
-from .progress import is_shown, plain_lines
-from .report import tell_of
+from .progress import is_shown, log_to_stderr
+from .report import print_report
 from .threads import use_threads, wait_asleep
 
 
@@ -65,9 +65,9 @@ def train(config: Config = None, overrides: Overrides = None) -> None:
     keep_freed_memory()
     use_threads(None)
     silence_bars()  # of loading and saving; the training's own stays
-    with plain_lines("t5punct.training"):
+    with log_to_stderr("t5punct.training"):
         folder = run(settings)
     leave_group()
     if is_first():
         typer.echo(f"{folder}: trained")
-        tell_of(folder, settings)
+        print_report(folder, settings)

@@ -51,7 +51,7 @@ def tune(
     from ..config import as_yaml, load
     from ..evaluation.evaluate import signature
     from ..evaluation.score_table import one_line
-    from ..evaluation.tuning import TuneConfig, frontier
+    from ..evaluation.tuning import TuneConfig, find_frontier
     from ..evaluation.tuning import tune as run
     from ..text.formats.files import check_source
     from ..text.formats.outputs import opened, target_of
@@ -67,9 +67,9 @@ def tune(
         raise ConfigError("--json and -o -", expected="one of them on standard output", fix="name a file by -o")
     punctuator = options.punctuator()
     with progress_bar("tuning", None) as advance:
-        told = (lambda done, total: advance(done, done, total)) if is_shown() else None
-        trials = list(run(data, punctuator, settings, told))
-    best = frontier(trials)
+        on_progress = (lambda done, total: advance(done, done, total)) if is_shown() else None
+        trials = list(run(data, punctuator, settings, on_progress))
+    best = find_frontier(trials)
     settings_line = f"data:{data}|{signature(punctuator, best[0].units, settings.max_words)}"
     if as_json:
         typer.echo(json.dumps({"signature": settings_line, "frontier": [_as_json(trial) for trial in best]}))

@@ -15,8 +15,8 @@ from pathlib import Path
 from ..punctuator import Punctuator
 from ..text.marks import Alphabet
 from .counts import CLASS_MARKS
-from .evaluate import Report, Told, alphabet_of, evaluate
-from .references import Reference, references
+from .evaluate import OnProgress, Report, alphabet_of, evaluate
+from .references import Reference, read_references
 from .scores import Scores, scores_of
 from .significance import Interval, Statistic, gain_interval, paired_test
 
@@ -43,8 +43,8 @@ class Comparison:
     differences: tuple[Difference, ...]
 
     def of(self, name: str) -> Difference:
-        """The difference of one score."""
-        return next(one for one in self.differences if one.name == name)
+        """Return the difference of one score."""
+        return next(difference for difference in self.differences if difference.name == name)
 
 
 def compare_file(
@@ -53,50 +53,57 @@ def compare_file(
     second: Punctuator,
     *,
     max_words: int | None = None,
-    told: Told | None = None,
+    on_progress: OnProgress | None = None,
 ) -> Comparison:
     """Score two systems on one file, a pipe, or `-` for standard input.
 
     Raises ConfigError for a system that removes words.
     """
     alphabet = alphabet_of(first).union(alphabet_of(second))
-    case = all(one.config.render.case for one in (first, second))
-    documents = list(references(path, alphabet, case=case, max_words=max_words))
+    case = all(system.config.render.case for system in (first, second))
+    documents = list(read_references(path, alphabet, case=case, max_words=max_words))
     n_words = sum(len(document.words) for document in documents)
     reports = [
-        _report(documents, system, str(path), alphabet, max_words, told and _later(told, number * n_words))
+        _report(
+            documents,
+            system,
+            str(path),
+            alphabet,
+            max_words,
+            on_progress and _shift_progress(on_progress, number * n_words),
+        )
         for number, system in enumerate((first, second))
     ]
-    return compared(*reports)
+    return compare_reports(*reports)
 
 
-def compared(first: Report, second: Report) -> Comparison:
+def compare_reports(first: Report, second: Report) -> Comparison:
     """Compare two reports of the same documents.  Raises InputError if they are of different ones."""
-    return Comparison(first, second, tuple(_differences(first, second)))
+    return Comparison(first, second, tuple(_iter_differences(first, second)))
 
 
 def f1_of(name: str) -> Statistic:
-    """A score in percent by its name in `Difference`, 0 where it is undefined; for intervals."""
+    """Return a score in percent by its name in `Difference`, 0 where it is undefined; for intervals."""
     return lambda counts: score_of(scores_of(counts), name) or 0.0
 
 
 def score_of(scores: Scores, name: str) -> float | None:
-    """A score in percent: the F1 of a class, of all marks or of sentence ends, or the share of right capitals."""
+    """Return a score in percent: the F1 of a class, all marks or sentence ends, or the share of right capitals."""
     if name == CAPITALS:
         return scores.cased_accuracy
-    found = {MICRO: scores.micro, BOUNDARY: scores.boundary, **scores.per_class}
-    return found[name].f1
+    classes = {MICRO: scores.micro, BOUNDARY: scores.boundary, **scores.per_class}
+    return classes[name].f1
 
 
-def _differences(first: Report, second: Report) -> Iterator[Difference]:
+def _iter_differences(first: Report, second: Report) -> Iterator[Difference]:
     for name in (*CLASS_MARKS, MICRO, BOUNDARY, CAPITALS):
-        one, other = score_of(first.scores, name), score_of(second.scores, name)
-        if one is None or other is None or len(first.counts) == 1:
-            yield Difference(name, one, other, None, None)
+        first_score, second_score = score_of(first.scores, name), score_of(second.scores, name)
+        if first_score is None or second_score is None or len(first.counts) == 1:
+            yield Difference(name, first_score, second_score, None, None)
             continue
         pair, statistic = (second.counts, first.counts), f1_of(name)
         tested = paired_test(*pair, statistic)
-        yield Difference(name, one, other, gain_interval(*pair, statistic), tested.p_value)
+        yield Difference(name, first_score, second_score, gain_interval(*pair, statistic), tested.p_value)
 
 
 def _report(
@@ -105,15 +112,15 @@ def _report(
     data: str,
     alphabet: Alphabet,
     max_words: int | None,
-    told: Told | None,
+    on_progress: OnProgress | None,
 ) -> Report:
     """A report whose signature says against which marks, where they are not the system's own."""
-    found = evaluate(documents, system, data, max_words=max_words, told=told)
+    report = evaluate(documents, system, data, max_words=max_words, on_progress=on_progress)
     if alphabet == system.model.task.alphabet:
-        return found
-    return replace(found, signature=f"{found.signature}|reference-marks:{alphabet.marks}")
+        return report
+    return replace(report, signature=f"{report.signature}|reference-marks:{alphabet.marks}")
 
 
-def _later(told: Told, before: int) -> Told:
+def _shift_progress(on_progress: OnProgress, before: int) -> OnProgress:
     """The same, for words that come after others."""
-    return lambda n_words: told(before + n_words)
+    return lambda n_words: on_progress(before + n_words)

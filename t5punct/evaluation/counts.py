@@ -37,7 +37,7 @@ class Slot:
 
     @classmethod
     def of(cls, label: str, word: str | None = None) -> Slot:
-        """A slot of a label that may hold the sign of disfluent words."""
+        """Return a slot of a label that may hold the sign of disfluent words."""
         return cls(label.replace(DISFLUENT, NO_LABEL), word, DISFLUENT in label)
 
 
@@ -49,9 +49,9 @@ class ClassCounts:
     predicted: int = 0
     reference: int = 0
 
-    def __add__(self, other: ClassCounts) -> ClassCounts:
+    def __add__(self, more: ClassCounts) -> ClassCounts:
         return ClassCounts(
-            self.correct + other.correct, self.predicted + other.predicted, self.reference + other.reference
+            self.correct + more.correct, self.predicted + more.predicted, self.reference + more.reference
         )
 
 
@@ -81,18 +81,20 @@ class Counts:
     words_inserted: int = 0
     words_dropped: int = 0
 
-    def __add__(self, other: Counts) -> Counts:
-        return Counts.of_row([one + more for one, more in zip(self.row(), other.row(), strict=True)])
+    def __add__(self, more: Counts) -> Counts:
+        return Counts.of_row([number + added for number, added in zip(self.row(), more.row(), strict=True)])
 
     def row(self) -> list[int]:
-        """All numbers in a fixed order, so that thousands of documents can be added up as the rows of a matrix."""
+        """Return all numbers in a fixed order, for thousands of documents to be added up as the rows of a matrix."""
         triples = (*(self.classes[name] for name in CLASS_MARKS), self.boundaries, self.disfluent)
         numbers = [getattr(self, name) for name in _PLAIN_FIELDS]
-        return numbers + [number for found in triples for number in (found.correct, found.predicted, found.reference)]
+        return numbers + [
+            number for triple in triples for number in (triple.correct, triple.predicted, triple.reference)
+        ]
 
     @classmethod
     def of_row(cls, row: Sequence[int]) -> Counts:
-        """The counts that have this row."""
+        """Return the counts that have this row."""
         n_plain = len(_PLAIN_FIELDS)
         plain: dict[str, Any] = dict(zip(_PLAIN_FIELDS, row[:n_plain], strict=True))
         *classes, boundaries, disfluent = (
@@ -106,7 +108,7 @@ _PLAIN_FIELDS = tuple(item.name for item in fields(Counts) if item.name not in (
 
 
 def class_of(label: str) -> str | None:
-    """The benchmark class of a label; None for no mark."""
+    """Return the benchmark class of a label; None for no mark."""
     return next((_CLASS_OF_MARK[mark] for mark in label if mark in _CLASS_OF_MARK), None)
 
 
@@ -118,30 +120,30 @@ def count(reference: Sequence[Slot], output: Sequence[Slot]) -> Counts:
             expected="the same words",
             fix="align the texts first",
         )
-    kinds = Counter(_kind(wanted, found) for wanted, found in zip(reference, output, strict=True))
+    kinds = Counter(_kind(wanted, output_slot) for wanted, output_slot in zip(reference, output, strict=True))
     rows = [[number * times for number in _count_slot(*kind).row()] for kind, times in kinds.items()]
     return Counts.of_row([sum(column) for column in zip(Counts().row(), *rows, strict=True)])
 
 
-def _kind(wanted: Slot, found: Slot) -> tuple[Slot, Slot]:
+def _kind(wanted: Slot, output: Slot) -> tuple[Slot, Slot]:
     """One pair for all pairs of slots that count the same: there are many slots of few kinds."""
-    if wanted.word is None or found.word is None:
-        return replace(wanted, word=None), replace(found, word=None)
+    if wanted.word is None or output.word is None:
+        return replace(wanted, word=None), replace(output, word=None)
     spelled = "a" if wanted.word == wanted.word.lower() else "A"
-    return replace(wanted, word=spelled), replace(found, word=spelled if wanted.word == found.word else "")
+    return replace(wanted, word=spelled), replace(output, word=spelled if wanted.word == output.word else "")
 
 
-def _count_slot(wanted: Slot, found: Slot) -> Counts:
-    wanted_class, found_class = class_of(wanted.label), class_of(found.label)
+def _count_slot(wanted: Slot, output: Slot) -> Counts:
+    wanted_class, found_class = class_of(wanted.label), class_of(output.label)
     classes = {
         name: ClassCounts(int(wanted_class == found_class == name), int(found_class == name), int(wanted_class == name))
         for name in CLASS_MARKS
     }
-    ends = ends_sentence(wanted.label), ends_sentence(found.label)
+    ends = ends_sentence(wanted.label), ends_sentence(output.label)
     multiple = len(wanted.label) > 1
-    cased = wanted.word is not None and found.word is not None
+    cased = wanted.word is not None and output.word is not None
     not_lower = cased and wanted.word != str(wanted.word).lower()
-    same = cased and wanted.word == found.word
+    same = cased and wanted.word == output.word
     return Counts(
         slots=1,
         classes=classes,
@@ -149,9 +151,9 @@ def _count_slot(wanted: Slot, found: Slot) -> Counts:
         insertions=int(wanted_class is None and found_class is not None),
         deletions=int(wanted_class is not None and found_class is None),
         multiple=int(multiple),
-        multiple_exact=int(multiple and wanted.label == found.label),
+        multiple_exact=int(multiple and wanted.label == output.label),
         boundaries=ClassCounts(int(all(ends)), int(ends[1]), int(ends[0])),
-        disfluent=ClassCounts(int(wanted.disfluent and found.disfluent), int(found.disfluent), int(wanted.disfluent)),
+        disfluent=ClassCounts(int(wanted.disfluent and output.disfluent), int(output.disfluent), int(wanted.disfluent)),
         cased_words=int(not_lower),
         cased_correct=int(not_lower and same),
         case_words=int(cased),

@@ -20,12 +20,12 @@ from ..text.marks import Alphabet
 from ..text.render import KEEP, MARK, REMOVE, Decision
 from ..windows.presets import Preset
 from .counts import CLASS_MARKS, Counts
-from .references import Reference, references
+from .references import Reference, read_references
 from .scores import Scores, scores_of
 from .significance import Interval, interval
 
-Told = Callable[[int], None]  # told from time to time how many words are decided by now
-_TOLD_WORDS = 64
+OnProgress = Callable[[int], None]  # called from time to time with how many words are decided by now
+_PROGRESS_WORDS = 64
 
 
 @dataclass(frozen=True)
@@ -42,12 +42,12 @@ class Report:
 
 
 def evaluate_file(
-    path: str | Path, punctuator: Punctuator, *, max_words: int | None = None, told: Told | None = None
+    path: str | Path, punctuator: Punctuator, *, max_words: int | None = None, on_progress: OnProgress | None = None
 ) -> Report:
     """Punctuate a file's words again and score the result; `path` may be a pipe, or `-` for standard input."""
     alphabet, case = alphabet_of(punctuator), punctuator.config.render.case
-    documents = references(path, alphabet, case=case, max_words=max_words)
-    return evaluate(documents, punctuator, str(path), max_words=max_words, told=told)
+    documents = read_references(path, alphabet, case=case, max_words=max_words)
+    return evaluate(documents, punctuator, str(path), max_words=max_words, on_progress=on_progress)
 
 
 def evaluate(
@@ -56,14 +56,14 @@ def evaluate(
     data: str,
     *,
     max_words: int | None = None,
-    told: Told | None = None,
+    on_progress: OnProgress | None = None,
 ) -> Report:
     """Score references, one by one; `data` and `max_words` say where they are from."""
     started = time.perf_counter()
     strategy = Preset(punctuator.config.windows, punctuator.config.combine)
     before, documents, units, n_words = punctuator.alignment, list[Counts](), "text", 0
     for reference in references:
-        decided = _watched(punctuator.decisions(reference.words), n_words, told)
+        decided = _watch(punctuator.decisions(reference.words), n_words, on_progress)
         documents += reference.counts(punctuator.written(reference.words, decided))
         units, n_words = reference.units, n_words + len(reference.words)
     seconds = time.perf_counter() - started  # the rest is not timed
@@ -79,16 +79,16 @@ def evaluate(
     )
 
 
-def _watched(decided: Iterable[Decision], before: int, told: Told | None) -> Iterator[Decision]:
+def _watch(decided: Iterable[Decision], before: int, on_progress: OnProgress | None) -> Iterator[Decision]:
     """The same decisions, while `told` hears how many there are; `before` were made earlier."""
     for number, decision in enumerate(decided, start=before + 1):
         yield decision
-        if told is not None and not number % _TOLD_WORDS:
-            told(number)
+        if on_progress is not None and not number % _PROGRESS_WORDS:
+            on_progress(number)
 
 
 def alphabet_of(punctuator: Punctuator) -> Alphabet:
-    """What references are written with: all marks, also those that the model does not know, and misses.
+    """Return what references are written with: all marks, also those that the model does not know, and misses.
 
     With the sign of disfluent words if these are marked, as in the output.
     Raises ConfigError where they would be removed: what is gone cannot be scored.
@@ -100,7 +100,7 @@ def alphabet_of(punctuator: Punctuator) -> Alphabet:
 
 
 def signature(punctuator: Punctuator, units: str, max_words: int | None) -> str:
-    """The settings behind a score, so that scores can be compared; most settings are left out if they are defaults."""
+    """Return the settings behind a score, so that scores can be compared; most defaults are left out."""
     config, task, decoding = punctuator.config, punctuator.model.task, punctuator.config.decoding
     generates = decoding.decoder == "generate"
     odds = {} if generates else decoding.odds(task)
@@ -128,7 +128,7 @@ def signature(punctuator: Punctuator, units: str, max_words: int | None) -> str:
 
 
 def strategy_signature(strategy: Preset) -> str:
-    """The settings of a window strategy."""
+    """Return the settings of a window strategy."""
     windows, combine = strategy.windows, strategy.combine
     parts = [
         f"w:{windows.window}|s:{windows.stride_words}|ml:{windows.mask_left}|mr:{windows.mask_right}",

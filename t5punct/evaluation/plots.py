@@ -2,7 +2,7 @@
 
 In: trials and points.  Out: a picture file.
 
-`draw_frontier(trials, frontier(trials), Path("tune.png"))` draws every trial, and a line through the best.
+`draw_frontier(trials, find_frontier(trials), Path("tune.png"))` draws every trial, and a line through the best.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ FORMATS = (".png", ".svg", ".pdf")
 
 
 def check_plot(path: Path) -> None:
-    """Raises ConfigError if a plot cannot be drawn; to be called before the work that it shows."""
+    """Raise ConfigError if a plot cannot be drawn; to be called before the work that it shows."""
     if path.suffix not in FORMATS:
         raise ConfigError(f"plot {path}", expected=f"a name in {', '.join(FORMATS)}", fix="check --plot")
     try:
@@ -35,7 +35,7 @@ def check_plot(path: Path) -> None:
 
 
 def draw_frontier(trials: Sequence[Trial], best: Sequence[Trial], path: Path) -> None:
-    """F1 against reads a word: a dot for each trial, a line through the frontier."""
+    """Draw F1 against reads a word: a dot for each trial, a line through the frontier."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8, 4.5))

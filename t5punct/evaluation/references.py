@@ -70,15 +70,15 @@ class RowsReference:
         return join_clitics(self.rows)
 
     def counts(self, annotated: Sequence[AnnotatedWord]) -> list[Counts]:
-        """One for each stretch; changed words are counted for the whole file and added to its first stretch."""
-        found = list[Slot]()
+        """Return counts for each stretch; changed words of the whole file are added to its first stretch."""
+        output = list[Slot]()
         for last, word in zip(self._joined.last_rows, annotated, strict=True):
-            found += [Slot("", disfluent=bool(word.disfluent))] * (last - len(found))
-            found.append(Slot(word.label, disfluent=bool(word.disfluent)))
+            output += [Slot("", disfluent=bool(word.disfluent))] * (last - len(output))
+            output.append(Slot(word.label, disfluent=bool(word.disfluent)))
         classes = [row.label_class for row in self.rows]
-        slots = [Slot(LABEL_OF_CLASS[one], disfluent=one == TO_BE_LEFT_OUT) for one in classes], found
+        wanted = [Slot(LABEL_OF_CLASS[name], disfluent=name == TO_BE_LEFT_OUT) for name in classes]
         stretches = (slice(start, start + _STRETCH_WORDS) for start in range(0, len(self.rows), _STRETCH_WORDS))
-        counts = [count(slots[0][one], slots[1][one]) + Counts(words=len(slots[0][one])) for one in stretches]
+        counts = [count(wanted[stretch], output[stretch]) + Counts(words=len(wanted[stretch])) for stretch in stretches]
         counts[0] += self._changes([word.text for word in annotated])
         return counts
 
@@ -109,10 +109,10 @@ class TextReference:
         return [compare_words(self.reference, output, case=self.case)]
 
 
-def references(
+def read_references(
     path: str | Path, alphabet: Alphabet, *, case: bool = True, max_words: int | None = None
 ) -> Iterator[Reference]:
-    """The references of a file, a pipe, or `-` for standard input.  Raises InputError if there are no words."""
+    """Yield the references of a file, a pipe, or `-` for standard input.  Raises InputError if there are no words."""
     if (name := format_of(path)) not in _SCORED_FORMATS:
         raise InputError(
             f"{path}, whose times and names would be scored as words",
@@ -122,27 +122,27 @@ def references(
     lines = source_lines(path)
     first = _first(lines)
     lines = itertools.chain((first,), lines)  # a pipe is read once
-    found: Iterator[Reference]
+    documents: Iterator[Reference]
     if is_named_iwslt(path) or is_row(first):
         rows = rows_of(lines, str(path))[:max_words]
-        found = iter([RowsReference(rows, alphabet)] if rows else [])
+        documents = iter([RowsReference(rows, alphabet)] if rows else [])
     else:
-        found = _texts(lines, alphabet, case, max_words)
-    nearest = next(found, None)
+        documents = _texts(lines, alphabet, case, max_words)
+    nearest = next(documents, None)
     if nearest is None:
         raise InputError(f"{path} holds no words", expected="punctuated text", fix="check the file")
-    yield from itertools.chain((nearest,), found)
+    yield from itertools.chain((nearest,), documents)
 
 
-def n_words(path: str | Path, max_words: int | None = None) -> int | None:
-    """About how many words `references` has of a file; None for a pipe or standard input, which is read only once."""
+def count_words(path: str | Path, max_words: int | None = None) -> int | None:
+    """Return about how many words `read_references` has of a file; None for a pipe, which is read only once."""
     if not Path(path).is_file():
         return None
     lines = source_lines(path)
     first = _first(lines)
     is_rows = is_named_iwslt(path) or is_row(first)
-    found = sum(1 if is_rows else len(line.split()) for line in itertools.chain((first,), lines))
-    return found if max_words is None else min(found, max_words)
+    total = sum(1 if is_rows else len(line.split()) for line in itertools.chain((first,), lines))
+    return total if max_words is None else min(total, max_words)
 
 
 def _first(lines: Iterator[str]) -> str:

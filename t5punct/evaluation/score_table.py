@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def as_json(report: Report) -> dict[str, Any]:
-    """The report under its published keys."""
+    """Return the report under its published keys."""
     scores = report.scores
     generated, interval = report.generated, report.micro_interval
     return {
@@ -29,7 +29,7 @@ def as_json(report: Report) -> dict[str, Any]:
         "micro_recall": scores.micro.recall,
         "micro_f1_interval": None if interval is None else [interval.low, interval.high],
         "macro_f1": scores.macro_f1,
-        "per_class": {name: _class_json(found) for name, found in scores.per_class.items()},
+        "per_class": {name: _class_json(class_scores) for name, class_scores in scores.per_class.items()},
         "slot_error_rate": scores.slot_error_rate,
         "boundary_f1": scores.boundary.f1,
         **({"disfluent": _class_json(scores.disfluent)} if scores.disfluent.reference else {}),
@@ -54,18 +54,20 @@ def as_json(report: Report) -> dict[str, Any]:
 
 
 def comparison_json(comparison: Comparison) -> dict[str, Any]:
-    """Both reports, and the gain of the second over the first by score."""
+    """Return both reports, and the gain of the second over the first by score."""
     return {
         "data": comparison.first.data,
         "reports": [as_json(comparison.first), as_json(comparison.second)],
         "differences": {
-            one.name: {
-                "scores": [one.first, one.second],
-                "gain": None if one.first is None or one.second is None else one.second - one.first,
-                "gain_interval": None if one.gain is None else [one.gain.low, one.gain.high],
-                "p_value": one.p_value,
+            difference.name: {
+                "scores": [difference.first, difference.second],
+                "gain": None
+                if difference.first is None or difference.second is None
+                else difference.second - difference.first,
+                "gain_interval": None if difference.gain is None else [difference.gain.low, difference.gain.high],
+                "p_value": difference.p_value,
             }
-            for one in comparison.differences
+            for difference in comparison.differences
         },
     }
 
@@ -79,8 +81,8 @@ def _class_json(scores: ClassScores) -> Mapping[str, float | int | None]:
     }
 
 
-def table(report: Report) -> RenderableType:
-    """Scores by class, then single figures, then the signature."""
+def report_table(report: Report) -> RenderableType:
+    """Return scores by class, then single figures, then the signature."""
     from rich.console import Group
     from rich.table import Table
     from rich.text import Text
@@ -89,42 +91,44 @@ def table(report: Report) -> RenderableType:
     classes = Table("class", "precision", "recall", "F1", "reference", title=report.data)
     rows: list[tuple[str, Any]] = [*scores.per_class.items(), ("micro", scores.micro), ("boundary", scores.boundary)]
     rows += [("disfluent", scores.disfluent)] if scores.disfluent.reference else []
-    for name, found in rows:
-        values = (found.precision, found.recall, found.f1)
-        classes.add_row(name, *(score_text(value) for value in values), str(found.reference))
+    for name, row_scores in rows:
+        values = (row_scores.precision, row_scores.recall, row_scores.f1)
+        classes.add_row(name, *(score_text(value) for value in values), str(row_scores.reference))
     figures = Text("\n".join(f"{name:<25} {text}" for name, text in _figures(report)))
     return Group(classes, figures, one_line(report.signature))
 
 
 def comparison_table(comparison: Comparison, names: tuple[str, str]) -> RenderableType:
-    """Both scores, the gain and its uncertainty, then both signatures; `names` are the systems'."""
+    """Return both scores, the gain and its uncertainty, then both signatures; `names` are the systems'."""
     from rich.console import Group
     from rich.table import Table
 
     columns = ("F1 of", *names, "difference", "95 % interval", "p")
-    found = Table(*columns, title=f"{comparison.first.data}, {comparison.first.scores.words} words")
-    for one in comparison.differences:
-        found.add_row(one.name, *difference_cells(one))
+    differences = Table(*columns, title=f"{comparison.first.data}, {comparison.first.scores.words} words")
+    for difference in comparison.differences:
+        differences.add_row(difference.name, *difference_cells(difference))
     both = (comparison.first, comparison.second)
-    return Group(found, *(one_line(report.signature) for report in both))
+    return Group(differences, *(one_line(report.signature) for report in both))
 
 
 def one_line(signature: str) -> RenderableType:
-    """A signature to be printed with `crop=False`: one line, for programs to read, however narrow the terminal is."""
+    """Return a signature to be printed with `crop=False`: one line, for programs, however narrow the terminal is."""
     from rich.text import Text
 
     return Text(signature, style="dim", no_wrap=True, overflow="ignore")
 
 
-def difference_cells(one: Difference) -> tuple[str, str, str, str, str]:
-    """Two scores, their difference, its interval, and p, as text."""
-    gain = "-" if one.first is None or one.second is None else f"{one.second - one.first:+.1f}"
-    interval = "-" if one.gain is None else f"{one.gain.low:+.1f} to {one.gain.high:+.1f}"
-    return score_text(one.first), score_text(one.second), gain, interval, p_text(one.p_value)
+def difference_cells(difference: Difference) -> tuple[str, str, str, str, str]:
+    """Return two scores, their difference, its interval, and p, as text."""
+    gain = (
+        "-" if difference.first is None or difference.second is None else f"{difference.second - difference.first:+.1f}"
+    )
+    interval = "-" if difference.gain is None else f"{difference.gain.low:+.1f} to {difference.gain.high:+.1f}"
+    return score_text(difference.first), score_text(difference.second), gain, interval, p_text(difference.p_value)
 
 
 def p_text(p_value: float | None) -> str:
-    """A p-value for people: three digits, and never 0."""
+    """Return a p-value for people: three digits, and never 0."""
     return "-" if p_value is None else "< 0.002" if p_value < 0.002 else f"{p_value:.3f}"
 
 
@@ -139,13 +143,13 @@ def _figures(report: Report) -> Iterator[tuple[str, str]]:
     yield "words", str(scores.words)
     yield "words changed", str(scores.words_changed + scores.words_inserted + scores.words_dropped)
     yield "seconds", f"{report.seconds:.1f}"
-    made = report.generated
-    if made is not None:
-        counts = f"{made.changed} changed, {made.dropped} dropped, {made.inserted} inserted of {made.words}"
-        yield "generated, before aligning", counts
-        yield "windows that aligned badly", f"{made.distrusted} of {made.windows}"
+    generated = report.generated
+    if generated is not None:
+        counts = f"{generated.changed} changed, {generated.dropped} dropped, {generated.inserted} inserted"
+        yield "generated, before aligning", f"{counts} of {generated.words}"
+        yield "windows that aligned badly", f"{generated.distrusted} of {generated.windows}"
 
 
 def score_text(value: float | None, digits: int = 1) -> str:
-    """A score as it is shown; a dash where it is undefined."""
+    """Return a score as it is shown; a dash where it is undefined."""
     return "-" if value is None else f"{value:.{digits}f}"

@@ -46,7 +46,7 @@ class Scores:
 
 
 def scores_of(counts: Counts) -> Scores:
-    """All scores of a document or a sum of documents."""
+    """Return all scores of a document or a sum of documents."""
     per_class = {name: _class_scores(counts.classes[name]) for name in CLASS_MARKS}
     pooled = sum(counts.classes.values(), ClassCounts())
     known = [scores.f1 for scores in per_class.values() if scores.f1 is not None]

@@ -42,7 +42,7 @@ class PairedTest:
 
 
 def micro_f1(counts: Counts) -> float:
-    """Micro F1 in percent; 0 if neither side has a mark."""
+    """Return micro F1 in percent; 0 if neither side has a mark."""
     return scores_of(counts).micro.f1 or 0.0
 
 
@@ -54,7 +54,7 @@ def interval(
     level: float = 0.95,
     seed: int = 1,
 ) -> Interval | None:
-    """Percentile bootstrap over documents (Efron 1979); None for a single document, which shows no spread."""
+    """Return a percentile bootstrap over documents (Efron 1979); None for a single document, which shows no spread."""
     if not documents:
         raise InputError("no documents", expected="at least one", fix="score something first")
     rows, score = _rows(documents), _of_rows(statistic)
@@ -70,9 +70,11 @@ def gain_interval(
     level: float = 0.95,
     seed: int = 1,
 ) -> Interval | None:
-    """Paired percentile bootstrap: each draw takes the same documents of both.  None for a single document."""
-    (one, other), score = _pair(ours, theirs), _of_rows(statistic)
-    return _bootstrap(lambda drawn: score(one[drawn]) - score(other[drawn]), len(one), n_samples, level, seed)
+    """Return a paired percentile bootstrap: each draw takes the same documents of both.  None for a single document."""
+    (our_rows, their_rows), score = _pair(ours, theirs), _of_rows(statistic)
+    return _bootstrap(
+        lambda drawn: score(our_rows[drawn]) - score(their_rows[drawn]), len(our_rows), n_samples, level, seed
+    )
 
 
 def paired_test(
@@ -83,13 +85,13 @@ def paired_test(
     n_samples: int = 1000,
     seed: int = 1,
 ) -> PairedTest:
-    """Approximate randomisation over documents (Noreen 1989), two-sided."""
-    rng, (one, other), score = np.random.default_rng(seed), _pair(ours, theirs), _of_rows(statistic)
-    gain = score(one) - score(other)
+    """Test by approximate randomisation over documents (Noreen 1989), two-sided."""
+    rng, (our_rows, their_rows), score = np.random.default_rng(seed), _pair(ours, theirs), _of_rows(statistic)
+    gain = score(our_rows) - score(their_rows)
     as_large = 0
     for _ in range(n_samples):
-        swap = rng.random(len(one))[:, None] < 0.5  # (n_documents, 1)
-        mixed, rest = np.where(swap, other, one), np.where(swap, one, other)
+        swap = rng.random(len(our_rows))[:, None] < 0.5  # (n_documents, 1)
+        mixed, rest = np.where(swap, their_rows, our_rows), np.where(swap, our_rows, their_rows)
         as_large += abs(score(mixed) - score(rest)) >= abs(gain)
     return PairedTest(gain, (as_large + 1) / (n_samples + 1))
 

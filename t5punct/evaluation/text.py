@@ -40,10 +40,10 @@ def compare_words(reference: Sequence[Word], output: Sequence[Word], *, case: bo
         inserted += n_output - shared
         dropped += n_reference - shared
         changed += shared if code.tag == "replace" else 0
-    wanted = [_slot(reference[index], case) for index, _ in pairs]
-    found = [Slot("") if partner is None else _slot(output[partner], case) for _, partner in pairs]
+    wanted_slots = [_slot(reference[index], case) for index, _ in pairs]
+    output_slots = [Slot("") if partner is None else _slot(output[partner], case) for _, partner in pairs]
     return replace(
-        count(wanted, found),
+        count(wanted_slots, output_slots),
         words=len(reference),
         words_changed=changed,
         words_inserted=inserted,

@@ -21,16 +21,16 @@ from ..punctuator import Punctuator, WindowVotes
 from ..text.render import Decision
 from ..text.words import Word
 from ..windows.combine import CombineConfig
-from ..windows.plan import WindowConfig, over, plan
+from ..windows.plan import WindowConfig, iter_views, plan_windows
 from ..windows.presets import Preset
 from ..windows.votes import Vote
 from .counts import Counts
 from .evaluate import alphabet_of
-from .references import Reference, references
+from .references import Reference, read_references
 from .scores import scores_of
 from .significance import Interval, interval
 
-Told = Callable[[int], None]  # told how many words more the model has read, or a strategy has decided
+OnProgress = Callable[[int], None]  # called with how many words more the model has read, or a strategy has decided
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class TuneConfig:
             WindowConfig(window)  # raises ConfigError for one that is too large
 
     def strategies(self, window: int) -> Iterator[Preset]:
-        """All strategies of one window size within the budget; with one vote a slot, only the first method."""
+        """Yield all strategies of one window size within the budget; with one vote a slot, only the first method."""
         unit = window // self.grain
         masks = range(0, int(self.largest_mask * window) + 1, unit)
         for left, right, stride in product(masks, masks, range(unit, window + 1, unit)):
@@ -94,25 +94,25 @@ class Trial:
         return scores_of(sum(self.counts, Counts())).micro.f1 or 0.0
 
     def spread(self) -> Interval | None:
-        """The bootstrap interval of micro F1."""
+        """Return the bootstrap interval of micro F1."""
         return interval(self.counts)
 
 
 class VoteCache:
     """The votes of a document's windows, each decoded once."""
 
-    def __init__(self, punctuator: Punctuator, words: Sequence[Word], told: Told | None = None) -> None:
-        self._punctuator, self._words, self._told = punctuator, words, told
+    def __init__(self, punctuator: Punctuator, words: Sequence[Word], on_progress: OnProgress | None = None) -> None:
+        self._punctuator, self._words, self._on_progress = punctuator, words, on_progress
         self._votes: dict[tuple[int, int], tuple[Vote, ...]] = {}
 
     def decisions(self, strategy: Preset) -> list[Decision]:
-        """What the punctuator would decide with another strategy."""
-        views = list(over(self._words, strategy.windows))
+        """Return what the punctuator would decide with another strategy."""
+        views = list(iter_views(self._words, strategy.windows))
         missing = [view for view in views if (view.window.start, view.window.stop) not in self._votes]
-        for found in self._punctuator.window_votes(missing, whole=True):
-            self._votes[found.view.window.start, found.view.window.stop] = found.votes
-            if self._told is not None:
-                self._told(len(found.view.words))
+        for window_votes in self._punctuator.window_votes(missing, whole=True):
+            self._votes[window_votes.view.window.start, window_votes.view.window.stop] = window_votes.votes
+            if self._on_progress is not None:
+                self._on_progress(len(window_votes.view.words))
         windows = (WindowVotes(view, self._votes[view.window.start, view.window.stop]) for view in views)
         return list(self._punctuator.decided(self._words, windows, strategy.combine))
 
@@ -120,39 +120,47 @@ class VoteCache:
 class Trials:
     """A development file, on which one strategy after the other is tried."""
 
-    def __init__(self, punctuator: Punctuator, documents: Iterable[Reference], told: Told | None = None) -> None:
-        self._punctuator, self._told = punctuator, told
+    def __init__(
+        self, punctuator: Punctuator, documents: Iterable[Reference], on_progress: OnProgress | None = None
+    ) -> None:
+        self._punctuator, self._on_progress = punctuator, on_progress
         self._documents = [(document, self._cache(document)) for document in documents]
 
     @classmethod
     def on_file(
-        cls, path: str | Path, punctuator: Punctuator, max_words: int | None = None, told: Told | None = None
+        cls,
+        path: str | Path,
+        punctuator: Punctuator,
+        max_words: int | None = None,
+        on_progress: OnProgress | None = None,
     ) -> Trials:
         alphabet, case = alphabet_of(punctuator), punctuator.config.render.case
-        return cls(punctuator, references(path, alphabet, case=case, max_words=max_words), told)
+        return cls(punctuator, read_references(path, alphabet, case=case, max_words=max_words), on_progress)
 
     def work(self, strategies: Iterable[Preset]) -> int:
-        """How many words `told` will have heard of, when strategies with windows of one size have been tried."""
-        found, n_decided = [set[tuple[int, int]]() for _ in self._documents], 0
+        """Return how many words of progress it makes to try strategies that have windows of one size."""
+        windows_of_documents, n_decided = [set[tuple[int, int]]() for _ in self._documents], 0
         for strategy in strategies:
-            for (document, _), windows in zip(self._documents, found, strict=True):
-                windows.update((one.start, one.stop) for one in plan(len(document.words), strategy.windows))
+            for (document, _), windows in zip(self._documents, windows_of_documents, strict=True):
+                windows.update(
+                    (window.start, window.stop) for window in plan_windows(len(document.words), strategy.windows)
+                )
                 n_decided += len(document.words)
-        return n_decided + sum(stop - start for windows in found for start, stop in windows)
+        return n_decided + sum(stop - start for windows in windows_of_documents for start, stop in windows)
 
     def forget(self) -> None:
         """Drop all votes, to free memory; for when no later strategy has windows of the same size."""
         self._documents = [(document, self._cache(document)) for document, _ in self._documents]
 
     def _cache(self, document: Reference) -> VoteCache:
-        return VoteCache(self._punctuator, document.words, self._told)
+        return VoteCache(self._punctuator, document.words, self._on_progress)
 
     def trial(self, strategy: Preset) -> Trial:
         counts: list[Counts] = []
         for document, votes in self._documents:
             counts += document.counts(self._punctuator.written(document.words, votes.decisions(strategy)))
-            if self._told is not None:
-                self._told(len(document.words))
+            if self._on_progress is not None:
+                self._on_progress(len(document.words))
         return Trial(strategy, tuple(counts), self._documents[0][0].units)
 
 
@@ -160,19 +168,19 @@ def tune(
     path: str | Path,
     punctuator: Punctuator,
     config: TuneConfig,
-    told: Callable[[int, int], None] | None = None,
+    on_progress: Callable[[int, int], None] | None = None,
 ) -> Iterator[Trial]:
-    """A trial of every strategy of the grid; `told`: how many words were worked on by now, and of how many in all."""
+    """Yield a trial of every strategy; `on_progress` is called with how many words are done, and of how many."""
     n_done = n_all = 0
 
     def tell(n_words: int) -> None:
         nonlocal n_done
         n_done += n_words
-        if told is not None:
-            told(n_done, n_all)
+        if on_progress is not None:
+            on_progress(n_done, n_all)
 
     trials = Trials.on_file(path, punctuator, config.max_words, tell)
-    if told is not None:
+    if on_progress is not None:
         n_all = sum(trials.work(config.strategies(window)) for window in config.windows)
     for window in config.windows:
         for strategy in config.strategies(window):
@@ -180,10 +188,10 @@ def tune(
         trials.forget()
 
 
-def frontier(trials: Iterable[Trial]) -> list[Trial]:
-    """The trials that no other beats at the same cost or less, cheapest first; of equal ones, the first tried."""
+def find_frontier(trials: Iterable[Trial]) -> list[Trial]:
+    """Return the trials that none beats at the same cost or less, cheapest first; of equal ones, the first tried."""
     best: list[Trial] = []
-    for trial in sorted(trials, key=lambda one: (one.reads, -one.micro_f1)):
+    for trial in sorted(trials, key=lambda trial: (trial.reads, -trial.micro_f1)):
         if not best or trial.micro_f1 > best[-1].micro_f1:
             best.append(trial)
     return best

@@ -39,7 +39,7 @@ class Decider(Protocol):
     """A way to get votes."""
 
     def votes(self, looks: Sequence[Look]) -> list[tuple[Vote, ...]]:
-        """The votes of the slots asked for, of all looks at once."""
+        """Return the votes of the slots asked for, of all looks at once."""
 
 
 class Seq2Seq:
@@ -50,7 +50,10 @@ class Seq2Seq:
 
     def votes(self, looks: Sequence[Look]) -> list[tuple[Vote, ...]]:
         windows = self._punctuator.window_votes([look.view for look in looks])
-        return [found.votes[look.slots.start : look.slots.stop] for look, found in zip(looks, windows, strict=True)]
+        return [
+            window_votes.votes[look.slots.start : look.slots.stop]
+            for look, window_votes in zip(looks, windows, strict=True)
+        ]
 
 
 class Classify:
@@ -77,6 +80,6 @@ class Classify:
             yield self._punctuator.known(look.view, place, vote)
 
 
-def decider_of(name: str, punctuator: Punctuator) -> Decider:
-    """The decider that a config names, for the policies that look at windows."""
+def make_decider(name: str, punctuator: Punctuator) -> Decider:
+    """Return the decider that a config names, for the policies that look at windows."""
     return Classify(punctuator) if name == "classify" else Seq2Seq(punctuator)

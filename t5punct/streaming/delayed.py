@@ -45,23 +45,25 @@ class Columns:
         return self._encoder.n_remembered_words
 
     def read(self, states: Sequence[StreamState]) -> list[StreamState]:
-        """The same streams, once the model has read all their words; columns of several are computed together."""
+        """Return the same streams, once the model has read all their words; several are computed together."""
         unread = [self._unread(state) for state in states]
-        memories = self._encoder.read([one.memory for one in unread], [one.words for one in unread])
+        memories = self._encoder.read([part.memory for part in unread], [part.words for part in unread])
         return [
             replace(state, memory=memory, n_read=state.n_seen, n_tokens=memory.n_tokens - self._encoder.n_prefix)
             for state, memory in zip(states, memories, strict=True)
         ]
 
     def votes(self, looks: Sequence[Look]) -> list[tuple[Vote, ...]]:
-        """The votes of the slots asked for, of streams that were `read`."""
+        """Return the votes of the slots asked for, of streams that were `read`."""
         memories = [look.state.memory for look in looks if look.state.memory is not None]
         delay = self._encoder.delay.words
-        open_ended = [one for one, look in enumerate(looks) if look.view.window.keep_stop > look.state.n_seen - delay]
-        tails = dict(zip(open_ended, self._encoder.tails([memories[one] for one in open_ended]), strict=True))
+        open_ended = [
+            place for place, look in enumerate(looks) if look.view.window.keep_stop > look.state.n_seen - delay
+        ]
+        tails = dict(zip(open_ended, self._encoder.tails([memories[place] for place in open_ended]), strict=True))
         return [
-            self._votes_of(look, memories[one].final.then(tails[one]) if one in tails else memories[one].final)
-            for one, look in enumerate(looks)
+            self._votes_of(look, memories[place].final.then(tails[place]) if place in tails else memories[place].final)
+            for place, look in enumerate(looks)
         ]
 
     def _votes_of(self, look: Look, known: Tokens) -> tuple[Vote, ...]:
@@ -87,10 +89,10 @@ class Columns:
     def _tokens(self, state: StreamState, first: int) -> list[tuple[int, ...]]:
         """The tokens of a stream's words from the `first` on, each behind the silence before it."""
         tokenizer, held = self._punctuator.model.tokenizer, state.words
-        found = []
+        tokens = []
         for place in range(first - state.start, len(held)):
             opens = not (state.start + place or self._encoder.n_prefix)
             (word,) = self._punctuator.window_input(held[place : place + 1]).words
             silence = tokenizer.silence_ids(held[place - 1].pause if place else 0)
-            found.append((*silence, *tokenizer.word_ids(word, first=opens)))
-        return found
+            tokens.append((*silence, *tokenizer.word_ids(word, first=opens)))
+        return tokens

@@ -16,7 +16,7 @@ from typing import Protocol
 
 from ..errors import ConfigError
 from ..t5.delay import MOST_WORDS as MOST_DELAY
-from ..windows.combine import written
+from ..windows.combine import written_label
 from ..windows.plan import MOST_WORDS
 from ..windows.votes import Vote
 from .state import StreamState
@@ -96,16 +96,16 @@ class Policy(Protocol):
     """When the model reads a window, from where, and which slots are then final."""
 
     def is_due(self, state: StreamState) -> bool:
-        """Whether the word just heard can make a slot final."""
+        """Return whether the word just heard can make a slot final."""
 
     def window_start(self, state: StreamState) -> int:
-        """The place in the stream from which the model reads."""
+        """Return the place in the stream from which the model reads."""
 
     def n_asked(self, state: StreamState) -> int:
-        """How many of the waiting slots, from the first on, could be final now."""
+        """Return how many of the waiting slots, from the first on, could be final now."""
 
     def n_ready(self, state: StreamState, votes: Sequence[Vote]) -> int:
-        """How many more slots are final; `votes` are those of the slots asked for."""
+        """Return how many more slots are final; `votes` are those of the slots asked for."""
 
 
 @dataclass(frozen=True)
@@ -188,14 +188,16 @@ class Sentence:
 
     def n_ready(self, state: StreamState, votes: Sequence[Vote]) -> int:
         waiting = zip(state.words[state.n_committed - state.start :], votes, strict=False)
-        ended = [place for place, (word, vote) in enumerate(waiting, 1) if word.ends_sentence(written(vote.labels))]
+        ended = [
+            place for place, (word, vote) in enumerate(waiting, 1) if word.ends_sentence(written_label(vote.labels))
+        ]
         if ended:
             return ended[-1]
         return len(votes) if state.n_waiting >= self.window else 0
 
 
-def policy_of(config: StreamConfig) -> Policy:
-    """The policy that a config names."""
+def make_policy(config: StreamConfig) -> Policy:
+    """Return the policy that a config names."""
     if config.policy == "entropy":
         n_lookaheads = config.l_max - config.l_min + 1
         return Entropy(config.l_min, config.l_max, (config.thresholds * n_lookaheads)[:n_lookaheads])

@@ -64,7 +64,7 @@ class StreamState:
         return self.n_seen - self.n_committed
 
     def hear(self, word: Word, window: int, times: Times | None = None) -> StreamState:
-        """The state with one more word; older words are dropped if they are committed and outside the window."""
+        """Return the state with one more word; older words are dropped if they are committed and outside the window."""
         times = times or Times()
         n_dropped = min(max(0, len(self.words) + 1 - window), self.n_committed - self.start)
         words = (*self.words[n_dropped:], replace(word, space=" "))
@@ -72,31 +72,31 @@ class StreamState:
         return replace(self, words=words, n_seen=self.n_seen + 1, end_ms=times.end_ms, times=known)
 
     def times_of(self, place: int) -> Times:
-        """When the word at a place of the stream was spoken."""
+        """Return when the word at a place of the stream was spoken."""
         n_behind = self.n_seen - place
         return self.times[-n_behind] if n_behind <= len(self.times) else Times()
 
     def paused(self, pause: int) -> StreamState:
-        """The same state, with a silence after the last word, unless a longer one is known already."""
+        """Return the same state, with a silence after the last word, unless a longer one is known already."""
         if pause <= self.words[-1].pause:
             return self
         return replace(self, words=(*self.words[:-1], replace(self.words[-1], pause=pause)))
 
     def to_json(self) -> str:
-        """The state as a line of json."""
+        """Return the state as a line of json."""
         values = asdict(replace(self, memory=None))
         del values["memory"]
         return json.dumps(values)
 
     @classmethod
     def from_json(cls, text: str) -> StreamState:
-        """The state that `to_json` wrote.  Raises InputError for anything else."""
+        """Return the state that `to_json` wrote.  Raises InputError for anything else."""
         try:
             values = json.loads(text)
             words = values.pop("words")
             if "memory" in values or not isinstance(words, list):
                 raise TypeError
-            times = tuple(Times(**one) for one in values.pop("times", []))  # an older state has none
+            times = tuple(Times(**times_values) for times_values in values.pop("times", []))  # an older state has none
             state = cls(words=tuple(Word(**word) for word in words), times=times, **values)
             state._check()
             return state
@@ -111,7 +111,7 @@ class StreamState:
         types = [(self.n_seen, int), (self.n_committed, int), (self.sentence_start, int), (self.finished, bool)]
         types += [(self.in_doubt, bool), (self.n_read, int), (self.n_tokens, int)]
         types += [] if self.end_ms is None else [(self.end_ms, int)]
-        types += [(ms, int) for one in self.times for ms in (one.start_ms, one.end_ms) if ms is not None]
+        types += [(ms, int) for times in self.times for ms in (times.start_ms, times.end_ms) if ms is not None]
         sound = all(type(value) is kind for value, kind in types) and list(places) == sorted(places)
         sound = sound and len(self.times) <= len(self.words) and self.n_tokens >= 0 and 0 <= self.n_read <= self.n_seen
         if not sound or not 0 <= self.sentence_start <= self.n_committed or not all(map(_is_sound, self.words)):

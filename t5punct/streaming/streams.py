@@ -22,9 +22,9 @@ from ..text.words import Word, checked_text, words_of
 from ..transcripts.pauses import pause_of
 from ..windows.plan import View, Window
 from ..windows.votes import Vote
-from .deciding import Decider, Look, decider_of
+from .deciding import Decider, Look, make_decider
 from .delayed import Columns
-from .policies import StreamConfig, policy_of
+from .policies import StreamConfig, make_policy
 from .state import StreamState, Times
 
 Words = Iterable[str | TimedWord]
@@ -74,12 +74,12 @@ class Streams:
         """
         self._punctuator, self.config = punctuator, config or StreamConfig()
         self._check()
-        self._policy, self._n_kept = policy_of(self.config), self.config.window
+        self._policy, self._n_kept = make_policy(self.config), self.config.window
         self._columns: Columns | None = None
         if self.config.policy == "delay" and decider is None:
             self._columns = decider = Columns(punctuator, self.config.lookahead)
             self._n_kept = self._columns.n_remembered_words
-        self._decider = decider or decider_of(self.config.decide, punctuator)
+        self._decider = decider or make_decider(self.config.decide, punctuator)
 
     def push(self, states: Sequence[StreamState], words: Sequence[Words]) -> list[Step]:
         """Give each stream the words that arrived for it.  Raises InputError for a stream that is finished."""
@@ -99,12 +99,12 @@ class Streams:
                     looks[index] = heard.everything
             if not looks:
                 return steps
-            self._look(steps, looks)
+            self._decode(steps, looks)
 
     def flush(self, states: Sequence[StreamState]) -> list[Step]:
         """Commit everything that was heard, and end the sentence there, as a silence does; the streams go on."""
         steps = [Step(state) for state in states]
-        self._look(steps, _waiting(states), ends=True)
+        self._decode(steps, _waiting(states), ends=True)
         return steps
 
     def finish(self, states: Sequence[StreamState]) -> list[Step]:
@@ -112,10 +112,10 @@ class Streams:
         return [replace(step, state=replace(step.state, finished=True)) for step in self.flush(states)]
 
     def provisional(self, states: Sequence[StreamState]) -> list[tuple[AnnotatedWord, ...]]:
-        """The words of each stream that are not final yet, as they look now."""
+        """Return the words of each stream that are not final yet, as they look now."""
         steps = [Step(state) for state in states]
-        self._look(steps, _waiting(states), ends=False)
-        return [tuple(one.annotated for one in step.committed) for step in steps]
+        self._decode(steps, _waiting(states), ends=False)
+        return [tuple(committed.annotated for committed in step.committed) for step in steps]
 
     def _check(self) -> None:
         decoder = self._punctuator.config.decoding.decoder
@@ -154,7 +154,7 @@ class Streams:
                 return _Heard(state, is_due=True, everything=True)
             word = queue.popleft()
             (heard,) = words_of(word.word, task.alphabet, opens_line=not state.n_seen)
-            marked = None if heard.has_slot else self._marked(state, word.word)
+            marked = None if heard.has_slot else self._add_marks(state, word.word)
             if marked is not None:
                 state = marked
                 continue
@@ -163,7 +163,7 @@ class Streams:
                 return _Heard(state, is_due=True)
         return _Heard(state)
 
-    def _marked(self, state: StreamState, piece: str) -> StreamState | None:
+    def _add_marks(self, state: StreamState, piece: str) -> StreamState | None:
         """The state after marks that stand alone, which are the last word's, as in a text; None: they are a word.
 
         They are dropped, as every slot is decided anew.  Where marks are kept, the word gets them; if it is final
@@ -172,30 +172,32 @@ class Streams:
         if not state.words:
             return None
         last = state.words[-1]
-        found = [*words_of(f"{last.raw} {piece}", self._punctuator.model.task.alphabet, opens_line=False)]
-        if len(found) > 1:
+        reread = [*words_of(f"{last.raw} {piece}", self._punctuator.model.task.alphabet, opens_line=False)]
+        if len(reread) > 1:
             return None
         if not self._punctuator.config.render.keep_marks:
             return state
-        if not state.n_waiting or len(found[0].label) == len(last.label):
+        if not state.n_waiting or len(reread[0].label) == len(last.label):
             return None
-        marked = replace(last, label=found[0].label, raw=found[0].raw, dotted=found[0].dotted)
+        marked = replace(last, label=reread[0].label, raw=reread[0].raw, dotted=reread[0].dotted)
         return replace(state, words=(*state.words[:-1], marked))
 
-    def _look(self, steps: list[Step], looks: Mapping[int, bool], *, ends: bool = True) -> None:
+    def _decode(self, steps: list[Step], looks: Mapping[int, bool], *, ends: bool = True) -> None:
         """Decode the newest windows of some streams, and commit what is final.
 
         Where everything is final, a silence or the end of the stream follows; with `ends` the sentence ends there.
         """
         states = [steps[index].state for index in looks]
         states = states if self._columns is None else self._columns.read(states)
-        wanted = [self._look_at(*one, ends) for one in zip(states, looks.values(), strict=True)]
+        wanted = [
+            self._choose_look(state, everything, ends) for state, everything in zip(states, looks.values(), strict=True)
+        ]
         for (index, everything), look, votes in zip(looks.items(), wanted, self._decider.votes(wanted), strict=True):
             n_ready = len(votes) if everything else self._policy.n_ready(look.state, votes)
             state, committed = self._commit(look.state, votes[:n_ready])
             steps[index] = Step(state, steps[index].committed + committed)
 
-    def _look_at(self, state: StreamState, everything: bool, ends: bool) -> Look:
+    def _choose_look(self, state: StreamState, everything: bool, ends: bool) -> Look:
         start = min(self._policy.window_start(state), state.n_committed)
         n_asked = state.n_waiting if everything else self._policy.n_asked(state)
         window = Window(start, state.n_seen, state.n_committed, state.n_committed + n_asked)
@@ -243,7 +245,7 @@ class StreamingPunctuator:
         return self._step(self._streams.flush([self.state]))
 
     def provisional(self) -> tuple[AnnotatedWord, ...]:
-        """The words that are not final yet, as they look now."""
+        """Return the words that are not final yet, as they look now."""
         return self._streams.provisional([self.state])[0]
 
     def finish(self) -> tuple[Committed, ...]:

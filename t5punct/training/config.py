@@ -14,7 +14,7 @@ from typing import Any
 from ..errors import ConfigError
 from ..model import FreshModelConfig
 from ..t5.task import TaskConfig
-from ..windows.presets import preset
+from ..windows.presets import load_preset
 from .examples.delays import DelayConfig
 from .examples.disfluencies import DisfluencyConfig
 from .examples.noise import NoiseConfig
@@ -238,7 +238,7 @@ class ValidationConfig:
                 expected="validation.every_steps above 0",
                 fix="set validation.every_steps",
             )
-        preset(self.preset)  # raises ConfigError for an unknown one
+        load_preset(self.preset)  # raises ConfigError for an unknown one
         if self.file is not None and not self.every_steps:
             raise ConfigError(
                 f"validation.file {self.file} that is never scored",

@@ -65,16 +65,16 @@ class BertLayer:
         return len(self.query.bias) // self.n_heads
 
     def logits(self, x: torch.Tensor) -> torch.Tensor:
-        """Attention logits, scaled: (n_batch, n_heads, n_tokens, n_tokens) of x (n_batch, n_tokens, d)."""
+        """Return attention logits, scaled: (n_batch, n_heads, n_tokens, n_tokens) of x (n_batch, n_tokens, d)."""
         return self._heads(self.query(x)) @ self._heads(self.key(x)).transpose(-1, -2) / math.sqrt(self.d_head)
 
     def attend(self, x: torch.Tensor, logits: torch.Tensor) -> torch.Tensor:
-        """What attention adds to x, output bias included: (n_batch, n_tokens, d)."""
+        """Return what attention adds to x, output bias included: (n_batch, n_tokens, d)."""
         mixed = logits.softmax(-1) @ self._heads(self.value(x))
         return self.output(mixed.transpose(1, 2).flatten(2))
 
     def feed(self, x: torch.Tensor) -> torch.Tensor:
-        """What the feed-forward adds to x."""
+        """Return what the feed-forward adds to x."""
         return self.contract(gelu(self.expand(x)))
 
     def _heads(self, x: torch.Tensor) -> torch.Tensor:
@@ -124,10 +124,10 @@ class Bert:
                 raise ModelError(f"{source}: {_described(config)}", expected=_EXPECTED, fix="name another encoder")
             settings = {"use_safetensors": True, "dtype": torch.float32, "add_pooling_layer": False}
             with LOADING, without_bars(), without_advice():  # a masked language model has an output layer besides
-                network, found = AutoModel.from_pretrained(
+                network, info = AutoModel.from_pretrained(
                     str(folder), output_loading_info=True, trust_remote_code=False, **settings
                 )
-            if missing := sorted(found["missing_keys"]):  # they would be random
+            if missing := sorted(info["missing_keys"]):  # they would be random
                 names = f"{len(missing)} weights are not there, {missing[0]} among them"
                 raise ModelError(f"{source}: {names}", expected=_EXPECTED, fix="copy the folder anew")
         except ModelError:
@@ -139,7 +139,7 @@ class Bert:
 
     @classmethod
     def of(cls, network: Any) -> Bert:
-        """The weights of a transformers `BertModel`."""
+        """Return the weights of a transformers `BertModel`."""
         config, embeddings = network.config, network.embeddings
         return cls(
             _data(embeddings.word_embeddings.weight),
@@ -151,30 +151,30 @@ class Bert:
         )
 
     def first(self, n_layers: int) -> Bert:
-        """The same with its first `n_layers` layers only.  Raises ConfigError if it has fewer."""
+        """Return the same with its first `n_layers` layers only.  Raises ConfigError if it has fewer."""
         if not 1 <= n_layers <= len(self.layers):
             raise ConfigError(f"{n_layers} layers", expected=f"1 to {len(self.layers)}", fix="lower layers")
         return replace(self, layers=self.layers[:n_layers])
 
     def embed(self, ids: torch.Tensor, *, positions: bool = True) -> torch.Tensor:
-        """ids: int64 (n_batch, n_tokens).  Gives (n_batch, n_tokens, d)."""
+        """Return the embeddings (n_batch, n_tokens, d) of ids, int64 (n_batch, n_tokens)."""
         return self.embedding_norm(self.words[ids] + self._positions(ids.shape[1], positions) + self.type_0)
 
     def trace(self, ids: torch.Tensor, *, positions: bool = True) -> list[LayerTrace]:
-        """The states of all layers on unpadded token ids, int64 (n_batch, n_tokens)."""
+        """Return the states of all layers on unpadded token ids, int64 (n_batch, n_tokens)."""
         x = self.embed(ids, positions=positions)
-        found = []
+        traces = []
         for layer in self.layers:
             logits = layer.logits(x)
             u = x + layer.attend(x, logits)
             normed = layer.attention_norm(u)
             v = normed + layer.feed(normed)
-            found.append(LayerTrace(x, logits, u, v, layer.final_norm(v)))
-            x = found[-1].y
-        return found
+            traces.append(LayerTrace(x, logits, u, v, layer.final_norm(v)))
+            x = traces[-1].y
+        return traces
 
-    def _positions(self, n_tokens: int, given: bool) -> torch.Tensor:
-        return self.positions[:n_tokens] if given else self.mean_position
+    def _positions(self, n_tokens: int, has_places: bool) -> torch.Tensor:
+        return self.positions[:n_tokens] if has_places else self.mean_position
 
     @property
     def mean_position(self) -> torch.Tensor:
@@ -183,7 +183,7 @@ class Bert:
 
 
 def is_supported(config: Any) -> bool:
-    """Whether a transformers config is that of an encoder which converts."""
+    """Return whether a transformers config is that of an encoder which converts."""
     position_kind = getattr(config, "position_embedding_type", "absolute")
     return (
         config.model_type == "bert"

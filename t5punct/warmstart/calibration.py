@@ -36,8 +36,8 @@ class LayerScales:
     states: torch.Tensor
 
 
-def scales(bert: Bert, batches: Sequence[torch.Tensor]) -> list[LayerScales]:
-    """The scales of each layer without positions, on batches of unpadded ids (n_batch, n_tokens)."""
+def find_scales(bert: Bert, batches: Sequence[torch.Tensor]) -> list[LayerScales]:
+    """Return the scales of each layer without positions, on batches of unpadded ids (n_batch, n_tokens)."""
     traces = [bert.trace(ids, positions=False) for ids in batches]
     return [_layer_scales(layer, [trace[index] for trace in traces]) for index, layer in enumerate(bert.layers)]
 
@@ -52,7 +52,7 @@ def _layer_scales(layer: BertLayer, traces: Sequence[LayerTrace]) -> LayerScales
 
 
 def centred(x: torch.Tensor) -> torch.Tensor:
-    """x without its mean over channels (the last dimension)."""
+    """Return x without its mean over channels (the last dimension)."""
     return x - x.mean(-1, keepdim=True)
 
 
@@ -60,10 +60,10 @@ def _std(x: torch.Tensor) -> float:
     return float(x.std(-1, correction=0).median())
 
 
-def relative_biases(
+def fit_relative_biases(
     bert: Bert, batches: Sequence[torch.Tensor], bucket: Callable[[torch.Tensor], torch.Tensor], n_buckets: int
 ) -> list[torch.Tensor]:
-    """For each layer, float32 (n_buckets, n_heads): biases that replace absolute positions in attention.
+    """Fit biases, for each layer float32 (n_buckets, n_heads), that replace absolute positions in attention.
 
     Weighted least squares of the BERT's logits with positions minus those without, by bucket of relative position
     (`bucket`: int64 key place minus query place -> bucket), with a free offset for each query, as softmax ignores it.
@@ -90,7 +90,7 @@ class _Fit:
         self._right = torch.zeros(n_buckets)
 
     def add(self, one_hot: torch.Tensor, wanted: torch.Tensor, weights: torch.Tensor) -> None:
-        """one_hot: (n, n, n_buckets); wanted, weights: (n_batch, n, n)."""
+        """Add equations; one_hot: (n, n, n_buckets); wanted, weights: (n_batch, n, n)."""
         shares = weights / weights.sum(-1, keepdim=True)
         for target, weight, share in zip(wanted, weights, shares, strict=True):
             means = torch.einsum("ij,ijk->ik", share, one_hot)  # what the offset of a query takes away
@@ -100,7 +100,7 @@ class _Fit:
             self._right += torch.einsum("ij,ijk,ij->k", weight, free, centred_target)
 
     def solution(self) -> torch.Tensor:
-        """(n_buckets,); a bucket that was never seen, and the common level of all, are 0."""
+        """Return the biases, (n_buckets,); a bucket that was never seen, and the common level of all, are 0."""
         ridge = 1e-4 * float(self._square.diagonal().mean()) + 1e-12
-        found: torch.Tensor = torch.linalg.solve(self._square + ridge * torch.eye(len(self._right)), self._right)
-        return found
+        weights: torch.Tensor = torch.linalg.solve(self._square + ridge * torch.eye(len(self._right)), self._right)
+        return weights

@@ -33,7 +33,7 @@ from .calibration import LayerScales, centred
 
 
 @dataclass(frozen=True)
-class StreamConfig:
+class ResidualConfig:
     """The shape of the stream, and its scale at the start."""
 
     spare_channels: int = 8  # besides the BERT's: the constant, and room to learn
@@ -73,26 +73,26 @@ class FeedForward:
     level: Level
 
 
-def start_level(embeddings: torch.Tensor, config: StreamConfig) -> Level:
-    """The stream that begins with these normed embeddings, (n_tokens, d)."""
+def start_level(embeddings: torch.Tensor, config: ResidualConfig) -> Level:
+    """Return the stream that begins with these normed embeddings, (n_tokens, d)."""
     std = float(centred(embeddings).std(-1, correction=0).median())
     return Level(config.start_std / std, config.constant * config.start_std)
 
 
 def stream(x: torch.Tensor, level: Level, spare: int) -> torch.Tensor:
-    """BERT states (.., d) as the stream (.., d + spare) that stands for them."""
+    """Return BERT states (.., d) as the stream (.., d + spare) that stands for them."""
     room = x.new_zeros(*x.shape[:-1], spare)
     room[..., 0] = level.c
     return torch.cat([level.k * centred(x), room], -1)
 
 
-def d_ff(bert: Bert, config: StreamConfig) -> int:
-    """The units of a converted feed-forward, a multiple of 8."""
+def d_ff(bert: Bert, config: ResidualConfig) -> int:
+    """Return the units of a converted feed-forward, a multiple of 8."""
     return 8 * math.ceil((len(bert.layers[0].expand.bias) + 1 + 2 * config.pairs) / 8)
 
 
 def convert_attention(layer: BertLayer, scales: LayerScales, level: Level, spare: int) -> Attention:
-    """Exact except for the mean of x over channels, taken as its median, and each token's scale."""
+    """Convert attention, exactly but for the mean of x over channels, taken as its median, and each token's scale."""
     d = len(layer.output.bias)
     q_norm = _rms_gain(level.k * scales.x_std, level.c, d, spare)
 
@@ -106,9 +106,9 @@ def convert_attention(layer: BertLayer, scales: LayerScales, level: Level, spare
 
 
 def convert_feed_forward(
-    layer: BertLayer, scales: LayerScales, level: Level, config: StreamConfig, n_units: int
+    layer: BertLayer, scales: LayerScales, level: Level, config: ResidualConfig, n_units: int
 ) -> FeedForward:
-    """The feed-forward with both norms: see the module."""
+    """Return the feed-forward with both norms: see the module."""
     d, spare = len(layer.output.bias), config.spare_channels
     q_norm = _rms_gain(level.k * scales.bare_std, level.c, d, spare)
     to_normed = 1 / (level.k * scales.u_std * q_norm)  # from what is read to C u / std(u)
@@ -125,7 +125,7 @@ def convert_feed_forward(
     c_next = config.constant * k_next * scales.y_std
 
     def through_last_norm(columns: torch.Tensor) -> torch.Tensor:
-        """C G2 C of columns (d, n)."""
+        """Return C G2 C of columns (d, n)."""
         return centred((last.gain[:, None] * centred(columns.T).T).T).T
 
     contract = written * through_last_norm(layer.contract.weight)

@@ -34,7 +34,7 @@ class TaskRow:
 
 
 def bert_tokenizer(source: str | Path) -> Any:
-    """The tokenizer of a BERT's folder or hub id.  Raises ModelError if there is none."""
+    """Return the tokenizer of a BERT's folder or hub id.  Raises ModelError if there is none."""
     from transformers import AutoTokenizer
 
     folder, expected = locate(source, "tokenizer"), "the tokenizer that the BERT was trained with"
@@ -48,7 +48,7 @@ def bert_tokenizer(source: str | Path) -> Any:
 
 
 def t5_tokenizer(bert_tokenizer: Any, task: TaskConfig) -> tuple[Any, list[TaskRow]]:
-    """The tokenizer, and the tokens it has for the task.
+    """Return the tokenizer, and the tokens it has for the task.
 
     Raises ModelError for a tokenizer that is not WordPiece, or has too few unused pieces.
     """
@@ -66,7 +66,7 @@ def t5_tokenizer(bert_tokenizer: Any, task: TaskConfig) -> tuple[Any, list[TaskR
     values["model"]["vocab"] = {renamed.get(number, piece): number for piece, number in vocabulary.items()}
     values["truncation"] = values["padding"] = None
     sentinels = [row.token for row in rows if row.token.startswith("<extra_id_")]
-    others = [row.token for row in rows if row.token not in set(sentinels)]
+    own_tokens = [row.token for row in rows if row.token not in set(sentinels)]
     values["added_tokens"] = [_added(token, vocabulary.get(token, -1), special=True) for token in _SPECIAL] + [
         _added(row.token, row.id, special=row.token in set(sentinels)) for row in rows
     ]
@@ -81,7 +81,7 @@ def t5_tokenizer(bert_tokenizer: Any, task: TaskConfig) -> tuple[Any, list[TaskR
         ],
         "special_tokens": {"[SEP]": {"id": "[SEP]", "ids": [vocabulary["[SEP]"]], "tokens": ["[SEP]"]}},
     }
-    made = PreTrainedTokenizerFast(
+    tokenizer = PreTrainedTokenizerFast(
         tokenizer_object=Tokenizer.from_str(json.dumps(values)),
         pad_token="[PAD]",
         eos_token="[SEP]",
@@ -89,8 +89,8 @@ def t5_tokenizer(bert_tokenizer: Any, task: TaskConfig) -> tuple[Any, list[TaskR
         additional_special_tokens=sentinels,
         model_max_length=task.max_tokens,
     )
-    made.add_tokens(others)
-    return made, rows
+    tokenizer.add_tokens(own_tokens)
+    return tokenizer, rows
 
 
 def _task_rows(vocabulary: dict[str, int], task: TaskConfig) -> list[TaskRow]:

@@ -22,8 +22,8 @@ from ..t5.tokenization import TaskTokenizer
 from ..text.formats.files import read_lines
 from ..text.words import split
 from .bert import Bert
-from .calibration import relative_biases, scales
-from .conversion import StreamConfig, convert_attention, convert_feed_forward, d_ff, start_level, stream
+from .calibration import find_scales, fit_relative_biases
+from .conversion import ResidualConfig, convert_attention, convert_feed_forward, d_ff, start_level, stream
 from .vocabulary import TaskRow, bert_tokenizer, t5_tokenizer
 
 _BATCH_TOKENS = 128  # of one window of calibration text
@@ -38,7 +38,7 @@ class WarmStartConfig:
     calibration_tokens: int = 12_000
     layers: int | None = None  # keep the first of the BERT's layers only; null keeps all
     decoder_layers: int = 1
-    stream: StreamConfig = field(default_factory=StreamConfig)
+    stream: ResidualConfig = field(default_factory=ResidualConfig)
     seed: int = 1
 
     def __post_init__(self) -> None:
@@ -49,7 +49,7 @@ class WarmStartConfig:
 
 
 def warm_start(config: WarmStartConfig, task: TaskConfig) -> Model:
-    """Convert.  Raises ModelError for anything but a BERT, InputError for too little text."""
+    """Convert a BERT.  Raises ModelError for anything but a BERT, InputError for too little text."""
     bert = Bert.load(config.source)
     if len(bert.positions) < _BATCH_TOKENS:
         raise ModelError(
@@ -71,23 +71,23 @@ def warm_start(config: WarmStartConfig, task: TaskConfig) -> Model:
     return Model(network.eval(), TaskTokenizer(tokenizer, task), "warm start")
 
 
-def convert(bert: Bert, network: Any, windows: Sequence[torch.Tensor], config: StreamConfig) -> None:
+def convert(bert: Bert, network: Any, windows: Sequence[torch.Tensor], config: ResidualConfig) -> None:
     """Write a BERT into a network's encoder and embeddings; windows: int64 (n_batch, n_tokens), unpadded."""
     spare = config.spare_channels
     embeddings = bert.embedding_norm(bert.words + bert.mean_position + bert.type_0)
     level = start_level(embeddings, config)
     rows = embeddings[: len(network.shared.weight)]  # a BERT may have more, up to a round number
     network.shared.weight.data[: len(rows)] = stream(rows, level, spare)
-    found = scales(bert, windows)
+    layer_scales = find_scales(bert, windows)
     attention_0 = network.encoder.block[0].layer[0].SelfAttention
     n_buckets = attention_0.relative_attention_num_buckets
-    biases = relative_biases(bert, windows, attention_0._relative_position_bucket, n_buckets)
+    biases = fit_relative_biases(bert, windows, attention_0._relative_position_bucket, n_buckets)
     n_units = network.config.d_ff
-    for layer, block, scale, bias in zip(bert.layers, network.encoder.block, found, biases, strict=True):
+    for layer, block, scale, bias in zip(bert.layers, network.encoder.block, layer_scales, biases, strict=True):
         attention, feeding = block.layer[0].SelfAttention, block.layer[1].DenseReluDense
-        made = convert_attention(layer, scale, level, spare)
+        converted = convert_attention(layer, scale, level, spare)
         for name in ("q", "k", "v", "o"):
-            getattr(attention, name).weight.data.copy_(getattr(made, name))
+            getattr(attention, name).weight.data.copy_(getattr(converted, name))
         attention.relative_attention_bias.weight.data.copy_(bias)
         fed = convert_feed_forward(layer, scale, level, config, n_units)
         feeding.wi.weight.data.copy_(fed.wi)
@@ -140,7 +140,7 @@ def _start_rows(network: Any, d: int, rows: Sequence[TaskRow], tokenizer: Any) -
 
 
 def calibration_windows(config: WarmStartConfig, tokenizer: Any) -> list[torch.Tensor]:
-    """Bare words of the text, as the BERT reads them: [CLS] words [SEP], in windows of one length."""
+    """Return bare words of the text, as the BERT reads them: [CLS] words [SEP], in windows of one length."""
     if not config.text:
         raise ConfigError("no text to calibrate on", expected="--text FILE", fix="name a file of punctuated text")
     windows: list[torch.Tensor] = []

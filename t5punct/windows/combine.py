@@ -46,37 +46,38 @@ def decide(votes: Sequence[Vote], config: CombineConfig) -> Decision:
     Of equal marks, the one that an earlier window mentions first wins.
     """
     if len(votes) == 1:
-        return _alone(votes[0], config)
+        return _decide_alone(votes[0], config)
     weights, labels, cases = _weights(votes, config), _labels(votes, config), [vote.cases for vote in votes]
     if config.method == "vote":
-        cases = [Distribution.certain(one.best) for one in cases]
+        cases = [Distribution.certain(case.best) for case in cases]
     label, confidence = _label(labels, weights, config.threshold if config.method == "vote" else None)
     case = _mean(cases, weights)
     return Decision(label, Case(case.best), confidence, case.probability(case.best), len(votes))
 
 
-def runners_up(
+def rank_runners_up(
     votes: Sequence[Vote], config: CombineConfig, decision: Decision, n_labels: int
 ) -> tuple[Alternative, ...]:
-    """The next most probable labels of a decided slot, at most `n_labels`; together they have what the best leaves.
+    """Return the next most probable labels of a decided slot, at most `n_labels`; they share what the best leaves.
 
     >>> vote = Vote(Distribution.of({",": 0.7, "": 0.2, ".": 0.1}), Distribution.certain("lower"))
-    >>> [one.label for one in runners_up([vote], CombineConfig(), decide([vote], CombineConfig()), 2)]
+    >>> ranked = rank_runners_up([vote], CombineConfig(), decide([vote], CombineConfig()), 2)
+    >>> [alternative.label for alternative in ranked]
     ['', '.']
     """
     mean = _mean(_labels(votes, config), _weights(votes, config))
     left = 1.0 - mean.probability(decision.label)
     # of labels of several marks, the decision's own probability is that of its marks one by one
     scale = (1.0 - decision.label_confidence) / left if left > 0.0 else 0.0
-    others = [
+    alternatives = [
         Alternative(label, scale * probability)
         for label, probability in zip(mean.outcomes, mean.probabilities, strict=True)
         if label != decision.label and scale * probability > 0.0
     ]
-    return tuple(sorted(others, key=lambda one: -one.probability)[:n_labels])
+    return tuple(sorted(alternatives, key=lambda alternative: -alternative.probability)[:n_labels])
 
 
-def _alone(vote: Vote, config: CombineConfig) -> Decision:
+def _decide_alone(vote: Vote, config: CombineConfig) -> Decision:
     """The decision for a slot with a single vote, where weights do not matter."""
     (label, confidence), case = _sole_label(vote.labels), vote.cases.best
     if config.method == "vote":
@@ -90,8 +91,8 @@ def _sole_label(labels: Distribution) -> tuple[str, float]:
     return (NO_LABEL, empty / total) if 2.0 * empty > total else _label([labels], [1.0], None)
 
 
-def written(labels: Distribution) -> str:
-    """The label that one window votes for: its marks chosen one by one, the best each time.
+def written_label(labels: Distribution) -> str:
+    """Return the label that one window votes for: its marks chosen one by one, the best each time.
 
     Nearly always this is what its decoder wrote.  The difference: the decoder compares a mark with each form of the
     next word, a vote compares it with all forms together.
@@ -111,7 +112,7 @@ class VoteAccumulator:
         self._open.setdefault(slot, []).append(vote)
 
     def pop_settled(self, before: int) -> Iterator[list[Vote]]:
-        """The votes of each slot below `before`, in order; no more may come for them."""
+        """Yield the votes of each slot below `before`, in order; no more may come for them."""
         while self._next < before:
             yield self._open.pop(self._next)
             self._next += 1
@@ -125,8 +126,9 @@ def _weights(votes: Sequence[Vote], config: CombineConfig) -> list[float]:
 
 def _labels(votes: Sequence[Vote], config: CombineConfig) -> list[Distribution]:
     """What each vote says of the slot; in a majority, only what it chose."""
-    labels = [vote.labels for vote in votes]
-    return [Distribution.certain(written(one)) for one in labels] if config.method == "vote" else labels
+    if config.method == "vote":
+        return [Distribution.certain(written_label(vote.labels)) for vote in votes]
+    return [vote.labels for vote in votes]
 
 
 def _weight(vote: Vote, method: str) -> float:
@@ -161,7 +163,7 @@ def _label(labels: Sequence[Distribution], weights: Sequence[float], threshold: 
             break
         label += best
         if len(voters) > 1:  # a single window wrote its own best label
-            voters = [(one, weight) for one, weight in voters if written(one).startswith(label)]
+            voters = [(voter, weight) for voter, weight in voters if written_label(voter).startswith(label)]
     return label, confidence
 
 

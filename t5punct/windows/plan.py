@@ -5,7 +5,8 @@ In: the number of words and a `WindowConfig`.  Out: `Window`s, lazily, in order.
 Mask-combine decoding (Minixhofer 2021, section 3): windows of w words every s words; the first m_l and the last m_r
 words of a window are seen but their slots are masked, except at the document's edges.
 
->>> [(w.start, w.stop, w.keep_start, w.keep_stop) for w in plan(20, WindowConfig(window=10, mask_left=2, mask_right=3))]
+>>> config = WindowConfig(window=10, mask_left=2, mask_right=3)
+>>> [(w.start, w.stop, w.keep_start, w.keep_stop) for w in plan_windows(20, config)]
 [(0, 10, 0, 7), (5, 15, 7, 12), (10, 20, 12, 20)]
 """
 
@@ -99,8 +100,8 @@ class View(Generic[T]):
     n_settled: int
 
 
-def over(words: Iterable[T], config: WindowConfig) -> Iterator[View[T]]:
-    """The windows over a document's words; at most one window and one more word are in memory at a time.
+def iter_views(words: Iterable[T], config: WindowConfig) -> Iterator[View[T]]:
+    """Yield the windows over a document's words; at most one window and one more word are in memory at a time.
 
     The first window has no left mask, the last one (it ends the document) no right mask.
     """
@@ -124,8 +125,8 @@ def over(words: Iterable[T], config: WindowConfig) -> Iterator[View[T]]:
         start = following
 
 
-def pools(views: Iterable[View[T]], n_words: int) -> Iterator[list[View[T]]]:
-    """Views in groups that hold at least so many words together, but for the last; lazily.
+def iter_pools(views: Iterable[View[T]], n_words: int) -> Iterator[list[View[T]]]:
+    """Yield views in groups that hold at least so many words together, but for the last; lazily.
 
     The first are smaller, from a sixteenth on, each twice the one before, so that the first words need not wait long.
     """
@@ -140,6 +141,6 @@ def pools(views: Iterable[View[T]], n_words: int) -> Iterator[list[View[T]]]:
         yield pool
 
 
-def plan(n_words: int, config: WindowConfig) -> Iterator[Window]:
-    """The windows of a document of `n_words` words, lazily."""
-    return (view.window for view in over(range(n_words), config))
+def plan_windows(n_words: int, config: WindowConfig) -> Iterator[Window]:
+    """Return the windows of a document of `n_words` words, lazily."""
+    return (view.window for view in iter_views(range(n_words), config))

@@ -4,9 +4,9 @@ In: a name, or a YAML file of values.  Out: a `Preset`, whose values can be copi
 
 Every published strategy is a point in one space (Minixhofer 2021, section 3): window, stride, masks, combination.
 
->>> preset("double-overlap").windows.stride_words
+>>> load_preset("double-overlap").windows.stride_words
 44
->>> preset("realtime-2").windows
+>>> load_preset("realtime-2").windows
 WindowConfig(window=32, stride=1, mask_left=29, mask_right=2, overlap=1, lead_in=29)
 """
 
@@ -78,14 +78,14 @@ FAMILIES: Mapping[str, tuple[Callable[[int], Preset], tuple[int, ...]]] = {
 }
 
 
-def listed() -> dict[str, Preset]:
-    """All presets with a fixed name, and each family with its usual numbers."""
+def list_presets() -> dict[str, Preset]:
+    """Return all presets with a fixed name, and each family with its usual numbers."""
     numbered = {f"{family}-{n}": make(n) for family, (make, numbers) in FAMILIES.items() for n in numbers}
     return {**PRESETS, **numbered}
 
 
-def preset(name: str) -> Preset:
-    """A preset by name, or from a YAML file such as `t5punct presets NAME` prints.
+def load_preset(name: str) -> Preset:
+    """Return a preset by name, or from a YAML file such as `t5punct presets NAME` prints.
 
     Raises ConfigError for an unknown name, or values that do not fit.
     """

@@ -18,35 +18,35 @@ from dataclasses import replace
 from ..text.marks import NO_LABEL, Alphabet, Case, case_of, ends_sentence
 from ..text.spelling import can_be_acronym, has_initials, is_initialism, is_spoken, takes_capital
 from ..text.words import Word
-from .votes import Distribution, Vote, going_on, opening
+from .votes import Distribution, Vote, begin_sentence, continue_sentence
 
 
-def placed(vote: Vote, word: Word, begins: bool | None) -> Vote:
-    """The vote, given whether a sentence begins with the word.
+def apply_sentence_position(vote: Vote, word: Word, begins: bool | None) -> Vote:
+    """Return the vote, given whether a sentence begins with the word.
 
-    None: that is not known, as at the start of a fragment and behind `Inc.`; then the model has its way.
+    None: that is not known, as at the start of a fragment and behind `Inc.`; then the vote stays as it is.
     """
     if begins is None:
         return vote
     if not begins:
-        vote = going_on(vote)
+        vote = continue_sentence(vote)
         if not is_initialism(word.core) or has_initials(word.core):
             return vote
-        return replace(vote, cases=_lowered(vote.cases))
+        return replace(vote, cases=_lower_capital(vote.cases))
     if not is_spoken(word.text):
         return replace(vote, labels=vote.labels.among(lambda label: not ends_sentence(label), NO_LABEL))
     if not takes_capital(word.core) or case_of(word.core) is Case.VERBATIM:
         return vote
-    return opening(vote, may_be_upper=can_be_acronym(word.core))
+    return begin_sentence(vote, may_be_upper=can_be_acronym(word.core))
 
 
 def begins_next(begins: bool | None, word: Word, label: str, alphabet: Alphabet | None = None) -> bool | None:
-    """Whether a sentence begins with the next word, given this word and its label; None: that is not known."""
+    """Return whether a sentence begins with the next word, given this word and its label; None: that is not known."""
     ends = word.ends_sentence(label, alphabet)
     return begins if ends is False and not is_spoken(word.text) else ends
 
 
-def _lowered(cases: Distribution) -> Distribution:
+def _lower_capital(cases: Distribution) -> Distribution:
     """The distribution with the probability of a capital given to lower case."""
     chances = dict(zip(cases.outcomes, cases.probabilities, strict=True))
     chances[Case.LOWER.value] = chances.get(Case.LOWER, 0.0) + chances.pop(Case.CAPITALISED, 0.0)

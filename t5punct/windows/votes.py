@@ -36,7 +36,7 @@ class Distribution:
         return cls(tuple(weights), tuple(weight / total for weight in weights.values()))
 
     def among(self, allowed: Callable[[str], bool], default: str) -> Distribution:
-        """The distribution over the allowed outcomes only; certainly `default` if none of them has any probability."""
+        """Return the distribution over the allowed outcomes only; `default` if none of them has any probability."""
         left = {o: p for o, p in zip(self.outcomes, self.probabilities, strict=True) if allowed(o) and p > 0.0}
         return Distribution.of(left) if left else Distribution.certain(default)
 
@@ -67,8 +67,8 @@ class Vote:
     inside: Distribution | None = None
 
 
-def opening(vote: Vote, *, may_be_upper: bool = True) -> Vote:
-    """The vote on a word that can have a capital, given that a sentence begins with it.
+def begin_sentence(vote: Vote, *, may_be_upper: bool = True) -> Vote:
+    """Return the vote on a word that can have a capital, given that a sentence begins with it.
 
     Lower case becomes capitalised; all capitals keep their probability.
     """
@@ -76,13 +76,13 @@ def opening(vote: Vote, *, may_be_upper: bool = True) -> Vote:
     return replace(vote, cases=Distribution.of({Case.CAPITALISED.value: 1.0 - upper, Case.UPPER.value: upper}))
 
 
-def going_on(vote: Vote) -> Vote:
-    """The vote on a word, given that no sentence begins with it."""
+def continue_sentence(vote: Vote) -> Vote:
+    """Return the vote on a word, given that no sentence begins with it."""
     return vote if vote.inside is None else replace(vote, cases=vote.inside)
 
 
-def closing(vote: Vote, marks: str) -> Vote:
-    """The vote on a slot, given that a sentence ends there, in a text written with `marks`.
+def end_sentence(vote: Vote, marks: str) -> Vote:
+    """Return the vote on a slot, given that a sentence ends there, in a text written with `marks`.
 
     Where there is no full stop among them, of any script, nothing is asked for: a statement does not end with `?`.
     A disfluent word ends it as well: `um~` is `um~.`.

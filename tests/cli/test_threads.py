@@ -25,7 +25,7 @@ def _groups(tmp_path: Path, groups: str, files: dict[str, str]) -> float:
         path = tmp_path / "mount" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    return threads.quota(tmp_path / "mount", tmp_path / "cgroup")
+    return threads.read_quota(tmp_path / "mount", tmp_path / "cgroup")
 
 
 V1 = "4:cpu,cpuacct:/docker/x\n3:memory:/docker/x\n"
@@ -54,7 +54,7 @@ def test_a_quota_is_read_from_the_groups_of_this_process(
 
 
 def test_without_groups_there_is_no_quota(tmp_path: Path) -> None:
-    assert threads.quota(tmp_path, tmp_path / "none") == math.inf
+    assert threads.read_quota(tmp_path, tmp_path / "none") == math.inf
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from t5punct.errors import ConfigError, InputError
-from t5punct.evaluation.comparison import compare_file, compared, f1_of
+from t5punct.evaluation.comparison import compare_file, compare_reports, f1_of
 from t5punct.evaluation.counts import Counts, Slot, count
 from t5punct.evaluation.evaluate import evaluate_file
 from t5punct.evaluation.score_table import comparison_json, comparison_table, p_text
@@ -91,10 +91,10 @@ def test_words_decided_are_told_of_both_systems_in_turn(tiny_model: Model, text:
     text.write_text("\n".join(["we know that right"] * 20))
     told: list[int] = []
     system = Told(tiny_model, "we know that right")
-    compare_file(text, system, system, told=told.append)
+    compare_file(text, system, system, on_progress=told.append)
     assert told == [64, 80 + 64]
     told.clear()
-    evaluate_file(text, system, told=told.append)
+    evaluate_file(text, system, on_progress=told.append)
     assert told == [64]
 
 
@@ -111,7 +111,7 @@ def test_reports_of_different_texts_are_not_compared(tiny_model: Model, text: Pa
     system = Told(tiny_model, TEXT)
     whole, part = evaluate_file(text, system), evaluate_file(text, Punctuator(tiny_model), max_words=2)
     with pytest.raises(InputError, match="1 and 3 documents; expected the same documents for both"):
-        compared(whole, part)
+        compare_reports(whole, part)
 
 
 def test_the_table_shows_scores_gain_interval_and_p(tiny_model: Model, text: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from t5punct.errors import ConfigError
 from t5punct.evaluation.counts import ClassCounts, Counts, Slot, count
 from t5punct.evaluation.evaluate import evaluate_file
-from t5punct.evaluation.references import references
+from t5punct.evaluation.references import read_references
 from t5punct.evaluation.score_table import as_json
 from t5punct.evaluation.text import compare
 from t5punct.model import Model
@@ -36,7 +36,7 @@ def test_the_sign_is_no_mark() -> None:
 def test_rows_that_are_to_be_left_out(tmp_path: Path) -> None:
     file = tmp_path / "said.tsv"
     file.write_text("um\tDISFLUENT\ndo\tDISFLUENT\nn't\tDISFLUENT\ndo\tO\nn't\tPERIOD\n")
-    (reference,) = references(file, Alphabet().signed)
+    (reference,) = read_references(file, Alphabet().signed)
     assert [word.text for word in reference.words] == ["um", "don't", "don't"]
     words = [("um~", "", True), ("don't~,", ",", True), ("don't.", ".", False)]
     annotated = [

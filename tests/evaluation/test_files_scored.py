@@ -11,7 +11,7 @@ from t5punct.decoding.inputs import DecodingConfig
 from t5punct.errors import InputError
 from t5punct.evaluation.counts import ClassCounts, Counts
 from t5punct.evaluation.evaluate import Report, evaluate_file
-from t5punct.evaluation.score_table import as_json, table
+from t5punct.evaluation.score_table import as_json, report_table
 from t5punct.model import Model
 from t5punct.punctuator import AnnotatedWord, Punctuator, PunctuatorConfig
 from t5punct.text.marks import case_of
@@ -259,7 +259,7 @@ def test_no_words_of_an_iwslt_file_are_refused_as_well(tiny_model: Model) -> Non
 def _printed(report: Report, width: int = 120) -> str:
     console = Console(width=width)
     with console.capture() as captured:
-        console.print(table(report), crop=False)
+        console.print(report_table(report), crop=False)
     return captured.get()
 
 

@@ -14,13 +14,13 @@ from t5punct.decoding.inputs import DecodingConfig
 from t5punct.errors import ConfigError
 from t5punct.evaluation.counts import ClassCounts, Counts
 from t5punct.evaluation.evaluate import evaluate_file
-from t5punct.evaluation.tuning import Trial, Trials, TuneConfig, VoteCache, frontier, tune
+from t5punct.evaluation.tuning import Trial, Trials, TuneConfig, VoteCache, find_frontier, tune
 from t5punct.model import Model
 from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.text.words import Word
 from t5punct.windows.combine import CombineConfig
-from t5punct.windows.plan import WindowConfig, over
-from t5punct.windows.presets import Preset, listed, preset
+from t5punct.windows.plan import WindowConfig, iter_views
+from t5punct.windows.presets import Preset, list_presets, load_preset
 
 CLITICS = Path(__file__).parents[1] / "data" / "hand-counted.tsv"
 WORDS = [Word(word) for word in "we know that this is right what how are you today well i think it is".split()]
@@ -37,10 +37,10 @@ class Counting(Punctuator):
 
 
 @pytest.mark.parametrize("decoder", ["slots", "generate"])
-@pytest.mark.parametrize("name", [*listed(), "small"])
+@pytest.mark.parametrize("name", [*list_presets(), "small"])
 def test_cached_votes_decide_as_the_punctuator_does(tiny_model: Model, decoder: str, name: str) -> None:
     small = Preset(WindowConfig(6, 2, 1, 1), CombineConfig("hamming"))
-    strategy = small if name == "small" else preset(name)
+    strategy = small if name == "small" else load_preset(name)
     config = PunctuatorConfig(strategy.windows, strategy.combine, DecodingConfig(decoder))
     cache = VoteCache(Punctuator(tiny_model, replace(config, windows=WindowConfig(8))), WORDS)
     cached, anew = cache.decisions(strategy), list(Punctuator(tiny_model, config).decisions(WORDS))
@@ -53,7 +53,7 @@ def test_a_window_is_decoded_once_for_all_strategies(tiny_model: Model) -> None:
     punctuator = Counting(tiny_model)
     cache = VoteCache(punctuator, WORDS)
     strategies = [Preset(WindowConfig(8, stride, mask)) for stride, mask in product((2, 4, 6), (0, 2))]
-    distinct = {(v.window.start, v.window.stop) for one in strategies for v in over(WORDS, one.windows)}
+    distinct = {(v.window.start, v.window.stop) for one in strategies for v in iter_views(WORDS, one.windows)}
     for strategy in [*strategies, *strategies]:
         cache.decisions(strategy)
     assert punctuator.n_windows == len(distinct)
@@ -96,7 +96,7 @@ def _trial(stride: int, correct: int) -> Trial:
 @given(st.lists(st.tuples(st.sampled_from([1, 2, 3, 4, 6, 12]), st.integers(0, 10)), min_size=1, max_size=12))
 def test_the_frontier_is_what_nothing_as_cheap_beats(points: list[tuple[int, int]]) -> None:
     trials = [_trial(stride, correct) for stride, correct in points]
-    best = frontier(trials)
+    best = find_frontier(trials)
     assert [trial.reads for trial in best] == sorted({trial.reads for trial in best})
     for trial in trials:
         rivals = [other.micro_f1 for other in trials if other.reads <= trial.reads]

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from t5punct.errors import ConfigError
-from t5punct.streaming.policies import Entropy, Fixed, Policy, Sentence, StreamConfig, policy_of
+from t5punct.streaming.policies import Entropy, Fixed, Policy, Sentence, StreamConfig, make_policy
 from t5punct.streaming.state import StreamState
 from t5punct.text.words import Word
 from t5punct.windows.votes import Distribution, Vote
@@ -66,14 +66,14 @@ def test_entropy_is_measured_in_bits() -> None:
 
 
 def test_each_lookahead_may_have_its_own_threshold() -> None:
-    policy = policy_of(StreamConfig("entropy", l_min=1, l_max=3, thresholds=[0.0, 1.0, 0.0]))
+    policy = make_policy(StreamConfig("entropy", l_min=1, l_max=3, thresholds=[0.0, 1.0, 0.0]))
     assert _n_ready(policy, [UNSURE, SURE]) == 0
     assert _n_ready(policy, [UNSURE, SURE, SURE]) == 2
-    assert policy_of(StreamConfig("entropy", l_min=1, l_max=3, thresholds=[0.7])) == Entropy(1, 3, [0.7] * 3)
+    assert make_policy(StreamConfig("entropy", l_min=1, l_max=3, thresholds=[0.7])) == Entropy(1, 3, [0.7] * 3)
 
 
 def test_an_entropy_policy_whose_least_and_most_lookahead_are_one_is_a_fixed_one() -> None:
-    policy = policy_of(StreamConfig("entropy", l_min=3, l_max=3, thresholds=[0.0]))
+    policy = make_policy(StreamConfig("entropy", l_min=3, l_max=3, thresholds=[0.0]))
     assert policy == Entropy(3, 3, [0.0])
     for n_waiting in range(8):
         state = _heard(n_waiting, 0)
@@ -182,7 +182,7 @@ def test_impossible_values_are_refused(values: dict[str, object], message: str) 
     ],
 )
 def test_the_least_and_the_most_that_is_possible_makes_a_policy(values: dict[str, object], policy: Policy) -> None:
-    assert policy_of(StreamConfig(**values)) == policy  # type: ignore[arg-type]
+    assert make_policy(StreamConfig(**values)) == policy  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("policy", [Fixed(4), Entropy(4, 5, [1.0, 1.0]), Sentence(1, 4, 9)])

@@ -21,7 +21,7 @@ from t5punct.streaming.state import Times
 from t5punct.text.render import RenderConfig
 from t5punct.text.words import Word, split
 from t5punct.windows.plan import WindowConfig
-from t5punct.windows.presets import preset
+from t5punct.windows.presets import load_preset
 
 PIECES = ["we", "know", "that", "inc", "iPhone", "3.5", "U.S.", "🙂", "no", "I", "how", "-", "right?"]
 WORDS = st.lists(st.sampled_from(PIECES), min_size=1, max_size=14)
@@ -90,7 +90,7 @@ def test_no_slot_waits_longer_than_its_policy_allows(
 def test_fixed_equals_the_batch_preset_realtime(
     punctuator: Punctuator, words: list[str], lookahead: int, fragment: bool
 ) -> None:
-    strategy = preset(f"realtime-{lookahead}")
+    strategy = load_preset(f"realtime-{lookahead}")
     config = PunctuatorConfig(strategy.windows, strategy.combine, fragment=fragment)
     batch = Punctuator(punctuator.model, config).annotate(" ".join(words))
     stream = _stream(Punctuator(punctuator.model, config), StreamConfig(lookahead=lookahead), [words])
@@ -288,7 +288,7 @@ def test_resuming_with_a_smaller_window_loses_no_word(punctuator: Punctuator) ->
 def test_a_policy_that_forgot_its_left_context_would_differ_from_the_preset(punctuator: Punctuator) -> None:
     """The comparison with `realtime` can fail: a shorter window decides otherwise somewhere."""
     words = random.Random(5).choices(PIECES[:10], k=60)
-    strategy = preset("realtime-1")
+    strategy = load_preset("realtime-1")
     batch = Punctuator(punctuator.model, PunctuatorConfig(strategy.windows, strategy.combine)).annotate(" ".join(words))
     stream = _stream(punctuator, StreamConfig(window=4, lookahead=1), [words])
     assert [one.text for one in stream] != [one.text for one in batch]

@@ -65,7 +65,7 @@ def test_the_page_has_scores_gain_course_and_settings(
     run: Path, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config = run_config(run)
-    monkeypatch.setattr("t5punct.evaluation.evaluate._TOLD_WORDS", 4)
+    monkeypatch.setattr("t5punct.evaluation.evaluate._PROGRESS_WORDS", 4)
     heard: list[tuple[int, int]] = []
     path = write_report(run, config, lambda done, total: heard.append((done, total)))
     shown, values = path.read_text(encoding="utf-8"), json.loads((run / "report.json").read_text(encoding="utf-8"))

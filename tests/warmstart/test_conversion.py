@@ -10,9 +10,9 @@ from tiny_bert import N_PIECES, tiny_bert
 from transformers import UMT5Config, UMT5ForConditionalGeneration
 
 from t5punct.warmstart.bert import Bert
-from t5punct.warmstart.calibration import centred, relative_biases, scales
+from t5punct.warmstart.calibration import centred, find_scales, fit_relative_biases
 from t5punct.warmstart.conversion import (
-    StreamConfig,
+    ResidualConfig,
     convert_attention,
     convert_feed_forward,
     d_ff,
@@ -21,7 +21,7 @@ from t5punct.warmstart.conversion import (
 )
 from t5punct.warmstart.warmstart import convert
 
-CONFIG = StreamConfig()
+CONFIG = ResidualConfig()
 
 
 def umt5_like(bert: Bert) -> Any:
@@ -57,7 +57,7 @@ def error(found: torch.Tensor, wanted: torch.Tensor) -> float:
 def attention_error(bert: Bert, index: int, calibration: torch.Tensor, ids: torch.Tensor) -> float:
     """Of what the attention of a layer adds, its output bias aside, on the BERT's own input to it."""
     layer, trace = bert.layers[index], bert.trace(ids, positions=False)[index]
-    scale = scales(bert, [calibration])[index]
+    scale = find_scales(bert, [calibration])[index]
     level = start_level(trace.x.flatten(0, 1), CONFIG)
     made = convert_attention(layer, scale, level, CONFIG.spare_channels)
     normed = rms_normed(stream(trace.x, level, CONFIG.spare_channels))
@@ -75,7 +75,7 @@ def attention_error(bert: Bert, index: int, calibration: torch.Tensor, ids: torc
 def feed_forward_error(bert: Bert, index: int, calibration: torch.Tensor, ids: torch.Tensor) -> float:
     """Of the stream behind a layer, on the BERT's own states before its feed-forward."""
     layer, trace = bert.layers[index], bert.trace(ids, positions=False)[index]
-    scale = scales(bert, [calibration])[index]
+    scale = find_scales(bert, [calibration])[index]
     level = start_level(trace.x.flatten(0, 1), CONFIG)
     made = convert_feed_forward(layer, scale, level, CONFIG, d_ff(bert, CONFIG))
     hidden = stream(trace.u - layer.output.bias, level, CONFIG.spare_channels)
@@ -111,7 +111,7 @@ def test_a_wrong_scale_is_seen() -> None:
     bert = Bert.of(tiny_bert(seed=0))
     other = Bert.of(tiny_bert(seed=0, gain=2.0))
     ids = some_ids(8, 24)
-    layer, trace, scale = bert.layers[1], bert.trace(ids, positions=False)[1], scales(other, [ids])[1]
+    layer, trace, scale = bert.layers[1], bert.trace(ids, positions=False)[1], find_scales(other, [ids])[1]
     level = start_level(trace.x.flatten(0, 1), CONFIG)
     made = convert_feed_forward(layer, scale, level, CONFIG, d_ff(bert, CONFIG))
     hidden = stream(trace.u - layer.output.bias, level, CONFIG.spare_channels)
@@ -164,7 +164,7 @@ def test_relative_biases_are_found_where_positions_are_relative() -> None:
     bert, made = Bert.of(network), umt5_like(Bert.of(network))
     attention = made.encoder.block[0].layer[0].SelfAttention
     batches = [some_ids(8, n_tokens)]
-    found = relative_biases(bert, batches, attention._relative_position_bucket, 32)[0]  # (n_buckets, n_heads)
+    found = fit_relative_biases(bert, batches, attention._relative_position_bucket, 32)[0]  # (n_buckets, n_heads)
     places = torch.arange(n_tokens)
     buckets = attention._relative_position_bucket(places[None, :] - places[:, None])
     wanted = bert.layers[0].logits(bert.embed(batches[0])).mean(0)  # (n_heads, n_tokens, n_tokens)

@@ -14,7 +14,7 @@ from t5punct.decoding.candidates import Choice, Option
 from t5punct.errors import ConfigError
 from t5punct.model import Model
 from t5punct.text.marks import Case
-from t5punct.windows.combine import METHODS, CombineConfig, VoteAccumulator, decide, runners_up, written
+from t5punct.windows.combine import METHODS, CombineConfig, VoteAccumulator, decide, rank_runners_up, written_label
 from t5punct.windows.votes import Distribution, Vote
 
 quick = settings(max_examples=150, deadline=None)
@@ -116,7 +116,7 @@ def test_of_equal_marks_a_tally_s_vote_goes_to_the_one_that_was_taken(tiny_model
         accumulator.count(path, masses)
         if taken:
             accumulator.count(end.paths[0], [1.0])
-        assert written(accumulator._slots[0]) == (taken or "")
+        assert written_label(accumulator._slots[0]) == (taken or "")
 
 
 def test_a_window_that_wrote_one_mark_votes_against_a_second() -> None:
@@ -262,8 +262,8 @@ def test_an_impossible_combination_is_refused(values: dict[str, object], message
 def test_runners_up_share_what_the_best_label_leaves(slot: list[Vote], method: str, n_labels: int) -> None:
     config = CombineConfig(method)
     decision = decide(slot, config)
-    everyone = runners_up(slot, config, decision, len(LABELS))
-    found = runners_up(slot, config, decision, n_labels)
+    everyone = rank_runners_up(slot, config, decision, len(LABELS))
+    found = rank_runners_up(slot, config, decision, n_labels)
     assert found == everyone[:n_labels]
     assert decision.label not in [one.label for one in everyone]
     assert len({one.label for one in everyone}) == len(everyone)
@@ -276,5 +276,5 @@ def test_runners_up_share_what_the_best_label_leaves(slot: list[Vote], method: s
 def test_runners_up_of_a_single_vote_have_its_probabilities() -> None:
     labels = Distribution.of({",": 5.0, "": 2.0, ".": 3.0})
     vote = Vote(labels, Distribution.certain("lower"))
-    found = runners_up([vote], CombineConfig(), decide([vote], CombineConfig()), 5)
+    found = rank_runners_up([vote], CombineConfig(), decide([vote], CombineConfig()), 5)
     assert [(one.label, one.probability) for one in found] == [(".", pytest.approx(0.3)), ("", pytest.approx(0.2))]

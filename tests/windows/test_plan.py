@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from t5punct.errors import ConfigError
-from t5punct.windows.plan import Window, WindowConfig, over, plan, pools
+from t5punct.windows.plan import Window, WindowConfig, iter_pools, iter_views, plan_windows
 
 quick = settings(max_examples=200, deadline=None)
 
@@ -44,13 +44,15 @@ def brute_force(n_words: int, config: WindowConfig) -> list[Window]:
 
 
 def votes_by_slot(n_words: int, config: WindowConfig) -> Counter[int]:
-    return Counter(slot for window in plan(n_words, config) for slot in range(window.keep_start, window.keep_stop))
+    return Counter(
+        slot for window in plan_windows(n_words, config) for slot in range(window.keep_start, window.keep_stop)
+    )
 
 
 @quick
 @given(st.integers(0, 60), configs())
 def test_a_plan_equals_the_one_made_by_brute_force(n_words: int, config: WindowConfig) -> None:
-    assert list(plan(n_words, config)) == brute_force(n_words, config)
+    assert list(plan_windows(n_words, config)) == brute_force(n_words, config)
 
 
 @quick
@@ -75,7 +77,7 @@ def test_every_slot_away_from_the_edges_gets_n_votes(n_more: int, config: Window
 @quick
 @given(st.integers(0, 120), configs())
 def test_a_kept_slot_has_the_masks_words_of_context_except_at_the_edges(n_words: int, config: WindowConfig) -> None:
-    for window in plan(n_words, config):
+    for window in plan_windows(n_words, config):
         short = config.lead_in and window.start == 0  # it begins before the document
         assert short or window.keep_start == 0 or window.keep_start - window.start == config.mask_left
         assert window.keep_stop == n_words or window.stop - window.keep_stop == config.mask_right
@@ -84,7 +86,11 @@ def test_a_kept_slot_has_the_masks_words_of_context_except_at_the_edges(n_words:
 def test_the_stride_of_figure_1_in_minixhofer_2021_is_5() -> None:
     config = WindowConfig(window=20, mask_left=3, mask_right=6, overlap=2)
     assert config.stride_words == 5
-    assert [(w.start, w.keep_start, w.keep_stop) for w in plan(30, config)] == [(0, 0, 14), (5, 8, 19), (10, 13, 30)]
+    assert [(w.start, w.keep_start, w.keep_stop) for w in plan_windows(30, config)] == [
+        (0, 0, 14),
+        (5, 8, 19),
+        (10, 13, 30),
+    ]
 
 
 @pytest.mark.parametrize(("overlap", "stride"), [(1, 75), (2, 37), (4, 18), (75, 1)])
@@ -93,13 +99,13 @@ def test_the_stride_is_the_floor_of_the_unmasked_words_over_n(overlap: int, stri
 
 
 def test_a_plan_is_lazy_for_a_million_words() -> None:
-    windows = plan(1_000_000, WindowConfig(64, mask_left=12, mask_right=8))
+    windows = plan_windows(1_000_000, WindowConfig(64, mask_left=12, mask_right=8))
     assert iter(windows) is windows
     assert list(islice(windows, 2)) == [Window(0, 64, 0, 56), Window(44, 108, 56, 100)]
 
 
 def test_no_words_need_no_windows() -> None:
-    assert list(plan(0, WindowConfig())) == []
+    assert list(plan_windows(0, WindowConfig())) == []
 
 
 @pytest.mark.parametrize(
@@ -128,8 +134,8 @@ def test_a_plan_that_would_leave_slots_undecided_is_refused(values: dict[str, in
 @given(st.integers(0, 60), configs())
 def test_a_window_comes_with_its_words_and_the_last_says_so(n_words: int, config: WindowConfig) -> None:
     words = [str(number) for number in range(n_words)]
-    views = list(over(iter(words), config))
-    assert [view.window for view in views] == list(plan(n_words, config))
+    views = list(iter_views(iter(words), config))
+    assert [view.window for view in views] == list(plan_windows(n_words, config))
     assert all(list(view.words) == words[view.window.start : view.window.stop] for view in views)
     assert [view.is_last for view in views] == [False] * (len(views) - 1) + [True] * bool(words)
 
@@ -137,14 +143,14 @@ def test_a_window_comes_with_its_words_and_the_last_says_so(n_words: int, config
 def test_no_more_than_a_window_and_one_words_are_read_ahead() -> None:
     read = []
     config = WindowConfig(64, mask_left=12, mask_right=8)
-    for view in islice(over((read.append(n) or n for n in range(10**6)), config), 3):
+    for view in islice(iter_views((read.append(n) or n for n in range(10**6)), config), 3):
         assert len(read) == view.window.stop + 1
 
 
 @quick
 @given(st.integers(1, 60), configs())
 def test_the_settled_slots_are_those_that_no_later_window_decides(n_words: int, config: WindowConfig) -> None:
-    views = list(over(range(n_words), config))
+    views = list(iter_views(range(n_words), config))
     for view, later in zip(views, [*views[1:], None], strict=True):
         assert view.n_settled == (n_words if later is None else later.window.keep_start)
 
@@ -155,7 +161,7 @@ def test_with_a_lead_in_of_the_mask_and_a_stride_of_one_each_slot_sees_exactly_i
     n_words: int, left: int, lookahead: int
 ) -> None:
     config = WindowConfig(left + lookahead, 1, left - 1, lookahead, lead_in=left - 1)
-    for window in plan(n_words, config):
+    for window in plan_windows(n_words, config):
         for slot in range(window.keep_start, window.keep_stop):
             assert window.stop == min(n_words, slot + lookahead + 1)
 
@@ -169,7 +175,7 @@ def test_with_a_lead_in_every_slot_but_the_last_window_s_gets_the_same_number_of
     stride = max(1, window // n)
     config = WindowConfig(window, stride, lead_in=window - stride)
     votes = votes_by_slot(n_words, config)
-    last = list(plan(n_words, config))[-1]
+    last = list(plan_windows(n_words, config))[-1]
     assert {votes[slot] for slot in range(last.start)} <= {window // stride, window // stride + bool(window % stride)}
 
 
@@ -180,8 +186,8 @@ def test_a_stride_takes_the_place_of_the_votes_wanted() -> None:
 @quick
 @given(st.integers(0, 60), configs(), st.integers(1, 80))
 def test_a_pool_is_closed_as_soon_as_it_holds_enough_words(n_words: int, config: WindowConfig, least: int) -> None:
-    views = list(over(range(n_words), config))
-    found = list(pools(iter(views), least))
+    views = list(iter_views(range(n_words), config))
+    found = list(iter_pools(iter(views), least))
     assert [view for pool in found for view in pool] == views
     sizes = [[len(view.words) for view in pool] for pool in found]
     enough = [min(least, 2**number * least / 16) for number in range(len(sizes))]  # the first are smaller

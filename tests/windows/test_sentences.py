@@ -6,7 +6,7 @@ import pytest
 
 from t5punct.text.marks import Case
 from t5punct.text.words import Word, split
-from t5punct.windows.sentences import begins_next, placed
+from t5punct.windows.sentences import apply_sentence_position, begins_next
 from t5punct.windows.votes import Distribution, Vote
 
 SAYS_LOWER = Vote(Distribution.of({".": 0.6, "": 0.4}), Distribution.of({"lower": 0.8, "capitalised": 0.2}))
@@ -15,7 +15,7 @@ AFTER_AN_END = Vote(Distribution.certain(""), Distribution.certain("capitalised"
 
 def case_of_vote(text: str, vote: Vote, begins: bool | None) -> str:
     (word,) = split(text).words
-    return placed(vote, word, begins).cases.best
+    return apply_sentence_position(vote, word, begins).cases.best
 
 
 def test_a_word_that_begins_a_sentence_has_a_capital() -> None:
@@ -56,7 +56,7 @@ def test_abbreviations_in_lower_case_have_a_capital_only_at_the_start() -> None:
     assert [case_of_vote("a.m.", vote, False) for vote in (AFTER_AN_END, capital)] == [Case.LOWER] * 2
     doubtful = Vote(Distribution.certain(""), Distribution.of({"lower": 0.2, "upper": 0.3, "capitalised": 0.5}))
     (word,) = split("i.e.").words
-    assert placed(doubtful, word, False).cases == Distribution(("lower", "upper"), (0.7, 0.3))
+    assert apply_sentence_position(doubtful, word, False).cases == Distribution(("lower", "upper"), (0.7, 0.3))
     assert case_of_vote("ph.d.", capital, False) == Case.CAPITALISED
 
 
@@ -67,6 +67,6 @@ def test_a_sentence_may_go_on_behind_an_abbreviation(word: str) -> None:
 
 
 def test_a_sentence_ends_once() -> None:
-    assert placed(SAYS_LOWER, Word("🙂"), True).labels.best == ""
-    assert placed(SAYS_LOWER, Word("🙂"), False).labels.best == "."
+    assert apply_sentence_position(SAYS_LOWER, Word("🙂"), True).labels.best == ""
+    assert apply_sentence_position(SAYS_LOWER, Word("🙂"), False).labels.best == "."
     assert begins_next(False, Word("🙂"), "."), "the sentence that an emoji ends"

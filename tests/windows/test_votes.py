@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from t5punct.windows.votes import Distribution, Vote, closing, going_on, opening
+from t5punct.windows.votes import Distribution, Vote, begin_sentence, continue_sentence, end_sentence
 
 weights = st.dictionaries(st.sampled_from(["", ",", ".", "?", "?!"]), st.floats(0, 1e6), min_size=1)
 
@@ -49,22 +49,24 @@ def test_a_distribution_among_allowed_outcomes_keeps_their_proportions() -> None
 
 def test_a_text_begins_with_a_capital_and_ends_with_a_sentence() -> None:
     vote = Vote(Distribution.of({"": 0.9, "?": 0.08, ".": 0.02}), Distribution.of({"lower": 0.6, "upper": 0.4}))
-    assert closing(vote, ",.?").labels.best == "?"
-    assert closing(vote, ",.").labels.best == "."
-    assert closing(vote, ",") == closing(vote, ",?!") == vote, "without a full stop a statement would end with `?`"
+    assert end_sentence(vote, ",.?").labels.best == "?"
+    assert end_sentence(vote, ",.").labels.best == "."
+    assert end_sentence(vote, ",") == end_sentence(vote, ",?!") == vote, (
+        "without a full stop a statement would end with `?`"
+    )
     for stop, question, marks in (("۔", "؟", "۔،؟!"), ("।", "?", "।,?!"), ("。", "？", "。、？！")):
         asked = Vote(Distribution.of({question: 0.6, stop: 0.1, "": 0.3}), vote.cases)
         said = Vote(Distribution.of({question: 0.1, "": 0.9}), vote.cases)
-        assert closing(asked, marks).labels.best == question
-        assert closing(said, marks).labels.probability("") == 0.0
-        assert closing(Vote(Distribution.certain(""), vote.cases), marks).labels.best == stop
-    assert opening(vote).cases == Distribution.of({"capitalised": 0.6, "upper": 0.4}), "not MINIMIZER can do it"
+        assert end_sentence(asked, marks).labels.best == question
+        assert end_sentence(said, marks).labels.probability("") == 0.0
+        assert end_sentence(Vote(Distribution.certain(""), vote.cases), marks).labels.best == stop
+    assert begin_sentence(vote).cases == Distribution.of({"capitalised": 0.6, "upper": 0.4}), "not MINIMIZER can do it"
     shouted = Vote(vote.labels, Distribution.of({"lower": 0.2, "capitalised": 0.2, "upper": 0.6}))
-    assert opening(shouted).cases.best == "upper"
-    assert opening(shouted, may_be_upper=False).cases.best == "capitalised"
+    assert begin_sentence(shouted).cases.best == "upper"
+    assert begin_sentence(shouted, may_be_upper=False).cases.best == "capitalised"
 
 
 def test_a_word_inside_a_sentence_has_the_case_that_it_has_there() -> None:
     labels, capital, lower = (Distribution.certain(one) for one in ("", "capitalised", "lower"))
-    assert going_on(Vote(labels, capital, inside=lower)).cases == lower
-    assert going_on(Vote(labels, capital)).cases == capital, "a name"
+    assert continue_sentence(Vote(labels, capital, inside=lower)).cases == lower
+    assert continue_sentence(Vote(labels, capital)).cases == capital, "a name"

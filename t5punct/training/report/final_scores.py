@@ -46,7 +46,7 @@ def final_scores(run: Path, config: TrainConfig, on_progress: Callable[[int, int
     """
     from ...evaluation.comparison import compare_file
     from ...evaluation.evaluate import evaluate_file
-    from ...evaluation.references import n_words as n_words_of
+    from ...evaluation.references import count_words
 
     file, wanted = scored_file(config), config.report
     if file is None or not wanted.max_words:
@@ -56,7 +56,7 @@ def final_scores(run: Path, config: TrainConfig, on_progress: Callable[[int, int
     theirs, note = _start(config)
     notes += [note] if note else []
     systems = [system for system in (theirs, ours) if system is not None]
-    n_words, n_there = _affordable(file, systems, wanted), n_words_of(file, wanted.max_words) or wanted.max_words
+    n_words, n_there = _affordable(file, systems, wanted), count_words(file, wanted.max_words) or wanted.max_words
     if n_words < n_there:
         notes.append(f"At most {n_words:,} words are scored, to end in {wanted.max_seconds} s (`report.max_seconds`).")
 
@@ -65,8 +65,8 @@ def final_scores(run: Path, config: TrainConfig, on_progress: Callable[[int, int
             on_progress(done, len(systems) * min(n_words, n_there))
 
     if theirs is None:
-        return FinalScores(evaluate_file(file, ours, max_words=n_words, told=tell), None, tuple(notes))
-    comparison = compare_file(file, theirs, ours, max_words=n_words, told=tell)
+        return FinalScores(evaluate_file(file, ours, max_words=n_words, on_progress=tell), None, tuple(notes))
+    comparison = compare_file(file, theirs, ours, max_words=n_words, on_progress=tell)
     return FinalScores(comparison.second, comparison, tuple(notes))
 
 
