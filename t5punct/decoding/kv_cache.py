@@ -24,7 +24,7 @@ from typing import Any
 import torch
 
 from ..model import Model
-from ..t5.delay import PREFIX, Delay, visible
+from ..t5.delay import PREFIX, Delay, keys_in_sight
 from ..t5.layers import EncoderLayer, attend, encoder_layers
 
 Word = Sequence[int]  # the tokens of one word
@@ -203,7 +203,7 @@ class ColumnEncoder:
             return queries
         layer, seen = self._stack.layers[index], memory.keys
         distances = (seen.positions - tokens.positions[:, None]).clamp(-self._farthest, self._farthest)
-        hidden = ~visible(tokens.words, seen.words, self._look_aheads[index], self.delay.left_words)
+        hidden = ~keys_in_sight(tokens.words, seen.words, self._look_aheads[index], self.delay.left_words)
         bias = self._biases[index][:, distances + self._farthest].masked_fill(hidden, float("-inf"))
         query, key, value = (
             rows.view(len(rows), layer.n_heads, -1).transpose(0, 1) for rows in (queries, seen.rows, memory.values)

@@ -58,11 +58,11 @@ class Delay:
 
     @classmethod
     def of_task(cls, words: int, task: TaskConfig) -> Delay:
-        """A delay as a model was trained for it."""
+        """Return a delay as a model was trained for it."""
         return cls(words, task.delay_left_words or LEFT_WORDS, tuple(task.delay_layers))
 
     def look_aheads(self, n_layers: int) -> tuple[int, ...]:
-        """The words that each layer sees to the right, the first layer first; their sum is `words`."""
+        """Return the words that each layer sees to the right, the first layer first; their sum is `words`."""
         if self.layers:
             turns = [self.layers[word % len(self.layers)] for word in range(self.words)]
             return tuple(turns.count(layer) for layer in range(n_layers))
@@ -70,12 +70,12 @@ class Delay:
         return tuple(upper - lower for lower, upper in pairwise(shares))
 
     def reach_words(self, n_layers: int) -> int:
-        """How many words to the left a state depends on: every layer reaches on from what the one below has seen."""
+        """Return how many words to the left a state depends on: each layer reaches on from what the one below saw."""
         return self.left_words * n_layers
 
 
 def token_words(source: Source) -> tuple[int, ...]:
-    """The word that each token belongs to, from 0; `PREFIX` and `NOBODY` for those that belong to none."""
+    """Return the word that each token belongs to, from 0; `PREFIX` and `NOBODY` for those that belong to none."""
     words, start = [PREFIX] * source.n_prefix, source.n_prefix
     for word, end in enumerate(source.word_ends):
         words += [word] * (end + 1 - start)
@@ -83,8 +83,8 @@ def token_words(source: Source) -> tuple[int, ...]:
     return (*words, *(NOBODY,) * (len(source.ids) - start))
 
 
-def visible(query_words: torch.Tensor, key_words: torch.Tensor, look_ahead: int, left_words: int) -> torch.Tensor:
-    """Which keys a layer's queries see, by the words that both belong to.
+def keys_in_sight(query_words: torch.Tensor, key_words: torch.Tensor, look_ahead: int, left_words: int) -> torch.Tensor:
+    """Return which keys a layer's queries see, by the words that both belong to.
 
     query_words: int64 (.., n_queries); key_words: int64 (.., n_keys).  Gives bool (.., n_queries, n_keys).
     """
@@ -106,7 +106,7 @@ def delayed_states(encoder: Any, input_ids: torch.Tensor, words: torch.Tensor, d
     hidden = stack.embed(input_ids, None)
     places = torch.arange(n_source, device=input_ids.device)
     distances = (places - places[:, None]).clamp(-stack.farthest, stack.farthest) + stack.farthest
-    masks = {look_ahead: _additive(words, look_ahead, delay) for look_ahead in delay.look_aheads(len(stack.layers))}
+    masks = {look_ahead: _delay_bias(words, look_ahead, delay) for look_ahead in delay.look_aheads(len(stack.layers))}
     look_aheads, tables = delay.look_aheads(len(stack.layers)), stack.biases()
     for layer, look_ahead, table in zip(stack.layers, look_aheads, tables, strict=True):
         queries, keys, values = (
@@ -119,7 +119,7 @@ def delayed_states(encoder: Any, input_ids: torch.Tensor, words: torch.Tensor, d
     return stack.finish(hidden)
 
 
-def _additive(words: torch.Tensor, look_ahead: int, delay: Delay) -> torch.Tensor:
+def _delay_bias(words: torch.Tensor, look_ahead: int, delay: Delay) -> torch.Tensor:
     """What is added to attention's logits, (n_batch, 1, n_source, n_source): 0, or minus infinity where hidden."""
-    seen = visible(words, words, look_ahead, delay.left_words)[:, None]
+    seen = keys_in_sight(words, words, look_ahead, delay.left_words)[:, None]
     return torch.zeros(seen.shape, device=seen.device).masked_fill(~seen, float("-inf"))

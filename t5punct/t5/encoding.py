@@ -40,7 +40,7 @@ class EqualWindows:
         return (self.stop - self.start) // self.n_windows
 
     def heads(self, flat: torch.Tensor, n_heads: int) -> torch.Tensor:
-        """(n_all_tokens, n_heads * d_kv) -> (n_windows, n_heads, n_tokens, d_kv), a view."""
+        """Return (n_all_tokens, n_heads * d_kv) as (n_windows, n_heads, n_tokens, d_kv), a view."""
         rows = flat[self.start : self.stop].view(self.n_windows, self.n_tokens, n_heads, -1)
         return rows.transpose(1, 2)
 
@@ -53,12 +53,12 @@ def encoded(encoder: Any, input_ids: torch.Tensor, attention_mask: torch.Tensor)
     stack, n_source = encoder_layers(encoder), input_ids.shape[1]
     order = attention_mask.sum(1).argsort(stable=True)
     real = attention_mask[order].bool()
-    groups = equal_windows(real.sum(1).tolist())
+    groups = group_equal_windows(real.sum(1).tolist())
     places = torch.arange(n_source, device=input_ids.device)
     hidden = stack.embed(input_ids[order][real], places.expand_as(real)[real])  # (n_tokens, d_model)
     biases = _whole_biases(stack, n_source)
     for layer, bias in zip(stack.layers, biases, strict=True):
-        hidden = layer.feed(layer.absorb(hidden, _attended(layer, hidden, groups, bias)))
+        hidden = layer.feed(layer.absorb(hidden, _attend_groups(layer, hidden, groups, bias)))
     padded = hidden.new_zeros((*input_ids.shape, hidden.shape[-1]))
     padded[real] = stack.finish(hidden)
     return padded[order.argsort()]
@@ -75,10 +75,10 @@ def _whole_biases(stack: EncoderLayers, n_source: int) -> list[torch.Tensor | No
     return [distinct[id(table)] for table in tables]
 
 
-def equal_windows(lengths: Sequence[int]) -> list[EqualWindows]:
-    """The windows of each length, given the lengths of all in ascending order.
+def group_equal_windows(lengths: Sequence[int]) -> list[EqualWindows]:
+    """Return the windows of each length, given the lengths of all in ascending order.
 
-    >>> equal_windows([2, 2, 4])
+    >>> group_equal_windows([2, 2, 4])
     [EqualWindows(start=0, stop=4, n_windows=2), EqualWindows(start=4, stop=8, n_windows=1)]
     """
     counts = [(length, len(list(group))) for length, group in groupby(lengths)]
@@ -86,7 +86,7 @@ def equal_windows(lengths: Sequence[int]) -> list[EqualWindows]:
     return [EqualWindows(end - length * n, end, n) for end, (length, n) in zip(ends, counts, strict=True)]
 
 
-def _attended(
+def _attend_groups(
     layer: EncoderLayer, hidden: torch.Tensor, groups: Sequence[EqualWindows], bias: torch.Tensor | None
 ) -> torch.Tensor:
     """What each token attends to in its window; hidden: (n_tokens, d_model), the result (n_tokens, n_heads * d_kv)."""

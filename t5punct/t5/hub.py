@@ -22,7 +22,7 @@ _WEIGHTS = ["*.safetensors", *ONNX_FILES.values()]
 
 
 def locate(source: str | Path, kind: str, revision: str | None = None) -> Path:
-    """The folder of a model, or of a tokenizer (`kind`), downloaded if `source` is a hub id.
+    """Return the folder of a model, or of a tokenizer (`kind`), downloaded if `source` is a hub id.
 
     Raises ModelError for something that looks like a path and is not a folder: a typo must not go to the network.
     """
@@ -53,7 +53,7 @@ def _snapshot(hub_id: str, kind: str, revision: str | None) -> Path:
 
 
 def check_push(hub_id: str) -> None:
-    """Raises OutputError for what can be told before a model is sent: a wrong name, no network, no login."""
+    """Raise OutputError for what is known before a model is sent: a wrong name, no network, no login."""
     from huggingface_hub import get_token, is_offline_mode
     from huggingface_hub.errors import HFValidationError
     from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]  # documented, and not in a list

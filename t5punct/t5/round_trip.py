@@ -53,15 +53,15 @@ def round_trip(tokenizer: TaskTokenizer, words: Iterable[str]) -> RoundTrip:
     )
 
 
-def check_marks(found: RoundTrip, name: str) -> None:
+def check_marks(result: RoundTrip, name: str) -> None:
     """Raise ModelError for what a model with this tokenizer could never write."""
-    if found.lost_marks:
+    if result.lost_marks:
         raise ModelError(
-            f"the tokenizer of {name} has no {' '.join(found.lost_marks)}",
+            f"the tokenizer of {name} has no {' '.join(result.lost_marks)}",
             expected="one that gives back every mark of the task",
             fix="set task.marks to the others, or take an mT5, umT5 or byT5",
         )
-    if found.loses_case:
+    if result.loses_case:
         raise ModelError(
             f"the tokenizer of {name} has no capitals",
             expected="one that has, for a task that writes them",

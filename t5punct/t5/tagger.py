@@ -39,31 +39,31 @@ class Tagger(nn.Module):
         self.cases = nn.Linear(d_model, len(TAGGED_CASES))
 
     def forward(self, states: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """states: (.., d_model).  Gives logits (.., 1 + n_marks) and (.., n_cases)."""
+        """Return logits (.., 1 + n_marks) and (.., n_cases) of states (.., d_model)."""
         return self.marks(states), self.cases(states)
 
     def log_odds(self, odds: Mapping[str, float], marks: str) -> torch.Tensor:
-        """What is added to the logits of marks, (n_classes,); minus infinity for marks that may not be written."""
+        """Return what is added to marks' logits, (n_classes,); minus infinity for marks that may not be written."""
         weights = [odds.get(mark, 1.0) if mark in marks else 0.0 for mark in self.mark_classes[1:]]
         return torch.tensor([0.0, *(math.log(weight) if weight else -math.inf for weight in weights)])
 
     def of_marks(self, marks: str) -> Tagger:
-        """The same tagger with classes for these marks, in their order; itself where it knows others or these already.
+        """Return the tagger with classes for these marks, in their order; itself if it knows these already, or others.
 
         Classes are stored by their places, in the order of the task's marks.
         """
         classes = (NO_LABEL, *marks)
         if classes == self.mark_classes or not {*classes} <= {*self.mark_classes}:
             return self
-        made, places = deepcopy(self), [self.mark_classes.index(one) for one in classes]
-        made.mark_classes, made.marks.out_features = classes, len(classes)
+        chosen, places = deepcopy(self), [self.mark_classes.index(mark) for mark in classes]
+        chosen.mark_classes, chosen.marks.out_features = classes, len(classes)
         for name, value in self.marks.named_parameters():
-            made.marks.register_parameter(name, nn.Parameter(value.detach()[places], value.requires_grad))
-        return made
+            chosen.marks.register_parameter(name, nn.Parameter(value.detach()[places], value.requires_grad))
+        return chosen
 
 
-def at_words(states: torch.Tensor, word_ends: torch.Tensor) -> torch.Tensor:
-    """The states of each word's last token, which the heads read.
+def states_at_words(states: torch.Tensor, word_ends: torch.Tensor) -> torch.Tensor:
+    """Return the states of each word's last token, which the heads read.
 
     states: (n_batch, n_source, d_model); word_ends: int64 (n_batch, n_words).  Gives (n_batch, n_words, d_model).
     """
@@ -71,7 +71,7 @@ def at_words(states: torch.Tensor, word_ends: torch.Tensor) -> torch.Tensor:
 
 
 def load_tagger(file: Path, d_model: int, marks: str) -> Tagger | None:
-    """The tagger in a file; None if there is none, or, with a warning, if it cannot be read or knows other marks."""
+    """Load the tagger in a file; None if there is none, or, with a warning, if it cannot be read or has other marks."""
     if not file.is_file():
         return None
     tagger = Tagger(d_model, marks)

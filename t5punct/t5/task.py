@@ -104,33 +104,33 @@ class TaskConfig:
         return self.marks + DISFLUENT * self.disfluencies
 
     def style_or_default(self, style: str | None) -> str:
-        """A style; None takes the default.  Raises ConfigError for an unknown one."""
+        """Return a style; None takes the default.  Raises ConfigError for an unknown one."""
         style = style or self.default_style
         if style not in self.styles:
             raise ConfigError(f"style {style!r}", expected=f"one of {', '.join(self.styles)}", fix="check --style")
         return style
 
     def prefix_for(self, style: str | None) -> str:
-        """The source prefix of a style; None takes the default.  Raises ConfigError for an unknown style."""
+        """Return the source prefix of a style; None takes the default.  Raises ConfigError for an unknown style."""
         return self.prefix.format(style=self.style_or_default(style))
 
     def longest_label(self, style: str | None) -> int:
-        """How many marks a slot may get in a style; None takes the default.  Raises ConfigError for an unknown one."""
+        """Return the most marks of a slot in a style (None: the default).  Raises ConfigError for an unknown one."""
         return self.style_max_marks.get(self.style_or_default(style), self.max_marks)
 
 
 def mark_token(mark: str) -> str:
-    """The token of a mark, in a tokenizer that has one: `<,>`."""
+    """Return the token of a mark, in a tokenizer that has one: `<,>`."""
     return f"<{mark}>"
 
 
 def style_token(style: str) -> str:
-    """The token of a style, in a tokenizer that has one: `<talk>`; the prefix `<{style}>` uses it."""
+    """Return the token of a style, in a tokenizer that has one: `<talk>`; the prefix `<{style}>` uses it."""
     return f"<{style}>"
 
 
 def inline_case_of(form: str) -> Case:
-    """The case of a word form with inline casing, which has three cases.
+    """Return the case of a word form with inline casing, which has three cases.
 
     >>> [inline_case_of(form).value for form in ("I", "NASA", "McDonald", "iPhone", "3dB")]
     ['capitalised', 'upper', 'capitalised', 'lower', 'lower']

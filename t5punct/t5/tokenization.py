@@ -70,7 +70,7 @@ class TaskTokenizer:
         return marks
 
     def word_ids(self, word: str, first: bool = False) -> tuple[int, ...]:
-        """The tokens of one word or word form; never empty.  The first word of a text has no space before it."""
+        """Return the tokens of one word or word form; never empty.  The first word of a text has no space before it."""
         key = word if first else " " + word
         ids = self._words.get(key)
         if ids is None:
@@ -86,7 +86,7 @@ class TaskTokenizer:
         return {Case.LOWER: ()} | {case: (self._special(token),) for case, token in CASE_TOKENS.items()}
 
     def form_ids(self, form: str, first: bool = False) -> tuple[int, ...]:
-        """The tokens that write a word form."""
+        """Return the tokens that write a word form."""
         if not self.task.inline_case:
             return self.word_ids(form, first)
         return self.case_ids[inline_case_of(form)] + self.word_ids(form.lower(), first)
@@ -100,8 +100,8 @@ class TaskTokenizer:
     def sentinel_ids(self) -> tuple[int, ...]:
         """T5's sentinels, from the first to the last that the tokenizer has."""
         names = (f"<extra_id_{number}>" for number in range(N_SENTINELS))
-        found = (int(self.tokenizer.convert_tokens_to_ids(name)) for name in names)
-        return tuple(itertools.takewhile(lambda number: number != self.tokenizer.unk_token_id, found))
+        ids = (int(self.tokenizer.convert_tokens_to_ids(name)) for name in names)
+        return tuple(itertools.takewhile(lambda number: number != self.tokenizer.unk_token_id, ids))
 
     @cached_property
     def task_ids(self) -> tuple[int, ...]:
@@ -134,7 +134,7 @@ class TaskTokenizer:
         asked: int | None = None,
         pauses: Sequence[int] = (),
     ) -> Source:
-        """Encoder input of a window: prefix, words, end.
+        """Return the encoder input of a window: prefix, words, end.
 
         The sentinel stands after word `asked`; after word i the token of the silence `pauses[i]`, if the task has one.
         """
@@ -149,11 +149,11 @@ class TaskTokenizer:
         return Source((*ids, self.eos_id), tuple(ends), n_prefix)
 
     def silence_ids(self, pause: int) -> tuple[int, ...]:
-        """The token of a silence, none where there is none; one longer than the task knows is the longest it knows."""
+        """Return the token of a silence, none where there is none; the longest's for one longer than the task knows."""
         return self.pause_ids[:pause][-1:]
 
     def target(self, forms: Sequence[str], labels: Sequence[str]) -> tuple[int, ...]:
-        """Decoder output of a window: each word form followed by its label's marks, then end."""
+        """Return the decoder output of a window: each word form followed by its label's marks, then end."""
         ids: list[int] = []
         for index, (form, label) in enumerate(zip(forms, labels, strict=True)):
             ids += self.form_ids(form, first=index == 0)
@@ -162,30 +162,30 @@ class TaskTokenizer:
         return (*ids, self.eos_id)
 
     def next_word_ids(self, forms: Sequence[str], labels: Sequence[str]) -> tuple[int | None, ...]:
-        """For each token of `target`: the token that would end the slot there, with the next word in lower case.
+        """Return for each token of `target` the token that would end the slot there, with the next word in lower case.
 
         After the last word it is the end.  None where nothing is decided: inside a word, and after a case token.  Where
         it equals the target's token, the target has no mark and no capital; else the target has one of `deciding_ids`.
         """
-        found: list[int | None] = []
+        next_words: list[int | None] = []
         for index, form in enumerate(forms):
             word = self.word_ids(form.lower(), first=index == 0)
-            found += [word[0]] * (1 + len(labels[index - 1]) if index else 1)
-            found += [None] * (len(self.form_ids(form, first=index == 0)) - 1)
-        return (*found, *(self.eos_id,) * (1 + len(labels[-1]) if labels else 1))
+            next_words += [word[0]] * (1 + len(labels[index - 1]) if index else 1)
+            next_words += [None] * (len(self.form_ids(form, first=index == 0)) - 1)
+        return (*next_words, *(self.eos_id,) * (1 + len(labels[-1]) if labels else 1))
 
     def answer(self, label: str) -> tuple[int, ...]:
-        """Decoder output of a window with a sentinel: the sentinel, the marks of its slot, end."""
+        """Return the decoder output of a window with a sentinel: the sentinel, the marks of its slot, end."""
         return (self.sentinel_id, *(token for mark in label for token in self.mark_ids[mark]), self.eos_id)
 
     def encode_target(self, text: str) -> tuple[int, ...]:
-        """Decoder output of a canonical target text, such as a data set holds."""
+        """Return the decoder output of a canonical target text, such as a data set holds."""
         words = split(text, self.task.alphabet).words
         forms = [word.text for word in words]
         return self.target(forms, [word.label for word in words])
 
     def decode(self, ids: Sequence[int]) -> str:
-        """The text of generated ids; special tokens and the sign of disfluent words are left out."""
+        """Return the text of generated ids; special tokens and the sign of disfluent words are left out."""
         if self.task.disfluencies:
             sign = self.mark_ids[DISFLUENT]
             ids = [number for number in ids if number not in sign]
@@ -273,7 +273,7 @@ class TaskTokenizer:
     def _known(self, ids: Sequence[int]) -> tuple[int, ...]:
         """The tokens of a word; the unknown token if the tokenizer drops it or reads it as the end or a sentinel."""
         unknown = self.eos_id if self.tokenizer.unk_token_id is None else int(self.tokenizer.unk_token_id)
-        return tuple(unknown if one in self._reserved else one for one in ids) or (unknown,)
+        return tuple(unknown if token in self._reserved else token for token in ids) or (unknown,)
 
     @cached_property
     def _reserved(self) -> frozenset[int]:

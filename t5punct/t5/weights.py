@@ -59,7 +59,7 @@ def check_kind(folder: Path) -> None:
 
 
 def load_network(folder: Path) -> Any:
-    """The folder's T5 in float32, whatever its weights are written in.
+    """Return the folder's T5 in float32, whatever its weights are written in.
 
     Raises ModelError if they are missing, do not fit or are not finite.
     """
@@ -67,14 +67,14 @@ def load_network(folder: Path) -> Any:
 
     try:
         with LOADING, without_bars(), without_advice():
-            network, found = read_int8(folder) if has_int8(folder) else _read_float(folder)
+            network, info = read_int8(folder) if has_int8(folder) else _read_float(folder)
     except Exception as error:  # a damaged file raises errors without a common base class
         raise ModelError(
             f"{folder} cannot be loaded ({first_line(error)})", expected=_EXPECTED, fix="check --model"
         ) from error
     _undo_scale(network, folder)
-    wrong = [*found["missing_keys"], *(name for name, *_ in found["mismatched_keys"])]
-    wrong += [name for name in found["unexpected_keys"] if ".layer." in name]  # layers that would be left out
+    wrong = [*info["missing_keys"], *(name for name, *_ in info["mismatched_keys"])]
+    wrong += [name for name in info["unexpected_keys"] if ".layer." in name]  # layers that would be left out
     if wrong:
         raise ModelError(
             f"the weights of {folder} do not fit its config.json ({len(wrong)} of them, such as {min(wrong)})",
@@ -108,7 +108,7 @@ def _read_float(folder: Path) -> Any:
 
 
 def converted(state: dict[str, torch.Tensor], dtype: torch.dtype | None) -> dict[str, torch.Tensor]:
-    """The weights in another dtype; those that share memory go on sharing it, and are written once."""
+    """Return the weights in another dtype; those that share memory go on sharing it, and are written once."""
     if dtype is None:
         return state
     distinct = {tensor.data_ptr(): tensor.to(dtype) for tensor in state.values()}
@@ -126,7 +126,7 @@ def weights_fingerprint(*modules: nn.Module) -> str:
 
 
 def broken_weights(network: nn.Module) -> list[str]:
-    """The names of the weights that hold NaN or infinity."""
+    """Return the names of the weights that hold NaN or infinity."""
     # a single one makes the sum NaN or infinite, and a sum takes less memory than a test of each
     return [name for name, weight in network.named_parameters() if not weight.detach().float().sum().isfinite()]
 

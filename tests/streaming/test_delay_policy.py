@@ -22,7 +22,7 @@ from t5punct.errors import ConfigError, InputError
 from t5punct.model import Model
 from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.streaming import Committed, StreamConfig, StreamingPunctuator, Streams, StreamState, TimedWord
-from t5punct.t5.delay import Delay, delayed_states, token_words, visible
+from t5punct.t5.delay import Delay, delayed_states, keys_in_sight, token_words
 from t5punct.t5.layers import blocks_of
 from t5punct.t5.tagger import Tagger
 from t5punct.text.render import RenderConfig
@@ -133,7 +133,7 @@ def test_a_leaky_column_is_found(punctuator: Punctuator, monkeypatch: pytest.Mon
     assert _written(_stream(punctuator, 2, [words])) == batch
 
     def leaky(queries: torch.Tensor, keys: torch.Tensor, look_ahead: int, left_words: int) -> torch.Tensor:
-        return visible(queries, keys, look_ahead + 1, left_words)
+        return keys_in_sight(queries, keys, look_ahead + 1, left_words)
 
     monkeypatch.setattr(column_module, "visible", leaky)
     assert _written(_stream(punctuator, 2, [words])) != batch

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from t5punct.errors import ConfigError
 from t5punct.model import Model
 from t5punct.t5 import delay as delay_module
-from t5punct.t5.delay import NOBODY, PREFIX, Delay, delayed_states, token_words, visible
+from t5punct.t5.delay import NOBODY, PREFIX, Delay, delayed_states, keys_in_sight, token_words
 
 N_LAYERS = 3
 few = settings(max_examples=12)
@@ -188,8 +188,8 @@ def test_a_leaky_mask_is_found(leak: str, monkeypatch: pytest.MonkeyPatch) -> No
 
     def leaky(queries: torch.Tensor, keys: torch.Tensor, look_ahead: int, left_words: int) -> torch.Tensor:
         if leak == "one word more":
-            return visible(queries, keys, look_ahead + 1, left_words)
-        seen = visible(queries, keys, look_ahead, left_words)
+            return keys_in_sight(queries, keys, look_ahead + 1, left_words)
+        seen = keys_in_sight(queries, keys, look_ahead, left_words)
         if leak == "the end":
             return seen | (keys == NOBODY)[..., None, :]
         return seen | (queries == PREFIX)[..., :, None]

@@ -19,7 +19,7 @@ from transformers import (
     UMT5ForConditionalGeneration,
 )
 
-from t5punct.t5.encoding import EqualWindows, encoded, equal_windows
+from t5punct.t5.encoding import EqualWindows, encoded, group_equal_windows
 
 SHAPE: dict[str, Any] = {
     "vocab_size": 50, "d_model": TINY_SHAPE.d_model, "d_kv": 8, "num_heads": 3, "d_ff": 24, "num_layers": 3,
@@ -89,5 +89,5 @@ def test_bfloat16_stays_bfloat16() -> None:
 
 
 def test_windows_of_equal_length_lie_side_by_side() -> None:
-    assert equal_windows([3]) == [EqualWindows(0, 3, 1)]
-    assert [(one.n_tokens, one.n_windows) for one in equal_windows([1, 4, 4, 4, 6])] == [(1, 1), (4, 3), (6, 1)]
+    assert group_equal_windows([3]) == [EqualWindows(0, 3, 1)]
+    assert [(one.n_tokens, one.n_windows) for one in group_equal_windows([1, 4, 4, 4, 6])] == [(1, 1), (4, 3), (6, 1)]

@@ -15,7 +15,7 @@ from t5punct import model as models
 from t5punct.errors import ConfigError
 from t5punct.model import Model
 from t5punct.t5.delay import NOBODY, PREFIX, Delay, delayed_states
-from t5punct.t5.tagger import at_words
+from t5punct.t5.tagger import states_at_words
 from t5punct.training.config import LossConfig, TrainConfig
 from t5punct.training.examples.batches import Batch, collate
 from t5punct.training.examples.delays import DelayConfig, draw_delay
@@ -100,7 +100,7 @@ def test_the_taggers_loss_reads_delayed_states_and_the_text_loss_those_of_the_wh
         whole, found = objective(batch), objective(batch, delay)
         states = delayed_states(tiny_model.network.get_encoder(), batch.input_ids, batch.token_words, delay)
         assert objective.tagger is not None
-        marks, _ = objective.tagger(at_words(states, batch.word_ends))
+        marks, _ = objective.tagger(states_at_words(states, batch.word_ends))
     wanted = torch.nn.functional.cross_entropy(marks.flatten(0, 1), batch.marks.flatten())
     assert float(found.tags) == pytest.approx(float(wanted), rel=1e-5)
     assert float(found.tags) != float(whole.tags)

@@ -17,7 +17,7 @@ from t5punct import model as models
 from t5punct.cli import main
 from t5punct.errors import ConfigError, InputError
 from t5punct.model import Model
-from t5punct.t5.tagger import Tagger, at_words
+from t5punct.t5.tagger import Tagger, states_at_words
 from t5punct.training.config import DataConfig, LossConfig, OptimConfig, TeacherConfig, TrainConfig
 from t5punct.training.examples.batches import collate
 from t5punct.training.examples.example import ChunkExamples
@@ -63,7 +63,9 @@ def test_labels_are_what_the_tagger_says_of_each_chunk_alone(teacher: Path, tiny
     assert model.tagger is not None
     for row in (0, 7, len(examples) - 1):
         batch = collate(model.tokenizer.pad_id)([examples[row]])
-        marks, cases = model.tagger(at_words(model.encode(batch.input_ids, batch.attention_mask), batch.word_ends))
+        marks, cases = model.tagger(
+            states_at_words(model.encode(batch.input_ids, batch.attention_mask), batch.word_ends)
+        )
         wanted = torch.cat([codes_of(head[0].softmax(-1)) for head in (marks, cases)], -1)
         read = torch.tensor([list(code) for code in stored.of_row(row)])
         assert torch.all((read - wanted).abs() <= 1)  # a batch adds in another order

@@ -37,7 +37,7 @@ from ...decoding.head import output_scale
 from ...errors import ConfigError
 from ...t5.delay import Delay, delayed_states
 from ...t5.layers import blocks_of, has_layers
-from ...t5.tagger import Tagger, at_words
+from ...t5.tagger import Tagger, states_at_words
 from ..config import LossConfig
 from ..examples.batches import Batch
 from ..examples.example import IGNORED
@@ -97,7 +97,7 @@ class Objective(nn.Module):
         if self.config.text_weight:
             text, slots = self._text_losses(states if delay is None else self._states(batch), batch)
         if self.tagger is not None:
-            marks, forms = self.tagger(at_words(states, batch.word_ends))  # (n_batch, n_words, n_classes)
+            marks, forms = self.tagger(states_at_words(states, batch.word_ends))  # (n_batch, n_words, n_classes)
             smoothing = self.config.label_smoothing
             tags, cases = _mean_loss(marks, batch.marks, smoothing), _mean_loss(forms, batch.cases, smoothing)
             if self.teacher is not None:

@@ -17,7 +17,7 @@ from torch.nn.functional import cross_entropy
 
 from ...decoding.batching import batch_by_length
 from ...model import Model
-from ...t5.tagger import Tagger, at_words
+from ...t5.tagger import Tagger, states_at_words
 from ..config import FitConfig
 from ..examples.batches import collate
 from ..examples.example import IGNORED, ChunkExamples, Example
@@ -76,6 +76,8 @@ def _states(model: Model, examples: Sequence[Example]) -> tuple[torch.Tensor, to
         batch = make([examples[place] for place in places]).to(model.device)
         states = encoder(input_ids=batch.input_ids, attention_mask=batch.attention_mask).last_hidden_state
         real = batch.marks != IGNORED
-        parts_of_batches.append((at_words(states, batch.word_ends)[real].float(), batch.marks[real], batch.cases[real]))
+        parts_of_batches.append(
+            (states_at_words(states, batch.word_ends)[real].float(), batch.marks[real], batch.cases[real])
+        )
     states, marks, cases = (torch.cat(parts) for parts in zip(*parts_of_batches, strict=True))
     return states, marks, cases

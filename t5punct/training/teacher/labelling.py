@@ -22,7 +22,7 @@ from ...decoding.batching import batch_by_length
 from ...decoding.precision import with_precision
 from ...errors import ConfigError, InputError
 from ...model import Model
-from ...t5.tagger import at_words
+from ...t5.tagger import states_at_words
 from ...t5.weights import weights_fingerprint
 from ...text.formats.files import take_place
 from ..examples.batches import collate
@@ -121,7 +121,7 @@ def _codes(model: Model, examples: Sequence[Example], batch_tokens: int) -> list
     for places in batch_by_length([len(example.source) for example in examples], batch_tokens):
         batch = make([examples[place] for place in places]).to(model.device)
         states = model.encode(batch.input_ids, batch.attention_mask)
-        logits = tagger(at_words(states, batch.word_ends))
+        logits = tagger(states_at_words(states, batch.word_ends))
         together = torch.cat([codes_of(head.float().softmax(-1)) for head in logits], -1).cpu()
         for place, words in zip(places, together, strict=True):
             codes[place] = words[: len(examples[place].word_ends)].clone()

@@ -20,7 +20,7 @@ from torch.nn.functional import cosine_similarity, kl_div
 from ... import model as models
 from ...errors import ConfigError
 from ...model import Model
-from ...t5.tagger import at_words
+from ...t5.tagger import states_at_words
 from ..config import TeacherConfig
 from ..examples.batches import Batch
 from .labels import case_probabilities, is_labels, mark_probabilities
@@ -92,7 +92,7 @@ class Teacher:
         encoder: Any = self._model.network.get_encoder()
         states = encoder(input_ids=batch.input_ids, attention_mask=batch.attention_mask).last_hidden_state
         assert self._model.tagger is not None  # noqa: S101  (checked at the start)
-        marks, cases = self._model.tagger(at_words(states, batch.word_ends))
+        marks, cases = self._model.tagger(states_at_words(states, batch.word_ends))
         return states, marks, cases
 
 
