@@ -121,7 +121,7 @@ class Punctuator:
         return type(self), (self.model, self.config)
 
     def with_config(self, **changes: object) -> Punctuator:
-        """Return the same model with other settings."""
+        """Return a punctuator of the same model with other settings."""
         return Punctuator(self.model, replace(self.config, **changes))  # type: ignore[arg-type]
 
     def punctuate(self, text: str) -> str:
@@ -230,7 +230,7 @@ class Punctuator:
         return closed_up(decisions) if self.config.render.disfluencies == REMOVE else iter(decisions)
 
     def window_votes(self, views: Iterable[View[Word]], *, whole: bool = False) -> Iterator[WindowVotes]:
-        """Yield what each window says of its slots; lazily, some batches at a time.
+        """Yield the votes of each window on its slots; lazily, some batches at a time.
 
         Masked slots on its right are left out, which saves time, unless the `whole` window is asked for.
         """

@@ -24,7 +24,7 @@ def report_removed(removed: Mapping[str, int], n_words: int, disfluencies: str) 
 
 
 def summarise_removed(removed: Mapping[str, int], n_words: int) -> str:
-    """Return what was removed, the most frequent first; of many words, the first ones."""
+    """List the removed words, the most frequent first; of many, the first ones."""
     total, ordered = sum(removed.values()), sorted(removed.items(), key=lambda pair: (-pair[1], pair[0]))
     shown = ", ".join(f"{word} {count}" for word, count in ordered[:_SHOWN_WORDS])
     more = f", and {len(ordered) - _SHOWN_WORDS} others" if len(ordered) > _SHOWN_WORDS else ""

@@ -37,13 +37,13 @@ def use_threads(wanted: int | None) -> None:
 
 
 def available_processors() -> int:
-    """Return how many processors this process may keep busy, by affinity and its cgroups' quota; at least one."""
+    """Count the processors that this process may keep busy, by affinity and its cgroups' quota; at least one."""
     bound = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return max(1, math.floor(min(bound, read_quota())))
 
 
 def read_quota(root: Path = Path("/sys/fs/cgroup"), groups: Path = Path("/proc/self/cgroup")) -> float:
-    """Return how many processors this process's cgroups, and those around them, allow it (Linux); or infinity.
+    """Read how many processors this process's cgroups, and those around them, allow it (Linux); or infinity.
 
     `groups` holds lines such as `0::/user/talk` (version 2) and `4:cpu,cpuacct:/user/talk` (version 1).
     """

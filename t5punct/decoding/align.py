@@ -145,7 +145,7 @@ def align(words: Sequence[str], text: str, alphabet: Alphabet | None = None) -> 
 def votes(
     alignment: Alignment, alphabet: Alphabet | None = None, config: AlignConfig | None = None
 ) -> tuple[Vote, ...]:
-    """Return one vote for each slot: certain of the label that was found, weighted by how well its word was found.
+    """Return one vote for each slot: certain of its label, weighted by how well its word was aligned.
 
     With an alphabet, marks outside it are left out.  A word that was not found keeps the case that the input has.
     If the whole window aligned worse than the config asks, all weights are 0.

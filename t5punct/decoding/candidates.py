@@ -149,7 +149,7 @@ class Candidates:
         self._choices: dict[tuple[str | None, bool, bool, bool, str], Choice] = {}
 
     def choice(self, window: WindowInput, place: int, n_marks: int) -> Choice:
-        """Return what may follow when `place` words and, in the last one's slot, `n_marks` marks have been written."""
+        """Return the options when `place` words and, in the last one's slot, `n_marks` marks have been written."""
         word = None
         if place < len(window.words):
             word = (window.spellings if self._tokenizer.task.cased else window.words)[place]

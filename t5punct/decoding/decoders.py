@@ -20,7 +20,7 @@ from .tagging import TagDecoder
 
 
 def make_decoder(model: Model, config: DecodingConfig) -> SlotDecoder | TagDecoder | None:
-    """Return what decides slots; None where text is generated and aligned."""
+    """Make the decoder of slots; None where text is generated and aligned."""
     match config.decoder:
         case "slots":
             return SlotDecoder(model, config)

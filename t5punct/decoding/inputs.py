@@ -85,7 +85,7 @@ class DecodingConfig:
         return Alphabet(marks, task.longest_label(self.style) if self.max_marks is None else self.max_marks)
 
     def odds(self, task: TaskConfig) -> dict[str, float]:
-        """Return how many times each mark counts.  Raises ConfigError for marks that the task does not have."""
+        """Return the factor of each mark's probability.  Raises ConfigError for marks that the task does not have."""
         check_odds(self.mark_odds or {}, task.slot_marks)
         return {} if self.mark_odds == {} else task.mark_odds | (self.mark_odds or {})
 

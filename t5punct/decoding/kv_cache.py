@@ -133,7 +133,7 @@ class ColumnEncoder:
 
     @torch.inference_mode()
     def read(self, memories: Sequence[Memory], words: Sequence[Sequence[Word]]) -> list[Memory]:
-        """Return what is remembered once each stream has heard these words."""
+        """Return the streams' memories once each has heard these words."""
         heard, incoming = [], []
         for memory, new in zip(memories, words, strict=True):
             ids = [token for word in new for token in word]

@@ -80,7 +80,7 @@ def evaluate(
 
 
 def _watch(decided: Iterable[Decision], before: int, on_progress: OnProgress | None) -> Iterator[Decision]:
-    """The same decisions, while `told` hears how many there are; `before` were made earlier."""
+    """Yield the decisions, and report how many there are; `before` of them were made earlier."""
     for number, decision in enumerate(decided, start=before + 1):
         yield decision
         if on_progress is not None and not number % _PROGRESS_WORDS:
@@ -88,7 +88,7 @@ def _watch(decided: Iterable[Decision], before: int, on_progress: OnProgress | N
 
 
 def alphabet_of(punctuator: Punctuator) -> Alphabet:
-    """Return what references are written with: all marks, also those that the model does not know, and misses.
+    """Return the marks of references: all of them, also those that the model does not know, and misses.
 
     With the sign of disfluent words if these are marked, as in the output.
     Raises ConfigError where they would be removed: what is gone cannot be scored.

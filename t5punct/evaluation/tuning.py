@@ -106,7 +106,7 @@ class VoteCache:
         self._votes: dict[tuple[int, int], tuple[Vote, ...]] = {}
 
     def decisions(self, strategy: Preset) -> list[Decision]:
-        """Return what the punctuator would decide with another strategy."""
+        """Return the punctuator's decisions with another strategy."""
         views = list(iter_views(self._words, strategy.windows))
         missing = [view for view in views if (view.window.start, view.window.stop) not in self._votes]
         for window_votes in self._punctuator.window_votes(missing, whole=True):
@@ -138,7 +138,7 @@ class Trials:
         return cls(punctuator, read_references(path, alphabet, case=case, max_words=max_words), on_progress)
 
     def work(self, strategies: Iterable[Preset]) -> int:
-        """Return how many words of progress it makes to try strategies that have windows of one size."""
+        """Count the words that are read and decided when strategies with windows of one size are tried."""
         windows_of_documents, n_decided = [set[tuple[int, int]]() for _ in self._documents], 0
         for strategy in strategies:
             for (document, _), windows in zip(self._documents, windows_of_documents, strict=True):

@@ -45,7 +45,7 @@ class Columns:
         return self._encoder.n_remembered_words
 
     def read(self, states: Sequence[StreamState]) -> list[StreamState]:
-        """Return the same streams, once the model has read all their words; several are computed together."""
+        """Return the states once the model has read all their words; several streams are computed together."""
         unread = [self._unread(state) for state in states]
         memories = self._encoder.read([part.memory for part in unread], [part.words for part in unread])
         return [

@@ -102,10 +102,10 @@ class Policy(Protocol):
         """Return the place in the stream from which the model reads."""
 
     def n_asked(self, state: StreamState) -> int:
-        """Return how many of the waiting slots, from the first on, could be final now."""
+        """Count the waiting slots, from the first on, that could be final now."""
 
     def n_ready(self, state: StreamState, votes: Sequence[Vote]) -> int:
-        """Return how many more slots are final; `votes` are those of the slots asked for."""
+        """Count the slots that are final now; `votes` are those of the slots asked for."""
 
 
 @dataclass(frozen=True)

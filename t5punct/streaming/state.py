@@ -77,7 +77,7 @@ class StreamState:
         return self.times[-n_behind] if n_behind <= len(self.times) else Times()
 
     def paused(self, pause: int) -> StreamState:
-        """Return the same state, with a silence after the last word, unless a longer one is known already."""
+        """Return the state with a silence after the last word, unless a longer one is known already."""
         if pause <= self.words[-1].pause:
             return self
         return replace(self, words=(*self.words[:-1], replace(self.words[-1], pause=pause)))

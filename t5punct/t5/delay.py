@@ -70,7 +70,7 @@ class Delay:
         return tuple(upper - lower for lower, upper in pairwise(shares))
 
     def reach_words(self, n_layers: int) -> int:
-        """Return how many words to the left a state depends on: each layer reaches on from what the one below saw."""
+        """Count the words to the left that a state depends on: each layer reaches on from what the one below saw."""
         return self.left_words * n_layers
 
 

@@ -43,7 +43,7 @@ class Tagger(nn.Module):
         return self.marks(states), self.cases(states)
 
     def log_odds(self, odds: Mapping[str, float], marks: str) -> torch.Tensor:
-        """Return what is added to marks' logits, (n_classes,); minus infinity for marks that may not be written."""
+        """Return a bias for the marks' logits, (n_classes,); minus infinity for marks that may not be written."""
         weights = [odds.get(mark, 1.0) if mark in marks else 0.0 for mark in self.mark_classes[1:]]
         return torch.tensor([0.0, *(math.log(weight) if weight else -math.inf for weight in weights)])
 

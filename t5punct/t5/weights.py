@@ -30,7 +30,7 @@ _KINDS = ("t5", "mt5", "umt5", ENCODER_T5)  # as config.json names them; v1.1, f
 
 
 def kind_of(folder: Path) -> str:
-    """Return what kind of model a folder holds, as its config says.
+    """Return the kind of model that a folder holds, by its config.
 
     Raises ModelError where it does not say: transformers would then look for code to run.
     """
@@ -116,7 +116,7 @@ def converted(state: dict[str, torch.Tensor], dtype: torch.dtype | None) -> dict
 
 
 def weights_fingerprint(*modules: nn.Module) -> str:
-    """Return what tells the weights of some modules from others, to the bit."""
+    """Return a hash of the weights of some modules."""
     digest = hashlib.sha256()
     for module in modules:
         for name, weight in sorted(module.state_dict().items()):

@@ -69,12 +69,12 @@ class BertLayer:
         return self._heads(self.query(x)) @ self._heads(self.key(x)).transpose(-1, -2) / math.sqrt(self.d_head)
 
     def attend(self, x: torch.Tensor, logits: torch.Tensor) -> torch.Tensor:
-        """Return what attention adds to x, output bias included: (n_batch, n_tokens, d)."""
+        """Compute what attention adds to x, output bias included: (n_batch, n_tokens, d)."""
         mixed = logits.softmax(-1) @ self._heads(self.value(x))
         return self.output(mixed.transpose(1, 2).flatten(2))
 
     def feed(self, x: torch.Tensor) -> torch.Tensor:
-        """Return what the feed-forward adds to x."""
+        """Compute what the feed-forward adds to x."""
         return self.contract(gelu(self.expand(x)))
 
     def _heads(self, x: torch.Tensor) -> torch.Tensor:
@@ -151,7 +151,7 @@ class Bert:
         )
 
     def first(self, n_layers: int) -> Bert:
-        """Return the same with its first `n_layers` layers only.  Raises ConfigError if it has fewer."""
+        """Return a BERT with this one's first `n_layers` layers only.  Raises ConfigError if it has fewer."""
         if not 1 <= n_layers <= len(self.layers):
             raise ConfigError(f"{n_layers} layers", expected=f"1 to {len(self.layers)}", fix="lower layers")
         return replace(self, layers=self.layers[:n_layers])

@@ -129,7 +129,7 @@ def save_checkpoint(
 
 
 def read_state(folder: Path) -> TrainState:
-    """Return where the run of a checkpoint stands."""
+    """Read the state of a checkpoint's run."""
     return TrainState(**json.loads((folder / STATE_FILE).read_text(encoding="utf-8")))
 
 

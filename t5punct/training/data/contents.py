@@ -128,7 +128,7 @@ def count_content(rows: Iterable[Chunk]) -> Content:
 
 
 def iter_warnings(corpora: Iterable[CorpusConfig], surveys: Iterable[Survey], *, cased: bool) -> Iterator[str]:
-    """Yield what is wrong with a corpus, most likely, in one line each."""
+    """Yield warnings about corpora that are probably not as they should be, a line each."""
     for corpus, survey in zip(corpora, surveys, strict=True):
         sample = survey.sample
         if sample.n_words and sample.n_marks < FEWEST_MARKS * sample.n_words:
@@ -171,7 +171,7 @@ def brief(report: PrepareReport) -> Iterator[str]:
 
 
 def as_json(report: PrepareReport) -> str:
-    """Return how many words were taken of each corpus, in the settings' order; 0 of a stream, which is not counted."""
+    """Return the counts of each corpus as json, in the settings' order; 0 for a stream, which is not counted."""
     corpora = [
         {"style": corpus.style, "documents": corpus.documents, "words": corpus.words} for corpus in report.corpora
     ]

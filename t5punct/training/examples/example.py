@@ -131,7 +131,7 @@ class ChunkExamples(Dataset[Example]):
         return list(self.rows[[self._chunks[index] for index in indices]]["source"])
 
     def unmarked_odds(self, n_examples: int = 4000) -> float:
-        """Return how many times higher the odds of no mark are in the data than in its questions, by some examples."""
+        """Estimate how many times higher the odds of no mark are in the data than in its questions."""
         n_slots = n_unmarked = n_asked = n_asked_unmarked = 0
         for index in self._chunks[:: max(1, len(self) // n_examples)]:
             words = self._words(self.rows[index])

@@ -76,7 +76,7 @@ def read_prepare_config(path: str) -> PrepareConfig | None:
 
 
 def fingerprint(examples: object) -> str:
-    """Return what tells a data set from one made anew in its place: a hash of some chunks and of their number."""
+    """Return a data set's fingerprint: a hash of some of its chunks and of their number; one made anew has another."""
     if not isinstance(examples, ChunkExamples):
         return ""
     rows = examples.rows

@@ -62,7 +62,7 @@ class Losses:
     teacher: torch.Tensor
 
     def on_cpu(self) -> Losses:
-        """Return the same numbers where they can be read: a device is waited for once, not for each of them."""
+        """Return the losses on the CPU: the device is waited for once, not for each number."""
         values = torch.stack([getattr(self, field.name).detach().float() for field in fields(self)]).cpu()
         return Losses(*values)
 

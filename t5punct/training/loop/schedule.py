@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def warm_up_warnings(config: OptimConfig, n_steps: int) -> Iterator[str]:
-    """Yield what is odd where a run ends before its warm-up does."""
+    """Yield warnings if a run ends before its warm-up does."""
     if config.schedule != "constant" and config.warmup_steps >= n_steps:
         yield (
             f"a warm-up of {config.warmup_steps} steps in a run of {n_steps}: the learning rate never reaches "
@@ -27,7 +27,7 @@ def warm_up_warnings(config: OptimConfig, n_steps: int) -> Iterator[str]:
 
 
 def rate_now(config: OptimConfig, schedule: Any) -> float:
-    """Return where the schedule has taken `optim.lr`: the groups of an optimiser may have rates of their own."""
+    """Return the scheduled value of `optim.lr`: the groups of an optimiser may have rates of their own."""
     return config.lr * float(schedule.lr_lambdas[0](schedule.last_epoch))
 
 

@@ -37,7 +37,7 @@ def check_sharded(accelerator: Any, optim: OptimConfig) -> None:
 
 
 def gather_whole(tensor: torch.Tensor) -> torch.Tensor:
-    """Return all of a tensor of which each process may hold a part."""
+    """Gather a tensor of which each process may hold a part."""
     return tensor.full_tensor() if isinstance(tensor, DTensor) else tensor
 
 

@@ -38,7 +38,7 @@ class Point:
 
 
 def log_of(run: Path) -> Path:
-    """Return where a run's log is."""
+    """Return the path of a run's log."""
     run = run.absolute()  # `.` has no name
     return run.with_name(run.name + ".log.jsonl")
 
@@ -64,7 +64,7 @@ def read_log(path: Path) -> tuple[Point, ...]:
 
 
 def seconds_of(points: Sequence[Point]) -> float:
-    """Return how long the training took, without validation and saving: words by words a second, line by line."""
+    """Return the seconds of training, without validation and saving: words by words a second, line by line."""
     seconds = before = 0.0
     for point in points:
         if point.words_per_second:

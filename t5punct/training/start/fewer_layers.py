@@ -20,7 +20,7 @@ from ...t5.layers import blocks_of
 
 
 def with_decoder_layers(model: Model, n_layers: int) -> Model:
-    """Return the same model with its decoder's first layers only, to be trained on; the given one stays as it is.
+    """Return a model with this one's first decoder layers only, to be trained on.
 
     A shallow decoder is what slot decoding wants: the encoder runs once, the decoder several times (Kasai 2021).
     Raises ConfigError if it has fewer.
@@ -35,7 +35,7 @@ def with_decoder_layers(model: Model, n_layers: int) -> Model:
 
 
 def with_encoder_layers(model: Model, layers: Sequence[int]) -> Model:
-    """Return the same model with some of its encoder's layers only, to be trained on; the given one is left alone.
+    """Return a model with some of this one's encoder layers only, to be trained on.
 
     It forgets which layers look ahead with a delay (`t5/delay.py`): they are other layers now.  In most T5s only the
     first layer has relative position biases, which all layers use: they go to the first one that is kept.

@@ -26,7 +26,7 @@ _LONG_FROM = 0.01  # of the chunks
 
 
 def check_suitable(examples: ChunkExamples, name: str) -> tuple[str, ...]:
-    """Return what is worth knowing before a model called `name` is trained on some examples.
+    """Return warnings for a model called `name` that is to be trained on some examples.
 
     Raises ModelError if a mark or the capitals of its task are lost in its tokenizer.
     """
