@@ -18,7 +18,7 @@ from transformers import get_scheduler, set_seed
 from t5punct import model as models
 from t5punct.model import Model
 from t5punct.training.config import LossConfig
-from t5punct.training.examples.batches import BatchSampler, collate
+from t5punct.training.examples.batches import BatchSampler, make_collator
 from t5punct.training.examples.example import ChunkExamples
 from t5punct.training.loop.objective import Objective
 
@@ -29,7 +29,7 @@ def fine_tune(model: Model, data: str, n_steps: int, *, lr: float, warmup_steps:
     """Return the model after `n_steps` of AdamW on the chunks of a prepared data set."""
     examples = ChunkExamples(load_from_disk(data)["train"], model.tokenizer, seed=SEED)
     sampler = BatchSampler(examples.lengths, batch_tokens, SEED)
-    loader = DataLoader(examples, batch_sampler=sampler, collate_fn=collate(model.tokenizer.pad_id))
+    loader = DataLoader(examples, batch_sampler=sampler, collate_fn=make_collator(model.tokenizer.pad_id))
     model.network.set_attn_implementation("eager")  # with gradients a quarter faster on a CPU
     objective = Objective(model, LossConfig(tagger_weight=float(model.tagger is not None))).train()
     if objective.tagger is not None:

@@ -26,7 +26,7 @@ def prepare(config: Config = None, overrides: Overrides = None) -> None:
     from datasets.utils.logging import CRITICAL, disable_progress_bar, enable_progress_bar, set_verbosity
 
     from ..config import load
-    from ..training.data.contents import brief
+    from ..training.data.contents import iter_summary
     from ..training.data.prepare import PrepareConfig
     from ..training.data.prepare import prepare as run
 
@@ -39,7 +39,7 @@ def prepare(config: Config = None, overrides: Overrides = None) -> None:
         f"{report.output}: {report.train_chunks} chunks of {report.train_words} words to train on, "
         f"{report.validation_chunks} chunks to validate with"
     )
-    for line in brief(report):
+    for line in iter_summary(report):
         typer.echo(line)
     for warning in report.warnings:
         typer.echo(f"t5punct: warning: {warning}", err=True)

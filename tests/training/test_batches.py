@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from t5punct.errors import ConfigError
 from t5punct.t5.delay import NOBODY
-from t5punct.training.examples.batches import BatchSampler, collate
+from t5punct.training.examples.batches import BatchSampler, make_collator
 from t5punct.training.examples.example import IGNORED, Example
 
 LENGTHS = st.lists(st.integers(1, 60), max_size=200)
@@ -57,7 +57,7 @@ def test_collate_pads_and_masks() -> None:
     nothing = IGNORED
     one = Example((5, 6, 7, 1), (5, 8, 6, 7, 1), (5, 6, 6, nothing, 1), (1, 2), (1, 0), (1, 0), (0, 0, 1, NOBODY))
     other = Example(source=(5, 1), target=(5, 1), next_word_ids=(), word_ends=(0,), marks=(3,), cases=(2,))
-    batch = collate(pad_id=0)([one, other])
+    batch = make_collator(pad_id=0)([one, other])
     assert batch.input_ids.tolist() == [[5, 6, 7, 1], [5, 1, 0, 0]]
     assert batch.attention_mask.tolist() == [[1, 1, 1, 1], [1, 1, 0, 0]]
     assert batch.labels.tolist() == [[5, 8, 6, 7, 1], [5, 1, IGNORED, IGNORED, IGNORED]]

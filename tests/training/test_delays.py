@@ -17,7 +17,7 @@ from t5punct.model import Model
 from t5punct.t5.delay import NOBODY, PREFIX, Delay, delayed_states
 from t5punct.t5.tagger import states_at_words
 from t5punct.training.config import LossConfig, TrainConfig
-from t5punct.training.examples.batches import Batch, collate
+from t5punct.training.examples.batches import Batch, make_collator
 from t5punct.training.examples.delays import DelayConfig, draw_delay
 from t5punct.training.examples.example import ChunkExamples, Example
 from t5punct.training.loop import train as loop
@@ -40,7 +40,7 @@ def batch(tiny_model: Model) -> Batch:
     for row in rows:
         data = _Rows({"source": [row], "target": [row + "."], "style": ["talk"], "n_words": [len(row.split())]})
         found.append(ChunkExamples(data, tiny_model.tokenizer)[0])
-    return collate(tiny_model.tokenizer.pad_id)(found)
+    return make_collator(tiny_model.tokenizer.pad_id)(found)
 
 
 class _Rows(dict[str, list[object]]):

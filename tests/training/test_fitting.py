@@ -12,7 +12,7 @@ from datasets import load_from_disk
 
 from t5punct.model import Model
 from t5punct.training.config import FitConfig, LossConfig, TrainConfig
-from t5punct.training.examples.batches import collate
+from t5punct.training.examples.batches import make_collator
 from t5punct.training.examples.example import ChunkExamples
 from t5punct.training.loop.objective import Losses, Objective
 from t5punct.training.loop.train import build
@@ -27,7 +27,7 @@ def examples(tiny_model: Model, tiny_data: Path) -> ChunkExamples:
 
 
 def losses(model: Model, examples: ChunkExamples, config: LossConfig, n_examples: int = 40) -> Losses:
-    batch = collate(model.tokenizer.pad_id)([examples[index] for index in range(n_examples)])
+    batch = make_collator(model.tokenizer.pad_id)([examples[index] for index in range(n_examples)])
     with torch.no_grad():
         found: Losses = Objective(model, config)(batch)
     return found
@@ -103,7 +103,7 @@ def test_a_fitted_copier_learns_from_the_first_step(tiny_model: Model, examples:
         model = fit_heads(model, examples, FitConfig(copier_words=words))
         optimiser = torch.optim.AdamW(model.network.parameters(), lr=1e-3)
         objective = Objective(model, LossConfig()).train()
-        batch = collate(model.tokenizer.pad_id)([examples[index] for index in range(40)])
+        batch = make_collator(model.tokenizer.pad_id)([examples[index] for index in range(40)])
         for _ in range(15):
             optimiser.zero_grad()
             loss = objective(batch).total

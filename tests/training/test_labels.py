@@ -19,7 +19,7 @@ from t5punct.errors import ConfigError, InputError
 from t5punct.model import Model
 from t5punct.t5.tagger import Tagger, states_at_words
 from t5punct.training.config import DataConfig, LossConfig, OptimConfig, TeacherConfig, TrainConfig
-from t5punct.training.examples.batches import collate
+from t5punct.training.examples.batches import make_collator
 from t5punct.training.examples.example import ChunkExamples
 from t5punct.training.examples.noise import NoiseConfig
 from t5punct.training.loop.objective import Objective
@@ -62,7 +62,7 @@ def test_labels_are_what_the_tagger_says_of_each_chunk_alone(teacher: Path, tiny
     examples = ChunkExamples(rows_of(tiny_data), model.tokenizer)
     assert model.tagger is not None
     for row in (0, 7, len(examples) - 1):
-        batch = collate(model.tokenizer.pad_id)([examples[row]])
+        batch = make_collator(model.tokenizer.pad_id)([examples[row]])
         marks, cases = model.tagger(
             states_at_words(model.encode(batch.input_ids, batch.attention_mask), batch.word_ends)
         )
@@ -104,7 +104,7 @@ def test_it_goes_on_where_it_was_stopped(
 def test_learning_from_labels_is_learning_from_the_teacher(teacher: Path, tiny_data: Path, labels: Path) -> None:
     model = models.load(teacher)
     examples = ChunkExamples(rows_of(tiny_data), model.tokenizer, labels=Labels(labels))
-    batch = collate(model.tokenizer.pad_id)([examples[row] for row in range(4)])
+    batch = make_collator(model.tokenizer.pad_id)([examples[row] for row in range(4)])
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(8)
         pupil = replace(model, tagger=Tagger(TINY_SHAPE.d_model, model.task.marks))

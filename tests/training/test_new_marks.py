@@ -17,7 +17,7 @@ from t5punct.text.render import RenderConfig
 from t5punct.training.config import DataConfig, OptimConfig, TrainConfig
 from t5punct.training.examples.disfluencies import DisfluencyConfig
 from t5punct.training.loop.train import train
-from t5punct.training.start.new_marks import as_learned, with_disfluencies
+from t5punct.training.start.new_marks import match_disfluencies, with_disfluencies
 
 TEXT = "we know that this is right what how are you today well i think it's time to go"
 
@@ -86,8 +86,8 @@ def test_training_begins_with_the_new_mark_where_it_is_learned(
 
 def test_a_model_that_will_forget_the_sign_is_named(tagged_model: Model, caplog: pytest.LogCaptureFixture) -> None:
     made = with_disfluencies(tagged_model)
-    assert as_learned(made, DisfluencyConfig(marked=0.5)) is made
-    assert as_learned(tagged_model, DisfluencyConfig()) is tagged_model
+    assert match_disfluencies(made, DisfluencyConfig(marked=0.5)) is made
+    assert match_disfluencies(tagged_model, DisfluencyConfig()) is tagged_model
     assert not caplog.records
-    assert as_learned(made, DisfluencyConfig()) is made
+    assert match_disfluencies(made, DisfluencyConfig()) is made
     assert "fresh knows disfluencies and will forget them" in caplog.text

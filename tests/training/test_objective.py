@@ -11,7 +11,7 @@ from t5punct.decoding.stepwise import SlotWriter
 from t5punct.errors import ConfigError
 from t5punct.model import Model
 from t5punct.training.config import LossConfig
-from t5punct.training.examples.batches import Batch, collate
+from t5punct.training.examples.batches import Batch, make_collator
 from t5punct.training.examples.example import IGNORED, ChunkExamples
 from t5punct.training.loop.objective import Objective
 from t5punct.training.loop.optimisers import freeze
@@ -37,7 +37,7 @@ class Rows(dict):
 @pytest.fixture
 def batch(tiny_model: Model) -> Batch:
     examples = ChunkExamples(Rows(ROWS), tiny_model.tokenizer)
-    return collate(tiny_model.tokenizer.pad_id)([examples[0], examples[1]])
+    return make_collator(tiny_model.tokenizer.pad_id)([examples[0], examples[1]])
 
 
 def cross_entropy(logits: list[float], wanted: int) -> float:
@@ -65,7 +65,7 @@ def test_the_loss_of_slots_is_normalised_as_slot_decoding_does_it(tiny_model: Mo
     """Summed over what step-by-step decoding is offered along the target, where that is a choice; no label is full."""
     model = tiny_model.with_task(marks=",.?!", cased=False, max_marks=9)
     examples = ChunkExamples(Rows(ROWS), model.tokenizer)
-    batch = collate(model.tokenizer.pad_id)([examples[0], examples[1]])
+    batch = make_collator(model.tokenizer.pad_id)([examples[0], examples[1]])
     losses = Objective(model, LossConfig(text_weight=0.5, slot_weight=3.0))(batch)
     logits = model.network(input_ids=batch.input_ids, attention_mask=batch.attention_mask, labels=batch.labels).logits
     by_hand = []
@@ -96,7 +96,7 @@ def test_smoothed_losses_ask_for_a_little_of_every_class(tiny_model: Model) -> N
     torch.manual_seed(2)
     model = tiny_model.with_task(marks=",.?!", cased=False, max_marks=9)
     examples = ChunkExamples(Rows(ROWS), model.tokenizer)
-    batch = collate(model.tokenizer.pad_id)([examples[0], examples[1]])
+    batch = make_collator(model.tokenizer.pad_id)([examples[0], examples[1]])
     tagger = Objective(model, LossConfig(tagger_weight=1.0)).tagger
     exact, found = (
         Objective(replace(model, tagger=tagger), LossConfig(slot_weight=1.0, tagger_weight=1.0, label_smoothing=share))(
@@ -120,7 +120,8 @@ def test_smoothed_losses_of_padding_are_left_out(tiny_model: Model) -> None:
     first, second = examples[0], examples[1]
     with torch.no_grad():
         both, one, other = (
-            objective(collate(tiny_model.tokenizer.pad_id)(chosen)) for chosen in ([first, second], [first], [second])
+            objective(make_collator(tiny_model.tokenizer.pad_id)(chosen))
+            for chosen in ([first, second], [first], [second])
         )
     assert float(both.tags) == pytest.approx((3 * float(one.tags) + 2 * float(other.tags)) / 5, rel=1e-5)
 
@@ -159,7 +160,7 @@ def test_padding_and_batch_mates_do_not_change_an_example(tiny_model: Model) -> 
     torch.manual_seed(2)
     objective = Objective(tiny_model, LossConfig(tagger_weight=1.0))
     examples = ChunkExamples(Rows(ROWS), tiny_model.tokenizer)
-    pad = collate(tiny_model.tokenizer.pad_id)
+    pad = make_collator(tiny_model.tokenizer.pad_id)
     with torch.no_grad():
         both, one, other = (
             objective(pad(chosen)) for chosen in ([examples[0], examples[1]], [examples[0]], [examples[1]])

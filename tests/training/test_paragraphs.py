@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tiny import tiny_text
 
-from t5punct.training.data.paragraphs import is_wrapped, paragraphs, text_documents
+from t5punct.training.data.paragraphs import is_wrapped, join_paragraphs, text_documents
 
 PARAGRAPHS = [" ".join(tiny_text(6, seed)) for seed in range(30)]
 
@@ -51,4 +51,4 @@ def test_the_unit_can_be_named(tmp_path: Path) -> None:
 
 
 def test_blank_lines_in_any_number_are_between_paragraphs() -> None:
-    assert list(paragraphs(["", " ", "a", " b ", "\t", "", "c"])) == ["a b", "c"]
+    assert list(join_paragraphs(["", " ", "a", " b ", "\t", "", "c"])) == ["a b", "c"]

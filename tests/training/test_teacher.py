@@ -18,7 +18,7 @@ from t5punct.model import Model
 from t5punct.t5.delay import Delay
 from t5punct.t5.tagger import Tagger
 from t5punct.training.config import LossConfig, TeacherConfig, TrainConfig
-from t5punct.training.examples.batches import Batch, collate
+from t5punct.training.examples.batches import Batch, make_collator
 from t5punct.training.examples.example import ChunkExamples
 from t5punct.training.loop.objective import Losses, Objective
 from t5punct.training.loop.train import train
@@ -45,7 +45,7 @@ def folder(taught: Model, tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.fixture
 def batch(tiny_model: Model, tiny_data: Path) -> Batch:
     examples = ChunkExamples(load_from_disk(str(tiny_data))["train"], tiny_model.tokenizer)
-    return collate(tiny_model.tokenizer.pad_id)([examples[0], examples[1], examples[2]])
+    return make_collator(tiny_model.tokenizer.pad_id)([examples[0], examples[1], examples[2]])
 
 
 def losses(model: Model, config: TeacherConfig, batch: Batch) -> Losses:

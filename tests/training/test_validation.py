@@ -15,7 +15,7 @@ from t5punct.training.config import DataConfig, TrainConfig, ValidationConfig
 from t5punct.training.data.chunks import ChunkConfig
 from t5punct.training.data.corpora import CorpusConfig
 from t5punct.training.data.prepare import PrepareConfig, prepare
-from t5punct.training.examples.batches import collate
+from t5punct.training.examples.batches import make_collator
 from t5punct.training.examples.example import ChunkExamples
 from t5punct.training.loop.train import build, train
 from t5punct.training.loop.validation import Validator
@@ -54,7 +54,7 @@ def test_the_held_out_loss_is_the_mean_over_target_tokens(config: TrainConfig, t
     n_tokens = n_slots = 0
     with torch.no_grad():
         for example in (examples[index] for index in range(len(examples))):
-            losses = run.objective(collate(run.model.tokenizer.pad_id)([example]))
+            losses = run.objective(make_collator(run.model.tokenizer.pad_id)([example]))
             text += float(losses.text) * len(example.target)
             tags += float(losses.tags) * len(example.marks)
             n_tokens, n_slots = n_tokens + len(example.target), n_slots + len(example.marks)

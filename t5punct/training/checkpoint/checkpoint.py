@@ -23,7 +23,7 @@ from ...errors import ConfigError, ModelError
 from ...t5.folder import writing_folder
 from ...t5.weights import broken_weights
 from ...text.formats.files import take_place
-from .keeping import copy_best, keep_earlier, take_along
+from .keeping import carry_over, copy_best, keep_earlier
 from .lock import check_own
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def save_checkpoint(
             if (folder / STATE_FILE).is_file():
                 keep_earlier(folder, partial, read_state(folder).step, state.step, config.keep)
             if folder.exists():
-                take_along(folder, partial)
+                carry_over(folder, partial)
     except BaseException:
         shutil.rmtree(partial, ignore_errors=True)  # on a full disk it takes the room that is missing
         raise

@@ -52,7 +52,7 @@ def keep_earlier(folder: Path, successor: Path, step: int, next_step: int, keep:
             shutil.copytree(path, successor / path.name, copy_function=_link)
 
 
-def take_along(folder: Path, successor: Path) -> None:
+def carry_over(folder: Path, successor: Path) -> None:
     """Link the best model of a folder into its successor, and copy what is no part of a checkpoint: cards, notes.
 
     The run's report stays behind: it is about the weights that are replaced.

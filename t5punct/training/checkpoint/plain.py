@@ -37,7 +37,7 @@ class PlainModel:
         """
         if not self._copied:
             return model
-        state = self._gathered(self.accelerator.unwrap_model(objective))
+        state = self._gather(self.accelerator.unwrap_model(objective))
         if not self.accelerator.is_main_process:
             return model
         # a second copy takes the device's memory only while it is used
@@ -46,7 +46,7 @@ class PlainModel:
         _write(network, merge_adapters(own, self.lora.scale) if self.lora.rank else own)
         return replace(model, network=network, tagger=_tagger(model, state, network.device))
 
-    def _gathered(self, objective: nn.Module) -> dict[str, torch.Tensor]:
+    def _gather(self, objective: nn.Module) -> dict[str, torch.Tensor]:
         """The trained weights, whole and on the CPU where they were in parts; only the first process keeps them all."""
         if not is_sharded(self.accelerator):
             return objective.state_dict()

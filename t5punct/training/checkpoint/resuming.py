@@ -29,7 +29,9 @@ def check_resumed(config: TrainConfig) -> None:
     file = Path(config.output) / TRAIN_FILE
     if not file.is_file():
         return
-    began, now = (dotted(asdict(run_config)) for run_config in (settings.load_plain(TrainConfig, file), config))
+    began, now = (
+        flatten_settings(asdict(run_config)) for run_config in (settings.load_plain(TrainConfig, file), config)
+    )
     for name in began | now:
         if began.get(name) != now.get(name) and not any(f"{name}.".startswith(f"{may}.") for may in MAY_CHANGE):
             raise ConfigError(
@@ -74,12 +76,12 @@ def check_same_base(network: Any, folder: Path) -> None:
         )
 
 
-def dotted(values: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+def flatten_settings(values: dict[str, Any], prefix: str = "") -> dict[str, Any]:
     """Return nested settings by their dotted names."""
     dotted_values: dict[str, Any] = {}
     for name, value in values.items():
         if isinstance(value, dict):
-            dotted_values |= dotted(value, f"{prefix}{name}.")
+            dotted_values |= flatten_settings(value, f"{prefix}{name}.")
         else:
             dotted_values[prefix + name] = value
     return dotted_values

@@ -155,7 +155,7 @@ def _odd(corpus: CorpusConfig, survey: Survey, odd: Odd, what: str) -> str:
     return f"{corpus.title}: {odd.n_documents:,} of {len(survey.n_words):,} documents ({named}) have {what}"
 
 
-def brief(report: PrepareReport) -> Iterator[str]:
+def iter_summary(report: PrepareReport) -> Iterator[str]:
     """Yield the report in a few lines, for a terminal."""
     content = report.content
     n_short, n_empty = (

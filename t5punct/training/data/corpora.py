@@ -39,11 +39,11 @@ def iter_documents(
     """
     texts = (document.text for document in source_documents(corpus, pauses_ms) if document.text.strip())
     if corpus.streaming:
-        yield from _streamed(corpus, texts, split, holdout_percent)
+        yield from _iter_stream(corpus, texts, split, holdout_percent)
         return
     pieces = plan_pieces(corpus, survey_corpus(corpus, pauses_ms), split, seed=seed, holdout_percent=holdout_percent)
     # joined at random, documents must be at hand
-    texts_of_pieces = _joined(pieces, list(texts)) if corpus.join > 1 else _in_order(pieces, texts)
+    texts_of_pieces = _join_pieces(pieces, list(texts)) if corpus.join > 1 else _pair_in_order(pieces, texts)
     for piece, text in texts_of_pieces:
         if piece.start is None:
             yield text
@@ -84,19 +84,19 @@ def _budget(corpus: CorpusConfig, split: str, holdout_percent: float) -> int | N
     return corpus.words if split == "train" else round(corpus.words * percent / 100)
 
 
-def _joined(pieces: Iterator[Piece], texts: Sequence[str]) -> Iterator[tuple[Piece, str]]:
+def _join_pieces(pieces: Iterator[Piece], texts: Sequence[str]) -> Iterator[tuple[Piece, str]]:
     for piece in pieces:
         yield piece, " ".join(texts[number] for number in piece.documents)
 
 
-def _in_order(pieces: Iterator[Piece], texts: Iterator[str]) -> Iterator[tuple[Piece, str]]:
+def _pair_in_order(pieces: Iterator[Piece], texts: Iterator[str]) -> Iterator[tuple[Piece, str]]:
     """Each piece with its one document."""
     numbered = enumerate(texts)
     for piece in pieces:
         yield piece, next(text for number, text in numbered if number == piece.documents[0])
 
 
-def _streamed(corpus: CorpusConfig, texts: Iterator[str], split: str, holdout_percent: float) -> Iterator[str]:
+def _iter_stream(corpus: CorpusConfig, texts: Iterator[str], split: str, holdout_percent: float) -> Iterator[str]:
     """The first documents of a split, up to its budget: how many there are in all is not known."""
     every = corpus.holdout_every or (max(2, round(100 / holdout_percent)) if holdout_percent else 0)
     left = _budget(corpus, split, holdout_percent)

@@ -2,7 +2,7 @@
 
 In: a text file's lines.  Out: documents.
 
->>> list(paragraphs(["He saw", "it.", "", "So did I."]))
+>>> list(join_paragraphs(["He saw", "it.", "", "So did I."]))
 ['He saw it.', 'So did I.']
 """
 
@@ -30,12 +30,12 @@ def text_documents(path: str | Path, unit: str) -> Iterator[str]:
         text = " ".join(line.strip() for line in lines if line.strip())
         yield from [text] if text else []
     elif unit == "paragraph":
-        yield from paragraphs(lines)
+        yield from join_paragraphs(lines)
     else:
         yield from (line for line in lines if line.strip())
 
 
-def paragraphs(lines: Iterable[str]) -> Iterator[str]:
+def join_paragraphs(lines: Iterable[str]) -> Iterator[str]:
     """Yield lines that follow each other, as one; blank lines are between."""
     together: list[str] = []
     for line in lines:

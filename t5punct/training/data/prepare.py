@@ -74,12 +74,12 @@ def prepare(config: PrepareConfig) -> PrepareReport:
     if not config.corpora:
         raise ConfigError("no corpora", expected="corpora: [{path: FILE, style: talk}]", fix="see configs/")
     task = _task(config)
-    for corpus in _located(config):
+    for corpus in _locate(config):
         task.prefix_for(corpus.style)  # an unknown style is reported here, not in training
         _check_apart(config.output, corpus)
     with make_data_folder(Path(config.output)) as output:
         here = replace(config, output=str(output))
-        surveys = [_survey_with_text(corpus, config.pauses_ms) for corpus in _located(config)]
+        surveys = [_survey_with_text(corpus, config.pauses_ms) for corpus in _locate(config)]
         if config.tokenizer == "train":
             _learn_vocabulary(here, output, surveys)
         with tempfile.TemporaryDirectory(dir=output, prefix=".cache-") as cache:
@@ -97,12 +97,12 @@ def prepare(config: PrepareConfig) -> PrepareReport:
 
 def _plans(config: PrepareConfig, surveys: Sequence[Survey], split: str) -> Iterator[Iterator[Piece]]:
     """What is taken of each corpus for a split."""
-    for corpus, survey in zip(_located(config), surveys, strict=True):
+    for corpus, survey in zip(_locate(config), surveys, strict=True):
         yield plan_pieces(corpus, survey, split, seed=config.seed, holdout_percent=config.holdout_percent)
 
 
 def _report(config: PrepareConfig, surveys: Sequence[Survey], splits: dict[str, Any]) -> PrepareReport:
-    train, corpora = splits["train"], _located(config)
+    train, corpora = splits["train"], _locate(config)
     counts = [
         count_corpus(
             corpus,
@@ -149,7 +149,7 @@ def _no_chunk(config: PrepareConfig, surveys: Sequence[Survey]) -> ConfigError:
     )
 
 
-def _located(config: PrepareConfig) -> list[CorpusConfig]:
+def _locate(config: PrepareConfig) -> list[CorpusConfig]:
     """The corpora, with the folder that their paths are relative to."""
     return [
         replace(corpus, path=str(Path(config.root) / corpus.path)) if corpus.path else corpus
@@ -185,7 +185,7 @@ def all_chunks(
 ) -> Iterator[Chunk]:
     """Yield the chunks of one split, corpus after corpus; all of them, or those of some workers."""
     n_tokens = _token_counter(config) if check_tokens else None
-    for corpus, located in zip(config.corpora, _located(config), strict=True):
+    for corpus, located in zip(config.corpora, _locate(config), strict=True):
         chosen = iter_documents(
             located, split, seed=config.seed, holdout_percent=config.holdout_percent, pauses_ms=config.pauses_ms
         )

@@ -96,7 +96,7 @@ class BatchSampler(Sampler[list[int]]):
         return self._batches
 
 
-def collate(pad_id: int) -> Callable[[Sequence[Example]], Batch]:
+def make_collator(pad_id: int) -> Callable[[Sequence[Example]], Batch]:
     """Return a function that pads examples into a batch."""
 
     def pad(rows: Sequence[tuple[int, ...]], value: int) -> torch.Tensor:

@@ -21,7 +21,7 @@ from ..data.folder import SETTINGS
 from ..data.prepare import PrepareConfig
 from ..start.suitability import check_case
 from ..teacher.labels import Labels, is_labels
-from .batches import BatchSampler, collate
+from .batches import BatchSampler, make_collator
 from .example import ChunkExamples, CopyExamples
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def load_data(
     loader = torch.utils.data.DataLoader(
         examples,
         batch_sampler=sampler,
-        collate_fn=collate(model.tokenizer.pad_id),
+        collate_fn=make_collator(model.tokenizer.pad_id),
         num_workers=config.data.workers,
         generator=torch.Generator(),  # its own: after a resume, a restarted epoch must not change dropout's numbers
     )

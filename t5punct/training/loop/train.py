@@ -18,7 +18,7 @@ from ...errors import ConfigError
 from ..checkpoint.checkpoint import check_output, clear_leftovers, save_checkpoint
 from ..checkpoint.lock import lock_folder
 from ..checkpoint.optimiser_state import collect_tensors
-from ..checkpoint.resuming import dotted
+from ..checkpoint.resuming import flatten_settings
 from ..config import TrainConfig
 from ..examples.delays import draw_delay
 from .objective import Losses
@@ -39,7 +39,7 @@ def train(config: TrainConfig) -> Path:
         if is_first:
             clear_leftovers(output)
         run = build(config)
-        start_trackers(run.accelerator, config, dotted(asdict(config)))
+        start_trackers(run.accelerator, config, flatten_settings(asdict(config)))
         try:
             _train(run, config, output)
         finally:

@@ -22,7 +22,7 @@ from ...punctuator import Punctuator, PunctuatorConfig
 from ...text.formats.files import read_lines
 from ...text.formats.iwslt import is_iwslt, read_rows
 from ..config import LossConfig, ValidationConfig
-from ..examples.batches import collate
+from ..examples.batches import make_collator
 from ..examples.example import IGNORED, ChunkExamples
 from .objective import Objective
 
@@ -70,7 +70,7 @@ class Validator:
         if self.rows is None:
             return {}
         examples = ChunkExamples(self.rows, model.tokenizer)
-        make = collate(model.tokenizer.pad_id)
+        make = make_collator(model.tokenizer.pad_id)
         objective = Objective(model, LossConfig(tagger_weight=float(model.tagger is not None)))
         text = tags = 0.0
         n_tokens = n_slots = 0

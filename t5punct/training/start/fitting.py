@@ -19,7 +19,7 @@ from ...decoding.batching import batch_by_length
 from ...model import Model
 from ...t5.tagger import Tagger, states_at_words
 from ..config import FitConfig
-from ..examples.batches import collate
+from ..examples.batches import make_collator
 from ..examples.example import IGNORED, ChunkExamples, Example
 from .copier import fit_copier
 
@@ -70,7 +70,7 @@ def _fit(head: torch.nn.Linear, states: torch.Tensor, classes: torch.Tensor) -> 
 @torch.no_grad()
 def _states(model: Model, examples: Sequence[Example]) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """States of each word's last token (n_words, d_model), and the classes of its slot and case."""
-    make, encoder = collate(model.tokenizer.pad_id), model.network.get_encoder()
+    make, encoder = make_collator(model.tokenizer.pad_id), model.network.get_encoder()
     parts_of_batches: list[tuple[Any, ...]] = []
     for places in batch_by_length([len(example.source) for example in examples], _BATCH_TOKENS):
         batch = make([examples[place] for place in places]).to(model.device)

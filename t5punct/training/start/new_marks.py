@@ -27,7 +27,7 @@ from ..examples.disfluencies import DisfluencyConfig
 _log = logging.getLogger(__name__)
 
 
-def as_learned(model: Model, config: DisfluencyConfig) -> Model:
+def match_disfluencies(model: Model, config: DisfluencyConfig) -> Model:
     """Return the model with the sign if training has it; warn if it knows the sign and training does not have it."""
     if config.marked:
         return with_disfluencies(model)

@@ -18,7 +18,7 @@ from ..examples.delays import check_layers
 from ..examples.loading import read_prepare_config
 from .fewer_layers import with_decoder_layers, with_encoder_layers
 from .from_encoder import from_encoder
-from .new_marks import as_learned
+from .new_marks import match_disfluencies
 from .suitability import check_tokenizer
 
 
@@ -30,14 +30,14 @@ def make_starting_model(config: TrainConfig) -> models.Model:
     if config.resume:
         model = models.load(config.output)
         if config.lora.rank:
-            begun_from = as_learned(_given(config), config.data.disfluencies)
+            begun_from = match_disfluencies(_given(config), config.data.disfluencies)
             model = replace(begun_from, tokenizer=model.tokenizer, tagger=model.tagger)
     elif config.init_from is not None:
         model = _given(config)
     else:
         assert config.tokenizer is not None  # noqa: S101  (TrainConfig has checked it)
         model = models.fresh(config.fresh, models.load_tokenizer(config.tokenizer, config.task or TaskConfig()))
-    model = as_learned(model, config.data.disfluencies)
+    model = match_disfluencies(model, config.data.disfluencies)
     delays = config.data.delays
     if delays.any:
         encoder_layers(model.network.get_encoder()).check_delay()

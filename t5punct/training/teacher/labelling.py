@@ -25,7 +25,7 @@ from ...model import Model
 from ...t5.tagger import states_at_words
 from ...t5.weights import weights_fingerprint
 from ...text.formats.files import take_place
-from ..examples.batches import collate
+from ..examples.batches import make_collator
 from ..examples.example import ChunkExamples, Example
 from ..examples.loading import fingerprint, rows_of
 from .labels import LABELS_FILE, ROWS_IN_PART, LabelsInfo, codes_of, is_labels, part_name
@@ -115,7 +115,7 @@ def _write(file: Path, codes: Sequence[torch.Tensor]) -> None:
 @torch.inference_mode()
 def _codes(model: Model, examples: Sequence[Example], batch_tokens: int) -> list[torch.Tensor]:
     """The codes of each example's words, uint8 (n_words, n_codes)."""
-    make, tagger = collate(model.tokenizer.pad_id), model.tagger
+    make, tagger = make_collator(model.tokenizer.pad_id), model.tagger
     assert tagger is not None  # noqa: S101  (the caller has checked it)
     codes: dict[int, torch.Tensor] = {}
     for places in batch_by_length([len(example.source) for example in examples], batch_tokens):
