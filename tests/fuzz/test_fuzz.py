@@ -18,7 +18,7 @@ FILES = {
     "text": "how are you\n",
     "srt": "1\n00:00:01,000 --> 00:00:02,000\nhow are you\n",
     "ctm": "a 1 0 1 how\na 1 1 1 you\n",
-    "json": '{"text": "how are you", "words": [{"word": "how"}], "n": [1, 2]}',
+    "json": '{"text": "how are you", "words": [{"word": "how", "time": "1.5"}], "n": [1, 2]}',
 }
 
 
@@ -41,6 +41,11 @@ def test_a_changed_word_is_found(name: str, old: str, new: str | None) -> None:
     check(name, FILES[name], 1)
     with pytest.raises(BrokenPromise):
         check(name, FILES[name], 1, wrong)
+
+
+def test_a_changed_time_of_json_is_found() -> None:
+    with pytest.raises(BrokenPromise, match="the letters of all strings stay"):
+        check("json", FILES["json"], 1, lambda text, *_: (text.replace("1.5", "15"), ["how", "are", "you"]))
 
 
 def test_the_smallest_file_that_fails_and_its_seed_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
