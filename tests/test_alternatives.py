@@ -39,7 +39,7 @@ def test_alternatives_change_nothing_else(tagged_model: Model, decoder: str) -> 
 
 
 def test_who_does_not_ask_does_not_pay(tiny_model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "runners_up", None)
+    monkeypatch.setattr(module, "rank_runners_up", None)
     assert all(word.alternatives == () for word in Punctuator(tiny_model).annotate(TEXT))
     assert all("alternatives" not in word.as_dict() for word in Punctuator(tiny_model).annotate(TEXT))
     with pytest.raises(TypeError):

@@ -64,7 +64,7 @@ def test_processors_are_those_of_affinity_and_quota(
     monkeypatch: pytest.MonkeyPatch, bound: int, quota: float, expected: int
 ) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda process: set(range(bound)), raising=False)
-    monkeypatch.setattr(threads, "quota", lambda: quota)
+    monkeypatch.setattr(threads, "read_quota", lambda: quota)
     assert threads.available_processors() == expected
 
 

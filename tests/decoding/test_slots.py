@@ -299,7 +299,7 @@ def test_a_decoder_that_forgot_to_verify_would_be_found(tiny_model: Model, monke
     model = _shaped(tiny_model, 1)
     from t5punct.decoding import slots
 
-    def settle_at_once(draft: slots.Draft, scores: slots.Scores) -> None:
+    def settle_at_once(draft: slots.Draft, scores: slots.SiteScores) -> None:
         draft._rows += scores.rows
 
     monkeypatch.setattr(slots.Draft, "rewrite", settle_at_once)

@@ -135,7 +135,7 @@ def test_a_leaky_column_is_found(punctuator: Punctuator, monkeypatch: pytest.Mon
     def leaky(queries: torch.Tensor, keys: torch.Tensor, look_ahead: int, left_words: int) -> torch.Tensor:
         return keys_in_sight(queries, keys, look_ahead + 1, left_words)
 
-    monkeypatch.setattr(column_module, "visible", leaky)
+    monkeypatch.setattr(column_module, "keys_in_sight", leaky)
     assert _written(_stream(punctuator, 2, [words])) != batch
 
 

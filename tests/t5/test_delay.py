@@ -196,7 +196,7 @@ def test_a_leaky_mask_is_found(leak: str, monkeypatch: pytest.MonkeyPatch) -> No
 
     ids, words, delay = [5, 6, 7, 8, 9, 10, 1], [PREFIX, 0, 0, 1, 2, 3, NOBODY], Delay(1, 4)
     assert reached("umt5", ids, words, delay, 0) == {PREFIX, 0, 1}
-    monkeypatch.setattr(delay_module, "visible", leaky)
+    monkeypatch.setattr(delay_module, "keys_in_sight", leaky)
     assert reached("umt5", ids, words, delay, 0) - {PREFIX, 0, 1}
     wanted = by_hand(ENCODERS["umt5"], ids, words, delay)
     assert not torch.allclose(states_of("umt5", ids, words, delay), wanted, atol=1e-4)
