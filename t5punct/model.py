@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
     import torch
     from transformers import PreTrainedModel
 
-    from .t5.onnx import OnnxEncoder
     from .t5.tagger import Tagger
 
 TASK_FILE = "t5punct.yaml"
@@ -80,7 +78,6 @@ class Model:
     precision: str = "fp32"  # what it computes in; see `precision`
     tuned: bool = True  # False: its folder says nothing of the task, so it may never have been trained for it
     folder: Path | None = None  # where it was loaded from
-    onnx: OnnxEncoder | None = None  # computes the encoder's states in place of the network
 
     @property
     def task(self) -> TaskConfig:
@@ -102,8 +99,6 @@ class Model:
 
     def encode(self, input_ids: torch.Tensor, attention_mask: torch.Tensor) -> torch.Tensor:
         """Token ids and mask, both (n_batch, n_source) int64 -> the encoder's states (n_batch, n_source, d_model)."""
-        if self.onnx is not None:
-            return self.onnx(input_ids, attention_mask)
         network: Any = self.network
         from .t5.encoding import encoded
         from .t5.layers import has_layers
@@ -242,13 +237,11 @@ def save(
     folder: str | Path,
     *,
     dtype: torch.dtype | None = None,
-    int8: Mapping[str, torch.Tensor] | None = None,
-    rows: bool = False,
+    int8: bool = False,
 ) -> None:
     """Write weights (safetensors), tokenizer and task; `dtype` converts the weights on the way.
 
-    `int8`: quantised weights by name, as `precision.int8_weights` gives them; `rows`: all matrices in int8, row by row
-    (see `t5/int8.py`).  With either, `dtype` has no say but for the tagger.
+    `int8`: all large matrices are written in int8 (see `t5/int8.py`); then `dtype` has no say but for the tagger.
     """
     from . import __version__
     from .t5.int8 import write_int8
@@ -258,8 +251,8 @@ def save(
     with writing_folder(folder), without_bars():
         folder.mkdir(parents=True, exist_ok=True)
         remove_weights(folder)
-        if int8 or rows:
-            write_int8(network, folder, int8)
+        if int8:
+            write_int8(network, folder)
         else:
             network.save_pretrained(str(folder), state_dict=converted(network.state_dict(), dtype))
         noted = {} if dtype is None else {"dtype": str(dtype).removeprefix("torch.")}

@@ -29,7 +29,6 @@ class Dtype(StrEnum):
     BFLOAT16 = "bfloat16"
     FLOAT32 = "float32"
     INT8 = "int8"
-    INT8_ROWS = "int8-rows"
 
 
 class OnnxWeights(StrEnum):
@@ -44,8 +43,7 @@ Output = Annotated[Path, place("--output", "-o", help="The folder to write.")]
 Weights = Annotated[
     Dtype,
     typer.Option(
-        help="bfloat16 halves the size; int8 makes the linear layers' weights as small again, and --precision int8 "
-        "decides with them as it does with the full weights; int8-rows makes all matrices as small, and loses less."
+        help="bfloat16 halves the size, int8 halves it again: matrices are rounded, each row with a scale of its own."
     ),
 ]
 Task = Annotated[
@@ -69,8 +67,7 @@ Onnx = Annotated[
     OnnxWeights | None,
     typer.Option(
         show_default="none is written",
-        help="Also write the encoder in ONNX, for --precision onnx or (int8) onnx-int8: the fastest on a CPU.  Needs "
-        "t5punct[onnx].",
+        help="Also write the encoder in ONNX, for other runtimes; t5punct has no use for it.  Needs t5punct[onnx].",
     ),
 ]
 Push = Annotated[
@@ -133,7 +130,7 @@ def export(
     with whole_folder(output) as partial:
         _write(model.with_settings(settings), partial, dtype)
         if onnx is not None:
-            _write_onnx(partial, "onnx" if onnx is OnnxWeights.FP32 else "onnx-int8")
+            _write_onnx(partial, onnx.value)
     _write_card(folder, output, settings, push_to_hub or output.name, licence, blend=said)
     typer.echo(f"{output}: exported from {source}")
     if push_to_hub is not None:
@@ -146,8 +143,8 @@ def _check_apart(output: Path, source: Path, blend: Path | None, task: Path | No
     from ..model import TASK_FILE
 
     read = {"the source": (source, output), "--blend": (blend, output), "--task": (task, output / TASK_FILE)}
-    for name, (given, written) in read.items():
-        if given is not None and os.path.realpath(given) == os.path.realpath(written):
+    for name, (source_path, written) in read.items():
+        if source_path is not None and os.path.realpath(source_path) == os.path.realpath(written):
             raise ConfigError(f"output {written} is {name} as well", expected="another folder", fix="choose another")
 
 
@@ -183,13 +180,10 @@ def _check_empty(output: Path) -> None:
 def _write(model: Model, output: Path, dtype: Dtype) -> None:
     import torch
 
-    from ..decoding.precision import int8_weights
     from ..model import save
 
     if dtype is Dtype.INT8:
-        save(model, output, int8=int8_weights(model))
-    elif dtype is Dtype.INT8_ROWS:
-        save(model, output, rows=True)
+        save(model, output, int8=True)
     else:
         save(model, output, dtype=getattr(torch, dtype.value))
 
@@ -225,4 +219,4 @@ def _kept_card(source: Path, output: Path, *, is_blend: bool) -> Path | None:
 
     # the source's tells of it as it was, not of a blend
     cards = [output / CARD] if is_blend else [output / CARD, source / CARD]
-    return next((one for one in cards if not may_write(one)), None)
+    return next((card for card in cards if not may_write(card)), None)

@@ -2,13 +2,10 @@
 
 In: a T5, or a folder with `model-int8.safetensors`.  Out: that file, or a T5 in float32.
 
-The layer `encoder.block.0.layer.0.SelfAttention.q` has two tensors there: `...q.weight` (int8) and `...q.weight.scale`.
-Their product is the weight in float32.  The file has a name of its own, since transformers would read it wrongly.
-
-There are two forms.  Row by row, every matrix and the embeddings have a scale for each row, its largest value / 127: so
-an error is 0.4 % of that at most, and the model computes in any precision.  The other is what torch's `--precision
-int8` computes with, to the bit: linear layers alone, one scale a layer.  What is large comes in shards,
-`model-int8-00001-of-00003.safetensors`.
+A layer `...SelfAttention.q` has two tensors there: `...q.weight` (int8), and `...q.weight.scale`, a scale for each row,
+its largest value / 127.  Their product is the weight in float32: wrong by 0.4 % of a row's largest value at most.  So
+have all large matrices, the embeddings too, and the model computes in any precision.  The file has a name of its own,
+since transformers would read it wrongly.  What is large comes in shards, `model-int8-00001-of-00003.safetensors`.
 """
 
 from __future__ import annotations
@@ -19,7 +16,6 @@ from typing import Any
 
 import torch
 from safetensors.torch import load_file, save_file
-from torch import nn
 
 from ..errors import ModelError
 from .folder import INT8_FILE, int8_files
@@ -27,27 +23,21 @@ from .folder import INT8_FILE, int8_files
 _LARGEST = 127  # of int8, so that -127 is as far from 0
 _LEAST_ROWS = 64  # what has fewer rows or columns is small, such as position biases
 _SHARD_BYTES = 45_000_000  # hosts of repositories warn of files of 50 MB
-_SCALE, _KNOWN = ".scale", "int8_scale"  # the attribute of a layer whose weights lie on a grid of this step
+_SCALE = ".scale"
 
 
-def write_int8(network: Any, folder: Path, quantised: Mapping[str, torch.Tensor] | None = None) -> None:
-    """Write a network row by row, or with some weights, by name, as torch has quantised them: (n_out, n_in) in qint8.
-
-    Other weights are written in bfloat16 where that loses nothing, else in float32.
-    """
-    by_row, quantised = quantised is None, quantised or {}
+def write_int8(network: Any, folder: Path) -> None:
+    """Write a network: its large matrices in int8, all else in bfloat16 where that loses nothing, else in float32."""
     tensors: dict[str, torch.Tensor] = {}
     written = set[int]()
     for name, weight in network.state_dict().items():
-        if name in quantised:
-            tensors[name] = quantised[name].int_repr().contiguous()
-            tensors[name + _SCALE] = torch.tensor(quantised[name].q_scale())
-        elif weight.data_ptr() not in written:  # tied embeddings are one tensor of several names
-            written.add(weight.data_ptr())
-            if by_row and weight.ndim == 2 and min(weight.shape) >= _LEAST_ROWS:
-                tensors[name], tensors[name + _SCALE] = quantised_rows(weight)
-            else:
-                tensors[name] = _without_loss(weight).contiguous()
+        if weight.data_ptr() in written:  # tied embeddings are one tensor of several names
+            continue
+        written.add(weight.data_ptr())
+        if weight.ndim == 2 and min(weight.shape) >= _LEAST_ROWS:
+            tensors[name], tensors[name + _SCALE] = quantise_rows(weight)
+        else:
+            tensors[name] = _without_loss(weight).contiguous()
     network.config.save_pretrained(str(folder))
     network.generation_config.save_pretrained(str(folder))
     shards = _shards(tensors)
@@ -57,10 +47,10 @@ def write_int8(network: Any, folder: Path, quantised: Mapping[str, torch.Tensor]
         save_file(shard, folder / name, metadata={"format": "pt"})
 
 
-def quantised_rows(weight: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return a matrix (n_rows, n_columns) in int8, and the scale of each row, float32 (n_rows, 1)."""
-    scales = weight.float().abs().amax(1, keepdim=True).clamp(min=torch.finfo(torch.float32).tiny) / _LARGEST
-    return (weight.float() / scales).round().clamp(-_LARGEST, _LARGEST).to(torch.int8), scales
+def quantise_rows(weight: torch.Tensor, largest: int = _LARGEST) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return a matrix (n_rows, n_columns) in int8, up to `largest`, and the scale of each row, float32 (n_rows, 1)."""
+    scales = weight.float().abs().amax(1, keepdim=True).clamp(min=torch.finfo(torch.float32).tiny) / largest
+    return (weight.float() / scales).round().clamp(-largest, largest).to(torch.int8), scales
 
 
 def has_int8(folder: Path) -> bool:
@@ -81,7 +71,7 @@ def _shards(tensors: Mapping[str, torch.Tensor]) -> list[dict[str, torch.Tensor]
 
 
 def read_int8(folder: Path) -> tuple[Any, Any]:
-    """The network in float32, in which each layer remembers its scale; and what transformers says of its weights."""
+    """The network in float32, and what transformers says of its weights."""
     from transformers import MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING, AutoConfig, GenerationConfig
 
     from . import encoder_t5  # noqa: F401  (transformers learns of its kind)
@@ -100,9 +90,6 @@ def read_int8(folder: Path) -> tuple[Any, Any]:
         ignore_mismatched_sizes=True,
     )
     network.generation_config = GenerationConfig.from_pretrained(str(folder))
-    for name, scale in scales.items():
-        if scale.numel() == 1:
-            setattr(network.get_submodule(name.removesuffix(".weight")), _KNOWN, float(scale))
     return network, found
 
 
@@ -114,15 +101,6 @@ def _whole_set(folder: Path) -> list[Path]:
         names = ", ".join(file.name for file in files)
         raise ModelError(f"an incomplete set of weights ({names})", expected="all shards", fix="copy the folder again")
     return files
-
-
-def on_grid(layer: nn.Module) -> torch.Tensor | None:
-    """The weights of a linear layer as they were quantised; None if they never were, or have changed since."""
-    scale, weight = getattr(layer, _KNOWN, None), layer.weight
-    if scale is None or not isinstance(weight, torch.Tensor):
-        return None
-    found = torch.quantize_per_tensor(weight.detach().float(), scale, 0, torch.qint8)
-    return found if torch.equal(found.dequantize(), weight) else None
 
 
 def _without_loss(weight: torch.Tensor) -> torch.Tensor:

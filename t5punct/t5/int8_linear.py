@@ -1,0 +1,68 @@
+"""Linear layers in int8: weights with a scale for each output channel, inputs with a scale for each token.
+
+In: a network in float32 on a CPU.  Out: a copy of it whose encoder multiplies in int8; all else is shared.
+
+`in_int8(network)` leaves the network as it is.  A layer computes y = (q(x) q(W)^T) s_x s_W + b: its input x, a row for
+each token, is divided by s_x, a 127th of its largest value, and rounded (dynamic quantisation; Jacob 2018, with one
+scale a row on both sides, as LLM.int8() has it; Dettmers 2022, equation 4).  Sums of integers are exact, and a row's
+scale is its own.  So a token's result depends on no other token, in whatever batch it is computed.
+
+Processors with AVX512-VNNI or AMX multiply int8 about ten times as fast as float32.  Without such instructions oneDNN
+adds pairs of products in 16 bits, where they may overflow; there weights are rounded to 7 bits, so that they do not.
+"""
+
+from __future__ import annotations
+
+import copy
+from functools import cache
+from typing import Any
+
+import torch
+from torch import nn
+
+from .int8 import quantise_rows
+
+_LARGEST = 127
+_LARGEST_WITHOUT_VNNI = 63  # 2 * 255 * 63 fits into 16 bits
+
+
+class Int8Linear(nn.Module):
+    """A linear layer with weights in int8, (n_out, n_in); inputs and outputs are float32, (.., n_in), (.., n_out)."""
+
+    weight: torch.Tensor
+    scales: torch.Tensor
+
+    def __init__(self, linear: nn.Linear) -> None:
+        super().__init__()
+        rows, scales = quantise_rows(linear.weight.detach(), largest_weight())
+        self.register_buffer("weight", rows)
+        self.register_buffer("scales", scales.squeeze(1))
+        self.bias = linear.bias
+
+    def forward(self, inputs: torch.Tensor) -> torch.Tensor:
+        tokens = inputs.reshape(-1, inputs.shape[-1])
+        steps = tokens.abs().amax(1, keepdim=True).clamp_(min=torch.finfo(torch.float32).tiny).div_(_LARGEST)
+        sums = torch._int_mm((tokens / steps).round_().to(torch.int8), self.weight.t())  # int32 (n_tokens, n_out)
+        outputs = sums.to(torch.float32).mul_(steps).mul_(self.scales)
+        if self.bias is not None:
+            outputs += self.bias
+        return outputs.view(*inputs.shape[:-1], -1)
+
+
+def in_int8(network: Any) -> Any:
+    """Return a copy of a network whose encoder multiplies in int8; all other weights are the network's own.
+
+    The decoder stays in float32: it computes a token now in this batch of passes, now in that, where sums differ in
+    their last digit, which rounding to int8 would carry to the third.
+    """
+    kept = {id(parameter): parameter for parameter in network.parameters()}
+    linear = [layer for layer in network.get_encoder().modules() if isinstance(layer, nn.Linear)]
+    return copy.deepcopy(network, kept | {id(layer): Int8Linear(layer) for layer in linear})
+
+
+@cache
+def largest_weight() -> int:
+    """Return how large a weight may be so that this machine's products of int8 are exact."""
+    largest = torch.full((16, 64), _LARGEST, dtype=torch.int8)
+    is_exact = bool((torch._int_mm(largest, largest.t()) == 64 * _LARGEST**2).all())
+    return _LARGEST if is_exact else _LARGEST_WITHOUT_VNNI
