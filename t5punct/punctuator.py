@@ -31,7 +31,7 @@ from .text.render import (
     AnnotatedWord,
     Decision,
     RenderConfig,
-    closed_up,
+    move_marks_of_removed_words,
     render_word,
     written_alternatives,
 )
@@ -227,7 +227,7 @@ class Punctuator:
 
     def settled(self, decisions: Iterable[Decision]) -> Iterator[Decision]:
         """Return decisions on a text's words as they are written: marks of removed words are with those before them."""
-        return closed_up(decisions) if self.config.render.disfluencies == REMOVE else iter(decisions)
+        return move_marks_of_removed_words(decisions) if self.config.render.disfluencies == REMOVE else iter(decisions)
 
     def window_votes(self, views: Iterable[View[Word]], *, whole: bool = False) -> Iterator[WindowVotes]:
         """Yield the votes of each window on its slots; lazily, some batches at a time.

@@ -18,7 +18,7 @@ from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.streaming import StreamConfig, StreamingPunctuator, StreamState
 from t5punct.t5.task import TaskConfig
 from t5punct.text.marks import DISFLUENT, Alphabet, Case, capitalise
-from t5punct.text.render import AnnotatedWord, Decision, RenderConfig, closed_up, render_word
+from t5punct.text.render import AnnotatedWord, Decision, RenderConfig, move_marks_of_removed_words, render_word
 from t5punct.text.words import Word, split
 from t5punct.windows.plan import WindowConfig
 from t5punct.windows.votes import Distribution, Vote, end_sentence
@@ -179,7 +179,7 @@ def test_only_a_model_that_knows_them_is_asked(tagged_model: Model, signing_mode
 )
 def test_marks_behind_what_is_removed(labels: list[str], left: list[str]) -> None:
     decisions = [Decision(label, Case.LOWER, 0.5, 1.0).without_sign(Word("um")) for label in labels]
-    found = list(closed_up(decisions))
+    found = list(move_marks_of_removed_words(decisions))
     assert len(found) == len(decisions)
     assert [one.label for one in found if not one.disfluent] == left
 

@@ -21,12 +21,12 @@ SETTINGS_FILE = ".t5punct-settings"
 
 
 def fingerprint(settings: object) -> str:
-    """A short name for settings and this version of t5punct; their `repr` must tell them apart."""
+    """Return a short name for settings and this version of t5punct; their `repr` must tell them apart."""
     return hashlib.sha256(repr((__version__, settings)).encode()).hexdigest()[:16]
 
 
 def model_state(folder: Path | None) -> tuple[tuple[str, int, int], ...]:
-    """What tells one state of a model folder from another: its files, their sizes, and when they were written, in ns.
+    """Return the state of a model folder: its files, their sizes, and when they were written, in ns.
 
     Empty for a model that was not loaded from a folder.
     """
@@ -42,14 +42,14 @@ class Current:
 
     @classmethod
     def read(cls, folder: Path, settings: str) -> Current:
-        """Of a folder as it is: nothing is written, so that settings that cannot work leave it alone."""
+        """Read the state of a folder as it is: nothing is written, so that settings that cannot work leave it alone."""
         marker = folder / SETTINGS_FILE
         is_same = marker.is_file() and marker.read_text(encoding="utf-8", errors="replace") == settings
         return cls(marker.stat().st_mtime_ns if is_same else None)
 
     @classmethod
     def of(cls, folder: Path, settings: str) -> Current:
-        """Of a folder that work begins in, which is made if need be; what killed runs left there goes."""
+        """Begin work in a folder, which is made if need be; what killed runs left there goes."""
         folder.mkdir(parents=True, exist_ok=True)
         remove_leftovers(folder)
         if cls.read(folder, settings).since_ns is None:
@@ -58,14 +58,14 @@ class Current:
         return cls.read(folder, settings)
 
     def has(self, job: Job) -> bool:
-        """Whether a job's output is up to date."""
-        made = [path for path in (job.target, job.review) if path is not None]
+        """Return whether a job's output is up to date."""
+        outputs = [path for path in (job.target, job.review) if path is not None]
         if (
             self.since_ns is None
             or job.target is None
             or job.source == STANDARD
-            or not all(path.is_file() for path in made)
+            or not all(path.is_file() for path in outputs)
         ):
             return False
-        made_ns = min(path.stat().st_mtime_ns for path in made)
+        made_ns = min(path.stat().st_mtime_ns for path in outputs)
         return made_ns >= self.since_ns and made_ns >= Path(job.source).stat().st_mtime_ns

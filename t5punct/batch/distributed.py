@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import ConfigError, InputError, T5PunctError, first_line
 from ..text.formats.files import remove_leftovers
 from .jobs import Job
-from .parts import Done, Entry, Ledger, Part, PartWorker, Place, counted, parts
+from .parts import BatchPlace, Done, Entry, Ledger, Part, PartWorker, count_removed, divide_into_parts
 
 if TYPE_CHECKING:  # a worker may choose how torch waits before it is loaded
     from ..punctuator import Punctuator
@@ -56,7 +56,7 @@ class RayConfig:
 class RayWork:
     """Punctuates files, each with an output of its own below `folder`, which `Current.of` has made.
 
-    `told`, which may be set, is called after each part with the progress made.
+    `on_progress`, which may be set, is called after each part with the progress made.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class RayWork:
     ) -> None:
         self._load, self._folder, self._config = load, folder, config or RayConfig()
         self._writer, self._terms = writer, terms
-        self.told: Callable[[Progress], None] = lambda progress: None
+        self.on_progress: Callable[[Progress], None] = lambda progress: None
 
     def run(self, jobs: Iterable[Job]) -> Outcome:
         """Punctuate the files.
@@ -86,34 +86,34 @@ class RayWork:
                 )
         if not jobs:
             return Outcome(0, 0, ())
-        found, n_bytes, n_words = dict[int, Done](), 0, 0
+        done_parts, n_bytes, n_words = dict[int, Done](), 0, 0
         with _cluster(self._config) as n_workers:
-            made = parts(jobs, n_workers)
-            sizes = {part.number: part.n_bytes for part in made}
-            for done in self._dones(made, min(n_workers, len(made))):
+            all_parts = divide_into_parts(jobs, n_workers)
+            sizes = {part.number: part.n_bytes for part in all_parts}
+            for done in self._dones(all_parts, min(n_workers, len(all_parts))):
                 if done.error is not None:
                     raise done.error
-                found[done.number] = done
+                done_parts[done.number] = done
                 n_bytes, n_words = n_bytes + sizes[done.number], n_words + done.n_words
-                self.told(Progress(n_bytes, n_words))
+                self.on_progress(Progress(n_bytes, n_words))
         remove_leftovers(self._folder)  # of workers that were killed
-        if found.keys() != sizes.keys():
+        if done_parts.keys() != sizes.keys():
             raise _stopped("some parts are missing")
-        in_order = [found[number] for number in sorted(found)]
+        in_order = [done_parts[number] for number in sorted(done_parts)]
         failures = tuple(failure for done in in_order for failure in done.failures)
-        removed = counted(done.removed for done in in_order)
+        removed = count_removed(done.removed for done in in_order)
         return Outcome(sum(done.n_written for done in in_order), n_words, failures, removed)
 
-    def _dones(self, made: Iterable[Part], n_workers: int) -> Iterator[Done]:
+    def _dones(self, all_parts: Iterable[Part], n_workers: int) -> Iterator[Done]:
         """What workers did, as it is done."""
         import ray
         from ray.data import ActorPoolStrategy, DataContext, from_items
 
         DataContext.get_current().enable_progress_bars = False  # there is one of our own
         logging.getLogger("ray.data").setLevel(logging.ERROR)
-        place = Place(str(Path.cwd()), self._folder)
+        place = BatchPlace(str(Path.cwd()), self._folder)
         ledger = ray.remote(num_cpus=0)(Ledger).remote()
-        rows = [{"part": pickle.dumps(part)} for part in made]  # bytes: Arrow has no type for odd names of files
+        rows = [{"part": pickle.dumps(part)} for part in all_parts]  # bytes: Arrow has no type for odd names of files
         pipeline = from_items(rows, override_num_blocks=len(rows)).map(
             _Worker,
             fn_constructor_args=(self._load, place, ledger, self._writer, self._terms),
@@ -132,7 +132,7 @@ class RayWork:
 class _Worker:
     """A `PartWorker` as Ray Data calls it, with rows of bytes."""
 
-    def __init__(self, load: Any, place: Place, ledger: Any, writer: Any, terms: Any) -> None:
+    def __init__(self, load: Any, place: BatchPlace, ledger: Any, writer: Any, terms: Any) -> None:
         self._worker = PartWorker(load, place, _FarLedger(ledger), writer, terms)
 
     def __call__(self, row: dict[str, Any]) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from ..text.formats.outputs import named_place
 from ..transcripts.terms import Terms
 from ..transcripts.writers import WriterConfig
 from .current import Current, fingerprint, model_state
-from .jobs import OutputConfig, jobs
+from .jobs import OutputConfig, plan_jobs
 from .work import Outcome, Work
 
 StrPath = str | Path
@@ -27,7 +27,7 @@ StrPath = str | Path
 def punctuate_file(
     punctuator: Punctuator, source: StrPath, *, format: str | None = None, writer: WriterConfig | None = None
 ) -> str:
-    """A transcript of any format with marks and capitals, in its own format or in that of `writer`.
+    """Return a transcript of any format with marks and capitals, in its own format or in that of `writer`.
 
     `format`: what the file is; None: its name tells.  Raises InputError for a file that cannot be read or written so.
     """
@@ -46,7 +46,7 @@ def punctuate_files(
     terms: Iterable[str] = (),
     overwrite: bool = False,
 ) -> Outcome:
-    """Files, folders and patterns, each written into `folder`, in the same tree, as soon as it is done.
+    """Punctuate files, folders and patterns, each written into `folder`, in the same tree, as soon as it is done.
 
     Outputs that are up to date and were made with the same settings are skipped, unless `overwrite` is set.  `terms`:
     lines of a file of terms.  Raises InputError if nothing can be done; what fails later is in the outcome.
@@ -58,11 +58,11 @@ def punctuate_files(
     writer, spellings = writer or WriterConfig(), Terms.of(terms)
     reads = () if punctuator.model.folder is None else (str(punctuator.model.folder),)
     places = OutputConfig(folder=named_place(folder), format=writer.format, reads=reads)
-    found = jobs([str(source) for source in inputs], places, format)
+    planned = plan_jobs([str(source) for source in inputs], places, format)
     model = (punctuator.model.name, model_state(punctuator.model.folder))
     settings = (model, punctuator.config, writer, spellings, format)
     current = Current.of(Path(folder), fingerprint(settings))
     outcome = Work(punctuator, writer, spellings if spellings.longest else None).run(
-        [job for job in found.jobs if overwrite or not current.has(job)]
+        [job for job in planned.jobs if overwrite or not current.has(job)]
     )
-    return replace(outcome, failures=(*found.failures, *outcome.failures))
+    return replace(outcome, failures=(*planned.failures, *outcome.failures))

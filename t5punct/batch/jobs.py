@@ -2,8 +2,8 @@
 
 In: names as a user gives them, and the output options.  Out: `Jobs`.
 
-`jobs(["lectures"], OutputConfig(folder=Path("out")))` has a job for each transcript below `lectures`; the output of
-`lectures/week1/talk.srt` is `out/week1/talk.srt`.
+`plan_jobs(["lectures"], OutputConfig(folder=Path("out")))` has a job for each transcript below `lectures`; the output
+of `lectures/week1/talk.srt` is `out/week1/talk.srt`.
 """
 
 from __future__ import annotations
@@ -81,8 +81,8 @@ class _Source:
     format: str
 
 
-def jobs(inputs: Sequence[str], output: OutputConfig, format: str | None = None) -> Jobs:
-    """The jobs, in the order of the inputs; files in a folder are sorted.
+def plan_jobs(inputs: Sequence[str], output: OutputConfig, format: str | None = None) -> Jobs:
+    """Return the jobs, in the order of the inputs; files in a folder are sorted.
 
     Raises InputError for outputs that cannot be written, that would overwrite each other or what is read, and if there
     is nothing to do but fail.
@@ -91,7 +91,7 @@ def jobs(inputs: Sequence[str], output: OutputConfig, format: str | None = None)
         raise InputError("both -o and --output-dir", expected="one of them", fix="drop one")
     sources, failures = list[_Source](), list[Failure]()
     for name in inputs:
-        files, wrong = _looked_up(name, output.folder, format)
+        files, wrong = _look_up(name, output.folder, format)
         sources += files
         failures += [Failure(name, error) for error in wrong]
     if output.folder:
@@ -100,16 +100,16 @@ def jobs(inputs: Sequence[str], output: OutputConfig, format: str | None = None)
         raise failures[0].error
     targets = _targets(sources, output)
     review = _review(sources, targets, output)
-    made = (Job(source.path, target, format, review) for source, target in zip(sources, targets, strict=True))
-    return Jobs(tuple(made), tuple(failures))
+    planned = (Job(source.path, target, format, review) for source, target in zip(sources, targets, strict=True))
+    return Jobs(tuple(planned), tuple(failures))
 
 
-def _looked_up(name: str, output: Path | None, format: str | None) -> tuple[list[_Source], list[InputError]]:
+def _look_up(name: str, output: Path | None, format: str | None) -> tuple[list[_Source], list[InputError]]:
     """The files that a name stands for, and what is wrong with it, or with some of them."""
     sources, wrong = list[_Source](), list[InputError]()
     try:
         wrong += _unreadable(name)
-        files = [*_files(name, output)]
+        files = [*_find_files(name, output)]
     except InputError as error:
         return [], wrong or [error]
     for path, below in files:
@@ -120,7 +120,7 @@ def _looked_up(name: str, output: Path | None, format: str | None) -> tuple[list
     return sources, wrong
 
 
-def _files(name: str, output: Path | None) -> Iterator[tuple[str, Path]]:
+def _find_files(name: str, output: Path | None) -> Iterator[tuple[str, Path]]:
     """The files that a name stands for, but for those in an output folder below it, and their places below the name.
 
     Raises InputError if there are none.
@@ -135,7 +135,7 @@ def _files(name: str, output: Path | None) -> Iterator[tuple[str, Path]]:
     base, pattern = _base_and_pattern(path)
     files = sorted(
         file
-        for file in _globbed(base, pattern, name)
+        for file in _glob(base, pattern, name)
         if _is(file, stat.S_ISREG) and (_is_transcript(file) or not path.is_dir())
     )
     if output is not None and (place := _real(output)) != _real(base) and place.is_relative_to(_real(base)):
@@ -157,7 +157,7 @@ def _unreadable(name: str) -> Iterator[InputError]:
     base, pattern = _base_and_pattern(path)
     parts = Path(pattern).parts
     heads = ("/".join(parts[:n]) for n in range(1, len(parts)))
-    looked_in = {base, *(folder for head in heads for folder in _globbed(base, head, name))}
+    looked_in = {base, *(folder for head in heads for folder in _glob(base, head, name))}
     for folder in sorted(folder for folder in looked_in if _is(folder, stat.S_ISDIR)):
         if not os.access(folder, os.R_OK | os.X_OK):
             yield InputError(
@@ -167,7 +167,7 @@ def _unreadable(name: str) -> Iterator[InputError]:
             )
 
 
-def _globbed(base: Path, pattern: str, name: str) -> list[Path]:
+def _glob(base: Path, pattern: str, name: str) -> list[Path]:
     """What a pattern stands for below a folder, but for what is hidden.  `name`: as the user has written it."""
     try:
         return [path for path in base.glob(pattern) if not _is_hidden(path.relative_to(base))]
@@ -217,16 +217,16 @@ def _targets(sources: Sequence[_Source], output: OutputConfig) -> list[Path | No
                 f"{len(sources)} files in one output", expected="a file for each", fix="name a folder by --output-dir"
             )
         return [target_of(output.file, names)] * len(sources)
-    below = [_renamed(source.below, output.format) for source in sources]
+    below = [_rename(source.below, output.format) for source in sources]
     if len(set(below)) < len(below):  # the same name in several folders: their own names tell them apart
         paths = [_real(Path(source.path).parent) / Path(source.path).name for source in sources]
         common = os.path.commonpath([path.parent for path in paths])
-        below = [_renamed(path.relative_to(common), output.format) for path in paths]
-    if twice := next((one for one, n in Counter(below).items() if n > 1), None):
+        below = [_rename(path.relative_to(common), output.format) for path in paths]
+    if twice := next((path for path, n in Counter(below).items() if n > 1), None):
         raise InputError(
             f"two inputs for {output.folder / twice}", expected="inputs of different names", fix="rename one"
         )
-    return [*checked_targets((output.folder / one for one in below), names, make=True)]
+    return [*checked_targets((output.folder / path for path in below), names, make=True)]
 
 
 def _review(sources: Sequence[_Source], targets: Sequence[Path | None], output: OutputConfig) -> Path | None:
@@ -246,7 +246,7 @@ def _review(sources: Sequence[_Source], targets: Sequence[Path | None], output: 
     return checked_target(output.review, [*(source.path for source in sources), *output.reads])
 
 
-def _renamed(below: Path, output_format: str | None) -> Path:
+def _rename(below: Path, output_format: str | None) -> Path:
     """The path of an output: without .gz and .xz, and with the suffix of its format."""
     plain = below.with_name(unpacked_name(below))
     if output_format is None or SUFFIXES.get(plain.suffix.lower()) == output_format != "json":

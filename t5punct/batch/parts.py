@@ -61,7 +61,7 @@ class Done:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class BatchPlace:
     """Where a batch is run: what a worker must find on its machine, too."""
 
     cwd: str
@@ -124,18 +124,18 @@ class Ledger:
         self._entries[key] = replace(self._entries[key], done=done)
 
 
-def parts(jobs: Sequence[Job], n_workers: int) -> tuple[Part, ...]:
-    """Jobs in parts that keep their order, the largest part first: it would keep all others waiting at the end."""
+def divide_into_parts(jobs: Sequence[Job], n_workers: int) -> tuple[Part, ...]:
+    """Divide jobs into parts that keep their order, the largest part first: at the end, others would wait for it."""
     sizes = [job.n_bytes for job in jobs]
     smallest = min(_SMALLEST, sum(sizes) / n_workers)
     wanted = min(max(sum(sizes) / (n_workers * _PARTS_PER_WORKER), smallest), _LARGEST)
-    found, first, size = list[Part](), 0, 0
-    for stop, one in enumerate(sizes, start=1):
-        size += one
+    divided, first, size = list[Part](), 0, 0
+    for stop, n_bytes in enumerate(sizes, start=1):
+        size += n_bytes
         if size >= wanted or stop == len(jobs):
-            found.append(Part(len(found), tuple(jobs[first:stop]), size))
+            divided.append(Part(len(divided), tuple(jobs[first:stop]), size))
             first, size = stop, 0
-    return tuple(sorted(found, key=lambda part: -part.n_bytes))
+    return tuple(sorted(divided, key=lambda part: -part.n_bytes))
 
 
 class PartWorker:
@@ -144,7 +144,7 @@ class PartWorker:
     def __init__(
         self,
         load: Callable[[], Punctuator],
-        place: Place,
+        place: BatchPlace,
         ledger: Notes,
         writer: WriterConfig | None = None,
         terms: Terms | None = None,
@@ -162,9 +162,9 @@ class PartWorker:
                 self._punctuator = self._load()
             if not was_begun:
                 return self._run(self._punctuator, part.number, part.jobs)
-            return _joined(part.number, [self._alone(self._punctuator, part.number, job) for job in part.jobs])
+            return _join(part.number, [self._alone(self._punctuator, part.number, job) for job in part.jobs])
         except Exception as error:
-            return Done(part.number, error=portable(error))
+            return Done(part.number, error=make_portable(error))
 
     def _alone(self, punctuator: Punctuator, number: int, job: Job) -> Done:
         """A file of a part whose worker was ended."""
@@ -187,36 +187,36 @@ class PartWorker:
         from .work import Work
 
         outcome = Work(punctuator, self._writer, self._terms).run(jobs)
-        failures = tuple(Failure(one.source, portable(one.error)) for one in outcome.failures)
+        failures = tuple(Failure(failure.source, make_portable(failure.error)) for failure in outcome.failures)
         return Done(number, outcome.n_written, outcome.n_words, failures, outcome.removed)
 
 
-def _joined(number: int, several: Sequence[Done]) -> Done:
+def _join(number: int, several: Sequence[Done]) -> Done:
     return Done(
         number,
         sum(done.n_written for done in several),
         sum(done.n_words for done in several),
         tuple(failure for done in several for failure in done.failures),
-        counted(done.removed for done in several),
+        count_removed(done.removed for done in several),
     )
 
 
-def counted(several: Iterable[Mapping[str, int]]) -> dict[str, int]:
-    """How often each word was removed, in all parts together."""
+def count_removed(several: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    """Return how often each word was removed, in all parts together."""
     total = Counter[str]()
-    for one in several:
-        total.update(one)
+    for counts in several:
+        total.update(counts)
     return dict(total)
 
 
-def portable(error: Exception) -> Exception:
-    """An exception as another process can read it; one that is no user's mistake says where it was raised."""
+def make_portable(error: Exception) -> Exception:
+    """Return an exception as another process can read it; one that is no user's mistake says where it was raised."""
     if not isinstance(error, T5PunctError | OSError):
         error.add_note(f"on {platform.node()}:\n{''.join(traceback.format_exception(error))}")
     try:
         pickle.loads(pickle.dumps(error))  # noqa: S301  # our own bytes
     except Exception:  # whatever a library's exception does
-        told = RuntimeError(f"{type(error).__name__}: {error}")
-        told.__notes__ = getattr(error, "__notes__", [])
-        return told
+        readable = RuntimeError(f"{type(error).__name__}: {error}")
+        readable.__notes__ = getattr(error, "__notes__", [])
+        return readable
     return error

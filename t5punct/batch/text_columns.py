@@ -90,17 +90,20 @@ class BatchPunctuator:
         texts = batch[self.column]
         if isinstance(texts, str):  # whose letters would be the texts
             raise InputError(f"one text as column {self.column}", expected="a column of texts", fix="put it in a list")
-        found = self._punctuated(list(texts))
+        punctuated = self._punctuate(list(texts))
         if is_frame:
-            return batch.assign(**{self.output_column: found})
-        return {**batch, self.output_column: found if isinstance(texts, list) else np.array(found, dtype=object)}
+            return batch.assign(**{self.output_column: punctuated})
+        return {
+            **batch,
+            self.output_column: punctuated if isinstance(texts, list) else np.array(punctuated, dtype=object),
+        }
 
     def frames(self, frames: Iterable[_Frame]) -> Iterator[_Frame]:
-        """Pandas frames one after the other, as Spark's `mapInPandas` wants them."""
+        """Yield pandas frames one after the other, as Spark's `mapInPandas` wants them."""
         for frame in frames:
             yield self(frame)
 
-    def _punctuated(self, texts: Sequence[Any]) -> list[Any]:
+    def _punctuate(self, texts: Sequence[Any]) -> list[Any]:
         are_missing = [_is_missing(text) for text in texts]
         written = self.punctuator.punctuate_many(
             text for text, is_missing in zip(texts, are_missing, strict=True) if not is_missing

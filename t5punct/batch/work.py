@@ -16,7 +16,7 @@ from pathlib import Path
 
 from ..errors import InputError, T5PunctError, first_line
 from ..punctuator import Punctuator
-from ..text.formats.outputs import opened
+from ..text.formats.outputs import open_writer
 from ..text.render import REMOVE, AnnotatedWord
 from ..text.words import Word
 from ..transcripts.formats import Transcript, read_transcript
@@ -27,7 +27,7 @@ from ..transcripts.writers import WriterConfig, beside_a_page, check_removal, ch
 from .jobs import Failure, Job
 
 _GROUP_WORDS = 50_000  # that are decided together: all batches are full
-_TOLD_WORDS = 64  # how often progress is told
+_PROGRESS_WORDS = 64  # how often progress is reported
 _log = logging.getLogger(__name__)
 
 
@@ -60,7 +60,7 @@ class _File:
 
 
 class Work:
-    """Punctuates files.  `told`, which may be set, is called from time to time with the progress made."""
+    """Punctuates files.  `on_progress`, which may be set, is called from time to time with the progress made."""
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class Work:
     ) -> None:
         self._punctuator, self._config, self._terms = punctuator, config or WriterConfig(), terms
         self._removes = punctuator.config.render.disfluencies == REMOVE
-        self.told: Callable[[Progress], None] = lambda progress: None
+        self.on_progress: Callable[[Progress], None] = lambda progress: None
         self._n_words = self._n_bytes = 0
         self._removed: Counter[str] = Counter()
 
@@ -81,7 +81,7 @@ class Work:
         """
         n_written, failures = 0, list[Failure]()
         try:
-            for target, files in groupby(self._decided(jobs), key=lambda file: file.job.target):
+            for target, files in groupby(self._decide(jobs), key=lambda file: file.job.target):
                 n_files, failed = self._write(target, files)
                 n_written += n_files
                 failures += failed
@@ -90,7 +90,7 @@ class Work:
         return Outcome(n_written, self._n_words, tuple(failures), dict(self._removed))
 
     def read(self, source: str, format: str | None) -> Transcript:
-        """A file, whose words know of pauses if the model does, and of the user's terms."""
+        """Return a file, whose words know of pauses if the model does, and of the user's terms."""
         task, terms = self._punctuator.model.task, self._terms
         transcript = read_transcript(source, format=format, alphabet=task.alphabet)
         if pauses_ms := task.pauses_ms:
@@ -98,7 +98,7 @@ class Work:
         return transcript.with_items(lambda items: spelled(items, terms)) if terms else transcript
 
     def pieces(self, transcript: Transcript, words: Iterable[AnnotatedWord], source: str) -> Iterable[str]:
-        """The file that is to be written.  Raises InputError where the transcript cannot be written so."""
+        """Return the file that is to be written.  Raises InputError where the transcript cannot be written so."""
         self._check(transcript, source)
         return pieces_of(transcript, words, self._config, source, removes=self._removes)
 
@@ -108,13 +108,13 @@ class Work:
         if self._removes:
             check_removal(transcript, self._config, source)
 
-    def _decided(self, jobs: Iterable[Job]) -> Iterator[_File]:
+    def _decide(self, jobs: Iterable[Job]) -> Iterator[_File]:
         """The files, with their words; words that are not asked for are passed over."""
         for group in self._groups(jobs):
-            words = _decoded(self._punctuator, [text for file in group for text in file.texts])
+            words = _decode(self._punctuator, [text for file in group for text in file.texts])
             for file in group:
                 if isinstance(file.read, Transcript):
-                    own = self._counted(file.job, file.read, words)
+                    own = self._count(file.job, file.read, words)
                     yield replace(file, words=own)
                     deque(own, maxlen=0)
                 else:
@@ -136,7 +136,7 @@ class Work:
                 group, n_words = [], 0
         yield group
 
-    def _counted(self, job: Job, read: Transcript, words: Iterator[AnnotatedWord]) -> Iterator[AnnotatedWord]:
+    def _count(self, job: Job, read: Transcript, words: Iterator[AnnotatedWord]) -> Iterator[AnnotatedWord]:
         """The words of a file; tells how far the work is."""
         end = self._n_bytes + job.n_bytes  # of what a file is packed in, or has beside its items, we hear nothing
         for item in read.items:
@@ -149,32 +149,32 @@ class Work:
             self._n_bytes = min(end, self._n_bytes + _n_bytes(item.raw + item.after))
             if word.is_removed:
                 self._removed[word.word.lower()] += 1
-            if not self._n_words % _TOLD_WORDS:
+            if not self._n_words % _PROGRESS_WORDS:
                 self._pass(self._n_bytes)
         self._pass(end)
 
     def _pass(self, n_bytes: int) -> None:
         """Tell how far the work is."""
         self._n_bytes = n_bytes
-        self.told(Progress(self._n_bytes, self._n_words))
+        self.on_progress(Progress(self._n_bytes, self._n_words))
 
     def _write(self, target: Path | None, files: Iterable[_File]) -> tuple[int, list[Failure]]:
         """Write the files of one target; how many are complete, and what failed."""
         n_files, failures, source = 0, list[Failure](), str(target)
         try:
-            with opened(target) as put:
+            with open_writer(target) as put:
                 for file in files:
                     source, error = file.job.source, self._put(file, put)
                     if error is None:
                         n_files += 1
                     elif target is None:
-                        failures.append(Failure(source, _named(error, source, target)))
+                        failures.append(Failure(source, _name_error(error, source, target)))
                     else:
                         raise error
         except (BrokenPipeError, _DecodingError):
             raise
         except Exception as error:  # the file does not appear
-            return 0, [*failures, Failure(source, _named(error, source, target))]
+            return 0, [*failures, Failure(source, _name_error(error, source, target))]
         return n_files, failures
 
     def _put(self, file: _File, put: Callable[[Iterable[str]], None]) -> Exception | None:
@@ -198,7 +198,7 @@ class Work:
         self._check(transcript, file.job.source)
         written, config = transcript.with_words(file.words), beside_a_page(transcript, self._config)
         put(written_pieces(transcript, written, config, file.job.source))
-        with opened(page) as put_page:
+        with open_writer(page) as put_page:
             shown = WriterConfig("html", self._config.paragraphs)
             put_page(written_pieces(transcript, written, shown, file.job.source))
 
@@ -207,20 +207,20 @@ def _n_bytes(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode(errors="surrogatepass"))
 
 
-def _named(error: Exception, source: str, target: Path | None) -> Exception:
+def _name_error(error: Exception, source: str, target: Path | None) -> Exception:
     """The error as it is told: that of a full disk with a file's name, and one that nobody foresaw with its type."""
     if isinstance(error, OSError) and error.filename is None:
         error.filename = str(target or "standard output")
     if isinstance(error, T5PunctError | OSError):
         return error
     _log.debug("%s", source, exc_info=error)
-    told = InputError(
+    named = InputError(
         f"{source}: {type(error).__name__}: {first_line(error)}",
         expected="a file that t5punct can read and write",
         fix="report this line, with the file, where t5punct is from",
     )
-    told.__cause__ = error
-    return told
+    named.__cause__ = error
+    return named
 
 
 class _DecodingError(Exception):
@@ -231,7 +231,7 @@ class _DecodingError(Exception):
         self.cause = cause
 
 
-def _decoded(punctuator: Punctuator, texts: Sequence[Sequence[Word]]) -> Iterator[AnnotatedWord]:
+def _decode(punctuator: Punctuator, texts: Sequence[Sequence[Word]]) -> Iterator[AnnotatedWord]:
     try:
         yield from punctuator.annotate_texts(texts)
     except Exception as error:

@@ -69,13 +69,13 @@ def punctuate(
     (`JOHN:`, `[laughs]`), over which no sentence goes on.
     """
     from ..batch.current import Current
-    from ..batch.jobs import OutputConfig, jobs
+    from ..batch.jobs import OutputConfig, plan_jobs
 
     options.check()
     options.render()  # a mistake is said before a model is loaded
     writer, terms = options.writer(), options.spellings()
     places = OutputConfig(output, output_dir, writer.format, html, options.reads)
-    planned = jobs(inputs or ["-"], places, options.input_format)
+    planned = plan_jobs(inputs or ["-"], places, options.input_format)
     _check_pauses(planned.jobs, options)
     settings = "" if output_dir is None else _settings(options, terms)
     current = Current.read(output_dir, settings) if output_dir is not None else Current(None)
@@ -118,7 +118,7 @@ def _run(
     if output_dir is not None:
         Current.of(output_dir, settings)  # only now, when the model has accepted the settings
     with progress_bar("punctuating", float(sum(job.n_bytes for job in jobs)) or None) as advance, ending_in_order():
-        work.told = lambda progress: advance(progress.n_bytes, progress.n_words)
+        work.on_progress = lambda progress: advance(progress.n_bytes, progress.n_words)
         outcome = work.run(jobs)
     report_removed(outcome.removed, outcome.n_words, options.disfluencies)
     return outcome.failures

@@ -54,7 +54,7 @@ def tune(
     from ..evaluation.tuning import TuneConfig, find_frontier
     from ..evaluation.tuning import tune as run
     from ..text.formats.files import check_source
-    from ..text.formats.outputs import opened, target_of
+    from ..text.formats.outputs import open_writer, target_of
 
     settings = load(TuneConfig, config, overrides or ())
     check_source(data)
@@ -77,7 +77,7 @@ def tune(
         console = Console(stderr=is_shared)
         console.print(_table(best, len(trials)), one_line(settings_line), crop=False)
     if output is not None:
-        with opened(target) as put:
+        with open_writer(target) as put:
             put([as_yaml(best[-1].strategy)])
     if plot is not None:
         from ..evaluation.plots import draw_frontier

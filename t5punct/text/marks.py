@@ -48,7 +48,7 @@ _NAME = re.compile(r"[od]['’](?=[^\W\d_]{3})(?!(?:clock|you|accord)\b)")
 
 
 def ends_sentence(label: str) -> bool:
-    """Whether a label ends a sentence: it holds `.`, `?`, `!`, or what stands for them in another script."""
+    """Return whether a label ends a sentence: it holds `.`, `?`, `!`, or what stands for them in another script."""
     return any(mark in _ENDS for mark in label)
 
 
@@ -79,14 +79,14 @@ class Alphabet:
         """
         return replace(self, marks=self.marks + DISFLUENT, max_marks=self.max_marks + 1)
 
-    def union(self, other: Alphabet) -> Alphabet:
-        """The marks that either of them has.
+    def union(self, alphabet: Alphabet) -> Alphabet:
+        """Return the marks that either of them has.
 
         >>> Alphabet(",.").union(Alphabet(".?")).marks
         ',.?'
         """
-        marks = "".join(dict.fromkeys(self.marks + other.marks))
-        return Alphabet(marks, max(self.max_marks, other.max_marks))
+        marks = "".join(dict.fromkeys(self.marks + alphabet.marks))
+        return Alphabet(marks, max(self.max_marks, alphabet.max_marks))
 
     @cached_property
     def characters(self) -> str:
@@ -95,12 +95,12 @@ class Alphabet:
         return self.marks + dashes + (_ELLIPSIS if "." in self.marks else "")
 
     def label(self, raw: str) -> str:
-        """The label spelled by raw characters; characters outside the alphabet are left out."""
+        """Return the label spelled by raw characters; characters outside the alphabet are left out."""
         plain = _DASH_RUN.sub(DASH, raw.replace(_ELLIPSIS, "..."))
         return "".join(char for char in plain if char in self.marks)[: self.max_marks]
 
     def spell(self, word: str, label: str) -> str:
-        """The word with its label as people write it: marks touch the word, a dash stands apart.
+        """Return the word with its label as people write it: marks touch the word, a dash stands apart.
 
         A full stop that the word already ends with is not written twice (`U.S.` + `.` is `U.S.`).
         """
@@ -139,7 +139,7 @@ def capitalise(word: str) -> str:
 
 
 def case_of(word: str) -> Case:
-    """The case a word is written in; a word without cased letters is LOWER, `I` is CAPITALISED."""
+    """Return the case a word is written in; a word without cased letters is LOWER, `I` is CAPITALISED."""
     lower = word.lower()
     if word == lower:
         return Case.LOWER
@@ -149,7 +149,7 @@ def case_of(word: str) -> Case:
 
 
 def apply_case(word: str, case: Case) -> str:
-    """The word in another case, or unchanged where that could not be undone (`ß` has no capital, `iPhone` is mixed)."""
+    """Write a word in another case, or leave it if that could not be undone (`ß` has no capital, `iPhone` is mixed)."""
     if case is Case.VERBATIM:
         return word
     lower = word.lower()
@@ -165,7 +165,7 @@ def _can_be_upper(word: str) -> bool:
 
 @lru_cache(maxsize=4_000)
 def case_forms(word: str) -> Mapping[Case, str]:
-    """The distinct ways to write a word, by case; the first case that gives a form names it.
+    """Return the distinct ways to write a word, by case; the first case that gives a form names it.
 
     A word that the input spells in mixed case keeps its spelling: nobody writes `iPhone` by chance.  So do addresses,
     paths and code.

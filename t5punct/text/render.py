@@ -72,7 +72,7 @@ class Decision:
     disfluent: bool = False  # whether a careful editor leaves the word out
 
     def without_sign(self, word: Word) -> Decision:
-        """The decision on a word whose label may hold the sign of disfluent words, as one of marks alone.
+        """Return the decision on a word whose label may hold the sign of disfluent words, as one of marks alone.
 
         What nobody says, a dash or an emoji, is not disfluent.
         """
@@ -108,13 +108,13 @@ class AnnotatedWord:
         return not self.text
 
     def as_dict(self) -> dict[str, object]:
-        """As json has it; alternatives only if there are some, and disfluencies only if they are asked for."""
+        """Return the json of the word; alternatives only if there are some, disfluencies only if they are asked for."""
         left_out = {"alternatives": not self.alternatives, "disfluent": self.disfluent is None}
         return {name: value for name, value in asdict(self).items() if not left_out.get(name)}
 
 
 def render_word(word: Word, decision: Decision, config: RenderConfig, alphabet: Alphabet) -> RenderedWord:
-    """One word with its marks, without the space after it.
+    """Return one word with its marks, without the space after it.
 
     A disfluent word has its sign before the marks (`um~,`), or is empty if such words are removed.
     """
@@ -140,20 +140,23 @@ def render_word(word: Word, decision: Decision, config: RenderConfig, alphabet: 
 def written_alternatives(
     word: Word, decision: Decision, config: RenderConfig, alphabet: Alphabet
 ) -> tuple[Alternative, ...]:
-    """The alternatives that can be written after the word; none where its marks are kept."""
+    """Return the alternatives that can be written after the word; none where its marks are kept."""
     if not decision.alternatives or not word.takes_marks or (config.keep_marks and word.given):
         return ()
-    found = ((one, replace(decision, label=one.label)) for one in decision.alternatives)
-    return tuple(one for one, other in found if render_word(word, other, config, alphabet).label == one.label)
+    return tuple(
+        alternative
+        for alternative in decision.alternatives
+        if render_word(word, replace(decision, label=alternative.label), config, alphabet).label == alternative.label
+    )
 
 
-def closed_up(decisions: Iterable[Decision]) -> Iterator[Decision]:
-    """Decisions of words of which the disfluent ones are removed: stronger marks go to the word before them.
+def move_marks_of_removed_words(decisions: Iterable[Decision]) -> Iterator[Decision]:
+    """Yield decisions of words of which the disfluent ones are removed: stronger marks go to the word before.
 
     A comma goes with its word, which it set off: `the, um, house`.
 
     >>> said = [Decision(",", Case.LOWER, 1, 1), Decision(".", Case.LOWER, 1, 1, disfluent=True)]
-    >>> [decision.label for decision in closed_up(said)]
+    >>> [decision.label for decision in move_marks_of_removed_words(said)]
     ['.', '.']
     """
     held: list[Decision] = []  # a word that stays, and those after it that do not

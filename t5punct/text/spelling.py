@@ -49,14 +49,14 @@ _CODE = re.compile(
 
 
 def owns_full_stop(stem: str, *, opens_line: bool = False) -> bool:
-    """Whether a full stop after these letters belongs to the word: `vs.`, `J.` or, at the start of a line, `1.`."""
+    """Return whether a full stop after these letters is the word's: `vs.`, `J.` or, at the start of a line, `1.`."""
     if is_abbreviation(stem) or (len(stem) == 1 and stem.isupper() and stem != "I"):
         return True
     return opens_line and _ORDINAL.fullmatch(stem) is not None
 
 
 def keeps_letters(word: str) -> bool:
-    """Whether a word is an address, a path, code, an emoticon, very long, or an initialism in capitals (`U.S.`, `C++`).
+    """Return whether it is an address, a path, code, a face, very long, or an initialism in capitals (`U.S.`, `C++`).
 
     The case of its letters is never changed.
     """
@@ -68,28 +68,28 @@ def keeps_letters(word: str) -> bool:
 
 
 def takes_capital(word: str) -> bool:
-    """Whether a word gets a capital at the start of a sentence: `'em` does, `3rd` and Georgian words do not."""
+    """Return whether a word gets a capital at the start of a sentence: `'em` does, `3rd` and Georgian words do not."""
     first = next((char for char in word if char.isalnum()), "").lower()
     return first != first.title() and not keeps_letters(word)
 
 
 def is_abbreviation(word: str) -> bool:
-    """Whether a full stop behind a word is its own, whether a sentence ends there or not: that of `Inc` or `st`."""
+    """Return whether a full stop behind a word is its own, if a sentence ends there or not: that of `Inc` or `st`."""
     return word.lower() in ABBREVIATIONS
 
 
 def precedes_name(word: str) -> bool:
-    """Whether a name or the like nearly always follows an abbreviation: `Mr.`, `Prof.`, `vs.`; not `Inc.` or `St.`."""
+    """Return whether a name nearly always follows an abbreviation: `Mr.`, `Prof.`, `vs.`; not `Inc.` or `St.`."""
     return word.lower() in _BEFORE_NAMES
 
 
 def may_be_initial(word: str) -> bool:
-    """Whether a word may be an initial, whatever its case: `J`, `f`; not `I`."""
+    """Return whether a word may be an initial, whatever its case: `J`, `f`; not `I`."""
     return len(word) == 1 and word.isalpha() and not is_first_person(word)
 
 
 def is_initialism(word: str) -> bool:
-    """Whether a word is made of letters with full stops between them: `U.S.`, `a.k.a`; not `J.`, which is one letter.
+    """Return whether a word is letters with full stops between them: `U.S.`, `a.k.a`; not `J.`, which is one letter.
 
     >>> [is_initialism(word) for word in ("U.S.", "C.S", "e.g.", "J.", "Ph.D", "3.5")]
     [True, True, True, False, False, False]
@@ -98,12 +98,12 @@ def is_initialism(word: str) -> bool:
 
 
 def has_initials(word: str) -> bool:
-    """Whether what stands before and behind full stops begins with a capital: `U.S.`, `Ph.D.`; not in `e.g.`."""
+    """Return whether what stands before and behind full stops begins with a capital: `U.S.`, `Ph.D.`; not in `e.g.`."""
     return is_degree(word) or (is_initialism(word) and _bare(word) not in _LOWERED)
 
 
 def is_degree(word: str) -> bool:
-    """Whether a word is a degree such as `Ph.D.`, never written in capitals alone."""
+    """Return whether a word is a degree such as `Ph.D.`, never written in capitals alone."""
     return _bare(word) in _DEGREES
 
 
@@ -113,27 +113,27 @@ def _bare(word: str) -> str:
 
 
 def can_be_acronym(word: str) -> bool:
-    """Whether a word may be an acronym: these are short and have no apostrophe (NASA, UNESCO)."""
+    """Return whether a word may be an acronym: these are short and have no apostrophe (NASA, UNESCO)."""
     return len(word) <= _LONGEST_ACRONYM and not any(mark in word for mark in "'’")
 
 
 def is_spoken(word: str) -> bool:
-    """Whether a word has letters or digits to say; a dash, an emoji or `:D` has none and cannot begin a sentence."""
+    """Return whether a word has letters or digits; a dash, an emoji or `:D` has none and cannot begin a sentence."""
     return any(char.isalnum() for char in word) and not is_emoticon(word)
 
 
 def is_drive(word: str) -> bool:
-    """Whether a word is a drive, whose colon belongs to it: `C:`; one of more letters has a path (`C:\\temp`)."""
+    """Return whether a word is a drive, whose colon is its own: `C:`; one of more letters has a path (`C:\\temp`)."""
     return len(word) == 2 and word[0].isascii() and word[0].isalpha() and word[1] == ":"
 
 
 def has_path(word: str) -> bool:
-    """Whether a word begins as an address that a `?` may go on: `http://a.b/c`, `t.co/x`."""
+    """Return whether a word begins as an address that a `?` may go on: `http://a.b/c`, `t.co/x`."""
     return _PATH.search(word) is not None
 
 
 def is_emoticon(word: str) -> bool:
-    """Whether a word is a face made of characters.
+    """Return whether a word is a face made of characters.
 
     >>> [is_emoticon(word) for word in (":)", ":D", ";-P", ":'(", "XD", "O:)", "D", "C:", ":30")]
     [True, True, True, True, True, True, False, False, False]
@@ -142,5 +142,5 @@ def is_emoticon(word: str) -> bool:
 
 
 def is_first_person(word: str) -> bool:
-    """Whether a word is `I`, `I'm` or the like, which always has a capital."""
+    """Return whether a word is `I`, `I'm` or the like, which always has a capital."""
     return _FIRST_PERSON.fullmatch(word) is not None

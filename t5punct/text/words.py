@@ -105,7 +105,7 @@ class Word:
         return self.has_slot and not (last and last in _STANDING)
 
     def written(self, label: str, case: Case = Case.VERBATIM, alphabet: Alphabet | None = None) -> str:
-        """The word in the given case with the given label; marks go inside closing quotes if they stood there."""
+        """Write the word in a case with a label; marks go inside closing quotes if they stood there."""
         stem, closers = self.stem(case), self.text[self.n_stem :]
         bare = stem + "." * (self.dotted and not self.spelled)  # what a user spells is the whole word
         if not label or not self.has_slot:
@@ -119,7 +119,7 @@ class Word:
         return result if self.spelled or not _swallows(result, stem + closers, alphabet) else bare + closers
 
     def stem(self, case: Case = Case.VERBATIM) -> str:
-        """What stands before marks and closing quotes: the word in the given case, or as the user spells it."""
+        """Return the part before marks and closing quotes: the word in the given case, or as the user spells it."""
         text = self.text[: self.n_stem]
         if not self.spelled and case is Case.VERBATIM:
             return text
@@ -128,12 +128,12 @@ class Word:
         return text[:start] + (self.spelled or apply_case(core, case)) + text[start + len(core) :]
 
     def separator(self, label: str) -> str:
-        """What of a label surely stands between this word and the next: not the full stop of `Mr.`, `Inc.` or `J.`."""
+        """Return the part of a label that surely separates two words: not the full stop of `Mr.`, `Inc.` or `J.`."""
         is_own = label == "." and (is_abbreviation(self.core) or may_be_initial(self.core))
         return NO_LABEL if is_own else label
 
     def ends_sentence(self, label: str, alphabet: Alphabet | None = None) -> bool | None:
-        """Whether a reader sees a sentence end after the word with this label; None: only the next word shows it.
+        """Return whether a reader sees a sentence end after the word and label; None: only the next word shows it.
 
         The full stop of `U.S.` counts, a mark that cannot be written does not.  That of `Inc.` or `Mr.` may stand
         inside a sentence.
@@ -159,7 +159,7 @@ class SplitText:
     lead: str = ""
 
     def written(self, alphabet: Alphabet | None = None) -> str:
-        """The text with its labels in canonical form."""
+        """Return the text with its labels in canonical form."""
         pieces = (word.written(word.label, alphabet=alphabet) + word.space for word in self.words)
         return self.lead + "".join(pieces)
 
@@ -174,12 +174,12 @@ def split(text: str, alphabet: Alphabet | None = None) -> SplitText:
 
 
 def lead_of(text: str) -> str:
-    """The white space before the first word."""
+    """Return the white space before the first word."""
     return text[: len(text) - len(text.lstrip())]
 
 
 def words_of(text: str, alphabet: Alphabet | None = None, *, opens_line: bool = True) -> Iterator[Word]:
-    """The words of `split`, one by one, so that the words of a long text are never in memory all at once.
+    """Yield the words of `split`, one by one, so that the words of a long text are never in memory all at once.
 
     `opens_line`: whether the text begins a line; there a number with a full stop is a list item (`1.`).
     """
@@ -204,16 +204,16 @@ def words_of(text: str, alphabet: Alphabet | None = None, *, opens_line: bool = 
 
 
 def checked_text(text: object, *, may_hold_bytes: bool = False) -> str:
-    """The text, if it can be read.  Raises InputError for anything but a string, and for lone surrogates.
+    """Return the text, if it can be read.  Raises InputError for anything but a string, and for lone surrogates.
 
     `may_hold_bytes`: accept surrogates that stand for bytes, as in text decoded with `surrogateescape`.
     """
     if not isinstance(text, str):
         raise InputError(f"a text of type {type(text).__name__}", expected="a str", fix="decode or join it first")
-    found = None if text.isascii() else (_NO_BYTE if may_hold_bytes else _SURROGATE).search(text)
-    if found:
+    surrogate = None if text.isascii() else (_NO_BYTE if may_hold_bytes else _SURROGATE).search(text)
+    if surrogate:
         raise InputError(
-            f"a lone surrogate, {found[0]!a}, at character {found.start()}",
+            f"a lone surrogate, {surrogate[0]!a}, at character {surrogate.start()}",
             expected="text that has a UTF-8 form",
             fix="decode the text with errors='replace'",
         )
@@ -221,7 +221,7 @@ def checked_text(text: object, *, may_hold_bytes: bool = False) -> str:
 
 
 def readable(text: str) -> str:
-    """A text as a model can read it: bytes that are not UTF-8 become the replacement character."""
+    """Return a text as a model can read it: bytes that are not UTF-8 become the replacement character."""
     return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
 
 

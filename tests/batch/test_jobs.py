@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from t5punct.batch.current import Current
-from t5punct.batch.jobs import Job, OutputConfig, jobs
+from t5punct.batch.jobs import Job, OutputConfig, plan_jobs
 from t5punct.errors import InputError
 from t5punct.transcripts.formats import read_transcript
 
@@ -28,7 +28,7 @@ def named(found: tuple[Job, ...]) -> list[tuple[str, str | None, str]]:
 
 
 def test_a_folder_is_mirrored(tree: Path) -> None:
-    found = jobs(["in"], OutputConfig(folder=Path("out"))).jobs
+    found = plan_jobs(["in"], OutputConfig(folder=Path("out"))).jobs
     assert named(found) == [
         ("in/a.txt", "out/a.txt", "text"),
         ("in/b/a.srt.gz", "out/b/a.srt", "srt"),
@@ -37,13 +37,13 @@ def test_a_folder_is_mirrored(tree: Path) -> None:
 
 
 def test_a_pattern_is_mirrored_below_its_first_magic_part(tree: Path) -> None:
-    found = jobs(["in/*/*.srt.gz", "in/*.txt"], OutputConfig(folder=Path("out"))).jobs
+    found = plan_jobs(["in/*/*.srt.gz", "in/*.txt"], OutputConfig(folder=Path("out"))).jobs
     assert named(found) == [("in/b/a.srt.gz", "out/b/a.srt", "srt"), ("in/a.txt", "out/a.txt", "text")]
-    assert [job.source for job in jobs(["in/**/*.JSON"], OutputConfig(folder=Path("out"))).jobs] == ["in/b/c.JSON"]
+    assert [job.source for job in plan_jobs(["in/**/*.JSON"], OutputConfig(folder=Path("out"))).jobs] == ["in/b/c.JSON"]
 
 
 def test_files_of_one_name_from_several_folders_do_not_collide(tree: Path) -> None:
-    found = jobs(["in/a.txt", "other/a.txt", "in/a.txt"], OutputConfig(folder=Path("out"))).jobs
+    found = plan_jobs(["in/a.txt", "other/a.txt", "in/a.txt"], OutputConfig(folder=Path("out"))).jobs
     assert named(found) == [("in/a.txt", "out/in/a.txt", "text"), ("other/a.txt", "out/other/a.txt", "text")]
 
 
@@ -57,17 +57,17 @@ def test_files_of_one_name_from_several_folders_do_not_collide(tree: Path) -> No
     ],
 )
 def test_an_output_has_the_suffix_of_its_format(tree: Path, output: str, names: list[str]) -> None:
-    found = jobs(["in"], OutputConfig(folder=Path("out"), format=output)).jobs
+    found = plan_jobs(["in"], OutputConfig(folder=Path("out"), format=output)).jobs
     assert [str(job.target) for job in found] == [f"out/{name}" for name in names]
 
 
 def test_texts_and_json_share_an_output_and_other_files_do_not(tree: Path) -> None:
-    assert [job.target for job in jobs(["in/a.txt", "other/a.txt"], OutputConfig()).jobs] == [None, None]
-    assert [job.target for job in jobs(["in/a.txt", "in/a.txt"], OutputConfig(Path("x"))).jobs] == [Path("x")] * 2
-    assert len(jobs(["in"], OutputConfig(format="json")).jobs) == 3
+    assert [job.target for job in plan_jobs(["in/a.txt", "other/a.txt"], OutputConfig()).jobs] == [None, None]
+    assert [job.target for job in plan_jobs(["in/a.txt", "in/a.txt"], OutputConfig(Path("x"))).jobs] == [Path("x")] * 2
+    assert len(plan_jobs(["in"], OutputConfig(format="json")).jobs) == 3
     for kind in (OutputConfig(), OutputConfig(Path("x")), OutputConfig(format="vtt")):
         with pytest.raises(InputError, match="3 files in one output; expected a file for each; name a folder"):
-            jobs(["in"], kind)
+            plan_jobs(["in"], kind)
 
 
 def test_what_cannot_be_done_is_said_beforehand(tree: Path) -> None:
@@ -83,14 +83,14 @@ def test_what_cannot_be_done_is_said_beforehand(tree: Path) -> None:
         (["in/a.txt", "none.txt"], OutputConfig(Path("x")), "no file none.txt"),
     ):
         with pytest.raises(InputError, match=message):
-            jobs(inputs, output)
+            plan_jobs(inputs, output)
     (tree / "in/a.txt.gz").touch()
     with pytest.raises(InputError, match=r"two inputs for out/in/a.txt; expected inputs of different names"):
-        jobs(["in/a.txt", "in/a.txt.gz", "other/a.txt"], OutputConfig(folder=Path("out")))
+        plan_jobs(["in/a.txt", "in/a.txt.gz", "other/a.txt"], OutputConfig(folder=Path("out")))
 
 
 def test_one_missing_file_leaves_the_others(tree: Path) -> None:
-    found = jobs(["in/a.txt", "none.txt", "other"], OutputConfig(folder=Path("out")))
+    found = plan_jobs(["in/a.txt", "none.txt", "other"], OutputConfig(folder=Path("out")))
     assert [job.source for job in found.jobs] == ["in/a.txt", "other/a.txt"]
     assert [str(failure) for failure in found.failures] == [
         "no file none.txt; expected an existing text file; check the path"
@@ -103,18 +103,18 @@ def test_a_name_of_a_format_that_is_not_read_is_refused(tree: Path, suffix: str)
     (tree / name).write_text("we,know\n")
     told = rf"{re.escape(name)}, whose name says that it is .*; expected one of text, .*; save it as one of them; or"
     with pytest.raises(InputError, match=told):
-        jobs([name], OutputConfig())
-    found = jobs(["other/*"], OutputConfig(folder=Path("out")))
+        plan_jobs([name], OutputConfig())
+    found = plan_jobs(["other/*"], OutputConfig(folder=Path("out")))
     assert [job.source for job in found.jobs] == ["other/a.txt"]
     assert [failure.source for failure in found.failures] == ["other/*"]
-    assert [job.read_as for job in jobs([name], OutputConfig(), "text").jobs] == ["text"]
-    assert jobs(["other"], OutputConfig(folder=Path("out"))).failures == (), "a folder is for what is read"
+    assert [job.read_as for job in plan_jobs([name], OutputConfig(), "text").jobs] == ["text"]
+    assert plan_jobs(["other"], OutputConfig(folder=Path("out"))).failures == (), "a folder is for what is read"
     with pytest.raises(InputError, match=told):
         read_transcript(tree / name)
 
 
 def test_an_output_is_up_to_date_until_its_input_or_the_settings_change(tree: Path) -> None:
-    job = jobs(["in/a.txt"], OutputConfig(folder=Path("out"))).jobs[0]
+    job = plan_jobs(["in/a.txt"], OutputConfig(folder=Path("out"))).jobs[0]
     assert not Current.of(Path("out"), "one").has(job)
     assert job.target is not None
     job.target.touch()
@@ -133,21 +133,23 @@ def test_an_output_is_up_to_date_until_its_input_or_the_settings_change(tree: Pa
 
 def test_outputs_below_the_inputs_are_no_inputs(tree: Path) -> None:
     output = OutputConfig(folder=Path("in/out"))
-    before = [job.source for job in jobs(["in"], output).jobs]
+    before = [job.source for job in plan_jobs(["in"], output).jobs]
     for name in ("in/out/a.txt", "in/out/new.txt"):
         Path(name).parent.mkdir(parents=True, exist_ok=True)
         Path(name).write_text("done\n")
-    assert [job.source for job in jobs(["in"], output).jobs] == before
-    assert [job.source for job in jobs(["in/**/*.txt"], output).jobs] == [one for one in before if one.endswith(".txt")]
-    assert "in/out/new.txt" in [job.source for job in jobs(["in"], OutputConfig(folder=Path("other"))).jobs]
-    assert jobs(["in"], OutputConfig(folder=Path())).jobs, "an output folder above them hides none"
+    assert [job.source for job in plan_jobs(["in"], output).jobs] == before
+    assert [job.source for job in plan_jobs(["in/**/*.txt"], output).jobs] == [
+        one for one in before if one.endswith(".txt")
+    ]
+    assert "in/out/new.txt" in [job.source for job in plan_jobs(["in"], OutputConfig(folder=Path("other"))).jobs]
+    assert plan_jobs(["in"], OutputConfig(folder=Path())).jobs, "an output folder above them hides none"
 
 
 def test_a_pattern_takes_no_hidden_files_and_a_wrong_one_is_said(tree: Path) -> None:
     Path("in/.hidden.txt").write_text("so what\n")
-    assert not any("hidden" in job.source for job in jobs(["in/*"], OutputConfig(folder=Path("out"))).jobs)
+    assert not any("hidden" in job.source for job in plan_jobs(["in/*"], OutputConfig(folder=Path("out"))).jobs)
     with pytest.raises(InputError, match=r"pattern in/\*\*\.txt \(.*\); expected one like talks/\*\.txt"):
-        jobs(["in/**.txt"], OutputConfig(folder=Path("out")))
+        plan_jobs(["in/**.txt"], OutputConfig(folder=Path("out")))
 
 
 def test_what_a_killed_run_left_goes_and_what_a_running_one_writes_stays(tree: Path) -> None:
@@ -181,7 +183,7 @@ def test_the_work_of_many_files_is_in_proportion_to_their_number(tree: Path, mon
         return stat(*given, **named)  # type: ignore[arg-type]
 
     monkeypatch.setattr(os, "stat", counted)
-    assert len(jobs(["many"], OutputConfig(folder=Path("out"))).jobs) == 200
+    assert len(plan_jobs(["many"], OutputConfig(folder=Path("out"))).jobs) == 200
     assert n_asked < 20 * 200
 
 
@@ -194,14 +196,14 @@ def test_a_folder_that_may_not_be_read_is_told_and_the_others_are_done(
     # the tests may run as root, who may read anything
     monkeypatch.setattr(os, "access", lambda path, mode: Path(path).name != "b" and access(path, mode))
     for name, told in (("in", "in/b"), ("in/**/*.txt", "in/b"), ("in/*/*.gz", "in/b"), ("in/b", "in/b")):
-        found = jobs([name, "other"], OutputConfig(folder=Path("out")))
+        found = plan_jobs([name, "other"], OutputConfig(folder=Path("out")))
         assert [str(failure.error) for failure in found.failures] == [
             f"folder {told} may not be read; expected one that may; allow it by chmod u+rx, or leave it out"
         ]
         assert "other/a.txt" in [job.source for job in found.jobs]
     with pytest.raises(InputError, match="folder in/b may not be read"):
-        jobs(["in/b/none*"], OutputConfig())
-    assert jobs(["in/*.txt"], OutputConfig()).failures == (), "its files were not asked for"
+        plan_jobs(["in/b/none*"], OutputConfig())
+    assert plan_jobs(["in/*.txt"], OutputConfig()).failures == (), "its files were not asked for"
 
 
 def test_an_output_folder_that_cannot_be_made_is_told(tree: Path) -> None:
@@ -209,20 +211,20 @@ def test_an_output_folder_that_cannot_be_made_is_told(tree: Path) -> None:
     (tree / "lost").symlink_to("nowhere")
     for folder in ("self", "lost", "self/deep", "in/a.txt", "in/a.txt/deep"):
         with pytest.raises(InputError, match=r"(self|lost|a\.txt) is no folder; expected one"):
-            jobs(["other"], OutputConfig(folder=Path(folder)))
+            plan_jobs(["other"], OutputConfig(folder=Path(folder)))
     with pytest.raises(InputError, match="self is a link to itself"):
-        jobs(["other"], OutputConfig(Path("self")))
+        plan_jobs(["other"], OutputConfig(Path("self")))
 
 
 def test_an_output_that_is_read_only_stays_as_it_is(tree: Path) -> None:
-    from t5punct.text.formats.outputs import opened
+    from t5punct.text.formats.outputs import open_writer
 
     (tree / "out").mkdir()
     (tree / "out/a.txt").write_text("corrected by hand\n")
     (tree / "out/a.txt").chmod(0o444)
     with pytest.raises(InputError, match=r"out/a\.txt is read-only; expected a file that may be written"):
-        jobs(["other"], OutputConfig(Path("out/a.txt")))
-    (job,) = jobs(["other"], OutputConfig(folder=Path("out"))).jobs  # it may be up to date
-    with pytest.raises(InputError, match=r"out/a\.txt is read-only"), opened(job.target):
+        plan_jobs(["other"], OutputConfig(Path("out/a.txt")))
+    (job,) = plan_jobs(["other"], OutputConfig(folder=Path("out"))).jobs  # it may be up to date
+    with pytest.raises(InputError, match=r"out/a\.txt is read-only"), open_writer(job.target):
         pass
     assert [path.read_text() for path in (tree / "out").iterdir()] == ["corrected by hand\n"]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from t5punct.batch.current import Current
 from t5punct.batch.distributed import RayConfig, _n_workers
 from t5punct.batch.jobs import Job
-from t5punct.batch.parts import _LARGEST, Done, Ledger, Part, PartWorker, Place, parts, portable
+from t5punct.batch.parts import _LARGEST, BatchPlace, Done, Ledger, Part, PartWorker, divide_into_parts, make_portable
 from t5punct.errors import ConfigError, InputError
 from t5punct.model import Model
 from t5punct.punctuator import Punctuator
@@ -33,7 +33,7 @@ def test_parts_hold_every_job_once_in_order_and_none_is_much_too_large(
     files: list[Job], data: st.DataObject, n_workers: int
 ) -> None:
     jobs = data.draw(st.lists(st.sampled_from(files), max_size=30))
-    made = parts(jobs, n_workers)
+    made = divide_into_parts(jobs, n_workers)
     assert [job for part in sorted(made, key=lambda part: part.number) for job in part.jobs] == jobs
     assert [part.n_bytes for part in made] == sorted((part.n_bytes for part in made), reverse=True)
     for part in made:
@@ -42,16 +42,16 @@ def test_parts_hold_every_job_once_in_order_and_none_is_much_too_large(
 
 
 def test_small_files_are_shared_out_to_all_workers(files: list[Job]) -> None:
-    assert len(parts([files[2]] * 10, 2)) == 2
+    assert len(divide_into_parts([files[2]] * 10, 2)) == 2
 
 
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> BatchPlace:
     monkeypatch.chdir(tmp_path)
     Current.of(Path("out"), "settings")
     for name in "abc":
         Path(f"{name}.txt").write_text(f"we know that {name}\n", encoding="utf-8")
-    return Place(str(tmp_path), Path("out"))
+    return BatchPlace(str(tmp_path), Path("out"))
 
 
 PART = Part(3, tuple(Job(f"{name}.txt", Path("out") / f"{name}.txt", "text") for name in "abc"), 60)
@@ -74,7 +74,7 @@ class _Fragile(PartWorker):
         return done
 
 
-def _until_done(kind: type[PartWorker], place: Place, ledger: Ledger, model: Model) -> tuple[Done, int]:
+def _until_done(kind: type[PartWorker], place: BatchPlace, ledger: Ledger, model: Model) -> tuple[Done, int]:
     """A part, given to one new worker after the other until one lives."""
     for n_ended in range(20):
         try:
@@ -84,7 +84,7 @@ def _until_done(kind: type[PartWorker], place: Place, ledger: Ledger, model: Mod
     raise AssertionError("it goes on for ever")
 
 
-def test_a_file_that_ends_every_worker_is_given_up_alone(place: Place, lively_model: Model) -> None:
+def test_a_file_that_ends_every_worker_is_given_up_alone(place: BatchPlace, lively_model: Model) -> None:
     done, n_ended = _until_done(_Fragile, place, Ledger(), lively_model)
     assert n_ended == 4, "once with the part, three times alone"
     assert (done.number, done.n_written, done.error) == (3, 2, None)
@@ -93,7 +93,7 @@ def test_a_file_that_ends_every_worker_is_given_up_alone(place: Place, lively_mo
     assert sorted(path.name for path in Path("out").glob("*.txt")) == ["a.txt", "c.txt"]
 
 
-def test_a_part_that_was_begun_before_has_the_same_outputs_and_counts(place: Place, lively_model: Model) -> None:
+def test_a_part_that_was_begun_before_has_the_same_outputs_and_counts(place: BatchPlace, lively_model: Model) -> None:
     worker = PartWorker(partial(Punctuator, lively_model), place, Ledger())
     first = worker.done(PART)
     written = [job.target.read_bytes() for job in PART.jobs if job.target]
@@ -101,7 +101,7 @@ def test_a_part_that_was_begun_before_has_the_same_outputs_and_counts(place: Pla
     assert [job.target.read_bytes() for job in PART.jobs if job.target] == written
 
 
-def test_what_is_done_alone_is_not_done_twice(place: Place, lively_model: Model) -> None:
+def test_what_is_done_alone_is_not_done_twice(place: BatchPlace, lively_model: Model) -> None:
     ledger = Ledger()
     ledger.begin("3")
     worker = PartWorker(partial(Punctuator, lively_model), place, ledger)
@@ -111,7 +111,7 @@ def test_what_is_done_alone_is_not_done_twice(place: Place, lively_model: Model)
     assert not Path("out/a.txt").exists()
 
 
-def test_one_model_is_loaded_for_all_parts(place: Place, lively_model: Model) -> None:
+def test_one_model_is_loaded_for_all_parts(place: BatchPlace, lively_model: Model) -> None:
     loaded = []
 
     def load() -> Punctuator:
@@ -133,7 +133,7 @@ def test_one_model_is_loaded_for_all_parts(place: Place, lively_model: Model) ->
     ],
 )
 def test_another_place_is_noticed_before_a_model_is_loaded(
-    place: Place, changed: dict[str, object], message: str
+    place: BatchPlace, changed: dict[str, object], message: str
 ) -> None:
     from dataclasses import replace
 
@@ -144,7 +144,7 @@ def test_another_place_is_noticed_before_a_model_is_loaded(
     assert message in str(done.error)
 
 
-def test_an_error_of_the_model_concerns_all_files_and_says_where_it_was(place: Place) -> None:
+def test_an_error_of_the_model_concerns_all_files_and_says_where_it_was(place: BatchPlace) -> None:
     def load() -> Punctuator:
         raise RuntimeError("no kernel")
 
@@ -159,9 +159,9 @@ class _Sealed(Exception):
 
 
 def test_an_exception_that_cannot_be_sent_is_told() -> None:
-    error = portable(_Sealed("a", two="b"))
+    error = make_portable(_Sealed("a", two="b"))
     assert (type(error), str(error)) == (RuntimeError, "_Sealed: ab")
-    kept = portable(InputError("a", expected="b", fix="c"))
+    kept = make_portable(InputError("a", expected="b", fix="c"))
     assert pickle.loads(pickle.dumps(kept)).fix == "c"  # noqa: S301
 
 

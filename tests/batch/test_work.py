@@ -21,7 +21,7 @@ from t5punct import model as models
 from t5punct.batch import work
 from t5punct.batch.current import Current
 from t5punct.batch.from_python import punctuate_files
-from t5punct.batch.jobs import Job, OutputConfig, jobs
+from t5punct.batch.jobs import Job, OutputConfig, plan_jobs
 from t5punct.batch.work import Work
 from t5punct.errors import ModelError
 from t5punct.model import Model
@@ -55,7 +55,7 @@ def contents(folder: Path) -> dict[str, str]:
 
 def test_each_file_comes_out_as_it_would_alone(punctuator: Punctuator, tmp_path: Path) -> None:
     write_texts(tmp_path / "in", 12)
-    found = jobs([str(tmp_path / "in")], OutputConfig(folder=tmp_path / "out"))
+    found = plan_jobs([str(tmp_path / "in")], OutputConfig(folder=tmp_path / "out"))
     outcome = Work(punctuator).run(found.jobs)
     alone = {name: punctuator.punctuate(text) for name, text in contents(tmp_path / "in").items()}
     assert contents(tmp_path / "out") == alone
@@ -69,7 +69,7 @@ def test_a_bad_file_stops_no_other(punctuator: Punctuator, tmp_path: Path) -> No
     (tmp_path / "in/001.txt").write_bytes(b"we know\nthat caf\xe9 " + b"is right " * 200)
     (tmp_path / "in/003.json").write_text('{"text": "so what')
     (tmp_path / "in/004.ctm").write_text("a 1 0.0 0.5 how\n")
-    found = jobs([str(tmp_path / "in")], OutputConfig(folder=tmp_path / "out"))
+    found = plan_jobs([str(tmp_path / "in")], OutputConfig(folder=tmp_path / "out"))
     (tmp_path / "in/005.txt").unlink()  # after it was found
     outcome = Work(punctuator).run(found.jobs)
     assert [Path(failure.source).name for failure in outcome.failures] == ["001.txt", "003.json", "005.txt"]
@@ -96,7 +96,7 @@ def test_what_nobody_foresaw_in_a_file_is_its_own_failure(
         return read_transcript(source, **options)  # type: ignore[arg-type]
 
     monkeypatch.setattr(work, "read_transcript", read)
-    found = jobs([str(tmp_path / "in")], OutputConfig(folder=tmp_path / "out"))
+    found = plan_jobs([str(tmp_path / "in")], OutputConfig(folder=tmp_path / "out"))
     outcome = Work(punctuator).run(found.jobs)
     names = {Path(failure.source).name: str(failure) for failure in outcome.failures}
     assert {*names} == {"2-deep.json", "4.txt"}
@@ -114,7 +114,7 @@ def test_a_file_in_which_nothing_was_said_is_no_empty_file(punctuator: Punctuato
         "silent": '{"text": "", "segments": []}',
     }.items():
         (tmp_path / f"in/{name}.json").write_text(text)
-    found = jobs([str(tmp_path / "in")], OutputConfig(folder=tmp_path / "out", format=to))
+    found = plan_jobs([str(tmp_path / "in")], OutputConfig(folder=tmp_path / "out", format=to))
     outcome = Work(punctuator, WriterConfig(to)).run(found.jobs)
     names = ["music", "silent"] if to in ("ctm", "tsv") else ["silent"]
     assert [Path(failure.source).stem for failure in outcome.failures] == names
@@ -122,7 +122,7 @@ def test_a_file_in_which_nothing_was_said_is_no_empty_file(punctuator: Punctuato
     assert outcome.n_written == 3 - len(names) == len([*(tmp_path / "out").glob("[a-z]*")])
     if "music" not in names:
         assert "[Music]" in next((tmp_path / "out").glob("music*")).read_text()
-    alone = jobs([str(tmp_path / "in/silent.json")], OutputConfig(file=tmp_path / "silent"))
+    alone = plan_jobs([str(tmp_path / "in/silent.json")], OutputConfig(file=tmp_path / "silent"))
     assert len(Work(punctuator, WriterConfig(to)).run(alone.jobs).failures) == 1
     assert not (tmp_path / "silent").exists()
     assert Work(punctuator).run(alone.jobs).n_written == 1, "in its own format it comes out as it is"
@@ -134,7 +134,7 @@ def test_a_file_that_cannot_be_written_leaves_the_others_their_own_words(
 ) -> None:
     """In a group, each file has the words that follow those of the file before it."""
     write_texts(tmp_path / "in", 5)
-    found = jobs([str(tmp_path / "in")], OutputConfig(folder=tmp_path / "out", format=to))
+    found = plan_jobs([str(tmp_path / "in")], OutputConfig(folder=tmp_path / "out", format=to))
     whole = Work(punctuator, WriterConfig(to)).run(found.jobs)
     expected = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
     blocked = found.jobs[2].target
@@ -153,7 +153,7 @@ def test_half_a_character_in_a_json_loses_nothing_else(punctuator: Punctuator, t
     r"""`"\ud83d"` is json, and cannot be written in UTF-8."""
     (tmp_path / "a.json").write_text(r'{"segments": [{"text": "hi \ud83d there", "start": 0, "end": 2}]}')
     (tmp_path / "b.json").write_text('{"segments": [{"text": "so what", "start": 0, "end": 2}]}')
-    found = jobs([str(tmp_path)], OutputConfig(folder=tmp_path / "out", format=to))
+    found = plan_jobs([str(tmp_path)], OutputConfig(folder=tmp_path / "out", format=to))
     outcome = Work(punctuator, WriterConfig(to)).run(found.jobs)
     assert (outcome.n_written, outcome.failures) == (2, ())
     (written, _) = (path.read_text(encoding="utf-8").lower() for path in sorted((tmp_path / "out").iterdir()))
@@ -176,7 +176,7 @@ def test_files_are_done_again_by_a_model_that_has_changed(lively_model: Model, t
 
 def test_a_shared_file_is_whole_or_not_there(punctuator: Punctuator, tmp_path: Path) -> None:
     write_texts(tmp_path / "in", 3)
-    found = jobs([str(tmp_path / "in")], OutputConfig(file=tmp_path / "out.txt"))
+    found = plan_jobs([str(tmp_path / "in")], OutputConfig(file=tmp_path / "out.txt"))
     assert Work(punctuator).run(found.jobs).n_written == 3
     texts = [punctuator.punctuate(text) for text in contents(tmp_path / "in").values()]
     assert (tmp_path / "out.txt").read_text() == "".join(texts)
@@ -193,7 +193,7 @@ def test_standard_output_has_what_is_good_each_on_lines_of_its_own(
     for name, data in {"a.txt": b"we know", "b.txt": b"caf\xe9", "c.txt": b"how are you\n", "d.txt": b""}.items():
         (tmp_path / name).write_bytes(data)
     names = [str(tmp_path / f"{name}.txt") for name in "abcd"]
-    outcome = Work(punctuator).run(jobs(names, OutputConfig()).jobs)
+    outcome = Work(punctuator).run(plan_jobs(names, OutputConfig()).jobs)
     assert capsys.readouterr().out == punctuator.punctuate("we know") + "\n" + punctuator.punctuate("how are you\n")
     assert (outcome.n_written, len(outcome.failures)) == (3, 1)
 
@@ -212,7 +212,7 @@ def test_standard_output_streams(punctuator: Punctuator, tmp_path: Path, monkeyp
         return votes(self, *given)  # type: ignore[arg-type]
 
     monkeypatch.setattr(Punctuator, "_votes", counted)
-    Work(punctuator).run(jobs([str(tmp_path / "long.txt")], OutputConfig()).jobs)
+    Work(punctuator).run(plan_jobs([str(tmp_path / "long.txt")], OutputConfig()).jobs)
     assert sizes[0] == 0 < sizes[len(sizes) // 5]
     assert sizes == sorted(sizes)
 
@@ -226,13 +226,13 @@ def test_an_error_of_the_model_stops_everything(
     monkeypatch.setattr(Punctuator, "_votes", broken)
     write_texts(tmp_path / "in", 3)
     with pytest.raises(ModelError, match="broken"):
-        Work(punctuator).run(jobs([str(tmp_path / "in")], OutputConfig(folder=tmp_path / "out")).jobs)
+        Work(punctuator).run(plan_jobs([str(tmp_path / "in")], OutputConfig(folder=tmp_path / "out")).jobs)
     assert not contents(tmp_path / "out")
 
 
 def test_terms_and_conversions_reach_every_file(punctuator: Punctuator, tmp_path: Path) -> None:
     (tmp_path / "a.srt").write_text("1\n00:00:01,000 --> 00:00:03,000\nwe know pytorch\n", encoding="utf-8")
-    found = jobs([str(tmp_path / "a.srt")], OutputConfig(folder=tmp_path, format="vtt"))
+    found = plan_jobs([str(tmp_path / "a.srt")], OutputConfig(folder=tmp_path, format="vtt"))
     Work(punctuator, WriterConfig("vtt"), Terms.of(["PyTorch"])).run(found.jobs)
     written = (tmp_path / "a.vtt").read_text(encoding="utf-8")
     assert written.startswith("WEBVTT\n")
@@ -243,7 +243,7 @@ def test_terms_and_conversions_reach_every_file(punctuator: Punctuator, tmp_path
 def test_a_killed_batch_goes_on_where_it_was(punctuator: Punctuator, tmp_path: Path) -> None:
     """Killed at random moments again and again, then left alone: all outputs as if nothing had happened."""
     write_texts(tmp_path / "in", 60)
-    found = jobs([str(tmp_path / "in")], OutputConfig(folder=tmp_path / "out"))
+    found = plan_jobs([str(tmp_path / "in")], OutputConfig(folder=tmp_path / "out"))
     small = replace(punctuator.config.decoding, batch_tokens=64)
     punctuator, rng, n_killed = punctuator.with_config(decoding=small), random.Random(1), 0
 
@@ -287,7 +287,7 @@ def test_memory_grows_with_the_largest_file_and_not_with_their_number(
         folder.mkdir(exist_ok=True)
         for number in range(n_files):
             (folder / f"{number}.txt").write_text("we know that\n" * (n_words // 3), encoding="utf-8")
-        found = jobs([str(folder)], OutputConfig(folder=tmp_path / "out", format=to))
+        found = plan_jobs([str(folder)], OutputConfig(folder=tmp_path / "out", format=to))
         tracemalloc.start()
         try:
             Work(punctuator, WriterConfig(to)).run(found.jobs)
@@ -310,9 +310,9 @@ def test_progress_counts_bytes_as_the_whole_does_and_ends_with_all_of_them(
     (tmp_path / "in/packed.txt.gz").write_bytes(gzip.compress(b"we know " * 500))
     (tmp_path / "in/a.json").write_text(f'{{"text": "how are you", "noise": "{"x" * 500}"}}', encoding="utf-8")
     (tmp_path / "in/bad.txt").write_bytes(b"we know\ncaf\xe9\n" + b"so " * 90)
-    found = jobs([str(tmp_path / "in")], OutputConfig(folder=tmp_path / "out"))
+    found = plan_jobs([str(tmp_path / "in")], OutputConfig(folder=tmp_path / "out"))
     work, told = Work(punctuator), list[int]()
-    work.told = lambda progress: told.append(progress.n_bytes)
+    work.on_progress = lambda progress: told.append(progress.n_bytes)
     assert len(work.run(found.jobs).failures) == 1
     assert told == sorted(told)
     assert told[-1] == sum(job.n_bytes for job in found.jobs)

@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import labels, texts
 
-from t5punct.batch.jobs import OutputConfig, jobs
+from t5punct.batch.jobs import OutputConfig, plan_jobs
 from t5punct.batch.work import Work
 from t5punct.cli import main
 from t5punct.errors import ConfigError, InputError
@@ -222,13 +222,13 @@ def test_a_page_beside_the_output_and_alone(punctuator: Punctuator, tmp_path: Pa
     (tmp_path / "talk.srt").write_text(SRT)
     source = str(tmp_path / "talk.srt")
     both = OutputConfig(tmp_path / "out.srt", review=tmp_path / "page.html")
-    assert Work(punctuator).run(jobs([source], both).jobs).n_written == 1
-    alone = jobs([source], OutputConfig(folder=tmp_path / "pages", format="html")).jobs
+    assert Work(punctuator).run(plan_jobs([source], both).jobs).n_written == 1
+    alone = plan_jobs([source], OutputConfig(folder=tmp_path / "pages", format="html")).jobs
     assert [job.target for job in alone] == [tmp_path / "pages" / "talk.html"]
     assert Work(punctuator, WriterConfig("html")).run(alone).failures == ()
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert (tmp_path / "pages" / "talk.html").read_text(encoding="utf-8") == page
-    as_text = jobs([source], OutputConfig(tmp_path / "out.txt", format="text")).jobs
+    as_text = plan_jobs([source], OutputConfig(tmp_path / "out.txt", format="text")).jobs
     Work(punctuator, WriterConfig("text")).run(as_text)
     assert Found(page).text == (tmp_path / "out.txt").read_text(encoding="utf-8"), "what is saved is the text"
     assert re.sub(r"[^\n\w:>&\[\] -]", "", (tmp_path / "out.srt").read_text()).lower().count("r&d") == 1
@@ -240,11 +240,11 @@ def test_a_page_for_many_files_or_over_an_output_is_refused(tmp_path: Path) -> N
     for source in sources:
         Path(source).write_text("so")
     with pytest.raises(InputError, match="--to html --output-dir"):
-        jobs(sources, OutputConfig(review=tmp_path / "x.html"))
+        plan_jobs(sources, OutputConfig(review=tmp_path / "x.html"))
     with pytest.raises(InputError, match="two files"):
-        jobs(sources[:1], OutputConfig(file=tmp_path / "x.html", review=tmp_path / "x.html"))
+        plan_jobs(sources[:1], OutputConfig(file=tmp_path / "x.html", review=tmp_path / "x.html"))
     with pytest.raises(InputError, match="is an input"):
-        jobs(sources[:1], OutputConfig(review=tmp_path / "a.txt"))
+        plan_jobs(sources[:1], OutputConfig(review=tmp_path / "a.txt"))
     with pytest.raises(ConfigError, match="one of text, srt, vtt, ass, json, ctm, tsv, html"):
         WriterConfig("htm")
 
@@ -252,7 +252,7 @@ def test_a_page_for_many_files_or_over_an_output_is_refused(tmp_path: Path) -> N
 def test_plain_text_as_text_keeps_its_lines(punctuator: Punctuator, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("so\n\n  we  go\n")
     Work(punctuator, WriterConfig("text")).run(
-        jobs([str(tmp_path / "a.txt")], OutputConfig(tmp_path / "b.txt", format="text")).jobs
+        plan_jobs([str(tmp_path / "a.txt")], OutputConfig(tmp_path / "b.txt", format="text")).jobs
     )
     assert re.sub(r"[^\w\s]", "", (tmp_path / "b.txt").read_text()).lower() == "so\n\n  we  go\n"
 

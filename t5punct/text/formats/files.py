@@ -34,20 +34,20 @@ BOM = "\ufeff"  # a byte order mark, which some editors write at the start of a 
 
 
 def read_lines(path: str | Path) -> Iterator[str]:
-    """Lines of a UTF-8 text file without line ends.  Raises InputError if it is missing or not text."""
+    """Yield lines of a UTF-8 text file without line ends.  Raises InputError if it is missing or not text."""
     if _is_special(Path(path)):
         raise InputError(f"{path} is a pipe", expected="a file, which can be read again", fix="save it to one first")
     yield from source_lines(path)
 
 
 def source_lines(source: str | Path) -> Iterator[str]:
-    """Lines, without line ends, of anything that can be read once: a file, a pipe, or `-` for standard input."""
+    """Yield lines, without line ends, of anything that can be read once: a file, a pipe, or `-` for standard input."""
     for line in source_lines_with_ends(source):
         yield line.removesuffix("\n")
 
 
 def source_text(source: str | Path) -> str:
-    """The whole text of a file, a pipe, or `-` for standard input, with its last line end."""
+    """Return the whole text of a file, a pipe, or `-` for standard input, with its last line end."""
     return "".join(source_lines_with_ends(source))
 
 
@@ -63,7 +63,7 @@ def check_source(source: str | Path) -> None:
 
 
 def decode(handle: IO[bytes], name: str, *, keep_bom: bool = False) -> Iterator[str]:
-    """Lines of a binary stream as UTF-8 text.  Raises InputError at bytes that are not UTF-8 text.
+    """Yield lines of a binary stream as UTF-8 text.  Raises InputError at bytes that are not UTF-8 text.
 
     `keep_bom`: whether a byte order mark at the start is given, too.
     """
@@ -87,13 +87,13 @@ def decode(handle: IO[bytes], name: str, *, keep_bom: bool = False) -> Iterator[
 
 
 def unpacked_name(path: str | Path) -> str:
-    """A file's name without .gz or .xz."""
+    """Return a file's name without .gz or .xz."""
     path = Path(path)
     return path.stem if path.suffix in PACKED else path.name
 
 
 def writable(path: str | Path) -> Path:
-    """The file that a path leads to, links followed.  Raises InputError if it cannot be written."""
+    """Return the file that a path leads to, links followed.  Raises InputError if it cannot be written."""
     path = Path(path)
     if path.is_dir():
         raise InputError(f"{path} is a folder", expected="a file to write", fix="name a file in it")
@@ -133,7 +133,7 @@ def writing(path: str | Path) -> Iterator[TextIO]:
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
-    """An empty file beside `path`, with its suffix, which takes its place if the block ends without an error."""
+    """Give an empty file beside `path`, with its suffix; it takes that place if the block ends without an error."""
     check_replaceable(path)
     mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else None
     suffix = path.suffix if len(path.suffix) <= _SUFFIX_CHARS else ""  # what follows `Vol.` in a title may be long
@@ -210,7 +210,7 @@ def _is_running(process: int) -> bool:
 
 
 def new_file_mode(folder: Path) -> int:
-    """The permissions of a new file in a folder: a file tells, since to ask for the umask is to change it for all."""
+    """Return the permissions of a new file in a folder, by a file: to ask for the umask is to change it for all."""
     path = _new_file(folder)
     try:
         return stat.S_IMODE(path.stat().st_mode)
@@ -224,7 +224,7 @@ def _is_special(path: Path) -> bool:
 
 
 def source_lines_with_ends(source: str | Path, *, keep_bom: bool = False) -> Iterator[str]:
-    """The lines of a file, a pipe, or `-` for standard input, with their ends.  Raises InputError as `decode` does."""
+    """Yield the lines of a file, a pipe, or `-` (standard input), with their ends.  Raises InputError as `decode`."""
     if str(source) == STANDARD:
         if sys.stdin is None:
             raise InputError("standard input is closed", expected="text on it", fix="name a file")

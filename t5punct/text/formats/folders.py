@@ -19,7 +19,7 @@ from .files import take_place
 
 @contextmanager
 def partial_folder(folder: Path) -> Iterator[Path]:
-    """A path that nothing stands at, beside the folder; what was written to it is removed if it was not moved."""
+    """Give a path that nothing stands at, beside the folder; what was written to it is removed if it was not moved."""
     place = folder.absolute()
     beside = place.with_name(place.name + ".partial")
     shutil.rmtree(beside, ignore_errors=True)  # of a run that was killed

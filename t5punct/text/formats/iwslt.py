@@ -42,28 +42,28 @@ class JoinedWords:
 
 
 def is_iwslt(path: str | Path) -> bool:
-    """Whether a file is in this format, by its name or by its first line."""
+    """Return whether a file is in this format, by its name or by its first line."""
     return is_named_iwslt(path) or is_row(next(read_lines(path), ""))
 
 
 def is_named_iwslt(path: str | Path) -> bool:
-    """Whether a file's name ends with .tsv and so promises rows: any other line in it is a mistake, not text."""
+    """Return whether a file's name ends with .tsv and so promises rows: any other line in it is a mistake, not text."""
     return unpacked_name(path).endswith(".tsv")
 
 
 def is_row(line: str) -> bool:
-    """Whether a line reads `word TAB CLASS`."""
+    """Return whether a line reads `word TAB CLASS`."""
     _, tab, label = line.rstrip("\r").rpartition("\t")
     return bool(tab) and label in CLASSES
 
 
 def read_rows(path: str | Path) -> tuple[Row, ...]:
-    """All rows of a file.  Raises InputError with the line number where a line is not `word TAB CLASS`."""
+    """Return all rows of a file.  Raises InputError with the line number where a line is not `word TAB CLASS`."""
     return rows_of(read_lines(path), str(path))
 
 
 def rows_of(lines: Iterable[str], name: str) -> tuple[Row, ...]:
-    """The rows of some lines; `name` is where they come from, for error messages."""
+    """Return the rows of some lines; `name` is where they come from, for error messages."""
     rows = []
     for number, line in enumerate(lines, start=1):
         if not line.strip():

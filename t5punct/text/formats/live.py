@@ -38,12 +38,12 @@ class TimedWord:
     end_ms: int | None = None
 
     def silence_ms(self, end_ms: int | None) -> int:
-        """The silence before this word, if the word before it ended at `end_ms`; 0 if a time is missing."""
+        """Return the silence before this word, if the word before it ended at `end_ms`; 0 if a time is missing."""
         return 0 if end_ms is None or self.start_ms is None else self.start_ms - end_ms
 
 
 def whole_ms(ms: object) -> int | None:
-    """A time in whole ms, as a stream's state keeps it.  Raises InputError for what is no time."""
+    """Return a time in whole ms, as a stream's state keeps it.  Raises InputError for what is no time."""
     if ms is None or type(ms) is int:
         return ms
     if not isinstance(ms, Real) or not math.isfinite(ms):
@@ -62,7 +62,7 @@ class Arrival:
 def arrivals(
     descriptor: int, *, timed: bool = False, silence_ms: int | None = None, stop: int | None = None
 ) -> Iterator[Arrival]:
-    """Words as they arrive, until the source ends, or until something can be read from the descriptor `stop`.
+    """Yield words as they arrive, until the source ends, or until something can be read from the descriptor `stop`.
 
     With `timed`, each line is a json object with `word`, and `start` and `end` in seconds.  Any other line becomes an
     arrival with a problem.  With `silence_ms`, every silence of that length gives one empty arrival; the word before it
@@ -155,7 +155,7 @@ def _event(line: str) -> TimedWord | InputError:
 
 
 def timed_word(event: Any) -> TimedWord:
-    """A word of json: `{"word": "hello", "start": 1.2, "end": 1.5}`, times in seconds.
+    """Return a word of json: `{"word": "hello", "start": 1.2, "end": 1.5}`, times in seconds.
 
     Raises InputError, KeyError, TypeError, ValueError or OverflowError for anything else.
     """

@@ -24,7 +24,7 @@ _FLUSHED_PIECES = 64  # a reader of standard output sees what was decided at the
 
 
 def target_of(output: Path | None, sources: Sequence[str]) -> Target:
-    """Where a path leads.  Raises InputError for one that cannot be written or would overwrite an input."""
+    """Return the target of a path.  Raises InputError for one that cannot be written or would overwrite an input."""
     if output is None or str(output) in (STANDARD, "/dev/stdout"):
         return None
     if output.suffix in PACKED:
@@ -33,12 +33,12 @@ def target_of(output: Path | None, sources: Sequence[str]) -> Target:
 
 
 def checked_target(target: Path, sources: Sequence[str]) -> Path:
-    """The target, if it can be written and is not one of the inputs."""
+    """Return the target, if it can be written and is not one of the inputs."""
     return checked_targets([target], sources)[0]
 
 
 def checked_targets(targets: Iterable[Path], sources: Iterable[str], *, make: bool = False) -> list[Path]:
-    """The same of many targets.  A folder among the sources, such as a model's, is read as a whole.
+    """Return the targets, if all can be written.  A folder among the sources, such as a model's, is read as a whole.
 
     `make`: the targets' folders may be missing, and a file that is read-only is for its writer to refuse, since it may
     be up to date.
@@ -78,7 +78,7 @@ def _source_around(folder: Path, read: Mapping[tuple[int, int], str]) -> str | N
 
 
 def named_place(name: str | Path) -> Path:
-    """The path of a name.  Raises InputError for an empty one, as an unset variable gives it: it is this folder's.
+    """Return the path of a name.  Raises InputError for an empty one, such as an unset variable: it is this folder's.
 
     >>> named_place("out")
     PosixPath('out')
@@ -95,8 +95,8 @@ def _identity(path: Path) -> tuple[int, int]:
 
 
 @contextmanager
-def opened(target: Path | None) -> Iterator[Callable[[Iterable[str]], None]]:
-    """A function that writes the pieces of a text; each begins on a line of its own, and only the first with a BOM.
+def open_writer(target: Path | None) -> Iterator[Callable[[Iterable[str]], None]]:
+    """Give a function that writes the pieces of a text; each begins on its own line, and only the first with a BOM.
 
     A file appears when all its texts are complete; standard output has them as they are decided.  Half a character,
     which a json may hold (`"\\ud83d"`) and no file in UTF-8 can, becomes the replacement character.
@@ -126,7 +126,7 @@ def opened(target: Path | None) -> Iterator[Callable[[Iterable[str]], None]]:
 
 
 def standard_output(errors: str = "strict") -> TextIO:
-    """Standard output in UTF-8, whatever the locale, with line ends as they are.
+    """Return standard output in UTF-8, whatever the locale, with line ends as they are.
 
     `errors`: the codec's error handler, for surrogates.
     """
