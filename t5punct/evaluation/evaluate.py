@@ -118,7 +118,8 @@ def signature(punctuator: Punctuator, units: str, max_words: int | None) -> str:
         "mark-odds:" + " ".join(f"{mark}={value:g}" for mark, value in odds.items()) if odds else "",
         f"tagger-share:{share:g}" if share else "",
         # what shares a batch counts as well where numbers are rough, see `precision`
-        f"precision:{precision}|batch-tokens:{decoding.batch_tokens}" if precision != "fp32" else "",
+        f"precision:{precision}" if precision != "fp32" else "",
+        f"batch-tokens:{decoding.batch_tokens}" if precision == "bf16" else "",
         "fragment" if config.fragment else "",
         f"disfluencies:{config.render.disfluencies}" if config.render.disfluencies != KEEP else "",
         f"model:{punctuator.model.name}",
