@@ -22,7 +22,7 @@ from .t5.folder import TAGGER_FILE, remove_weights, writing_folder
 from .t5.hub import locate
 from .t5.task import TaskConfig
 from .t5.tokenization import TaskTokenizer
-from .t5.weights import LOADING, check_kind, converted, load_network, without_advice, without_bars
+from .t5.weights import LOADING, check_kind, convert_weights, load_network, without_advice, without_bars
 
 if TYPE_CHECKING:
     import torch
@@ -84,11 +84,11 @@ class Model:
         return self.tokenizer.task
 
     def with_task(self, **changes: object) -> Model:
-        """The same network, used with some settings of its task changed."""
+        """Return the same network, used with some settings of its task changed."""
         return self.with_settings(replace(self.task, **changes))  # type: ignore[arg-type]
 
     def with_settings(self, task: TaskConfig) -> Model:
-        """The same network, used with another task; the tagger's classes follow the order of its marks."""
+        """Return the same network, used with another task; the tagger's classes follow the order of its marks."""
         tagger = None if self.tagger is None else self.tagger.of_marks(task.slot_marks)
         return replace(self, tokenizer=TaskTokenizer(self.tokenizer.tokenizer, task), tagger=tagger)
 
@@ -98,13 +98,13 @@ class Model:
         return device
 
     def encode(self, input_ids: torch.Tensor, attention_mask: torch.Tensor) -> torch.Tensor:
-        """Token ids and mask, both (n_batch, n_source) int64 -> the encoder's states (n_batch, n_source, d_model)."""
+        """Return the encoder's states (n_batch, n_source, d_model) of ids and mask, int64 (n_batch, n_source)."""
         network: Any = self.network
-        from .t5.encoding import encoded
+        from .t5.encoding import encode_windows
         from .t5.layers import has_layers
 
         if input_ids.device.type == "cpu" and not network.training and has_layers(network.get_encoder()):
-            return encoded(network.get_encoder(), input_ids, attention_mask)
+            return encode_windows(network.get_encoder(), input_ids, attention_mask)
         states: torch.Tensor = network.get_encoder()(
             input_ids=input_ids, attention_mask=attention_mask
         ).last_hidden_state
@@ -117,25 +117,28 @@ class Model:
 
 
 def bundled_root() -> Path:
-    """The folder that holds the models that ship with the package."""
+    """Return the folder that holds the models that ship with the package."""
     return Path(str(resources.files("t5punct"))) / "models"
 
 
 def bundled_folder(name: str = BUNDLED) -> Path:
-    """The folder of a model that ships with the package.  Raises ModelError if there is none of that name."""
+    """Return the folder of a model that ships with the package.  Raises ModelError if there is none of that name."""
     if name not in bundled_names():
-        found = ", ".join(bundled_names())
-        raise ModelError(f"no bundled model {name!r}", expected=f"one of {found}", fix="name a model folder instead")
+        raise ModelError(
+            f"no bundled model {name!r}",
+            expected=f"one of {', '.join(bundled_names())}",
+            fix="name a model folder instead",
+        )
     return bundled_root() / name
 
 
 def bundled_names() -> tuple[str, ...]:
-    """The models that ship with the package."""
+    """Return the models that ship with the package."""
     return tuple(sorted(path.name for path in bundled_root().iterdir() if path.is_dir()))
 
 
 def find(source: str | Path | None, kind: str = "model", revision: str | None = None) -> Path:
-    """The folder of a model, or of a tokenizer (`kind`).
+    """Return the folder of a model, or of a tokenizer (`kind`).
 
     The bundled default (None, `bundled`), a folder of this name, a bundled model of this name, or a hub id's.
     """
@@ -167,7 +170,7 @@ def load(source: str | Path | None = None, *, task: TaskConfig | None = None, re
 
 
 def load_tokenizer(source: str | Path, task: TaskConfig) -> TaskTokenizer:
-    """The tokenizer of a folder or hub id, seen through a task."""
+    """Return the tokenizer of a folder or hub id, seen through a task."""
     folder, expected, fix = find(source, "tokenizer"), "a T5 folder or hub id", "check the name"
     try:
         tokenizer = _read_tokenizer(folder)
@@ -191,9 +194,9 @@ def _read_tokenizer(folder: Path) -> Any:
         return T5Tokenizer.from_pretrained(str(folder))  # of umT5, transformers 5 reads no bare vocabulary by itself
 
 
-def same_tokenizer(one: TaskTokenizer, other: TaskTokenizer) -> bool:
-    """Whether two tokenizers have the same vocabulary, as far as a sample of it tells."""
-    return _fingerprint(one) == _fingerprint(other)
+def same_tokenizer(first: TaskTokenizer, second: TaskTokenizer) -> bool:
+    """Return whether two tokenizers have the same vocabulary, as far as a sample of it tells."""
+    return _fingerprint(first) == _fingerprint(second)
 
 
 def _check_tokenizer(network: Any, tokenizer: TaskTokenizer, folder: Path) -> None:
@@ -217,7 +220,7 @@ def _fingerprint(tokenizer: TaskTokenizer) -> str:
 
 
 def fresh(shape: FreshModelConfig, tokenizer: TaskTokenizer) -> Model:
-    """A T5 with random weights; seed torch first for the same weights twice."""
+    """Return a T5 with random weights; seed torch first for the same weights twice."""
     from dataclasses import asdict
 
     from transformers import T5Config, T5ForConditionalGeneration
@@ -254,13 +257,13 @@ def save(
         if int8:
             write_int8(network, folder)
         else:
-            network.save_pretrained(str(folder), state_dict=converted(network.state_dict(), dtype))
+            network.save_pretrained(str(folder), state_dict=convert_weights(network.state_dict(), dtype))
         noted = {} if dtype is None else {"dtype": str(dtype).removeprefix("torch.")}
         _note(folder, noted | {_FINGERPRINT: _fingerprint(model.tokenizer)})
         if model.tagger is not None:
             from safetensors.torch import save_file
 
-            save_file(converted(model.tagger.state_dict(), dtype), folder / TAGGER_FILE)
+            save_file(convert_weights(model.tagger.state_dict(), dtype), folder / TAGGER_FILE)
         model.tokenizer.tokenizer.save_pretrained(str(folder))
         settings.save(model.task, folder / TASK_FILE)
         (folder / "t5punct-version.txt").write_text(__version__ + "\n", encoding="utf-8")
@@ -274,6 +277,6 @@ def _note(folder: Path, noted: dict[str, str]) -> None:
 
 
 def read_task(folder: Path) -> TaskConfig:
-    """The text form that a folder's model was trained with; the default where none is stated."""
+    """Return the text form that a folder's model was trained with; the default where none is stated."""
     path = folder / TASK_FILE
     return settings.load_plain(TaskConfig, path) if path.is_file() else TaskConfig()

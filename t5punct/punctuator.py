@@ -36,8 +36,8 @@ from .text.render import (
     written_alternatives,
 )
 from .text.words import Word, checked_text, readable
-from .transcripts.items import Item, SpokenWord, in_place, texts_of, without_removed, written_items
-from .transcripts.lines import plain
+from .transcripts.items import Item, SpokenWord, iter_pieces, leave_out_removed, texts_of, written_items
+from .transcripts.lines import read_plain
 from .windows.combine import CombineConfig, VoteAccumulator, decide, rank_runners_up
 from .windows.plan import View, WindowConfig, iter_pools, iter_views
 from .windows.presets import DEFAULT_PRESET, load_preset
@@ -251,11 +251,11 @@ class Punctuator:
         return end_sentence(vote, self._alphabet.marks) if ends else vote
 
     def _read_items(self, text: object) -> list[Item]:
-        return list(plain(io.StringIO(checked_text(text), newline="\n"), self.model.task.alphabet))
+        return list(read_plain(io.StringIO(checked_text(text), newline="\n"), self.model.task.alphabet))
 
     def _write_items(self, items: Iterable[Item], words: Iterable[AnnotatedWord]) -> Iterator[str]:
         written = written_items(items, words)
-        return in_place(without_removed(written) if self.config.render.disfluencies == REMOVE else written)
+        return iter_pieces(leave_out_removed(written) if self.config.render.disfluencies == REMOVE else written)
 
     def _kept_marks(self, word: Word) -> str:
         """The marks of a word that are kept."""

@@ -14,7 +14,7 @@ from chance import PunctuatorByChance, bare, by_chance, reading, spoken
 from t5punct.errors import InputError
 from t5punct.punctuator import PunctuatorConfig
 from t5punct.text.marks import DISFLUENT, OTHER_SCRIPTS, Alphabet
-from t5punct.transcripts.lines import plain
+from t5punct.transcripts.lines import read_plain
 
 Punctuate = Callable[[str, str, int, Alphabet], tuple[str, list[str]]]
 _MARKS_AND_SPACES = re.compile(rf"(?:&nbsp;?|[\s,.?!:;…–—―{''.join(OTHER_SCRIPTS)}-])+", re.IGNORECASE)
@@ -64,7 +64,7 @@ def check_annotate(given: tuple[str, PunctuatorConfig], seed: int) -> Checked:
     text, config = given
     punctuator = PunctuatorByChance(config, seed)
     words, new = punctuator.annotate(text), punctuator.punctuate(text)
-    read = [word.word.text for word in spoken(plain(io.StringIO(text, newline="\n"), ALPHABET))]
+    read = [word.word.text for word in spoken(read_plain(io.StringIO(text, newline="\n"), ALPHABET))]
     _demand([word.word for word in words] == read, "every word is annotated", text, new)
     said, now = letters(text), letters(new)
     match config.render.disfluencies:

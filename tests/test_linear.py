@@ -22,10 +22,10 @@ import pytest
 
 import t5punct
 from t5punct.transcripts.items import SpokenWord
-from t5punct.transcripts.lines import plain
+from t5punct.transcripts.lines import read_plain
 from t5punct.transcripts.recogniser_json import RecogniserJson
-from t5punct.transcripts.subtitles import ass, srt, vtt
-from t5punct.transcripts.terms import Terms, spelled
+from t5punct.transcripts.subtitles import read_ass, read_srt, read_vtt
+from t5punct.transcripts.terms import Terms, apply_terms
 
 MODULES = [import_module(module.name) for module in walk_packages(t5punct.__path__, "t5punct.")]
 _ONLY_MATCHED = {"_BEGIN_SO"}  # in a loop, whose names are not looked at
@@ -115,9 +115,9 @@ def test_a_quadratic_pattern_is_found() -> None:
 @pytest.mark.parametrize("run", RUNS)
 def test_a_line_of_subtitles_is_read_in_proportion(run: str) -> None:
     times = "00:00:01,000 --> 00:00:02,000\n"
-    assert is_linear(lambda text: [*ass(["Format: Layer, Text\n", f"Dialogue: 0,{text}"])], run)
-    assert is_linear(lambda text: [*srt(["1\n", times, text])], run)
-    assert is_linear(lambda text: [*vtt(["WEBVTT\n", "\n", times.replace(",", "."), f"<c>{text}"])], run)
+    assert is_linear(lambda text: [*read_ass(["Format: Layer, Text\n", f"Dialogue: 0,{text}"])], run)
+    assert is_linear(lambda text: [*read_srt(["1\n", times, text])], run)
+    assert is_linear(lambda text: [*read_vtt(["WEBVTT\n", "\n", times.replace(",", "."), f"<c>{text}"])], run)
 
 
 @pytest.mark.parametrize("run", RUNS)
@@ -129,9 +129,11 @@ def test_many_terms_cost_no_more_a_word_than_few() -> None:
     few, many = (Terms.of(["word=Word", *(f"term{n}=Term{n}" for n in range(n_terms))]) for n_terms in (10, 20_000))
 
     def spelling(terms: Terms) -> Callable[[str], object]:
-        return lambda text: spelled(plain([text]), terms)
+        return lambda text: apply_terms(read_plain([text]), terms)
 
-    assert [item.word.spelled for item in spelled(plain(["word of"]), many) if isinstance(item, SpokenWord)] == [
+    assert [
+        item.word.spelled for item in apply_terms(read_plain(["word of"]), many) if isinstance(item, SpokenWord)
+    ] == [
         "Word",
         "",
     ]
@@ -143,7 +145,7 @@ def test_a_long_line_with_a_tag_takes_little_more_memory_than_one_without() -> N
     def peak(text: str) -> int:
         tracemalloc.start()
         try:
-            assert sum(1 for _ in srt(["1\n", "00:00:01,000 --> 00:00:02,000\n", text])) > 20_000
+            assert sum(1 for _ in read_srt(["1\n", "00:00:01,000 --> 00:00:02,000\n", text])) > 20_000
             return tracemalloc.get_traced_memory()[1]
         finally:
             tracemalloc.stop()

@@ -21,8 +21,8 @@ from ..text.render import REMOVE, AnnotatedWord
 from ..text.words import Word
 from ..transcripts.formats import Transcript, read_transcript
 from ..transcripts.items import Kept
-from ..transcripts.pauses import with_pauses
-from ..transcripts.terms import Terms, spelled
+from ..transcripts.pauses import add_pauses
+from ..transcripts.terms import Terms, apply_terms
 from ..transcripts.writers import WriterConfig, beside_a_page, check_removal, check_said, pieces_of, written_pieces
 from .jobs import Failure, Job
 
@@ -94,8 +94,8 @@ class Work:
         task, terms = self._punctuator.model.task, self._terms
         transcript = read_transcript(source, format=format, alphabet=task.alphabet)
         if pauses_ms := task.pauses_ms:
-            transcript = transcript.with_items(lambda items: with_pauses(items, pauses_ms))
-        return transcript.with_items(lambda items: spelled(items, terms)) if terms else transcript
+            transcript = transcript.with_items(lambda items: add_pauses(items, pauses_ms))
+        return transcript.with_items(lambda items: apply_terms(items, terms)) if terms else transcript
 
     def pieces(self, transcript: Transcript, words: Iterable[AnnotatedWord], source: str) -> Iterable[str]:
         """Return the file that is to be written.  Raises InputError where the transcript cannot be written so."""

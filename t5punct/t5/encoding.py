@@ -45,7 +45,7 @@ class EqualWindows:
         return rows.transpose(1, 2)
 
 
-def encoded(encoder: Any, input_ids: torch.Tensor, attention_mask: torch.Tensor) -> torch.Tensor:
+def encode_windows(encoder: Any, input_ids: torch.Tensor, attention_mask: torch.Tensor) -> torch.Tensor:
     """Return the states of an encoder that is not being trained; zeros where padded, on the right.
 
     input_ids, attention_mask: int64 (n_batch, n_source).  Gives (n_batch, n_source, d_model).

@@ -22,7 +22,7 @@ ONNX_FILES = {"fp32": "encoder.onnx", "int8": "encoder-int8.onnx"}  # by the pre
 
 @contextmanager
 def whole_folder(folder: Path) -> Iterator[Path]:
-    """Another folder, for writing a model; its files take their places in `folder` once all are written, or none does.
+    """Give another folder to write a model in; its files go to `folder` once all are written, or none does.
 
     Weights of an earlier model in `folder` go, also those that this one does not have; other files stay.
     """
@@ -46,7 +46,7 @@ def int8_files(folder: Path) -> list[Path]:
 
 @contextmanager
 def writing_folder(folder: Path) -> Iterator[None]:
-    """For writing a model's folder: raises OutputError if there is no room, and sets the weights' permissions.
+    """Write a model's folder: raises OutputError if there is no room, and sets the weights' permissions.
 
     Safetensors lets only the owner read what it writes; at the end the weights have the permissions of any new file.
     """

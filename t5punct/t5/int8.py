@@ -71,7 +71,7 @@ def _shards(tensors: Mapping[str, torch.Tensor]) -> list[dict[str, torch.Tensor]
 
 
 def read_int8(folder: Path) -> tuple[Any, Any]:
-    """The network in float32, and what transformers says of its weights."""
+    """Return the network in float32, and what transformers says of its weights."""
     from transformers import MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING, AutoConfig, GenerationConfig
 
     from . import encoder_t5  # noqa: F401  (transformers learns of its kind)
@@ -81,7 +81,7 @@ def read_int8(folder: Path) -> tuple[Any, Any]:
     for name, scale in scales.items():
         tensors[name] = tensors[name].float() * scale
     config = AutoConfig.from_pretrained(str(folder), trust_remote_code=False)
-    network, found = MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING[type(config)].from_pretrained(
+    network, info = MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING[type(config)].from_pretrained(
         None,
         config=config,
         state_dict=tensors,
@@ -90,7 +90,7 @@ def read_int8(folder: Path) -> tuple[Any, Any]:
         ignore_mismatched_sizes=True,
     )
     network.generation_config = GenerationConfig.from_pretrained(str(folder))
-    return network, found
+    return network, info
 
 
 def _whole_set(folder: Path) -> list[Path]:

@@ -37,7 +37,7 @@ class _Encoder(nn.Module):
         self.encoder = network.encoder
 
     def forward(self, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        """(n_batch, n_source), (n_batch, n_source) -> (n_batch, n_source, d_model)."""
+        """Return states (n_batch, n_source, d_model) of ids and mask, both (n_batch, n_source)."""
         hidden = (1.0 - mask[:, None, None].float()) * torch.finfo(torch.float32).min
         states: torch.Tensor = self.encoder(
             input_ids=ids, attention_mask=hidden.expand(-1, 1, mask.shape[1], -1)
@@ -52,7 +52,7 @@ def write_encoder(network: Any, folder: Path, precision: str) -> None:
         file = Path(scratch) / "whole.onnx"
         _export(network, file)
         if precision == "int8":
-            file = _quantised(file)
+            file = _quantise(file)
         take_place(file, folder / ONNX_FILES[precision])
 
 
@@ -73,13 +73,13 @@ def _export(network: Any, file: Path) -> None:
         )
 
 
-def _quantised(file: Path) -> Path:
+def _quantise(file: Path) -> Path:
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
-    made = file.with_name("int8.onnx")
+    quantised = file.with_name("int8.onnx")
     kind = QuantType.QInt8
-    quantize_dynamic(str(file), str(made), op_types_to_quantize=["MatMul"], per_channel=True, weight_type=kind)
-    return made
+    quantize_dynamic(str(file), str(quantised), op_types_to_quantize=["MatMul"], per_channel=True, weight_type=kind)
+    return quantised
 
 
 @contextmanager

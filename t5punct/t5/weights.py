@@ -107,7 +107,7 @@ def _read_float(folder: Path) -> Any:
     )
 
 
-def converted(state: dict[str, torch.Tensor], dtype: torch.dtype | None) -> dict[str, torch.Tensor]:
+def convert_weights(state: dict[str, torch.Tensor], dtype: torch.dtype | None) -> dict[str, torch.Tensor]:
     """Return the weights in another dtype; those that share memory go on sharing it, and are written once."""
     if dtype is None:
         return state

@@ -44,14 +44,14 @@ class _Shown:
 
 
 def own_cues(written: Iterable[WrittenItem]) -> list[WrittenCue]:
-    """The cues that the transcript has.  Raises InputError for words without a cue, or a cue without times."""
+    """Return the cues that the transcript has.  Raises InputError for words without a cue, or a cue without times."""
     cues = list[WrittenCue]()
     for cue, group in groupby(_shown(written), key=lambda shown: shown.cue and replace(shown.cue, speaker="")):
         shown = list(group)
         if cue is not None and cue.start_ms is not None and cue.end_ms is not None:
-            text = "".join(one.text + ("\n" if one.ends_line else " ") for one in shown)
+            text = "".join(piece.text + ("\n" if piece.ends_line else " ") for piece in shown)
             cues.append(WrittenCue(cue.start_ms, cue.end_ms, text.strip()))
-        elif any(one.is_word for one in shown):  # a stage direction without times is left out
+        elif any(piece.is_word for piece in shown):  # a stage direction without times is left out
             raise InputError(
                 "words without a cue",
                 expected="subtitles, or segments with times",
@@ -85,16 +85,16 @@ def _ends_line(text: str) -> bool:
 
 
 def subtitles(cues: Iterable[WrittenCue], format: str) -> str:
-    """Cues as a file.  `format`: one of SUBTITLES.
+    """Write cues as a file.  `format`: one of SUBTITLES.
 
     pysubs2 writes ASS.  In the others it would read `{x}` and `C:\\New` as codes of ASS, and drop them.
     """
     if format == "ass":
         from pysubs2 import SSAEvent, SSAFile  # only those who write ASS wait for it
 
-        made = SSAFile()
-        made.events = [SSAEvent(cue.start_ms, cue.end_ms, _ass_text(cue.text)) for cue in cues]
-        return made.to_string(format)
+        file = SSAFile()
+        file.events = [SSAEvent(cue.start_ms, cue.end_ms, _ass_text(cue.text)) for cue in cues]
+        return file.to_string(format)
     blocks = "".join(_block(number, cue, format) for number, cue in enumerate(cues, start=1))
     return f"WEBVTT\n\n{blocks}" if format == "vtt" else blocks
 

@@ -21,20 +21,20 @@ from ..text.formats.files import BOM, STANDARD, source_lines_with_ends, unpacked
 from ..text.marks import Alphabet
 from ..text.render import AnnotatedWord
 from ..text.words import Word
-from .items import Item, Kept, SpokenWord, WrittenItem, WrittenWord, in_place, texts_of, written_items
-from .lines import plain, utterances
+from .items import Item, Kept, SpokenWord, WrittenItem, WrittenWord, iter_pieces, texts_of, written_items
+from .lines import read_plain, read_utterances
 from .recogniser_json import RecogniserJson
-from .subtitles import TIMING, ass, srt, vtt
-from .tables import ctm, table
+from .subtitles import TIMING, read_ass, read_srt, read_vtt
+from .tables import read_ctm, read_table
 
 _READERS: dict[str, Callable[[Iterable[str], Alphabet | None], Iterator[Item]]] = {
-    "text": plain,
-    "lines": utterances,
-    "srt": srt,
-    "vtt": vtt,
-    "ass": ass,
-    "ctm": ctm,
-    "tsv": table,
+    "text": read_plain,
+    "lines": read_utterances,
+    "srt": read_srt,
+    "vtt": read_vtt,
+    "ass": read_ass,
+    "ctm": read_ctm,
+    "tsv": read_table,
 }
 FORMATS = (*_READERS, "json")
 _FREE = ("text", "lines")  # a file of which anything can be the text
@@ -84,22 +84,22 @@ class Transcript:
         return self.format in _FREE
 
     def with_items(self, change: Callable[[Sequence[Item]], Sequence[Item]]) -> Transcript:
-        """The same with other items, which are made of its own."""
+        """Return the same with other items, which are made of its own."""
         return replace(self, items=change(self.items))
 
     def with_words(self, words: Iterable[AnnotatedWord]) -> list[WrittenItem]:
-        """Its items, with its words as they are written now."""
+        """Return its items, with its words as they are written now."""
         return list(written_items(self.items, words))
 
     def written(self, written: Iterable[WrittenItem]) -> Iterator[str]:
-        """The file in its own format, in pieces."""
+        """Return the file in its own format, in pieces."""
         if self.json is None:
-            return in_place(written)
+            return iter_pieces(written)
         return iter([self.json.written([item for item in written if isinstance(item, WrittenWord)])])
 
 
 def format_of(source: str | Path) -> str:
-    """The format that a file's name shows; plain text where it shows none.
+    """Return the format that a file's name shows; plain text where it shows none.
 
     Raises InputError for a name that shows one that is not read.
     """
@@ -131,7 +131,7 @@ def read_transcript(source: str | Path, *, format: str | None = None, alphabet: 
 def transcript_of(
     lines: Iterable[str], format: str = "text", alphabet: Alphabet | None = None, name: str = "the file"
 ) -> Transcript:
-    """The same of lines with their ends."""
+    """Return the same of lines with their ends."""
     if format == "json":
         json = RecogniserJson.read("".join(lines), alphabet, name)
         transcript, has_text = Transcript(json.items, format, json), True
@@ -160,11 +160,11 @@ def _that_are_text(lines: Iterable[str], name: str) -> Iterator[str]:
         if not _OPENS.fullmatch(line.removeprefix(BOM)):
             break
     begun = "".join(first).removeprefix(BOM).lstrip()
-    for other, so in _BEGIN_SO.items():
-        if so.match(begun):
+    for known_format, beginning in _BEGIN_SO.items():
+        if beginning.match(begun):
             raise InputError(
-                f"{other} in {'standard input' if name == STANDARD else name}",
+                f"{known_format} in {'standard input' if name == STANDARD else name}",
                 expected="text",
-                fix=f"use --format {other}, or --format text if it is one all the same",
+                fix=f"use --format {known_format}, or --format text if it is one all the same",
             )
     yield from chain(first, lines)

@@ -81,7 +81,7 @@ class SpokenWord:
         return self.word.raw if self.markup is None else self.markup.raw
 
     def written(self, text: str) -> str:
-        """The word, written as `text`, with its tags, and what follows it."""
+        """Return the word, written as `text`, with its tags, and what follows it."""
         if self.markup is not None:
             return self.markup.around(text, self.word.n_stem, self.word.n_closers) + self.after
         return (without_spaces(text) if self.in_field else text) + self.after
@@ -100,7 +100,7 @@ ECHOED_WORDS = 1000  # a word that is shown once more is one of so many
 
 
 def without_spaces(text: str) -> str:
-    """A written word for a format whose fields hold no white space: without a dash that stands apart.
+    """Return a written word for a format whose fields hold no white space: without a dash that stands apart.
 
     >>> without_spaces("so -"), without_spaces("going to,")
     ('so', 'going_to,')
@@ -109,7 +109,7 @@ def without_spaces(text: str) -> str:
 
 
 def texts_of(items: Iterable[Item]) -> list[list[Word]]:
-    """The words of items, as texts that begin and end with a sentence each.
+    """Return the words of items, as texts that begin and end with a sentence each.
 
     >>> two = [Kept("JOHN: ", breaks=True), SpokenWord(Word("yes"), "\\n"), Kept("ANN: ", breaks=True)]
     >>> [[word.text for word in text] for text in texts_of([*two, SpokenWord(Word("no"))])]
@@ -150,7 +150,7 @@ WrittenItem = Kept | WrittenWord
 
 
 def written_items(items: Iterable[Item], words: Iterable[AnnotatedWord]) -> Iterator[WrittenItem]:
-    """Items, each word of which takes the next of `words`; an echo is written as its word."""
+    """Return items, each word of which takes the next of `words`; an echo is written as its word."""
     coming, taken = iter(words), list[AnnotatedWord]()
     for item in items:
         if isinstance(item, SpokenWord):
@@ -162,13 +162,13 @@ def written_items(items: Iterable[Item], words: Iterable[AnnotatedWord]) -> Iter
             yield item
 
 
-def in_place(written: Iterable[WrittenItem]) -> Iterator[str]:
-    """The file that the items are, in pieces."""
+def iter_pieces(written: Iterable[WrittenItem]) -> Iterator[str]:
+    """Return the file that the items are, in pieces."""
     return (item.text if isinstance(item, Kept) else item.in_file for item in written)
 
 
-def without_removed(written: Iterable[WrittenItem]) -> list[WrittenItem]:
-    """The items without words that are to be removed, and without the white space that these leave."""
+def leave_out_removed(written: Iterable[WrittenItem]) -> list[WrittenItem]:
+    """Return the items without words that are to be removed, and without the white space that these leave."""
     left = list[WrittenItem]()
     for item in written:
         if isinstance(item, Kept) or not item.is_removed:
@@ -176,27 +176,31 @@ def without_removed(written: Iterable[WrittenItem]) -> list[WrittenItem]:
             continue
         before = left.pop() if left else Kept("")
         if isinstance(before, WrittenWord):
-            after = joined(before.spoken.after, item.in_file)
+            after = join_around_removed(before.spoken.after, item.in_file)
             left.append(replace(before, spoken=replace(before.spoken, after=after)))
         else:  # what it shows is not changed by tags of the removed word
-            left.append(replace(before, text=joined(before.text, item.in_file), bare=before.bare or before.text))
+            left.append(
+                replace(before, text=join_around_removed(before.text, item.in_file), bare=before.bare or before.text)
+            )
     return left
 
 
-def joined(before: str, left: str) -> str:
-    """What stands before a removed word, and what is left of it: tags, and the white space that followed.
+def join_around_removed(before: str, left: str) -> str:
+    """Join what stands before a removed word with what is left of it: tags, and the white space that followed.
 
     Of white space on both sides, that with more line ends stays.  So no line is left empty but the first.
 
-    >>> joined("we ", " "), joined("we ", "\\n"), joined("we\\n", "\\n"), joined("we ", ""), joined("", " ")
-    ('we ', 'we\\n', 'we\\n', 'we', '')
-    >>> joined("00:02,000\\n", "<i> ")
+    >>> [join_around_removed("we ", left) for left in (" ", "\\n", "")]
+    ['we ', 'we\\n', 'we']
+    >>> join_around_removed("we\\n", "\\n"), join_around_removed("", " ")
+    ('we\\n', '')
+    >>> join_around_removed("00:02,000\\n", "<i> ")
     '00:02,000\\n<i>'
     """
     body, rest = before.rstrip(), left.rstrip()
-    one, other = before[len(body) :], left[len(rest) :]
-    if "\n" in one and rest:  # tags begin the line, and do not go up to the one before
-        return before + rest.lstrip() + (other if "\n" in other else "")
-    if one.count("\n") == other.count("\n"):
-        return body + rest + one * bool(left)
-    return body + rest + max(one, other, key=lambda space: space.count("\n"))
+    space_before, space_behind = before[len(body) :], left[len(rest) :]
+    if "\n" in space_before and rest:  # tags begin the line, and do not go up to the one before
+        return before + rest.lstrip() + (space_behind if "\n" in space_behind else "")
+    if space_before.count("\n") == space_behind.count("\n"):
+        return body + rest + space_before * bool(left)
+    return body + rest + max(space_before, space_behind, key=lambda space: space.count("\n"))

@@ -5,7 +5,7 @@ In: two lists of words, each with its time and channel if they are known.  Out: 
 A word that stands in pieces in one of them is found too: Whisper splits `1,000` into `1` and `,000`.
 
 >>> ours, theirs = (tuple(map(HeardWord, text.split())) for text in ("it's 1,000", "so it's 1 ,000"))
->>> aligned(ours, theirs)
+>>> align_words(ours, theirs)
 [Match(ours=(0,), theirs=(1,)), Match(ours=(1,), theirs=(2, 3))]
 """
 
@@ -48,7 +48,7 @@ class Match:
     theirs: tuple[int, ...]
 
 
-def aligned(ours: Sequence[HeardWord], theirs: Sequence[HeardWord]) -> list[Match]:
+def align_words(ours: Sequence[HeardWord], theirs: Sequence[HeardWord]) -> list[Match]:
     """Return which words of `theirs` are which of `ours`; each of ours is found as often as they have it.
 
     A word without letters is none.
@@ -73,9 +73,9 @@ def aligned(ours: Sequence[HeardWord], theirs: Sequence[HeardWord]) -> list[Matc
 def _best(ours: Sequence[HeardWord], theirs: Sequence[HeardWord]) -> list[Match]:
     """The matches in the order in which most words are found."""
     best = list[Match]()
-    for mine, others in _orders(ours, theirs):
-        spans = _same_words([ours[n].normal for n in mine], [theirs[n].normal for n in others])
-        matches = [Match((*mine[here],), (*others[there],)) for here, there in spans]
+    for our_places, their_places in _orders(ours, theirs):
+        spans = _same_words([ours[n].normal for n in our_places], [theirs[n].normal for n in their_places])
+        matches = [Match((*our_places[here],), (*their_places[there],)) for here, there in spans]
         if not best or _n_matched(matches) > _n_matched(best):
             best = matches
         if _n_matched(best) == len(theirs):
@@ -91,13 +91,13 @@ def _orders(ours: Sequence[HeardWord], theirs: Sequence[HeardWord]) -> Iterator[
             of_both = _values(ours, keys), _values(theirs, keys)
             if needs_both and None in of_both:
                 continue
-            mine, others = (
+            our_places, their_places = (
                 sorted(range(len(words)), key=values.__getitem__) if values else [*range(len(words))]
                 for words, values in zip((ours, theirs), of_both, strict=True)
             )
-            if (mine, others) not in tried:
-                tried.append((mine, others))
-                yield mine, others
+            if (our_places, their_places) not in tried:
+                tried.append((our_places, their_places))
+                yield our_places, their_places
 
 
 def _values(words: Sequence[HeardWord], keys: Sequence[str]) -> list[tuple[Any, ...]] | None:

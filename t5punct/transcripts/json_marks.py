@@ -15,8 +15,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from .json_places import GUESSES, MARK_TYPE, TYPE, Listed, Place
-from .json_strings import Edit, JsonObject, Literal, changed
+from .json_places import GUESSES, MARK_TYPE, TYPE, JsonPlace, Listed
+from .json_strings import Edit, JsonObject, Literal, edit_of_string
 
 _ID = "id"
 _KEPT_KEYS = (_ID, TYPE, GUESSES, "confidence", "speaker", "speaker_label")  # no times
@@ -32,14 +32,14 @@ class MarkItems:
     _ids: dict[str, list[str]] = field(default_factory=dict)  # what stands in the place of an id in lists of ids
 
     @classmethod
-    def of(cls, places: Iterable[Place]) -> MarkItems:
-        """Of all words and marks that have items."""
+    def of(cls, places: Iterable[JsonPlace]) -> MarkItems:
+        """Return the items of all words and marks that have some."""
         listed = (item.listed for place in places for item in (place, *place.marks) if place.has_typed_marks)
         return cls(max((int(number) for item in listed if item and (number := _id(item))), default=None))
 
-    def edits(self, source: str, place: Place, listed: Listed, text: str, marks: str) -> Iterator[Edit]:
-        """What is to be changed so that a word is written as `text`, and the marks behind it as `marks`."""
-        yield changed(source, place.literal, text)
+    def edits(self, source: str, place: JsonPlace, listed: Listed, text: str, marks: str) -> Iterator[Edit]:
+        """Yield what is to be changed so that a word is written as `text`, and the marks behind it as `marks`."""
+        yield edit_of_string(source, place.literal, text)
         if marks == "".join(mark.literal.text.strip() for mark in place.marks):
             return
         if not place.marks:
@@ -50,17 +50,17 @@ class MarkItems:
             yield _added(source, place.key, listed.object, marks, self.largest_id)
         for n, mark in enumerate(place.marks):
             if not n and marks:
-                yield changed(source, mark.literal, marks)
+                yield edit_of_string(source, mark.literal, marks)
             elif mark.listed:
                 yield _removed(source, mark.listed.object)
                 self._ids[_id(mark.listed)] = []
 
     def in_lists(self, text: str) -> str:
-        """The file with the ids of today's items wherever they are listed."""
+        """Return the file with the ids of today's items wherever they are listed."""
 
         def listed(match: re.Match[str]) -> str:
             old = re.findall(r"\d+", match[2])
-            new = [other for number in old for other in self._ids.get(number, [number])]
+            new = [new_number for number in old for new_number in self._ids.get(number, [number])]
             if new == old:
                 return match[0]
             comma = re.search(r",\s*", match[2])
@@ -70,12 +70,12 @@ class MarkItems:
         return _ID_LISTS.sub(listed, text) if self._ids else text
 
 
-def marks_changed(source: str, place: Place, marks: str) -> Iterator[Edit]:
-    """What is to be changed where marks are words among others: the first has all marks, and the rest become empty."""
+def marks_changed(source: str, place: JsonPlace, marks: str) -> Iterator[Edit]:
+    """Yield the edits where marks are words among others: the first gets all marks, and the rest become empty."""
     if marks != "".join(mark.literal.text.strip() for mark in place.marks):
         for n, mark in enumerate(place.marks):
             old = mark.literal.text
-            yield changed(source, mark.literal, old.replace(old.strip(), "" if n else marks))
+            yield edit_of_string(source, mark.literal, old.replace(old.strip(), "" if n else marks))
 
 
 def _id(listed: Listed) -> str:

@@ -1,6 +1,6 @@
 """Where words stand in the json of a recogniser.
 
-In: a json text.  Out: `Place`s: strings that hold words, with their times, speakers and channels.
+In: a json text.  Out: `JsonPlace`s: strings that hold words, with their times, speakers and channels.
 
 >>> from .json_strings import json_value
 >>> value = json_value('{"words": [{"word": "so", "end": 0.4}, {"word": "what"}]}')
@@ -21,7 +21,7 @@ from ..text.marks import DASH, Alphabet
 from ..text.words import ALL_MARKS, CLOSERS
 from .items import Item, SpokenWord
 from .json_strings import JsonObject, Literal
-from .speech import speech
+from .speech import read_line
 
 TEXT_KEYS = ("text", "transcript")  # of several words
 _WORD_KEYS = ("punctuated_word", "word", "content")  # of one; the first that is there counts
@@ -54,7 +54,7 @@ class Listed:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class JsonPlace:
     """A string that holds words: where it stands, of whom and when.
 
     items: those of the string; heard: the same, the last word with the marks that have items of their own behind it.
@@ -70,7 +70,7 @@ class Place:
     items: tuple[Item, ...] = ()
     heard: tuple[Item, ...] = ()
     listed: Listed | None = None
-    marks: tuple[Place, ...] = ()  # of a word: the places of these marks
+    marks: tuple[JsonPlace, ...] = ()  # of a word: the places of these marks
 
     @property
     def words(self) -> list[SpokenWord]:
@@ -86,31 +86,33 @@ class Place:
         types = [item.listed.type for item in (self, *self.marks) if item.listed]
         return types[:1] == [WORD_TYPE] or MARK_TYPE in types[1:]
 
-    def in_ms(self) -> Place:
-        """The same place, if its times are not in seconds but in milliseconds."""
+    def in_ms(self) -> JsonPlace:
+        """Return the same place, if its times are not in seconds but in milliseconds."""
         start_ms, end_ms = (None if time is None else time // _MS for time in (self.start_ms, self.end_ms))
         return replace(self, start_ms=start_ms, end_ms=end_ms)
 
 
-def places_of(value: Any) -> list[Place]:
-    """The strings that may hold words, in the order of the file; these are not read yet."""
+def places_of(value: Any) -> list[JsonPlace]:
+    """Return the strings that may hold words, in the order of the file; these are not read yet."""
     return [*_inside(value, "", {}, "", None)]
 
 
-def with_words(places: Iterable[Place], alphabet: Alphabet | None = None) -> list[Place]:
-    """The places with their items; a mark alone that stands behind a word in its list belongs to the word."""
+def with_words(places: Iterable[JsonPlace], alphabet: Alphabet | None = None) -> list[JsonPlace]:
+    """Return the places with their items; a mark alone that stands behind a word in its list belongs to the word."""
     read = _with_marks(map(_read, places, repeat(alphabet)), alphabet)
     return [place if place.listed and place.listed.type else replace(place, listed=None) for place in read]
 
 
-def _read(place: Place, alphabet: Alphabet | None) -> Place:
+def _read(place: JsonPlace, alphabet: Alphabet | None) -> JsonPlace:
     """The place with its items, line by line."""
     lines = StringIO(place.literal.text, newline="\n")
-    items = tuple(chain.from_iterable(speech(line, alphabet=alphabet, labels=place.is_text) for line in lines))
+    items = tuple(chain.from_iterable(read_line(line, alphabet=alphabet, labels=place.is_text) for line in lines))
     return replace(place, items=items, heard=items)
 
 
-def _inside(value: Any, path: str, parent: Mapping[str, Any], channel: str, listed: Listed | None) -> Iterator[Place]:
+def _inside(
+    value: Any, path: str, parent: Mapping[str, Any], channel: str, listed: Listed | None
+) -> Iterator[JsonPlace]:
     """The places in a list or an object.  `parent`: the object of whose guesses it is one."""
     if isinstance(value, list):
         for number, element in enumerate(value):
@@ -132,7 +134,7 @@ def _member(
     parent: Mapping[str, Any],
     channel: str,
     listed: Listed | None,
-) -> Iterator[Place]:
+) -> Iterator[JsonPlace]:
     if _QUOTING.match(key):
         return
     if not isinstance(member, Literal):
@@ -142,7 +144,7 @@ def _member(
         yield from _inside(inner, path, value if is_guess else {}, channel, listed if is_guess else None)
     elif key in TEXT_KEYS or key == _word_key(value):
         around = {**parent, **value}
-        yield Place(member, path, key, *_times(around), _speaker(around), channel, listed=listed)
+        yield JsonPlace(member, path, key, *_times(around), _speaker(around), channel, listed=listed)
 
 
 def _listed(element: Any, elements: Sequence[Any]) -> Listed | None:
@@ -153,9 +155,9 @@ def _listed(element: Any, elements: Sequence[Any]) -> Listed | None:
     return Listed(element, first.start, kind.text) if isinstance(kind, Literal) else Listed(_UNTYPED, first.start, "")
 
 
-def _with_marks(places: Iterator[Place], alphabet: Alphabet | None) -> Iterator[Place]:
+def _with_marks(places: Iterator[JsonPlace], alphabet: Alphabet | None) -> Iterator[JsonPlace]:
     """Words, each with the marks that stand behind it in its list; other marks stay as they are."""
-    held: Place | None = None
+    held: JsonPlace | None = None
     for place in places:
         if held and _is_mark_behind(place, held, alphabet or Alphabet()):
             held = _with_mark(held, place, alphabet)
@@ -169,16 +171,16 @@ def _with_marks(places: Iterator[Place], alphabet: Alphabet | None) -> Iterator[
         yield held
 
 
-def _with_mark(word: Place, mark: Place, alphabet: Alphabet | None) -> Place:
+def _with_mark(word: JsonPlace, mark: JsonPlace, alphabet: Alphabet | None) -> JsonPlace:
     marks = (*word.marks, mark)
     texts = [mark.literal.text.strip() for mark in marks]
     text = word.literal.text.rstrip() + "".join(" " * text.startswith(DASH) + text for text in texts)
-    heard = tuple(speech(text, alphabet=alphabet, labels=False))
+    heard = tuple(read_line(text, alphabet=alphabet, labels=False))
     n_words = sum(isinstance(item, SpokenWord) for item in heard)
     return replace(word, marks=marks, heard=heard if n_words == len(word.words) else word.items)
 
 
-def _is_mark_behind(place: Place, word: Place, alphabet: Alphabet) -> bool:
+def _is_mark_behind(place: JsonPlace, word: JsonPlace, alphabet: Alphabet) -> bool:
     """Whether a place is of a mark alone, which stands behind a word in the same list."""
     if place.listed is None or word.listed is None or place.listed.list_start != word.listed.list_start:
         return False

@@ -47,7 +47,7 @@ class Spelling:
         return cls(letters, inside + behind, not word.spelled and annotated.case == Case.VERBATIM.value)
 
     def put_into(self, word: Word) -> tuple[str, str]:
-        """The word of a place as it is written there: with its quotes and brackets, and the marks behind it.
+        """Return the word of a place as it is written there: with its quotes and brackets, and the marks behind it.
 
         Marks that stand inside quotes there are part of the former.
         """
@@ -77,7 +77,7 @@ class Spelling:
         return self.letters, self.marks  # as a user spells it
 
     def cut(self, pieces: Sequence[str]) -> list[Spelling | None]:
-        """The spellings of pieces of the word, which are given as the model reads them.
+        """Return the spellings of pieces of the word, which are given as the model reads them.
 
         None of each where they are not cut between letters, or a user spells the word in another way.
         """

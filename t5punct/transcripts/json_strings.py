@@ -4,7 +4,7 @@ In: json.  Out: its value, in which strings and objects know their place; and th
 
 >>> source = '{"text": "h\\u00e9 ho",   "n": 1.50}'
 >>> text = json_value(source)["text"]
->>> text.text, edited(source, [changed(source, text, "H\u00e9, ho.")])
+>>> text.text, apply_edits(source, [edit_of_string(source, text, "H\u00e9, ho.")])
 ('hé ho', '{"text": "H\\u00e9, ho.",   "n": 1.50}')
 """
 
@@ -73,16 +73,16 @@ def json_value(source: str, name: str = "the file") -> Any:
     return value
 
 
-def changed(source: str, literal: Literal, text: str) -> Edit:
-    """What is to be written so that a string says `text`; a string that says so already stays as it is spelled."""
+def edit_of_string(source: str, literal: Literal, text: str) -> Edit:
+    """Return the edit that makes a string say `text`; a string that says so already stays as it is spelled."""
     old = source[literal.start : literal.stop]
     return Edit(
-        literal.start, literal.stop, old if text == literal.text else spelled(text, old, is_ascii=source.isascii())
+        literal.start, literal.stop, old if text == literal.text else spell_string(text, old, is_ascii=source.isascii())
     )
 
 
-def edited(source: str, edits: Iterable[Edit]) -> str:
-    """The json with other text in some places, which do not overlap."""
+def apply_edits(source: str, edits: Iterable[Edit]) -> str:
+    """Return the json with other text in some places, which do not overlap."""
     pieces, end = list[str](), 0
     for edit in sorted(edits, key=lambda edit: (edit.start, edit.stop)):
         pieces += [source[end : edit.start], edit.text]
@@ -90,30 +90,30 @@ def edited(source: str, edits: Iterable[Edit]) -> str:
     return "".join(pieces) + source[end:]
 
 
-def spelled(text: str, like: str, *, is_ascii: bool) -> str:
-    r"""A text as a json string, in the place of `like`, whose escapes stay.  `is_ascii`: whether the json is.
+def spell_string(text: str, like: str, *, is_ascii: bool) -> str:
+    r"""Return a text as a json string, in the place of `like`, whose escapes stay.  `is_ascii`: whether the json is.
 
-    >>> print(spelled("So A & B.", r'"so a \u0026 b"', is_ascii=True))
+    >>> print(spell_string("So A & B.", r'"so a \u0026 b"', is_ascii=True))
     "So A \u0026 B."
     """
     is_escaped = is_ascii or readable(text) != text  # half a character has no UTF-8 form
     if "\\" not in like:
         return json.dumps(text, ensure_ascii=is_escaped)
     bare = _ESCAPE.sub("", like)[1:-1]
-    escapes = {json.loads(f'"{one}"', strict=False): one for one in _ESCAPE.findall(like)}
+    escapes = {json.loads(f'"{escape}"', strict=False): escape for escape in _ESCAPE.findall(like)}
     escapes = {char: escape for char, escape in escapes.items() if char not in bare}
     has_capitals = any(escape != escape.lower() for escape in escapes.values())  # \u00E9
-    others = f"|[{re.escape(''.join(escapes))}]" if escapes else ""
+    also_escaped = f"|[{re.escape(''.join(escapes))}]" if escapes else ""
 
     def escaped(char: str) -> str:
         new = json.dumps(char, ensure_ascii=is_escaped)[1:-1]
         return escapes.get(char) or (new.upper().replace("\\U", "\\u") if has_capitals and "\\u" in new else new)
 
-    return '"' + re.sub(_SPECIAL + others, lambda match: escaped(match[0]), text) + '"'
+    return '"' + re.sub(_SPECIAL + also_escaped, lambda match: escaped(match[0]), text) + '"'
 
 
 def no_json(name: str, why: str) -> InputError:
-    """The error for a file that is no json."""
+    """Return the error for a file that is no json."""
     return InputError(
         f"{name} is no json ({why})",
         expected="a complete json file",
@@ -148,20 +148,20 @@ class _Scanner:
             raise ValueError("Extra data")
 
     def _object(self, depth: int) -> JsonObject:
-        made, hidden = JsonObject(), list[tuple[str, Any]]()
-        made.start = self.place
-        while not self._closes("}", is_first=self.place == made.start):
+        members, hidden = JsonObject(), list[tuple[str, Any]]()
+        members.start = self.place
+        while not self._closes("}", is_first=self.place == members.start):
             if self._next() != '"':
                 raise ValueError("Expecting property name enclosed in double quotes")
             key = self._string().text
             if self._next() != ":":
                 raise ValueError("Expecting ':' delimiter")
             self.place += 1
-            if key in made:
-                hidden.append((key, made[key]))
-            made[key] = self.value(depth)
-        made.stop, made.hidden = self.place, tuple(hidden)
-        return made
+            if key in members:
+                hidden.append((key, members[key]))
+            members[key] = self.value(depth)
+        members.stop, members.hidden = self.place, tuple(hidden)
+        return members
 
     def _list(self, depth: int) -> list[Any]:
         values, start = list[Any](), self.place

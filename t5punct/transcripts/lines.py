@@ -3,7 +3,7 @@
 In: the lines of a file, with their ends.  Out: items, lazily, so that memory does not grow with the file.
 
 >>> from .items import SpokenWord
->>> [item.raw for item in plain(["how are\\n", "you"]) if isinstance(item, SpokenWord)]
+>>> [item.raw for item in read_plain(["how are\\n", "you"]) if isinstance(item, SpokenWord)]
 ['how', 'are', 'you']
 """
 
@@ -13,23 +13,23 @@ from collections.abc import Iterable, Iterator
 
 from ..text.marks import Alphabet
 from .items import Cue, Item, Kept
-from .speech import is_time, speech
+from .speech import is_time, read_line
 
 
-def plain(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator[Item]:
-    """Plain text; line ends and empty lines are white space between words."""
+def read_plain(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator[Item]:
+    """Read plain text; line ends and empty lines are white space between words."""
     for line in lines:
         if is_time(line):
             yield Kept(line)
         else:
-            yield from speech(line, alphabet=alphabet)
+            yield from read_line(line, alphabet=alphabet)
 
 
-def utterances(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator[Item]:
-    """Plain text of which each line is a text of its own."""
+def read_utterances(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator[Item]:
+    """Read plain text of which each line is a text of its own."""
     for number, line in enumerate(lines):
         yield Kept("", breaks=True)
         if is_time(line):
             yield Kept(line)
         else:
-            yield from speech(line, alphabet=alphabet, cue=Cue(number))
+            yield from read_line(line, alphabet=alphabet, cue=Cue(number))

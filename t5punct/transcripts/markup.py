@@ -2,7 +2,7 @@
 
 In: a piece of a file, and the pattern of its tags.  Out: the bare text, and where the file has each character.
 
->>> found = bare("<i>AT&amp;T</i> is", TAGS)
+>>> found = remove_tags("<i>AT&amp;T</i> is", TAGS)
 >>> found.text, found.raw[found.starts[0] : found.ends[3]]
 ('AT&T is', 'AT&amp;T')
 """
@@ -30,7 +30,7 @@ class Bare:
     ends: Sequence[int]
 
     def cut(self, place: int) -> int:
-        """Where `raw` is to be cut before a character of the text; tags stay with what is before them."""
+        """Return where `raw` is to be cut before a character of the text; tags stay with what is before them."""
         return self.starts[place] if place < len(self.text) else len(self.raw)
 
 
@@ -43,12 +43,12 @@ class Markup:
     tags: tuple[str, ...]
 
     @classmethod
-    def of(cls, found: Bare, start: int, stop: int) -> Markup | None:
-        """The markup of the word at `start:stop`; None where it has none."""
+    def of(cls, bare_text: Bare, start: int, stop: int) -> Markup | None:
+        """Return the markup of the word at `start:stop`; None where it has none."""
         places = range(start, stop)
-        spelled = tuple(found.raw[found.starts[place] : found.ends[place]] for place in places)
-        tags = tuple(found.raw[found.ends[place - 1] : found.starts[place]] for place in places[1:])
-        text = found.text[start:stop]
+        spelled = tuple(bare_text.raw[bare_text.starts[place] : bare_text.ends[place]] for place in places)
+        tags = tuple(bare_text.raw[bare_text.ends[place - 1] : bare_text.starts[place]] for place in places[1:])
+        text = bare_text.text[start:stop]
         return cls(text, spelled, ("", *tags)) if any(tags) or "".join(spelled) != text else None
 
     @property
@@ -57,7 +57,7 @@ class Markup:
         return "".join(tags + char for tags, char in zip(self.tags, self.spelled, strict=True))
 
     def around(self, text: str, n_stem: int, n_closers: int) -> str:
-        """A word written anew, with its tags.
+        """Return a word written anew, with its tags.
 
         Its first `n_stem` characters are the word's; marks follow them, then `n_closers` closing quotes or brackets,
         each behind its own tags.
@@ -81,8 +81,8 @@ class Markup:
         return marks + "".join(tags for tags, _, _ in old[:n_marks]) + closers + dash
 
 
-def bare(raw: str, pattern: re.Pattern[str]) -> Bare:
-    """Text without its tags.  `pattern` has the groups `tag` and `entity`."""
+def remove_tags(raw: str, pattern: re.Pattern[str]) -> Bare:
+    """Take the tags out of a text.  `pattern` has the groups `tag` and `entity`."""
     pieces, starts, ends, place = list[str](), array("q"), array("q"), 0  # a line may have millions of characters
     for match in pattern.finditer(raw):
         char = html.unescape(match["entity"]) if match["entity"] else ""

@@ -6,7 +6,7 @@ In: written items.  Out: written items with other white space between them.
 >>> from ..text.words import Word
 >>> from .items import *
 >>> so = WrittenWord(SpokenWord(Word("so"), "\\n00:02 --> 00:03\\n"), AnnotatedWord("so", "So.", ".", "lower", 1, 1))
->>> "".join(in_place(running_text([so, Kept("JOHN: ", breaks=True, role=Role.SPEAKER), so])))
+>>> "".join(iter_pieces(running_text([so, Kept("JOHN: ", breaks=True, role=Role.SPEAKER), so])))
 'So.\\nJOHN: So.\\n'
 """
 
@@ -38,7 +38,7 @@ class ParagraphConfig:
 
 
 def running_text(written: Iterable[WrittenItem]) -> list[WrittenItem]:
-    """Words with a space between them; each speaker begins a line, and what is not shown is left out."""
+    """Return words with a space between them; each speaker begins a line, and what is not shown is left out."""
     text = list[WrittenItem]()
     held: WrittenWord | Kept | None = None
     breaks = False
@@ -56,8 +56,8 @@ def running_text(written: Iterable[WrittenItem]) -> list[WrittenItem]:
     return text
 
 
-def paragraphs(written: Iterable[WrittenItem], config: ParagraphConfig, line_end: str = "\n") -> list[WrittenItem]:
-    """The items with an empty line behind the last word of each paragraph."""
+def add_paragraphs(written: Iterable[WrittenItem], config: ParagraphConfig, line_end: str = "\n") -> list[WrittenItem]:
+    """Return the items with an empty line behind the last word of each paragraph."""
     text, n_sentences = list[WrittenItem](), 0
     last: int | None = None  # the place of the last word, if no paragraph has begun since
     for item in written:

@@ -4,7 +4,7 @@ In: items with times.  Out: items whose words say how long a silence follows.
 
 >>> from ..text.words import Word
 >>> items = [SpokenWord(Word("so"), end_ms=1000), SpokenWord(Word("what"), start_ms=1800)]
->>> [item.word.pause for item in with_pauses(items, [500, 2000]) if isinstance(item, SpokenWord)]
+>>> [item.word.pause for item in add_pauses(items, [500, 2000]) if isinstance(item, SpokenWord)]
 [1, 0]
 """
 
@@ -17,8 +17,8 @@ from itertools import pairwise
 from .items import Item, SpokenWord
 
 
-def with_pauses(items: Sequence[Item], pauses_ms: Sequence[int]) -> list[Item]:
-    """Items; each word says how many of these lengths the silence after it reaches."""
+def add_pauses(items: Sequence[Item], pauses_ms: Sequence[int]) -> list[Item]:
+    """Return items; each word says how many of these lengths the silence after it reaches."""
     paused, words = list(items), [(place, item) for place, item in enumerate(items) if isinstance(item, SpokenWord)]
     for (place, word), (_, following) in pairwise(words):
         if word.end_ms is not None and following.start_ms is not None:

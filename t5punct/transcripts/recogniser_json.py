@@ -25,12 +25,12 @@ from itertools import islice
 from ..errors import InputError
 from ..text.marks import Alphabet
 from ..text.words import APOSTROPHES, CLOSERS, OPENERS, Word
-from .items import Cue, Item, Kept, SpokenWord, WrittenWord, joined
-from .json_aligned import HeardWord, Match, aligned
+from .items import Cue, Item, Kept, SpokenWord, WrittenWord, join_around_removed
+from .json_aligned import HeardWord, Match, align_words
 from .json_marks import MarkItems, marks_changed
-from .json_places import Place, places_of, with_words
+from .json_places import JsonPlace, places_of, with_words
 from .json_spelling import Spelling
-from .json_strings import Edit, changed, edited, json_value
+from .json_strings import Edit, apply_edits, edit_of_string, json_value
 
 _WHOLE = 0.99  # of the letters of the group that has the most
 _TWICE = 0.01  # so much of them may be missing
@@ -46,7 +46,7 @@ _HOLDERS = ("text", "transcript", "segments", "words", "results", "transcription
 class _Group:
     """The places of one path."""
 
-    places: tuple[Place, ...]
+    places: tuple[JsonPlace, ...]
     has_speakers: bool
     has_typed_marks: bool
     n_words: int
@@ -54,7 +54,7 @@ class _Group:
     n_times: int
 
     @classmethod
-    def of(cls, places: Sequence[Place]) -> _Group:
+    def of(cls, places: Sequence[JsonPlace]) -> _Group:
         """Sum up places; their times become milliseconds."""
         counted = [(place, words) for place in places if (words := place.words)]
         known = [place for place in places if (place.start_ms, place.end_ms) != (None, None)]
@@ -92,7 +92,7 @@ class RecogniserJson:
 
         Raises InputError for what is no json, or has no words where a recogniser writes them.
         """
-        value, by_path = json_value(source, name), dict[str, list[Place]]()
+        value, by_path = json_value(source, name), dict[str, list[JsonPlace]]()
         places = places_of(value)
         is_silent = not places and _says_nothing(value)
         del value  # which is as large as what is made of it
@@ -123,24 +123,24 @@ class RecogniserJson:
                 heard = [new for new, word in zip(here, place.words, strict=True) if _normal(word.word)]
                 if 2 * sum(spelling is not None for spelling in heard) > len(heard):  # else it says something else
                     edits += self._edits(place, here, mark_items if group.has_typed_marks else None)
-        return mark_items.in_lists(edited(self.source, edits))
+        return mark_items.in_lists(apply_edits(self.source, edits))
 
     def _spellings_in(self, group: _Group, new: Sequence[Spelling]) -> Sequence[Spelling | None]:
         """How the words of a group are written now; None: of a word that is not among those that were read."""
         theirs = _heard(group)
         spellings: list[Spelling | None] = [None] * len(theirs)
         if group.n_letters >= _QUOTED * self.groups[self.source_group].n_letters:
-            for match in aligned(self.words, theirs):
+            for match in align_words(self.words, theirs):
                 for place, spelling in zip(match.theirs, _of_match(match, new, theirs), strict=True):
                     spellings[place] = spelling
         return spellings
 
-    def _edits(self, place: Place, new: Sequence[Spelling | None], mark_items: MarkItems | None) -> Iterator[Edit]:
+    def _edits(self, place: JsonPlace, new: Sequence[Spelling | None], mark_items: MarkItems | None) -> Iterator[Edit]:
         """What changes in one place.  `mark_items`: given where marks have items of their own."""
         text, marks, after = _written(place.items, new)
         as_it_was = place.literal.text if not place.marks else ""
         if text + marks + after == as_it_was or not (place.marks or (mark_items and place.listed)):
-            yield changed(self.source, place.literal, text + marks + after)
+            yield edit_of_string(self.source, place.literal, text + marks + after)
             return
         if marks.startswith(".") and place.words[-1].word.dotted:  # its own, as the file has it: `etc.`
             text, marks = text + ".", marks[1:]
@@ -149,7 +149,7 @@ class RecogniserJson:
         if mark_items and place.listed:
             yield from mark_items.edits(self.source, place, place.listed, text + after, marks.strip())
         else:
-            yield changed(self.source, place.literal, text + after)
+            yield edit_of_string(self.source, place.literal, text + after)
             yield from marks_changed(self.source, place, marks.strip())
 
 
@@ -192,7 +192,7 @@ def _most_timed(groups: Sequence[_Group], chosen: _Group) -> list[HeardWord]:
 def _with_times(words: Sequence[HeardWord], timed: Sequence[HeardWord]) -> list[HeardWord]:
     """Words with the times, speakers and channels that others have of them."""
     timed_words = [replace(word, speaker="", start_ms=None, end_ms=None) if word.normal else word for word in words]
-    for match in aligned(timed, words):
+    for match in align_words(timed, words):
         first, last = timed[match.ours[0]], timed[match.ours[-1]]
         for place in match.theirs:
             word = words[place]
@@ -242,14 +242,14 @@ def _written(items: Iterable[Item], new: Sequence[Spelling | None]) -> tuple[str
         elif (spelling := next(spellings)) is None:
             text += item.raw + item.after
         elif spelling.is_removed:
-            text = joined(text, item.after)
+            text = join_around_removed(text, item.after)
         else:
             word, marks = spelling.put_into(item.word)
             text, after = text + word, item.after
     return text, marks, after
 
 
-def _are_in_ms(counted: Sequence[tuple[Place, Sequence[SpokenWord]]]) -> bool:
+def _are_in_ms(counted: Sequence[tuple[JsonPlace, Sequence[SpokenWord]]]) -> bool:
     """Whether times are milliseconds, as AssemblyAI's are: no speech has ten seconds a word."""
     duration_ms = n_words = 0
     for place, words in counted:

@@ -63,21 +63,23 @@ class _Piece:
 
 
 def sentence_cues(written: Iterable[WrittenItem], config: ResegmentConfig) -> list[WrittenCue]:
-    """New cues: sentences, split where they are too long and joined where they are short.
+    """Make new cues: sentences, split where they are too long and joined where they are short.
 
     Raises InputError for words without times in no cue with times.
     """
     cues = list[list[_Piece]]()
-    for sentence in _sentences(_timed(_labelled(written)), config):
+    for sentence in _sentences(_timed(_label(written)), config):
         for part in _parts(sentence, config):
             if cues and _joins(cues[-1], part, config):
                 cues[-1] = cues[-1] + part
             else:
                 cues.append(part)
-    return [WrittenCue(cue[0].start_ms, max(one.end_ms for one in cue), _lines(_joined(cue), config)) for cue in cues]
+    return [
+        WrittenCue(cue[0].start_ms, max(piece.end_ms for piece in cue), _lines(_joined(cue), config)) for cue in cues
+    ]
 
 
-def _labelled(written: Iterable[WrittenItem]) -> Iterator[_Labelled]:
+def _label(written: Iterable[WrittenItem]) -> Iterator[_Labelled]:
     """Written words, each with the speaker labels and stage directions before it; the last also with those behind.
 
     A direction at the end of a line, or of a cue, goes with the word before it; one that has a cue to itself stays
@@ -90,32 +92,32 @@ def _labelled(written: Iterable[WrittenItem]) -> Iterator[_Labelled]:
             kept += [item] if item.shown else []
             opens = opens or item.breaks
             continue
-        alone, kept = _shared_out(kept, held, item.spoken.cue)
+        alone, kept = _share_out(kept, held, item.spoken.cue)
         if held:
             n_behind = _n_behind(kept, held.spoken.cue, item.spoken.cue)
-            held.text = " ".join([held.text, *(one.shown for one in kept[:n_behind])])
+            held.text = " ".join([held.text, *(part.shown for part in kept[:n_behind])])
             kept = kept[n_behind:]
             yield held
         yield from _in_own_cues(alone)
-        text = " ".join([*(one.shown for one in kept), item.annotated.text])
+        text = " ".join([*(part.shown for part in kept), item.annotated.text])
         held = _Labelled(item.spoken, text, item.separator, opens)
         kept, opens = [], False
-    alone, kept = _shared_out(kept, held, None)
+    alone, kept = _share_out(kept, held, None)
     if held:
-        held.text = " ".join([held.text, *(one.shown for one in kept)])
+        held.text = " ".join([held.text, *(part.shown for part in kept)])
         yield held
         kept = []
     yield from _in_own_cues([*alone, *kept])
 
 
-def _shared_out(kept: Iterable[Kept], held: _Labelled | None, following: Cue | None) -> tuple[list[Kept], list[Kept]]:
+def _share_out(kept: Iterable[Kept], held: _Labelled | None, following: Cue | None) -> tuple[list[Kept], list[Kept]]:
     """Stage directions that no sentence goes on over and that have a cue to themselves; and what is with words."""
-    alone, others = list[Kept](), list[Kept]()
+    alone, with_words = list[Kept](), list[Kept]()
     for part in kept:
         is_between = part.cue not in (held and held.spoken.cue, following)
         is_alone = part.role is Role.DIRECTION and part.breaks and is_between and _has_times(part.cue)
-        (alone if is_alone else others).append(part)
-    return alone, others
+        (alone if is_alone else with_words).append(part)
+    return alone, with_words
 
 
 def _has_times(cue: Cue | None) -> bool:
@@ -124,7 +126,7 @@ def _has_times(cue: Cue | None) -> bool:
 
 def _in_own_cues(kept: Iterable[Kept]) -> Iterator[_Labelled]:
     """What is shown in cues without words, as a word that takes as long as its cue; without times it is left out."""
-    for cue, group in groupby(kept, key=lambda one: one.cue):
+    for cue, group in groupby(kept, key=lambda part: part.cue):
         text = " ".join(part.shown for part in group)
         if cue is not None and _has_times(cue):
             spoken = SpokenWord(Word(text), cue=cue, start_ms=cue.start_ms, end_ms=cue.end_ms)
@@ -134,11 +136,11 @@ def _in_own_cues(kept: Iterable[Kept]) -> Iterator[_Labelled]:
 def _n_behind(kept: Sequence[Kept], cue: Cue | None, following: Cue | None) -> int:
     """How many labels and directions between two words, from the first on, go with the word before them."""
 
-    def is_behind(one: Kept) -> bool:
-        ends_cue = one.cue is not None and one.cue == cue != following
-        return one.role is Role.DIRECTION and (ends_cue or "\n" in one.text)
+    def is_behind(part: Kept) -> bool:
+        ends_cue = part.cue is not None and part.cue == cue != following
+        return part.role is Role.DIRECTION and (ends_cue or "\n" in part.text)
 
-    return next((number for number, one in enumerate(kept) if not is_behind(one)), len(kept))
+    return next((number for number, part in enumerate(kept) if not is_behind(part)), len(kept))
 
 
 @dataclass(slots=True)
@@ -149,7 +151,7 @@ class _Untimed:
     words: list[_Labelled] = field(default_factory=list)
 
     def until(self, end_ms: int | None) -> Iterator[_Piece]:
-        """The words with times: they share out the time that there is by their letters."""
+        """Yield the words with times: they share out the time that there is by their letters."""
         words, start_ms = self.words, self.start_ms
         self.words, self.start_ms = [], end_ms
         if not words:

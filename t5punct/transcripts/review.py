@@ -36,7 +36,7 @@ _NO_HTML = re.compile("[\0\r]")  # characters that HTML reads as others, unless 
 
 
 def review_page(written: Iterable[WrittenItem], name: str) -> Iterator[str]:
-    """The page.  `written`: items that are the text, one after the other; `name`: of the input."""
+    """Yield the page.  `written`: items that are the text, one after the other; `name`: of the input."""
     title = "standard input" if name == STANDARD else PurePath(name).name
     stem = "transcript" if name == STANDARD else PurePath(unpacked_name(name)).stem
     values = {"title": _escaped(title), "save": _escaped(f"{stem}.txt"), **_styles_and_script()}
@@ -50,9 +50,9 @@ def review_page(written: Iterable[WrittenItem], name: str) -> Iterator[str]:
 @cache
 def _styles_and_script() -> dict[str, str]:
     """Both, and their hashes: a browser runs no script and uses no style but those that the page began with."""
-    found = {"style": _data("page.css"), "script": _data("page.js")}
-    digests = {name: b64encode(sha256(text.encode()).digest()).decode() for name, text in found.items()}
-    return found | {f"{name}_hash": f"sha256-{digest}" for name, digest in digests.items()}
+    texts = {"style": _data("page.css"), "script": _data("page.js")}
+    digests = {name: b64encode(sha256(text.encode()).digest()).decode() for name, text in texts.items()}
+    return texts | {f"{name}_hash": f"sha256-{digest}" for name, digest in digests.items()}
 
 
 @cache
@@ -101,7 +101,7 @@ def _span(item: WrittenWord) -> str:
     sign = DISFLUENT if said.disfluent and said.text.startswith(stem + DISFLUENT) else ""
     forms = [form + sign for form in _forms(word)]
     sure, case_sure = round(100 * said.confidence), round(100 * said.case_confidence)
-    others = [(one.label, round(100 * one.probability)) for one in said.alternatives]
+    alternatives = [(alternative.label, round(100 * alternative.probability)) for alternative in said.alternatives]
     start_ms = item.spoken.start_ms
     attributes = {
         "p": str(sure) if sure < _CERTAIN_PERCENT else "",
@@ -110,7 +110,7 @@ def _span(item: WrittenWord) -> str:
         "s": stem + sign if stem + sign != said.text else "",
         "f": " ".join(forms) if len({*forms}) > 1 else "",
         "c": word.text[word.n_stem :],
-        "a": " ".join(f"{label}{percent}" for label, percent in others if percent),  # marks are no digits
+        "a": " ".join(f"{label}{percent}" for label, percent in alternatives if percent),  # marks are no digits
         "t": "" if start_ms is None else str(start_ms / 1000),
     }
     shown = "".join(f' data-{name}="{_escaped(value)}"' for name, value in attributes.items() if value)
@@ -131,4 +131,4 @@ def _forms(word: Word) -> list[str]:
 
 def _escaped(text: str) -> str:
     """The text as HTML; a character that HTML cannot hold becomes the replacement character."""
-    return _NO_HTML.sub(lambda found: "&#13;" if found[0] == "\r" else "\ufffd", escape(readable(text)))
+    return _NO_HTML.sub(lambda match: "&#13;" if match[0] == "\r" else "\ufffd", escape(readable(text)))

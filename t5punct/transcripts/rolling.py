@@ -9,7 +9,7 @@ the times of words.  People who say something twice have no cue of 10 ms for it,
 >>> from ..text.words import Word
 >>> line, rolling = [SpokenWord(Word("so"))], Rolling()
 >>> cues = Cue(0, 0, 1990), Cue(1, 1990, 2000)
->>> [type(item).__name__ for cue in cues for item in rolling.once([line], cue)[0]]
+>>> [type(item).__name__ for cue in cues for item in rolling.read_cue([line], cue)[0]]
 ['SpokenWord', 'Echo']
 """
 
@@ -41,38 +41,38 @@ class Rolling:
         self._end_ms: int | None = None
         self._was_short = False
 
-    def once(self, lines: Sequence[Sequence[Item]], cue: Cue, *, is_built_up: bool = False) -> list[list[Item]]:
-        """The lines of the next cue.  `is_built_up`: whether it has times of words inside."""
+    def read_cue(self, lines: Sequence[Sequence[Item]], cue: Cue, *, is_built_up: bool = False) -> list[list[Item]]:
+        """Return the lines of the next cue.  `is_built_up`: whether it has times of words inside."""
         texts = [text for text in map(_text, lines) if text]
-        left, made, now = self._n_repeated(texts, cue, is_built_up), list[list[Item]](), list[_Line]()
+        left, kept_lines, now = self._n_repeated(texts, cue, is_built_up), list[list[Item]](), list[_Line]()
         repeated = iter(self._shown[len(self._shown) - left :])
         for line in lines:
             text = _text(line)
             if not text:
-                made.append([*line])
+                kept_lines.append([*line])
             elif left:
                 shown, left = next(repeated), left - 1
-                made.append(_echoed(line, shown))
+                kept_lines.append(_echo(line, shown))
                 now.append(shown)
             else:
                 n_words = sum(isinstance(item, SpokenWord) for item in line)
                 now.append(_Line(text, tuple(range(self._n_words, self._n_words + n_words))))
                 self._n_words += n_words
-                made.append([*line])
+                kept_lines.append([*line])
         self._shown, self._end_ms, self._was_short = now, cue.end_ms, _is_short(cue)
-        return made
+        return kept_lines
 
     def _n_repeated(self, texts: Sequence[str], cue: Cue, is_built_up: bool) -> int:
         """How many of the first lines of a cue are the last ones of the cue before, shown once more."""
         if self._end_ms is None or cue.start_ms is None or abs(cue.start_ms - self._end_ms) > _GAP_MS:
             return 0
         before = [line.text for line in self._shown]
-        found = next((n for n in range(min(len(texts), len(before)), 0, -1) if [*texts[:n]] == before[-n:]), 0)
-        is_all = found == len(texts)
+        n_repeated = next((n for n in range(min(len(texts), len(before)), 0, -1) if [*texts[:n]] == before[-n:]), 0)
+        is_all = n_repeated == len(texts)
         is_rolling = self._was_short or (_is_short(cue) and is_all) or (is_built_up and not is_all)
         places = [place for line in self._shown for place in line.places]
         is_near = not places or self._n_words - places[0] < ECHOED_WORDS
-        return found if is_rolling and is_near else 0
+        return n_repeated if is_rolling and is_near else 0
 
 
 def _is_short(cue: Cue) -> bool:
@@ -84,11 +84,11 @@ def _text(line: Sequence[Item]) -> str:
     return " ".join(part for item in line if (part := item.shown if isinstance(item, Kept) else item.word.text.lower()))
 
 
-def _echoed(line: Sequence[Item], shown: _Line) -> list[Item]:
-    places, made = iter(shown.places), list[Item]()
+def _echo(line: Sequence[Item], shown: _Line) -> list[Item]:
+    places, echoed = iter(shown.places), list[Item]()
     for item in line:
         if isinstance(item, Kept):
-            made.append(Kept(item.text, role=Role.LAYOUT))
+            echoed.append(Kept(item.text, role=Role.LAYOUT))
         else:
-            made.append(Echo(item.raw + item.after, spoken=item, place=next(places)))
-    return made
+            echoed.append(Echo(item.raw + item.after, spoken=item, place=next(places)))
+    return echoed

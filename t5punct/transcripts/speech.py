@@ -2,7 +2,7 @@
 
 In: a line, or the text of a cue.  Out: items.
 
->>> items = speech("JOHN: how are [laughs] you\\n")
+>>> items = read_line("JOHN: how are [laughs] you\\n")
 >>> [item.text if isinstance(item, Kept) else item.word.text for item in items]
 ['JOHN: ', 'how', 'are', '[laughs] ', 'you']
 """
@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 from ..text.marks import Alphabet
 from ..text.words import lead_of, words_of
 from .items import Cue, Item, Kept, Role, SpokenWord
-from .markup import Markup, bare
+from .markup import Markup, remove_tags
 
 _Item = TypeVar("_Item", bound=Item)
 _TIME = r"\d{1,3}:\d\d(?::\d\d)?(?:[.,]\d{1,3})?"
@@ -51,7 +51,7 @@ _DIRECTION = re.compile(
 _IS_UNHEARD = re.compile(rf"[\[(](?:{_UNHEARD})\b", re.IGNORECASE)
 
 
-def speech(
+def read_line(
     line: str,
     *,
     alphabet: Alphabet | None = None,
@@ -61,12 +61,12 @@ def speech(
     labels: bool = True,
     goes_on: bool = False,
 ) -> Iterator[Item]:
-    """The items of one line.
+    """Yield the items of one line.
 
     `markup`: the pattern of tags, as in markup.py; `dashes`: whether a dash that opens the line is another speaker, as
     in subtitles; `labels`: whether speaker labels are looked for; `goes_on`: whether the line was begun before.
     """
-    seen = bare(line, markup) if markup is not None and markup.search(line) else None
+    seen = remove_tags(line, markup) if markup is not None and markup.search(line) else None
     text, cut = (line, int) if seen is None else (seen.text, seen.cut)  # labels are looked for without tags
     label = not goes_on and ((labels and _LABEL.match(text)) or (dashes and _DASH.match(text)))
     begin = cut(label.end()) if label else 0
@@ -85,12 +85,12 @@ def speech(
 
 
 def is_time(line: str) -> bool:
-    """Whether a line of a text is a time and nothing else: `0:12`."""
+    """Return whether a line of a text is a time and nothing else: `0:12`."""
     return _TIME_LINE.fullmatch(line) is not None
 
 
 def is_sound(token: str) -> bool:
-    """Whether a word of a recogniser's table is none: `[noise]`, `<unk>`, `<eps>`."""
+    """Return whether a word of a recogniser's table is none: `[noise]`, `<unk>`, `<eps>`."""
     return _SOUND.fullmatch(token) is not None
 
 
@@ -107,23 +107,23 @@ def _words(
         for word in words_of(raw, alphabet, opens_line=opens_line):
             yield SpokenWord(word, word.space, cue=cue)
         return
-    found = bare(raw, markup)
-    words = list(words_of(found.text, alphabet, opens_line=opens_line))
-    starts = list(accumulate((len(word.raw) + len(word.space) for word in words), initial=len(lead_of(found.text))))
-    begins = [found.starts[start] for start in starts[: len(words)]] + [len(raw)]
+    bare_text = remove_tags(raw, markup)
+    words = list(words_of(bare_text.text, alphabet, opens_line=opens_line))
+    starts = list(accumulate((len(word.raw) + len(word.space) for word in words), initial=len(lead_of(bare_text.text))))
+    begins = [bare_text.starts[start] for start in starts[: len(words)]] + [len(raw)]
     if raw[: begins[0]]:
         yield Kept(raw[: begins[0]])
     for word, start, following in zip(words, starts, begins[1:], strict=False):
         stop = start + len(word.raw)
-        yield SpokenWord(word, raw[found.ends[stop - 1] : following], Markup.of(found, start, stop), cue)
+        yield SpokenWord(word, raw[bare_text.ends[stop - 1] : following], Markup.of(bare_text, start, stop), cue)
 
 
-def timed(items: Iterable[_Item], cue: Cue) -> Iterator[_Item]:
-    """The items of a cue, whose first word begins with the cue and whose last word ends with it."""
-    found: list[Any] = list(items)
-    places = [place for place, item in enumerate(found) if isinstance(item, SpokenWord)]
+def set_cue_times(items: Iterable[_Item], cue: Cue) -> Iterator[_Item]:
+    """Return the items of a cue, whose first word begins with the cue and whose last word ends with it."""
+    timed_items: list[Any] = list(items)
+    places = [place for place, item in enumerate(timed_items) if isinstance(item, SpokenWord)]
     for place in places[:1]:
-        found[place] = replace(found[place], start_ms=cue.start_ms)
+        timed_items[place] = replace(timed_items[place], start_ms=cue.start_ms)
     for place in places[-1:]:
-        found[place] = replace(found[place], end_ms=cue.end_ms)
-    return iter(found)
+        timed_items[place] = replace(timed_items[place], end_ms=cue.end_ms)
+    return iter(timed_items)

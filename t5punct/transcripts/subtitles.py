@@ -3,7 +3,7 @@
 In: the lines of a file, with their ends.  Out: items, cue by cue.
 
 >>> lines = ["1\\n", "00:00:01,000 --> 00:00:02,500\\n", "<i>how are</i>\\n", "you\\n"]
->>> words = [item for item in srt(lines) if not isinstance(item, Kept)]
+>>> words = [item for item in read_srt(lines) if not isinstance(item, Kept)]
 >>> [(item.raw, item.start_ms, item.end_ms) for item in words]
 [('how', 1000, None), ('are', None, None), ('you', None, 2500)]
 """
@@ -19,7 +19,7 @@ from ..text.marks import Alphabet
 from .items import Cue, Item, Kept, SpokenWord
 from .markup import OVERRIDES, TAGS
 from .rolling import Rolling
-from .speech import speech, timed
+from .speech import read_line, set_cue_times
 
 _TIME = r"(?:(\d{1,9}):)?(\d{1,2}):(\d{1,2})(?:[.,](\d{1,3}))?"
 TIMING = re.compile(rf"\s*{_TIME}\s*-->\s*{_TIME}")
@@ -34,8 +34,8 @@ _BREAK = re.compile(r"(\\[Nnh])")  # a line's end in ASS, and a space that does 
 _DRAWING = re.compile(r"\{[^{}]*\\p[1-9]")  # from the last brace before it: from each would be quadratic
 
 
-def srt(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator[Item]:
-    """SubRip.  A text behind an empty line belongs to the cue before it.
+def read_srt(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator[Item]:
+    """Read SubRip.  A text behind an empty line belongs to the cue before it.
 
     A line with `-->` is no speech, nor is a number before it, whether its times can be read or not.  Nor are two times
     with another arrow (`->`, `–`).
@@ -43,16 +43,16 @@ def srt(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator[Item
     return _cues(lines, alphabet, is_vtt=False)
 
 
-def vtt(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator[Item]:
-    """WebVTT.  Notes, styles and regions are kept, and so are the settings of cues.
+def read_vtt(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator[Item]:
+    """Read WebVTT.  Notes, styles and regions are kept, and so are the settings of cues.
 
     A word behind a time inside its cue (`<00:01.500>`) begins then.
     """
     return _cues(lines, alphabet, is_vtt=True)
 
 
-def ass(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator[Item]:
-    """Advanced SubStation Alpha: the text of its `Dialogue` lines."""
+def read_ass(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator[Item]:
+    """Read Advanced SubStation Alpha: the text of its `Dialogue` lines."""
     names = ["layer", "start", "end", "style", "name", "marginl", "marginr", "marginv", "effect", "text"]
     speaker = ""
     for number, line in enumerate(lines):
@@ -63,13 +63,13 @@ def ass(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator[Item
         if kind.strip() != "Dialogue" or len(fields) < len(names) or _DRAWING.search(fields[-1]):
             yield Kept(line)
             continue
-        found = dict(zip(names, fields, strict=True))
-        name = found.get("name", "").strip()
-        start_ms, end_ms = (_ass_ms(found.get(which, "")) for which in ("start", "end"))
+        values = dict(zip(names, fields, strict=True))
+        name = values.get("name", "").strip()
+        start_ms, end_ms = (_ass_ms(values.get(which, "")) for which in ("start", "end"))
         yield Kept(line[: len(line) - len(fields[-1])], breaks=name != speaker)
         speaker = name
         cue = Cue(number, start_ms, end_ms, speaker)
-        yield from timed(_ass_text(fields[-1], alphabet, cue), cue)
+        yield from set_cue_times(_ass_text(fields[-1], alphabet, cue), cue)
 
 
 def _ass_text(text: str, alphabet: Alphabet | None, cue: Cue) -> Iterator[Item]:
@@ -77,7 +77,7 @@ def _ass_text(text: str, alphabet: Alphabet | None, cue: Cue) -> Iterator[Item]:
         if _BREAK.fullmatch(piece):
             yield Kept(piece)
         else:
-            yield from speech(piece, alphabet=alphabet, cue=cue, markup=OVERRIDES, dashes=True)
+            yield from read_line(piece, alphabet=alphabet, cue=cue, markup=OVERRIDES, dashes=True)
 
 
 def _cues(lines: Iterable[str], alphabet: Alphabet | None, *, is_vtt: bool) -> Iterator[Item]:
@@ -108,7 +108,7 @@ def _cues(lines: Iterable[str], alphabet: Alphabet | None, *, is_vtt: bool) -> I
                 speaker = voice[1].strip()
                 held.append([Kept("", breaks=True)])
                 cue = Cue(cue.number, cue.start_ms, cue.end_ms, speaker)
-            held.append([*speech(line, alphabet=alphabet, cue=cue, markup=TAGS, dashes=True)])
+            held.append([*read_line(line, alphabet=alphabet, cue=cue, markup=TAGS, dashes=True)])
         before = line
     yield from _closed(held, cue, rolling)
 
@@ -127,7 +127,7 @@ def _closed(lines: list[list[Item]], cue: Cue | None, rolling: Rolling) -> Itera
         yield from chain.from_iterable(lines)
         return
     is_built_up = any(_INLINE_TIME.search(_behind(item)) for line in lines for item in line)
-    items = timed(chain.from_iterable(rolling.once(lines, cue, is_built_up=is_built_up)), cue)
+    items = set_cue_times(chain.from_iterable(rolling.read_cue(lines, cue, is_built_up=is_built_up)), cue)
     before = ""
     for item in items:
         is_word = isinstance(item, SpokenWord)
@@ -183,5 +183,5 @@ def _ms(hours: str | None, minutes: str, seconds: str, fraction: str | None) -> 
 
 
 def _ass_ms(text: str) -> int | None:
-    found = re.fullmatch(_TIME, text.strip())
-    return _ms(*found.groups()) if found else None
+    match = re.fullmatch(_TIME, text.strip())
+    return _ms(*match.groups()) if match else None

@@ -3,7 +3,7 @@
 In: the lines of a file, with their ends.  Out: items; of each row all but its words is kept.
 
 >>> rows = ["talk 1 0.5 0.2 so\\n", "talk 1 0.7 0.1 ,\\n", "talk 1 0.9 0.3 what\\n"]
->>> words = [item for item in ctm(rows) if isinstance(item, SpokenWord)]
+>>> words = [item for item in read_ctm(rows) if isinstance(item, SpokenWord)]
 >>> [(item.word.text, item.word.label, item.start_ms) for item in words]
 [('so', ',', 500), ('what', '', 900)]
 >>> words[0].written("so?"), words[0].written("so")
@@ -20,7 +20,7 @@ from ..errors import InputError
 from ..text.marks import Alphabet
 from ..text.words import words_of
 from .items import Cue, Item, Kept, Role, SpokenWord, without_spaces
-from .speech import is_sound, speech, timed
+from .speech import is_sound, read_line, set_cue_times
 
 _FIELD = re.compile(r"\S+")
 _CELL = re.compile(r"[^\t\r\n]+|(?<=\t)(?=\t)|^(?=\t)")
@@ -32,7 +32,7 @@ _MS = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class TableRow:
     """A line of a table.  begin, end: of its text in the line; cue: of a segment; source: of whose words it is one."""
 
     line: str
@@ -69,7 +69,7 @@ class MarkRows:
         return "".join(mark for _, mark, _ in self.rows)
 
     def around(self, text: str, n_stem: int, n_closers: int) -> str:
-        """The rows with the word and its marks as `text` has them."""
+        """Return the rows with the word and its marks as `text` has them."""
         is_spelled = text[: len(self.cell)].lower() != self.cell.lower()  # by a user, with other letters
         cut = len(text) if is_spelled else len(self.cell)
         word, marks = without_spaces(text[:cut]), text[cut:].strip()
@@ -79,12 +79,12 @@ class MarkRows:
         return word + self.rest + (lead + marks + after if marks else "")
 
 
-def ctm(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator[Item]:
-    """NIST's CTM: lines of file, channel, start, duration (in seconds), word and more; `;;` opens a comment."""
+def read_ctm(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator[Item]:
+    """Read NIST's CTM: lines of file, channel, start, duration (in seconds), word and more; `;;` opens a comment."""
     return _items(map(_ctm_row, lines), alphabet, in_field=True)
 
 
-def _ctm_row(line: str) -> Row | str:
+def _ctm_row(line: str) -> TableRow | str:
     """A line that states no word stays as it is."""
     fields = list(_FIELD.finditer(line))
     times = [_seconds_ms(field[0]) for field in fields[2:4]]
@@ -92,11 +92,11 @@ def _ctm_row(line: str) -> Row | str:
         return line
     start_ms, duration_ms = (time or 0 for time in times)
     source = (fields[0][0], fields[1][0])
-    return Row(line, *fields[4].span(), start_ms, start_ms + duration_ms, source=source)
+    return TableRow(line, *fields[4].span(), start_ms, start_ms + duration_ms, source=source)
 
 
-def table(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator[Item]:
-    """Tab-separated values.
+def read_table(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator[Item]:
+    """Read tab-separated values.
 
     With a header: a column `word` or `token`, and `start` and `end` in seconds if there are such; or a column `text`
     of segments, with `start` and `end` in ms, as Whisper has it.  Without: one column of words and others of numbers;
@@ -154,7 +154,7 @@ def _are_numbers(cells: Iterable[Sequence[str]]) -> bool:
     return all(cell[0].lower() in _BLANK or _seconds_ms(cell[0]) is not None for cell in cells if cell)
 
 
-def _table_row(number: int, line: str, cells: Sequence[re.Match[str]], columns: _Columns) -> Row | str:
+def _table_row(number: int, line: str, cells: Sequence[re.Match[str]], columns: _Columns) -> TableRow | str:
     is_header = columns.has_header and not number
     if is_header or len(cells) <= columns.text or not cells[columns.text][0].strip():
         return line
@@ -169,10 +169,10 @@ def _table_row(number: int, line: str, cells: Sequence[re.Match[str]], columns: 
         for place in (columns.start, columns.end)
     )
     cue = Cue(number, start_ms, end_ms) if columns.is_segment else None
-    return Row(line, begin, end, start_ms, end_ms, cue)
+    return TableRow(line, begin, end, start_ms, end_ms, cue)
 
 
-def _items(rows: Iterable[Row | str], alphabet: Alphabet | None, *, in_field: bool) -> Iterator[Item]:
+def _items(rows: Iterable[TableRow | str], alphabet: Alphabet | None, *, in_field: bool) -> Iterator[Item]:
     """The items of rows; a row of a mark alone belongs to the word of the row before it."""
     held, before = list[Item](), None
     for row in rows:
@@ -190,11 +190,11 @@ def _items(rows: Iterable[Row | str], alphabet: Alphabet | None, *, in_field: bo
     yield from held
 
 
-def _row_items(row: Row, alphabet: Alphabet | None, in_field: bool) -> Iterator[Item]:
+def _row_items(row: TableRow, alphabet: Alphabet | None, in_field: bool) -> Iterator[Item]:
     line, begin, end = row.line, row.begin, row.end
     if row.cue:
         yield Kept(line[:begin])
-        yield from timed(speech(row.text, alphabet=alphabet, cue=row.cue), row.cue)
+        yield from set_cue_times(read_line(row.text, alphabet=alphabet, cue=row.cue), row.cue)
         yield Kept(line[end:])
         return
     begin += len(row.text) - len(row.text.lstrip())
@@ -208,7 +208,7 @@ def _row_items(row: Row, alphabet: Alphabet | None, in_field: bool) -> Iterator[
     yield Kept(line[end:])
 
 
-def _with_mark(held: Sequence[Item], row: Row, alphabet: Alphabet) -> list[Item] | None:
+def _with_mark(held: Sequence[Item], row: TableRow, alphabet: Alphabet) -> list[Item] | None:
     """The items of a word's row with the row of a mark behind it; None: it is no mark behind a word."""
     mark = row.text.strip()
     is_mark = bool(mark) and not mark.strip(alphabet.characters)

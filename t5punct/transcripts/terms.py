@@ -3,8 +3,8 @@
 In: a file of terms, and the items of a transcript.  Out: the items; a term's words know how they are written.
 
 >>> terms = Terms.of(["pytorch=PyTorch", "ASR  # the letters are enough", "new york=New York"])
->>> from .lines import plain
->>> items = spelled(plain(["pytorch's asr in new york"]), terms)
+>>> from .lines import read_plain
+>>> items = apply_terms(read_plain(["pytorch's asr in new york"]), terms)
 >>> [item.word.spelled for item in items if isinstance(item, SpokenWord)]
 ["PyTorch's", 'ASR', '', 'New', 'York']
 """
@@ -34,7 +34,7 @@ class Terms:
 
     @classmethod
     def of(cls, lines: Iterable[str], name: str = "terms") -> Terms:
-        """One term a line: `words=spelling`, or the spelling alone.  Raises InputError for anything else."""
+        """Return one term a line: `words=spelling`, or the spelling alone.  Raises InputError for anything else."""
         if isinstance(lines, str):  # whose letters would be the terms
             raise InputError("one str of terms", expected="several lines, such as a list of them", fix="split it")
         spellings: dict[tuple[str, ...], tuple[str, ...]] = {}
@@ -72,19 +72,19 @@ class Terms:
         return max(self.lengths, default=0)
 
     def match(self, words: list[str]) -> tuple[str, ...]:
-        """The spelling of the longest term that begins with the first of `words`; empty: none does."""
+        """Return the spelling of the longest term that begins with the first of `words`; empty: none does."""
         for n_words in self.lengths:
             key = tuple(words[:n_words])
             if key in self.spellings:
                 return self.spellings[key]
         for suffix in _POSSESSIVE:
-            if words[0].endswith(suffix) and (found := self.spellings.get((words[0].removesuffix(suffix),))):
-                return (found[0] + words[0][-len(suffix) :],)
+            if words[0].endswith(suffix) and (spelling := self.spellings.get((words[0].removesuffix(suffix),))):
+                return (spelling[0] + words[0][-len(suffix) :],)
         return ()
 
 
-def spelled(items: Iterable[Item], terms: Terms) -> list[Item]:
-    """Items whose words are written as the terms say.  A term does not go on over what breaks a sentence."""
+def apply_terms(items: Iterable[Item], terms: Terms) -> list[Item]:
+    """Return items whose words are written as the terms say.  A term does not go on over what breaks a sentence."""
     spelled_items, sentences = list(items), [list[tuple[int, SpokenWord]]()]
     for place, item in enumerate(spelled_items):
         if isinstance(item, SpokenWord):

@@ -6,7 +6,7 @@ In: the written items of a transcript of any format.  Out: the file, in pieces; 
 >>> from ..text.words import Word
 >>> from .items import *
 >>> so = WrittenWord(SpokenWord(Word("so"), start_ms=1500), AnnotatedWord("so", "So.", ".", "capitalised", 1, 1))
->>> "".join(tsv([Kept("", breaks=True), so]))
+>>> "".join(write_tsv([Kept("", breaks=True), so]))
 'word\\tstart\\tend\\nSo.\\t1.500\\t\\n'
 """
 
@@ -17,11 +17,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePath
 
 from ..errors import InputError
-from .items import Kept, WrittenItem, WrittenWord, without_removed, without_spaces
+from .items import Kept, WrittenItem, WrittenWord, leave_out_removed, without_spaces
 
 
-def words_json(written: Sequence[WrittenItem], source: str) -> Iterator[str]:
-    """A line of json.
+def write_json(written: Sequence[WrittenItem], source: str) -> Iterator[str]:
+    """Yield a line of json.
 
     start, end: seconds, if the input has times; start_char, end_char: where the word stands in what `punctuate` makes
     of the input in its own format (of json: in its words, with their white space).  Words that were removed are listed
@@ -29,14 +29,14 @@ def words_json(written: Sequence[WrittenItem], source: str) -> Iterator[str]:
     """
     yield f'{{"source": {json.dumps(source, ensure_ascii=False)}, "words": ['
     place, comma = 0, ""
-    for item in without_removed(written):
+    for item in leave_out_removed(written):
         if isinstance(item, Kept):
             place += len(item.text)
             continue
         spoken, stop = item.spoken, place + len(item.in_file)
         times = seconds(spoken.start_ms, spoken.end_ms)
-        found = {**item.annotated.as_dict(), **times, "start_char": place, "end_char": stop - len(spoken.after)}
-        yield comma + json.dumps(found, ensure_ascii=False)
+        word_values = {**item.annotated.as_dict(), **times, "start_char": place, "end_char": stop - len(spoken.after)}
+        yield comma + json.dumps(word_values, ensure_ascii=False)
         place, comma = stop, ", "
     removed = [
         json.dumps(
@@ -49,12 +49,12 @@ def words_json(written: Sequence[WrittenItem], source: str) -> Iterator[str]:
 
 
 def seconds(start_ms: int | None, end_ms: int | None) -> dict[str, float]:
-    """The times of a word as json has them, those that are known."""
+    """Return the times of a word as json has them, those that are known."""
     return {name: ms / 1000 for name, ms in (("start", start_ms), ("end", end_ms)) if ms is not None}
 
 
-def ctm(written: Iterable[WrittenItem], source: str) -> Iterator[str]:
-    """NIST's CTM.  Raises InputError for a word without times."""
+def write_ctm(written: Iterable[WrittenItem], source: str) -> Iterator[str]:
+    """Write NIST's CTM.  Raises InputError for a word without times."""
     name = "_".join(PurePath(source).name.split(".")[0].split()) or "-"  # white space would begin another field
     for item in _words(written):
         start_ms, end_ms = item.spoken.start_ms, item.spoken.end_ms
@@ -67,8 +67,8 @@ def ctm(written: Iterable[WrittenItem], source: str) -> Iterator[str]:
         yield f"{name} 1 {start_ms / 1000:.3f} {(end_ms - start_ms) / 1000:.3f} {without_spaces(item.annotated.text)}\n"
 
 
-def tsv(written: Iterable[WrittenItem]) -> Iterator[str]:
-    """A table with the header `word`, `start`, `end`; times in seconds, empty where they are not known."""
+def write_tsv(written: Iterable[WrittenItem]) -> Iterator[str]:
+    """Yield a table with the header `word`, `start`, `end`; times in seconds, empty where they are not known."""
     yield "word\tstart\tend\n"
     for item in _words(written):
         times = ("" if ms is None else f"{ms / 1000:.3f}" for ms in (item.spoken.start_ms, item.spoken.end_ms))

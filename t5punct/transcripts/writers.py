@@ -14,11 +14,11 @@ from ..errors import ConfigError, InputError
 from ..text.render import AnnotatedWord
 from .cues import SUBTITLES, own_cues, subtitles
 from .formats import Transcript
-from .items import Kept, SpokenWord, WrittenItem, in_place, without_removed, written_items
-from .paragraphs import ParagraphConfig, paragraphs, running_text
+from .items import Kept, SpokenWord, WrittenItem, iter_pieces, leave_out_removed, written_items
+from .paragraphs import ParagraphConfig, add_paragraphs, running_text
 from .resegment import ResegmentConfig, sentence_cues
 from .review import review_page
-from .words_out import ctm, tsv, words_json
+from .words_out import write_ctm, write_json, write_tsv
 
 # what any transcript can be written as, if it has what they need
 OUTPUTS = ("text", *SUBTITLES, "json", "ctm", "tsv", "html")
@@ -41,7 +41,7 @@ class WriterConfig:
 def pieces_of(
     transcript: Transcript, words: Iterable[AnnotatedWord], config: WriterConfig, name: str, *, removes: bool
 ) -> Iterable[str]:
-    """The file, with its words as they are written now; as these come, if nothing else is to change.
+    """Return the file, with its words as they are written now; as these come, if nothing else is to change.
 
     `name`: of the input, for formats that say it; `removes`: whether words may have been removed.  Raises InputError
     where the format needs times that the transcript does not have.
@@ -54,7 +54,7 @@ def pieces_of(
 def written_pieces(
     transcript: Transcript, written: Sequence[WrittenItem], config: WriterConfig, name: str
 ) -> Iterable[str]:
-    """The same of words that are all known.  Lines of text, and of the input's format, end as those of the input."""
+    """Return a file's pieces, once all words are known.  Lines of text and of the input's format end as the input's."""
     pieces = _pieces(transcript, written, config, name)
     if transcript.is_plain or config.format not in ("text", transcript.format):
         return pieces
@@ -63,26 +63,26 @@ def written_pieces(
 
 def _pieces(transcript: Transcript, written: Sequence[WrittenItem], config: WriterConfig, name: str) -> Iterable[str]:
     if config.format != "json" and not (config.format is None and transcript.json):
-        written = without_removed(written)  # json has a place for them
+        written = leave_out_removed(written)  # json has a place for them
     match config.format:
         case None:
             _check_paragraphs(transcript, config)
             return transcript.written(_parted(transcript, written, config.paragraphs))
         case "text":
-            return in_place(_as_text(transcript, written, config.paragraphs))
+            return iter_pieces(_as_text(transcript, written, config.paragraphs))
         case "html":
             return review_page(_as_text(transcript, written, config.paragraphs), name)
         case "json" | "ctm":
-            return words_json(written, name) if config.format == "json" else ctm(written, name)
+            return write_json(written, name) if config.format == "json" else write_ctm(written, name)
         case "tsv":
-            return tsv(written)
+            return write_tsv(written)
         case _:
             cues = sentence_cues(written, config.resegment) if config.resegment else own_cues(written)
             return [subtitles(cues, config.format)]
 
 
 def beside_a_page(transcript: Transcript, config: WriterConfig) -> WriterConfig:
-    """The settings of an output that a page for review stands beside, where only the page may have paragraphs."""
+    """Return the settings of an output beside a page for review; only the page may have paragraphs where both could."""
     return config if config.format is not None or transcript.is_plain else replace(config, paragraphs=None)
 
 
@@ -127,7 +127,7 @@ def _parted(
     transcript: Transcript, text: Sequence[WrittenItem], config: ParagraphConfig | None
 ) -> Sequence[WrittenItem]:
     """The text with paragraphs, if they are asked for; lines end as those of a file of text do."""
-    return paragraphs(text, config, transcript.line_end if transcript.is_plain else "\n") if config else text
+    return add_paragraphs(text, config, transcript.line_end if transcript.is_plain else "\n") if config else text
 
 
 def _check_paragraphs(transcript: Transcript, config: WriterConfig) -> None:

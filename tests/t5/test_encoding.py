@@ -19,7 +19,7 @@ from transformers import (
     UMT5ForConditionalGeneration,
 )
 
-from t5punct.t5.encoding import EqualWindows, encoded, group_equal_windows
+from t5punct.t5.encoding import EqualWindows, encode_windows, group_equal_windows
 
 SHAPE: dict[str, Any] = {
     "vocab_size": 50, "d_model": TINY_SHAPE.d_model, "d_kv": 8, "num_heads": 3, "d_ff": 24, "num_layers": 3,
@@ -65,7 +65,7 @@ def _batch(lengths: list[int], seed: int) -> tuple[torch.Tensor, torch.Tensor]:
 def test_states_are_those_of_transformers(kind: str, lengths: list[int], seed: int) -> None:
     encoder, (ids, mask) = _encoder(kind), _batch(lengths, seed)
     expected = encoder(input_ids=ids, attention_mask=mask).last_hidden_state
-    found = encoded(encoder, ids, mask)
+    found = encode_windows(encoder, ids, mask)
     assert found.shape == expected.shape
     assert torch.allclose(found[mask.bool()], expected[mask.bool()], atol=2e-5)
     assert not found[~mask.bool()].any()
@@ -75,15 +75,18 @@ def test_states_are_those_of_transformers(kind: str, lengths: list[int], seed: i
 def test_position_biases_count() -> None:
     """The test above could not fail on them if they were too small to matter."""
     encoder, (ids, mask) = _encoder("umt5"), _batch([9, 5], 0)
-    before = encoded(encoder, ids, mask)
+    before = encode_windows(encoder, ids, mask)
     encoder.block[2].layer[0].SelfAttention.relative_attention_bias.weight.zero_()
-    assert not torch.allclose(before, encoded(encoder, ids, mask), atol=1e-2)
+    assert not torch.allclose(before, encode_windows(encoder, ids, mask), atol=1e-2)
 
 
 def test_bfloat16_stays_bfloat16() -> None:
     encoder, (ids, mask) = _encoder("umt5").to(torch.bfloat16), _batch([9, 5, 9], 0)
     with torch.inference_mode():
-        found, expected = encoded(encoder, ids, mask), encoder(input_ids=ids, attention_mask=mask).last_hidden_state
+        found, expected = (
+            encode_windows(encoder, ids, mask),
+            encoder(input_ids=ids, attention_mask=mask).last_hidden_state,
+        )
     assert found.dtype is torch.bfloat16
     assert torch.nn.functional.cosine_similarity(found[mask.bool()], expected[mask.bool()], dim=-1).min() > 0.99
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from t5punct.text.marks import Case, apply_case
 from t5punct.text.render import AnnotatedWord
 from t5punct.transcripts.items import SpokenWord, WrittenWord
-from t5punct.transcripts.json_aligned import HeardWord, Match, aligned
+from t5punct.transcripts.json_aligned import HeardWord, Match, align_words
 from t5punct.transcripts.json_spelling import Spelling
 from t5punct.transcripts.recogniser_json import RecogniserJson
 
@@ -40,7 +40,7 @@ def found_in(theirs: str, ours: dict[str, Spelling]) -> list[str | None]:
     """How the words of a list are written now, given other words and their spellings."""
     pieces = theirs.split()
     spellings: list[Spelling | None] = [None] * len(pieces)
-    for match in aligned([HeardWord(word) for word in ours], [HeardWord(word) for word in pieces]):
+    for match in align_words([HeardWord(word) for word in ours], [HeardWord(word) for word in pieces]):
         if len(match.ours) == 1:
             cut = [*ours.values()][match.ours[0]].cut([pieces[place] for place in match.theirs])
             for place, spelling in zip(match.theirs, cut, strict=True):
@@ -147,10 +147,10 @@ def test_of_the_orders_the_one_in_which_most_is_found_counts() -> None:
     ours = [HeardWord("so", "0", 0), HeardWord("we", "0", 900), HeardWord("so", "1", 500)]
     theirs = [HeardWord("so", "0", 0), HeardWord("so", "1", 500), HeardWord("we", "0", 900)]
     expected = [Match((0,), (0,)), Match((1,), (2,)), Match((2,), (1,))]
-    assert sorted(aligned(ours, theirs), key=lambda match: match.ours) == expected
+    assert sorted(align_words(ours, theirs), key=lambda match: match.ours) == expected
     by_time = [HeardWord(word.normal, "", word.order_ms) for word in theirs]
-    assert sorted(aligned(ours, by_time), key=lambda match: match.ours) == expected
+    assert sorted(align_words(ours, by_time), key=lambda match: match.ours) == expected
     wrong_times = [HeardWord("so", "", 9), HeardWord("we", "", 5), HeardWord("so", "", 0)]
-    assert aligned([HeardWord(word.normal) for word in wrong_times], wrong_times) == [
+    assert align_words([HeardWord(word.normal) for word in wrong_times], wrong_times) == [
         Match((n,), (n,)) for n in range(3)
     ]

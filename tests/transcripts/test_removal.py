@@ -13,7 +13,7 @@ from t5punct.errors import InputError
 from t5punct.text.marks import Alphabet, Case
 from t5punct.text.render import AnnotatedWord, Decision, RenderConfig, render_word
 from t5punct.transcripts.formats import transcript_of
-from t5punct.transcripts.items import Kept, in_place, without_removed, written_items
+from t5punct.transcripts.items import Kept, iter_pieces, leave_out_removed, written_items
 from t5punct.transcripts.writers import WriterConfig, check_removal, written_pieces
 
 FILLERS = ("um", "uh")
@@ -163,4 +163,4 @@ def test_nothing_changes_where_nothing_is_removed() -> None:
         AnnotatedWord(item.word.text, item.word.text, "", "lower", 1, 1) for item in items if not isinstance(item, Kept)
     ]
     written = list(written_items(items, iter(words)))
-    assert "".join(in_place(without_removed(written))) == "".join(in_place(written))
+    assert "".join(iter_pieces(leave_out_removed(written))) == "".join(iter_pieces(written))

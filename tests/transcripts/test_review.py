@@ -28,8 +28,8 @@ from t5punct.text.marks import Alphabet, Case
 from t5punct.text.render import MARK, Alternative, AnnotatedWord, Decision, RenderConfig, render_word
 from t5punct.text.words import Word
 from t5punct.transcripts import review
-from t5punct.transcripts.items import Cue, Item, Kept, SpokenWord, WrittenItem, WrittenWord, in_place, written_items
-from t5punct.transcripts.lines import plain
+from t5punct.transcripts.items import Cue, Item, Kept, SpokenWord, WrittenItem, WrittenWord, iter_pieces, written_items
+from t5punct.transcripts.lines import read_plain
 from t5punct.transcripts.review import review_page
 from t5punct.transcripts.writers import WriterConfig
 
@@ -104,19 +104,19 @@ def holds(text: str, page: str) -> bool:
 def test_the_page_holds_the_text_character_for_character(
     text: str, said: list[tuple[str, Case, float, tuple[Alternative, ...]]]
 ) -> None:
-    items = written_of(list(plain(io.StringIO(text, newline="\n"))), cycle(said))
+    items = written_of(list(read_plain(io.StringIO(text, newline="\n"))), cycle(said))
     page = "".join(review_page(items, "talk.txt"))
-    assert holds("".join(in_place(items)), page)
+    assert holds("".join(iter_pieces(items)), page)
     assert "\r" not in page and "\0" not in page, "a browser reads these as other characters"
 
 
 def test_text_that_is_not_escaped_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     for text in ("a </main> b", "a <b onclick=x>c</b> d", "a &amp; d", "<script>", '"x" y'):
-        items = written_of(list(plain([text])), cycle([(",", Case.LOWER, 0.5, ())]))
-        assert holds("".join(in_place(items)), "".join(review_page(items, "talk.txt")))
+        items = written_of(list(read_plain([text])), cycle([(",", Case.LOWER, 0.5, ())]))
+        assert holds("".join(iter_pieces(items)), "".join(review_page(items, "talk.txt")))
         with monkeypatch.context() as patch:
             patch.setattr(review, "_escaped", str)
-            assert not holds("".join(in_place(items)), "".join(review_page(items, "talk.txt"))), text
+            assert not holds("".join(iter_pieces(items)), "".join(review_page(items, "talk.txt"))), text
 
 
 @pytest.mark.parametrize("name", ['a"><script>x.srt', "{{text}}.txt", "R&D.txt.gz", "-", "a/b/talk.en.vtt"])
@@ -197,7 +197,7 @@ def test_the_sign_of_a_disfluent_word_stays_whatever_its_mark(
 
 def test_lines_are_paragraphs_and_long_ones_with_times_have_parts() -> None:
     certain = cycle([("", Case.LOWER, 1.0, ())])
-    page = "".join(review._lines(written_of(list(plain(["JOHN: so\n", "\n", "  we go"])), certain)))
+    page = "".join(review._lines(written_of(list(read_plain(["JOHN: so\n", "\n", "  we go"])), certain)))
     assert re.sub(r"</?span[^>]*>", "", page) == (
         '<p dir="auto"><b>JOHN: </b>so\n</p\n><p dir="auto">\n</p\n><p dir="auto">  we go</p>'
     )

@@ -16,8 +16,8 @@ from t5punct.text.marks import Alphabet, Case
 from t5punct.text.render import KEEP, MARK, Alternative, AnnotatedWord, Decision, RenderConfig, render_word
 from t5punct.text.spelling import takes_capital
 from t5punct.text.words import Word, split
-from t5punct.transcripts.items import Cue, Kept, Role, SpokenWord, WrittenItem, in_place, written_items
-from t5punct.transcripts.lines import plain
+from t5punct.transcripts.items import Cue, Kept, Role, SpokenWord, WrittenItem, iter_pieces, written_items
+from t5punct.transcripts.lines import read_plain
 from t5punct.transcripts.review import review_page
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium here; on Debian: apt-get install chromium")
@@ -221,11 +221,11 @@ def test_everything_can_be_read_in_the_light_and_in_the_dark(page: Page, scheme:
 
 
 def test_a_hostile_text_is_text(chromium: Page, tmp_path: Path) -> None:
-    items = list(plain(io.StringIO(HOSTILE, newline="\n")))
+    items = list(read_plain(io.StringIO(HOSTILE, newline="\n")))
     said = (AnnotatedWord(item.word.text, item.word.raw, "", "verbatim", 0.5, 1.0, (Alternative("", 0.3),))
             for item in items if isinstance(item, SpokenWord))  # fmt: skip
     written = list(written_items(items, said))
-    assert "".join(in_place(written)) == HOSTILE
+    assert "".join(iter_pieces(written)) == HOSTILE
     for page in opened(chromium, tmp_path, written):
         assert text_of(page) == HOSTILE
         assert page.ask("document.title") == "talk.srt – review of marks"

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from t5punct.text.marks import NO_LABEL, Alphabet, Case
 from t5punct.text.render import AnnotatedWord, Decision, RenderConfig, render_word
 from t5punct.transcripts.formats import transcript_of
-from t5punct.transcripts.items import Item, Kept, SpokenWord, in_place, texts_of, written_items
+from t5punct.transcripts.items import Item, Kept, SpokenWord, iter_pieces, texts_of, written_items
 from t5punct.transcripts.writers import WriterConfig, written_pieces
 
 YOUTUBE = (Path(__file__).parents[1] / "data/rolling.vtt").read_text()
@@ -70,7 +70,7 @@ def test_a_line_has_the_same_marks_wherever_it_is_shown(name: str, seed: int) ->
     items = items_of(text, name)
     assert "".join(item.text if isinstance(item, Kept) else item.raw + item.after for item in items) == text
     words = annotated(items, seed)
-    new = "".join(in_place(written_items(items, iter(words))))
+    new = "".join(iter_pieces(written_items(items, iter(words))))
     bare = "".join(
         item.text.lower() if isinstance(item, Kept) else item.written(item.word.written(NO_LABEL)).lower()
         for item in items_of(new, name)

@@ -197,7 +197,7 @@ def test_json_says_the_same_everywhere_and_keeps_its_layout(text: str, seed: int
     ).map(json.dumps)
 )
 def test_json_without_changes_is_the_same_json(text: str) -> None:
-    from t5punct.transcripts.json_strings import Literal, changed, edited, json_value
+    from t5punct.transcripts.json_strings import Literal, apply_edits, edit_of_string, json_value
 
     def plain(value: object) -> object:
         """The value as `json.loads` gives it."""
@@ -213,7 +213,7 @@ def test_json_without_changes_is_the_same_json(text: str) -> None:
 
     value = json_value(text)
     assert plain(value) == json.loads(text)
-    assert edited(text, [changed(text, value, value.text)] if isinstance(value, Literal) else []) == text
+    assert apply_edits(text, [edit_of_string(text, value, value.text)] if isinstance(value, Literal) else []) == text
 
 
 def _escaped(text: str, escaped: str) -> str:
@@ -228,20 +228,22 @@ def _escaped(text: str, escaped: str) -> str:
     st.sampled_from(["[&<>\u2028]", "[&<>'\"\n\u2028]|[^ -~]", "[^ -~]"]),
 )
 def test_escapes_of_a_json_string_stay_where_its_words_change(text: str, escaped: str) -> None:
-    from t5punct.transcripts.json_strings import spelled
+    from t5punct.transcripts.json_strings import spell_string
 
     like = _escaped(text, escaped)
     assert json.loads(like) == text
-    assert spelled(f"{text}!", like, is_ascii=like.isascii()) == _escaped(f"{text}!", escaped)
+    assert spell_string(f"{text}!", like, is_ascii=like.isascii()) == _escaped(f"{text}!", escaped)
 
 
 def test_new_escapes_are_spelled_as_those_that_are_there() -> None:
-    from t5punct.transcripts.json_strings import spelled
+    from t5punct.transcripts.json_strings import spell_string
 
-    assert spelled("É", r'"\u00e9"', is_ascii=True) == r'"\u00c9"'
-    assert spelled("É", r'"\u00E9"', is_ascii=True) == r'"\u00C9"'
-    assert spelled("😀 É.", r'"\uD83D\uDE00 é"', is_ascii=False) == r'"\uD83D\uDE00 É."'
-    assert spelled("A/b. A/B", r'"a\/b a/b"', is_ascii=True) == '"A/b. A/B"', "as json has it where both stand there"
+    assert spell_string("É", r'"\u00e9"', is_ascii=True) == r'"\u00c9"'
+    assert spell_string("É", r'"\u00E9"', is_ascii=True) == r'"\u00C9"'
+    assert spell_string("😀 É.", r'"\uD83D\uDE00 é"', is_ascii=False) == r'"\uD83D\uDE00 É."'
+    assert spell_string("A/b. A/B", r'"a\/b a/b"', is_ascii=True) == '"A/b. A/B"', (
+        "as json has it where both stand there"
+    )
 
 
 MAN = "so The Man In The Red Coat what"  # too many words for a name

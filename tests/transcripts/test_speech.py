@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from t5punct.transcripts.formats import transcript_of
 from t5punct.transcripts.items import Item, Kept
 from t5punct.transcripts.markup import OVERRIDES, TAGS
-from t5punct.transcripts.speech import speech
+from t5punct.transcripts.speech import read_line
 
 PIECES = ["<i>", "</i>", "{\\an8}", "&gt;", "&amp;", ">>", "JOHN:", "- ", "so", "[laughs]", "♪", " ", "\n", "it's", "<"]
 
@@ -45,11 +45,11 @@ def _is_shown(item: Item) -> bool:
     ],
 )
 def test_labels_and_directions_are_seen_behind_tags(line: str, shown: str) -> None:
-    assert " ".join(_shown(list(speech(line, markup=TAGS, dashes=True)))) == shown
+    assert " ".join(_shown(list(read_line(line, markup=TAGS, dashes=True)))) == shown
 
 
 def test_a_label_ends_the_sentence_before_it_behind_a_tag() -> None:
-    (label, *_) = speech("<i>MARY: so</i>", markup=TAGS)
+    (label, *_) = read_line("<i>MARY: so</i>", markup=TAGS)
     assert isinstance(label, Kept)
     assert label.breaks
     assert label.text == "<i>MARY: "
@@ -58,7 +58,7 @@ def test_a_label_ends_the_sentence_before_it_behind_a_tag() -> None:
 @given(st.lists(st.sampled_from(PIECES), max_size=12), st.sampled_from([TAGS, OVERRIDES, None]))
 def test_items_are_the_line_whatever_tags_it_has(pieces: list[str], markup: re.Pattern[str] | None) -> None:
     line = "".join(pieces)
-    items = speech(line, markup=markup, dashes=True)
+    items = read_line(line, markup=markup, dashes=True)
     assert "".join(item.text if isinstance(item, Kept) else item.raw + item.after for item in items) == line
 
 

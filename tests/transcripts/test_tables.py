@@ -9,7 +9,7 @@ import pytest
 from t5punct.errors import InputError
 from t5punct.text.render import AnnotatedWord
 from t5punct.transcripts.formats import transcript_of
-from t5punct.transcripts.items import Item, SpokenWord, in_place, texts_of, written_items
+from t5punct.transcripts.items import Item, SpokenWord, iter_pieces, texts_of, written_items
 
 
 def words_of(items: list[Item]) -> list[SpokenWord]:
@@ -21,7 +21,7 @@ def written(text: str, name: str, new: list[str]) -> str:
     items = list(transcript_of(io.StringIO(text), name).items)
     pairs = zip(words_of(items), new, strict=True)
     words = [AnnotatedWord(item.word.text, text, "", "lower", 1.0, 1.0) for item, text in pairs]
-    return "".join(in_place(written_items(items, iter(words))))
+    return "".join(iter_pieces(written_items(items, iter(words))))
 
 
 @pytest.mark.parametrize(

@@ -20,9 +20,9 @@ from t5punct.transcripts.cues import WrittenCue, subtitles
 from t5punct.transcripts.formats import transcript_of
 from t5punct.transcripts.items import Item, Kept, Role, SpokenWord, WrittenItem, WrittenWord, written_items
 from t5punct.transcripts.paragraphs import ParagraphConfig
-from t5punct.transcripts.pauses import with_pauses
+from t5punct.transcripts.pauses import add_pauses
 from t5punct.transcripts.resegment import ResegmentConfig, _fits, _parts, _Piece, sentence_cues
-from t5punct.transcripts.terms import Terms, spelled
+from t5punct.transcripts.terms import Terms, apply_terms
 from t5punct.transcripts.writers import OUTPUTS, WriterConfig, written_pieces
 
 SRT = (
@@ -318,7 +318,7 @@ def test_a_direction_neither_ends_nor_begins_a_paragraph() -> None:
 def test_terms_are_written_as_the_user_wants() -> None:
     terms = Terms.of(["# ours", "", "pytorch=PyTorch", "ASR # the recogniser", "new york=New York", "gonna=going to"])
     source = "pytorch's asr, i'm gonna (ASR) new\nyork new PYTORCH JOHN new york"
-    items = list(spelled(transcript_of(io.StringIO(source)).items, terms))
+    items = list(apply_terms(transcript_of(io.StringIO(source)).items, terms))
     written = [item.word.written(item.word.label, Case.LOWER) for item in items if isinstance(item, SpokenWord)]
     assert written == [
         "PyTorch's", "ASR,", "i'm", "going to", "(ASR)", "New", "York", "new", "PyTorch", "john", "New", "York",
@@ -329,7 +329,7 @@ def test_terms_are_written_as_the_user_wants() -> None:
 def test_terms_lose_no_item(words: list[str]) -> None:
     terms = Terms.of(["a b=A B", "b c a=B C A", "c=CC"])
     items = [Kept(word, breaks=True) if word[-1] == " " else SpokenWord(Word(word, raw=word)) for word in words]
-    found = [item.text if isinstance(item, Kept) else item.raw for item in spelled(items, terms)]
+    found = [item.text if isinstance(item, Kept) else item.raw for item in apply_terms(items, terms)]
     assert found == words
 
 
@@ -361,7 +361,7 @@ def test_no_new_cue_ends_before_it_begins() -> None:
 
 def test_a_term_is_the_whole_word_with_or_without_a_full_stop_of_its_own() -> None:
     terms = Terms.of(["dr=Dr.", "inc=Inc.", "vs.=versus", "yahoo=Yahoo!"])
-    items = spelled(transcript_of(io.StringIO("dr. smith of acme inc. vs. yahoo dr who")).items, terms)
+    items = apply_terms(transcript_of(io.StringIO("dr. smith of acme inc. vs. yahoo dr who")).items, terms)
     written = [item.word.written("", Case.LOWER) for item in items if isinstance(item, SpokenWord)]
     assert written == ["Dr.", "smith", "of", "acme", "Inc.", "versus", "Yahoo!", "Dr.", "who"]
 
@@ -392,7 +392,7 @@ def test_a_term_that_does_not_fit_is_refused(line: str) -> None:
 
 
 def test_silences_are_known_across_cues() -> None:
-    items = list(with_pauses(transcript_of(io.StringIO(SRT), "srt").items, [1500]))
+    items = list(add_pauses(transcript_of(io.StringIO(SRT), "srt").items, [1500]))
     assert [item.word.pause for item in items if isinstance(item, SpokenWord)] == [False, False, True] + 3 * [False]
     assert [item.raw for item in items if isinstance(item, SpokenWord)] == [
         "so",

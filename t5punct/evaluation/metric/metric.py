@@ -41,7 +41,7 @@ class PunctuationScores(evaluate.Metric):  # type: ignore[misc]
         return {
             "micro_f1": scores.micro.f1,
             "macro_f1": scores.macro_f1,
-            **{f"{name.lower()}_f1": found.f1 for name, found in scores.per_class.items()},
+            **{f"{name.lower()}_f1": class_scores.f1 for name, class_scores in scores.per_class.items()},
             "slot_error_rate": scores.slot_error_rate,
             "case_accuracy": scores.case_accuracy,
             "words": scores.words,

@@ -18,7 +18,7 @@ from ...t5.task import silence_tokens
 from ...text.formats.files import read_lines
 from ...transcripts.formats import SUFFIXES, format_of, read_transcript
 from ...transcripts.items import SpokenWord
-from ...transcripts.pauses import with_pauses
+from ...transcripts.pauses import add_pauses
 
 ENDINGS = (".json", *(ending for ending, name in SUFFIXES.items() if name in ("vtt", "srt", "ass", "ctm")))
 # of one recording in several of these, the first is read: it knows most of the times
@@ -35,7 +35,7 @@ def transcript_documents(path: Path, pauses_ms: tuple[int, ...]) -> Iterator[str
         raise InputError(
             error.found, expected=error.expected, fix="leave it out, by a pattern for the others: path: 'talks/*.srt'"
         ) from error
-    timed = with_pauses(items, pauses_ms) if pauses_ms else items
+    timed = add_pauses(items, pauses_ms) if pauses_ms else items
     words = (item.word for item in timed if isinstance(item, SpokenWord))
     yield " ".join(piece for word in words for piece in (word.raw, *silence_tokens(word.pause)))
 
