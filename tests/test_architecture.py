@@ -8,6 +8,8 @@ import shutil
 import statistics
 import subprocess
 import sys
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -39,6 +41,8 @@ FLOORS = [  # a room, or a file beside the rooms, imports from lower floors only
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 HEAVY = {"torch", "transformers", "accelerate", "numpy", "datasets"}
 LIGHT = {"errors", "config", "text", "transcripts", "windows", "decoding.align", "decoding.batching"}
+VAGUE_NAMES = {"one", "found", "made", "given", "told", "other", "others"}
+STATED_NAMES = {("t5punct/errors.py", "found"), ("t5punct/decoding/inputs.py", "given")}  # part of an interface
 COUNTING = {f"evaluation.{name}" for name in ("counts", "scores", "significance", "text")}
 FORBIDDEN = {  # by the beginnings of names, beside what the floors forbid
     **dict.fromkeys(LIGHT, HEAVY),
@@ -152,6 +156,39 @@ def print_faults(sources: dict[str, str]) -> list[str]:
     ]
 
 
+def variables(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """The lines and names of variables and arguments, but for those of comprehensions that stand on one line."""
+    short = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp)
+        and node.lineno == node.end_lineno
+    ]
+    excused = {id(inner) for node in short for inner in ast.walk(node)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.arg):
+            yield node.lineno, node.arg
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and id(node) not in excused:
+            yield node.lineno, node.id
+
+
+def vague_names(sources: dict[str, str]) -> list[str]:
+    """Variables whose names do not say what they hold."""
+    return [
+        f"{path}:{line} {name}"
+        for path, source in sources.items()
+        for line, name in variables(ast.parse(source))
+        if name in VAGUE_NAMES and (path, name) not in STATED_NAMES
+    ]
+
+
+def repeated_classes(sources: dict[str, str]) -> list[str]:
+    """The names that several classes of the package have."""
+    nodes = (node for source in sources.values() for node in ast.walk(ast.parse(source)))
+    counts = Counter(node.name for node in nodes if isinstance(node, ast.ClassDef))
+    return [name for name, count in counts.items() if count > 1]
+
+
 def docstring_faults(sources: dict[str, str]) -> list[str]:
     return [path for path, source in sources.items() if not ast.get_docstring(ast.parse(source))]
 
@@ -252,6 +289,35 @@ def test_only_the_command_line_prints() -> None:
 
 def test_a_print_is_found() -> None:
     assert print_faults({"t5punct/new.py": '"""print(1)"""\n\nprint(2)\n'}) == ["t5punct/new.py:3"]
+
+
+def test_variables_say_what_they_hold() -> None:
+    assert vague_names(SOURCES) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("found = 1", "found"),
+        ("for number, one in enumerate([]):\n    pass", "one"),
+        ("def f(x: int, *, told: int = 0) -> None: ...", "told"),
+        ("made: list[int]", "made"),
+        ("with open('x') as other:\n    pass", "other"),
+        ("key = lambda given: given", "given"),
+        ("x = [\n    one\n    for one in ()\n]", "one"),
+        ("x = [others for others in ()]", ""),
+    ],
+)
+def test_a_variable_that_does_not_say_what_it_holds_is_found(line: str, name: str) -> None:
+    assert [fault.split()[-1] for fault in vague_names({"t5punct/new.py": line + "\n"})] == [name] * bool(name)
+
+
+def test_a_class_name_occurs_once() -> None:
+    assert repeated_classes(SOURCES) == []
+
+
+def test_a_class_name_that_occurs_twice_is_found() -> None:
+    assert repeated_classes(planted("t5punct/new.py", "class Word:\n    pass")) == ["Word"]
 
 
 def test_every_module_says_what_it_is_for() -> None:
