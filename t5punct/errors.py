@@ -44,10 +44,10 @@ def _anew(kind: type[T5PunctError], found: str, expected: str, fix: str) -> T5Pu
 
 
 def first_line(error: Exception) -> str:
-    """What an exception of another library says first; its name if it says nothing."""
+    """Return the first line of another library's exception; its name if it says nothing."""
     return (str(error).splitlines() or [type(error).__name__])[0]
 
 
 def refused_by_system(error: BaseException) -> bool:
-    """Whether an exception is the system's refusal, a full disk, say, as Python or a library in Rust puts it."""
+    """Return whether an exception is the system's refusal, such as a full disk, in Python's words or Rust's."""
     return isinstance(error, OSError) or "(os error " in str(error)

@@ -20,7 +20,7 @@ PACKAGES = {  # by extra, those that it adds
 
 
 def need(extra: str, *packages: str) -> None:
-    """Raises ConfigError where packages of an extra, all of them or these, are not installed."""
+    """Raise ConfigError where packages of an extra, all of them or these, are not installed."""
     missing = [name for name in packages or PACKAGES[extra] if find_spec(name) is None]
     if missing:
         raise ConfigError(

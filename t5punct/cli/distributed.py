@@ -43,7 +43,7 @@ class BatchOptions(TranscriptOptions):
     ] = None
 
     def check(self) -> None:
-        """Raises ConfigError where Ray is asked for and not installed."""
+        """Raise ConfigError where Ray is asked for and not installed."""
         if self.ray is not None:
             need("ray")
 
@@ -55,7 +55,7 @@ class BatchOptions(TranscriptOptions):
     def work(
         self, writer: WriterConfig, terms: Terms | None, output_dir: Path | None, *, for_review: bool = False
     ) -> Work | RayWork:
-        """What punctuates files; here the model is loaded at once, in Ray workers later."""
+        """Make the worker on files; the model is loaded at once here, and later in Ray's workers."""
         if self.ray is None or output_dir is None:
             from ..batch.work import Work
 

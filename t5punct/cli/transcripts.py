@@ -95,7 +95,7 @@ class TranscriptOptions(StrategyOptions):
         return "lines" if self.lines else self.format
 
     def writer(self) -> WriterConfig:
-        """Raises ConfigError for an unknown format, and for options that do not go together."""
+        """Return the writer's settings.  Raises ConfigError for an unknown format, and for options that do not agree."""
         from ..errors import ConfigError
         from ..transcripts.paragraphs import ParagraphConfig
         from ..transcripts.resegment import ResegmentConfig
@@ -111,13 +111,13 @@ class TranscriptOptions(StrategyOptions):
         )
 
     def spellings(self) -> Terms | None:
-        """The user's terms.  Raises InputError for a file that is none."""
+        """Return the user's terms.  Raises InputError for a file that is none."""
         from ..transcripts.terms import Terms
 
         return None if self.terms is None else Terms.from_file(self.terms)
 
     def render(self, *, for_review: bool = False) -> RenderConfig:
-        """`for_review`: whether a page for review is written, which shows alternatives."""
+        """Return how words are written; `for_review`: for a page for review, which shows alternatives."""
         from ..text.render import RenderConfig
 
         alternatives = self.alternatives
