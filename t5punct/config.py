@@ -42,7 +42,7 @@ def load(schema: type[T], path: str | Path | None = None, overrides: Sequence[st
 
 
 def load_plain(schema: type[T], path: str | Path) -> T:
-    """Load a file that others made, as `load` does: one that came with a model must not read this machine's environment.
+    """Load a file that others made, as `load` does: one that came with a model may not read this machine's environment.
 
     Raises ConfigError for `${...}` anywhere in it, and as `load` does.
     """

@@ -95,7 +95,7 @@ class TranscriptOptions(StrategyOptions):
         return "lines" if self.lines else self.format
 
     def writer(self) -> WriterConfig:
-        """Return the writer's settings.  Raises ConfigError for an unknown format, and for options that do not agree."""
+        """Return the writer's settings.  Raises ConfigError for an unknown format, and options that do not agree."""
         from ..errors import ConfigError
         from ..transcripts.paragraphs import ParagraphConfig
         from ..transcripts.resegment import ResegmentConfig
