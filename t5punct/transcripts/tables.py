@@ -17,8 +17,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ..errors import InputError
-from ..text.marks import Alphabet
-from ..text.words import words_of
+from ..text.marks import DASH, Alphabet
+from ..text.words import ALL_MARKS, words_of
 from .items import Cue, Item, Kept, Role, SpokenWord, without_spaces
 from .speech import is_sound, read_line, set_cue_times
 
@@ -28,6 +28,7 @@ _QUOTED = re.compile(r'\s*"(.*)"\s*', re.DOTALL)
 _WORD_COLUMNS, _TEXT_COLUMN = ("word", "token"), "text"
 _CLOCK = re.compile(r"(?:(\d{1,9}):)?(\d{1,2}):(\d\d(?:\.\d{1,9})?)")  # `00:01`, `1:02:03.5`
 _BLANK = ("", "na", "none", "-")  # in a column of times
+_DASHES, _DASH_APART = re.compile(f"{DASH}+"), f" {DASH}"
 _MS = 1000
 
 
@@ -70,9 +71,11 @@ class MarkRows:
 
     def around(self, text: str, n_stem: int, n_closers: int) -> str:
         """Return the rows with the word and its marks as `text` has them."""
-        is_spelled = text[: len(self.cell)].lower() != self.cell.lower()  # by a user, with other letters
-        cut = len(text) if is_spelled else len(self.cell)
-        word, marks = without_spaces(text[:cut]), text[cut:].strip()
+        cut = len(self.cell)
+        if text[:cut].lower() != self.cell.lower():  # the cell has a mark, too, or a user spells it with other letters
+            is_spelled = text[:n_stem].lower() != self.cell[:n_stem].lower()
+            cut = len(text.partition(_DASH_APART)[0]) if is_spelled or n_closers else n_stem
+        word, marks = without_spaces(text[:cut]), "".join(text[cut:].split())
         if marks == self.marks:
             return word + self.raw[len(self.cell) :]
         lead, _, after = self.rows[0]
@@ -128,8 +131,8 @@ def _columns(rows: Sequence[Sequence[str]]) -> _Columns:
     """Find the columns of a table by its header, or by what they hold."""
     header = [name.lower() for name in rows[0]] if rows else []
     if names := {*_WORD_COLUMNS, _TEXT_COLUMN} & {*header}:
-        # R names no column of row names
-        n_more = len(rows) > 1 and all(len(row) == len(header) + 1 for row in rows[1:])
+        # R names no column of row names; rows of marks do not count, as they come and go
+        n_more = {len(row) for row in rows[1:] if not any(map(_is_marks, row))} == {len(header) + 1}
         place = {name: number + n_more for number, name in reversed([*enumerate(header)])}
         is_segment = _TEXT_COLUMN in names
         text = place[_TEXT_COLUMN if is_segment else next(name for name in _WORD_COLUMNS if name in names)]
@@ -180,7 +183,7 @@ def _items(rows: Iterable[TableRow | str], alphabet: Alphabet | None, *, in_fiel
             yield from held
             held = [Kept(row)]
             continue
-        joined = _with_mark(held, row, alphabet or Alphabet()) if row.source == before else None
+        joined = _with_mark(held, row, alphabet or ALL_MARKS) if row.source == before else None
         if joined:
             held = joined
             continue
@@ -211,9 +214,8 @@ def _row_items(row: TableRow, alphabet: Alphabet | None, in_field: bool) -> Iter
 def _with_mark(held: Sequence[Item], row: TableRow, alphabet: Alphabet) -> list[Item] | None:
     """The items of a word's row with the row of a mark behind it; None: it is no mark behind a word."""
     mark = row.text.strip()
-    is_mark = bool(mark) and not mark.strip(alphabet.characters)
     words = [(place, item) for place, item in enumerate(held) if isinstance(item, SpokenWord)]
-    if not is_mark or not words or row.cue:
+    if not _is_marks(mark, alphabet) or not words or row.cue:
         return None
     place, spoken = words[-1]
     begin = row.begin + row.text.index(mark)
@@ -223,10 +225,16 @@ def _with_mark(held: Sequence[Item], row: TableRow, alphabet: Alphabet) -> list[
     else:
         rest = spoken.after + "".join(item.text for item in held[place + 1 :] if isinstance(item, Kept))
         rows = MarkRows(spoken.raw, rest, (new,))
-    (word, *more) = words_of(rows.cell + " " * rows.marks.startswith("-") + rows.marks, alphabet, opens_line=False)
+    apart = _DASHES.sub(_DASH_APART, rows.marks)  # one that touches the word would be a part of it
+    (word, *more) = words_of(rows.cell + apart, alphabet, opens_line=False)
     if more:
         return None
     return [*held[:place], replace(spoken, word=word, after="", markup=rows)]
+
+
+def _is_marks(text: str, alphabet: Alphabet = ALL_MARKS) -> bool:
+    """Whether a text is marks alone."""
+    return bool(text) and not text.strip(alphabet.characters)
 
 
 def _seconds_ms(text: str, scale: int = _MS) -> int | None:

@@ -15,10 +15,6 @@ REFUSED = {"04-nested.json", "13-unknown-header.tsv"}
 KNOWN = {  # defects that are open, by file
     "07-marks-as-tokens.json": "a dash in the token of a mark touches the word, and is doubled the next time",
     "12-aws-mark-said.json": "an item of the type `pronunciation` that is a mark goes with the marks",
-    "13-comma-and-dash.ctm": "a dash in a row of its own behind a comma's becomes part of the word",
-    "13-mark-in-cell.tsv": "a dash is lost where the cell of the word has a mark besides the row of a mark",
-    "13-own-full-stop.ctm": "a dash behind a word's own full stop in a row has a space, which begins another field",
-    "13-own-full-stop.tsv": "the same; the row is no row of a mark when it is read again",
     "16-entities.vtt": "an invisible closer that is an entity becomes a character where the dash behind it goes",
 }
 

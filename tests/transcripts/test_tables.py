@@ -82,6 +82,38 @@ def test_a_mark_in_a_row_of_its_own_is_the_mark_of_the_word_before_it(name: str,
     )
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "new", "expected", "marks"),
+    [
+        ("ctm", "a 1 0 1 so\na 1 1 0 ,\na 1 1 0 -\n", "so?! -", "a 1 0 1 so\na 1 1 0 ?!-\n", (",-", "?!-")),
+        ("ctm", "a 1 0 1 etc\na 1 1 0 .\n", "etc. -", "a 1 0 1 etc\na 1 1 0 .-\n", ("", "-")),
+        ("tsv", "etc\n.\n", "etc. -", "etc\n.-\n", ("", "-")),
+        ("tsv", "so,\n,\n", "So -", "So\n-\n", (",,", "-")),
+        ("tsv", "(so,)\n,\n", "(So?) -", "(So?)\n-\n", (",,", "?-")),
+    ],
+)
+def test_a_dash_in_the_row_of_a_mark_has_no_space_and_is_read_again(
+    name: str, text: str, new: str, expected: str, marks: tuple[str, str]
+) -> None:
+    assert written(text, name, [new]) == expected
+    read = [words_of(list(transcript_of(io.StringIO(table), name).items)) for table in (text, expected)]
+    assert tuple(item.word.given for (item,) in read) == marks
+
+
+def test_marks_of_all_scripts_have_rows_where_no_alphabet_is_given() -> None:
+    (item,) = words_of(list(transcript_of(io.StringIO("a 1 0 1 سلام؟\na 1 1 0 ,\na 1 1 0 ؟\n"), "ctm").items))
+    assert (item.word.text, item.word.label) == ("سلام", "؟,؟")
+
+
+def test_the_row_of_a_mark_does_not_change_which_column_holds_words_when_it_goes() -> None:
+    table = "Token\tstart\nso\t0.1\t0.5\nso\t0.1\t0.5\n"
+    first, second = (
+        [item.raw for item in transcript_of(io.StringIO(text), "tsv").items if isinstance(item, SpokenWord)]
+        for text in (table, table + ",\t\n")
+    )
+    assert first == second
+
+
 def test_a_mark_before_all_words_or_behind_another_recordings_is_kept() -> None:
     text = "a 1 0 0 ,\na 1 0 1 so\nb 1 0 0 .\nb 1 0 1 what\n"
     items = list(transcript_of(io.StringIO(text), "ctm").items)
