@@ -2,10 +2,10 @@
 
 In: any text.  Out: a `SplitText` of `Word`s whose spellings are never changed, and back to text.
 
->>> found = split('We know "that", right?!')
->>> [(word.text, word.label) for word in found.words]
+>>> text = split('We know "that", right?!')
+>>> [(word.text, word.label) for word in text.words]
 [('We', ''), ('know', ''), ('"that"', ','), ('right', '?!')]
->>> found.written()
+>>> text.written()
 'We know "that", right?!'
 """
 

@@ -2,8 +2,8 @@
 
 In: a piece of a file, and the pattern of its tags.  Out: the bare text, and where the file has each character.
 
->>> found = remove_tags("<i>AT&amp;T</i> is", TAGS)
->>> found.text, found.raw[found.starts[0] : found.ends[3]]
+>>> bare_text = remove_tags("<i>AT&amp;T</i> is", TAGS)
+>>> bare_text.text, bare_text.raw[bare_text.starts[0] : bare_text.ends[3]]
 ('AT&T is', 'AT&amp;T')
 """
 
