@@ -24,6 +24,7 @@ from ..errors import ConfigError
 from .spelling import has_initials, is_degree, is_initialism, keeps_letters
 
 DASH = "-"  # a dash standing between words; a hyphen inside a word is part of the word
+DASH_APART = " " + DASH  # as it is written, behind closing quotes and never inside them
 _KNOWN_MARKS = ",.?!:;" + DASH
 # marks of other scripts, and what each of them is here: `ends_sentence` and scores take them for it
 OTHER_SCRIPTS = {
@@ -106,7 +107,7 @@ class Alphabet:
         """
         if word.endswith(".") and label.startswith("."):
             label = label[1:]
-        return word + "".join(" -" if mark == DASH else mark for mark in label)
+        return word + "".join(DASH_APART if mark == DASH else mark for mark in label)
 
 
 class Case(StrEnum):

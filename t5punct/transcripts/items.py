@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Protocol
 
+from ..text.marks import DASH_APART
 from ..text.render import AnnotatedWord
 from ..text.words import Word
 
@@ -105,7 +106,7 @@ def without_spaces(text: str) -> str:
     >>> without_spaces("so -"), without_spaces("going to,")
     ('so', 'going_to,')
     """
-    return text.replace(" -", "").replace(" ", "_")
+    return text.replace(DASH_APART, "").replace(" ", "_")
 
 
 def texts_of(items: Iterable[Item]) -> list[list[Word]]:

@@ -15,11 +15,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 
-from ..text.marks import Case
+from ..text.marks import DASH_APART, Case
 from ..text.render import AnnotatedWord
 from ..text.words import ALL_MARKS, APOSTROPHES, Word
-
-_DASH = " -"  # stands apart, so never inside quotes
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +56,7 @@ class Spelling:
         stem, closers = lead + letters + tail, word.text[word.n_stem :]
         if not closers:
             return stem, marks
-        inside, dash, behind = marks.partition(_DASH)
+        inside, dash, behind = marks.partition(DASH_APART)
         return stem + inside + closers, dash + behind
 
     def _letters_and_marks(self, core: str) -> tuple[str, str]:

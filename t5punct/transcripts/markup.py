@@ -16,6 +16,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 
+from ..text.marks import DASH_APART
+
 TAGS = re.compile(r"(?P<tag><[^<>]*>|\{\\[^{}]*\})|(?P<entity>&(?:#\d+|#x[0-9a-fA-F]+|\w+);)")  # of SRT and WebVTT
 OVERRIDES = re.compile(r"(?P<tag>\{[^{}]*\})|(?P<entity>(?!))")  # of ASS
 
@@ -73,12 +75,14 @@ class Markup:
         old = [*zip(self.tags, self.spelled, self.bare, strict=True)][n_stem:]
         if text == self.bare[n_stem:]:
             return "".join(tags + spelled for tags, spelled, _ in old)
-        place = text.rfind(self.bare[len(self.bare) - n_closers :])
-        if place < 0:
-            place, n_closers = len(text), 0
-        marks, dash, n_marks = text[:place], text[place + n_closers :], len(old) - n_closers
-        closers = "".join(tags + spelled for tags, spelled, _ in old[n_marks:])
-        return marks + "".join(tags for tags, _, _ in old[:n_marks]) + closers + dash
+        place = len(text.partition(DASH_APART)[0] if n_closers else text)
+        begin = place - n_closers
+        pieces = [text[:begin]]
+        for tags, spelled, char in old:  # closers may stand before marks and behind them
+            is_closer = begin < place and text[begin] == char
+            pieces.append(tags + spelled * is_closer)
+            begin += is_closer
+        return "".join(pieces) + text[begin:]
 
 
 def remove_tags(raw: str, pattern: re.Pattern[str]) -> Bare:

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ..errors import InputError
-from ..text.marks import DASH, Alphabet
+from ..text.marks import DASH, DASH_APART, Alphabet
 from ..text.words import ALL_MARKS, words_of
 from .items import Cue, Item, Kept, Role, SpokenWord, without_spaces
 from .speech import is_sound, read_line, set_cue_times
@@ -28,7 +28,7 @@ _QUOTED = re.compile(r'\s*"(.*)"\s*', re.DOTALL)
 _WORD_COLUMNS, _TEXT_COLUMN = ("word", "token"), "text"
 _CLOCK = re.compile(r"(?:(\d{1,9}):)?(\d{1,2}):(\d\d(?:\.\d{1,9})?)")  # `00:01`, `1:02:03.5`
 _BLANK = ("", "na", "none", "-")  # in a column of times
-_DASHES, _DASH_APART = re.compile(f"{DASH}+"), f" {DASH}"
+_DASHES = re.compile(f"{DASH}+")
 _MS = 1000
 
 
@@ -74,7 +74,7 @@ class MarkRows:
         cut = len(self.cell)
         if text[:cut].lower() != self.cell.lower():  # the cell has a mark, too, or a user spells it with other letters
             is_spelled = text[:n_stem].lower() != self.cell[:n_stem].lower()
-            cut = len(text.partition(_DASH_APART)[0]) if is_spelled or n_closers else n_stem
+            cut = len(text.partition(DASH_APART)[0]) if is_spelled or n_closers else n_stem
         word, marks = without_spaces(text[:cut]), "".join(text[cut:].split())
         if marks == self.marks:
             return word + self.raw[len(self.cell) :]
@@ -225,7 +225,7 @@ def _with_mark(held: Sequence[Item], row: TableRow, alphabet: Alphabet) -> list[
     else:
         rest = spoken.after + "".join(item.text for item in held[place + 1 :] if isinstance(item, Kept))
         rows = MarkRows(spoken.raw, rest, (new,))
-    apart = _DASHES.sub(_DASH_APART, rows.marks)  # one that touches the word would be a part of it
+    apart = _DASHES.sub(DASH_APART, rows.marks)  # one that touches the word would be a part of it
     (word, *more) = words_of(rows.cell + apart, alphabet, opens_line=False)
     if more:
         return None

@@ -15,7 +15,6 @@ REFUSED = {"04-nested.json", "13-unknown-header.tsv"}
 KNOWN = {  # defects that are open, by file
     "07-marks-as-tokens.json": "a dash in the token of a mark touches the word, and is doubled the next time",
     "12-aws-mark-said.json": "an item of the type `pronunciation` that is a mark goes with the marks",
-    "16-entities.vtt": "an invisible closer that is an entity becomes a character where the dash behind it goes",
 }
 
 
