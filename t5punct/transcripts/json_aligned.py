@@ -56,7 +56,7 @@ def align_words(ours: Sequence[HeardWord], theirs: Sequence[HeardWord]) -> list[
     mine, left = ([place for place, word in enumerate(words) if word.normal] for words in (ours, theirs))
     matches, heard = list[Match](), [ours[place] for place in mine]
     for n_copies in range(_MOST_COPIES):
-        more = _best(heard, [theirs[place] for place in left])
+        more = _best(heard, _first_copy(heard, [theirs[place] for place in left]))
         if n_copies and 2 * _n_matched(more) < len(left):
             break
         matches += [
@@ -68,6 +68,23 @@ def align_words(ours: Sequence[HeardWord], theirs: Sequence[HeardWord]) -> list[
         if 2 * len(left) < len(heard):
             break
     return matches
+
+
+def _first_copy(heard: Sequence[HeardWord], words: Sequence[HeardWord]) -> Sequence[HeardWord]:
+    """Return the words up to where they have said just what was heard: all of them, if they say something else."""
+    said, place = "".join(_said(word) for word in heard), 0
+    for n_words, word in enumerate(words, start=1):
+        if not said.startswith(_said(word), place):
+            break
+        place += len(_said(word))
+        if place == len(said):
+            return words[:n_words]
+    return words
+
+
+def _said(word: HeardWord) -> str:
+    """Return the letters and digits of a word, or all of a word without any."""
+    return "".join(filter(str.isalnum, word.normal)) or word.normal
 
 
 def _best(ours: Sequence[HeardWord], theirs: Sequence[HeardWord]) -> list[Match]:

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..text.marks import DASH
 from .json_places import GUESSES, MARK_TYPE, TYPE, JsonPlace, Listed
 from .json_strings import Edit, JsonObject, Literal, edit_of_string
 
@@ -40,7 +41,7 @@ class MarkItems:
     def edits(self, source: str, place: JsonPlace, listed: Listed, text: str, marks: str) -> Iterator[Edit]:
         """Yield what is to be changed so that a word is written as `text`, and the marks behind it as `marks`."""
         yield edit_of_string(source, place.literal, text)
-        if marks == "".join(mark.literal.text.strip() for mark in place.marks):
+        if _has_marks(place, marks):
             return
         if not place.marks:
             number = _id(listed)
@@ -72,10 +73,22 @@ class MarkItems:
 
 def marks_changed(source: str, place: JsonPlace, marks: str) -> Iterator[Edit]:
     """Yield the edits where marks are words among others: the first gets all marks, and the rest become empty."""
-    if marks != "".join(mark.literal.text.strip() for mark in place.marks):
+    if not _has_marks(place, marks):
         for n, mark in enumerate(place.marks):
-            old = mark.literal.text
-            yield edit_of_string(source, mark.literal, old.replace(old.strip(), "" if n else marks))
+            yield edit_of_string(source, mark.literal, _respell_mark(mark.literal.text, "" if n else marks))
+
+
+def _has_marks(place: JsonPlace, marks: str) -> bool:
+    """Return whether the strings of its marks say these, wherever they have white space."""
+    return "".join(marks.split()) == "".join("".join(mark.literal.text.split()) for mark in place.marks)
+
+
+def _respell_mark(old: str, new: str) -> str:
+    """Return a string with another mark; a dash has a space before it, as one that touched the word is a hyphen."""
+    lead, tail = old[: len(old) - len(old.lstrip())], old[len(old.rstrip()) :]
+    if new.startswith(DASH):
+        return (lead or " ") + new + tail
+    return lead * (not old.lstrip().startswith(DASH)) + new + tail
 
 
 def _id(listed: Listed) -> str:

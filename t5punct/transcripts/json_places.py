@@ -159,7 +159,7 @@ def _with_marks(places: Iterator[JsonPlace], alphabet: Alphabet | None) -> Itera
     """Words, each with the marks that stand behind it in its list; other marks stay as they are."""
     held: JsonPlace | None = None
     for place in places:
-        if held and _is_mark_behind(place, held, alphabet or Alphabet()):
+        if held and _is_mark_behind(place, held, alphabet or ALL_MARKS):
             held = _with_mark(held, place, alphabet)
             continue
         if place.listed and place.listed.type == MARK_TYPE:
@@ -183,6 +183,8 @@ def _with_mark(word: JsonPlace, mark: JsonPlace, alphabet: Alphabet | None) -> J
 def _is_mark_behind(place: JsonPlace, word: JsonPlace, alphabet: Alphabet) -> bool:
     """Whether a place is of a mark alone, which stands behind a word in the same list."""
     if place.listed is None or word.listed is None or place.listed.list_start != word.listed.list_start:
+        return False
+    if place.listed.type == WORD_TYPE:  # it was said, whatever it is made of
         return False
     raw, n_words = place.literal.text, len(word.words)
     if place.listed.type == MARK_TYPE:  # AWS has `¿` and `%`, too

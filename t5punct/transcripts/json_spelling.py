@@ -11,6 +11,7 @@ Out: what is written in these.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
@@ -84,13 +85,18 @@ class Spelling:
         said = "".join(pieces)
         lead, tail = said[: len(said) - len(said.lstrip(APOSTROPHES))], said[len(said.rstrip(APOSTROPHES)) :]
         letters = lead + self.letters.strip(APOSTROPHES) + tail
-        ends = {n: place for place, n in enumerate(accumulate((len(char.lower()) for char in letters), initial=0))}
-        cuts = [ends.get(n, -1) for n in accumulate(map(len, pieces[:-1]))]
-        parts = [letters[begin:end] for begin, end in pairwise([0, *cuts, len(letters)])]
-        if -1 in cuts or said.rstrip(".") != letters.lower().rstrip("."):
+        stems = [piece.rstrip(".") for piece in pieces]
+        # full stops that follow a piece are marks behind it, as in `u` `s`
+        pattern = "".join(rf"({re.escape(stem)})(\.*)" for stem in stems)
+        if "" in stems or not (match := re.fullmatch(pattern, letters.lower())):
             return [None] * len(pieces)
-        *first, last = (replace(self, letters=part, marks="") for part in parts)
-        return [*first, replace(last, marks=self.marks)]
+        ends = {n: place for place, n in enumerate(accumulate((len(char.lower()) for char in letters), initial=0))}
+        cuts = [ends.get(match.start(group), -1) for group in range(1, 2 * len(pieces) + 1)]
+        if -1 in cuts:
+            return [None] * len(pieces)
+        parts = [letters[begin:end] for begin, end in pairwise([*cuts, len(letters)])]
+        parts[-1] += self.marks
+        return [replace(self, letters=part, marks=marks) for part, marks in zip(parts[::2], parts[1::2], strict=True)]
 
 
 def _parts(word: Word) -> tuple[str, str, str]:

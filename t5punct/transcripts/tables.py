@@ -233,7 +233,7 @@ def _with_mark(held: Sequence[Item], row: TableRow, alphabet: Alphabet) -> list[
 
 
 def _is_marks(text: str, alphabet: Alphabet = ALL_MARKS) -> bool:
-    """Whether a text is marks alone."""
+    """Return whether a text is marks alone."""
     return bool(text) and not text.strip(alphabet.characters)
 
 

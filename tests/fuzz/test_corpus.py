@@ -12,10 +12,7 @@ from t5punct.transcripts.items import Kept
 
 CORPUS = sorted((Path(__file__).parent / "corpus").iterdir())
 REFUSED = {"04-nested.json", "13-unknown-header.tsv"}
-KNOWN = {  # defects that are open, by file
-    "07-marks-as-tokens.json": "a dash in the token of a mark touches the word, and is doubled the next time",
-    "12-aws-mark-said.json": "an item of the type `pronunciation` that is a mark goes with the marks",
-}
+KNOWN: dict[str, str] = {}  # defects that are open, by file
 
 
 def _marked(path: Path) -> object:

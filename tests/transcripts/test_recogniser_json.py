@@ -395,12 +395,14 @@ def test_words_behind_a_gap_get_their_marks() -> None:
 
 def test_words_that_stand_there_once_more_with_their_speakers_are_the_same() -> None:
     """As Google writes them."""
-    words = [{"startTime": f"{n}s", "word": word} for n, word in enumerate(["so", "we", "so"])]
+    said, new = ["so", "no", "no", "no", "so"], ["So,", "no?!", "NO", "no,", "so."]
+    words = [{"startTime": f"{n}s", "word": word} for n, word in enumerate(said)]
     again = [{**word, "speakerTag": n} for n, word in enumerate(words)]
-    results = [{"alternatives": [{"transcript": "so we so", "words": words}]}, {"alternatives": [{"words": again}]}]
-    value = json.loads(written(json.dumps({"results": results}), ["So,", "we", "so."]))
-    for result in value["results"]:
-        assert [word["word"] for word in result["alternatives"][0]["words"]] == ["So,", "we", "so."]
+    first, second = ({"transcript": " ".join(said[part]), "words": words[part]} for part in (slice(2), slice(2, 5)))
+    results = [{"alternatives": [best]} for best in (first, second, {"words": again})]
+    value = json.loads(written(json.dumps({"results": results}), new))
+    heard = [word["word"] for result in value["results"] for word in result["alternatives"][0]["words"]]
+    assert heard == new + new
 
 
 @pytest.mark.parametrize(("word", "mark"), [("etc", "."), ("J", "."), ("U.S", "."), ("what", "?"), ("3", ".")])
@@ -474,6 +476,20 @@ def test_pieces_are_cut_where_the_lower_case_is_longer() -> None:
     ]
 
 
+def test_pieces_have_the_full_stops_that_stand_between_them() -> None:
+    pieces = [" the", " U", ".", "S", ".", " at", " a", ".b", ".", "com"]
+    text = json.dumps({"text": "the U.S. at a.b.com", "tokens": [{"text": piece} for piece in pieces]})
+    assert written(text) == text
+    tokens = json.loads(written(text, ["The", "U.S.,", "at", "a.b.com?"]))["tokens"]
+    assert [token["text"] for token in tokens] == [" The", *pieces[1:4], ".,", *pieces[5:9], "com?"]
+
+
+def test_a_spoken_item_that_is_a_mark_stays() -> None:
+    items = [{"type": "pronunciation", "content": word} for word in ("so", "?!", "we")]
+    new = json.loads(written(json.dumps({"transcript": "so?! we", "items": items}), ["so -", "we."]))["items"]
+    assert [item["content"] for item in new if item["type"] == "pronunciation"] == ["so", "?!", "we"]
+
+
 def test_what_stands_under_a_key_that_comes_again_changes_too() -> None:
     text = (
         '{"text": "so what", "text": "so what", "words": [{"word": "so"}], "words": [{"word": "so"}, {"word": "what"}]}'
@@ -486,8 +502,14 @@ def test_what_stands_under_a_key_that_comes_again_changes_too() -> None:
 def test_marks_that_are_words_among_others_are_no_words() -> None:
     text = json.dumps({"text": "so, what -", "words": [{"word": one} for one in ("so", ",", "what", " -")]})
     assert written(text) == text
-    for new, expected in ((["so?", "what"], ["so", "?", "what", " "]), (["so", "what!"], ["so", "", "what", " !"])):
-        assert [word["word"] for word in json.loads(written(text, new))["words"]] == expected
+    for new, expected in (
+        (["so?", "what"], ["so", "?", "what", ""]),
+        (["so", "what!"], ["so", "", "what", "!"]),
+        (["so -", "what, -"], ["so", " -", "what", ", -"]),
+    ):
+        new_text = written(text, new)
+        assert [word["word"] for word in json.loads(new_text)["words"]] == expected
+        assert written(new_text, new) == new_text
 
 
 @pytest.mark.parametrize(
