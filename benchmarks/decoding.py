@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -25,8 +26,10 @@ from t5punct.decoding.generate import generate_texts
 from t5punct.decoding.inputs import DecodingConfig, WindowInput, encoder_input, sources_of
 from t5punct.decoding.precision import with_precision
 from t5punct.decoding.slots import SlotDecoder
-from t5punct.decoding.stepwise import decode_stepwise
 from t5punct.model import Model, load
+
+sys.path.append(str(Path(__file__).parents[1] / "tests"))
+from stepwise import decode_stepwise
 
 LECTURE = Path(__file__).parents[1] / "tests" / "data" / "lecture.txt"
 

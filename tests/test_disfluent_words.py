@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
+from stepwise import decode_stepwise
 from strategies import chunked, spaced_texts
 
 from t5punct.decoding.inputs import DecodingConfig, WindowInput
 from t5punct.decoding.slots import SlotDecoder
-from t5punct.decoding.stepwise import decode_stepwise
 from t5punct.errors import ConfigError
 from t5punct.model import Model
 from t5punct.punctuator import Punctuator, PunctuatorConfig

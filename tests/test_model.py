@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 import torch
 from safetensors import SafetensorError
+from stepwise import decode_stepwise
 from tiny import TINY_SHAPE, tiny_text
 from transformers import ByT5Tokenizer
 from transformers.utils import logging as transformers_logging
@@ -21,7 +22,6 @@ from t5punct import __version__
 from t5punct import model as models
 from t5punct.decoding.inputs import WindowInput
 from t5punct.decoding.slots import SlotDecoder
-from t5punct.decoding.stepwise import decode_stepwise
 from t5punct.errors import ConfigError, ModelError, OutputError
 from t5punct.model import Model
 from t5punct.punctuator import Punctuator

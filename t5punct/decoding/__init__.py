@@ -8,7 +8,6 @@ draft           a window as it would be written, and what a pass says of it
 cached_decoder  the decoder's passes, with what is settled kept
 pooling         decoder and tagger decide together
 accumulator     choices taken -> votes
-stepwise        the same one token at a time: the definition that tests hold `slots` to
 tagging         the tagger alone
 kv_cache        the delayed encoder word by word
 generate        free generation

@@ -1,6 +1,7 @@
 """Slot decoding in parallel: constrained greedy decoding as a fixed point.
 
-In: windows of words.  Out: a `Solution` for each, with votes equal to those of `stepwise` (in fp32; see `precision`).
+In: windows of words.  Out: a `Solution` for each, with votes equal to those of one token at a time (see
+`precision`; the definition is in tests/stepwise.py).
 
 The words are known, so a draft of the whole output can be scored in one decoder pass: at each `Branch` of the draft the
 network says which token it would have taken there.  Where it disagrees the draft is rewritten, and passes are repeated

@@ -9,11 +9,11 @@ import tracemalloc
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from stepwise import SlotWriter
 from transformers import ByT5Tokenizer
 
 from t5punct.decoding.candidates import Candidates, Choice, Option, TrieNode
 from t5punct.decoding.inputs import WindowInput
-from t5punct.decoding.stepwise import SlotWriter
 from t5punct.model import Model
 from t5punct.t5.task import TaskConfig
 from t5punct.t5.tokenization import TaskTokenizer

@@ -11,12 +11,12 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from stepwise import decode_stepwise
 
 from t5punct.decoding.classify import Question, SlotClassifier
 from t5punct.decoding.inputs import DecodingConfig, WindowInput, encoder_input, sources_of
 from t5punct.decoding.pooling import NOTHING_SAID, OpinionPool
 from t5punct.decoding.slots import SlotDecoder
-from t5punct.decoding.stepwise import decode_stepwise
 from t5punct.decoding.tagging import TagDecoder
 from t5punct.errors import ConfigError
 from t5punct.model import Model

@@ -14,6 +14,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from stepwise import SlotWriter, decode_stepwise
 from strategies import any_word
 from tiny import TINY_SHAPE
 from transformers import (
@@ -30,7 +31,6 @@ from t5punct.decoding.cached_decoder import CachedDecoder
 from t5punct.decoding.candidates import Candidates
 from t5punct.decoding.inputs import DecodingConfig, WindowInput, encoder_input, sources_of
 from t5punct.decoding.slots import Draft, Guess, SlotDecoder
-from t5punct.decoding.stepwise import SlotWriter, decode_stepwise
 from t5punct.errors import ConfigError
 from t5punct.model import Model
 from t5punct.t5.tagger import Tagger

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import torch
+from stepwise import decode_stepwise
 from tiny import tiny_text
 from tiny_encoders import FAMILIES, SHAPE, save_tiny_encoder
 from transformers import ElectraConfig, ElectraModel
@@ -17,7 +18,6 @@ from t5punct import model as models
 from t5punct.decoding.inputs import DecodingConfig, WindowInput
 from t5punct.decoding.precision import with_precision
 from t5punct.decoding.slots import SlotDecoder
-from t5punct.decoding.stepwise import decode_stepwise
 from t5punct.errors import ConfigError, ModelError
 from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.streaming import StreamConfig, StreamingPunctuator

@@ -13,13 +13,13 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from stepwise import decode_stepwise
 from torch import nn
 
 from t5punct import model as models
 from t5punct.decoding.inputs import DecodingConfig, WindowInput
 from t5punct.decoding.precision import with_precision
 from t5punct.decoding.slots import SlotDecoder
-from t5punct.decoding.stepwise import decode_stepwise
 from t5punct.decoding.tagging import TagDecoder
 from t5punct.errors import ConfigError
 from t5punct.model import Model

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 import torch
+from stepwise import SlotWriter
 
 from t5punct.decoding.candidates import Candidates
 from t5punct.decoding.inputs import WindowInput
-from t5punct.decoding.stepwise import SlotWriter
 from t5punct.errors import ConfigError
 from t5punct.model import Model
 from t5punct.training.config import LossConfig

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
+from stepwise import SlotWriter, decode_stepwise
 from tiny_bert import save_tiny_bert
 from transformers import AutoConfig, AutoModel, AutoModelForSeq2SeqLM, UMT5ForConditionalGeneration
 
@@ -21,7 +22,6 @@ from t5punct.cli import main
 from t5punct.decoding.candidates import Candidates
 from t5punct.decoding.inputs import WindowInput
 from t5punct.decoding.slots import SlotDecoder
-from t5punct.decoding.stepwise import SlotWriter, decode_stepwise
 from t5punct.errors import ModelError
 from t5punct.t5.task import ENCODER_TASK as TASK
 from t5punct.text.marks import Case

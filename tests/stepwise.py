@@ -14,13 +14,13 @@ from typing import Any
 import torch
 from transformers.modeling_outputs import BaseModelOutput
 
-from ..model import Model
-from ..t5.tokenization import Source
-from ..windows.votes import Vote
-from .accumulator import ChoiceAccumulator
-from .candidates import Candidates, TrieNode
-from .inputs import DecodingConfig, WindowInput, encoder_input, sources_of
-from .pooling import NOTHING_SAID, OpinionPool
+from t5punct.decoding.accumulator import ChoiceAccumulator
+from t5punct.decoding.candidates import Candidates, TrieNode
+from t5punct.decoding.inputs import DecodingConfig, WindowInput, encoder_input, sources_of
+from t5punct.decoding.pooling import NOTHING_SAID, OpinionPool
+from t5punct.model import Model
+from t5punct.t5.tokenization import Source
+from t5punct.windows.votes import Vote
 
 
 class SlotWriter:
