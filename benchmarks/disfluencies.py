@@ -23,8 +23,8 @@ from t5punct.evaluation.counts import Counts, Slot, count
 from t5punct.evaluation.scores import scores_of
 from t5punct.evaluation.significance import interval
 from t5punct.punctuator import Punctuator
-from t5punct.text.formats.files import read_lines
-from t5punct.text.formats.iwslt import TO_BE_LEFT_OUT, read_rows
+from t5punct.text.io.files import read_lines
+from t5punct.text.io.iwslt import TO_BE_LEFT_OUT, read_rows
 from t5punct.text.marks import DISFLUENT
 from t5punct.text.render import RenderConfig
 from t5punct.text.words import Word, split

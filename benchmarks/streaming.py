@@ -27,7 +27,7 @@ from t5punct.errors import ConfigError
 from t5punct.evaluation.plots import check_plot
 from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.streaming import StreamConfig
-from t5punct.text.formats.files import read_lines
+from t5punct.text.io.files import read_lines
 from t5punct.text.words import words_of
 
 

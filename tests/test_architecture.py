@@ -59,7 +59,7 @@ def drawn_floors(page: str) -> list[set[str]]:
 
 
 def room_of(path: str) -> str:
-    """`t5punct/text/formats/files.py` -> `text`: the part of the package that a floor is given to."""
+    """`t5punct/text/io/files.py` -> `text`: the part of the package that a floor is given to."""
     return path.split("/")[1].removesuffix(".py")
 
 
@@ -223,7 +223,7 @@ def test_imports_run_downwards_only() -> None:
         ("t5punct/text/words.py", "import numpy as np", "numpy"),
         ("t5punct/text/render.py", "def f() -> None:\n    from torch import nn", "torch"),
         ("t5punct/config.py", "from transformers.models import t5", "transformers"),
-        ("t5punct/text/formats/files.py", "from accelerate import Accelerator", "accelerate"),
+        ("t5punct/text/io/files.py", "from accelerate import Accelerator", "accelerate"),
         ("t5punct/text/marks.py", "from ..windows import plan", "windows.plan"),
         ("t5punct/text/render.py", "from ..windows.votes import Vote", "windows.votes.Vote"),
         ("t5punct/windows/combine.py", "import torch", "torch"),

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .. import __version__
-from ..text.formats.files import STANDARD, remove_leftovers, writing
+from ..text.io.files import STANDARD, remove_leftovers, writing
 from .jobs import Job
 
 SETTINGS_FILE = ".t5punct-settings"

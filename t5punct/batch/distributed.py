@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ConfigError, InputError, T5PunctError, first_line
-from ..text.formats.files import remove_leftovers
+from ..text.io.files import remove_leftovers
 from .jobs import Job
 from .parts import BatchPlace, Done, Entry, Ledger, Part, PartWorker, count_removed, divide_into_parts
 

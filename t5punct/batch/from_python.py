@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ..errors import InputError
 from ..punctuator import Punctuator
-from ..text.formats.outputs import named_place
+from ..text.io.outputs import named_place
 from ..transcripts.terms import Terms
 from ..transcripts.writers import WriterConfig
 from .current import Current, fingerprint, model_state

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import InputError
-from ..text.formats.files import STANDARD, check_source, unpacked_name
-from ..text.formats.outputs import checked_target, checked_targets, target_of
+from ..text.io.files import STANDARD, check_source, unpacked_name
+from ..text.io.outputs import checked_target, checked_targets, target_of
 from ..transcripts.formats import SUFFIXES, format_of
 
 

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from .. import __version__
 from ..errors import ConfigError, InputError, OutputError, T5PunctError
-from ..text.formats.files import remove_leftovers
+from ..text.io.files import remove_leftovers
 from .current import SETTINGS_FILE
 from .jobs import Failure, Job
 

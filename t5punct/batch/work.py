@@ -16,7 +16,7 @@ from pathlib import Path
 
 from ..errors import InputError, T5PunctError, first_line
 from ..punctuator import Punctuator
-from ..text.formats.outputs import open_writer
+from ..text.io.outputs import open_writer
 from ..text.render import REMOVE, AnnotatedWord
 from ..text.words import Word
 from ..transcripts.formats import Transcript, read_transcript

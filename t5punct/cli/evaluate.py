@@ -55,7 +55,7 @@ def evaluate(
     import json
 
     from ..errors import ConfigError
-    from ..text.formats.files import check_source
+    from ..text.io.files import check_source
 
     check_source(data)
     if compare and (options.model is not None or options.revision is not None):

@@ -202,7 +202,7 @@ def _write_card(
     source: Path, output: Path, task: TaskConfig, name: str, licence: str | None, *, blend: str | None
 ) -> None:
     """The source's own card, or one about the run; a person's card that is there already is kept."""
-    from ..text.formats.files import writing
+    from ..text.io.files import writing
     from ..training.report.card import CARD, compose_card
 
     kept = _kept_card(source, output, is_blend=blend is not None)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from ..text.formats.outputs import named_place
+from ..text.io.outputs import named_place
 from ..windows.presets import DEFAULT_PRESET, PRESET_SUFFIXES
 from .help import EXPERT
 from .process import keep_freed_memory, keep_objects

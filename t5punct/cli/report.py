@@ -34,7 +34,7 @@ def report(
     from dataclasses import replace
 
     from ..config import as_yaml, load
-    from ..text.formats.files import check_source
+    from ..text.io.files import check_source
     from ..training.report.page import run_config
     from ..training.report.report_config import ReportConfig
 

@@ -23,7 +23,7 @@ from .removed import report_removed
 
 if TYPE_CHECKING:
     from ..streaming import Committed, StreamingPunctuator
-    from ..text.formats.live import Arrival
+    from ..text.io.live import Arrival
     from ..text.render import AnnotatedWord
 
 
@@ -80,7 +80,7 @@ def stream(
         raise InputError("standard input is closed", expected="an open one", fix="give the words through a pipe")
     with _Interruptible() as interrupt:  # also while libraries and the model are loaded
         from ..streaming import StreamConfig, StreamingPunctuator
-        from ..text.formats.live import arrivals
+        from ..text.io.live import arrivals
         from ..text.render import RenderConfig
 
         thresholds = _numbers(threshold)
@@ -150,7 +150,7 @@ class _Printer:
     """Writes what is final, flushed at once."""
 
     def __init__(self, as_json: bool) -> None:
-        from ..text.formats.outputs import standard_output
+        from ..text.io.outputs import standard_output
 
         # bytes that are no UTF-8 come out as they came in; json names them, \udcff for the byte ff
         errors = "backslashreplace" if as_json else "surrogateescape"

@@ -50,7 +50,7 @@ def train(config: Config = None, overrides: Overrides = None) -> None:
     need("train")
     wait_asleep()  # before anything loads torch
     from ..config import load
-    from ..text.formats.files import check_source
+    from ..text.io.files import check_source
     from ..training.checkpoint.lock import is_first
     from ..training.config import TrainConfig
 

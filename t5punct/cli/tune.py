@@ -53,8 +53,8 @@ def tune(
     from ..evaluation.score_table import one_line
     from ..evaluation.tuning import TuneConfig, find_frontier
     from ..evaluation.tuning import tune as run
-    from ..text.formats.files import check_source
-    from ..text.formats.outputs import open_writer, target_of
+    from ..text.io.files import check_source
+    from ..text.io.outputs import open_writer, target_of
 
     settings = load(TuneConfig, config, overrides or ())
     check_source(data)
@@ -88,7 +88,7 @@ def tune(
 def _check_plot(plot: Path, read: Sequence[str], target: Path | None) -> None:
     """Raise InputError or ConfigError for a plot that cannot be drawn, or that would take another file's place."""
     from ..evaluation.plots import check_plot
-    from ..text.formats.outputs import checked_target
+    from ..text.io.outputs import checked_target
 
     checked_target(plot, read)
     check_plot(plot)

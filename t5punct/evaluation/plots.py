@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import ConfigError
-from ..text.formats.files import whole_file
+from ..text.io.files import whole_file
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Protocol
 
 from ..errors import InputError
-from ..text.formats.files import source_lines
-from ..text.formats.iwslt import (
+from ..text.io.files import source_lines
+from ..text.io.iwslt import (
     LABEL_OF_CLASS,
     TO_BE_LEFT_OUT,
     JoinedWords,

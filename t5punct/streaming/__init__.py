@@ -1,6 +1,6 @@
 """Live words -> committed marks, which never change again (docs/design.md)."""
 
-from ..text.formats.live import TimedWord
+from ..text.io.live import TimedWord
 from .policies import StreamConfig
 from .state import StreamState
 from .streams import Committed, StreamingPunctuator, Streams

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 from ..errors import ConfigError, InputError
 from ..punctuator import Punctuator
-from ..text.formats.live import TimedWord, whole_ms
+from ..text.io.live import TimedWord, whole_ms
 from ..text.render import AnnotatedWord, Decision
 from ..text.words import Word, checked_text, words_of
 from ..transcripts.pauses import pause_of

@@ -22,7 +22,7 @@ import torch
 from torch import nn
 
 from ..extras import need
-from ..text.formats.files import take_place
+from ..text.io.files import take_place
 from .folder import ONNX_FILES
 
 

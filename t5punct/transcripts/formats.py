@@ -17,7 +17,7 @@ from itertools import chain, islice
 from pathlib import Path
 
 from ..errors import ConfigError, InputError
-from ..text.formats.files import BOM, STANDARD, source_lines_with_ends, unpacked_name
+from ..text.io.files import BOM, STANDARD, source_lines_with_ends, unpacked_name
 from ..text.marks import Alphabet
 from ..text.render import AnnotatedWord
 from ..text.words import Word

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import InputError
-from ..text.formats.files import BOM
+from ..text.io.files import BOM
 from ..text.words import readable
 
 # possessive: a long string is not gone through again, and takes no memory for places to return to

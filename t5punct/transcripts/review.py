@@ -23,7 +23,7 @@ from html import escape
 from importlib.resources import files
 from pathlib import PurePath
 
-from ..text.formats.files import STANDARD, unpacked_name
+from ..text.io.files import STANDARD, unpacked_name
 from ..text.marks import DISFLUENT, NO_LABEL, Case, ends_sentence
 from ..text.spelling import keeps_letters, takes_capital
 from ..text.words import Word, readable

@@ -18,7 +18,7 @@ from functools import cached_property
 from pathlib import Path
 
 from ..errors import InputError
-from ..text.formats.files import read_lines
+from ..text.io.files import read_lines
 from ..text.words import words_of
 from .items import Item, SpokenWord
 

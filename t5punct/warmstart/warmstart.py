@@ -19,7 +19,7 @@ from ..model import Model
 from ..t5.encoder_t5 import start_decoder
 from ..t5.task import TaskConfig
 from ..t5.tokenization import TaskTokenizer
-from ..text.formats.files import read_lines
+from ..text.io.files import read_lines
 from ..text.words import split
 from .bert import Bert
 from .calibration import find_scales, fit_relative_biases

@@ -16,7 +16,7 @@ from t5punct.evaluation.score_table import as_json
 from t5punct.evaluation.text import compare
 from t5punct.model import Model
 from t5punct.punctuator import Punctuator
-from t5punct.text.formats.iwslt import TO_BE_LEFT_OUT, read_rows
+from t5punct.text.io.iwslt import TO_BE_LEFT_OUT, read_rows
 from t5punct.text.marks import Alphabet
 from t5punct.text.render import AnnotatedWord, RenderConfig
 

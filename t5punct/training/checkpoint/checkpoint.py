@@ -22,7 +22,7 @@ from ... import model as models
 from ...errors import ConfigError, ModelError
 from ...t5.folder import writing_folder
 from ...t5.weights import broken_weights
-from ...text.formats.files import take_place
+from ...text.io.files import take_place
 from .keeping import carry_over, copy_best, keep_earlier
 from .lock import check_own
 

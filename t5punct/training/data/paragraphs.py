@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice, pairwise
 from pathlib import Path
 
-from ...text.formats.files import read_lines
+from ...text.io.files import read_lines
 
 UNITS = ("auto", "line", "paragraph", "file")
 _SEEN_LINES = 2000  # of a file, to tell whether its lines are wrapped

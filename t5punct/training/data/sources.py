@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ...errors import ConfigError, InputError
-from ...text.formats.files import check_source, read_lines, unpacked_name
-from ...text.formats.iwslt import LABEL_OF_CLASS, is_iwslt, join_clitics, read_rows
+from ...text.io.files import check_source, read_lines, unpacked_name
+from ...text.io.iwslt import LABEL_OF_CLASS, is_iwslt, join_clitics, read_rows
 from ...text.marks import Alphabet
 from .corpus import CorpusConfig
 from .paragraphs import text_documents

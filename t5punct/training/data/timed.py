@@ -20,7 +20,7 @@ from itertools import pairwise
 from typing import Any
 
 from ...t5.task import silence_tokens
-from ...text.formats.live import TimedWord, timed_word
+from ...text.io.live import TimedWord, timed_word
 from ...transcripts.pauses import pause_of
 
 

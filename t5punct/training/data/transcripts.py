@@ -15,7 +15,7 @@ from pathlib import Path
 
 from ...errors import InputError
 from ...t5.task import silence_tokens
-from ...text.formats.files import read_lines
+from ...text.io.files import read_lines
 from ...transcripts.formats import SUFFIXES, format_of, read_transcript
 from ...transcripts.items import SpokenWord
 from ...transcripts.pauses import add_pauses

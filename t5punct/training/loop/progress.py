@@ -23,7 +23,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 
-from ...text.formats.files import writing
+from ...text.io.files import writing
 from ..checkpoint.checkpoint import TrainState
 from .objective import Losses
 

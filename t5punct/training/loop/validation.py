@@ -19,8 +19,8 @@ from ...errors import ConfigError, InputError
 from ...evaluation.evaluate import evaluate_file
 from ...model import Model
 from ...punctuator import Punctuator, PunctuatorConfig
-from ...text.formats.files import read_lines
-from ...text.formats.iwslt import is_iwslt, read_rows
+from ...text.io.files import read_lines
+from ...text.io.iwslt import is_iwslt, read_rows
 from ..config import LossConfig, ValidationConfig
 from ..examples.batches import make_collator
 from ..examples.example import IGNORED, ChunkExamples

@@ -22,7 +22,7 @@ from ...evaluation.counts import CLASS_MARKS
 from ...evaluation.evaluate import Report
 from ...evaluation.score_table import as_json, comparison_json, difference_cells, score_text
 from ...evaluation.significance import interval
-from ...text.formats.files import writing
+from ...text.io.files import writing
 from ..checkpoint.checkpoint import TRAIN_FILE
 from ..config import TrainConfig
 from .curves import Point, draw_curves, log_of, read_log, seconds_of

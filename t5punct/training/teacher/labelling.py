@@ -24,7 +24,7 @@ from ...errors import ConfigError, InputError
 from ...model import Model
 from ...t5.tagger import states_at_words
 from ...t5.weights import weights_fingerprint
-from ...text.formats.files import take_place
+from ...text.io.files import take_place
 from ..examples.batches import make_collator
 from ..examples.example import ChunkExamples, Example
 from ..examples.loading import fingerprint, rows_of

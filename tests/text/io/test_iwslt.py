@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from t5punct.errors import InputError
-from t5punct.text.formats.iwslt import CLASSES, Row, is_iwslt, join_clitics, read_rows
+from t5punct.text.io.iwslt import CLASSES, Row, is_iwslt, join_clitics, read_rows
 
 rows = st.lists(
     st.builds(Row, st.sampled_from(["i", "'m", "do", "n't", "go", "'s", "", "o'clock"]), st.sampled_from(CLASSES))

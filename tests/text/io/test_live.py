@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from t5punct.text.formats.live import Arrival, TimedWord, arrivals
+from t5punct.text.io.live import Arrival, TimedWord, arrivals
 
 
 def _piped(chunks: Sequence[bytes], pause_s: float = 0.0) -> Iterator[int]:
@@ -170,7 +170,7 @@ def test_a_word_that_comes_in_many_pieces_is_not_searched_anew_at_each(monkeypat
             searched += len(text) - start
             return re.finditer(r"\s", text[start:])
 
-    monkeypatch.setattr("t5punct.text.formats.live._SPACE", Counting())
-    monkeypatch.setattr("t5punct.text.formats.live._READ_BYTES", 10)
+    monkeypatch.setattr("t5punct.text.io.live._SPACE", Counting())
+    monkeypatch.setattr("t5punct.text.io.live._READ_BYTES", 10)
     assert [one.word for one in _words([b"x" * 5_000])] == ["x" * 5_000]
     assert searched <= 5_000

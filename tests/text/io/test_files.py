@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from t5punct.errors import InputError
-from t5punct.text.formats.files import (
+from t5punct.text.io.files import (
     decode,
     new_file_mode,
     read_lines,
@@ -25,7 +25,7 @@ from t5punct.text.formats.files import (
     writable,
     writing,
 )
-from t5punct.text.formats.folders import move, partial_folder
+from t5punct.text.io.folders import move, partial_folder
 
 TEXT = "We know\n\nthat, ünï 😀\u2028right"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from t5punct.text.formats.outputs import open_writer
+from t5punct.text.io.outputs import open_writer
 
 
 def test_texts_in_one_file_have_one_byte_order_mark(tmp_path: Path) -> None:

@@ -1,1 +1,0 @@
-"""Readers and writers of files with words in them, one module for each format."""

@@ -1,0 +1,8 @@
+"""Files and pipes: what is read and written, whatever is in it.
+
+files    text read safely, files written whole or not at all
+folders  the same of folders
+outputs  where texts go: standard output or a file
+live     words of a live source as they arrive
+iwslt    IWSLT's punctuation files
+"""
