@@ -87,15 +87,20 @@ def test_slots_equal_step_by_step_and_a_batch_its_windows_alone(tagged_model: Mo
 def test_states_in_a_batch_are_those_of_a_window_alone_to_the_bit(
     tagged_model: Model, windows: list[list[int]]
 ) -> None:
-    model = with_precision(tagged_model, "int8")
+    """On one thread: several may share attention out otherwise, by the number of windows."""
+    model, n_threads = with_precision(tagged_model, "int8"), torch.get_num_threads()
     longest = max(map(len, windows))
     ids = torch.tensor([window + [0] * (longest - len(window)) for window in windows])
     mask = torch.tensor([[1] * len(window) + [0] * (longest - len(window)) for window in windows])
-    with torch.inference_mode():
-        together = model.encode(ids, mask)
-        for window, states in zip(windows, together, strict=True):
-            alone = model.encode(torch.tensor([window]), torch.ones(1, len(window), dtype=torch.long))
-            assert torch.equal(alone[0], states[: len(window)])
+    torch.set_num_threads(1)
+    try:
+        with torch.inference_mode():
+            together = model.encode(ids, mask)
+            for window, states in zip(windows, together, strict=True):
+                alone = model.encode(torch.tensor([window]), torch.ones(1, len(window), dtype=torch.long))
+                assert torch.equal(alone[0], states[: len(window)])
+    finally:
+        torch.set_num_threads(n_threads)
 
 
 def test_with_a_delay_it_computes_in_int8_too(tagged_model: Model) -> None:
