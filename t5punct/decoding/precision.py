@@ -11,7 +11,7 @@ What holds where:
 
 - No word changes, in any precision: that is a matter of what may be written, not of numbers.
 - fp32, int8: `slots` equals step-by-step decoding, and a window's result does not depend on what else is in its batch
-  (in fp32 up to the order of sums, some 1e-6 of a probability).
+  (up to the order of sums, some 1e-6 of a probability; where it turns a rounding of int8, some 1e-3).
 - bf16: neither holds exactly.  It rounds what differs in the last digit of fp32 to another neighbour now and then, and
   then a slot that was nearly even falls the other way.
 
