@@ -2,8 +2,7 @@
 
 In: an extra's name.  Out: nothing, or an error that says how to install it.
 
-`need("train")` in a command that trains, before it imports anything of it; `need("onnx", "onnxruntime")` where one
-package of an extra is enough.
+`need("train")` in a command that trains, before it imports anything of it.
 """
 
 from __future__ import annotations
@@ -19,9 +18,9 @@ PACKAGES = {  # by extra, those that it adds
 }
 
 
-def need(extra: str, *packages: str) -> None:
-    """Raise ConfigError where packages of an extra, all of them or these, are not installed."""
-    missing = [name for name in packages or PACKAGES[extra] if find_spec(name) is None]
+def need(extra: str) -> None:
+    """Raise ConfigError where packages of an extra are not installed."""
+    missing = [name for name in PACKAGES[extra] if find_spec(name) is None]
     if missing:
         raise ConfigError(
             f"no package {' and no '.join(missing)}",
