@@ -1,4 +1,4 @@
-"""Settings: defaults < YAML file < dotted overrides, into typed frozen dataclasses.
+"""Settings: defaults < base < YAML file < dotted overrides, into typed frozen dataclasses.
 
 In: a config dataclass, a YAML file, words such as `optim.lr=1e-3`.  Out: an instance of the dataclass.
 
@@ -23,21 +23,24 @@ from typing import Any, TypeVar, cast
 from .errors import ConfigError, InputError
 
 T = TypeVar("T")
+_Layer = tuple[Any, str]  # settings, and where they stand: ` in FILE`, or nothing for overrides
 _KINDS: dict[Any, str] = {  # what a value may be, as people say it
     **{int: "a whole number", float: "a number", bool: "true or false", str: "text"},
     **{list: "a list, e.g. [1,2]", dict: "a mapping, e.g. {a: 1}", type(None): "null"},
 }
 
 
-def load(schema: type[T], path: str | Path | None = None, overrides: Sequence[str] = (), base: str = "") -> T:
-    """Merge a dataclass's defaults, `base` (YAML text), a YAML file and `key.path=value` overrides, in that order.
+def load(schema: type[T], path: str | Path | None = None, overrides: Sequence[str] = (), current: str = "") -> T:
+    """Merge a dataclass's defaults, `current` (YAML text), a YAML file and `key.path=value` overrides, in that order.
 
-    Mappings are merged key by key; an explicit `{}` empties one.
-    Raises ConfigError for an unknown key (with the nearest valid one, and a list of all) or a value of the wrong type.
+    `base: FILE` in a YAML file, relative to it, names another one that comes before it, and may have a base as well.
+    Mappings are merged key by key; an explicit `{}` empties one.  Lists replace each other.
+    Raises ConfigError for an unknown key (with the file, the nearest valid key, and a list of all), for a value of the
+    wrong type, and for bases in a circle.
     """
-    layers = [_parsed(base)] if base else []
-    layers += [] if path is None else [_read_yaml(Path(path))]
-    layers += [_read_override(override) for override in overrides]
+    layers = [(_parsed(current), "")] if current else []
+    layers += [] if path is None else _read_layers(Path(path))
+    layers += [(_read_override(override), "") for override in overrides]
     return _merge(schema, layers)
 
 
@@ -51,7 +54,7 @@ def load_plain(schema: type[T], path: str | Path) -> T:
     layer = _read_yaml(Path(path))
     if any("${" in text for text in _texts(OmegaConf.to_container(layer, resolve=False))):
         raise ConfigError(f"${{...}} in {path}", expected="plain values", fix="write the value itself")
-    return _merge(schema, [layer])
+    return _merge(schema, [(layer, f" in {path}")])
 
 
 def as_yaml(config: Any) -> str:
@@ -99,11 +102,30 @@ def nearest_key(key: str, schema: Any) -> str:
     return max([*valid, *sections], key=likeness)
 
 
-def _read_yaml(path: Path) -> Any:
+def _read_layers(path: Path, derived: tuple[Path, ...] = ()) -> list[_Layer]:
+    """Read a YAML file and the bases below it, the lowest first; `derived` are the files that lead to it."""
+    from omegaconf import DictConfig, OmegaConf
+
+    if path.resolve() in [file.resolve() for file in derived]:
+        circle = " -> ".join(map(str, [*derived, path]))
+        raise ConfigError(f"bases in a circle: {circle}", expected="an end", fix="drop one of their `base:` lines")
+    layer = _read_yaml(path, f", the base of {derived[-1]}" if derived else "")
+    if not isinstance(layer, DictConfig) or "base" not in layer:
+        return [(layer, f" in {path}")]
+    base = OmegaConf.to_container(layer, resolve=False)["base"]
+    if not isinstance(base, str):
+        raise ConfigError(
+            f"base {base} in {path}", expected="the name of a YAML file", fix="name one, or drop the line"
+        )
+    del layer["base"]
+    return [*_read_layers(path.parent / base, (*derived, path)), (layer, f" in {path}")]
+
+
+def _read_yaml(path: Path, role: str = "") -> Any:
     from omegaconf import OmegaConf
 
     if not path.is_file():
-        raise ConfigError(f"no config file {path}", expected="a YAML file", fix="see configs/ for examples")
+        raise ConfigError(f"no config file {path}{role}", expected="a YAML file", fix="see configs/ for examples")
     try:
         return OmegaConf.load(path)
     except Exception as error:  # the YAML reader's own errors have no common base
@@ -139,28 +161,30 @@ def _read_override(text: str) -> Any:
     raise ConfigError(f"override {text!r}{reason}", expected="key=value", fix="write e.g. optim.lr=1e-3")
 
 
-def _merge(schema: type[T], layers: Sequence[Any]) -> T:
+def _merge(schema: type[T], layers: Sequence[_Layer]) -> T:
     from omegaconf import OmegaConf
     from omegaconf.errors import ConfigKeyError, OmegaConfBaseException, ValidationError
 
-    merged = OmegaConf.structured(schema)
+    merged, place = OmegaConf.structured(schema), ""
     OmegaConf.set_readonly(merged, False)
     try:
-        for layer in layers:
+        for layer, origin in layers:
+            place = origin
             _unfreeze(merged)
             _empty(merged, layer)
             merged = OmegaConf.merge(merged, layer)
+        place = ""
         return cast(T, OmegaConf.to_object(merged))
     except ConfigKeyError as error:
         key = error.full_key or str(error.key)
         raise ConfigError(
-            f"unknown setting {key!r}",
+            f"unknown setting {key!r}{place}",
             expected=f"one of {', '.join(valid_keys(schema))}",
             fix=f"check the spelling: is it {nearest_key(key, schema)}?",
         ) from error
     except (OmegaConfBaseException, TypeError) as error:  # TypeError: a list where keys belong
         key = getattr(error, "full_key", None)
-        setting = f"setting {key!r}" if key else "settings"
+        setting = f"setting {key!r}{place}" if key else f"settings{place}"
         problem, expected = str(error).splitlines()[0], "a value of the right type"
         if key and isinstance(error, ValidationError) and (kind := _kind(schema, key)):
             problem, expected = str(error.value), kind

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from t5punct.config import load, save, valid_keys
+from t5punct.config import load, load_plain, save, valid_keys
 from t5punct.errors import ConfigError, InputError
 
 
@@ -75,12 +75,12 @@ def test_an_empty_file_changes_nothing(tmp_path: Path) -> None:
 
 def test_mappings_are_merged_and_an_explicit_empty_one_empties(tmp_path: Path) -> None:
     (tmp_path / "none.yaml").write_text("odds: {}\n")
-    base = "odds: {'.': 3.0}"
-    assert load(Demo, base=base).odds == {",": 2.0, ".": 3.0}
-    assert load(Demo, None, ["odds={}"], base=base).odds == {}
-    assert load(Demo, tmp_path / "none.yaml", base=base).odds == {}
-    assert load(Demo, None, ["odds={}", "odds={-: 1}"], base=base).odds == {"-": 1.0}
-    assert load(Demo, None, ["optim={}"], base="optim: {lr: 2.0}").optim == Optim(2.0), "a section has its settings"
+    current = "odds: {'.': 3.0}"
+    assert load(Demo, current=current).odds == {",": 2.0, ".": 3.0}
+    assert load(Demo, None, ["odds={}"], current=current).odds == {}
+    assert load(Demo, tmp_path / "none.yaml", current=current).odds == {}
+    assert load(Demo, None, ["odds={}", "odds={-: 1}"], current=current).odds == {"-": 1.0}
+    assert load(Demo, None, ["optim={}"], current="optim: {lr: 2.0}").optim == Optim(2.0), "a section has its settings"
     assert load(Holder, None, ["demo.odds={.: 1}", "demo.odds={}"]).demo == Demo(odds={}), "in a section that was null"
     with pytest.raises(ConfigError, match=r"unknown setting 'ods'"):
         load(Demo, None, ["ods={}"])
@@ -125,18 +125,61 @@ def test_the_valid_setting_nearest_to_an_unknown_one_is_named(key: str, nearest:
 
 def test_a_setting_in_a_list_has_a_nearest_one_too(tmp_path: Path) -> None:
     (tmp_path / "wrong.yaml").write_text("corpora: [{path: a, word: 3}]")
-    with pytest.raises(ConfigError, match=r"unknown setting 'word'; .*: is it corpora.words\?$"):
+    with pytest.raises(ConfigError, match=r"unknown setting 'word' in .*wrong.yaml; .*: is it corpora.words\?$"):
         load(Demo, tmp_path / "wrong.yaml")
 
 
 def test_an_unknown_key_is_named_and_the_valid_ones_listed(tmp_path: Path) -> None:
     keys = "size, optim.lr, optim.name, corpora.path, corpora.words, odds"
-    expected = f"unknown setting 'optim.rate'; expected one of {keys}; check the spelling"
-    with pytest.raises(ConfigError, match=expected):
+    expected = f"; expected one of {keys}; check the spelling"
+    with pytest.raises(ConfigError, match=f"unknown setting 'optim.rate'{expected}"):
         load(Demo, None, ["optim.rate=1"])
-    (tmp_path / "wrong.yaml").write_text("optim: {rate: 1}")
-    with pytest.raises(ConfigError, match=expected):
-        load(Demo, tmp_path / "wrong.yaml")
+    wrong, above = tmp_path / "wrong.yaml", tmp_path / "above.yaml"
+    wrong.write_text("optim: {rate: 1}")
+    above.write_text("base: wrong.yaml\nsize: 3")
+    for path in (wrong, above):
+        with pytest.raises(ConfigError, match=f"unknown setting 'optim.rate' in {wrong}{expected}"):
+            load(Demo, path, ["size=4"])
+
+
+def test_a_base_comes_before_its_file_and_the_resolved_settings_have_none(tmp_path: Path) -> None:
+    (tmp_path / "lower").mkdir()
+    (tmp_path / "lower" / "least.yaml").write_text("size: 2\noptim: {lr: 2.0, name: least}\nodds: {'.': 3.0}")
+    (tmp_path / "lower" / "middle.yaml").write_text("base: least.yaml\noptim: {name: middle}\nodds: {'?': 4.0}")
+    top = tmp_path / "top.yaml"
+    top.write_text("base: lower/middle.yaml\nsize: 5\ncorpora: [{path: a}]")
+    odds = {",": 2.0, ".": 3.0, "?": 4.0}
+    expected = Demo(5, Optim(2.0, "middle"), [Corpus("a")], odds)
+    assert load(Demo, top) == expected
+    assert load(Demo, top, ["optim.name=mine"]).optim == Optim(2.0, "mine")
+    assert load(Demo, top, current="size: 9\noptim: {lr: 9.0}") == expected, "a file's base is part of the file"
+    save(load(Demo, top), tmp_path / "saved.yaml")
+    assert "base" not in (tmp_path / "saved.yaml").read_text()
+    assert load_plain(Demo, tmp_path / "saved.yaml") == expected
+    top.write_text("base: lower/middle.yaml\nodds: {}")
+    assert load(Demo, top).odds == {}
+
+
+def test_bases_in_a_circle_are_refused_and_so_is_one_that_is_not_there(tmp_path: Path) -> None:
+    a, b = tmp_path / "a.yaml", tmp_path / "b.yaml"
+    a.write_text("base: b.yaml")
+    b.write_text("base: ../" + tmp_path.name + "/a.yaml")
+    with pytest.raises(ConfigError, match=rf"bases in a circle: {a} -> {b} -> .*a.yaml; expected an end"):
+        load(Demo, a)
+    b.write_text("base: none.yaml")
+    with pytest.raises(ConfigError, match=rf"no config file {tmp_path}/none.yaml, the base of {b};"):
+        load(Demo, a)
+    for wrong in ("base: 3", "base:", "base: [a.yaml]"):
+        b.write_text(wrong)
+        with pytest.raises(ConfigError, match=rf"base .* in {b}; expected the name of a YAML file"):
+            load(Demo, a)
+
+
+def test_a_file_that_others_made_has_no_base(yaml: Path) -> None:
+    above = yaml.with_name("above.yaml")
+    above.write_text(f"base: {yaml.name}")
+    with pytest.raises(ConfigError, match=rf"unknown setting 'base' in {above};"):
+        load_plain(Demo, above)
 
 
 @pytest.mark.parametrize(
@@ -166,7 +209,7 @@ def test_a_value_of_the_wrong_type_is_refused_and_the_right_one_named(override: 
 
 def test_of_several_values_the_wrong_one_is_shown(tmp_path: Path) -> None:
     (tmp_path / "demo.yaml").write_text("size: x")
-    with pytest.raises(ConfigError, match="setting 'size': x; "):
+    with pytest.raises(ConfigError, match=r"setting 'size' in .*demo.yaml: x; "):
         load(Demo, tmp_path / "demo.yaml", ["size=3"])
 
 

@@ -126,7 +126,7 @@ def export(
     if blend is not None:
         model = blend_models(model, load_model(blend, task=model.task), blend_share)
         said = f"{blend_share:g} of the weights are the run's, {1 - blend_share:g} those of {Path(blend).name}"
-    settings = load(TaskConfig, task, overrides or (), base=as_yaml(model.task))
+    settings = load(TaskConfig, task, overrides or (), current=as_yaml(model.task))
     with whole_folder(output) as partial:
         _write(model.with_settings(settings), partial, dtype)
         if onnx is not None:

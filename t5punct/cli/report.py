@@ -39,7 +39,7 @@ def report(
     from ..training.report.report_config import ReportConfig
 
     config = run_config(run)
-    wanted = load(ReportConfig, None, overrides or (), base=as_yaml(config.report))
+    wanted = load(ReportConfig, None, overrides or (), current=as_yaml(config.report))
     if wanted.file is not None:
         check_source(wanted.file)
     use_threads(None)

@@ -52,5 +52,5 @@ def warmstart(
     silence_bars()
     config = WarmStartConfig(source, text, layers=layers, decoder_layers=decoder_layers)
     with whole_folder(output) as partial:
-        save(warm_start(config, load(TaskConfig, task, base=as_yaml(ENCODER_TASK))), partial)
+        save(warm_start(config, load(TaskConfig, task, current=as_yaml(ENCODER_TASK))), partial)
     typer.echo(f"{output}: made from {source}")
