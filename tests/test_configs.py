@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import re
 import shutil
 import subprocess
@@ -19,22 +18,13 @@ from t5punct.training.data.prepare import PrepareConfig
 
 ROOT = Path(__file__).parents[1]
 EXPORT = "t5punct export FOLDER -o FOLDER"
+SCHEMAS = {"t5punct prepare": PrepareConfig, "python train.py": TrainConfig, EXPORT: TaskConfig}
 FILES = sorted((ROOT / "configs").rglob("*.yaml"))
 LAUNCHERS = [path for path in FILES if path.name.startswith("accelerate-")]  # read by accelerate, not by us
 
 
-def _schema(command: str) -> type[object]:
-    """The config class of a command; a benchmark is no part of the package, so its folder is put on the path."""
-    if command.startswith("python benchmarks/"):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.syspath_prepend(ROOT / "benchmarks")  # as it is for a script
-            found: type[object] = importlib.import_module(Path(command).stem).StudyConfig
-        return found
-    return {"t5punct prepare": PrepareConfig, "python train.py": TrainConfig, EXPORT: TaskConfig}[command]
-
-
 def test_the_configs_are_found() -> None:
-    assert {"prepare.yaml", "finetune.yaml", "accelerate-ddp.yaml"} <= {path.name for path in FILES}
+    assert {"prepare.yaml", "finetune.yaml", "accelerate-fsdp.yaml"} <= {path.name for path in FILES}
 
 
 @pytest.mark.parametrize("path", LAUNCHERS, ids=lambda path: path.name)
@@ -62,10 +52,10 @@ def test_a_launchers_config_opens_with_its_command_and_accelerate_knows_all_of_i
 @pytest.mark.parametrize("path", sorted({*FILES} - {*LAUNCHERS}), ids=lambda path: path.name)
 def test_a_config_opens_with_a_launch_command_that_its_values_fit(path: Path) -> None:
     first = path.read_text(encoding="utf-8").splitlines()[0]
-    match = re.fullmatch(rf"# (t5punct prepare|{EXPORT}|python \S+\.py) --(?:config|task) (\S+)((?: \S+=\S+)*)", first)
+    match = re.fullmatch(rf"# ({'|'.join(SCHEMAS)}) --(?:config|task) (\S+)((?: \S+=\S+)*)", first)
     assert match, first
     assert ROOT / match[2] == path
-    config.load(_schema(match[1]), path, match[3].split())
+    config.load(SCHEMAS[match[1]], path, match[3].split())
 
 
 def test_a_misspelt_key_would_be_found(tmp_path: Path) -> None:

@@ -34,7 +34,8 @@ COMMAND: Any = typer.main.get_command(app)
 def commands(page: Path) -> list[str]:
     """The lines of a page's shell blocks, without comments."""
     found = re.findall(r"```sh\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL)
-    return [line for block in found for line in re.sub(r"\s+# .*", "", block).splitlines() if line.strip()]
+    joined = [re.sub(r"\s+# .*", "", block).replace("\\\n", "") for block in found]
+    return [line for block in joined for line in block.splitlines() if line.strip()]
 
 
 def arguments(line: str) -> list[str] | None:

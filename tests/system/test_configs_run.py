@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import lzma
 import shutil
-from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -22,23 +21,33 @@ from t5punct.training.loop.train import train
 
 disable_progress_bar()
 CONFIGS = Path(__file__).parents[2] / "configs"
-BUNDLED = {  # begin with the bundled model, which is small enough
-    "finetune-own-text",
-    "finetune-subtitles",
-    "iwslt-t5-bundled",
-}
-FRESH = {"tiny-cpu", "hungarian"}  # begin with random weights and a vocabulary of their own
-XZ = {"prepare-iwslt": "train-ted.txt.xz", "prepare-hungarian": "hu-eltec.txt.xz"}  # prepare one file, not a folder
-PREPARED_BY = {  # each config for training, and the one that prepares for it
-    "finetune-own-text": "prepare-own-text",
-    "finetune-subtitles": "prepare-subtitles",
-    "tiny-cpu": "prepare-tiny",
-    "iwslt-t5": "prepare-iwslt",
-    "iwslt-t5-bundled": "prepare-iwslt",
-    "hungarian": "prepare-hungarian",
-    "multilingual-mt5": "prepare-multilingual",
-}
 N_STEPS = 2
+
+
+@dataclass(frozen=True)
+class Way:
+    """How people prepare and train: two configs, and the settings that a guide adds."""
+
+    prepare: str
+    train: str
+    settings: tuple[str, ...] = ()  # of the training
+    source: str = "txt"  # of 24 files of a talk each; else the name of one file of them all
+    start: str | None = None  # null: the config's own; "" random weights
+
+    @property
+    def vocabulary(self) -> list[str]:
+        return ["tokenizer=train", "vocabulary={size: 460, sample_words: 10000}"] if self.start == "" else []
+
+
+MT5 = ("task.default_style=meeting", "optim={frozen: [shared]}", "loss={sampled_pieces: 400, tagger_weight: 0.2}")
+NOISE = ("data.noise={share: 0.25, substitute: 0.05, delete: 0.03, insert: 0.03}", "data.disfluencies.share=0.2")
+WAYS = {
+    "own text": Way("prepare-own-text", "finetune-own-text"),
+    "subtitles": Way("prepare-own-text", "finetune-own-text", NOISE, source="srt"),
+    "iwslt": Way("prepare-iwslt", "iwslt-t5-bundled", source="train-ted.txt.xz"),
+    "any T5": Way("prepare-own-text", "finetune", MT5, start="tiny-t5"),
+    "a language": Way("prepare-own-text", "hungarian", start=""),
+}
 
 
 def _talk(seed: int) -> str:
@@ -52,49 +61,38 @@ def _subtitles(text: str) -> str:
     return "\n\n".join(f"{n}\n{time}\n{cue}" for n, (time, cue) in enumerate(zip(times, cues, strict=True), 1)) + "\n"
 
 
-@pytest.fixture(scope="module")
-def data_of(tmp_path_factory: pytest.TempPathFactory, tiny_model: Model) -> Callable[[str], Path]:
-    """The data set that a config prepares, made once, of a folder with what its path names."""
-    made: dict[str, Path] = {}
-    models.save(tiny_model, tmp_path_factory.getbasetemp() / "tiny-t5")
-
-    def prepared(name: str) -> Path:
-        if name not in made:
-            root = tmp_path_factory.mktemp(name)
-            for seed in range(24):
-                if name == "prepare-subtitles":
-                    (root / f"talk{seed}.srt").write_text(_subtitles(_talk(seed)))
-                elif name not in XZ:
-                    (root / f"talk{seed}.txt").write_text(_talk(seed) + "\n")
-            if name in XZ:
-                (root / XZ[name]).write_bytes(lzma.compress("\n".join(map(_talk, range(24))).encode()))
-            small = (
-                ["vocabulary={size: 460, sample_words: 10000}"] if name in {"prepare-tiny", "prepare-hungarian"} else []
-            )
-            output = root.with_name(f"{root.name}-made")
-            changes = [f"root={root}", f"output={output}", *small]
-            report = prepare(settings.load(PrepareConfig, CONFIGS / f"{name}.yaml", changes))
-            assert report.train_chunks > 0 and report.validation_chunks > 0
-            assert report.warnings == ()
-            made[name] = output
-        return made[name]
-
-    return prepared
+def _prepared(way: Way, folder: Path) -> Path:
+    """The data set that a way prepares of tiny talks."""
+    root, output = folder / "talks", folder / "data"
+    root.mkdir()
+    talks = [_talk(seed) for seed in range(24)]
+    if way.source.endswith(".xz"):
+        (root / way.source).write_bytes(lzma.compress("\n".join(talks).encode()))
+    else:
+        for number, talk in enumerate(talks):
+            text = _subtitles(talk) if way.source == "srt" else talk + "\n"
+            (root / f"talk{number}.{way.source}").write_text(text)
+    changes = [f"root={root}", f"output={output}", *way.vocabulary]
+    report = prepare(settings.load(PrepareConfig, CONFIGS / f"{way.prepare}.yaml", changes))
+    assert report.train_chunks > 0 and report.validation_chunks > 0
+    assert report.warnings == ()
+    return output
 
 
-@pytest.mark.parametrize("name", PREPARED_BY)
-def test_a_config_prepares_and_trains_unedited_but_for_its_data(
-    name: str, data_of: Callable[[str], Path], tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    data = data_of(PREPARED_BY[name])
-    begins = [] if name in BUNDLED | FRESH else [f"init_from={tmp_path_factory.getbasetemp() / 'tiny-t5'}"]
-    vocabulary = [f"tokenizer={data / 'tokenizer'}"] if name in FRESH else []
-    changes = [f"data.path={data}", f"output={tmp_path / 'run'}", *begins, *vocabulary]
-    whole = settings.load(TrainConfig, CONFIGS / f"{name}.yaml", changes)
+@pytest.mark.parametrize("name", WAYS)
+def test_configs_prepare_and_train_unedited_but_for_the_data(name: str, tiny_model: Model, tmp_path: Path) -> None:
+    way = WAYS[name]
+    data = _prepared(way, tmp_path)
+    start = [f"tokenizer={data / 'tokenizer'}"] if way.start == "" else []
+    if way.start:
+        models.save(tiny_model, tmp_path / way.start)
+        start = [f"init_from={tmp_path / way.start}"]
+    changes = [f"data.path={data}", f"output={tmp_path / 'run'}", *start, *way.settings]
+    whole = settings.load(TrainConfig, CONFIGS / f"{way.train}.yaml", changes)
     config = replace(
         whole,
         data=replace(whole.data, batch_tokens=300, workers=0),
-        optim=replace(whole.optim, max_steps=N_STEPS, accumulation_steps=1),
+        optim=replace(whole.optim, max_steps=N_STEPS),
         validation=replace(whole.validation, every_steps=N_STEPS),
         log_every_steps=1,
         mixed_precision="no",  # one process has one precision, for all its runs
@@ -103,16 +101,13 @@ def test_a_config_prepares_and_trains_unedited_but_for_its_data(
     log = [json.loads(line) for line in folder.with_name("run.log.jsonl").read_text().splitlines()]
     assert [line["step"] for line in log if "text_loss" in line] == [1, 2]
     assert "validation_loss" in log[-1]
-    model = models.load(folder)
-    assert model.task.cased == (not name.startswith("iwslt"))
+    assert models.load(folder).task.cased == (name != "iwslt")
     shutil.rmtree(folder)  # the bundled model's run is large
 
 
 def test_every_training_config_for_peoples_own_data_is_run_here() -> None:
     names = {path.stem for path in CONFIGS.glob("*.yaml")}
-    assert {
-        name for name in names if name.startswith(("finetune-", "iwslt-", "multilingual-", "tiny-", "hungarian"))
-    } - set(PREPARED_BY) == {"finetune-domain"}  # a benchmark's own
-    assert set(PREPARED_BY.values()) | {"prepare", "prepare-large"} == {
-        name for name in names if name.startswith("prepare")
+    own_stages = ("train-", "large-", "from-encoder-", "task-", "accelerate-", "prepare-large")
+    assert {name for name in names if not name.startswith(own_stages)} - {"prepare"} == {
+        name for way in WAYS.values() for name in (way.prepare, way.train)
     }

@@ -25,7 +25,7 @@ def check_sharded(accelerator: Any, optim: OptimConfig) -> None:
     """Raise ConfigError for settings that do not work on parts of weights."""
     if not is_sharded(accelerator):
         return
-    fix = "use configs/accelerate-fsdp.yaml, or configs/accelerate-ddp.yaml for whole weights on each device"
+    fix = "use configs/accelerate-fsdp.yaml, or no --config_file for whole weights on each device"
     if not accelerator.is_fsdp2:
         raise ConfigError("FSDP of version 1", expected="fsdp_version: 2 in accelerate's config", fix=fix)
     if optim.name != "adamw" or optim.embeddings != "all":
