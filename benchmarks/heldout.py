@@ -2,7 +2,8 @@
 
 `python benchmarks/heldout.py --config configs/heldout.yaml root=CORPUS` writes a page of results.  What is held out is
 what `t5punct prepare` with the same corpora keeps for validation.  For a model that was trained on other lines, name
-its `runs`: what any of them has seen is left out.
+its `runs`: what any of them has seen is left out.  A model that knows silences reads text with times twice, without
+them and with them.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ from t5punct.evaluation.counts import Counts
 from t5punct.evaluation.references import TextReference
 from t5punct.evaluation.scores import scores_of
 from t5punct.punctuator import Punctuator
-from t5punct.text.words import Word, split
+from t5punct.text.words import Word
+from t5punct.training.data.chunks import words_of
 from t5punct.training.data.corpora import CorpusConfig, iter_documents
 from t5punct.training.data.prepare import PrepareConfig
 
@@ -73,14 +75,18 @@ def study(settings: StudyConfig) -> None:
     all_texts = [text for corpus in located for text in held_out(corpus, data)]
     seen = Seen.of([Path(run) for run in settings.runs], all_texts)
     rows: dict[tuple[str, str], ScoredSlots] = {}
+    timed: dict[tuple[str, str], ScoredSlots] = {}
     for corpus in located:
         styled = punctuator.with_config(decoding=DecodingConfig(style=corpus.style))
         name = Path(corpus.path).name.partition(".")[0]
         rows[corpus.style, name] = score_corpus(styled, corpus, data, settings.max_words, seen)
         Console().print(f"{name}: {rows[corpus.style, name].counts.words:,} words")
+        if (pauses_ms := punctuator.model.task.pauses_ms) and ".jsonl" in corpus.path:
+            texts = held_out(corpus, data, pauses_ms)
+            timed[corpus.style, f"{name}, silences known"] = score_texts(styled, texts, settings.max_words)
     page = Path(settings.output)
     page.parent.mkdir(parents=True, exist_ok=True)
-    page.write_text(_page(settings, rows), encoding="utf-8")
+    page.write_text(_page(settings, rows, timed), encoding="utf-8")
 
 
 def score_corpus(
@@ -96,20 +102,23 @@ def score_texts(punctuator: Punctuator, texts: Iterable[str], max_words: int) ->
     alphabet = punctuator.model.task.alphabet
     for words in _references(texts, max_words):
         reference = TextReference(words, alphabet, case=True)
-        annotated = punctuator.written(reference.words, punctuator.decisions(reference.words))
+        heard = [replace(read, pause=word.pause) for read, word in zip(reference.words, words, strict=True)]
+        annotated = punctuator.written(heard, punctuator.decisions(heard))
         labels = zip((word.label for word in words), (word.label for word in annotated), strict=True)
         total += ScoredSlots(sum(reference.counts(annotated), Counts()), tuple(labels))
     return total
 
 
-def held_out(corpus: CorpusConfig, data: PrepareConfig) -> Iterator[str]:
-    return iter_documents(corpus, "validation", seed=data.seed, holdout_percent=data.holdout_percent)
+def held_out(corpus: CorpusConfig, data: PrepareConfig, pauses_ms: tuple[int, ...] = ()) -> Iterator[str]:
+    """Yield the documents that are kept for validation; with `pauses_ms` a token stands at each silence."""
+    percent = data.holdout_percent
+    return iter_documents(corpus, "validation", seed=data.seed, holdout_percent=percent, pauses_ms=pauses_ms)
 
 
 def _references(texts: Iterable[str], max_words: int) -> Iterator[tuple[Word, ...]]:
     left = max_words
     for text in texts:
-        words = tuple(Word(word.core, word.label) for word in split(text).words if word.has_slot)[:left]
+        words = tuple(Word(word.core, word.label, pause=word.pause) for word in words_of(text))[:left]
         if words:
             yield words
         left -= len(words)
@@ -117,7 +126,9 @@ def _references(texts: Iterable[str], max_words: int) -> Iterator[tuple[Word, ..
             return
 
 
-def _page(settings: StudyConfig, rows: dict[tuple[str, str], ScoredSlots]) -> str:
+def _page(
+    settings: StudyConfig, rows: dict[tuple[str, str], ScoredSlots], timed: dict[tuple[str, str], ScoredSlots]
+) -> str:
     styles = dict.fromkeys(style for style, _ in rows)
     total = {style: _sum([score for (row_style, _), score in rows.items() if row_style == style]) for style in styles}
     lines = [
@@ -134,12 +145,13 @@ def _page(settings: StudyConfig, rows: dict[tuple[str, str], ScoredSlots]) -> st
         "",
         "Case: words written right, of those that are not lower case. `!`, and labels of two or more marks: precision",
         "/ recall / F1 (how many there are in the text). A style of one mark a slot finds none of these; the sum of",
-        "all counts them as missed.",
+        "all counts them as missed. Rows with silences known are in no sum.",
         "",
         "| style | corpus | words | micro F1 | comma | period | question | case | `!` | two and more marks |",
         "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
     lines += [_line(style, name, score) for (style, name), score in rows.items()]
+    lines += [_line(style, name, score) for (style, name), score in timed.items()]
     lines += [_line(f"**{style}**", "all", score) for style, score in total.items()]
     lines.append(_line("**all**", "", _sum(list(total.values()))))
     return "\n".join(lines) + "\n"

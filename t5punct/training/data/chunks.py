@@ -72,7 +72,7 @@ def cut_into_chunks(
     Every word is used once, except those before the start and a rest shorter than `min_words` at the end.  A window
     with more than `max_tokens` tokens is halved until it fits; the words left over start the next one.
     """
-    words = _words(document)
+    words = words_of(document)
     start = rng.randrange(max(1, min(config.max_words, len(words) - config.max_words)))
     while len(words) - start >= config.min_words:
         length = rng.randint(config.min_words, config.max_words)
@@ -89,8 +89,8 @@ def cut_into_chunks(
         start += chunk.n_words
 
 
-def _words(document: str) -> list[Word]:
-    """The words that have a slot, with the silences after them."""
+def words_of(document: str) -> list[Word]:
+    """Return the words that have a slot, with the silences after them."""
     words: list[Word] = []
     for word in split(document).words:
         if word.text in PAUSES:
