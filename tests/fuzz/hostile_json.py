@@ -16,7 +16,8 @@ _WORDS = (
     *("understood", "שלום", "好", "😀", "<unk>", "\u2028", "\\", "x" * 70),
 )  # fmt: skip
 _MARKS = (",", ".", "?", "!", "-")
-spoken = st.lists(st.sampled_from(_WORDS), min_size=1, max_size=8)
+_TOKENS = (*_MARKS, "%", "C:", "50%")
+spoken = st.lists(st.sampled_from([*_WORDS, *_WORDS, *_TOKENS]), min_size=1, max_size=8)
 
 
 def _timed(words: Words, **more: Any) -> list[dict[str, Any]]:
@@ -47,8 +48,8 @@ def whisperx(parts: list[Words]) -> Any:
 
 
 def _pieces(words: Words) -> list[str]:
-    """Tokens; a dash where a mark has a token of its own is a known defect."""
-    cuts = [5 if word.isalnum() else len(word) for word in words]
+    """Return tokens of at most five letters, and marks that have tokens of their own."""
+    cuts = [min(5, len(word.rstrip("-,.?"))) or len(word) for word in words]
     return [piece for word, cut in zip(words, cuts, strict=True) for piece in (f" {word[:cut]}", word[cut:]) if piece]
 
 
