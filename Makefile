@@ -39,7 +39,7 @@ check: setup
 	$(BIN)/mypy
 
 bench: setup
-	$(BIN)/python benchmarks/decoding.py
+	$(BIN)/python benchmarks/speed.py decoders
 
 MINUTES ?= 1
 fuzz: setup

@@ -1,27 +1,46 @@
-"""Many files: small ones against one large, the first output, kills, memory.
+"""Many files: small ones against one large, the first output, kills, memory; what reading costs beside deciding.
 
-In: a text.  Out: a table in Markdown; ratios are within this run.
+    python benchmarks/batch.py files TEXT --files 1000 --kills 50 --decoder tagger
+    python benchmarks/batch.py memory TEXT --model small
+    python benchmarks/batch.py reading srt 50000
 
-    python benchmarks/batch.py TEXT --files 1000 --kills 50 --decoder tagger > docs/results/batch.md
+Tables in Markdown; ratios are within one run.  `memory` says, every 10,000 words of a long text (a paragraph a line),
+the resident memory, what C code has in use (tensors, kernels), and what the allocator keeps for the next ones, in MiB;
+for Linux with glibc 2.33 or later.  `reading`: a made-up file of so many words (txt, srt, or json as Whisper writes it)
+goes through `Work` with a comma behind each word in place of a model: words a second of processor time, memory a word.
 """
 
 from __future__ import annotations
 
 import argparse
+import ctypes
+import gc
 import json
 import os
 import random
+import resource
 import signal
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import psutil
 
 from t5punct import Punctuator, punctuate_files
+from t5punct.batch.jobs import Job
+from t5punct.batch.work import Work
+from t5punct.decoding.inputs import DecodingConfig
+from t5punct.punctuator import PunctuatorConfig
+from t5punct.text.marks import Alphabet
+from t5punct.text.render import AnnotatedWord
+from t5punct.text.words import Word
 
 WORDS_A_FILE = 300
 
@@ -131,32 +150,123 @@ def memory(run: Runner, few: str, many: str, texts: list[str], recordings: list[
     print(f"| the same of a recogniser's json | {peaks[0]:.0f} and {peaks[1]:.0f} MiB |", flush=True)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def measure_files(arguments: list[str]) -> None:
+    parser = argparse.ArgumentParser()
     parser.add_argument("text", type=Path)
     parser.add_argument("--files", type=int, default=1000)
     parser.add_argument("--kills", type=int, default=50)
     parser.add_argument("--killed-files", type=int, default=200, help="files of the batch that is killed")
     parser.add_argument("--large", type=int, default=1_000_000, help="words of the largest text for memory")
-    arguments, options = parser.parse_known_args()
-    words = words_of(arguments.text)
-    print(f"{arguments.files} files of {WORDS_A_FILE} words; a large text of {arguments.large:,}.\n")
+    options, more = parser.parse_known_args(arguments)
+    words = words_of(options.text)
+    print(f"{options.files} files of {WORDS_A_FILE} words; a large text of {options.large:,}.\n")
     print("| what | measured |\n| --- | --- |")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        small = files_of(folder / "small", words, arguments.files, WORDS_A_FILE)
-        large = files_of(folder / "large", words_of(arguments.text), 1, arguments.files * WORDS_A_FILE)
+        small = files_of(folder / "small", words, options.files, WORDS_A_FILE)
+        large = files_of(folder / "large", words_of(options.text), 1, options.files * WORDS_A_FILE)
         first = files_of(folder / "first", words, 1, 12_000)
-        run = Runner(folder, options)
+        run = Runner(folder, more)
         speed(run, small, large, f"{first}/0000.txt", files_of(folder / "none", words, 1, 1))
         punctuator = Punctuator.from_pretrained()
         punctuator = punctuator.with_config(decoding=replace(punctuator.config.decoding, decoder="tagger"))
-        killed(punctuator, files_of(folder / "batch", words, arguments.killed_files, 60), folder, arguments.kills)
-        sizes = (10_000, arguments.large)
+        killed(punctuator, files_of(folder / "batch", words, options.killed_files, 60), folder, options.kills)
+        sizes = (10_000, options.large)
         texts = [files_of(folder / f"text{n}", words, 1, n) for n in sizes]
         recordings = [recording_of(folder / f"json{n}", words, n) for n in sizes]
         memory(run, files_of(folder / "few", words, 10, WORDS_A_FILE), small, texts, recordings)
 
 
+_FIELDS = "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks keepcost"  # of glibc's mallinfo2
+
+
+class _Mallinfo2(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_size_t) for name in _FIELDS.split()]
+
+
+def measure_memory(arguments: list[str]) -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("text", type=Path, help="a text of a paragraph a line")
+    parser.add_argument("--model", default="small")
+    parser.add_argument("--decoder", default="tagger")
+    parser.add_argument("--precision", default="fp32")
+    parser.add_argument("--every-words", type=int, default=10_000)
+    options = parser.parse_args(arguments)
+    allocator = ctypes.CDLL(None).mallinfo2
+    allocator.restype = _Mallinfo2
+    config = PunctuatorConfig(decoding=DecodingConfig(options.decoder))
+    punctuator = Punctuator.from_pretrained(options.model, config, precision=options.precision)
+    n_words, said = 0, 0
+    print("| words | resident, MiB | in use by C code, MiB | kept for the next, MiB |\n| --- | --- | --- | --- |")
+    with options.text.open(encoding="utf-8") as lines:
+        for text in punctuator.punctuate_many(lines):
+            n_words += len(text.split())
+            if n_words < said + options.every_words:
+                continue
+            said = n_words
+            gc.collect()
+            in_allocator, resident = allocator(), psutil.Process().memory_info().rss
+            sizes = (
+                size / 2**20 for size in (resident, in_allocator.uordblks + in_allocator.hblkhd, in_allocator.fordblks)
+            )
+            print(f"| {n_words:,} | {' | '.join(f'{size:.0f}' for size in sizes)} |")
+
+
+_LINE = 10  # words
+
+
+class Commas:
+    """Puts a comma behind each word."""
+
+    config = PunctuatorConfig()
+    model = SimpleNamespace(task=SimpleNamespace(alphabet=Alphabet(), pauses_ms=()))
+
+    def annotate_texts(self, texts: Iterable[Iterable[Word]]) -> Iterator[AnnotatedWord]:
+        return (AnnotatedWord(word.text, word.text + ",", ",", "lower", 0.9, 0.8) for text in texts for word in text)
+
+
+def made_up(format: str, n_words: int) -> str:
+    """A file of words by chance."""
+    rng = random.Random(1)
+    words = [f"w{rng.randrange(3000)}x" for _ in range(n_words)]
+    lines = [" ".join(words[first : first + _LINE]) for first in range(0, n_words, _LINE)]
+    if format == "txt":
+        return "\n".join(lines)
+    if format == "srt":
+        clocks = [f"{second // 3600:02}:{second // 60 % 60:02}:{second % 60:02}" for second in range(len(lines))]
+        cues = enumerate(zip(clocks, lines, strict=True), start=1)
+        return "".join(f"{number}\n{clock},000 --> {clock},900\n{line}\n\n" for number, (clock, line) in cues)
+    segments: list[dict[str, Any]] = [
+        {"id": number, "start": number, "end": number + 1, "text": f" {line}", "words": _timed(line, number)}
+        for number, line in enumerate(lines)
+    ]
+    return json.dumps({"text": "".join(segment["text"] for segment in segments), "segments": segments})
+
+
+def _timed(line: str, second: int) -> list[dict[str, Any]]:
+    return [
+        {"word": f" {word}", "start": second + 0.1 * n, "end": second + 0.1 * n + 0.09, "probability": 0.5}
+        for n, word in enumerate(line.split())
+    ]
+
+
+def measure_reading(arguments: list[str]) -> None:
+    format, n_words = arguments[0], int(arguments[1])
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"talk.{format}"
+        path.write_text(made_up(format, n_words), encoding="utf-8")
+        before, started = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()
+        outcome = Work(cast(Punctuator, Commas())).run([Job(str(path), path.with_stem("out"))])
+        seconds = time.process_time() - started
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    print(
+        f"{outcome.n_words} words, {n_words / seconds:,.0f} a second of processor time, {grown / n_words:.2f} kB a word"
+    )
+
+
+STUDIES = {"files": measure_files, "memory": measure_memory, "reading": measure_reading}
+
 if __name__ == "__main__":
-    main()
+    if len(sys.argv) < 3 or sys.argv[1] not in STUDIES:
+        sys.exit(__doc__)
+    STUDIES[sys.argv[1]](sys.argv[2:])

@@ -1,6 +1,6 @@
 """The model on held-out open text: marks, case, strong and repeated marks, for each corpus in its own style.
 
-`python benchmarks/heldout.py --config configs/heldout.yaml root=CORPUS` writes a page of results.  What is held out is
+`python benchmarks/heldout.py root=CORPUS` writes a page of results.  What is held out is
 what `t5punct prepare` with the same corpora keeps for validation.  For a model that was trained on other lines, name
 its `runs`: what any of them has seen is left out.  A model that knows silences reads text with times twice, without
 them and with them.
@@ -35,7 +35,7 @@ class StudyConfig:
     """What is scored."""
 
     data: str = "configs/prepare.yaml"  # whose corpora, styles and held-out documents
-    root: str = "."
+    root: str = "../shared/corpus"
     model: str | None = None
     runs: list[str] = field(default_factory=list)  # of the model: what they have seen is left out
     max_words: int = 20_000  # of each corpus
@@ -136,7 +136,7 @@ def _page(
         "",
         f"Up to {settings.max_words:,} words of what each corpus of `{settings.data}` keeps for validation, in its own",
         f"style; model {settings.model or 'bundled'}, t5punct {__version__}. Written by",
-        "`python benchmarks/heldout.py --config configs/heldout.yaml`.",
+        "`python benchmarks/heldout.py`.",
         *(
             [f"Without documents of which {', '.join(settings.runs)} saw half the runs of six words."]
             if settings.runs
