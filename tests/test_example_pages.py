@@ -35,6 +35,21 @@ def test_the_page_that_punctuates_does_what_the_tagger_does(monkeypatch: pytest.
     assert sum(map(written.count, ".?,")) > 10
 
 
+def test_prose_of_pages_is_sentences_without_code_and_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = (
+        "# A title of eight words that is not taken\n\n"
+        "It reads [words](docs/x.md) and writes **marks** ([how](y.md)), with `small` too\n(`--model small`).\n"
+        "A sentence with `--code x` goes. This one stays, of course.\n\n"
+        "| a | table of eight words | that is | not taken | either |\n\n"
+        "- Short.\n- An item of a list is a paragraph of its own.\n\n"
+        "```sh\nrun a command of eight words that is left out\n```\n"
+    )
+    assert list(example("prose_of_pages", monkeypatch).iter_paragraphs(page)) == [
+        "It reads words and writes marks, with small too. This one stays, of course.",
+        "An item of a list is a paragraph of its own.",
+    ]
+
+
 def test_the_page_that_trains_takes_the_steps_of_train(
     tagged_model: Model, tiny_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,6 +6,7 @@ import contextlib
 import re
 import shlex
 import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -72,6 +73,17 @@ def check(line: str) -> None:
 @pytest.mark.parametrize(("page", "line"), [(page, line) for page in GUIDES for line in commands(page)])
 def test_a_command_of_a_guide_can_run(page: Path, line: str) -> None:
     check(line)
+
+
+def test_the_commands_of_the_demo_can_run() -> None:
+    printed = subprocess.run(
+        ["make", "-n", "finetune-demo"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
+    lines = [line.replace(".venv/bin/", "") for line in printed.replace("\\\n", "").splitlines()]
+    ours = [line for line in lines if arguments(line) is not None]
+    for line in ours:
+        check(line)
+    assert [arguments(line)[0] for line in ours] == ["prepare", "train"]
 
 
 @pytest.mark.parametrize(
