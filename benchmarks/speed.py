@@ -3,6 +3,7 @@
     python benchmarks/speed.py texts test2011.tsv --ways base,slots,fp32 base,encoder,fp32 small,slots,bf16
     python benchmarks/speed.py decoders --windows 64            # make bench
     python benchmarks/speed.py busy --cores 2 --busy 0 1
+    python benchmarks/speed.py start --models base small --beside ../before
 
 Whatever is compared takes turns, since others may share the machine.  Compare figures of one run only.
 
@@ -11,6 +12,9 @@ tagger's share, and `encoder` does nothing but encode the windows.  The first tu
 
 `decoders`: windows side by side, beside greedy generation and a bare tagger (encoder and one linear layer: the limit of
 any model that reads the words first); and whether `slots` equals the step-by-step reference.
+
+`start`: seconds and processor seconds of whole processes that print the version or the help, or punctuate four words.
+`--beside` is the root of an earlier revision, run by the same Python.
 
 `busy`: seconds of a command beside so many processes that compute without end, on the same processors.  Every text is
 paired with one word, whose seconds are the start and are taken off.  `asleep` is what commands do: threads sleep while
@@ -21,6 +25,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import resource
 import statistics
 import subprocess
 import sys
@@ -87,6 +92,11 @@ def main() -> None:
     busy.add_argument("--busy", type=int, nargs="+", default=[0, 1], help="processes that compute beside the command")
     busy.add_argument("--turns", type=int, default=3, help="the median of so many counts")
     busy.set_defaults(study=compare_busy)
+    start = studies.add_parser("start")
+    start.add_argument("--models", nargs="+", default=["base", "small"])
+    start.add_argument("--turns", type=int, default=9, help="the median of so many counts; one more is to warm up")
+    start.add_argument("--beside", type=Path, default=None, help="an earlier revision's root")
+    start.set_defaults(study=compare_starts)
     options = parser.parse_args()
     options.study(options)
 
@@ -127,6 +137,32 @@ def compare_texts(options: argparse.Namespace) -> None:
     first = speeds[options.ways[0]]
     rows = [(*way.split(","), f"{speed:,.0f}", f"{speed / first:.2f}") for way, speed in speeds.items()]
     show(("model", "decoder", "precision", "words/s", f"times {options.ways[0]}"), *rows)
+
+
+def compare_starts(options: argparse.Namespace) -> None:
+    """Seconds of cold processes: the median of the turns."""
+    models = [str(Path(model).resolve()) if Path(model).is_dir() else model for model in options.models]
+    commands = [["--version"], ["--help"], *(["punctuate", "--model", model] for model in models)]
+    roots = [Path(__file__).parents[1], *[options.beside] * bool(options.beside)]
+    spent: dict[tuple[str, Path], list[tuple[float, float]]] = {}
+    for _ in range(options.turns + 1):
+        for command in commands:
+            for root in roots:
+                spent.setdefault((" ".join(command), root), []).append(_spend(command, root))
+    rows = []
+    for (command, root), counts in spent.items():
+        medians = [statistics.median(seconds) for seconds in zip(*counts[1:], strict=True)]
+        rows.append((command, root.name, *(f"{seconds:.2f}" for seconds in medians)))
+    show(("command", "revision", "seconds", "processor seconds"), *rows)
+
+
+def _spend(command: Sequence[str], root: Path) -> tuple[float, float]:
+    """Seconds, and processor seconds, of one process with four words on its standard input."""
+    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    whole = [sys.executable, "-m", "t5punct", *command]
+    subprocess.run(whole, input=b"how are you today", stdout=subprocess.DEVNULL, cwd=root, check=True)  # noqa: S603
+    passed, after = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
+    return passed, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def _reader(way: str) -> Callable[[str], object]:

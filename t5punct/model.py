@@ -26,7 +26,6 @@ from .t5.weights import LOADING, check_kind, convert_weights, load_network, with
 
 if TYPE_CHECKING:
     import torch
-    from transformers import PreTrainedModel
 
     from .t5.tagger import Tagger
 
@@ -71,7 +70,7 @@ class FreshModelConfig:
 class Model:
     """A T5 and the text form that it was trained with."""
 
-    network: PreTrainedModel
+    network: Any  # of transformers, or an `InferenceT5`
     tokenizer: TaskTokenizer
     name: str
     tagger: Tagger | None = None  # guesses marks and case from the encoder's states
@@ -100,15 +99,15 @@ class Model:
     def encode(self, input_ids: torch.Tensor, attention_mask: torch.Tensor) -> torch.Tensor:
         """Return the encoder's states (n_batch, n_source, d_model) of ids and mask, int64 (n_batch, n_source)."""
         network: Any = self.network
-        from .t5.encoding import encode_windows
+        encoder = network.get_encoder()
+        from .t5.encoding import encode_padded, encode_windows
         from .t5.layers import has_layers
 
-        if input_ids.device.type == "cpu" and not network.training and has_layers(network.get_encoder()):
-            return encode_windows(network.get_encoder(), input_ids, attention_mask)
-        states: torch.Tensor = network.get_encoder()(
-            input_ids=input_ids, attention_mask=attention_mask
-        ).last_hidden_state
-        return states
+        if network.training or not has_layers(encoder):
+            states: torch.Tensor = encoder(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
+            return states
+        encode = encode_windows if input_ids.device.type == "cpu" else encode_padded
+        return encode(encoder, input_ids, attention_mask)
 
     @property
     def start_id(self) -> int:
@@ -148,25 +147,55 @@ def find(source: str | Path | None, kind: str = "model", revision: str | None = 
     return locate(source, kind, revision)
 
 
-def load(source: str | Path | None = None, *, task: TaskConfig | None = None, revision: str | None = None) -> Model:
-    """Load a model for inference, in float32 on the CPU; `revision`: a branch, tag or commit of a hub id.
+def load(
+    source: str | Path | None = None,
+    *,
+    task: TaskConfig | None = None,
+    revision: str | None = None,
+    to_infer: bool = False,
+) -> Model:
+    """Load a model, in float32 on the CPU; `revision`: a branch, tag or commit of a hub id.
 
     Raises ModelError if the folder holds no usable T5.  `task` replaces the text form that the folder's
     `t5punct.yaml` states; a folder without one (any T5) has the default form.
+
+    The network is one of transformers, which can be trained and saved.  Only `to_infer`, transformers is left out where
+    it is not needed: it takes longer to import than the rest to load.
     """
     name = str(source) if source is not None else BUNDLED
     folder = find(source, revision=revision)
     if not (folder / "config.json").is_file():
         raise ModelError(f"{folder} holds no config.json", expected="a T5 folder", fix="check --model")
     check_kind(folder)
+    from .t5.inference.network import read_network
+    from .t5.inference.pieces import read_tokenizer
     from .t5.tagger import load_tagger
 
-    tokenizer = load_tokenizer(folder, task or read_task(folder))
-    network = load_network(folder).eval()
+    task = task or read_task(folder)
+    pieces = read_tokenizer(folder) if to_infer else None
+    tokenizer = load_tokenizer(folder, task) if pieces is None else TaskTokenizer(pieces, task)
+    network = (read_network(folder) if to_infer else None) or load_network(folder).eval()
     _check_tokenizer(network, tokenizer, folder)
     tagger = load_tagger(folder / TAGGER_FILE, network.config.d_model, tokenizer.task.slot_marks)
     named = f"{name}@{revision}" if revision else name
     return Model(network, tokenizer, named, tagger, tuned=(folder / TASK_FILE).is_file(), folder=folder)
+
+
+def with_transformers(model: Model) -> Model:
+    """Return a model with network and tokenizer of transformers, which generate, train and are saved.
+
+    One that was loaded to infer only, in whatever precision, is in float32 then; others stay as they are.
+    """
+    from .t5.inference.modules import InferenceT5
+    from .t5.inference.pieces import PieceTokenizer
+
+    if not isinstance(model.network, InferenceT5) and not isinstance(model.tokenizer.tokenizer, PieceTokenizer):
+        return model
+    whole = load(model.folder, task=model.task)
+    network: Any = whole.network
+    if model.precision == "fp32":  # in which its weights may have been changed
+        network.load_state_dict(model.network.state_dict())
+    return replace(model, network=network.to(model.device), tokenizer=whole.tokenizer, precision="fp32")
 
 
 def load_tokenizer(source: str | Path, task: TaskConfig) -> TaskTokenizer:
@@ -249,8 +278,9 @@ def save(
     from . import __version__
     from .t5.int8 import write_int8
 
-    folder = Path(folder)
+    folder, model = Path(folder), with_transformers(model)
     network: Any = model.network
+    own: Any = model.tokenizer.tokenizer
     with writing_folder(folder), without_bars():
         folder.mkdir(parents=True, exist_ok=True)
         remove_weights(folder)
@@ -264,7 +294,7 @@ def save(
             from safetensors.torch import save_file
 
             save_file(convert_weights(model.tagger.state_dict(), dtype), folder / TAGGER_FILE)
-        model.tokenizer.tokenizer.save_pretrained(str(folder))
+        own.save_pretrained(str(folder))
         settings.save(model.task, folder / TASK_FILE)
         (folder / "t5punct-version.txt").write_text(__version__ + "\n", encoding="utf-8")
 

@@ -111,7 +111,8 @@ class Punctuator:
         config = config or PunctuatorConfig()
         named = {"style": style, "precision": precision, "device": device}
         chosen: dict[str, Any] = {name: value for name, value in named.items() if value is not None}
-        config, model = replace(config, decoding=replace(config.decoding, **chosen)), load(source, revision=revision)
+        config = replace(config, decoding=replace(config.decoding, **chosen))
+        model = load(source, revision=revision, to_infer=True)
         if not model.tuned:
             _log.warning("%s has no t5punct.yaml; a T5 that was never trained to punctuate writes nonsense", model.name)
         return cls(on_device(model, config.decoding.device or "auto"), config)

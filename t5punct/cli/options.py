@@ -172,7 +172,6 @@ class ModelOptions:
         config = self.config() if render is None else replace(self.config(), render=render)
         from ..punctuator import Punctuator
 
-        silence_bars()
         keep_freed_memory()
         use_threads(self.threads)
         punctuator = Punctuator.from_pretrained(self.model, config, revision=self.revision)

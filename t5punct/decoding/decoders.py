@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..errors import ConfigError
-from ..model import Model
+from ..model import Model, with_transformers
 from ..text.marks import DISFLUENT
 from ..text.render import KEEP
 from .inputs import DecodingConfig
@@ -31,7 +31,9 @@ def make_decoder(model: Model, config: DecodingConfig) -> SlotDecoder | TagDecod
 
 
 def prepare_model(model: Model, config: DecodingConfig) -> Model:
-    """Return the model on the device and in the precision that a config names."""
+    """Return the model on the device and in the precision that a config names; what generates is of transformers."""
+    if config.decoder == "generate":
+        model = with_precision(with_transformers(model), model.precision)
     model = model if config.device is None else on_device(model, config.device)
     return model if config.precision is None else with_precision(model, config.precision)
 

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
-from transformers.modeling_outputs import BaseModelOutput
 
 from ..model import Model
 from ..t5.tokenization import Source
@@ -34,6 +33,8 @@ def generate_texts(model: Model, windows: Sequence[WindowInput], config: Decodin
 
 
 def _generate(model: Model, sources: Sequence[Source], beams: int) -> list[str]:
+    from transformers.modeling_outputs import BaseModelOutput
+
     network: Any = model.network
     source = encoder_input(sources, model)
     limits = [int(_ROOM * len(source.ids)) + _ROOM_TOKENS for source in sources]

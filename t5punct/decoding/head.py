@@ -13,6 +13,7 @@ import torch
 
 from ..errors import ModelError
 from ..model import Model
+from ..t5.inference.modules import InferenceT5
 
 NO_TOKEN = -1  # fills up rows with fewer tokens; its logit is minus infinity
 
@@ -40,6 +41,8 @@ def output_scale(model: Model) -> float:
     and releases, so it is measured on one token.
     """
     network: Any = model.network
+    if isinstance(network, InferenceT5):
+        return network.output_scale
     was_training = network.training
     network.eval()  # dropout would hide it
     start = torch.tensor([[model.start_id]], device=model.device)

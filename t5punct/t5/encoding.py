@@ -11,7 +11,7 @@ position bias is one for all of them.
             i t _ _
             t h i s
 
-For a CPU; on a GPU, where it has not been measured, `Model.encode` has transformers read the padded batch.
+For a CPU.  On a GPU, where few large steps are faster than many small ones, a batch stays padded.
 """
 
 from __future__ import annotations
@@ -56,22 +56,42 @@ def encode_windows(encoder: Any, input_ids: torch.Tensor, attention_mask: torch.
     groups = group_equal_windows(real.sum(1).tolist())
     places = torch.arange(n_source, device=input_ids.device)
     hidden = stack.embed(input_ids[order][real], places.expand_as(real)[real])  # (n_tokens, d_model)
-    biases = _whole_biases(stack, n_source)
-    for layer, bias in zip(stack.layers, biases, strict=True):
-        hidden = layer.feed(layer.absorb(hidden, _attend_groups(layer, hidden, groups, bias)))
+    hidden = _run_layers(stack, hidden, groups, _whole_biases(stack, n_source))
     padded = hidden.new_zeros((*input_ids.shape, hidden.shape[-1]))
-    padded[real] = stack.finish(hidden)
+    padded[real] = hidden
     return padded[order.argsort()]
 
 
+def encode_padded(encoder: Any, input_ids: torch.Tensor, attention_mask: torch.Tensor) -> torch.Tensor:
+    """Return the same states as `encode_windows`, of windows that are all as long as the longest."""
+    stack, (n_batch, n_source) = encoder_layers(encoder), input_ids.shape
+    places = torch.arange(n_source, device=input_ids.device).expand_as(input_ids)
+    hidden = stack.embed(input_ids.flatten(), places.flatten())  # (n_batch * n_source, d_model)
+    hides = torch.zeros(attention_mask.shape, dtype=hidden.dtype, device=hidden.device)
+    hides = hides.masked_fill(attention_mask == 0, float("-inf"))[:, None, None]  # (n_batch, 1, 1, n_source)
+    hides = hides.expand(-1, 1, n_source, -1)
+    biases = [hides if bias is None else hides + bias for bias in _whole_biases(stack, n_source)]
+    hidden = _run_layers(stack, hidden, [EqualWindows(0, n_batch * n_source, n_batch)], biases)
+    return hidden.view(n_batch, n_source, -1) * attention_mask[..., None]
+
+
+def _run_layers(
+    stack: EncoderLayers, hidden: torch.Tensor, groups: Sequence[EqualWindows], biases: Sequence[torch.Tensor | None]
+) -> torch.Tensor:
+    """All layers, one after the other; hidden: (n_tokens, d_model), as is the result."""
+    for layer, bias in zip(stack.layers, biases, strict=True):
+        hidden = layer.feed(layer.absorb(hidden, _attend_groups(layer, hidden, groups, bias)))
+    return stack.finish(hidden)
+
+
 def _whole_biases(stack: EncoderLayers, n_source: int) -> list[torch.Tensor | None]:
-    """The position biases of each layer between all tokens of a window, (n_heads, n_source, n_source)."""
+    """The position biases of each layer between all tokens of a window, (1, n_heads, n_source, n_source)."""
     if stack.biases is None:
         return [None] * len(stack.layers)
     places = torch.arange(n_source)
     distances = (places - places[:, None]).clamp(-stack.farthest, stack.farthest) + stack.farthest
     tables = stack.biases()
-    distinct = {id(table): table[:, distances.to(table.device)] for table in tables}
+    distinct = {id(table): table[None, :, distances.to(table.device)] for table in tables}
     return [distinct[id(table)] for table in tables]
 
 
@@ -89,11 +109,14 @@ def group_equal_windows(lengths: Sequence[int]) -> list[EqualWindows]:
 def _attend_groups(
     layer: EncoderLayer, hidden: torch.Tensor, groups: Sequence[EqualWindows], bias: torch.Tensor | None
 ) -> torch.Tensor:
-    """What each token attends to in its window; hidden: (n_tokens, d_model), the result (n_tokens, n_heads * d_kv)."""
+    """What each token attends to in its window; hidden: (n_tokens, d_model), the result (n_tokens, n_heads * d_kv).
+
+    bias: (1, n_heads, n_source, n_source), or of each window its own, where all are one group.
+    """
     queries, keys, values = layer.queries(hidden), layer.keys(hidden), layer.values(hidden)
     attended = torch.empty_like(queries)
     for group in groups:
         query, key, value = (group.heads(flat, layer.n_heads) for flat in (queries, keys, values))
-        mask = None if bias is None else bias[None, :, : group.n_tokens, : group.n_tokens]
+        mask = None if bias is None else bias[..., : group.n_tokens, : group.n_tokens]
         group.heads(attended, layer.n_heads).copy_(attend(query, key, value, mask, layer.scale))
     return attended

@@ -71,26 +71,31 @@ def _shards(tensors: Mapping[str, torch.Tensor]) -> list[dict[str, torch.Tensor]
 
 
 def read_int8(folder: Path) -> tuple[Any, Any]:
-    """Return the network in float32, and what transformers says of its weights."""
+    """Return transformers' network in float32, and what transformers says of its weights."""
     from transformers import MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING, AutoConfig, GenerationConfig
 
     from . import encoder_t5  # noqa: F401  (transformers learns of its kind)
 
-    tensors = {name: tensor for file in _whole_set(folder) for name, tensor in load_file(file).items()}
-    scales = {name.removesuffix(_SCALE): tensors.pop(name) for name in list(tensors) if name.endswith(_SCALE)}
-    for name, scale in scales.items():
-        tensors[name] = tensors[name].float() * scale
     config = AutoConfig.from_pretrained(str(folder), trust_remote_code=False)
     network, info = MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING[type(config)].from_pretrained(
         None,
         config=config,
-        state_dict=tensors,
+        state_dict=read_int8_tensors(folder),
         dtype=torch.float32,
         output_loading_info=True,
         ignore_mismatched_sizes=True,
     )
     network.generation_config = GenerationConfig.from_pretrained(str(folder))
     return network, info
+
+
+def read_int8_tensors(folder: Path) -> dict[str, torch.Tensor]:
+    """Return the weights of all shards by their names; those that are in int8 on disk in float32."""
+    tensors = {name: tensor for file in _whole_set(folder) for name, tensor in load_file(file).items()}
+    scales = {name.removesuffix(_SCALE): tensors.pop(name) for name in list(tensors) if name.endswith(_SCALE)}
+    for name, scale in scales.items():
+        tensors[name] = tensors[name].float() * scale
+    return tensors
 
 
 def _whole_set(folder: Path) -> list[Path]:

@@ -16,7 +16,7 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..errors import ModelError
 from ..text.marks import DASH, DISFLUENT, Case, apply_case
@@ -25,6 +25,8 @@ from .task import CASE_TOKENS, N_SENTINELS, PAUSES, SENTINEL, TaskConfig, inline
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
+
+    from .inference.pieces import PieceTokenizer
 
 _KEPT_WORDS = 200_000  # bounds memory; far above any document's vocabulary
 _CONTINUES = "##"  # what WordPiece writes before a piece that does not begin a word
@@ -45,8 +47,8 @@ class Source:
 class TaskTokenizer:
     """A T5 tokenizer seen through the task: words, marks, styles."""
 
-    def __init__(self, tokenizer: PreTrainedTokenizerBase, task: TaskConfig) -> None:
-        self.tokenizer = tokenizer
+    def __init__(self, tokenizer: PreTrainedTokenizerBase | PieceTokenizer, task: TaskConfig) -> None:
+        self.tokenizer: Any = tokenizer
         self.task = task
         pad_id, eos_id = tokenizer.pad_token_id, tokenizer.eos_token_id
         if pad_id is None or eos_id is None:

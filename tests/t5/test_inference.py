@@ -1,0 +1,226 @@
+"""Networks and tokenizers that are read without transformers are those that transformers reads, in every family."""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+from tiny import TINY_SHAPE, tiny_text
+from tiny_encoders import FAMILIES, save_tiny_encoder
+from transformers import (
+    MT5Config,
+    MT5ForConditionalGeneration,
+    T5Config,
+    T5ForConditionalGeneration,
+    UMT5Config,
+    UMT5ForConditionalGeneration,
+)
+
+from t5punct import model as models
+from t5punct.decoding.head import output_scale
+from t5punct.decoding.inputs import DecodingConfig, WindowInput
+from t5punct.decoding.precision import with_precision
+from t5punct.decoding.slots import SlotDecoder
+from t5punct.errors import ModelError
+from t5punct.model import Model
+from t5punct.punctuator import Punctuator, PunctuatorConfig
+from t5punct.t5.encoding import encode_padded, encode_windows
+from t5punct.t5.inference.modules import InferenceT5
+from t5punct.t5.inference.network import read_network
+from t5punct.t5.inference.pieces import PieceTokenizer, read_tokenizer
+from t5punct.training.start.from_encoder import FreshDecoderConfig, from_encoder
+
+SHAPE: dict[str, Any] = {
+    "d_model": TINY_SHAPE.d_model, "d_kv": 8, "num_heads": 3, "d_ff": 24, "num_layers": 3, "num_decoder_layers": 2,
+    "decoder_start_token_id": 0,
+}  # fmt: skip
+KINDS: dict[str, tuple[Any, Any, dict[str, Any]]] = {
+    "t5": (T5ForConditionalGeneration, T5Config, {}),
+    "t5 v1.1": (
+        T5ForConditionalGeneration,
+        T5Config,
+        {"feed_forward_proj": "gated-gelu", "tie_word_embeddings": False},
+    ),
+    "t5 silu": (T5ForConditionalGeneration, T5Config, {"feed_forward_proj": "gated-silu"}),
+    "mt5": (MT5ForConditionalGeneration, MT5Config, {}),
+    "umt5": (UMT5ForConditionalGeneration, UMT5Config, {"feed_forward_proj": "gelu"}),
+}
+KNOWN = [*KINDS, *(name for name, family in FAMILIES.items() if family.has_layers)]
+WINDOWS = [WindowInput.of(text.split()) for text in ("we know that right", "no", "NASA said okay then is that so 🙂")]
+
+
+@pytest.fixture(scope="module", params=KNOWN)
+def folder(request: pytest.FixtureRequest, tiny_model: Model, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A family's model as t5punct saves it, with weights by which each part counts."""
+    name, folder = request.param, tmp_path_factory.mktemp("folder") / request.param
+    torch.manual_seed(4)
+    if name in KINDS:
+        make, config, values = KINDS[name]
+        network = make(config(**SHAPE, **values, vocab_size=len(tiny_model.tokenizer.tokenizer)))
+        if values.get("tie_word_embeddings") is False:
+            network.lm_head.weight = torch.nn.Parameter(torch.empty_like(network.lm_head.weight))
+        model = Model(network, tiny_model.tokenizer, name)
+    else:
+        model = from_encoder(save_tiny_encoder(folder / "encoder", name), FreshDecoderConfig(layers=2), None)
+    for value in model.network.parameters():
+        torch.nn.init.normal_(value, std=0.3)
+    models.save(model, folder)
+    return folder
+
+
+def network_of(folder: Path) -> InferenceT5:
+    network = read_network(folder)
+    assert network is not None
+    return network
+
+
+def test_a_network_has_the_weights_of_transformers_by_their_names(folder: Path) -> None:
+    own, wanted = network_of(folder).state_dict(), models.load(folder).network.state_dict()
+    assert own.keys() == wanted.keys()
+    for name, value in wanted.items():
+        assert torch.equal(own[name], value), name
+
+
+def test_states_votes_and_scale_are_those_of_transformers(folder: Path) -> None:
+    whole = models.load(folder)
+    lean = replace(whole, network=network_of(folder))
+    assert output_scale(lean) == pytest.approx(output_scale(whole), rel=1e-4)
+    ids = torch.randint(3, 60, (3, 30), generator=torch.Generator().manual_seed(1))
+    mask = (torch.arange(30) < torch.tensor([[30], [7], [19]])).long()
+    with torch.inference_mode():
+        assert torch.allclose(lean.encode(ids, mask), whole.encode(ids, mask), atol=1e-5)
+    for votes, wanted in zip(SlotDecoder(lean).votes(WINDOWS), SlotDecoder(whole).votes(WINDOWS), strict=True):
+        for vote, wanted_vote in zip(votes, wanted, strict=True):
+            assert vote.labels.outcomes == wanted_vote.labels.outcomes
+            assert vote.labels.probabilities == pytest.approx(wanted_vote.labels.probabilities, abs=1e-4)
+            assert vote.cases.probabilities == pytest.approx(wanted_vote.cases.probabilities, abs=1e-4)
+
+
+def test_a_padded_batch_has_the_states_of_one_end_to_end(folder: Path) -> None:
+    encoder = network_of(folder).get_encoder()
+    ids = torch.randint(3, 60, (3, 30), generator=torch.Generator().manual_seed(2))
+    mask = (torch.arange(30) < torch.tensor([[30], [7], [19]])).long()
+    with torch.inference_mode():
+        end_to_end, padded = encode_windows(encoder, ids, mask), encode_padded(encoder, ids, mask)
+    assert torch.allclose(padded, end_to_end, atol=1e-5)
+    assert not padded[~mask.bool()].any()
+
+
+def test_int8_on_disk_is_read_too(folder: Path, tmp_path: Path) -> None:
+    models.save(models.load(folder), tmp_path, int8=True)
+    own, wanted = network_of(tmp_path).state_dict(), models.load(tmp_path).network.state_dict()
+    assert all(torch.equal(own[name], value) for name, value in wanted.items())
+
+
+def test_what_does_not_fit_is_left_to_transformers_which_says_so(tagged_model: Model, tmp_path: Path) -> None:
+    models.save(tagged_model, tmp_path)
+    file, config = tmp_path / "model.safetensors", tmp_path / "config.json"
+    weights, values = load_file(file), json.loads(config.read_text())
+    spoiled = {"encoder.final_layer_norm.weight": torch.full((32,), torch.nan)}
+    for changed in (weights | spoiled, weights | {"unknown": torch.ones(2)}, dict([*weights.items()][1:])):
+        save_file(changed, file, metadata={"format": "pt"})
+        assert read_network(tmp_path) is None
+    save_file(weights, file, metadata={"format": "pt"})
+    for name, value in (("d_ff", 65), ("num_layers", None), ("model_type", "umt9"), ("feed_forward_proj", "tanh")):
+        config.write_text(json.dumps(values | {name: value}))
+        assert read_network(tmp_path) is None, name
+    config.write_text(json.dumps({name: value for name, value in values.items() if name != "d_kv"}))
+    assert read_network(tmp_path) is None
+    config.write_text(json.dumps(values))
+    assert read_network(tmp_path) is not None
+    file.write_bytes(b"no weights")
+    with pytest.raises(ModelError, match="cannot be loaded"):
+        Punctuator.from_pretrained(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["base", "small"])
+def test_the_bundled_models_are_equal_in_every_output(name: str) -> None:
+    text = " ".join(tiny_text(12, seed=7)) + " naïve C++ 3.5 don't U.S. 🙂 co-op {x}"
+    config = replace(PunctuatorConfig(), decoding=DecodingConfig(precision="fp32"))
+    lean = Punctuator.from_pretrained(name, config)
+    assert isinstance(lean.model.network, InferenceT5)
+    assert isinstance(lean.model.tokenizer.tokenizer, PieceTokenizer)
+    assert lean.annotate(text) == Punctuator(models.load(name), config).annotate(text)
+
+
+TEXTS = [
+    "we know that's right",
+    "naïve [UNK] <unk> </s> 3.5%, {x}\u2014да \U0001f642",
+    "",
+    "  two  spaces ",
+    "<extra_id_0>,",
+]
+
+
+@pytest.mark.parametrize("source", ["base", "small", *FAMILIES])
+def test_a_tokenizer_gives_what_transformers_gives(source: str, tmp_path: Path) -> None:
+    if source in FAMILIES:
+        model = from_encoder(save_tiny_encoder(tmp_path / "encoder", source), FreshDecoderConfig(), None)
+        models.save(model, tmp_path)
+    folder = tmp_path if source in FAMILIES else models.bundled_folder(source)
+    own: Any = read_tokenizer(folder)
+    wanted: Any = models.load_tokenizer(folder, models.read_task(folder)).tokenizer
+    assert own is not None and len(own) == len(wanted)
+    assert own.get_vocab() == wanted.get_vocab()
+    for name in ("pad_token_id", "eos_token_id", "unk_token_id"):
+        assert getattr(own, name) == getattr(wanted, name)
+    assert sorted(own.all_special_ids) == sorted(wanted.all_special_ids)
+    for text in TEXTS:
+        ids = own.encode(text, add_special_tokens=False)
+        assert ids == wanted.encode(text, add_special_tokens=False)
+        assert own.encode(text) == wanted.encode(text)
+        assert own.convert_ids_to_tokens(ids) == wanted.convert_ids_to_tokens(ids)
+        for skips in (False, True):
+            settings = {"skip_special_tokens": skips, "clean_up_tokenization_spaces": False}
+            assert own.decode(ids, **settings) == wanted.decode(ids, **settings)
+    for token in ("we", "no such piece", "<extra_id_0>", "<extra_id_99>"):
+        assert own.convert_tokens_to_ids(token) == wanted.convert_tokens_to_ids(token)
+
+
+def test_a_tokenizer_that_transformers_builds_is_left_to_it(tagged_model: Model, tmp_path: Path) -> None:
+    models.save(tagged_model, tmp_path)
+    config = tmp_path / "tokenizer_config.json"
+    values = json.loads(config.read_text())
+    config.write_text(json.dumps(values | {"tokenizer_class": "TokenizersBackend"}))
+    assert read_tokenizer(tmp_path) is not None
+    for changed in (
+        {"tokenizer_class": "T5Tokenizer"},
+        {"tokenizer_class": "TokenizersBackend", "add_prefix_space": True},
+        {"tokenizer_class": "TokenizersBackend", "eos_token": "<no such token>"},
+    ):
+        config.write_text(json.dumps(values | changed))
+        assert read_tokenizer(tmp_path) is None, changed
+
+
+def test_what_was_loaded_to_infer_is_saved_with_changes(tmp_path: Path) -> None:
+    model = models.load("small", to_infer=True)
+    network: Any = copy.deepcopy(model.network)
+    network.shared.weight += 1
+    models.save(replace(model, network=network).with_task(max_tokens=77), tmp_path)
+    again = models.load(tmp_path)
+    assert torch.equal(again.network.state_dict()["shared.weight"], model.network.state_dict()["shared.weight"] + 1)
+    assert again.task.max_tokens == 77
+    assert models.same_tokenizer(again.tokenizer, model.tokenizer)
+
+
+def test_what_was_loaded_to_infer_generates_in_each_precision() -> None:
+    model = models.load("small", to_infer=True)
+    config = replace(PunctuatorConfig(), decoding=DecodingConfig("generate"))
+    for changed in (model, with_precision(model, "int8")):
+        punctuator = Punctuator(changed, config)
+        assert not isinstance(punctuator.model.network, InferenceT5)
+        assert punctuator.model.precision == changed.precision
+        wanted = Punctuator(with_precision(models.load("small"), changed.precision), config)
+        assert punctuator.punctuate(TEXTS[0]) == wanted.punctuate(TEXTS[0]) != TEXTS[0]
+
+
+def test_a_punctuator_without_transformers_is_pickled() -> None:
+    punctuator = Punctuator.from_pretrained("small")
+    assert pickle.loads(pickle.dumps(punctuator)).punctuate("how are you today") == "How are you today?"  # noqa: S301
