@@ -29,7 +29,7 @@ from t5punct.t5.tagger import Tagger
 from t5punct.t5.task import TaskConfig
 from t5punct.t5.tokenization import TaskTokenizer
 from t5punct.training.data.vocabulary import VocabularyConfig, train_tokenizer
-from t5punct.training.start.fewer_layers import with_decoder_layers
+from t5punct.training.start.starting_model import with_decoder_layers
 
 WINDOW = WindowInput.of("we know what this is don't we 🙂".split())
 

@@ -25,7 +25,7 @@ EXTRAS_OF = {  # the parts of the package that may import more than the core dep
     "training/": ["train"],
     "training/report/curves.py": ["report"],
     "training/start/lora.py": ["lora"],
-    "training/data/contents_picture.py": ["report"],
+    "training/data/contents.py": ["report"],
     "cli/train.py": ["train"],
     "cli/launchers.py": ["train"],
     "evaluation/metric/": ["evaluate"],

@@ -35,8 +35,8 @@ def report(
 
     from ..config import as_yaml, load
     from ..text.io.files import check_source
+    from ..training.config import ReportConfig
     from ..training.report.page import run_config
-    from ..training.report.report_config import ReportConfig
 
     config = run_config(run)
     wanted = load(ReportConfig, None, overrides or (), current=as_yaml(config.report))

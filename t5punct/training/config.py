@@ -18,7 +18,6 @@ from ..windows.presets import load_preset
 from .examples.delays import DelayConfig
 from .examples.disfluencies import DisfluencyConfig
 from .examples.noise import NoiseConfig
-from .report.report_config import ReportConfig
 from .start.from_encoder import FreshDecoderConfig
 from .start.lora import LoraConfig
 
@@ -27,6 +26,7 @@ SCHEDULES = (
     "linear", "cosine", "cosine_with_restarts", "polynomial", "constant", "constant_with_warmup", "inverse_sqrt",
 )  # fmt: skip
 SCORES = ("micro_f1", "macro_f1", "loss", "tag_loss")  # of validation
+PAGE, PICTURE, VALUES = "report.md", "report.png", "report.json"  # in the run's folder
 
 
 def _at_least(least: float, config: Any, section: str, *names: str) -> None:
@@ -245,6 +245,22 @@ class ValidationConfig:
                 expected="validation.every_steps above 0",
                 fix="set validation.every_steps",
             )
+
+
+@dataclass(frozen=True)
+class ReportConfig:
+    """What report.md compares when a run ends."""
+
+    file: str | None = None  # IWSLT rows or punctuated text to score; null takes validation.file
+    against: str | None = None  # a model to compare with, folder or hub id; null takes init_from
+    max_words: int = 20000  # of the file, the first ones; 0 scores nothing
+    max_seconds: int = 600  # for all models together: fewer words are scored where they would take longer
+
+    def __post_init__(self) -> None:
+        if self.max_words < 0:
+            raise ConfigError(f"report.max_words {self.max_words}", expected="0 or more", fix="set report.max_words")
+        if self.max_seconds < 1:
+            raise ConfigError(f"report.max_seconds {self.max_seconds}", expected="1 or more", fix="set it")
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 
 from t5punct.text.marks import DISFLUENT
 from t5punct.text.words import split
-from t5punct.training.examples.disfluencies import FUNCTION_WORDS
-from t5punct.training.examples.natural import SOUNDS, label_natural_disfluencies
+from t5punct.training.examples.disfluencies import FUNCTION_WORDS, SOUNDS, label_natural_disfluencies
 from t5punct.training.examples.noise import Written
 
 

@@ -9,8 +9,7 @@ import torch
 
 from t5punct.errors import ConfigError
 from t5punct.training.config import SCHEDULES, OptimConfig, TrainConfig
-from t5punct.training.loop.optimisers import freeze_words, rate
-from t5punct.training.loop.schedule import learning_rate
+from t5punct.training.loop.optimisers import freeze_words, learning_rate, rate
 from t5punct.training.loop.train import _step, build, train
 
 

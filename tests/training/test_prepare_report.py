@@ -15,7 +15,7 @@ from tiny import tiny_text
 from t5punct.cli import main
 from t5punct.errors import ConfigError
 from t5punct.text.words import split
-from t5punct.training.data import contents_picture as report_plot
+from t5punct.training.data import contents as report_plot
 from t5punct.training.data.chunks import ChunkConfig
 from t5punct.training.data.contents import as_text
 from t5punct.training.data.corpus import CorpusConfig

@@ -16,12 +16,11 @@ from t5punct.errors import ConfigError, ModelError
 from t5punct.evaluation.evaluate import evaluate_file
 from t5punct.model import Model
 from t5punct.punctuator import Punctuator, PunctuatorConfig
-from t5punct.training.config import DataConfig, LossConfig, TrainConfig
+from t5punct.training.config import DataConfig, LossConfig, ReportConfig, TrainConfig
 from t5punct.training.report import curves, final_scores
 from t5punct.training.report.curves import Point, draw_curves, read_log, seconds_of
 from t5punct.training.report.final_scores import FinalScores
 from t5punct.training.report.page import iter_page_lines, run_config, write_report
-from t5punct.training.report.report_config import ReportConfig
 
 LOG = """{"step": 2, "words": 600, "text_loss": 6.0, "tag_loss": 0.0, "lr": 0.001, "words_per_second": 100.0, "x": 1}
 {"step": 2, "validation_loss": 5.5, "micro_f1": 20.0}

@@ -15,9 +15,8 @@ from t5punct.errors import ConfigError
 from t5punct.training.checkpoint.checkpoint import TrainState
 from t5punct.training.config import LossConfig, TrainConfig, ValidationConfig
 from t5punct.training.loop import train as loop
-from t5punct.training.loop.selection import is_stale, score_of, update_best
 from t5punct.training.loop.train import train
-from t5punct.training.loop.validation import Validator
+from t5punct.training.loop.validation import Validator, is_stale, score_of, update_best
 
 Scores = dict[int, float]  # by step
 

@@ -22,7 +22,7 @@ from t5punct.training.examples.batches import Batch, make_collator
 from t5punct.training.examples.example import ChunkExamples
 from t5punct.training.loop.objective import Losses, Objective
 from t5punct.training.loop.train import train
-from t5punct.training.start.fewer_layers import with_encoder_layers
+from t5punct.training.start.starting_model import with_encoder_layers
 from t5punct.training.teacher.teacher import Teacher
 
 LOSS = LossConfig(tagger_weight=1.0)

@@ -42,7 +42,7 @@ class TrainState:
     epoch: int = 0
     batch: int = 0  # batches of this epoch already seen, on one process
     words: int = 0  # words trained on, all processes together: the first one's times their number
-    # what validation found; see `selection`
+    # what validation found; see `validation`
     score: str = ""  # the name of the score
     best: float | None = None  # its best value
     best_step: int = 0

@@ -20,7 +20,7 @@ import shutil
 from pathlib import Path
 
 from ...t5.folder import TAGGER_FILE
-from ..report.report_config import PAGE, PICTURE, VALUES
+from ..config import PAGE, PICTURE, VALUES
 
 BEST, SCORE_FILE = "best", "score.json"
 _OUTDATED = (TAGGER_FILE, PAGE, PICTURE, VALUES)  # of a folder, for its successor: other weights have other scores

@@ -1,17 +1,15 @@
 """Corpora -> a data set of chunks, in reading order:
 
-prepare           `t5punct prepare`: all of it
-corpus            the settings of one corpus
-sources           where documents come from
-paragraphs        what one document of a text file is
-tables            documents in a column
-timed             words with times
-transcripts       subtitles and recognisers' files
-survey            what a corpus holds, counted in one pass
-corpora           which documents and which share are taken
-chunks            documents -> windows of words
-vocabulary        a new tokenizer
-folder            the data set's folder
-contents          what a data set holds, for its report
-contents_picture  the same as a picture
+prepare      `t5punct prepare`: all of it
+corpus       the settings of one corpus
+sources      where documents come from
+paragraphs   what one document of a text file is
+tables       documents in a column
+transcripts  subtitles, recognisers' files and lines of words with times
+survey       what a corpus holds, counted in one pass
+corpora      which documents and which share are taken
+chunks       documents -> windows of words
+vocabulary   a new tokenizer
+folder       the data set's folder
+contents     what a data set holds, for its report and the picture in it
 """

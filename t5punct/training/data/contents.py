@@ -1,7 +1,7 @@
 """What a data set holds: documents and what became of them, labels, case, lengths, examples, and what looks wrong.
 
-In: a `PrepareConfig`, and the split `train`.  Out: a `PrepareReport`, its text for `report.md`, and for `report.json`
-what a model's card says of the corpora.
+In: a `PrepareConfig`, and the split `train`.  Out: a `PrepareReport`, its text for `report.md`, its picture where
+matplotlib (the extra `report`) is installed, and for `report.json` what a model's card says of the corpora.
 
 `PrepareReport.warnings` may hold "talks.txt: 2 marks in 10,000 words, ...": nobody can learn marks from that.
 """
@@ -12,9 +12,11 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 
+from ...evaluation.plots import save
 from ...text.marks import case_of
 from ...text.words import split
 from .chunks import Chunk
@@ -238,3 +240,31 @@ def _bin(n_words: int) -> int:
 def _range(place: int) -> str:
     low = _LENGTH_BINS[place - 1] + 1 if place else 1
     return f"{low} to {_LENGTH_BINS[place]}" if place < len(_LENGTH_BINS) else f"{low} and more"
+
+
+_BARS = 10  # labels, at most
+
+
+def draw_report(report: PrepareReport, path: Path) -> bool:
+    """Draw the report; False without matplotlib."""
+    if find_spec("matplotlib") is None:
+        return False
+    from matplotlib.figure import Figure
+
+    content = report.content
+    figure = Figure(figsize=(12, 3.8))
+    labels, documents, chunks = figure.subplots(1, 3)
+    marked = [label for label in content.labels if label.name][:_BARS]
+    labels.bar(
+        [f" {label.name} " for label in marked], [1000 * label.count / max(1, content.n_words) for label in marked]
+    )
+    labels.set(title="labels of 1,000 words", xlabel="label")
+    lengths = [[max(1, words) for words in corpus.lengths] for corpus in report.corpora if corpus.lengths]
+    if lengths:
+        documents.hist(lengths, bins=[2.0**power for power in range(0, 20)], stacked=True)
+    documents.set(title="documents, by corpus", xlabel="words of a document", xscale="log")
+    chunks.bar([length.name for length in content.lengths], [length.count for length in content.lengths])
+    chunks.set(title="chunks", xlabel="words of a chunk")
+    chunks.tick_params(axis="x", labelrotation=30)
+    save(figure, path)
+    return True

@@ -21,8 +21,7 @@ from ... import config as settings
 from ...errors import ConfigError, InputError, T5PunctError
 from ...t5.task import ENCODER_TASK, TaskConfig, checked_pauses
 from .chunks import Chunk, ChunkConfig, cut_into_chunks
-from .contents import PrepareReport, as_json, as_text, count_content, count_corpus, iter_warnings
-from .contents_picture import draw_report
+from .contents import PrepareReport, as_json, as_text, count_content, count_corpus, draw_report, iter_warnings
 from .corpora import Piece, iter_documents, plan_pieces
 from .corpus import CorpusConfig
 from .folder import COUNTS, PICTURE, REPORT, SETTINGS, SPLITS, make_data_folder

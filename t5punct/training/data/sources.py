@@ -23,8 +23,16 @@ from ...text.marks import Alphabet
 from .corpus import CorpusConfig
 from .paragraphs import text_documents
 from .tables import hub_documents, is_saved, saved_documents, table_documents
-from .timed import Turn, document_of, turn_of
-from .transcripts import ENDINGS, PREFERRED, is_json_lines, is_table_of_words, transcript_documents
+from .transcripts import (
+    ENDINGS,
+    PREFERRED,
+    Turn,
+    document_of,
+    is_json_lines,
+    is_table_of_words,
+    transcript_documents,
+    turn_of,
+)
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,7 @@
 
 example       a chunk as source and target tokens, with the classes of its slots
 noise         recognition errors
-disfluencies  fillers, repetitions and repairs that are put in
-natural       those that transcribers left in, found by rules
+disfluencies  fillers, repetitions and repairs that are put in, and those that transcribers left in
 delays        which delay a batch is trained with
 batches       examples of about one length, padded
 loading       all of these as the data of a run

@@ -1,4 +1,4 @@
-"""Disfluencies for training, put into clean text: what people say, and training transcripts mostly leave out.
+"""Disfluencies for training: those that are put into clean text, and those that transcribers left in, found by rules.
 
 In: the words of a chunk as they are read and written.  Out: the same with disfluencies, which have no marks.  A model
 that learns to say which words they are gets the sign of disfluent words in their slots (`DISFLUENT`).
@@ -17,6 +17,17 @@ What is imitated (the kinds of Passali 2022, LARD, without its lexicon):
 - a restart: a filler, or the beginning of some other sentence, broken off before a sentence: `did they we left`.
 
 What is not: words broken off inside, and repairs whose parts resemble each other in meaning, as people's do.
+
+Hearings and podcasts keep `um` and `I I`.  If these had no sign, a model would learn that only our own insertions have
+one.  The rules are narrow, since a word that is removed wrongly is worse than one that stays:
+
+- sounds that are no words (`um`, `uh`);
+- `you know`, `I mean` and `like` where commas set them off: `it was, like, late`, but not `I like it`, `you know him`;
+- function words said twice, or pairs that begin with one, but for those that are said so on purpose (`had had`).
+
+>>> said = [Written("i", "I", ","), Written("i", "I", ""), Written("like", "like", ""), Written("it", "it", ".")]
+>>> [word.form + word.label for word in label_natural_disfluencies(said)]
+['I~,', 'I', 'like', 'it.']
 """
 
 from __future__ import annotations
@@ -26,7 +37,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ...errors import ConfigError
-from ...text.marks import NO_LABEL, capitalise, ends_sentence
+from ...text.marks import DISFLUENT, NO_LABEL, capitalise, ends_sentence
 from ...text.spelling import is_first_person
 from .noise import Written
 
@@ -144,3 +155,45 @@ def _inside(word: Written) -> Written:
 def _happens(chance: float, rng: random.Random) -> bool:
     """Whether something happens; nothing is drawn for what never does, so that it changes nothing else."""
     return chance > 0 and rng.random() < chance
+
+
+SOUNDS = frozenset(("um", "uh", "er", "erm", "uhm", "umm", "uhh"))
+MARKERS = (("you", "know"), ("i", "mean"), ("like",))
+SAID_TWICE_ON_PURPOSE = frozenset(("that", "had", "is", "was", "so", "do", "did", "her", "in", "on", "over"))
+_LINKS = frozenset(("and", "or", "by", "to"))  # on and on and on
+_LONGEST_REPETITION = 2  # words
+
+
+def label_natural_disfluencies(words: Sequence[Written]) -> list[Written]:
+    """Return the words; the label of each word that is to be left out begins with `DISFLUENT`."""
+    places = set[int]()
+    for place, word in enumerate(words):
+        if word.read in SOUNDS:
+            places.add(place)
+        for n_words in range(1, _LONGEST_REPETITION + 1):
+            if _is_said_twice(words[place : place + 2 * n_words], n_words):
+                places.update(range(place, place + n_words))
+        places.update(range(place, place + _marker_words(words, place)))
+    return [
+        replace(word, label=DISFLUENT + word.label) if place in places else word for place, word in enumerate(words)
+    ]
+
+
+def _is_said_twice(words: Sequence[Written], n_words: int) -> bool:
+    """Whether the first half of some words is a slip of the tongue, which the second half repeats."""
+    first, second = ([word.read for word in half] for half in (words[:n_words], words[n_words:]))
+    if first != second or any(ends_sentence(word.label) for word in words[:n_words]):
+        return False
+    is_on_purpose = first[0] in SAID_TWICE_ON_PURPOSE if n_words == 1 else not _LINKS.isdisjoint(first)
+    return first[0] in FUNCTION_WORDS and not is_on_purpose
+
+
+def _marker_words(words: Sequence[Written], place: int) -> int:
+    """How many words from a place on are a marker that commas set off; 0 if they are none."""
+    is_set_off = bool(words[place - 1].label) if place else words[0].form != words[0].read
+    for marker in MARKERS:
+        said = words[place : place + len(marker)]
+        is_marker = tuple(word.read for word in said) == marker
+        if is_set_off and is_marker and said[-1].label == "," and not any(word.label for word in said[:-1]):
+            return len(marker)
+    return 0

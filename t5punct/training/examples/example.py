@@ -27,8 +27,7 @@ from ...text.marks import DISFLUENT, NO_LABEL, ends_sentence
 from ...text.words import split
 from ..config import DataConfig
 from ..teacher.labels import Labels, Taught
-from .disfluencies import add_disfluencies
-from .natural import label_natural_disfluencies
+from .disfluencies import add_disfluencies, label_natural_disfluencies
 from .noise import Written, add_noise
 
 IGNORED = -100  # target positions that the loss leaves out

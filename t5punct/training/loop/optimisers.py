@@ -1,14 +1,16 @@
-"""The optimisers: AdamW, Adafactor, or Muon for the matrices and AdamW for the rest.
+"""The optimisers, AdamW, Adafactor, or Muon for the matrices and AdamW for the rest; and their rates over the steps.
 
-In: an `Objective` and an `OptimConfig`.  Out: one or two torch optimisers, stepped together.
+In: an `Objective` and an `OptimConfig`.  Out: one or two torch optimisers, stepped together, and a scheduler for each.
 
-`build_optimisers(objective, OptimConfig(name="muon", lr=2e-3, embedding_lr=1e-2))` gives a Muon and an AdamW.
+`build_optimisers(objective, OptimConfig(name="muon", lr=2e-3, embedding_lr=1e-2))` gives a Muon and an AdamW,
+`learning_rate(OptimConfig(schedule="cosine", warmup_steps=200), optimiser, n_steps=5000, done=0)` a scheduler.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -127,3 +129,30 @@ def rate(name: str, value: torch.Tensor, lr: float) -> float:
         return lr
     rms = float(value.detach().float().pow(2).mean().sqrt())
     return lr * max(rms, 0.1 * _TYPICAL_RMS) / _TYPICAL_RMS
+
+
+def warm_up_warnings(config: OptimConfig, n_steps: int) -> Iterator[str]:
+    """Yield warnings if a run ends before its warm-up does."""
+    if config.schedule != "constant" and config.warmup_steps >= n_steps:
+        yield (
+            f"a warm-up of {config.warmup_steps} steps in a run of {n_steps}: the learning rate never reaches "
+            "optim.lr; expected a warm-up that is shorter than the run; lower optim.warmup_steps"
+        )
+
+
+def rate_now(config: OptimConfig, schedule: Any) -> float:
+    """Return the scheduled value of `optim.lr`: the groups of an optimiser may have rates of their own."""
+    return config.lr * float(schedule.lr_lambdas[0](schedule.last_epoch))
+
+
+def learning_rate(config: OptimConfig, optimiser: torch.optim.Optimizer, n_steps: int, done: int) -> Any:
+    """Return the learning rate over the run's steps, of which `done` are over."""
+    from transformers import get_scheduler
+
+    schedule = get_scheduler(config.schedule, optimiser, config.warmup_steps, n_steps)
+    with warnings.catch_warnings():
+        # of a schedule that is stepped before its optimiser: an earlier process has made the optimiser's steps
+        warnings.filterwarnings("ignore", ".*lr_scheduler.step.*", UserWarning)
+        for _ in range(done):
+            schedule.step()
+    return schedule

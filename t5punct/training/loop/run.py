@@ -31,12 +31,10 @@ from ..start.starting_model import make_starting_model
 from ..start.suitability import check_suitable
 from ..teacher.teacher import teacher_of
 from .objective import Objective
-from .optimisers import build_optimisers, freeze, freeze_words
-from .schedule import learning_rate, warm_up_warnings
-from .selection import score_of
+from .optimisers import build_optimisers, freeze, freeze_words, learning_rate, warm_up_warnings
 from .sharding import check_sharded
 from .trackers import tracker_settings
-from .validation import Validator
+from .validation import Validator, score_of
 
 _log = logging.getLogger(__name__)
 

@@ -22,11 +22,11 @@ from ..checkpoint.resuming import flatten_settings
 from ..config import TrainConfig
 from ..examples.delays import draw_delay
 from .objective import Losses
+from .optimisers import rate_now
 from .progress import RunLog
 from .run import Run, build
-from .schedule import rate_now
-from .selection import is_stale, score_of, update_best
 from .trackers import end_trackers, start_trackers
+from .validation import is_stale, score_of, update_best
 
 _log = logging.getLogger(__name__)
 

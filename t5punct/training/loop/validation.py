@@ -1,13 +1,20 @@
-"""Loss and scores during training, on text that the model does not train on.
+"""Loss and scores during training, on text that the model does not train on; which model is the best of a run.
 
-In: the model as it is; the data set's split `validation`, and a file if the config names one.  Out: a line of the log.
+In: the model as it is; the data set's split `validation`, and a file if the config names one.  Out: a line of the log;
+where the run stands with its best score, and whether it has stopped getting better.
 
 The loss is the text loss, a mean over the target tokens of at most 200 chunks: cheap, and comparable with the
 training's `text_loss`.  The scores are those of `t5punct evaluate`.
+
+>>> state = update_best(TrainState(step=5), {"step": 5, "micro_f1": 61.0}, "micro_f1")
+>>> state = update_best(replace(state, step=10), {"step": 10, "micro_f1": 60.5}, "micro_f1")
+>>> state.best, state.best_step, state.stale, is_stale(state, patience=2), is_stale(state, patience=1)
+(61.0, 5, 1, False, True)
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -21,7 +28,8 @@ from ...model import Model
 from ...punctuator import Punctuator, PunctuatorConfig
 from ...text.io.files import read_lines
 from ...text.io.iwslt import is_iwslt, read_rows
-from ..config import LossConfig, ValidationConfig
+from ..checkpoint.checkpoint import TrainState
+from ..config import LossConfig, TrainConfig, ValidationConfig
 from ..examples.batches import make_collator
 from ..examples.example import IGNORED, ChunkExamples
 from .objective import Objective
@@ -100,3 +108,32 @@ def _check_file(path: str) -> None:
     words = read_rows(path) if is_iwslt(path) else [line for line in read_lines(path) if line.strip()]
     if not words:
         raise InputError(f"{path} holds no words", expected="punctuated text", fix="check validation.file")
+
+
+LOGGED = {"loss": "validation_loss", "tag_loss": "validation_tag_loss"}  # other scores are logged by their own names
+
+
+def score_of(config: TrainConfig) -> str:
+    """Return the score that decides: the config's, else what the run has of micro F1, text loss and tagger's loss."""
+    if config.validation.score is not None:
+        return config.validation.score
+    if config.validation.file is not None:
+        return "micro_f1"
+    return "loss" if config.loss.text_weight else "tag_loss"
+
+
+def update_best(state: TrainState, line: Mapping[str, float], score: str) -> TrainState:
+    """Return the state after a validation, whose line of the log is given; an equal score is no better one.
+
+    With another score than before (a resumed run may change it) the search for the best begins anew.
+    """
+    value = line[LOGGED.get(score, score)]
+    known = state.best if state.score == score else None
+    if known is None or (value < known if score in LOGGED else value > known):
+        return replace(state, score=score, best=value, best_step=state.step, stale=0)
+    return replace(state, stale=state.stale + 1)
+
+
+def is_stale(state: TrainState, patience: int | None) -> bool:
+    """Return whether so many validations in a row have found nothing better; never without a patience."""
+    return patience is not None and state.stale >= patience

@@ -1,8 +1,7 @@
 """A finished run on paper, in reading order:
 
-page           `report.md`
-final_scores   what the model scores, and what it gained
-curves         the log as a picture
-card           the model card
-report_config  the settings of all of them
+page          `report.md`
+final_scores  what the model scores, and what it gained
+curves        the log as a picture
+card          the model card
 """

@@ -22,11 +22,10 @@ from ...evaluation.score_table import score_text
 from ...model import bundled_names
 from ...t5.task import TaskConfig
 from ..checkpoint.checkpoint import TRAIN_FILE
-from ..config import TrainConfig
+from ..config import VALUES, TrainConfig
 from ..data.corpus import CorpusConfig
 from ..data.folder import COUNTS, SETTINGS
 from ..data.prepare import PrepareConfig
-from .report_config import VALUES
 
 CARD = "README.md"
 _MADE = "<!-- written by t5punct export; a card without this line is kept -->"

@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...errors import T5PunctError
-from ..config import TrainConfig
-from .report_config import ReportConfig
+from ..config import ReportConfig, TrainConfig
 
 if TYPE_CHECKING:
     from ...evaluation.comparison import Comparison

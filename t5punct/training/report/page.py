@@ -24,10 +24,9 @@ from ...evaluation.score_table import as_json, comparison_json, difference_cells
 from ...evaluation.significance import interval
 from ...text.io.files import writing
 from ..checkpoint.checkpoint import TRAIN_FILE
-from ..config import TrainConfig
+from ..config import PAGE, PICTURE, VALUES, TrainConfig
 from .curves import Point, draw_curves, log_of, read_log, seconds_of
 from .final_scores import FinalScores, final_scores
-from .report_config import PAGE, PICTURE, VALUES
 
 _PACKAGES = ("t5punct", "torch", "transformers", "accelerate", "datasets", "tokenizers")
 _SHOWN_POINTS = 12  # of the log, in the table

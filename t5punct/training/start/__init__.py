@@ -1,8 +1,7 @@
 """The model that a run begins with, in reading order:
 
-starting_model  of a checkpoint, of `init_from`, or with random weights
+starting_model  of a checkpoint, of `init_from` with some layers or all, or with random weights
 from_encoder    a pre-trained encoder under a fresh T5 decoder
-fewer_layers    some layers of a model only
 new_marks       a sign that the model did not know
 suitability     whether data, tokenizer and model suit each other
 fitting         a tagger, fitted on frozen states

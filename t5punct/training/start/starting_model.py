@@ -1,22 +1,27 @@
-"""The model that a run starts from.
+"""The model that a run starts from, with all of its layers or some.
 
 In: a `TrainConfig`.  Out: the model of its last checkpoint, of `init_from`, or one with random weights.
 
-`make_starting_model(TrainConfig(init_from="t5-small", encoder_layers=[0, 2, 4], data=...))` has three encoder layers.
+`make_starting_model(TrainConfig(init_from="t5-small", encoder_layers=[0, 2, 4], data=...))` has three encoder layers:
+copies of those that were chosen, as the bundled `small` begins.
 """
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from ... import model as models
-from ...t5.layers import encoder_layers
+from ...errors import ConfigError
+from ...t5.encoder_t5 import EncoderT5
+from ...t5.layers import blocks_of, encoder_layers
 from ...t5.task import TaskConfig
 from ...t5.weights import is_encoder
 from ..config import TrainConfig
 from ..examples.delays import check_layers
 from ..examples.loading import read_prepare_config
-from .fewer_layers import with_decoder_layers, with_encoder_layers
 from .from_encoder import from_encoder
 from .new_marks import match_disfluencies
 from .suitability import check_tokenizer
@@ -58,3 +63,45 @@ def _given(config: TrainConfig) -> models.Model:
     check_tokenizer(config, model)
     model = with_encoder_layers(model, config.encoder_layers) if config.encoder_layers else model
     return with_decoder_layers(model, config.decoder_layers) if config.decoder_layers else model
+
+
+def with_decoder_layers(model: models.Model, n_layers: int) -> models.Model:
+    """Return a model with this one's first decoder layers only, to be trained on.
+
+    A shallow decoder is what slot decoding wants: the encoder runs once, the decoder several times (Kasai 2021).
+    Raises ConfigError if it has fewer.
+    """
+    network: Any = copy.deepcopy(model.network)
+    n_found = len(network.decoder.block)
+    if not 1 <= n_layers <= n_found:
+        raise ConfigError(f"{n_layers} decoder layers", expected=f"1 to {n_found}", fix="check decoder_layers")
+    network.decoder.block = network.decoder.block[:n_layers]
+    network.config.num_decoder_layers = network.decoder.config.num_layers = n_layers
+    return replace(model, network=network)
+
+
+def with_encoder_layers(model: models.Model, layers: Sequence[int]) -> models.Model:
+    """Return a model with some of this one's encoder layers only, to be trained on.
+
+    It forgets which layers look ahead with a delay (`t5/delay.py`): they are other layers now.  In most T5s only the
+    first layer has relative position biases, which all layers use: they go to the first one that is kept.
+    Raises ConfigError for layers that it does not have.
+    """
+    network: Any = copy.deepcopy(model.network)
+    blocks = blocks_of(network.encoder)
+    n_found = len(blocks)
+    if not layers or list(layers) != sorted(set(layers)) or not 0 <= layers[0] <= layers[-1] < n_found:
+        raise ConfigError(f"encoder layers {layers}", expected=f"some of 0 to {n_found - 1}", fix="set encoder_layers")
+    kept = type(blocks)(blocks[index] for index in layers)
+    network.config.num_layers = len(layers)
+    if isinstance(network, EncoderT5):
+        network.encoder.encoder.layer = kept
+        network.encoder.config.num_hidden_layers = len(layers)
+        network.config.encoder = {**network.config.encoder, "num_hidden_layers": len(layers)}
+    else:
+        old, new = (blocks[index].layer[0].SelfAttention for index in (0, layers[0]))
+        if not new.has_relative_attention_bias:
+            new.relative_attention_bias, new.has_relative_attention_bias = old.relative_attention_bias, True
+        network.encoder.block = kept
+        network.encoder.config.num_layers = len(layers)
+    return replace(model, network=network).with_task(delay_left_words=None, delay_layers=[])
