@@ -46,11 +46,6 @@ def source_lines(source: str | Path) -> Iterator[str]:
         yield line.removesuffix("\n")
 
 
-def source_text(source: str | Path) -> str:
-    """Return the whole text of a file, a pipe, or `-` for standard input, with its last line end."""
-    return "".join(source_lines_with_ends(source))
-
-
 def check_source(source: str | Path) -> None:
     """Raise InputError if there is nothing to read; to be called before a model is loaded."""
     path = Path(source)

@@ -203,20 +203,12 @@ def _read_iwslt(path: Path, corpus: CorpusConfig, pauses_ms: tuple[int, ...]) ->
     )
 
 
-def _read_csv(path: Path, corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> Iterator[str]:
-    yield from table_documents("csv", path, corpus.column)
-
-
-def _read_parquet(path: Path, corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> Iterator[str]:
-    yield from table_documents("parquet", path, corpus.column)
-
-
 READERS: dict[str, Reader] = {  # by ending, packed or not
     ".txt": _read_text,
     ".jsonl": _read_jsonl,
     **dict.fromkeys(ENDINGS, _read_transcript),
     ".json": _read_json,
     ".tsv": _read_tsv,
-    ".csv": _read_csv,
-    ".parquet": _read_parquet,
+    ".csv": lambda path, corpus, _: table_documents("csv", path, corpus.column),
+    ".parquet": lambda path, corpus, _: table_documents("parquet", path, corpus.column),
 }

@@ -20,7 +20,7 @@ from t5punct.text.io.files import (
     new_file_mode,
     read_lines,
     source_lines,
-    source_text,
+    source_lines_with_ends,
     unpacked_name,
     writable,
     writing,
@@ -49,12 +49,12 @@ def test_text_is_read_whatever_it_is_packed_in(
 ) -> None:
     write(tmp_path / name, mark + TEXT.encode() + b"\n")
     assert list(read_lines(tmp_path / name)) == TEXT.split("\n")
-    assert source_text(str(tmp_path / name)) == TEXT + "\n"
+    assert "".join(source_lines_with_ends(str(tmp_path / name))) == TEXT + "\n"
 
 
 def test_windows_line_ends_come_back_as_they_were(tmp_path: Path) -> None:
     (tmp_path / "crlf.txt").write_bytes(b"we know\r\nthat\r\n")
-    assert source_text(tmp_path / "crlf.txt") == "we know\r\nthat\r\n"
+    assert "".join(source_lines_with_ends(tmp_path / "crlf.txt")) == "we know\r\nthat\r\n"
 
 
 def test_a_byte_order_mark_counts_only_at_the_very_start() -> None:
@@ -63,7 +63,7 @@ def test_a_byte_order_mark_counts_only_at_the_very_start() -> None:
 
 def test_an_empty_file_has_no_lines(tmp_path: Path) -> None:
     (tmp_path / "empty").write_bytes(b"")
-    assert source_text(tmp_path / "empty") == ""
+    assert "".join(source_lines_with_ends(tmp_path / "empty")) == ""
 
 
 def test_lines_are_read_one_by_one(tmp_path: Path) -> None:
@@ -97,15 +97,15 @@ def test_lines_are_read_one_by_one(tmp_path: Path) -> None:
 def test_what_is_not_text_is_refused_in_one_line(tmp_path: Path, name: str, data: bytes, message: str) -> None:
     (tmp_path / name).write_bytes(data)
     with pytest.raises(InputError, match=message) as caught:
-        source_text(tmp_path / name)
+        list(source_lines_with_ends(tmp_path / name))
     assert "\n" not in str(caught.value)
 
 
 def test_a_missing_file_or_a_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"no file .*none\.txt; expected an existing text file"):
-        source_text(tmp_path / "none.txt")
+        list(source_lines_with_ends(tmp_path / "none.txt"))
     with pytest.raises(InputError, match="is a folder; expected a text file"):
-        source_text(tmp_path)
+        list(source_lines_with_ends(tmp_path))
 
 
 def test_a_file_appears_whole_when_the_block_ends_well(tmp_path: Path) -> None:
@@ -133,10 +133,10 @@ def test_a_pipe_is_read_once_and_refused_where_it_would_be_read_again(tmp_path: 
 
 def test_a_dash_is_standard_input_which_may_be_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"we\nknow\n")))
-    assert source_text("-") == "we\nknow\n"
+    assert "".join(source_lines_with_ends("-")) == "we\nknow\n"
     monkeypatch.setattr(sys, "stdin", None)
     with pytest.raises(InputError, match="standard input is closed; expected text on it; name a file"):
-        source_text("-")
+        list(source_lines_with_ends("-"))
 
 
 @pytest.mark.parametrize(
