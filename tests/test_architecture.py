@@ -35,6 +35,7 @@ FLOORS = [  # a room, or a file beside the rooms, imports from lower floors only
     {"streaming"},
     {"evaluation"},
     {"training", "warmstart"},
+    {"serve"},
     {"cli"},
     {"__main__"},
 ]

@@ -32,6 +32,8 @@ EXTRAS_OF = {  # the parts of the package that may import more than the core dep
     "evaluation/plots.py": ["report"],
     "batch/distributed.py": ["ray"],
     "t5/onnx.py": ["onnx"],
+    "serve/": ["serve"],
+    "cli/fields.py": ["serve"],
 }
 SOURCES = {
     str(path.relative_to(ROOT / "t5punct")): path.read_text(encoding="utf-8")
@@ -73,7 +75,7 @@ def test_an_import_of_what_is_not_installed_is_found(path: str, name: str) -> No
 
 
 def test_a_command_knows_the_packages_of_its_extra() -> None:
-    assert {extra: set(packages) for extra, packages in PACKAGES.items()} == {
+    assert {extra: {*map(canonicalize_name, packages)} for extra, packages in PACKAGES.items()} == {
         extra: named(PROJECT["optional-dependencies"][extra]) for extra in PACKAGES
     }
 

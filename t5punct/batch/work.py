@@ -90,10 +90,13 @@ class Work:
         return Outcome(n_written, self._n_words, tuple(failures), dict(self._removed))
 
     def read(self, source: str, format: str | None) -> Transcript:
-        """Return a file, whose words know of pauses if the model does, and of the user's terms."""
-        task, terms = self._punctuator.model.task, self._terms
-        transcript = read_transcript(source, format=format, alphabet=task.alphabet)
-        if pauses_ms := task.pauses_ms:
+        """Return a file, prepared."""
+        return self.prepare(read_transcript(source, format=format, alphabet=self._punctuator.model.task.alphabet))
+
+    def prepare(self, transcript: Transcript) -> Transcript:
+        """Return a transcript whose words know of pauses if the model does, and of the user's terms."""
+        terms = self._terms
+        if pauses_ms := self._punctuator.model.task.pauses_ms:
             transcript = transcript.with_items(lambda items: add_pauses(items, pauses_ms))
         return transcript.with_items(lambda items: apply_terms(items, terms)) if terms else transcript
 

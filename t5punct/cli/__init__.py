@@ -1,5 +1,5 @@
-"""The command line: `t5punct punctuate | stream | evaluate | presets | tune | warmstart | prepare | label | train |
-report | export`.
+"""The command line: `t5punct punctuate | stream | serve | evaluate | presets | tune | warmstart | prepare | label |
+train | report | export`.
 
 In: arguments, files, standard input.  Out: text or json on standard output or in files; exit code 2 and one line on
 standard error for a user's mistake.
@@ -25,6 +25,7 @@ from .presets import presets
 from .process import collect_as_usual, collect_seldom
 from .punctuate import punctuate
 from .report import report
+from .serve import serve
 from .stream import stream
 from .train import prepare, train
 from .tune import tune
@@ -42,6 +43,7 @@ app = typer.Typer(
 EXAMPLES: dict[Callable[..., None], str] = {  # of each command, in the order of the help
     punctuate: "t5punct punctuate talk.txt --style talk -o talk-punctuated.txt",
     stream: "printf 'how are you today' | t5punct stream --lookahead 2",
+    serve: "t5punct serve --port 8008\ncurl -d 'how are you today' http://127.0.0.1:8008/v1/punctuate",
     evaluate: "t5punct evaluate test2011.tsv --preset side-by-side",
     presets: "t5punct presets mask-combine-4 > mine.yaml\nt5punct punctuate talk.txt --preset mine.yaml",
     tune: "t5punct tune dev.tsv budget=4 -o mine.yaml\nt5punct punctuate talk.txt --preset mine.yaml",

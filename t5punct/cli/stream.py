@@ -13,62 +13,43 @@ import signal
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .options import Disfluencies, Json, KeepMarks, NoCase, StreamOptions, expert, with_model_options
+from ..extras import need
+from .live import LiveOptions
+from .options import Json, with_model_options
 from .removed import report_removed
 
 if TYPE_CHECKING:
-    from ..streaming import Committed, StreamingPunctuator
-    from ..text.io.live import Arrival
-    from ..text.render import AnnotatedWord
+    from ..text.io.live import Arrival, TimedWord
 
-
-Policy = Annotated[
-    str,
-    typer.Option(
-        help="When a slot is decided: fixed (after --lookahead words), delay (the same, by a tagger that reads each "
-        "word once, with models that were trained so), entropy (as soon as the model is sure) or sentence (once a "
-        "sentence's end is followed by some words)."
-    ),
-]
-Decide = Annotated[
-    str, expert(help="seq2seq (the window is written), or classify (a slot is asked about; for models trained so).")
-]
+    Say = Callable[[Sequence[TimedWord]], None]  # words as they arrive; none of them: a silence
 
 
 @with_model_options
 def stream(
-    options: StreamOptions,
-    policy: Policy = "fixed",
-    lookahead: Annotated[int, typer.Option(min=0, help="Policies fixed and delay: words that must follow a slot.")] = 4,
-    max_delay_ms: Annotated[
-        int | None,
-        typer.Option(min=1, show_default="none", help="A silence of this length commits everything that was heard."),
-    ] = None,
+    options: LiveOptions,
     timed: Annotated[
         bool, typer.Option("--timed", help='INPUT is lines of {"word": .., "start": .., "end": ..}, in seconds.')
     ] = False,
     provisional: Annotated[
         bool, typer.Option("--provisional", help="With --json: also the tail that may still change.")
     ] = False,
-    decide: Decide = "seq2seq",
-    window: Annotated[int, expert(min=1, help="Words the model sees at once; not with policy delay.")] = 32,
-    l_min: Annotated[int, expert(min=0, help="Policy entropy: the fewest words that must follow.")] = 1,
-    l_max: Annotated[int, expert(min=0, help="Policy entropy: the most that are waited for.")] = 6,
-    threshold: Annotated[
-        str,
-        expert(help="Policy entropy: decide at so many bits or fewer; or a number for each lookahead, 0.2,0.4,..."),
-    ] = "0.5",
-    every: Annotated[int, expert(min=1, help="Policy sentence: look once in so many words.")] = 4,
-    after: Annotated[int, expert(min=0, help="Policy sentence: words that must follow a sentence's end.")] = 4,
-    keep_marks: KeepMarks = False,
-    no_case: NoCase = False,
-    disfluencies: Disfluencies = "keep",
     as_json: Json = False,
+    server: Annotated[
+        str | None,
+        typer.Option(
+            show_default="none",
+            metavar="ADDRESS",
+            help="Let a service decide, such as ws://127.0.0.1:8008 of `t5punct serve`; over lost connections no word "
+            "is lost or comes twice.  Its token: the variable T5PUNCT_TOKEN.",
+        ),
+    ] = None,
 ) -> None:
     """Punctuate words as they arrive; what is printed never changes.
 
@@ -79,43 +60,78 @@ def stream(
     if sys.stdin is None:
         raise InputError("standard input is closed", expected="an open one", fix="give the words through a pipe")
     with _Interruptible() as interrupt:  # also while libraries and the model are loaded
-        from ..streaming import StreamConfig, StreamingPunctuator
         from ..text.io.live import arrivals
-        from ..text.render import RenderConfig
 
-        thresholds = _numbers(threshold)
-        config = StreamConfig(
-            policy, decide, window, lookahead, l_min, l_max, thresholds, every, after, max_delay_ms=max_delay_ms
-        )
-        render = RenderConfig(case=not no_case, keep_marks=keep_marks, disfluencies=disfluencies)
-        live = StreamingPunctuator(options.punctuator(render), config)
         printer = _Printer(as_json)
-        source = arrivals(sys.stdin.fileno(), timed=timed, silence_ms=max_delay_ms, stop=interrupt.descriptor)
-        n_problems = _print_all(source, live, printer, provisional)
-    report_removed(printer.removed, live.state.n_committed, disfluencies)
-    if n_problems and not live.state.n_seen:
+        silence_ms = options.max_delay_ms
+        options.stream()  # a mistake is said before anything is loaded
+        with (
+            _here(options, printer, provisional)
+            if server is None
+            else _at(server, options, printer, provisional) as say
+        ):
+            source = arrivals(sys.stdin.fileno(), timed=timed, silence_ms=silence_ms, stop=interrupt.descriptor)
+            n_problems = _say_all(source, say)
+        printer.end()
+    report_removed(printer.removed, printer.n_words, options.disfluencies)
+    if n_problems and not printer.n_words:
         raise typer.Exit(2)
     if interrupt.received:
         raise typer.Exit(128 + interrupt.received[0])
 
 
-def _print_all(source: Iterable[Arrival], live: StreamingPunctuator, printer: _Printer, provisional: bool) -> int:
-    """Print words as they become final, to the last; the number of lines that could not be read."""
+def _say_all(source: Iterable[Arrival], say: Say) -> int:
+    """Say words as they arrive, and silences; the number of lines that could not be read."""
     n_problems = 0
     for arrival in source:
         if arrival.problem:  # one bad line is no reason to lose the words after it
             typer.echo(f"t5punct: {arrival.problem}", err=True)
             n_problems += 1
-            continue
-        for words in [[word] for word in arrival.words] or [[]]:  # each word is printed as soon as it can be
-            started = time.perf_counter()
-            printer.commit(live.push(words) if words else live.flush(), started)
-        if provisional:
-            printer.tail(live.provisional())
-    started = time.perf_counter()
-    printer.commit(live.finish(), started)
-    printer.end()
+        else:
+            say(arrival.words)
     return n_problems
+
+
+@contextmanager
+def _here(
+    options: LiveOptions, printer: _Printer, provisional: bool
+) -> Iterator[Callable[[Sequence[TimedWord]], None]]:
+    """Decide in this process; gives what words, or a silence, are said to."""
+    from ..streaming import Committed, StreamingPunctuator
+    from ..streaming.events import committed_events, provisional_event
+
+    live = StreamingPunctuator(options.punctuator(options.render()), options.stream())
+
+    def tell(commit: Callable[[], Sequence[Committed]]) -> None:
+        started = time.perf_counter()
+        words = commit()
+        spent_ms = round(1000 * (time.perf_counter() - started), 1)
+        for event in committed_events(words, printer.n_chars, spent_ms)[0]:
+            printer.put(event)
+
+    def say(words: Sequence[TimedWord]) -> None:
+        for word in words:  # each word is printed as soon as it can be
+            tell(partial(live.push, [word]))
+        if not words:
+            tell(live.flush)
+        if provisional:
+            printer.put(provisional_event(live.provisional()))
+
+    yield say
+    tell(live.finish)
+
+
+@contextmanager
+def _at(server: str, options: LiveOptions, printer: _Printer, provisional: bool) -> Iterator[Say]:
+    """Let a service decide."""
+    need("serve")
+    from ..serve.client import RemoteStream, stream_address
+    from ..serve.messages import flush_message, words_message
+
+    asked = {**options.asked_of_a_service(), **({"provisional": True} if provisional else {})}
+    token = os.environ.get("T5PUNCT_TOKEN")
+    with RemoteStream(stream_address(server, asked), printer.put, token) as remote:
+        yield lambda words: remote.say(words_message(words) if words else flush_message())
 
 
 class _Interruptible:
@@ -154,55 +170,29 @@ class _Printer:
 
         # bytes that are no UTF-8 come out as they came in; json names them, \udcff for the byte ff
         errors = "backslashreplace" if as_json else "surrogateescape"
-        self._as_json, self._n_chars, self._out = as_json, 0, standard_output(errors)
+        self._as_json, self._out = as_json, standard_output(errors)
+        self.n_chars = self.n_words = 0  # of what is written without --json
         self.removed: Counter[str] = Counter()
 
-    def commit(self, words: Sequence[Committed], started: float) -> None:
-        """Print words; `started`: when the work on them began, by `time.perf_counter`."""
+    def put(self, event: Mapping[str, Any]) -> None:
+        """Print an event, as json or as the text of its word."""
         import json
 
-        from ..transcripts.words_out import seconds
-
-        spent_ms = round(1000 * (time.perf_counter() - started), 1)
-        for word in words:
-            is_removed = word.annotated.is_removed
-            if is_removed:
-                self.removed[word.annotated.word.lower()] += 1
-            space = " " * bool(self._n_chars and not is_removed)
-            begin, end = self._n_chars + len(space), self._n_chars + len(space) + len(word.text)
-            if self._as_json:
-                event = {
-                    **word.annotated.as_dict(),
-                    **seconds(word.start_ms, word.end_ms),
-                    "start_char": begin,  # in what is written without --json
-                    "end_char": end,
-                    "delay_words": word.delay_words,
-                    "decision_ms": spent_ms,
-                }
-                self._write(json.dumps(event, ensure_ascii=False) + "\n")
-            else:
-                self._write(space + word.text)
-            self._n_chars = end
-
-    def tail(self, words: Sequence[AnnotatedWord]) -> None:
-        import json
-
-        texts = [word.text for word in words if not word.is_removed]
-        self._write(json.dumps({"provisional": texts}, ensure_ascii=False) + "\n")
+        if "provisional" not in event:
+            self.n_words += 1
+            if not event["text"]:
+                self.removed[event["word"].lower()] += 1
+            space = " " * (event["start_char"] - self.n_chars)
+            self.n_chars = event["end_char"]
+            if not self._as_json:
+                self._write(space + event["text"])
+        if self._as_json:
+            self._write(json.dumps(event, ensure_ascii=False) + "\n")
 
     def end(self) -> None:
-        if self._n_chars and not self._as_json:
+        if self.n_chars and not self._as_json:
             self._write("\n")
 
     def _write(self, text: str) -> None:
         self._out.write(text)
         self._out.flush()
-
-
-def _numbers(text: str) -> list[float]:
-    from ..errors import ConfigError
-
-    try:
-        return [float(number) for number in text.split(",")]
-    except ValueError as error:
-        raise ConfigError(f"threshold {text!r}", expected="a number, or several with commas", fix="use 0.5") from error

@@ -119,13 +119,19 @@ def read_transcript(source: str | Path, *, format: str | None = None, alphabet: 
     Raises ConfigError for an unknown format, and InputError for what cannot be read as it, as `format_of` does, and if
     no format is given, the name shows text or nothing, and the first lines are of subtitles or json.
     """
+    return read_lines_as(source_lines_with_ends(source, keep_bom=True), str(source), format, alphabet)
+
+
+def read_lines_as(
+    lines: Iterable[str], source: str, format: str | None = None, alphabet: Alphabet | None = None
+) -> Transcript:
+    """Return the same of lines with their ends; `source`: the name of the file that they are of."""
     name = format or format_of(source)
     if name not in FORMATS:
         raise ConfigError(f"format {name!r}", expected=f"one of {', '.join(FORMATS)}", fix="check --format")
-    lines = source_lines_with_ends(source, keep_bom=True)
     if format is None and name == "text":
-        lines = _that_are_text(lines, str(source))
-    return transcript_of(lines, name, alphabet, str(source))
+        lines = _that_are_text(lines, source)
+    return transcript_of(lines, name, alphabet, source)
 
 
 def transcript_of(

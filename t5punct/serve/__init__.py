@@ -1,0 +1,18 @@
+"""A service for texts and live streams over HTTP and WebSocket (docs/guides/serve.md).
+
+In reading order:
+
+    config    where it listens, and its limits
+    requests  what a request asks for; `cli/fields.py` reads it
+    engine    one model for many clients: what arrives while it works is decided together
+    texts     a request's body -> the transcript, and its answer in pieces
+    messages  what a client and a stream say to each other, as json
+    live      one stream over a WebSocket
+    guard     what is refused before anything else: hosts, origins, tokens, large bodies
+    schema    what /openapi.json says of texts
+    metrics   counts and latencies, as Prometheus reads them
+    app       the addresses
+    run       the server, which ends in order
+    client    a pipe's words to a server and back, over lost connections
+    page/     the page at `/`
+"""

@@ -1,0 +1,217 @@
+"""The addresses of the service.
+
+In: an engine and what the service allows.  Out: a FastAPI application.
+
+    POST /v1/punctuate    a text or a file; the options of `t5punct punctuate` as fields of the query or of a form
+    WS   /v1/stream       words in, events out; the options of `t5punct stream` in the query
+    GET  /healthz         whether the model's thread lives
+    GET  /metrics         counts and latencies for Prometheus
+    GET  /                the page
+    GET  /openapi.json    all of this, for programs
+
+Texts wait for each other in the engine, and streams go first.  What is wrong with a request is told in its answer, as
+`{"error": {"found": .., "expected": .., "fix": ..}}`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from itertools import chain
+from typing import Any
+
+from fastapi import FastAPI, Request, WebSocket
+from fastapi.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
+from starlette.concurrency import iterate_in_threadpool, run_in_threadpool
+from starlette.datastructures import UploadFile
+from starlette.exceptions import HTTPException
+from starlette.types import Receive, Scope, Send
+
+from .. import __version__
+from ..errors import T5PunctError
+from .config import ServeConfig
+from .engine import Engine
+from .guard import SUBPROTOCOL, BodyTooLargeError, Guard, error_body
+from .live import BUSY, UNFIT, LiveStream, close
+from .metrics import Metrics
+from .page import page
+from .requests import FieldError, RequestFields
+from .schema import punctuate_schema
+from .texts import Body, TooLongError, answer_of
+
+_RETRY_S = "2"
+
+
+@dataclass
+class Service:
+    """What the addresses share: the model, limits, counts, and whether the service is ending."""
+
+    engine: Engine
+    fields: RequestFields
+    config: ServeConfig
+    metrics: Metrics = field(default_factory=Metrics)
+    stopping: asyncio.Event = field(default_factory=asyncio.Event)
+    n_streams: int = 0
+    n_texts: int = 0
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no stream is open, and no text under way."""
+        return not self.n_streams and not self.n_texts
+
+
+def make_app(service: Service) -> FastAPI:
+    """Return the application."""
+    app = FastAPI(
+        title="t5punct",
+        version=__version__,
+        description="Punctuation and capitals for speech transcripts; no word is changed.",
+        docs_url=None,  # those pages load scripts of other sites
+        redoc_url=None,
+    )
+    app.add_middleware(Guard, config=service.config)
+    app.add_exception_handler(HTTPException, _answer_http_error)
+    _add_texts(app, service)
+    _add_streams(app, service)
+    _add_pages(app, service)
+    return app
+
+
+def _add_texts(app: FastAPI, service: Service) -> None:
+    @app.post("/v1/punctuate", openapi_extra=punctuate_schema(service.fields.text_schema()), response_class=Response)
+    async def punctuate(request: Request) -> Response:
+        """Put marks and capitals into a text or a file; the answer is what `t5punct punctuate` would write."""
+        started, service.n_texts = time.monotonic(), service.n_texts + 1
+        try:
+            response = await _punctuated(request, service, started)
+        except BaseException as error:
+            service.n_texts -= 1
+            response = _refusal(error)
+        service.metrics.requests.labels(str(response.status_code)).inc()
+        return response
+
+
+async def _punctuated(request: Request, service: Service, started: float) -> Response:
+    """The answer to a text; the first piece is there, the others come as they are decided."""
+    if service.stopping.is_set() or service.engine.n_waiting_words >= service.config.max_waiting_words:
+        raise _BusyError
+    body, values = await _read(request)
+    asked = service.fields.text(values)
+    answer = await run_in_threadpool(answer_of, body, asked, service.engine, service.config.max_words)
+    first = await run_in_threadpool(next, answer.pieces, "")
+
+    def end() -> None:
+        service.n_texts -= 1
+        service.metrics.text_words.inc(answer.n_words)
+        service.metrics.text_seconds.observe(time.monotonic() - started)
+
+    return _Streamed(chain([first], answer.pieces), answer.content_type, end)
+
+
+class _Streamed(StreamingResponse):
+    """Pieces of text as they are decided; `on_end` is called once, however the client behaves."""
+
+    def __init__(self, pieces: Iterable[str], content_type: str, on_end: Callable[[], None]) -> None:
+        encoded = (piece.encode(errors="backslashreplace") for piece in pieces)
+        super().__init__(iterate_in_threadpool(encoded), media_type=content_type)
+        self._on_end = on_end
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._on_end()
+
+
+async def _read(request: Request) -> tuple[Body, dict[str, Any]]:
+    """The body and the fields of a request."""
+    values: dict[str, Any] = dict(request.query_params)
+    content_type = request.headers.get("content-type", "text/plain")
+    if not content_type.startswith("multipart/form-data"):
+        return Body(await request.body(), content_type), values
+    async with request.form(max_files=1, max_fields=100) as form:
+        file, text = form.get("file"), form.get("text")
+        values |= {name: value for name, value in form.multi_items() if name not in ("file", "text")}
+        if isinstance(file, UploadFile):
+            body = Body(await file.read(), file.content_type or "", file.filename or "")
+        elif isinstance(text, str):
+            body = Body(text.encode(errors="surrogatepass"))
+        else:
+            raise HTTPException(HTTPStatus.UNPROCESSABLE_ENTITY, "a form without a file or a text")
+    return body, values
+
+
+class _BusyError(Exception):
+    """The service has more to do than it takes, or is ending."""
+
+
+def _refusal(error: BaseException) -> Response:
+    """The answer to a request that cannot be served.  What nobody foresaw is raised again: the log has it."""
+    match error:
+        case TooLongError():
+            status = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+        case FieldError():
+            status = HTTPStatus.UNPROCESSABLE_ENTITY
+        case T5PunctError():
+            status = HTTPStatus.BAD_REQUEST
+        case BodyTooLargeError():
+            body = error_body("a body that is too large", fix="send it in parts")
+            return JSONResponse(body, HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
+        case _BusyError():
+            body = error_body("more work than the service takes, or its end", fix="try again later")
+            return JSONResponse(body, HTTPStatus.SERVICE_UNAVAILABLE, {"Retry-After": _RETRY_S})
+        case _:
+            raise error
+    return JSONResponse(error_body(error.found, error.expected, error.fix), status)
+
+
+async def _answer_http_error(request: Request, error: Exception) -> Response:
+    if not isinstance(error, HTTPException):
+        raise error
+    return JSONResponse(error_body(str(error.detail)), error.status_code, error.headers)
+
+
+def _add_streams(app: FastAPI, service: Service) -> None:
+    @app.websocket("/v1/stream")
+    async def stream(socket: WebSocket) -> None:
+        protocols = socket.headers.get("sec-websocket-protocol", "")
+        await socket.accept(SUBPROTOCOL if SUBPROTOCOL in protocols.split(",")[0] else None)
+        if service.stopping.is_set() or service.n_streams >= service.config.max_streams:
+            await close(socket, BUSY, f"{service.n_streams} streams are open, or the service is ending")
+            return
+        service.n_streams += 1
+        service.metrics.streams_opened.inc()
+        try:
+            asked = service.fields.stream(dict(socket.query_params))
+            await service.engine.check(asked.settings)
+            live = LiveStream(socket, service.engine, asked, service.metrics, service.config.idle_s)
+            await live.run(service.stopping)
+        except T5PunctError as error:
+            await close(socket, UNFIT, str(error))
+        finally:
+            service.n_streams -= 1
+
+
+def _add_pages(app: FastAPI, service: Service) -> None:
+    @app.get("/healthz", responses={503: {"description": "The service is ending, or its model's thread is dead."}})
+    async def healthz() -> JSONResponse:
+        """Whether the service can work."""
+        is_well = service.engine.is_alive and not service.stopping.is_set()
+        status = HTTPStatus.OK if is_well else HTTPStatus.SERVICE_UNAVAILABLE
+        return JSONResponse({"ok": is_well, "version": __version__, "model": service.engine.model.name}, status)
+
+    @app.get("/metrics", response_class=Response)
+    async def metrics() -> Response:
+        """Counts and latencies in Prometheus' text format."""
+        service.metrics.streams.set(service.n_streams)
+        service.metrics.waiting_words.set(service.engine.n_waiting_words)
+        return Response(service.metrics.text(), media_type="text/plain; version=0.0.4")
+
+    @app.get("/", response_class=HTMLResponse)
+    async def show() -> HTMLResponse:
+        """The page: punctuate a text, or see live captions."""
+        text, policy = page()
+        return HTMLResponse(text, headers={"Content-Security-Policy": policy, "Referrer-Policy": "no-referrer"})

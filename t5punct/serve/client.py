@@ -1,0 +1,198 @@
+"""A pipe's words to a service and its events back, over connections that may be lost.
+
+In: the address of a stream, and what is said, one message at a time.  Out: events, each committed word once.
+
+Messages are kept until the service has told a state that holds them.  When a connection is lost, the next one begins
+with that state, the messages since are said again, and the words that were told already are passed over.
+
+    with RemoteStream("ws://127.0.0.1:8008/v1/stream?lookahead=2", print) as remote:
+        remote.say('{"words": "how are you today"}')
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Any
+from urllib.parse import urlencode, urlsplit, urlunsplit
+
+from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidURI
+from websockets.sync.client import ClientConnection, connect
+
+from ..errors import ConfigError, InputError
+from .guard import SUBPROTOCOL
+from .live import TOO_MUCH, UNFIT
+
+_END = '{"end": true}'
+_STATE_WORDS = 16  # committed words between two states
+_MOST_WAITING = 1_000  # messages that the service has not taken: whoever says more is held back
+_PAUSES_S = (0.1, 0.2, 0.5, 1.0, 2.0)  # before the next try; the last one again and again
+_REFUSED = (UNFIT, TOO_MUCH)
+Event = Mapping[str, Any]
+
+
+def stream_address(server: str, fields: Mapping[str, object]) -> str:
+    """Return the address of a stream.  Raises ConfigError for what is no address of a service.
+
+    >>> stream_address("http://127.0.0.1:8008", {"lookahead": 2})
+    'ws://127.0.0.1:8008/v1/stream?lookahead=2'
+    """
+    parts = urlsplit(server)
+    scheme = {"http": "ws", "https": "wss"}.get(parts.scheme, parts.scheme)
+    if scheme not in ("ws", "wss") or not parts.netloc:
+        raise ConfigError(f"server {server!r}", expected="an address such as ws://127.0.0.1:8008", fix="check --server")
+    path = parts.path if parts.path.strip("/") else "/v1/stream"
+    return urlunsplit((scheme, parts.netloc, path, urlencode(fields), ""))
+
+
+class RemoteStream:
+    """A stream of a service.  What is said in a `with` block is told to `on_event` by the end of it."""
+
+    def __init__(
+        self, address: str, on_event: Callable[[Event], None], token: str | None = None, patience_s: float = 60.0
+    ) -> None:
+        """patience_s: how long a lost service is looked for."""
+        joint = "&" if "?" in address else "?"
+        self._address = f"{address}{joint}state_every={_STATE_WORDS}"
+        self._on_event, self._token, self._patience_s = on_event, token, patience_s
+        self._messages = deque[str]()  # since the last state
+        self._n_sent = self._n_told = self._n_passed = 0  # of messages; words told; words to pass over
+        self._state: Event | None = None
+        self._is_over = False
+        self._error: Exception | None = None
+        self._changed = threading.Condition()
+        self._thread = threading.Thread(target=self._run, name="t5punct-server", daemon=True)
+
+    def __enter__(self) -> RemoteStream:
+        """Connect.  Raises InputError if there is no service at the address."""
+        self._connection = self._connect(tries_s=0.0)
+        self._thread.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *raised: object) -> None:
+        """End the stream, and wait for its last words."""
+        if kind is None:
+            self.say(_END)
+        while kind is None and self._thread.is_alive():
+            self._thread.join(0.2)  # so that Ctrl-C is heard
+        self._is_over = True
+        self._connection.close()
+        if kind is None and self._error is not None:
+            raise self._error
+
+    def say(self, message: str) -> None:
+        """Say something; wait while the service has much to do.  Raises InputError once it is lost for good."""
+        with self._changed:
+            self._changed.wait_for(lambda: len(self._messages) < _MOST_WAITING or self._is_over)
+            if self._error is not None:
+                raise self._error
+            self._messages.append(message)
+            self._changed.notify_all()
+
+    def _run(self) -> None:
+        """Hear events, on one connection after the other."""
+        heard_at, n_tries = time.monotonic(), 0
+        try:
+            while not self._is_over:
+                if self._hear():
+                    heard_at, n_tries = time.monotonic(), 0
+                if self._is_over:
+                    return
+                if time.monotonic() - heard_at > self._patience_s:
+                    raise self._refused()
+                time.sleep(_PAUSES_S[min(n_tries, len(_PAUSES_S) - 1)])
+                n_tries += 1
+                self._begin(self._connect(self._patience_s))
+        except Exception as error:
+            self._error = error
+        finally:
+            with self._changed:
+                self._is_over = True
+                self._changed.notify_all()
+
+    def _begin(self, connection: ClientConnection) -> None:
+        """Take another connection: the state is said first, then all messages since."""
+        with self._changed:
+            self._connection, self._n_sent = connection, 0
+        n_known = 0 if self._state is None else self._state["state"]["n_committed"]
+        self._n_passed = self._n_told - n_known
+        if self._state is not None:
+            connection.send(json.dumps({name: self._state[name] for name in ("state", "n_chars")}))
+
+    def _hear(self) -> bool:
+        """Say what waits, and hear events, until the stream or the connection ends; whether anything was heard."""
+        connection, is_heard = self._connection, False
+        n_held = int(self._state is not None)  # messages of this connection in the last state; a state is a message
+        threading.Thread(target=self._send, args=(connection,), daemon=True).start()
+        with suppress(ConnectionClosed):
+            for text in connection:
+                event, is_heard = json.loads(text), True
+                if "state" in event:
+                    self._keep(event, event["n_messages"] - n_held)
+                    n_held = event["n_messages"]
+                else:
+                    self._tell(event)
+        if connection.close_code in _REFUSED:
+            raise self._refused()
+        return is_heard
+
+    def _keep(self, state: Event, n_taken: int) -> None:
+        """Keep a state, and forget the messages that it holds."""
+        with self._changed:
+            for _ in range(n_taken):
+                self._messages.popleft()
+            self._state, self._n_sent = state, self._n_sent - n_taken
+            self._changed.notify_all()
+
+    def _refused(self) -> InputError:
+        reason = self._connection.close_reason or "it does not answer"
+        return InputError(f"the service ended the stream: {reason}", expected="what it takes", fix="check the options")
+
+    def _tell(self, event: Event) -> None:
+        if "end" in event:
+            self._is_over = True
+        elif "provisional" in event:
+            if not self._n_passed:
+                self._on_event(event)
+        elif self._n_passed:
+            self._n_passed -= 1
+        else:
+            self._n_told += 1
+            self._on_event(event)
+
+    def _send(self, connection: ClientConnection) -> None:
+        """Say messages on a connection, in order, while it is the stream's."""
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._n_sent < len(self._messages) or self._is_over, 1.0)
+                if self._is_over or connection is not self._connection:
+                    return
+                if self._n_sent >= len(self._messages):
+                    continue
+                message = self._messages[self._n_sent]
+                self._n_sent += 1
+            try:
+                connection.send(message)
+            except ConnectionClosed:
+                return
+
+    def _connect(self, tries_s: float) -> ClientConnection:
+        """A connection; tries for a while.  Raises InputError if there is none."""
+        ends, n_tries = time.monotonic() + tries_s, 0
+        headers = {"Authorization": f"Bearer {self._token}"} if self._token else None
+        while True:
+            try:
+                return connect(self._address, additional_headers=headers, subprotocols=[SUBPROTOCOL])  # type: ignore[list-item]
+            except (OSError, InvalidHandshake, InvalidURI, ConnectionClosed, TimeoutError) as error:
+                if time.monotonic() >= ends:
+                    raise InputError(
+                        f"no service at {self._address.partition('?')[0]} ({error})",
+                        expected="one that was started by `t5punct serve`",
+                        fix="check --server, and its token in T5PUNCT_TOKEN",
+                    ) from None
+            time.sleep(_PAUSES_S[min(n_tries, len(_PAUSES_S) - 1)])
+            n_tries += 1

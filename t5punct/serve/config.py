@@ -1,0 +1,58 @@
+"""Where the service listens, and what it allows.
+
+In: values of the command line.  Out: a `ServeConfig`, checked.
+
+>>> ServeConfig(port=70_000)
+Traceback (most recent call last):
+t5punct.errors.ConfigError: port 70000; expected 0 to 65535; set --port
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields
+
+from ..errors import ConfigError
+
+_LARGEST_PORT = 65_535
+_LOCAL = ("127.0.0.1", "localhost", "[::1]", "::1")
+_EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104  # names of what a user may ask for
+
+
+@dataclass(frozen=True)
+class ServeConfig:
+    """Where the service listens, who may use it, and how much of it."""
+
+    host: str = "127.0.0.1"
+    port: int = 8008  # 0: a free one, which the log names
+    token: str | None = None  # every request must bring it; None: none is asked for
+    hosts: tuple[str, ...] = ()  # names by which it may be called, beside its own address
+    origins: tuple[str, ...] = ()  # other sites whose pages may use it
+    max_body_bytes: int = 16_000_000
+    max_words: int = 200_000  # of a request's text, as it is read
+    max_waiting_words: int = 400_000  # of all requests; more of them are told to come again
+    max_streams: int = 200
+    max_message_bytes: int = 64_000  # of a stream
+    idle_s: float = 300.0  # a stream in which nothing is said for so long is ended
+    ending_s: float = 20.0  # how long work that is under way may take when the service is told to end
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.port <= _LARGEST_PORT:
+            raise ConfigError(f"port {self.port}", expected=f"0 to {_LARGEST_PORT}", fix="set --port")
+        for limit in fields(self):
+            value = getattr(self, limit.name)
+            if limit.name.startswith("max_") and value < 1:
+                raise ConfigError(f"{limit.name} {value}", expected="1 or more", fix=f"set {limit.name}")
+            if limit.name.endswith("_s") and not 0 < value < math.inf:
+                raise ConfigError(f"{limit.name} {value}", expected="seconds, more than 0", fix=f"set {limit.name}")
+        if self.token is not None and not (self.token.isascii() and self.token.isprintable() and self.token.strip()):
+            raise ConfigError("an empty token, or one with odd characters", expected="ascii", fix="choose another")
+
+    @property
+    def allowed_hosts(self) -> tuple[str, ...]:
+        """The names by which a request may call the service: another name is a page that was led here (DNS rebinding).
+
+        Who listens on all addresses names the others.
+        """
+        own = () if self.host in _EVERYWHERE else (self.host,)
+        return tuple(dict.fromkeys((*_LOCAL, *own, *self.hosts)))

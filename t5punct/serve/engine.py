@@ -1,0 +1,291 @@
+"""One model for many clients: what arrives while it works is decided together.
+
+In: texts and streams' words, from any thread.  Out: annotated words, as they are decided; streams' next states.
+
+One thread works with the model.  It takes all that has arrived, moves every stream that has words in one call, begins
+the texts of like settings as one group, and then decides one slice of each group that is under way.  So a stream waits
+for a slice at most, and a short text for the slices of others, however long those are.
+
+    words = list(engine.annotate(transcript.texts, config))
+    step = await engine.push(StreamSettings(), state, ["how", "are"])
+"""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import threading
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+from itertools import groupby, islice
+from typing import Any, TypeVar
+
+from ..errors import T5PunctError
+from ..punctuator import Punctuator, PunctuatorConfig
+from ..streaming import Streams, StreamState, TimedWord
+from ..streaming.streams import Step
+from ..text.render import AnnotatedWord
+from ..text.words import Word
+from .requests import StreamSettings
+
+Value = TypeVar("Value")
+
+_SLICE_WORDS = 256  # of a group, between two looks at the streams
+_GROUP_WORDS = 4_000  # of texts that are begun together
+_MOST_SETTINGS = 64  # whose punctuators are kept
+_CHECK = "check"
+
+
+@dataclass(frozen=True, slots=True)
+class _StreamCall:
+    """One step of a stream: `push`, `flush`, `finish` or `provisional`; what it gives goes into `answer`."""
+
+    settings: StreamSettings
+    action: str
+    state: StreamState
+    words: tuple[TimedWord, ...]
+    answer: Future[Any]
+
+
+class _TextCall:
+    """The texts of a request, and the words that are decided of them so far."""
+
+    def __init__(self, texts: Sequence[Sequence[Word]], config: PunctuatorConfig) -> None:
+        self.texts, self.config = texts, config
+        self.n_words = self.n_undecided = sum(map(len, texts))
+        self.decided: queue.SimpleQueue[Sequence[AnnotatedWord] | Exception] = queue.SimpleQueue()
+        self.is_dropped = False
+
+    def words(self) -> Iterator[AnnotatedWord]:
+        """Yield the words as they are decided.  Raises what the model raises."""
+        n_left = self.n_words
+        try:
+            while n_left:
+                part = self.decided.get()
+                if isinstance(part, Exception):
+                    raise part
+                n_left -= len(part)
+                yield from part
+        finally:
+            self.is_dropped = True  # whoever asked is gone, or has all
+
+
+class _TextGroup:
+    """Texts of several requests, which are decided together."""
+
+    def __init__(self, punctuator: Punctuator, calls: Sequence[_TextCall]) -> None:
+        self._waiting = deque(call for call in calls if call.n_words)
+        self._words = punctuator.annotate_texts(self._texts())
+        self.n_words = sum(call.n_words for call in calls)
+
+    @property
+    def is_wanted(self) -> bool:
+        """Whether anybody waits for it."""
+        return not all(call.is_dropped for call in self._waiting)
+
+    def advance(self) -> int:
+        """Decide a slice of the words, and give each to whoever asked; return how many.  0: that was all."""
+        decided = list(islice(self._words, _SLICE_WORDS))
+        start = 0
+        while start < len(decided):
+            call = self._waiting[0]
+            own = decided[start : start + call.n_undecided]
+            call.decided.put(own)
+            call.n_undecided -= len(own)
+            start += len(own)
+            if not call.n_undecided:
+                self._waiting.popleft()
+        return len(decided)
+
+    def fail(self, error: Exception) -> None:
+        """Tell all who wait that nothing more comes."""
+        for call in self._waiting:
+            call.decided.put(error)
+
+    def _texts(self) -> Iterator[Sequence[Word]]:
+        """The texts, but for those of requests that were dropped before their turn."""
+        for call in tuple(self._waiting):
+            if call.is_dropped:
+                self._waiting.remove(call)
+            else:
+                yield from call.texts
+
+
+class Engine:
+    """A model, and the one thread that works with it."""
+
+    def __init__(self, punctuator: Punctuator) -> None:
+        self.model = punctuator.model
+        self._calls: queue.SimpleQueue[_StreamCall | _TextCall | None] = queue.SimpleQueue()
+        self._punctuators: OrderedDict[str, Punctuator] = OrderedDict()
+        self._streams: OrderedDict[str, Streams] = OrderedDict()
+        self._thread = threading.Thread(target=self._run, name="t5punct-model", daemon=True)
+        self.n_waiting_words = 0  # of texts; changed by the model's thread and by those who ask, so about right
+        self._thread.start()
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether the thread works."""
+        return self._thread.is_alive()
+
+    def annotate(self, texts: Sequence[Sequence[Word]], config: PunctuatorConfig) -> Iterator[AnnotatedWord]:
+        """Yield the words of some texts, which wait for others; to be drawn in a thread of its own."""
+        call = _TextCall(texts, config)
+        self.n_waiting_words += call.n_words
+        self._calls.put(call)
+        return call.words()
+
+    async def push(self, settings: StreamSettings, state: StreamState, words: Sequence[TimedWord]) -> Step:
+        """Give a stream words.  Raises InputError as `Streams.push`."""
+        step: Step = await self._step(settings, "push", state, words)
+        return step
+
+    async def flush(self, settings: StreamSettings, state: StreamState) -> Step:
+        """Make everything final that a stream has heard."""
+        step: Step = await self._step(settings, "flush", state)
+        return step
+
+    async def finish(self, settings: StreamSettings, state: StreamState) -> Step:
+        """End a stream."""
+        step: Step = await self._step(settings, "finish", state)
+        return step
+
+    async def provisional(self, settings: StreamSettings, state: StreamState) -> tuple[AnnotatedWord, ...]:
+        """Return a stream's words that are not final yet."""
+        words: tuple[AnnotatedWord, ...] = await self._step(settings, "provisional", state)
+        return words
+
+    async def check(self, settings: StreamSettings) -> None:
+        """Raise ConfigError for settings with which this model has no streams."""
+        await self._step(settings, _CHECK, StreamState())
+
+    def close(self) -> None:
+        """Let the thread end when it has done what was asked before."""
+        self._calls.put(None)
+
+    async def _step(
+        self, settings: StreamSettings, action: str, state: StreamState, words: Sequence[TimedWord] = ()
+    ) -> Any:
+        answer: Future[Any] = Future()
+        self._calls.put(_StreamCall(settings, action, state, tuple(words), answer))
+        return await asyncio.wrap_future(answer)
+
+    def _run(self) -> None:
+        groups, is_open = list[_TextGroup](), True
+        while is_open or groups:
+            stream_calls, text_calls, is_open = self._take(is_open, wait=not groups)
+            self._move_streams(stream_calls)
+            groups += self._begin(text_calls)
+            groups = [group for group in groups if self._advance(group)]  # in turns
+
+    def _take(self, is_open: bool, *, wait: bool) -> tuple[list[_StreamCall], list[_TextCall], bool]:
+        """All that has arrived; `wait`: for something, if there is nothing."""
+        stream_calls, text_calls = list[_StreamCall](), list[_TextCall]()
+        while is_open:
+            try:
+                call = self._calls.get(block=wait and not stream_calls and not text_calls)
+            except queue.Empty:
+                break
+            match call:
+                case None:
+                    is_open = False
+                case _StreamCall():
+                    stream_calls.append(call)
+                case _TextCall():
+                    text_calls.append(call)
+        return stream_calls, text_calls, is_open
+
+    def _move_streams(self, calls: Sequence[_StreamCall]) -> None:
+        """Make the steps of all streams, those of the same kind together."""
+
+        def kind(call: _StreamCall) -> tuple[str, str]:
+            return repr(call.settings), call.action
+
+        live = [call for call in calls if call.answer.set_running_or_notify_cancel()]
+        for _, group in groupby(sorted(live, key=kind), key=kind):
+            alike = list(group)
+            try:
+                steps = self._steps(alike)
+            except T5PunctError:  # of one of them: the others have done nothing wrong
+                self._move_one_by_one(alike)
+                continue
+            except Exception as error:
+                for call in alike:
+                    call.answer.set_exception(error)
+                continue
+            for call, step in zip(alike, steps, strict=True):
+                call.answer.set_result(step)
+
+    def _move_one_by_one(self, calls: Sequence[_StreamCall]) -> None:
+        for call in calls:
+            try:
+                call.answer.set_result(self._steps([call])[0])
+            except Exception as error:
+                call.answer.set_exception(error)
+
+    def _steps(self, calls: Sequence[_StreamCall]) -> Sequence[Any]:
+        """What the streams of like settings become by the same action."""
+        settings, action = calls[0].settings, calls[0].action
+        streams = _kept(self._streams, repr(settings), lambda: self._streams_of(settings))
+        states = [call.state for call in calls]
+        if action == _CHECK:
+            return [None] * len(calls)
+        if action == "push":
+            return streams.push(states, [call.words for call in calls])
+        steps: Sequence[Any] = getattr(streams, action)(states)
+        return steps
+
+    def _begin(self, calls: Sequence[_TextCall]) -> list[_TextGroup]:
+        """Groups of texts with like settings; a long text is one alone."""
+        groups = list[_TextGroup]()
+        ordered = sorted(calls, key=lambda call: repr(call.config))
+        for _, alike in groupby(ordered, key=lambda call: repr(call.config)):
+            together, n_words = list[_TextCall](), 0
+            for call in alike:
+                if together and n_words + call.n_words > _GROUP_WORDS:
+                    groups += self._group(together)
+                    together, n_words = [], 0
+                together.append(call)
+                n_words += call.n_words
+            groups += self._group(together)
+        return groups
+
+    def _group(self, calls: Sequence[_TextCall]) -> list[_TextGroup]:
+        try:
+            return [_TextGroup(self._punctuator_of(calls[0].config), calls)]
+        except Exception as error:  # settings that the model cannot have
+            for call in calls:
+                self.n_waiting_words -= call.n_words
+                call.decided.put(error)
+            return []
+
+    def _advance(self, group: _TextGroup) -> bool:
+        """Decide a slice of a group; whether more is to come."""
+        try:
+            n_words = group.advance() if group.is_wanted else 0
+        except Exception as error:
+            group.fail(error)
+            n_words = 0
+        group.n_words -= n_words
+        self.n_waiting_words -= n_words
+        if not n_words:
+            self.n_waiting_words -= group.n_words
+        return n_words > 0
+
+    def _streams_of(self, settings: StreamSettings) -> Streams:
+        return Streams(self._punctuator_of(settings.config), settings.stream)
+
+    def _punctuator_of(self, config: PunctuatorConfig) -> Punctuator:
+        return _kept(self._punctuators, repr(config), lambda: Punctuator(self.model, config))
+
+
+def _kept(values: OrderedDict[str, Value], key: str, make: Callable[[], Value]) -> Value:
+    """The value of a key, made if it is not there; the one that was not asked for longest goes."""
+    if key not in values:
+        values[key] = make()
+        if len(values) > _MOST_SETTINGS:
+            values.popitem(last=False)
+    values.move_to_end(key)
+    return values[key]

@@ -1,0 +1,128 @@
+"""What is refused before anything else: foreign names and pages, missing tokens, bodies that are too large.
+
+In: an ASGI application and the service's config.  Out: one that such requests do not reach.
+
+- A request that calls the service by an unknown name comes from a page that was led here (DNS rebinding).
+- A page of another site may not use the service unless it is named: browsers let any page open a WebSocket.
+- A token is compared in constant time.  Browsers cannot send one with a WebSocket, so there it may be a subprotocol,
+  `bearer.TOKEN`, beside `t5punct`.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from .config import ServeConfig
+
+SUBPROTOCOL = "t5punct"
+_TOKEN_PROTOCOL = "bearer."  # noqa: S105  # what stands before a token
+_OPEN_PATHS = ("/healthz",)  # for those who only ask whether it lives
+
+
+class Guard:
+    """An application that is asked only what it may be asked."""
+
+    def __init__(self, app: ASGIApp, config: ServeConfig) -> None:
+        self._app, self._config = app, config
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request that is refused; hand on another."""
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        if (refusal := self._refusal(scope, headers)) is not None:
+            await _refuse(scope, receive, send, refusal)
+            return
+        if scope["type"] == "http":
+            receive = _Limited(receive, self._config.max_body_bytes)
+        await self._app(scope, receive, send)
+
+    def _refusal(self, scope: Scope, headers: Headers) -> HTTPStatus | None:
+        """Why a request is refused; None: it is not."""
+        if not _is_named(headers.get("host", ""), self._config.allowed_hosts):
+            return HTTPStatus.MISDIRECTED_REQUEST
+        if not self._is_own_page(headers):
+            return HTTPStatus.FORBIDDEN
+        if scope["path"] not in _OPEN_PATHS and not self._has_token(headers):
+            return HTTPStatus.UNAUTHORIZED
+        length = headers.get("content-length", "0")
+        if length.isdecimal() and int(length[:20]) > self._config.max_body_bytes:
+            return HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+        return None
+
+    def _is_own_page(self, headers: Headers) -> bool:
+        """Whether a request comes from no page, one of this service, or one of a site that may use it."""
+        origin = headers.get("origin")
+        if origin is None or origin in self._config.origins:
+            return True
+        return urlsplit(origin).netloc == headers.get("host", "")
+
+    def _has_token(self, headers: Headers) -> bool:
+        if self._config.token is None:
+            return True
+        kind, _, token = headers.get("authorization", "").partition(" ")
+        tokens = [token] if kind.lower() == "bearer" else []
+        protocols = headers.get("sec-websocket-protocol", "").split(",")
+        tokens += [name.strip().removeprefix(_TOKEN_PROTOCOL) for name in protocols if _TOKEN_PROTOCOL in name]
+        wanted = self._config.token.encode()
+        return sum(hmac.compare_digest(token.encode(), wanted) for token in tokens) > 0  # all are compared
+
+
+class BodyTooLargeError(Exception):
+    """More bytes than the service takes."""
+
+
+class _Limited:
+    """What a client sends, up to a number of bytes."""
+
+    def __init__(self, receive: Receive, max_bytes: int) -> None:
+        self._receive, self._n_left = receive, max_bytes
+
+    async def __call__(self) -> Message:
+        message = await self._receive()
+        self._n_left -= len(message.get("body", b""))
+        if self._n_left < 0:
+            raise BodyTooLargeError
+        return message
+
+
+def error_body(what: str, expected: str = "", fix: str = "") -> dict[str, Any]:
+    """Return an error as clients get it."""
+    parts: Mapping[str, str] = {"found": what, "expected": expected, "fix": fix}
+    return {"error": {name: part for name, part in parts.items() if part}}
+
+
+_REFUSALS = {
+    HTTPStatus.MISDIRECTED_REQUEST: ("a name that the service does not have", "", "start it with --allow-host NAME"),
+    HTTPStatus.FORBIDDEN: ("a page of another site", "", "start the service with --allow-origin ADDRESS"),
+    HTTPStatus.UNAUTHORIZED: ("no token, or a wrong one", "Authorization: Bearer TOKEN", "send the service's token"),
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE: ("a body that is too large", "", "send it in parts"),
+}
+
+
+async def _refuse(scope: Scope, receive: Receive, send: Send, status: HTTPStatus) -> None:
+    if scope["type"] == "websocket":
+        await receive()  # that it connects; a close before it is accepted is a 403 to the client
+        await send({"type": "websocket.close", "code": 1008, "reason": _REFUSALS[status][0]})
+        return
+    body = json.dumps(error_body(*_REFUSALS[status])).encode()
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    if status is HTTPStatus.UNAUTHORIZED:
+        headers.append((b"www-authenticate", b"Bearer"))
+    await send({"type": "http.response.start", "status": status.value, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+def _is_named(host: str, names: tuple[str, ...]) -> bool:
+    """Whether a Host header, with its port or not, has one of these names."""
+    name = host.rpartition(":")[0] if host.rpartition(":")[2].isdecimal() and not host.endswith("]") else host
+    return name.lower() in names

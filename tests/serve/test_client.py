@@ -1,0 +1,103 @@
+"""`RemoteStream` tells each committed word once, over lost connections and restarted services."""
+
+from __future__ import annotations
+
+import socket as sockets
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from services import server
+
+from t5punct.decoding.inputs import DecodingConfig
+from t5punct.errors import ConfigError, InputError
+from t5punct.punctuator import Punctuator, PunctuatorConfig
+from t5punct.serve.client import RemoteStream, stream_address
+from t5punct.serve.config import ServeConfig
+from t5punct.serve.engine import Engine
+from t5punct.serve.messages import flush_message, words_message
+from t5punct.streaming import StreamConfig, StreamingPunctuator, TimedWord
+
+WORDS = (Path(__file__).parents[1] / "data" / "lecture.txt").read_text(encoding="utf-8").split()[:70]
+
+
+def alone(engine: Engine) -> list[str]:
+    """What an undisturbed stream gives; a silence follows the twentieth word."""
+    config = PunctuatorConfig(decoding=DecodingConfig(precision="fp32"))
+    live = StreamingPunctuator(Punctuator(engine.model, config), StreamConfig(lookahead=2))
+    steps = (live.push(WORDS[:20]), live.flush(), live.push(WORDS[20:]), live.finish())
+    return [word.text for step in steps for word in step]
+
+
+def say_all(remote: RemoteStream, cut_after: Collection[int] = ()) -> None:
+    for place, word in enumerate(WORDS):
+        if place == 20:
+            remote.say(flush_message())
+        remote.say(words_message([TimedWord(word)]))
+        if place in cut_after:
+            remote._connection.socket.shutdown(sockets.SHUT_RDWR)
+
+
+class Texts(list[str]):
+    """The texts of events, in order."""
+
+    def __call__(self, event: Mapping[str, Any]) -> None:
+        self.append(event["text"])
+
+
+def test_a_remote_stream_is_what_a_stream_here_is(engine: Engine) -> None:
+    texts = Texts()
+    with server(engine) as (address, _), RemoteStream(f"ws://{address}/v1/stream?lookahead=2", texts) as remote:
+        say_all(remote)
+    assert texts == alone(engine)
+
+
+@pytest.mark.parametrize("cut_after", [(0,), (5, 6, 40), (19, 20, 21, 50, 60), (69,)])
+def test_no_word_is_lost_or_comes_twice_over_lost_connections(engine: Engine, cut_after: tuple[int, ...]) -> None:
+    texts = Texts()
+    with server(engine) as (address, _), RemoteStream(f"ws://{address}/v1/stream?lookahead=2", texts) as remote:
+        say_all(remote, cut_after)
+    assert texts == alone(engine)
+
+
+def test_a_service_that_is_started_again_goes_on(engine: Engine) -> None:
+    texts = Texts()
+    with server(engine) as (address, _):
+        port = int(address.rpartition(":")[2])
+        remote = RemoteStream(f"ws://{address}/v1/stream?lookahead=2", texts).__enter__()
+        for word in WORDS[:20]:
+            remote.say(words_message([TimedWord(word)]))
+        remote.say(flush_message())
+    with server(engine, ServeConfig(port=port)):
+        for word in WORDS[20:]:
+            remote.say(words_message([TimedWord(word)]))
+        remote.__exit__(None)
+    assert texts == alone(engine)
+
+
+def test_what_cannot_be_is_said_in_one_line(engine: Engine) -> None:
+    with pytest.raises(ConfigError, match="server 'here'"):
+        stream_address("here", {})
+    assert stream_address("https://captions.example/v1/stream", {"lookahead": 2}).startswith(
+        "wss://captions.example/v1/stream?"
+    )
+    with (
+        pytest.raises(InputError, match=r"no service at ws://127\.0\.0\.1:9/v1/stream \("),
+        RemoteStream("ws://127.0.0.1:9/v1/stream?a=1", print),
+    ):
+        pass
+    with (
+        server(engine) as (address, _),
+        pytest.raises(InputError, match="dely"),
+        RemoteStream(f"ws://{address}/v1/stream?policy=dely", print) as remote,
+    ):
+        say_all(remote)
+
+
+def test_a_service_that_is_lost_for_good_is_said(engine: Engine) -> None:
+    with server(engine) as (address, _):
+        remote = RemoteStream(f"ws://{address}/v1/stream", print, patience_s=0.5).__enter__()
+    with pytest.raises(InputError, match="no service"):
+        remote.say(words_message([TimedWord("so")]))
+        remote.__exit__(None)

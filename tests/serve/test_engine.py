@@ -1,0 +1,106 @@
+"""What many clients ask for at a time is what each would get alone."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import pytest
+
+from t5punct.decoding.inputs import DecodingConfig
+from t5punct.errors import ConfigError, InputError
+from t5punct.punctuator import Punctuator, PunctuatorConfig
+from t5punct.serve import engine as engines
+from t5punct.serve.engine import Engine
+from t5punct.serve.requests import StreamSettings
+from t5punct.streaming import StreamConfig, StreamingPunctuator, StreamState, TimedWord
+from t5punct.text.words import Word
+
+FP32 = PunctuatorConfig(decoding=DecodingConfig(precision="fp32"))
+TEXTS = [[Word(f"word{n % 7}") for n in range(length)] for length in (1, 5, 700, 64, 0, 130)]
+
+
+def test_texts_of_many_requests_are_what_each_is_alone(engine: Engine) -> None:
+    alone = [list(Punctuator(engine.model, FP32).annotate_texts([text])) for text in TEXTS]
+    with ThreadPoolExecutor(6) as pool:
+        together = list(pool.map(lambda text: list(engine.annotate([text], FP32)), TEXTS * 3))
+    assert [[word.text for word in words] for words in together] == [
+        [word.text for word in words] for words in alone
+    ] * 3
+
+
+def test_requests_with_other_settings_keep_their_own(engine: Engine) -> None:
+    commas = replace(FP32, decoding=replace(FP32.decoding, marks=","))
+    with ThreadPoolExecutor(4) as pool:
+        all_marks, only_commas = pool.map(lambda config: list(engine.annotate([TEXTS[2]], config)), (FP32, commas))
+    assert {word.label for word in only_commas} <= {"", ",", ",,", ",,,"}
+    assert {word.label for word in all_marks} - {"", ",", ",,", ",,,"}
+
+
+def test_a_stream_does_not_wait_for_the_end_of_a_long_text(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engines, "_SLICE_WORDS", 8)
+    words = engine.annotate([[Word("so")] * 3_000], FP32)
+    next(words)  # it is under way
+    settings = StreamSettings(StreamConfig(lookahead=1), FP32)
+    step = asyncio.run(engine.push(settings, StreamState(), [TimedWord("how are you")]))
+    assert len(step.committed) == 2
+    assert engine.n_waiting_words > 0, "the text was decided before the stream"
+    words.close()  # type: ignore[attr-defined]  # a generator
+
+
+def test_streams_together_are_what_each_is_alone(engine: Engine) -> None:
+    settings = StreamSettings(StreamConfig(lookahead=2), FP32)
+    said = [[f"w{stream}{n % 5}" for n in range(20 + stream)] for stream in range(8)]
+
+    async def stream(words: list[str]) -> list[str]:
+        state, texts = StreamState(), list[str]()
+        for word in words:
+            step = await engine.push(settings, state, [TimedWord(word)])
+            state, texts = step.state, texts + [word.text for word in step.committed]
+        step = await engine.finish(settings, state)
+        return texts + [word.text for word in step.committed]
+
+    async def all_streams() -> list[list[str]]:
+        return await asyncio.gather(*map(stream, said))
+
+    alone = []
+    for words in said:
+        live = StreamingPunctuator(Punctuator(engine.model, FP32), settings.stream)
+        alone.append([word.text for part in (live.push(words), live.finish()) for word in part])
+    assert asyncio.run(all_streams()) == alone
+
+
+def test_a_mistake_of_one_stream_is_its_own(engine: Engine) -> None:
+    settings = StreamSettings(config=FP32)
+
+    async def both() -> list[object]:
+        ended = engine.push(settings, StreamState(finished=True), [TimedWord("so")])
+        return await asyncio.gather(
+            ended, engine.push(settings, StreamState(), [TimedWord("so")]), return_exceptions=True
+        )
+
+    mistake, step = asyncio.run(both())
+    assert isinstance(mistake, InputError)
+    assert step.state.n_seen == 1  # type: ignore[attr-defined]
+
+
+def test_settings_that_the_model_cannot_have_are_said(engine: Engine) -> None:
+    wrong = StreamSettings(config=replace(FP32, decoding=replace(FP32.decoding, style="opera")))
+    with pytest.raises(ConfigError, match="opera"):
+        asyncio.run(engine.check(wrong))
+    with pytest.raises(ConfigError, match="opera"):
+        list(engine.annotate([TEXTS[1]], wrong.config))
+    assert engine.is_alive
+    assert list(engine.annotate([TEXTS[1]], FP32))
+
+
+def test_a_text_that_nobody_waits_for_is_dropped(engine: Engine) -> None:
+    words = engine.annotate([[Word("so")] * 20_000], FP32)
+    next(words)
+    words.close()  # type: ignore[attr-defined]  # a generator
+    ended = threading.Event()
+    threading.Thread(target=lambda: (list(engine.annotate([TEXTS[1]], FP32)), ended.set())).start()
+    assert ended.wait(60)
+    assert engine.n_waiting_words == 0

@@ -1,0 +1,73 @@
+"""Who may not use the service does not reach it."""
+
+from __future__ import annotations
+
+import pytest
+from services import client
+from starlette.websockets import WebSocketDisconnect
+
+from t5punct.errors import ConfigError
+from t5punct.serve.config import ServeConfig
+from t5punct.serve.engine import Engine
+
+TOKEN = "correct-horse"  # noqa: S105  # of these tests
+STREAM = "ws://127.0.0.1:8008/v1/stream"  # a test client has another name
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        ("127.0.0.1:8008", 200),
+        ("localhost", 200),
+        ("[::1]:8008", 200),
+        ("evil.example", 421),
+        ("127.0.0.1.evil.example", 421),
+        ("", 421),
+    ],
+)
+def test_only_known_names_call_it(engine: Engine, host: str, status: int) -> None:
+    with client(engine) as served:
+        assert served.get("/healthz", headers={"host": host}).status_code == status
+
+
+@pytest.mark.parametrize(
+    ("origin", "status"),
+    [
+        (None, 200),
+        ("http://127.0.0.1:8008", 200),
+        ("https://good.example", 200),
+        ("https://evil.example", 403),
+        ("null", 403),
+    ],
+)
+def test_pages_of_other_sites_may_not_use_it(engine: Engine, origin: str | None, status: int) -> None:
+    headers = {"origin": origin} if origin else {}
+    with client(engine, ServeConfig(origins=("https://good.example",))) as served:
+        assert served.post("/v1/punctuate", content=b"so", headers=headers).status_code == status
+        if status == 200:
+            with served.websocket_connect(STREAM, headers=headers) as socket:
+                socket.send_text('{"end": true}')
+                assert "end" in socket.receive_json()
+        else:
+            with pytest.raises(WebSocketDisconnect), served.websocket_connect(STREAM, headers=headers):
+                pass
+
+
+def test_a_token_is_asked_for_everywhere_but_for_health(engine: Engine) -> None:
+    with client(engine, ServeConfig(token=TOKEN)) as served:
+        for path in ("/", "/metrics", "/openapi.json"):
+            assert served.get(path).status_code == 401
+            assert served.get(path, headers={"authorization": f"Bearer {TOKEN}"}).status_code == 200
+        assert served.get("/healthz").status_code == 200
+        for wrong in ("Bearer wrong", "Basic correct-horse", f"Bearer {TOKEN}x", "Bearer"):
+            assert served.post("/v1/punctuate", content=b"so", headers={"authorization": wrong}).status_code == 401
+        with pytest.raises(WebSocketDisconnect), served.websocket_connect(STREAM):
+            pass
+        with served.websocket_connect(STREAM, subprotocols=["t5punct", f"bearer.{TOKEN}"]) as socket:
+            assert socket.accepted_subprotocol == "t5punct"
+
+
+def test_a_config_that_cannot_be_is_said() -> None:
+    for values in ({"port": 70_000}, {"max_words": 0}, {"idle_s": 0.0}, {"token": " "}, {"token": "é"}):
+        with pytest.raises(ConfigError):
+            ServeConfig(**values)

@@ -1,0 +1,177 @@
+"""`WS /v1/stream`: events are those of `t5punct stream --json`; a stream ends in order, and goes on elsewhere."""
+
+from __future__ import annotations
+
+import json
+import socket as sockets
+import threading
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from services import client, server
+from starlette.testclient import TestClient, WebSocketTestSession
+from websockets.exceptions import ConnectionClosed
+from websockets.sync.client import connect
+
+from t5punct.decoding.inputs import DecodingConfig
+from t5punct.punctuator import Punctuator, PunctuatorConfig
+from t5punct.serve.config import ServeConfig
+from t5punct.serve.engine import Engine
+from t5punct.streaming import StreamConfig, StreamingPunctuator
+from t5punct.streaming.events import committed_events
+
+WORDS = (Path(__file__).parents[1] / "data" / "lecture.txt").read_text(encoding="utf-8").split()[:60]
+FP32 = PunctuatorConfig(decoding=DecodingConfig(precision="fp32"))
+END = '{"end": true}'
+
+
+def opened(served: TestClient, query: str = "") -> WebSocketTestSession:
+    return served.websocket_connect(f"ws://127.0.0.1:8008/v1/stream{query}")
+
+
+def events_to_end(socket: WebSocketTestSession) -> list[dict[str, Any]]:
+    events = [socket.receive_json()]
+    while "end" not in events[-1]:
+        events.append(socket.receive_json())
+    return events
+
+
+def events_alone(engine: Engine, config: StreamConfig) -> list[dict[str, Any]]:
+    """What `t5punct stream --json` prints of the words."""
+    live = StreamingPunctuator(Punctuator(engine.model, FP32), config)
+    return without_times(committed_events([*live.push(WORDS), *live.finish()], 0, 0.0)[0])
+
+
+def without_times(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{**event, "decision_ms": 0.0} for event in events if "text" in event]
+
+
+@pytest.mark.parametrize(
+    ("query", "config"),
+    [
+        ("", StreamConfig()),
+        ("?policy=fixed&lookahead=1", StreamConfig(lookahead=1)),
+        ("?policy=entropy&threshold=0.2", StreamConfig("entropy", thresholds=[0.2])),
+        ("?policy=sentence&after=2", StreamConfig("sentence", after=2)),
+    ],
+)
+def test_events_are_those_of_the_command(engine: Engine, query: str, config: StreamConfig) -> None:
+    with client(engine) as served, opened(served, query) as socket:
+        for word in WORDS:
+            socket.send_text(word)
+        socket.send_text(END)
+        events = events_to_end(socket)
+    assert without_times(events) == events_alone(engine, config)
+    assert events[-1] == {"end": {"n_words": len(WORDS), "n_chars": events[-2]["end_char"]}}
+
+
+def test_times_silences_and_provisional_words(engine: Engine) -> None:
+    with client(engine) as served, opened(served, "?lookahead=4&provisional=true") as socket:
+        socket.send_text('{"words": [{"word": "so", "start": 0.1, "end": 0.4}, {"word": "we", "start": 0.5}]}')
+        assert len(socket.receive_json()["provisional"]) == 2
+        socket.send_text('{"flush": true}')
+        first, second = socket.receive_json(), socket.receive_json()
+        assert (first["start"], first["end"], second["start"]) == (0.1, 0.4, 0.5)
+        assert socket.receive_json() == {"provisional": []}
+
+
+def test_a_stream_goes_on_where_another_was(engine: Engine) -> None:
+    with client(engine) as served:
+        with opened(served, "?state_every=10") as socket:
+            socket.send_text(" ".join(WORDS[:30]))
+            events = [socket.receive_json()]
+            while "state" not in events[-1]:
+                events.append(socket.receive_json())
+        saved = events.pop()
+        assert saved["n_messages"] == 1
+        with opened(served) as socket:
+            socket.send_text(json.dumps({name: saved[name] for name in ("state", "n_chars")}))
+            socket.send_text(" ".join(WORDS[30:]))
+            socket.send_text(END)
+            events += events_to_end(socket)
+    assert without_times(events) == events_alone(engine, StreamConfig())
+
+
+@pytest.mark.parametrize(
+    ("query", "message", "says"),
+    [
+        ("?policy=dely", "so", "dely"),
+        ("?lookahed=3", "so", "lookahed"),
+        ("?policy=delay&decoder=generate", "so", "generate"),
+        ("", '{"word": "so"}', "message"),
+        ("", '{"words": [{"start": 1}]}', "message"),
+        ("", '{"state": {"words": "x"}}', "message"),
+        ("", "{" * 2_000, "message"),
+        ("", '{"words": 3, "end": true}', "message"),
+    ],
+)
+def test_what_is_wrong_ends_the_stream_with_a_reason(engine: Engine, query: str, message: str, says: str) -> None:
+    with (
+        server(engine) as (address, _),
+        connect(f"ws://{address}/v1/stream{query}") as socket,
+        pytest.raises(ConnectionClosed) as closed,
+    ):
+        socket.send(message)
+        socket.recv(timeout=20)
+        socket.recv(timeout=20)
+    assert closed.value.rcvd is not None
+    assert closed.value.rcvd.code == 1008
+    assert says in closed.value.rcvd.reason
+
+
+def test_limits_close_a_stream_with_their_codes(engine: Engine) -> None:
+    config = ServeConfig(port=0, max_streams=1, max_message_bytes=1_000, idle_s=1.0)
+    with server(engine, config) as (address, _), connect(f"ws://{address}/v1/stream") as first:
+        codes = []
+        with connect(f"ws://{address}/v1/stream") as second, pytest.raises(ConnectionClosed) as busy:
+            second.recv(timeout=20)
+        codes.append(busy.value.rcvd.code)  # type: ignore[union-attr]
+        with pytest.raises(ConnectionClosed) as idle:
+            first.recv(timeout=20)
+        codes.append(idle.value.rcvd.code)  # type: ignore[union-attr]
+        with connect(f"ws://{address}/v1/stream") as third, pytest.raises(ConnectionClosed) as large:
+            third.send("s" * 1_001)
+            third.recv(timeout=20)
+        codes.append(large.value.rcvd.code)  # type: ignore[union-attr]
+    assert codes == [1013, 1001, 1009]
+
+
+def test_a_service_that_ends_tells_the_last_words(engine: Engine) -> None:
+    with server(engine) as (address, run), connect(f"ws://{address}/v1/stream") as socket:
+        socket.send(" ".join(WORDS))
+        events = [json.loads(socket.recv(timeout=20))]
+        run.handle_exit(15, None)
+        with pytest.raises(ConnectionClosed) as closed:
+            while True:
+                events.append(json.loads(socket.recv(timeout=20)))
+    assert closed.value.rcvd is not None and closed.value.rcvd.code == 1012
+    assert without_times(events) == events_alone(engine, StreamConfig())
+    assert "end" in events[-1]
+
+
+def test_a_client_that_never_reads_is_held_back_and_keeps_no_other_waiting(engine: Engine) -> None:
+    said, is_over, text = threading.Event(), threading.Event(), " ".join(WORDS)
+    with server(engine, buffer_bytes=4_096) as (address, _):
+        small = sockets.create_connection(address.split(":"))  # type: ignore[arg-type]
+        small.setsockopt(sockets.SOL_SOCKET, sockets.SO_RCVBUF, 4_096)
+        deaf = connect(f"ws://{address}/v1/stream", max_queue=1, sock=small)
+
+        def say() -> None:
+            with suppress(ConnectionClosed):
+                while not is_over.is_set():
+                    deaf.send(text)
+                    said.set()
+
+        threading.Thread(target=say, daemon=True).start()
+        try:
+            while said.wait(3.0):  # until nothing more can be said
+                said.clear()
+            with connect(f"ws://{address}/v1/stream") as other:
+                other.send(" ".join(WORDS))
+                assert "text" in json.loads(other.recv(timeout=20))
+        finally:
+            is_over.set()
+            with suppress(OSError):  # who answers no ping is closed
+                deaf.socket.shutdown(sockets.SHUT_RDWR)

@@ -1,0 +1,128 @@
+"""`POST /v1/punctuate` answers with the bytes that `t5punct punctuate` would write, or says what is wrong."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+from services import client
+from starlette.testclient import TestClient
+
+from t5punct.batch.jobs import Job
+from t5punct.batch.work import Work
+from t5punct.decoding.inputs import DecodingConfig
+from t5punct.punctuator import Punctuator, PunctuatorConfig
+from t5punct.serve.config import ServeConfig
+from t5punct.serve.engine import Engine
+from t5punct.transcripts.writers import WriterConfig
+
+FILES = {
+    "talk.txt": "how are you\n\ntoday or not\n",
+    "talk.srt": "1\n00:00:01,000 --> 00:00:02,000\nhow are you\n\n2\n00:00:02,000 --> 00:00:04,000\n<i>or</i> not\n",
+    "talk.vtt": "WEBVTT\n\n00:01.000 --> 00:02.000\nhow are you\n",
+    "talk.json": json.dumps({"text": "how are you", "words": [{"word": w, "start": 1} for w in ("how", "are", "you")]}),
+    "talk.ctm": "a 1 0.1 0.2 how\na 1 0.4 0.2 are\n",
+    "talk.tsv": "word\tstart\tend\nhow\t1\t2\nare\t2\t3\n",
+}
+TYPES = {"talk.srt": "application/x-subrip", "talk.vtt": "text/vtt", "talk.json": "application/json"}
+
+
+def command(engine: Engine, folder: Path, name: str, writer: WriterConfig | None = None) -> bytes:
+    """What the command writes."""
+    source, target = folder / name, folder / f"written-{name}"
+    source.write_bytes(FILES[name].encode())
+    config = PunctuatorConfig(decoding=DecodingConfig(precision="fp32"))
+    outcome = Work(Punctuator(engine.model, config), writer).run([Job(str(source), target)])
+    assert not outcome.failures
+    return target.read_bytes()
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_of_a_form_comes_out_as_the_command_writes_it(engine: Engine, tmp_path: Path, name: str) -> None:
+    with client(engine) as served:
+        answer = served.post("/v1/punctuate", files={"file": (name, io.BytesIO(FILES[name].encode()))})
+    assert answer.status_code == 200
+    assert answer.content == command(engine, tmp_path, name)
+
+
+@pytest.mark.parametrize("name", TYPES)
+def test_a_raw_body_is_read_by_its_content_type(engine: Engine, tmp_path: Path, name: str) -> None:
+    with client(engine) as served:
+        answer = served.post("/v1/punctuate", content=FILES[name].encode(), headers={"content-type": TYPES[name]})
+    assert answer.content == command(engine, tmp_path, name)
+    assert answer.headers["content-type"].startswith(TYPES[name])
+
+
+def test_fields_of_a_query_and_of_a_form_are_the_commands_options(engine: Engine, tmp_path: Path) -> None:
+    as_text = command(engine, tmp_path, "talk.srt", WriterConfig("text"))
+    with client(engine) as served:
+        body = FILES["talk.srt"].encode()
+        query = served.post("/v1/punctuate?to=text&format=srt", content=body)
+        form = served.post("/v1/punctuate", data={"to": "text"}, files={"file": ("talk.srt", body)})
+        fields = {"text": "how are you", "json": "true", "terms": "you=YOU"}
+        words = served.post("/v1/punctuate", files={name: (None, value) for name, value in fields.items()}).json()
+    assert query.content == form.content == as_text
+    assert [word["word"] for word in words["words"]] == ["how", "are", "you"]
+    assert words["words"][2]["text"].startswith("YOU")
+
+
+@pytest.fixture
+def served(engine: Engine) -> TestClient:
+    with client(engine, ServeConfig(max_words=50, max_body_bytes=2_000)) as served:
+        return served
+
+
+@pytest.mark.parametrize(
+    ("query", "body", "status", "says"),
+    [
+        ("?windo=3", b"so", 422, "windo"),
+        ("?window=many", b"so", 422, "window"),
+        ("?style=opera", b"so", 400, "opera"),
+        ("?preset=/etc/passwd.yaml", b"so", 400, "a file"),
+        ("?preset=mask-combine-9999", b"so", 400, "9999 votes"),
+        ("?window=300&stride=2", b"so", 400, "apart"),
+        ("?resegment=true", b"so", 400, "resegment"),
+        ("?format=docx", b"so", 400, "docx"),
+        ("?to=srt", b"so we know", 400, "times"),
+        ("", b"\xff\xfe", 400, "UTF-8"),
+        ("", b"WEBVTT\n\n00:01.000 --> 00:02.000\nso\n", 400, "vtt"),
+        ("?terms=a%20b%3Dc", b"so", 400, "terms"),
+        ("", b"so " * 51, 413, "51 words"),
+        ("", b"s" * 2_001, 413, "large"),
+        ("?format=json", b"{" * 900, 400, "json"),
+    ],
+)
+def test_what_is_wrong_is_said(served: TestClient, query: str, body: bytes, status: int, says: str) -> None:
+    answer = served.post(f"/v1/punctuate{query}", content=body)
+    assert answer.status_code == status, answer.text
+    assert says in answer.json()["error"]["found"] or says in str(answer.json()["error"]), answer.text
+    assert "Traceback" not in answer.text
+
+
+def test_a_body_without_a_length_is_cut_off(served: TestClient) -> None:
+    answer = served.post("/v1/punctuate", content=(b"so " for _ in range(2_000)))
+    assert answer.status_code == 413
+
+
+def test_an_empty_text_is_an_empty_answer(served: TestClient) -> None:
+    assert served.post("/v1/punctuate", content=b"").content == b""
+
+
+def test_a_busy_service_says_when_to_come_again(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    with client(engine) as served:
+        monkeypatch.setattr(engine, "n_waiting_words", 10**9)
+        answer = served.post("/v1/punctuate", content=b"so")
+    assert (answer.status_code, answer.headers["retry-after"]) == (503, "2")
+
+
+def test_what_was_asked_is_counted(engine: Engine) -> None:
+    with client(engine) as served:
+        served.post("/v1/punctuate", content=b"how are you")
+        served.post("/v1/punctuate?style=opera", content=b"how are you")
+        text = served.get("/metrics").text
+        assert served.get("/healthz").json()["ok"] is True
+    assert 't5punct_requests_total{status="200"} 1.0' in text
+    assert 't5punct_requests_total{status="400"} 1.0' in text
+    assert "t5punct_text_words_total 3.0" in text
