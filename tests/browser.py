@@ -53,6 +53,11 @@ class Page:
         self.call("Page.navigate", url=file.as_uri())
         self.until("document.readyState == 'complete' && location.protocol == 'file:'")
 
+    def visit(self, address: str) -> None:
+        """Open an address of this machine."""
+        self.call("Page.navigate", url=address)
+        self.until(f"document.readyState == 'complete' && location.href.startsWith({address!r})")
+
     def ask(self, expression: str) -> Any:
         """The value of an expression in the page."""
         found = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)

@@ -117,7 +117,7 @@ class OptionFields:
         options = LiveOptions(**self._own, **asked)
         _check_typed(request, {"as_json": True, **asdict(options)})
         return StreamRequest(
-            StreamSettings(options.stream(), replace(options.config(), render=options.render())), **told
+            StreamSettings(options.stream(), replace(options.config(), render=options.render())), **more
         )
 
 

@@ -47,6 +47,11 @@ def review_page(written: Iterable[WrittenItem], name: str) -> Iterator[str]:
             yield values[piece] if number % 2 else piece
 
 
+def review_texts() -> tuple[str, str]:
+    """Return the styles and the script of every page for review, for the policy of a page that shows one."""
+    return _data("page.css"), _data("page.js")
+
+
 @cache
 def _styles_and_script() -> dict[str, str]:
     """Both, and their hashes: a browser runs no script and uses no style but those that the page began with."""

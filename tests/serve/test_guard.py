@@ -53,12 +53,12 @@ def test_pages_of_other_sites_may_not_use_it(engine: Engine, origin: str | None,
                 pass
 
 
-def test_a_token_is_asked_for_everywhere_but_for_health(engine: Engine) -> None:
+def test_a_token_is_asked_for_everywhere_but_for_health_and_the_page(engine: Engine) -> None:
     with client(engine, ServeConfig(token=TOKEN)) as served:
-        for path in ("/", "/metrics", "/openapi.json"):
+        for path in ("/metrics", "/openapi.json", "/v1/punctuate", "/nothing"):
             assert served.get(path).status_code == 401
-            assert served.get(path, headers={"authorization": f"Bearer {TOKEN}"}).status_code == 200
-        assert served.get("/healthz").status_code == 200
+            assert served.get(path, headers={"authorization": f"Bearer {TOKEN}"}).status_code != 401
+        assert served.get("/healthz").status_code == served.get("/").status_code == 200
         for wrong in ("Bearer wrong", "Basic correct-horse", f"Bearer {TOKEN}x", "Bearer"):
             assert served.post("/v1/punctuate", content=b"so", headers={"authorization": wrong}).status_code == 401
         with pytest.raises(WebSocketDisconnect), served.websocket_connect(STREAM):

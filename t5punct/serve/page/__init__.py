@@ -10,16 +10,24 @@ from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 
+from ...transcripts.review import review_texts
+
 
 @cache
 def page() -> tuple[str, str]:
     """Return the page and its content security policy."""
     texts = {name: (files(__package__) / f"page.{name}").read_text(encoding="utf-8") for name in ("html", "css", "js")}
-    hashes = {name: f"'sha256-{b64encode(sha256(texts[name].encode()).digest()).decode()}'" for name in ("css", "js")}
     text = texts["html"].replace("{{css}}", texts["css"]).replace("{{js}}", texts["js"])
-    # the review page is shown in a frame of its own, which brings its own policy
+    # a page for review is shown in a frame, which is held to this policy, too
+    style, script = (
+        " ".join(map(_hash, both)) for both in zip((texts["css"], texts["js"]), review_texts(), strict=True)
+    )
     policy = (
-        f"default-src 'none'; style-src {hashes['css']} 'unsafe-hashes'; script-src {hashes['js']}; "
-        "connect-src 'self'; frame-src blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+        f"default-src 'none'; style-src {style}; script-src {script}; connect-src 'self'; frame-src blob:; "
+        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     )
     return text, policy
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"

@@ -1,1 +1,237 @@
+"use strict";
+const $ = (id) => document.getElementById(id);
+const EXAMPLE = "good morning everyone my name is maria and i want to talk about sleep how many of you slept eight hours last night raise your hands please well that is not many is it";
+const SAID_CHARS = 400;  // of the captions that are kept on the page
 
+/* what both uses share */
+
+function headers() {
+  return $("token").value ? {Authorization: `Bearer ${$("token").value}`} : {};
+}
+
+function problemOf(status, body) {
+  if (status === 401) $("token-label").hidden = false;
+  const error = body && body.error;
+  return error ? [error.found, error.expected && `expected ${error.expected}`, error.fix].filter(Boolean).join("; ") : `status ${status}`;
+}
+
+for (const tab of document.querySelectorAll("[role=tab]")) {
+  tab.addEventListener("click", () => show(tab));
+  tab.addEventListener("keydown", (event) => {
+    if (!["ArrowLeft", "ArrowRight"].includes(event.key)) return;
+    const other = tab.id === "tab-text" ? $("tab-live") : $("tab-text");
+    show(other);
+    other.focus();
+  });
+}
+
+function show(shown) {
+  for (const tab of document.querySelectorAll("[role=tab]")) {
+    tab.setAttribute("aria-selected", String(tab === shown));
+    tab.tabIndex = tab === shown ? 0 : -1;
+    $(tab.getAttribute("aria-controls")).hidden = tab !== shown;
+  }
+}
+
+/* a transcript */
+
+let file = null;  // the file that was opened; null: what stands in the field
+let result = null;  // the last answer: its bytes, type and name
+
+$("file").addEventListener("change", () => take($("file").files[0]));
+$("input").addEventListener("input", () => { file = null; $("file").value = ""; });
+for (const kind of ["dragover", "dragleave", "drop"]) {
+  $("input").addEventListener(kind, (event) => {
+    event.preventDefault();
+    $("input").classList.toggle("over", kind === "dragover");
+    if (kind === "drop" && event.dataTransfer.files.length) take(event.dataTransfer.files[0]);
+  });
+}
+
+async function take(chosen) {
+  if (!chosen) return;
+  const text = await chosen.text();
+  $("input").value = text;
+  file = chosen;
+  $("status").textContent = `${chosen.name}, ${text.length.toLocaleString()} characters`;
+}
+
+function asked(to) {
+  const form = new FormData();
+  if (file) form.append("file", file);
+  else form.append("text", $("input").value);
+  if ($("style").value) form.append("style", $("style").value);
+  if (to) form.append("to", to);
+  return form;
+}
+
+$("form").addEventListener("submit", async (event) => {
+  event.preventDefault();
+  $("problem").textContent = $("output").textContent = "";
+  closeReview();
+  $("status").textContent = "Punctuating …";
+  const started = performance.now();
+  const to = $("to").value;
+  try {
+    const answer = await fetch("/v1/punctuate", {method: "POST", body: asked(to), headers: headers()});
+    if (!answer.ok) throw new Error(problemOf(answer.status, await answer.json().catch(() => null)));
+    $("result").hidden = false;
+    const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+    const pieces = [];
+    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      pieces.push(part.value);
+      $("output").append(part.value);
+    }
+    result = {text: pieces.join(""), type: answer.headers.get("content-type"), name: nameOf(to)};
+    const words = $("input").value.split(/\s+/).filter(Boolean).length;
+    $("status").textContent = `About ${words.toLocaleString()} words in ${((performance.now() - started) / 1000).toFixed(1)} s`;
+  } catch (error) {
+    $("status").textContent = "";
+    $("problem").textContent = error.message;
+  }
+});
+
+function nameOf(to) {
+  const name = file ? file.name : "transcript.txt";
+  return to ? name.replace(/\.[^.]*$/, "") + (to === "text" ? ".txt" : `.${to}`) : name;
+}
+
+$("download").addEventListener("click", () => {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([result.text], {type: result.type}));
+  link.download = result.name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+});
+
+$("copy").addEventListener("click", async () => {
+  await navigator.clipboard.writeText(result.text);
+  $("status").textContent = "Copied";
+});
+
+$("open-review").addEventListener("click", async () => {
+  if (!$("review").hidden) return closeReview();
+  $("status").textContent = "Punctuating with alternatives …";
+  const answer = await fetch("/v1/punctuate", {method: "POST", body: asked("html"), headers: headers()});
+  if (!answer.ok) {
+    $("problem").textContent = problemOf(answer.status, await answer.json().catch(() => null));
+    return;
+  }
+  $("status").textContent = "";
+  $("review").src = URL.createObjectURL(new Blob([await answer.text()], {type: "text/html"}));
+  $("review").hidden = false;
+  $("output").hidden = true;
+  $("open-review").setAttribute("aria-expanded", "true");
+});
+
+function closeReview() {
+  if ($("review").src) URL.revokeObjectURL($("review").src);
+  $("review").removeAttribute("src");
+  $("review").hidden = true;
+  $("output").hidden = false;
+  $("open-review").setAttribute("aria-expanded", "false");
+}
+
+/* live captions */
+
+let socket = null;
+let waiting = [];  // messages until the connection is there
+let sentAt = [];  // when each word that is not committed yet was said
+
+function open() {
+  const fields = {policy: $("policy").value, provisional: "true"};
+  if (["fixed", "delay"].includes(fields.policy)) fields.lookahead = $("lookahead").value;
+  const address = `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/v1/stream?${new URLSearchParams(fields)}`;
+  const protocols = $("token").value ? ["t5punct", `bearer.${$("token").value}`] : ["t5punct"];
+  const opened = new WebSocket(address, protocols);
+  opened.addEventListener("open", () => { for (const message of waiting.splice(0)) opened.send(message); });
+  opened.addEventListener("message", (event) => { hear(JSON.parse(event.data)); });
+  opened.addEventListener("close", (event) => {
+    if (socket === opened) socket = null;
+    if (![1000, 1005].includes(event.code)) $("live-problem").textContent = event.reason || "the connection was closed; is a token asked for?";
+    if (event.code === 1006) $("token-label").hidden = false;
+  });
+  return opened;
+}
+
+function say(message) {
+  $("live-problem").textContent = "";
+  socket = socket || open();
+  if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(message));
+  else waiting.push(JSON.stringify(message));
+}
+
+function sayWords(text) {
+  const words = text.split(/\s+/).filter(Boolean);
+  for (const word of words) {
+    sentAt.push(performance.now());
+    say({words: word});
+  }
+}
+
+function hear(event) {
+  if (event.provisional) {
+    $("provisional").textContent = event.provisional.join(" ");
+  } else if (event.text !== undefined) {
+    if (event.text) $("committed").textContent = `${$("committed").textContent} ${event.text}`.slice(-SAID_CHARS);
+    const sent = sentAt.shift();
+    if (sent !== undefined) {
+      $("latency").textContent = `${event.delay_words} words and ${Math.round(performance.now() - sent)} ms after it was said; decided in ${event.decision_ms} ms`;
+    }
+  } else if (event.end) {
+    $("provisional").textContent = "";
+  }
+}
+
+function end() {
+  if (socket) say({end: true});
+  socket = null;
+  sentAt = [];
+}
+
+$("typed").addEventListener("input", () => {
+  const text = $("typed").value;
+  const cut = Math.max(text.lastIndexOf(" "), text.lastIndexOf("\n")) + 1;
+  if (!cut) return;
+  sayWords(text.slice(0, cut));
+  $("typed").value = text.slice(cut);
+});
+$("stop").addEventListener("click", () => {
+  if ($("typed").value.trim()) sayWords($("typed").value);
+  $("typed").value = "";
+  end();
+});
+for (const id of ["policy", "lookahead"]) {
+  $(id).addEventListener("input", () => {
+    $("lookahead-words").textContent = `${$("lookahead").value} words`;
+    $("lookahead-label").hidden = !["fixed", "delay"].includes($("policy").value);
+    end();
+  });
+}
+$("play").addEventListener("click", () => {
+  const words = EXAMPLE.split(" ");
+  const timer = setInterval(() => {
+    if (!words.length) clearInterval(timer);
+    else sayWords(words.shift());
+  }, 300);
+});
+
+const Recognition = window.SpeechRecognition || window.webkitSpeechRecognition;
+if (Recognition) {
+  const recognition = new Recognition();
+  recognition.continuous = true;
+  recognition.onresult = (event) => {
+    for (const heard of [...event.results].slice(event.resultIndex)) {
+      if (heard.isFinal) sayWords(heard[0].transcript.toLowerCase());
+    }
+  };
+  recognition.onerror = (event) => { $("live-problem").textContent = `the browser's recogniser: ${event.error}`; };
+  recognition.onend = () => { $("speak").setAttribute("aria-pressed", "false"); };
+  $("speak").hidden = false;
+  $("speak").addEventListener("click", () => {
+    const on = $("speak").getAttribute("aria-pressed") === "true";
+    $("speak").setAttribute("aria-pressed", String(!on));
+    if (on) recognition.stop();
+    else recognition.start();
+  });
+}

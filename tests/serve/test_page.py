@@ -1,0 +1,109 @@
+"""The page at `/` in a browser: a transcript, captions, the page for review, dark colours, no foreign request."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from browser import CHROMIUM, Page, browser
+from services import client, server
+
+from t5punct.decoding.inputs import DecodingConfig
+from t5punct.punctuator import Punctuator, PunctuatorConfig
+from t5punct.serve.engine import Engine
+
+TEXT = "how are you today or not"
+HOSTILE = "so <img src=x onerror=window.broken=1> <script>window.broken=1</script> & we"
+
+
+def contrast(first: str, second: str) -> float:
+    """The ratio of WCAG 2.2 between two colours as a browser tells them, `rgb(1, 2, 3)`."""
+    luminance = []
+    for colour in (first, second):
+        parts = [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
+        linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+        luminance.append(0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2])
+    lighter, darker = sorted(luminance, reverse=True)
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+@pytest.fixture(scope="module")
+def page(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    if CHROMIUM is None:
+        pytest.skip("no chromium")
+    with server(engine) as (address, _), browser(tmp_path_factory.mktemp("browser")) as page:
+        page.visit(f"http://{address}/")
+        yield page
+        assert all("400 (Bad Request)" in error for error in page.errors)  # of the mistake
+        assert all(request.startswith((f"http://{address}", "blob:", "data:")) for request in page.requests)
+
+
+def test_a_pasted_text_is_punctuated(page: Page, engine: Engine) -> None:
+    alone = Punctuator(engine.model, PunctuatorConfig(decoding=DecodingConfig(precision="fp32")))
+    for text in (TEXT, HOSTILE):
+        page.ask(f"document.getElementById('input').value = {text!r}")
+        page.point("document.getElementById('punctuate')", click=True)
+        page.until("document.getElementById('status').textContent.startsWith('About')")
+        assert page.ask("document.getElementById('output').textContent") == alone.punctuate(text)
+    assert page.ask("window.broken === undefined")
+
+
+def test_the_page_for_review_is_shown_by_its_own_code(page: Page) -> None:
+    page.ask(f"document.getElementById('input').value = {TEXT!r}")
+    page.point("document.getElementById('punctuate')", click=True)
+    page.until("document.getElementById('status').textContent.startsWith('About')")
+    page.point("document.getElementById('open-review')", click=True)
+    page.until("!document.getElementById('review').hidden")
+    assert page.ask("document.getElementById('review').getAttribute('sandbox')") == "allow-scripts allow-downloads"
+    page.point("document.getElementById('open-review')", click=True)
+    page.until("document.getElementById('review').hidden")
+
+
+def test_a_mistake_is_told(page: Page) -> None:
+    page.ask("document.getElementById('input').value = 'so we know', document.getElementById('to').value = 'srt'")
+    page.point("document.getElementById('punctuate')", click=True)
+    page.until("document.getElementById('problem').textContent.includes('times')")
+    page.ask("document.getElementById('to').value = ''")
+
+
+def test_words_become_captions_as_they_are_typed(page: Page) -> None:
+    page.point("document.getElementById('tab-live')", click=True)
+    page.ask("document.getElementById('typed').focus()")
+    page.press(*"how are you today or not so we know ")
+    page.until("document.getElementById('committed').textContent.toLowerCase().includes('you')")
+    assert page.ask("document.getElementById('provisional').textContent") != ""
+    assert page.ask("document.getElementById('latency').textContent").startswith("4 words and ")
+    page.point("document.getElementById('stop')", click=True)
+    page.until("document.getElementById('committed').textContent.toLowerCase().includes('know')")
+    assert page.ask("document.getElementById('committed').getAttribute('aria-live')") == "polite"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_colours_can_be_read(page: Page, scheme: str, tmp_path: Path) -> None:
+    page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+    ground = page.ask("getComputedStyle(document.body).backgroundColor")
+    for element in ("body", "#status", "#problem", "#latency"):
+        ink = page.ask(f"getComputedStyle(document.querySelector('{element}')).color")
+        assert contrast(ink, ground) >= 4.5, (element, ink, ground)
+    captions = page.ask("getComputedStyle(document.querySelector('#captions')).backgroundColor")
+    assert contrast(page.ask("getComputedStyle(document.querySelector('#provisional')).color"), captions) >= 4.5
+    assert page.picture(tmp_path / "page.png")
+
+
+def test_every_control_has_a_name(page: Page) -> None:
+    nameless = page.ask(
+        "[...document.querySelectorAll('button, input, select, textarea, iframe')].filter((control) => "
+        "!(control.labels?.length || control.textContent.trim() || control.title || control.ariaLabel))"
+        ".map((control) => control.id)"
+    )
+    assert nameless == []
+
+
+def test_the_page_needs_no_other_site_and_runs_nothing_else(engine: Engine) -> None:
+    with client(engine) as served:
+        answer = served.get("/")
+    policy = answer.headers["content-security-policy"]
+    assert "default-src 'none'" in policy and "frame-ancestors 'none'" in policy and "unsafe" not in policy
+    assert "http://" not in answer.text and "https://" not in answer.text
