@@ -39,7 +39,7 @@ from typing import TypeVar
 
 import torch
 
-from t5punct import DecodingConfig, Punctuator
+from t5punct import DecodingConfig, Punctuator, PunctuatorConfig
 from t5punct.cli.process import keep_freed_memory, keep_objects
 from t5punct.cli.threads import use_threads
 from t5punct.decoding.batching import batch_by_length
@@ -171,7 +171,7 @@ def _reader(way: str) -> Callable[[str], object]:
     config = DecodingConfig({"decoder": "slots", "encoder": "tagger"}.get(decoder, decoder), precision=precision)
     if decoder == "decoder":
         config = replace(config, tagger_share=0.0)
-    punctuator = Punctuator.from_pretrained(model).with_config(decoding=config)
+    punctuator = Punctuator.from_pretrained(model, PunctuatorConfig(decoding=config))
     return partial(_encode, punctuator) if decoder == "encoder" else punctuator.punctuate
 
 

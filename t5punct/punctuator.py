@@ -21,7 +21,7 @@ from .decoding import align
 from .decoding.decoders import allow_disfluency_label, make_decoder, prepare_model
 from .decoding.generate import generate_texts
 from .decoding.inputs import DecodingConfig, WindowInput
-from .decoding.precision import on_device
+from .decoding.precision import on_device, with_precision
 from .errors import InputError
 from .model import Model, load
 from .text.marks import DISFLUENT, NO_LABEL, Case
@@ -107,7 +107,10 @@ class Punctuator:
         device: str | None = None,
         revision: str | None = None,
     ) -> Punctuator:
-        """Load the bundled model (no source), a folder or a hub id; `style` and so on replace the config's."""
+        """Load the bundled model (no source), a folder or a hub id; `style` and so on replace the config's.
+
+        Where neither says so, a GPU is used if there is one, and the precision is what `auto` takes.
+        """
         config = config or PunctuatorConfig()
         named = {"style": style, "precision": precision, "device": device}
         chosen: dict[str, Any] = {name: value for name, value in named.items() if value is not None}
@@ -115,7 +118,8 @@ class Punctuator:
         model = load(source, revision=revision, to_infer=True)
         if not model.tuned:
             _log.warning("%s has no t5punct.yaml; a T5 that was never trained to punctuate writes nonsense", model.name)
-        return cls(on_device(model, config.decoding.device or "auto"), config)
+        model = on_device(model, config.decoding.device or "auto")
+        return cls(model if config.decoding.precision else with_precision(model, "auto"), config)
 
     def __reduce__(self) -> tuple[type[Punctuator], tuple[Model, PunctuatorConfig]]:
         """What is pickled, for worker processes: model and settings; what was kept of words is found anew."""

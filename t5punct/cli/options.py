@@ -86,10 +86,10 @@ class ModelOptions:
     precision: Annotated[
         str,
         typer.Option(
-            help="fp32; int8, three times as fast on a CPU; bf16, where marks may depend on what is read together; "
-            "auto: int8 on a CPU, bf16 on a GPU that has it."
+            help="fp32; int8, two to three times as fast on a CPU; bf16, where marks may depend on what is read "
+            "together; auto: int8 on a CPU, bf16 on a GPU that has it."
         ),
-    ] = "fp32"
+    ] = "auto"
     device: Annotated[str, typer.Option(help="cpu, cuda, ..; auto: a GPU if there is one.")] = "auto"
     fragment: Fragment = False
     revision: Annotated[
@@ -125,8 +125,7 @@ class ModelOptions:
         int,
         expert(
             min=1,
-            help="Tokens read at a time: more can be faster, and takes more memory. In bf16 and int8 some marks change "
-            "with it.",
+            help="Tokens read at a time: more can be faster, and takes more memory. In bf16 some marks change with it.",
         ),
     ] = 2048
     threads: Annotated[

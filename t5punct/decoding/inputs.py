@@ -43,7 +43,7 @@ class DecodingConfig:
     # `slots`: the tagger's share in a slot's first mark, 0 (it says nothing) to 1; None: the task's; see `pooling`
     tagger_share: float | None = None
     delay_words: int | None = None  # `tagger`: no decision depends on later words than this many; None: all count
-    precision: str | None = None  # see `precision`; None: the model's
+    precision: str | None = None  # see `precision`; None: the model's; a model loaded by name has what `auto` takes
     device: str | None = None  # None: where the model is; a model loaded by name goes to a GPU if there is one
 
     def __post_init__(self) -> None:

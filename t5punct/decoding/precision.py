@@ -4,8 +4,8 @@ In: a `Model`, the name of a device or of a precision.  Out: the converted model
 
 `int8` has linear layers multiply in int8 (see `t5/int8_linear`); it needs a CPU.  `bf16` halves the weights and is fast
 where the hardware multiplies bfloat16 (AVX512-BF16, AMX, any recent GPU); elsewhere it is slower than fp32, and asking
-for it gives a warning.  `auto` takes int8 on a CPU, and bf16 on a GPU that has it.  T5 overflows in fp16, so that is
-not offered.
+for it gives a warning.  `auto`, which a model that is loaded by name has, takes int8 on a CPU and bf16 on a GPU, where
+they are fast, else fp32.  T5 overflows in fp16, so that is not offered.
 
 What holds where:
 
@@ -78,7 +78,7 @@ def with_precision(model: Model, name: str) -> Model:
     if name == "bf16" and not multiplies_bf16(model.device):
         _log.warning("bf16 is slow on this %s, which has no instructions for it; use --precision auto", model.device)
     if name == "auto":
-        name = "int8" if model.device.type == "cpu" else "bf16" if multiplies_bf16(model.device) else "fp32"
+        name = _fastest(model.device)
     if name == "bf16":
         return _in_bf16(model)
     return _in_int8(model) if name == "int8" else model
@@ -98,6 +98,20 @@ def _in_int8(model: Model) -> Model:
     if model.device.type != "cpu":
         raise ConfigError(f"int8 on {model.device}", expected="a CPU", fix="use --precision bf16 or --device cpu")
     return replace(model, network=in_int8(model.network), precision="int8")
+
+
+def _fastest(device: torch.device) -> str:
+    """The fastest precision of a device that loses nothing that can be measured."""
+    if device.type == "cpu":
+        return "int8" if multiplies_int8() else "fp32"
+    return "bf16" if multiplies_bf16(device) else "fp32"
+
+
+def multiplies_int8() -> bool:
+    """Return whether this processor multiplies int8 faster than float32: on others, such as ARM's, nobody measured."""
+    import torch
+
+    return torch.backends.cpu.get_cpu_capability().startswith("AVX")
 
 
 def multiplies_bf16(device: torch.device) -> bool:

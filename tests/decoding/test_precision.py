@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import logging
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import torch
 
+from t5punct import model as models
 from t5punct.decoding import precision
 from t5punct.decoding.inputs import DecodingConfig, WindowInput
 from t5punct.decoding.precision import PRECISIONS, multiplies_bf16, on_device, with_precision
 from t5punct.decoding.slots import SlotDecoder
 from t5punct.errors import ConfigError
 from t5punct.model import Model
+from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.t5.tagger import Tagger
 
 
@@ -25,8 +28,26 @@ def test_bf16_converts_network_and_tagger(tiny_model: Model) -> None:
     assert made.precision == "bf16"
 
 
-def test_auto_takes_int8_on_a_cpu(tiny_model: Model) -> None:
-    assert with_precision(tiny_model, "auto").precision == "int8", "what a score is signed with"
+@pytest.mark.parametrize(
+    ("capability", "expected"), [("AVX2", "int8"), ("AVX512", "int8"), ("DEFAULT", "fp32"), ("SVE256", "fp32")]
+)
+def test_auto_takes_int8_on_a_cpu_that_multiplies_it_fast(
+    tiny_model: Model, monkeypatch: pytest.MonkeyPatch, capability: str, expected: str
+) -> None:
+    monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: capability)
+    assert with_precision(tiny_model, "auto").precision == expected, "what a score is signed with"
+
+
+def test_a_model_that_is_loaded_by_name_has_what_auto_takes_and_a_given_one_its_own(
+    tiny_model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: "AVX512")
+    models.save(tiny_model, tmp_path)
+    assert Punctuator.from_pretrained(tmp_path, device="cpu").model.precision == "int8"
+    assert Punctuator.from_pretrained(tmp_path, device="cpu", precision="fp32").model.precision == "fp32"
+    asked = PunctuatorConfig(decoding=DecodingConfig(precision="bf16", device="cpu"))
+    assert Punctuator.from_pretrained(tmp_path, asked).model.precision == "bf16"
+    assert Punctuator(tiny_model).model.precision == "fp32"
 
 
 @pytest.mark.parametrize(
