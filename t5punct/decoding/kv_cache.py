@@ -122,8 +122,8 @@ class ColumnEncoder:
     def begin(self, n_words: int = 0, n_tokens: int = 0) -> Memory:
         """Return the memory of a stream that has heard so many words, of so many tokens, and remembers none of them."""
         if self._start is None:
-            nothing = self._tokens([], [], [])
-            keys = replace(nothing, rows=self._stack.layers[0].keys(nothing.rows))
+            nothing, first = self._tokens([], [], []), self._stack.layers[0]
+            keys = replace(nothing, rows=first.keys(first.read(nothing.rows)))
             layers = (LayerMemory(keys, keys.rows, nothing),) * len(self._look_aheads)
             blank = Memory(layers, 0, 0, nothing, self._owner)
             prefix = self._tokens(self._prefix, [PREFIX] * self.n_prefix, range(self.n_prefix))
@@ -189,7 +189,7 @@ class ColumnEncoder:
         if not len(rows):
             return list(ready)
         sizes = [len(tokens) for tokens in ready]
-        queries = layer.queries(rows).split_with_sizes(sizes)
+        queries = layer.queries(layer.read(rows)).split_with_sizes(sizes)
         attended = [
             self._attend(index, query, tokens, memory)
             for query, tokens, memory in zip(queries, ready, layers, strict=True)
@@ -223,8 +223,8 @@ def _add_inputs(layer: EncoderLayer, known: Sequence[LayerMemory], incoming: Seq
     rows = torch.cat([tokens.rows for tokens in incoming])
     if not len(rows):
         return list(known)
-    sizes = [len(tokens) for tokens in incoming]
-    keys, values = layer.keys(rows).split_with_sizes(sizes), layer.values(rows).split_with_sizes(sizes)
+    sizes, read = [len(tokens) for tokens in incoming], layer.read(rows)
+    keys, values = layer.keys(read).split_with_sizes(sizes), layer.values(read).split_with_sizes(sizes)
     return [
         LayerMemory(
             memory.keys.then(replace(tokens, rows=key)), torch.cat([memory.values, value]), memory.waiting.then(tokens)

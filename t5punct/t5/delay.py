@@ -109,9 +109,10 @@ def delayed_states(encoder: Any, input_ids: torch.Tensor, words: torch.Tensor, d
     masks = {look_ahead: _delay_bias(words, look_ahead, delay) for look_ahead in delay.look_aheads(len(stack.layers))}
     look_aheads, tables = delay.look_aheads(len(stack.layers)), stack.biases()
     for layer, look_ahead, table in zip(stack.layers, look_aheads, tables, strict=True):
+        read = layer.read(hidden)
         queries, keys, values = (
             projected.view(*projected.shape[:-1], layer.n_heads, -1).transpose(1, 2)
-            for projected in (layer.queries(hidden), layer.keys(hidden), layer.values(hidden))
+            for projected in (layer.queries(read), layer.keys(read), layer.values(read))
         )  # (n_batch, n_heads, n_source, d_kv)
         mask = table[:, distances] + masks[look_ahead]  # (n_batch, n_heads, n_source, n_source)
         attended = attend_in_training(queries, keys, values, mask, layer)

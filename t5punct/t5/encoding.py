@@ -113,7 +113,8 @@ def _attend_groups(
 
     bias: (1, n_heads, n_source, n_source), or of each window its own, where all are one group.
     """
-    queries, keys, values = layer.queries(hidden), layer.keys(hidden), layer.values(hidden)
+    read = layer.read(hidden)
+    queries, keys, values = layer.queries(read), layer.keys(read), layer.values(read)
     attended = torch.empty_like(queries)
     for group in groups:
         query, key, value = (group.heads(flat, layer.n_heads) for flat in (queries, keys, values))

@@ -14,6 +14,7 @@ adds pairs of products in 16 bits, where they may overflow; there weights are ro
 from __future__ import annotations
 
 import copy
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -26,8 +27,25 @@ _LARGEST = 127
 _LARGEST_WITHOUT_VNNI = 63  # 2 * 255 * 63 fits into 16 bits
 
 
+@dataclass(frozen=True, slots=True)
+class RoundedRows:
+    """Inputs as integers, int8 (.., n_in), and the step between two of them in each row, float32 (.., 1)."""
+
+    integers: torch.Tensor
+    steps: torch.Tensor
+
+    @classmethod
+    def of(cls, inputs: torch.Tensor) -> RoundedRows:
+        """Round inputs, float32 (.., n_in)."""
+        steps = inputs.abs().amax(-1, keepdim=True).clamp_(min=torch.finfo(torch.float32).tiny).div_(_LARGEST)
+        return cls((inputs / steps).round_().to(torch.int8), steps)
+
+
 class Int8Linear(nn.Module):
-    """A linear layer with weights in int8, (n_out, n_in); inputs and outputs are float32, (.., n_in), (.., n_out)."""
+    """A linear layer with weights in int8, (n_out, n_in); inputs and outputs are float32, (.., n_in), (.., n_out).
+
+    Several layers of one input can share its `RoundedRows`.
+    """
 
     weight: torch.Tensor
     scales: torch.Tensor
@@ -39,14 +57,19 @@ class Int8Linear(nn.Module):
         self.register_buffer("scales", scales.squeeze(1))
         self.bias = linear.bias
 
-    def forward(self, inputs: torch.Tensor) -> torch.Tensor:
-        tokens = inputs.reshape(-1, inputs.shape[-1])
-        steps = tokens.abs().amax(1, keepdim=True).clamp_(min=torch.finfo(torch.float32).tiny).div_(_LARGEST)
-        sums = torch._int_mm((tokens / steps).round_().to(torch.int8), self.weight.t())  # int32 (n_tokens, n_out)
-        outputs = sums.to(torch.float32).mul_(steps).mul_(self.scales)
+    def forward(self, inputs: torch.Tensor | RoundedRows) -> torch.Tensor:
+        rows = RoundedRows.of(inputs) if isinstance(inputs, torch.Tensor) else inputs
+        n_out, n_in = self.weight.shape
+        sums = torch._int_mm(rows.integers.reshape(-1, n_in), self.weight.t())  # int32 (n_tokens, n_out)
+        outputs = sums.to(torch.float32).view(*rows.integers.shape[:-1], n_out).mul_(rows.steps).mul_(self.scales)
         if self.bias is not None:
             outputs += self.bias
-        return outputs.view(*inputs.shape[:-1], -1)
+        return outputs
+
+
+def share_rounding(layer: nn.Module, inputs: torch.Tensor) -> torch.Tensor | RoundedRows:
+    """Return inputs as they are given to several layers such as this one: rounded once, if these multiply in int8."""
+    return RoundedRows.of(inputs) if isinstance(layer, Int8Linear) else inputs
 
 
 def in_int8(network: Any) -> Any:

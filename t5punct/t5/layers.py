@@ -4,7 +4,8 @@ In: an encoder of transformers.  Out: an `EncoderLayers`: embed, layer by layer 
 
     hidden = layers.embed(ids, places)
     for layer in layers.layers:
-        attended = attend(layer.queries(hidden), layer.keys(hidden), layer.values(hidden), mask, layer.scale)
+        read = layer.read(hidden)
+        attended = attend(layer.queries(read), layer.keys(read), layer.values(read), mask, layer.scale)
         hidden = layer.feed(layer.absorb(hidden, attended))
     states = layers.finish(hidden)
 
@@ -22,6 +23,7 @@ import torch
 from torch.nn.functional import dropout, scaled_dot_product_attention
 
 from ..errors import ModelError
+from .int8_linear import share_rounding
 
 Map = Callable[[torch.Tensor], torch.Tensor]
 _T5, _BERT = "t5", "bert"
@@ -33,9 +35,10 @@ _BERT_KINDS = ("bert", "roberta", "xlm-roberta", "camembert", "electra", "mpnet"
 class EncoderLayer:
     """One layer; all maps take and give (.., n_channels) and work on each token alone."""
 
-    queries: Map
-    keys: Map
-    values: Map
+    read: Callable[[torch.Tensor], Any]  # a layer's input -> what queries, keys and values are made of
+    queries: Callable[[Any], torch.Tensor]
+    keys: Callable[[Any], torch.Tensor]
+    values: Callable[[Any], torch.Tensor]
     absorb: Callable[[torch.Tensor, torch.Tensor], torch.Tensor]  # a layer's input, what was attended -> between
     feed: Map
     n_heads: int
@@ -144,9 +147,10 @@ def _t5_layer(block: Any) -> EncoderLayer:
     attending, feeding = block.layer[0], block.layer[-1]
     attention, norm = attending.SelfAttention, attending.layer_norm
     return EncoderLayer(
-        queries=lambda hidden: attention.q(norm(hidden)),
-        keys=lambda hidden: attention.k(norm(hidden)),
-        values=lambda hidden: attention.v(norm(hidden)),
+        lambda hidden: share_rounding(attention.q, norm(hidden)),
+        attention.q,
+        attention.k,
+        attention.v,
         absorb=lambda hidden, attended: hidden + attending.dropout(attention.o(attended)),
         feed=lambda hidden: hidden + feeding.dropout(feeding.DenseReluDense(feeding.layer_norm(hidden))),
         n_heads=attention.n_heads,
@@ -194,6 +198,7 @@ def _bert_layer(block: Any, config: Any) -> EncoderLayer:
         norm, drop = attention.output.LayerNorm, attention.output.dropout
     n_heads = config.num_attention_heads
     return EncoderLayer(
+        lambda hidden: share_rounding(queries, hidden),
         queries,
         keys,
         values,

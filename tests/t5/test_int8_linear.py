@@ -21,7 +21,7 @@ from t5punct.decoding.tagging import TagDecoder
 from t5punct.errors import ConfigError
 from t5punct.model import Model
 from t5punct.t5.int8 import quantise_rows
-from t5punct.t5.int8_linear import Int8Linear, in_int8, largest_weight
+from t5punct.t5.int8_linear import Int8Linear, RoundedRows, in_int8, largest_weight, share_rounding
 from t5punct.windows.votes import Vote
 
 WINDOWS = [WindowInput.of(words.split()) for words in ("we know that right", "no", "NASA said okay then is that so")]
@@ -48,6 +48,19 @@ def test_what_a_token_gives_depends_on_no_other_token(n_tokens: int, n_in: int, 
     inputs = torch.randn(n_tokens, n_in, generator=generator) * 10 ** (4 * torch.rand(n_tokens, 1, generator=generator))
     together = layer(inputs)
     assert torch.equal(torch.cat([layer(row[None]) for row in inputs]), together)
+
+
+def test_layers_that_share_a_rounding_give_what_each_gives_alone_to_the_bit() -> None:
+    first, second = Int8Linear(linear(16, 4)), Int8Linear(linear(16, 9, bias=False))
+    inputs = torch.randn(2, 5, 16, generator=torch.Generator().manual_seed(1))
+    shared = share_rounding(first, inputs)
+    assert isinstance(shared, RoundedRows)
+    assert torch.equal(first(shared), first(inputs)) and torch.equal(second(shared), second(inputs))
+    assert share_rounding(linear(16, 4), inputs) is inputs
+
+
+def test_no_tokens_give_none() -> None:
+    assert Int8Linear(linear(16, 4))(torch.zeros(0, 16)).shape == (0, 4)
 
 
 def test_rows_of_zeros_and_large_values_are_finite() -> None:
