@@ -34,7 +34,7 @@ class DecodingConfig:
     decoder: str = "slots"
     beams: int = 1  # `generate` only; 1 is greedy
     # source tokens of the windows decoded together, padding included; in fp32 a matter of speed alone, see `precision`
-    batch_tokens: int = 2048
+    batch_tokens: int = 1024
     style: str | None = None  # None takes the model's default
     marks: str | None = None  # of the task's marks, those that may be written; None: all
     max_marks: int | None = None  # the longest label; None: the style's

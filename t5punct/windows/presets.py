@@ -5,7 +5,7 @@ In: a name, or a YAML file of values.  Out: a `Preset`, whose values can be copi
 Every published strategy is a point in one space (Minixhofer 2021, section 3): window, stride, masks, combination.
 
 >>> load_preset("double-overlap").windows.stride_words
-44
+76
 >>> load_preset("realtime-2").windows
 WindowConfig(window=32, stride=1, mask_left=29, mask_right=2, overlap=1, lead_in=29)
 """
@@ -33,6 +33,7 @@ class Preset:
 DEFAULT_PRESET = "double-overlap"
 PRESET_SUFFIXES = (".yaml", ".yml")  # of files that hold one
 _WORDS = 64  # w; the papers fill BERT's 512 tokens, which is too long for us
+_DEFAULT_WORDS = 96  # more words read twice with less, no gain in F1 or speed with more (docs/results/speed.md)
 _STREAM_WORDS = 32
 
 
@@ -58,7 +59,7 @@ PRESETS: Mapping[str, Preset] = {
     # the baseline: windows side by side
     "side-by-side": Preset(WindowConfig(_WORDS)),
     # Chen 2021: windows overlap by their masks, one vote a slot
-    "double-overlap": Preset(WindowConfig(_WORDS, mask_left=12, mask_right=8)),
+    "double-overlap": Preset(WindowConfig(_DEFAULT_WORDS, mask_left=12, mask_right=8)),
     # Nguyen 2019: chunks of 30 words that overlap by 15, of which the earlier chunk loses its last 10
     "overlapped-chunk": Preset(WindowConfig(30, stride=15, mask_left=5, mask_right=10)),
     # Cho 2012: a mark is set when more than half of the windows set it

@@ -194,7 +194,7 @@ def test_the_report_carries_its_settings(tiny_model: Model) -> None:
     generated = evaluate_file(CLITICS, Punctuator(tiny_model, config))
     for part in ("classes:COMMA=,:-;PERIOD=.!;;QUESTION=?", "words:iwslt-rows", "decoder:slots", "style:talk"):
         assert part in slots.signature
-    for part in ("decoder:generate2", "style:chat", "w:64|s:44|ml:12|mr:8", "combine:mean", "model:fresh"):
+    for part in ("decoder:generate2", "style:chat", "w:96|s:76|ml:12|mr:8", "combine:mean", "model:fresh"):
         assert part in generated.signature
     for part in ("max-words", "marks:", "mark-odds", "precision", "batch-tokens", "fragment"):
         assert part not in slots.signature
@@ -207,7 +207,7 @@ def test_the_report_carries_its_settings(tiny_model: Model) -> None:
     settings = (
         "max-words:9|",
         "|marks:,.|max-marks:1|mark-odds:,=2.5 .=1e-09|precision:bf16|batch-tokens:512|fragment|",
-        "|w:64|",
+        "|w:96|",
         "|combine:vote>0.4",
     )
     for part in (*settings, "|model:runs/short|"):

@@ -71,12 +71,13 @@ class T5Attention(nn.Module):
     def compute_bias(self, n_queries: int, n_keys: int) -> torch.Tensor:
         """Return the bias of keys from 0 on for queries from 0 on, (1, n_heads, n_queries, n_keys)."""
         table = self.relative_attention_bias
-        distances = torch.arange(n_keys, device=table.weight.device)
-        distances = distances - torch.arange(n_queries, device=table.weight.device)[:, None]
+        device = table.weight.device
+        distances = torch.arange(1 - n_queries, n_keys, device=device)  # all that there are
         buckets = position_buckets(
             distances, table.num_embeddings, self.relative_attention_max_distance, looks_back=self._looks_back
         )
-        bias: torch.Tensor = table(buckets)
+        places = torch.arange(n_keys, device=device) - torch.arange(n_queries, device=device)[:, None]
+        bias: torch.Tensor = table(buckets)[places + n_queries - 1]
         return bias.permute(2, 0, 1)[None]
 
 
