@@ -69,7 +69,7 @@ model-gpu: setup prepared/large/dataset_dict.json model
 # `large`, which does not ship yet: MPNet's encoder under a T5 decoder (docs/results/large.md)
 MPNET = 1 2 3 4 5
 model-large: setup runs/large-read.done
-	$(BIN)/t5punct export runs/large-read -o recipes/large --dtype int8 --task configs/task-bundled.yaml \
+	$(BIN)/t5punct export runs/large-read -o t5punct/models/large --dtype int8 --task configs/task-bundled.yaml \
 	  'mark_odds={",": 2.0}' tagger_share=1.0  # chosen on the first 12,000 words of IWSLT dev2012
 
 runs/large-tag.done: runs/parent/mpnet/config.json prepared/mpnet/dataset_dict.json configs/large-1-tag.yaml

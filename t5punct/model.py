@@ -1,6 +1,6 @@
 """Models: load, save, make anew, and the one that ships inside the package.
 
-In: a folder, a hub id, a bundled model's name, or nothing (`base`).  Out: a `Model`, a T5 with its tokenizer and task.
+In: a folder, a hub id, a bundled model's name, or nothing (`large`).  Out: a `Model`, a T5 with its tokenizer and task.
 
 `load()` gives the bundled model; `load("runs/mine")` a folder; `load("t5-small")` asks the hub, because a hub id was
 named and nothing here has that name.
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from .t5.tagger import Tagger
 
 TASK_FILE = "t5punct.yaml"
-BUNDLED = "base"
+BUNDLED = "large"
 _ALIAS = "bundled"  # another name of it, which says what it is
 ACTIVATIONS = ("relu", "gelu", "silu", "gated-relu", "gated-gelu", "gated-silu")
 _FINGERPRINT = "t5punct_tokenizer"  # in config.json: which tokenizer the model was saved with

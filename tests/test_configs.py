@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from t5punct import config
-from t5punct import model as models
 from t5punct.errors import ConfigError
 from t5punct.t5.task import TaskConfig
 from t5punct.training.config import TrainConfig
@@ -85,9 +84,3 @@ def test_make_model_runs_every_stage_once_and_in_order(tmp_path: Path, target: s
         assert stage.teacher.source is None or Path(stage.teacher.source).name in made
         made.append(name)
     assert printed.count("t5punct export") == 2
-
-
-@pytest.mark.parametrize("name", sorted(path.name for path in models.bundled_root().iterdir()))
-def test_a_model_that_ships_is_below_64_mib(name: str) -> None:
-    size = sum(path.stat().st_size for path in models.bundled_folder(name).iterdir())
-    assert size < 64 * 2**20

@@ -63,12 +63,14 @@ class ModelOptions:
 
     model: Annotated[
         str | None,
-        typer.Option(show_default="base", help="A model that ships with t5punct (base, small), a folder or a hub id."),
+        typer.Option(
+            show_default="large", help="A model that ships with t5punct (large, base, small), a folder or a hub id."
+        ),
     ] = None
     style: Annotated[
         str | None,
         typer.Option(
-            show_default="the model's own; base: meeting",
+            show_default="the model's own; large: meeting",
             help="Whose habits to follow: talk, meeting, prose or chat; a model of your own may have others.",
         ),
     ] = None
@@ -102,7 +104,7 @@ class ModelOptions:
     ] = 0.5
     max_marks: Annotated[
         int | None,
-        expert(min=1, show_default="the style's; base: 1, in prose and chat 3", help="Marks in one slot, at most."),
+        expert(min=1, show_default="the style's; large: 1, in prose and chat 3", help="Marks in one slot, at most."),
     ] = None
     mark_odds: Annotated[
         str | None,
@@ -117,7 +119,7 @@ class ModelOptions:
         expert(
             min=0,
             max=1,
-            show_default="the model's own; base: 0.85",
+            show_default="the model's own; large: 1",
             help="Decoder slots: how much the tagger has to say about marks, 0 to 1.",
         ),
     ] = None
@@ -127,7 +129,7 @@ class ModelOptions:
             min=1,
             help="Tokens read at a time: more can be faster, and takes more memory. In bf16 some marks change with it.",
         ),
-    ] = 2048
+    ] = 1024
     threads: Annotated[
         int | None,
         expert(
@@ -241,7 +243,11 @@ class StrategyOptions(ModelOptions):
 
 @dataclass(frozen=True)
 class StreamOptions(ModelOptions):
-    """The same for a stream, whose windows are too small to be shared out."""
+    """The same for a stream, which waits for every word: a lighter model, and windows too small to be shared out."""
+
+    model: Annotated[
+        str, typer.Option(help="A model that ships with t5punct (large, base, small), a folder or a hub id.")
+    ] = "base"
 
     threads: Annotated[int, expert(min=1, max=_MOST_THREADS, help="Processor threads.")] = 1
 

@@ -97,7 +97,7 @@ def test_the_words_of_the_help_are_those_of_the_code(capsys: pytest.CaptureFixtu
             options = _options(sections[title]) | options
     task = read_task(bundled_folder())
     for option, words in {
-        "--style": [*task.styles, f"base: {task.default_style}]"],
+        "--style": [*task.styles, f"large: {task.default_style}]"],
         "--decoder": DECODERS,
         "--combine": METHODS,
         "--policy": POLICIES,
@@ -106,7 +106,7 @@ def test_the_words_of_the_help_are_those_of_the_code(capsys: pytest.CaptureFixtu
     }.items():
         assert [word for word in words if word not in options[option].replace(")", "")] == [], option
     for style in task.styles:
-        told = "base: 1, in prose and chat 3"
+        told = "large: 1, in prose and chat 3"
         assert told in options["--max-marks"]
         assert task.longest_label(style) == (3 if style in told else 1)
 

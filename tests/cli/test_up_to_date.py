@@ -15,8 +15,8 @@ _DONE = "1 of 1 files were up to date"
 
 @pytest.fixture
 def arguments(tiny_model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, ...]:
-    """A command whose model is a bundled one, `base`, which is not named."""
-    model.save(tiny_model, tmp_path / "models" / "base")
+    """A command whose model is a bundled one, `large`, which is not named."""
+    model.save(tiny_model, tmp_path / "models" / "large")
     monkeypatch.setattr(model, "bundled_root", lambda: tmp_path / "models")
     (tmp_path / "talk.txt").write_text("we know that\n", encoding="utf-8")
     return ("punctuate", str(tmp_path / "talk.txt"), "--output-dir", str(tmp_path / "out"))
@@ -25,10 +25,10 @@ def arguments(tiny_model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 def test_other_weights_under_the_same_name_are_noticed(
     capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], lively_model: Model, tmp_path: Path
 ) -> None:
-    for more in ((), ("--model", "base")):
+    for more in ((), ("--model", "large")):
         assert invoke(capsys, *arguments, *more)[::2] == (0, "")
         assert _DONE in invoke(capsys, *arguments, *more)[2]
-    model.save(lively_model, tmp_path / "models" / "base")
+    model.save(lively_model, tmp_path / "models" / "large")
     assert invoke(capsys, *arguments)[::2] == (0, "")
     assert _DONE in invoke(capsys, *arguments)[2]
 
@@ -40,7 +40,7 @@ def test_weights_that_a_hub_id_leads_to_are_noticed(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    snapshots = {"main": tmp_path / "models" / "base", "later": tmp_path / "models" / "later"}
+    snapshots = {"main": tmp_path / "models" / "large", "later": tmp_path / "models" / "later"}
     model.save(lively_model, snapshots["later"])
     branch = ["main"]
     monkeypatch.setattr("t5punct.t5.hub._snapshot", lambda hub_id, kind, revision: snapshots[branch[0]])

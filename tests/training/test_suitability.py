@@ -143,8 +143,8 @@ def test_a_tokenizer_beside_a_model_must_be_its_own(
 
 def test_names_of_bundled_models_are_no_hub_ids(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert models.find(None) == models.find("bundled") == models.find("base") == models.bundled_folder("base")
-    assert models.find("bundled", "tokenizer") == models.bundled_folder("base")
+    assert models.find(None) == models.find("bundled") == models.find("large") == models.bundled_folder("large")
+    assert models.find("bundled", "tokenizer") == models.bundled_folder("large")
     assert models.load_tokenizer("bundled", TaskConfig()).tokenizer.vocab_size > 30_000
     (tmp_path / "bundled").mkdir()
     assert models.find("bundled") == Path("bundled"), "a folder of that name comes first"
