@@ -43,7 +43,7 @@ app = typer.Typer(
 EXAMPLES: dict[Callable[..., None], str] = {  # of each command, in the order of the help
     punctuate: "t5punct punctuate talk.txt --style talk -o talk-punctuated.txt",
     stream: "printf 'how are you today' | t5punct stream --lookahead 2",
-    serve: "t5punct serve --port 8008\ncurl -d 'how are you today' http://127.0.0.1:8008/v1/punctuate",
+    serve: "t5punct serve --port 8008",
     evaluate: "t5punct evaluate test2011.tsv --preset side-by-side",
     presets: "t5punct presets mask-combine-4 > mine.yaml\nt5punct punctuate talk.txt --preset mine.yaml",
     tune: "t5punct tune dev.tsv budget=4 -o mine.yaml\nt5punct punctuate talk.txt --preset mine.yaml",

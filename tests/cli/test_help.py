@@ -15,7 +15,7 @@ from t5punct.windows.combine import METHODS
 from t5punct.windows.presets import DEFAULT_PRESET
 
 COMMANDS = [command.__name__ for command in EXAMPLES]
-WITH_A_MODEL = ["punctuate", "stream", "evaluate", "tune"]
+WITH_A_MODEL = ["punctuate", "stream", "serve", "evaluate", "tune"]
 
 
 @pytest.fixture(autouse=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket as sockets
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,8 @@ def say_all(remote: RemoteStream, cut_after: Collection[int] = ()) -> None:
             remote.say(flush_message())
         remote.say(words_message([TimedWord(word)]))
         if place in cut_after:
-            remote._connection.socket.shutdown(sockets.SHUT_RDWR)
+            with suppress(OSError):  # it is cut already
+                remote._connection.socket.shutdown(sockets.SHUT_RDWR)
 
 
 class Texts(list[str]):

@@ -261,7 +261,7 @@ def test_capitals_turn_to_what_python_would_write_and_nothing_else(
     chromium: Page, tmp_path: Path, disfluent: bool | None
 ) -> None:
     texts = (*TRICKY_WORDS, "main.py", '"snake_case"', "3rd", "4k", "კარგი", "straße", '"o\'neil"', "vs.", "vs.?")
-    words = [word for word in (split(text).words[0] for text in texts) if word.has_slot]
+    words = [word for word in (split(text).words[0] for text in texts) if word.takes_marks]
     config, shown = RenderConfig(disfluencies=MARK if disfluent else KEEP), []
     for word in words:
         cases = [case for case in Case if case is not Case.CAPITALISED or takes_capital(word.core)]  # never `3Rd`
