@@ -53,7 +53,7 @@ class Way:
 
 
 WAYS = (
-    Way("blend", "A blend of the trained model and the bundled one", is_blend=True),
+    Way("blend", "A blend of the trained model and the one it began with", is_blend=True),
     Way("blended tagger", "The blend, `--decoder tagger`", is_blend=True, decoder="tagger"),
     Way("trained", "As it was trained, without a blend", is_blend=False),
     Way("even", 'As it was trained, `--mark-odds ""`', is_blend=False, mark_odds={}),
@@ -230,11 +230,11 @@ def _page(settings: StudyConfig, n_words: int, minutes: float, rows: Sequence[Ro
     lines = [
         "# Fine-tuning on a new domain",
         "",
-        f"The bundled model (t5punct {__version__}), trained with `{settings.recipe}` on {n_words:,} words of",
+        f"`{start_of(settings)}` (t5punct {__version__}), trained with `{settings.recipe}` on {n_words:,} words of",
         f"`{settings.domain}`, which it has never seen, for {minutes:.1f} minutes in {settings.processes} processes,",
         f"start-up and last save in them{_changes(settings)};",
-        f"then blended with the bundled model, the trained one's share {settings.blend_share:g} (`t5punct export",
-        f"--blend bundled --blend-share {settings.blend_share:g}`).",
+        f"then blended with it as it was, the trained one's share {settings.blend_share:g} (`t5punct export",
+        f"--blend {start_of(settings)} --blend-share {settings.blend_share:g}`).",
         "Scored before and after, on other documents of the same corpus and on the documents that",
         f"`{settings.elsewhere}` holds out of its own training. Written by `{command}`.",
         "",

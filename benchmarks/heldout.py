@@ -23,6 +23,7 @@ from t5punct.errors import ConfigError
 from t5punct.evaluation.counts import Counts
 from t5punct.evaluation.references import TextReference
 from t5punct.evaluation.scores import scores_of
+from t5punct.model import BUNDLED
 from t5punct.punctuator import Punctuator
 from t5punct.text.words import Word
 from t5punct.training.data.chunks import words_of
@@ -135,7 +136,7 @@ def _page(
         "# Held-out open text",
         "",
         f"Up to {settings.max_words:,} words of what each corpus of `{settings.data}` keeps for validation, in its own",
-        f"style; model {settings.model or 'bundled'}, t5punct {__version__}. Written by",
+        f"style; model {settings.model or BUNDLED}, t5punct {__version__}. Written by",
         "`python benchmarks/heldout.py`.",
         *(
             [f"Without documents of which {', '.join(settings.runs)} saw half the runs of six words."]

@@ -21,6 +21,7 @@ from t5punct.decoding.inputs import DecodingConfig
 from t5punct.evaluation.plots import check_plot, save
 from t5punct.evaluation.significance import paired_test
 from t5punct.evaluation.tuning import Trial, Trials
+from t5punct.model import BUNDLED
 from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.windows.combine import METHODS, CombineConfig
 from t5punct.windows.plan import WindowConfig
@@ -136,7 +137,7 @@ def _page(settings: StudyConfig, rows: Sequence[Row], plot: str) -> str:
         "over windows side by side (no mask, n = 1),",
         "with the p-value of a paired test (approximate randomisation over stretches of 500 words).",
         f"Windows of {settings.window} words, masks {settings.mask_left} and {settings.mask_right},",
-        f"model {settings.model or 'bundled'}, t5punct {__version__}. Written by",
+        f"model {settings.model or BUNDLED}, t5punct {__version__}. Written by",
         "`python benchmarks/mask_combine.py`.",
         "",
         f"![micro F1 against predictions a slot]({plot})",

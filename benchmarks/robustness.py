@@ -22,6 +22,7 @@ from t5punct.evaluation.counts import Counts
 from t5punct.evaluation.references import read_references
 from t5punct.evaluation.scores import Scores, scores_of
 from t5punct.evaluation.significance import paired_test
+from t5punct.model import BUNDLED
 from t5punct.punctuator import AnnotatedWord, Punctuator
 from t5punct.text.marks import Alphabet
 from t5punct.text.words import Word
@@ -90,7 +91,7 @@ def main() -> None:
         rows = [score(punctuator, options.file, name, options.max_words) for name in CHANGES]
     except T5PunctError as error:
         parser.exit(2, f"{error}\n")
-    text = page(rows, options.model or "the bundled model", options.file.name, options.max_words)
+    text = page(rows, options.model or BUNDLED, options.file.name, options.max_words)
     options.output.parent.mkdir(parents=True, exist_ok=True)
     options.output.write_text(text, encoding="utf-8")
     Console().print(text)

@@ -26,6 +26,7 @@ from t5punct.evaluation.counts import CLASS_MARKS, Counts
 from t5punct.evaluation.plots import check_plot, save
 from t5punct.evaluation.scores import Scores, scores_of
 from t5punct.evaluation.significance import interval, paired_test
+from t5punct.model import BUNDLED
 from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.streaming import StreamConfig
 
@@ -139,7 +140,7 @@ def write_page(settings: StudyConfig, findings: Findings, page: Path) -> None:
         "# Streams: what right context is worth",
         "",
         f"{', '.join(settings.files.values())}; windows of {settings.window} words; model",
-        f"{settings.model or 'bundled'}, t5punct {__version__}. Written by",
+        f"{settings.model or BUNDLED}, t5punct {__version__}. Written by",
         "`python benchmarks/streaming.py`.",
         "",
         f"![F1 against lookahead and delay, delays, changes]({plot.name})",

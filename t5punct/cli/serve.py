@@ -43,7 +43,7 @@ def serve(
 ) -> None:
     """Serve texts, live streams and a page for the browser over HTTP and WebSocket.
 
-    Where the variable T5PUNCT_TOKEN is set, every request must bring that token.
+    Where the variable T5PUNCT_TOKEN is set, every request must bring that token, but for the page's and /healthz.
     """
     need("serve")
     from ..serve.config import ServeConfig

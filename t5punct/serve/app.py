@@ -186,7 +186,7 @@ def _add_streams(app: FastAPI, service: Service) -> None:
         service.metrics.streams_opened.inc()
         try:
             asked = service.fields.stream(dict(socket.query_params))
-            await service.engine.check(asked.settings)
+            await run_in_threadpool(service.engine.streams, asked.settings)  # a mistake is said before a word is heard
             live = LiveStream(socket, service.engine, asked, service.metrics, service.config.idle_s)
             await live.run(service.stopping)
         except T5PunctError as error:

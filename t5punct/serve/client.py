@@ -95,14 +95,15 @@ class RemoteStream:
 
     def _run(self) -> None:
         """Hear events, on one connection after the other."""
-        heard_at, n_tries = time.monotonic(), 0
+        held_at, n_tries = time.monotonic(), 0
         try:
             while not self._is_over:
-                if self._hear():
-                    heard_at, n_tries = time.monotonic(), 0
+                began = time.monotonic()
+                if self._hear() or time.monotonic() - began > self._patience_s:  # nothing may be said for long
+                    held_at, n_tries = time.monotonic(), 0
                 if self._is_over:
                     return
-                if time.monotonic() - heard_at > self._patience_s:
+                if time.monotonic() - held_at > self._patience_s:
                     raise self._refused()
                 time.sleep(_PAUSES_S[min(n_tries, len(_PAUSES_S) - 1)])
                 n_tries += 1
@@ -121,7 +122,8 @@ class RemoteStream:
         n_known = 0 if self._state is None else self._state["state"]["n_committed"]
         self._n_passed = self._n_told - n_known
         if self._state is not None:
-            connection.send(json.dumps({name: self._state[name] for name in ("state", "n_chars")}))
+            with suppress(ConnectionClosed):  # which is noticed when it is heard
+                connection.send(json.dumps({name: self._state[name] for name in ("state", "n_chars")}))
 
     def _hear(self) -> bool:
         """Say what waits, and hear events, until the stream or the connection ends; whether anything was heard."""

@@ -15,7 +15,7 @@ from dataclasses import dataclass, fields
 from ..errors import ConfigError
 
 _LARGEST_PORT = 65_535
-_LOCAL = ("127.0.0.1", "localhost", "[::1]", "::1")
+_LOCAL = ("127.0.0.1", "localhost", "[::1]")
 _EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104  # names of what a user may ask for
 
 
@@ -25,7 +25,7 @@ class ServeConfig:
 
     host: str = "127.0.0.1"
     port: int = 8008  # 0: a free one, which the log names
-    token: str | None = None  # every request must bring it; None: none is asked for
+    token: str | None = None  # requests must bring it, but for `/` and `/healthz`; None: none is asked for
     hosts: tuple[str, ...] = ()  # names by which it may be called, beside its own address
     origins: tuple[str, ...] = ()  # other sites whose pages may use it
     max_body_bytes: int = 16_000_000
@@ -54,5 +54,6 @@ class ServeConfig:
 
         Who listens on all addresses names the others.
         """
-        own = () if self.host in _EVERYWHERE else (self.host,)
-        return tuple(dict.fromkeys((*_LOCAL, *own, *self.hosts)))
+        own = f"[{self.host}]" if ":" in self.host else self.host  # as a request writes it
+        names = (*_LOCAL, *self.hosts) if self.host in _EVERYWHERE else (*_LOCAL, own, *self.hosts)
+        return tuple(name.lower() for name in names)

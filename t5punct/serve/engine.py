@@ -35,7 +35,6 @@ Value = TypeVar("Value")
 _SLICE_WORDS = 256  # of a group, between two looks at the streams
 _GROUP_WORDS = 4_000  # of texts that are begun together
 _MOST_SETTINGS = 64  # whose punctuators are kept
-_CHECK = "check"
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +121,7 @@ class Engine:
         self._punctuators: OrderedDict[str, Punctuator] = OrderedDict()
         self._streams: OrderedDict[str, Streams] = OrderedDict()
         self._thread = threading.Thread(target=self._run, name="t5punct-model", daemon=True)
-        self.n_waiting_words = 0  # of texts; changed by the model's thread and by those who ask, so about right
+        self._lock, self.n_waiting_words = threading.Lock(), 0  # of texts
         self._thread.start()
 
     @property
@@ -131,11 +130,11 @@ class Engine:
         return self._thread.is_alive()
 
     def annotate(self, texts: Sequence[Sequence[Word]], config: PunctuatorConfig) -> Iterator[AnnotatedWord]:
-        """Yield the words of some texts, which wait for others; to be drawn in a thread of its own."""
+        """Yield the words of some texts, which wait for others from the first that is drawn; draw in a thread."""
         call = _TextCall(texts, config)
-        self.n_waiting_words += call.n_words
+        self._count(call.n_words)
         self._calls.put(call)
-        return call.words()
+        yield from call.words()
 
     async def push(self, settings: StreamSettings, state: StreamState, words: Sequence[TimedWord]) -> Step:
         """Give a stream words.  Raises InputError as `Streams.push`."""
@@ -157,9 +156,16 @@ class Engine:
         words: tuple[AnnotatedWord, ...] = await self._step(settings, "provisional", state)
         return words
 
-    async def check(self, settings: StreamSettings) -> None:
-        """Raise ConfigError for settings with which this model has no streams."""
-        await self._step(settings, _CHECK, StreamState())
+    def punctuator(self, config: PunctuatorConfig) -> Punctuator:
+        """Return the model with these settings.  Raises ConfigError for what it cannot do."""
+        with self._lock:
+            return _kept(self._punctuators, repr(config), lambda: Punctuator(self.model, config))
+
+    def streams(self, settings: StreamSettings) -> Streams:
+        """Return the streams of these settings.  Raises ConfigError for what the model cannot do."""
+        punctuator = self.punctuator(settings.config)
+        with self._lock:
+            return _kept(self._streams, repr(settings), lambda: Streams(punctuator, settings.stream))
 
     def close(self) -> None:
         """Let the thread end when it has done what was asked before."""
@@ -228,10 +234,7 @@ class Engine:
     def _steps(self, calls: Sequence[_StreamCall]) -> Sequence[Any]:
         """What the streams of like settings become by the same action."""
         settings, action = calls[0].settings, calls[0].action
-        streams = _kept(self._streams, repr(settings), lambda: self._streams_of(settings))
-        states = [call.state for call in calls]
-        if action == _CHECK:
-            return [None] * len(calls)
+        streams, states = self.streams(settings), [call.state for call in calls]
         if action == "push":
             return streams.push(states, [call.words for call in calls])
         steps: Sequence[Any] = getattr(streams, action)(states)
@@ -254,10 +257,10 @@ class Engine:
 
     def _group(self, calls: Sequence[_TextCall]) -> list[_TextGroup]:
         try:
-            return [_TextGroup(self._punctuator_of(calls[0].config), calls)]
+            return [_TextGroup(self.punctuator(calls[0].config), calls)]
         except Exception as error:  # settings that the model cannot have
             for call in calls:
-                self.n_waiting_words -= call.n_words
+                self._count(-call.n_words)
                 call.decided.put(error)
             return []
 
@@ -268,17 +271,14 @@ class Engine:
         except Exception as error:
             group.fail(error)
             n_words = 0
+        self._count(-(n_words or group.n_words))  # if that was all, what nobody waits for as well
         group.n_words -= n_words
-        self.n_waiting_words -= n_words
-        if not n_words:
-            self.n_waiting_words -= group.n_words
         return n_words > 0
 
-    def _streams_of(self, settings: StreamSettings) -> Streams:
-        return Streams(self._punctuator_of(settings.config), settings.stream)
-
-    def _punctuator_of(self, config: PunctuatorConfig) -> Punctuator:
-        return _kept(self._punctuators, repr(config), lambda: Punctuator(self.model, config))
+    def _count(self, n_words: int) -> None:
+        """Count words of texts that begin to wait, or, below 0, that wait no more."""
+        with self._lock:
+            self.n_waiting_words += n_words
 
 
 def _kept(values: OrderedDict[str, Value], key: str, make: Callable[[], Value]) -> Value:

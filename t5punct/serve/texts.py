@@ -14,7 +14,6 @@ from dataclasses import dataclass
 
 from ..batch.work import Work
 from ..errors import ConfigError, InputError
-from ..punctuator import Punctuator
 from ..text.io.files import decode
 from ..transcripts.formats import read_lines_as
 from .engine import Engine
@@ -73,7 +72,7 @@ def answer_of(body: Body, request: TextRequest, engine: Engine, max_words: int) 
             expected=f"each word read at most {_MOST_READS} times",
             fix="raise stride, or take another preset",
         )
-    asked = Punctuator(engine.model, request.config)  # a mistake is said before anything waits
+    asked = engine.punctuator(request.config)  # a mistake is said before anything waits
     work, name = Work(asked, request.writer, request.terms), body.name or "the text"
     lines = decode(io.BytesIO(body.data), name, keep_bom=True)
     format = request.format or _shown(body)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket as sockets
+import time
 from collections.abc import Collection, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -103,3 +104,19 @@ def test_a_service_that_is_lost_for_good_is_said(engine: Engine) -> None:
     with pytest.raises(InputError, match="no service"):
         remote.say(words_message([TimedWord("so")]))
         remote.__exit__(None)
+
+
+def test_a_long_silence_is_no_lost_service(engine: Engine) -> None:
+    """A service ends a stream in which nothing is said; the client goes on, however often, and loses no word."""
+    texts = Texts()
+    config = ServeConfig(port=0, idle_s=0.4)
+    with server(engine, config) as (address, _):
+        remote = RemoteStream(f"ws://{address}/v1/stream?lookahead=2", texts, patience_s=0.3).__enter__()
+        for part in (WORDS[:20], WORDS[20:]):
+            for word in part:
+                remote.say(words_message([TimedWord(word)]))
+            if part == WORDS[:20]:
+                remote.say(flush_message())
+                time.sleep(2.5)  # some connections long
+        remote.__exit__(None)
+    assert texts == alone(engine)

@@ -89,7 +89,7 @@ def test_a_mistake_of_one_stream_is_its_own(engine: Engine) -> None:
 def test_settings_that_the_model_cannot_have_are_said(engine: Engine) -> None:
     wrong = StreamSettings(config=replace(FP32, decoding=replace(FP32.decoding, style="opera")))
     with pytest.raises(ConfigError, match="opera"):
-        asyncio.run(engine.check(wrong))
+        engine.streams(wrong)
     with pytest.raises(ConfigError, match="opera"):
         list(engine.annotate([TEXTS[1]], wrong.config))
     assert engine.is_alive
@@ -103,4 +103,9 @@ def test_a_text_that_nobody_waits_for_is_dropped(engine: Engine) -> None:
     ended = threading.Event()
     threading.Thread(target=lambda: (list(engine.annotate([TEXTS[1]], FP32)), ended.set())).start()
     assert ended.wait(60)
+    assert engine.n_waiting_words == 0
+
+
+def test_a_text_that_nobody_draws_is_not_decided(engine: Engine) -> None:
+    engine.annotate([[Word("so")] * 20_000], FP32)  # as of a request that is refused before its first piece
     assert engine.n_waiting_words == 0
