@@ -109,6 +109,11 @@ def test_a_model_without_its_first_layer_keeps_its_positions(taught: Model, tmp_
     assert torch.allclose(states[0], states[1], atol=1e-6)
 
 
+def test_a_tagger_stays_with_the_layer_that_it_reads(taught: Model) -> None:
+    assert with_encoder_layers(taught, [1]).tagger is taught.tagger
+    assert with_encoder_layers(taught, [0]).tagger is None
+
+
 def test_layers_that_are_kept_do_not_look_ahead_as_the_old_ones_did(taught: Model) -> None:
     """A delay of layer 1 would be nobody's in an encoder of one layer, and its words would never be seen."""
     delayed = taught.with_task(delay_left_words=32, delay_layers=[1, 0])

@@ -83,8 +83,9 @@ def with_decoder_layers(model: models.Model, n_layers: int) -> models.Model:
 def with_encoder_layers(model: models.Model, layers: Sequence[int]) -> models.Model:
     """Return a model with some of this one's encoder layers only, to be trained on.
 
-    It forgets which layers look ahead with a delay (`t5/delay.py`): they are other layers now.  In most T5s only the
-    first layer has relative position biases, which all layers use: they go to the first one that is kept.
+    It forgets which layers look ahead with a delay (`t5/delay.py`): they are other layers now.  It forgets its tagger
+    too, unless the last layer stays, whose states the tagger reads.  In most T5s only the first layer has relative
+    position biases, which all layers use: they go to the first one that is kept.
     Raises ConfigError for layers that it does not have.
     """
     network: Any = copy.deepcopy(model.network)
@@ -104,4 +105,5 @@ def with_encoder_layers(model: models.Model, layers: Sequence[int]) -> models.Mo
             new.relative_attention_bias, new.has_relative_attention_bias = old.relative_attention_bias, True
         network.encoder.block = kept
         network.encoder.config.num_layers = len(layers)
-    return replace(model, network=network).with_task(delay_left_words=None, delay_layers=[])
+    tagger = model.tagger if layers[-1] == n_found - 1 else None
+    return replace(model, network=network, tagger=tagger).with_task(delay_left_words=None, delay_layers=[])
