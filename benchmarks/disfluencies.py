@@ -2,7 +2,7 @@
 
 `python benchmarks/disfluencies.py --model base` scores the rule and, with a model, its decoders on
 tests/data/disfluencies.tsv, which was written by hand for this.  `--text held-out.txt` adds punctuated text, one
-document a line, into which disfluencies are put as in training (configs/train-3-read.yaml).
+document a line, into which disfluencies are put as in training (configs/large-3-read.yaml).
 
 The rule: a list of fillers, and one or two words that are said twice.
 """
@@ -112,7 +112,7 @@ def main() -> None:
     try:
         texts = {options.file.name: written_by_hand(options.file)}
         if options.text is not None:
-            settings = config.load(TrainConfig, ROOT / "configs" / "train-3-read.yaml").data.disfluencies
+            settings = config.load(TrainConfig, ROOT / "configs" / "large-3-read.yaml").data.disfluencies
             texts[f"{options.text.name}, synthetic"] = synthetic(options.text, settings, options.max_words)
         print("| text | found by | precision | recall | F1 | F1, 95 % | disfluent words |")
         print("| --- | --- | --- | --- | --- | --- | --- |")

@@ -75,7 +75,7 @@ class StudyConfig:
     overrides: list[str] = field(default_factory=lambda: ["mixed_precision=bf16", "data.batch_tokens=1536"])
     processes: int = 2
     blend_share: float = 0.5  # of the trained model's weights, in `t5punct export --blend`
-    elsewhere: str = "configs/prepare.yaml"  # what the model was trained on
+    elsewhere: str = "configs/large-prepare.yaml"  # what the model was trained on
     elsewhere_root: str = "corpus"
     elsewhere_words: int = 5_000  # of each corpus
     work: str = "runs/finetune-domain"  # a new folder for data and model

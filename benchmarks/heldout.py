@@ -35,7 +35,7 @@ from t5punct.training.data.prepare import PrepareConfig
 class StudyConfig:
     """What is scored."""
 
-    data: str = "configs/prepare.yaml"  # whose corpora, styles and held-out documents
+    data: str = "configs/large-prepare.yaml"  # whose corpora, styles and held-out documents
     root: str = "../shared/corpus"
     model: str | None = None
     runs: list[str] = field(default_factory=list)  # of the model: what they have seen is left out

@@ -1,6 +1,6 @@
 """The learning curve of a chain of training stages, from their logs.
 
-`python benchmarks/learning_curve.py runs/tag runs/write runs/read --output docs/results/model.png`
+`python benchmarks/learning_curve.py runs/large-tag runs/large-write runs/large-read --output large.png`
 
 Reads RUN.log.jsonl of each stage, draws text loss, tagger loss and validation F1 over all words seen, and prints the
 same as a table.  Needs the extra `report`.

@@ -39,7 +39,7 @@ class Judged:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--data", type=Path, default=Path("configs/prepare.yaml"))
+    parser.add_argument("--data", type=Path, default=Path("configs/large-prepare.yaml"))
     parser.add_argument("--root", type=Path, default=Path())
     parser.add_argument("--odds", nargs="+", type=float, default=[16.0, 4.0, 8.0], help="of `!`, one after the other")
     parser.add_argument("--model")

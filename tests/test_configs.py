@@ -23,7 +23,7 @@ LAUNCHERS = [path for path in FILES if path.name.startswith("accelerate-")]  # r
 
 
 def test_the_configs_are_found() -> None:
-    assert {"prepare.yaml", "finetune.yaml", "accelerate-fsdp.yaml"} <= {path.name for path in FILES}
+    assert {"large-prepare.yaml", "finetune.yaml", "accelerate-fsdp.yaml"} <= {path.name for path in FILES}
 
 
 @pytest.mark.parametrize("path", LAUNCHERS, ids=lambda path: path.name)
@@ -59,28 +59,27 @@ def test_a_config_opens_with_a_launch_command_that_its_values_fit(path: Path) ->
 
 def test_a_misspelt_key_would_be_found(tmp_path: Path) -> None:
     path = tmp_path / "bad.yaml"
-    good = ROOT / "configs" / "prepare.yaml"
+    good = ROOT / "configs" / "large-prepare.yaml"
     path.write_text(good.read_text(encoding="utf-8") + "outptu: x\n", encoding="utf-8")
     with pytest.raises(ConfigError, match="unknown setting 'outptu'"):
         config.load(PrepareConfig, path)
 
 
-@pytest.mark.parametrize("target", ["model", "model-gpu"])
-def test_make_model_runs_every_stage_once_and_in_order(tmp_path: Path, target: str) -> None:
+def test_make_model_runs_every_stage_of_large_once_and_in_order(tmp_path: Path) -> None:
     for name in ("Makefile", "pyproject.toml", "constraints.txt"):
         shutil.copy(ROOT / name, tmp_path)  # where nothing is done yet
-    shutil.copytree(ROOT / "configs", tmp_path / "configs")
-    printed = subprocess.run(["make", "-n", target], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
-    stages = re.findall(r"configs/train-\?-([\w-]+)\.yaml", printed)
-    files = [path for path in FILES if re.match(r"train-\d", path.name)]
-    assert [f"train-{number}-{name}.yaml" for number, name in enumerate(stages, start=1)] == [one.name for one in files]
-    assert printed.index("t5punct warmstart") < printed.index("configs/train-?-tag")
-    assert ("data.path=prepared/large" in printed) == (target == "model-gpu")
-    made = ["warm"]
+    for name in ("configs", "recipes"):
+        shutil.copytree(ROOT / name, tmp_path / name)
+    printed = subprocess.run(["make", "-n", "model"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    stages = re.findall(r"configs/large-\?-([\w-]+)\.yaml", printed)
+    files = [path for path in FILES if re.match(r"large-\d", path.name)]
+    numbered = [f"large-{number}-{name}.yaml" for number, name in enumerate(stages, start=1)]
+    assert numbered == [path.name for path in files]
+    folders = ["runs/parent/mpnet"]
     for name, path in zip(stages, files, strict=True):
         stage = config.load(TrainConfig, path)
-        assert stage.output == f"runs/{name}"
-        assert Path(str(stage.init_from)).name in made
-        assert stage.teacher.source is None or Path(stage.teacher.source).name in made
-        made.append(name)
-    assert printed.count("t5punct export") == 2
+        assert stage.output == f"runs/large-{name}"
+        assert stage.init_from == folders[-1]
+        folders.append(stage.output)
+    again = printed.index("output=runs/large-again")
+    assert printed.index("configs/large-?-read") < again < printed.index("t5punct export runs/large-again")

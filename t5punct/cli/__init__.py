@@ -1,5 +1,5 @@
-"""The command line: `t5punct punctuate | stream | serve | evaluate | presets | tune | warmstart | prepare | label |
-train | report | export`.
+"""The command line: `t5punct punctuate | stream | serve | evaluate | presets | tune | prepare | label | train |
+report | export`.
 
 In: arguments, files, standard input.  Out: text or json on standard output or in files; exit code 2 and one line on
 standard error for a user's mistake.
@@ -29,7 +29,6 @@ from .serve import serve
 from .stream import stream
 from .train import prepare, train
 from .tune import tune
-from .warmstart import warmstart
 
 # click's class, which some versions of typer bring along themselves; `format_message` is what we need of it
 _UsageError = cast("type[typer.BadParameter]", typer.BadParameter.__mro__[1])
@@ -47,7 +46,6 @@ EXAMPLES: dict[Callable[..., None], str] = {  # of each command, in the order of
     evaluate: "t5punct evaluate test2011.tsv --preset side-by-side",
     presets: "t5punct presets mask-combine-4 > mine.yaml\nt5punct punctuate talk.txt --preset mine.yaml",
     tune: "t5punct tune dev.tsv budget=4 -o mine.yaml\nt5punct punctuate talk.txt --preset mine.yaml",
-    warmstart: "t5punct warmstart bert-base-uncased -o runs/warm --text talks.txt",
     prepare: "t5punct prepare --config configs/prepare-own-text.yaml root=lectures",
     label: "t5punct label prepared/data --model runs/large",
     train: "t5punct train --config configs/finetune-own-text.yaml",

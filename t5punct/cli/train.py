@@ -2,7 +2,7 @@
 
 In: a YAML file of settings and dotted overrides.  Out: a folder, and a line that says so.
 
-`t5punct prepare --config configs/prepare.yaml root=corpora`, then `t5punct train --config ...`.
+`t5punct prepare --config configs/prepare-own-text.yaml root=texts`, then `t5punct train --config ...`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .threads import use_threads, wait_asleep
 
 
 def prepare(config: Config = None, overrides: Overrides = None) -> None:
-    """Make a training data set from corpora (see configs/prepare.yaml)."""
+    """Make a training data set from corpora (see configs/prepare-own-text.yaml)."""
     need("train")
     from datasets.utils.logging import CRITICAL, disable_progress_bar, enable_progress_bar, set_verbosity
 

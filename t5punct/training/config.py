@@ -2,7 +2,7 @@
 
 In: YAML and dotted overrides.  Out: a `TrainConfig`, saved beside every checkpoint.
 
-`python train.py --config configs/train-2-write.yaml optim.lr=2e-4` changes one of them.
+`python train.py --config configs/finetune.yaml optim.lr=2e-4` changes one of them.
 """
 
 from __future__ import annotations

@@ -106,7 +106,7 @@ def test_a_terminated_export_leaves_no_folder(
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
 
 
-@pytest.mark.parametrize("command", ["tune", "report", "warmstart"])
+@pytest.mark.parametrize("command", ["tune", "report"])
 def test_others_that_write_end_in_order_too(command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each of them reads settings, and is told to end there."""
     monkeypatch.setattr(config, "load", lambda *_, **__: os.kill(os.getpid(), signal.SIGTERM))
@@ -116,7 +116,6 @@ def test_others_that_write_end_in_order_too(command: str, tmp_path: Path, monkey
     arguments = {
         "tune": [str(tmp_path / "talk.txt")],
         "report": [str(tmp_path / "run")],
-        "warmstart": [str(tmp_path / "run"), "-o", str(tmp_path / "warm"), "--text", str(tmp_path / "talk.txt")],
     }
     signal.signal(signal.SIGTERM, _not_heeded)
     with pytest.raises(SystemExit) as stopped:

@@ -17,7 +17,6 @@ from t5punct import model as models
 from t5punct.errors import ModelError
 from t5punct.model import Model
 from t5punct.training.start.from_encoder import FreshDecoderConfig, from_encoder
-from t5punct.warmstart.bert import Bert
 
 CODE = "import pathlib\npathlib.Path('{mark}').write_text('it ran')\nraise SystemExit\n"
 
@@ -45,8 +44,6 @@ def test_a_folder_without_a_model_type_is_refused_and_runs_no_code(harmful: tupl
         models.load(folder)
     with pytest.raises(ModelError, match=r"config.json without a model_type"):
         from_encoder(folder, FreshDecoderConfig(), None)
-    with pytest.raises(ModelError, match=r"config.json without a model_type"):
-        Bert.load(folder)
     assert not mark.exists()
 
 

@@ -3,7 +3,7 @@
 In: a `PrepareConfig`.  Out: a folder with the splits `train` and `validation`, columns source, target, style,
 n_words; beside them the resolved config, a report as text and as a picture, and `tokenizer/` where one was trained.
 
-`t5punct prepare --config configs/prepare.yaml output=prepared/data` makes one.
+`t5punct prepare --config configs/large-prepare.yaml output=prepared/data` makes one.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 In: a data set of `t5punct prepare`, a model with a tagger.  Out: a folder of labels; `teacher.source` of a config may
 name it.
 
-`label(LabelConfig(data="prepared/base", model="runs/large"))` writes `prepared/base/labels-large`.  Labelling that was
+`label(LabelConfig(data="prepared/pupils", model="large"))` writes `prepared/pupils/labels-large`.  Labelling that was
 stopped goes on where it was: a file of labels is written whole or not at all.
 """
 
