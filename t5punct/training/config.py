@@ -197,13 +197,12 @@ class TeacherConfig:
 
 @dataclass(frozen=True)
 class FitConfig:
-    """What is fitted on so many words' frozen states before a run's first step; 0 leaves random weights."""
+    """What is fitted before a run's first step."""
 
-    tagger_words: int = 0  # a tagger, where the model has none; see `fitting`
-    copier_words: int = 0  # a decoder that copies; for a fresh one, see `copier`
+    tagger_words: int = 0  # a tagger on so many words' frozen states, where the model has none; 0: random weights
 
     def __post_init__(self) -> None:
-        _at_least(0, self, "fit.", "tagger_words", "copier_words")
+        _at_least(0, self, "fit.", "tagger_words")
 
 
 @dataclass(frozen=True)
@@ -321,9 +320,9 @@ class TrainConfig:
             raise ConfigError("a teacher without a tagger's loss", expected="tagger_weight above 0", fix="set loss")
         if self.data.delays.any and not self.loss.tagger_weight:
             raise ConfigError("delays without a tagger's loss", expected="tagger_weight above 0", fix="set loss")
-        if self.lora.rank and (self.init_from is None or self.optim.embeddings == "task" or self.fit.copier_words):
+        if self.lora.rank and (self.init_from is None or self.optim.embeddings == "task"):
             raise ConfigError(
-                "lora.rank with random weights, optim.embeddings=task or fit.copier_words",
+                "lora.rank with random weights or optim.embeddings=task",
                 expected="a model to adapt, of which all but adapters and tagger stays",
                 fix="set init_from, or lora.rank=0",
             )

@@ -62,7 +62,7 @@ def trained(family: str, folder: Path, tiny_data: Path, tmp_path_factory: pytest
             data=data,
             optim=OptimConfig(lr=1e-3, warmup_steps=0, max_steps=4),
             loss=LossConfig(tagger_weight=0.5, slot_weight=1, sampled_pieces=50),
-            fit=FitConfig(tagger_words=200, copier_words=200),
+            fit=FitConfig(tagger_words=200),
         )
     )
 
@@ -203,7 +203,7 @@ def test_the_stages_of_the_guide_go_from_text_to_marks(tmp_path: Path) -> None:
     short = ["data.batch_tokens=900", f"data.path={tmp_path / 'data'}", "optim.max_steps=2"]
     first = [f"init_from={encoder}", f"output={tmp_path / 'tag'}", "fit.tagger_words=200", *short]
     train(settings.load(TrainConfig, CONFIGS / "from-encoder-1-tag.yaml", first))
-    second = [f"init_from={tmp_path / 'tag'}", f"output={tmp_path / 'write'}", "fit.copier_words=200", *short]
+    second = [f"init_from={tmp_path / 'tag'}", f"output={tmp_path / 'write'}", *short]
     train(settings.load(TrainConfig, CONFIGS / "from-encoder-2-write.yaml", second))
     tagged, written = (models.load(tmp_path / name) for name in ("tag", "write"))
     ids = torch.tensor([[5, 6, 7, 8]])

@@ -25,7 +25,7 @@ from ..config import TrainConfig
 from ..examples.batches import BatchSampler
 from ..examples.example import ChunkExamples
 from ..examples.loading import fingerprint, load_data, rows_of
-from ..start.fitting import fit_heads
+from ..start.fitting import fit_tagger
 from ..start.lora import add_adapters
 from ..start.starting_model import make_starting_model
 from ..start.suitability import check_suitable
@@ -121,7 +121,8 @@ def _ready_model(config: TrainConfig, model: models.Model, examples: object, acc
             for warning in check_suitable(examples, config.init_from or str(config.tokenizer)):
                 if accelerator.is_main_process:
                     _log.warning("%s", warning)
-            model = fit_heads(model, examples, config.fit)
+            if config.fit.tagger_words and model.tagger is None:
+                model = replace(model, tagger=fit_tagger(model, examples, config.fit.tagger_words))
     network: Any = model.network
     if accelerator.device.type == "cpu":  # with gradients a quarter faster there than torch's fused attention
         with without_advice():  # MPNet has only this one

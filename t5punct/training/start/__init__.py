@@ -5,7 +5,6 @@ from_encoder    a pre-trained encoder under a fresh T5 decoder
 new_marks       a sign that the model did not know
 suitability     whether data, tokenizer and model suit each other
 fitting         a tagger, fitted on frozen states
-copier          a decoder that copies from the first step, fitted likewise
 lora            adapters in the place of all weights
 blend           weights between two models, after training
 """

@@ -1,6 +1,6 @@
-"""What is fitted on frozen states, before the first step of training: a tagger, and a decoder that copies.
+"""A tagger that is fitted on frozen states, before the first step of training.
 
-In: a model and some examples.  Out: the same model with a `Tagger` that fits.
+In: a model and some examples.  Out: a `Tagger` that fits them.
 
 Until it has learned, a tagger with random weights sends noise into a pre-trained encoder (Kumar 2022: train the head
 first, then everything).  Fitting takes seconds: multinomial regression on standardised states.
@@ -9,7 +9,6 @@ first, then everything).  Fitting takes seconds: multinomial regression on stand
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import torch
@@ -18,23 +17,12 @@ from torch.nn.functional import cross_entropy
 from ...decoding.batching import batch_by_length
 from ...model import Model
 from ...t5.tagger import Tagger, states_at_words
-from ..config import FitConfig
 from ..examples.batches import make_collator
 from ..examples.example import IGNORED, ChunkExamples, Example
-from .copier import fit_copier
 
 _DECAY = 1e-4  # on standardised weights, so that a class seen only twice gets no huge ones
 _ITERATIONS = 60
 _BATCH_TOKENS = 2048
-
-
-def fit_heads(model: Model, examples: ChunkExamples, config: FitConfig) -> Model:
-    """Fit what the config asks for, and return the model with it; a tagger that it has already is kept."""
-    if config.tagger_words and model.tagger is None:
-        model = replace(model, tagger=fit_tagger(model, examples, config.tagger_words))
-    if config.copier_words:
-        fit_copier(model, examples, config.copier_words)
-    return model
 
 
 def fit_tagger(model: Model, examples: ChunkExamples, n_words: int) -> Tagger:
