@@ -272,6 +272,9 @@ class TrainConfig:
     revision: str | None = None  # of the hub id: a branch, tag or commit
     tokenizer: str | None = None  # for random weights: the folder that `prepare` put it in
     encoder_layers: list[int] | None = None  # of `init_from`'s encoder layers, those to keep, from 0; null keeps all
+    # where init_from is an encoder with a sentencepiece vocabulary of many languages: keep so many pieces of it, those
+    # that data.path needs most, and all letters; null keeps all
+    pieces: int | None = None
     decoder_layers: int | None = None  # keep the first of `init_from`'s decoder layers only; null keeps all
     fresh: FreshModelConfig = field(default_factory=FreshModelConfig)
     decoder: FreshDecoderConfig = field(default_factory=FreshDecoderConfig)  # where init_from is an encoder alone
@@ -295,7 +298,7 @@ class TrainConfig:
 
     def __post_init__(self) -> None:
         if self.init_from is None:
-            for name in ("revision", "encoder_layers", "decoder_layers"):
+            for name in ("revision", "encoder_layers", "pieces", "decoder_layers"):
                 if (value := getattr(self, name)) is not None:
                     raise ConfigError(
                         f"{name} {value} of nothing", expected="a model to start from", fix="set init_from"
@@ -307,7 +310,7 @@ class TrainConfig:
                 f"mixed_precision {self.mixed_precision!r}", expected="no or bf16", fix="T5 overflows in fp16"
             )
         _at_least(0, self, "", "checkpoint_every_steps", "seed")
-        _at_least(1, self, "", "log_every_steps", "decoder_layers", "keep")
+        _at_least(1, self, "", "log_every_steps", "pieces", "decoder_layers", "keep")
         if not self.data.path and not self.data.copying.steps:
             raise ConfigError("no training data", expected="data.path=FOLDER", fix="run `t5punct prepare` first")
         if self.validation.score == "tag_loss" and not self.loss.tagger_weight:

@@ -11,7 +11,8 @@ vocabulary; a style stands where the encoder has its opening token (`[CLS]`, `<s
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import logging
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,9 @@ from ...t5.task import CASE_TOKENS, ENCODER_TASK, PAUSES, SENTINEL, TaskConfig, 
 from ...t5.tokenization import TaskTokenizer
 from ...t5.weights import LOADING, broken_weights, kind_of, without_advice, without_bars
 from ...text.marks import DISFLUENT
+from .pieces import cut_pieces
+
+_log = logging.getLogger(__name__)
 
 _NOISE = 0.3  # of a new token's embedding, relative to the spread of all, so that those with one model differ
 _SPARE_POSITIONS = 2  # RoBERTa and MPNet begin to count there
@@ -50,9 +54,16 @@ class FreshDecoderConfig:
             )
 
 
-def from_encoder(source: str | Path, decoder: FreshDecoderConfig, task: TaskConfig | None) -> Model:
+def from_encoder(
+    source: str | Path,
+    decoder: FreshDecoderConfig,
+    task: TaskConfig | None,
+    pieces: int | None = None,
+    words: Mapping[str, int] | None = None,
+) -> Model:
     """Return a model with a folder's or hub id's encoder; seed torch first for the same decoder twice.
 
+    `pieces`: cut its vocabulary to so many, those that `words`, counted in a text, need most; None keeps it whole.
     Raises ModelError for anything but an encoder whose embeddings are as wide as its states, or for one without a
     tokenizer that has an end and an opening token; ConfigError for a task in which the encoder cannot be used.
     """
@@ -66,7 +77,15 @@ def from_encoder(source: str | Path, decoder: FreshDecoderConfig, task: TaskConf
         )
     encoder = _read(folder, decoder.dropout_rate)
     longest = encoder.config.max_position_embeddings - _SPARE_POSITIONS
-    tokenizer = encoder_tokenizer(folder, replace(task, max_tokens=min(task.max_tokens, longest)))
+    task = replace(task, max_tokens=min(task.max_tokens, longest))
+    own = _own_tokenizer(folder)
+    if pieces is None:
+        tokenizer = _with_task(own, own.backend_tokenizer, task)
+    else:
+        vocabulary = cut_pieces(own.backend_tokenizer, words or {}, pieces)
+        tokenizer = _with_task(own, vocabulary.tokenizer, task)
+        _keep_rows(encoder, vocabulary.rows)
+        _log.info("vocabulary: %s", vocabulary.report)
     network = _decoded(encoder, tokenizer, decoder)
     return Model(network.eval(), tokenizer, str(source), folder=folder)
 
@@ -127,21 +146,39 @@ def _check_encoder(config: Any, folder: Path) -> None:
 
 def encoder_tokenizer(folder: Path, task: TaskConfig) -> TaskTokenizer:
     """Return an encoder's own tokenizer with the task's tokens behind its pieces."""
-    from tokenizers import AddedToken
-    from transformers import AutoTokenizer, PreTrainedTokenizerFast
+    own = _own_tokenizer(folder)
+    return _with_task(own, own.backend_tokenizer, task)
+
+
+def _own_tokenizer(folder: Path) -> Any:
+    """The tokenizer of a folder as transformers has it."""
+    from transformers import AutoTokenizer
 
     try:
         own = AutoTokenizer.from_pretrained(str(folder), trust_remote_code=False)
-        backend = own.backend_tokenizer
+        own.backend_tokenizer  # noqa: B018  (some have none)
     except Exception as error:  # what a damaged file raises has no common base
         raise ModelError(
             f"no tokenizer in {folder} ({first_line(error)})", expected=_EXPECTED, fix="copy its files into the folder"
         ) from error
-    end, opening = own.eos_token or own.sep_token, own.cls_token or own.bos_token
-    if end is None or opening is None or own.pad_token is None:
+    if None in (*_ends(own), own.pad_token):
         raise ModelError(
             f"{folder}: a tokenizer without opening, end or pad token", expected=_EXPECTED, fix="name another encoder"
         )
+    return own
+
+
+def _ends(own: Any) -> tuple[str | None, str | None]:
+    """What stands before a text, and what behind it."""
+    return own.cls_token or own.bos_token, own.eos_token or own.sep_token
+
+
+def _with_task(own: Any, backend: Any, task: TaskConfig) -> TaskTokenizer:
+    """A tokenizer's pieces, whole or cut, and the task's tokens behind them."""
+    from tokenizers import AddedToken
+    from transformers import PreTrainedTokenizerFast
+
+    opening, end = _ends(own)
     backend.no_padding()
     backend.no_truncation()
     tokenizer = PreTrainedTokenizerFast(
@@ -163,6 +200,14 @@ def _task_tokens(task: TaskConfig) -> Iterator[tuple[str, str]]:
     yield from ((style_token(style), "") for style in task.styles)
     yield from ((mark_token(mark), mark) for mark in task.marks + DISFLUENT)  # the sign is there, if it is ever learned
     yield from ((token, "the") for token in CASE_TOKENS.values())
+
+
+def _keep_rows(encoder: Any, rows: Sequence[int]) -> None:
+    """Leave an encoder some of its words' embeddings."""
+    words: Any = encoder.get_input_embeddings()
+    words.weight = torch.nn.Parameter(words.weight.data[list(rows)])
+    words.num_embeddings = len(rows)
+    encoder.config.vocab_size = len(rows)
 
 
 def _decoded(encoder: Any, tokenizer: TaskTokenizer, decoder: FreshDecoderConfig) -> Any:

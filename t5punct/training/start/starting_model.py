@@ -9,6 +9,7 @@ copies of those that were chosen, as the bundled `small` begins.
 from __future__ import annotations
 
 import copy
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -17,14 +18,16 @@ from ... import model as models
 from ...errors import ConfigError
 from ...t5.encoder_t5 import EncoderT5
 from ...t5.layers import blocks_of, encoder_layers
-from ...t5.task import TaskConfig
+from ...t5.task import PAUSES, TaskConfig
 from ...t5.weights import is_encoder
 from ..config import TrainConfig
 from ..examples.delays import check_layers
-from ..examples.loading import read_prepare_config
+from ..examples.loading import read_prepare_config, rows_of
 from .from_encoder import from_encoder
 from .new_marks import match_disfluencies
 from .suitability import check_tokenizer
+
+_CHUNKS_AT_ONCE = 10_000
 
 
 def make_starting_model(config: TrainConfig) -> models.Model:
@@ -57,12 +60,35 @@ def _given(config: TrainConfig) -> models.Model:
     """The model of `init_from`, with the layers that are asked for."""
     folder = models.find(config.init_from, revision=config.revision)
     if is_encoder(folder):
-        model = from_encoder(folder, config.decoder, config.task)
+        words = count_words(config.data.path) if config.pieces is not None else None
+        model = from_encoder(folder, config.decoder, config.task, config.pieces, words)
     else:
+        _check_whole(config)
         model = models.load(config.init_from, task=config.task, revision=config.revision)
     check_tokenizer(config, model)
     model = with_encoder_layers(model, config.encoder_layers) if config.encoder_layers else model
     return with_decoder_layers(model, config.decoder_layers) if config.decoder_layers else model
+
+
+def count_words(path: str) -> Counter[str]:
+    """Return how often each word occurs in the training chunks of a data set, as a model reads them."""
+    rows, counts = rows_of(path, "train"), Counter[str]()
+    for batch in [] if rows is None else rows.select_columns("source").iter(_CHUNKS_AT_ONCE):
+        for source in batch["source"]:
+            counts.update(source.split())
+    for pause in PAUSES:
+        del counts[pause]
+    return counts
+
+
+def _check_whole(config: TrainConfig) -> None:
+    """Refuse to cut the vocabulary of a model that writes already."""
+    if config.pieces is not None:
+        raise ConfigError(
+            f"pieces {config.pieces} of {config.init_from}, which is no encoder alone",
+            expected="an encoder such as an XLM-R",
+            fix="drop pieces: a model keeps its vocabulary",
+        )
 
 
 def with_decoder_layers(model: models.Model, n_layers: int) -> models.Model:

@@ -1,0 +1,134 @@
+"""A vocabulary cut to the pieces that a text needs: the same words, the same embeddings, nothing unknown."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from tiny import tiny_text
+from tiny_encoders import FAMILIES, save_tiny_encoder, wordpiece
+from tokenizers import Tokenizer
+from transformers import AutoModel, AutoTokenizer
+
+from t5punct import model as models
+from t5punct.errors import ConfigError
+from t5punct.training.config import DataConfig, LossConfig, OptimConfig, TrainConfig
+from t5punct.training.loop.train import train
+from t5punct.training.start.from_encoder import FreshDecoderConfig, from_encoder
+from t5punct.training.start.pieces import cut_pieces
+from t5punct.training.start.starting_model import count_words, make_starting_model
+
+VOCABULARY = [
+    ("<s>", 0.0), ("<pad>", 0.0), ("</s>", 0.0), ("<unk>", 0.0), ("▁", -3.0), ("▁Haus", -5.0), ("▁haus", -9.0),
+    ("▁Baum", -5.0), ("▁BAUM", -7.0), ("▁we", -4.0), ("▁know", -4.5), ("▁Ye", -6.0), ("▁Know", -2.0),
+    *((letter, -8.0) for letter in "abehkmnoswuxyzßжѾ家A"),
+]  # fmt: skip
+WORDS = Counter({"haus": 5, "baum": 4, "we": 9, "know": 7, "yes": 2})
+
+
+def tokenizer_of(vocabulary: list[tuple[str, float]]) -> Tokenizer:
+    """A tokenizer as transformers writes XLM-R's."""
+    space = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": True}
+    flags = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}
+    special = [{"id": place, "content": piece, **flags} for place, (piece, _) in enumerate(vocabulary[:4])]
+    model = {"type": "Unigram", "unk_id": 3, "vocab": vocabulary, "byte_fallback": False}
+    return Tokenizer.from_str(json.dumps({
+        "version": "1.0", "truncation": None, "padding": None, "added_tokens": special, "model": model,
+        "normalizer": {"type": "NFKC"}, "pre_tokenizer": space, "decoder": space, "post_processor": None,
+    }))  # fmt: skip
+
+
+def pieces_of(tokenizer: Tokenizer, text: str) -> list[str]:
+    return list(tokenizer.encode(text, add_special_tokens=False).tokens)
+
+
+def test_frequent_pieces_and_all_letters_stay() -> None:
+    cut = cut_pieces(tokenizer_of(VOCABULARY), WORDS, 27)
+    assert pieces_of(cut.tokenizer, "we know") == ["▁we", "▁know"]
+    assert pieces_of(cut.tokenizer, "ж") == ["▁", "ж"]
+    assert "家" not in cut.tokenizer.get_vocab(), "East Asian characters go"
+    assert "A" not in cut.tokenizer.get_vocab(), "no piece has a capital"
+    assert cut.tokenizer.get_vocab_size() == len(cut.rows) == 27
+
+
+def test_a_word_with_a_capital_becomes_its_lower_case_word_unless_there_is_one() -> None:
+    rows = {piece: row for row, (piece, _) in enumerate(VOCABULARY)}
+    cut = cut_pieces(tokenizer_of(VOCABULARY), WORDS, 99)
+    row_of = {piece: cut.rows[place] for piece, place in cut.tokenizer.get_vocab().items()}
+    assert row_of["▁baum"] == rows["▁Baum"], "the likelier of ▁Baum and ▁BAUM"
+    assert row_of["▁haus"] == rows["▁haus"]
+    assert "▁Haus" not in row_of
+    assert row_of["▁know"] == rows["▁know"]
+    assert row_of["<unk>"] == 3
+    assert row_of["z"] == rows["z"]
+    assert pieces_of(cut.tokenizer, "Baum HAUS") == ["▁baum", "▁haus"]
+
+
+def test_the_report_counts_pieces_and_what_they_cover() -> None:
+    whole = cut_pieces(tokenizer_of(VOCABULARY), WORDS, 99)  # ▁we, ▁know, ▁haus, ▁baum, and ▁ye s
+    assert whole.report == (
+        "27 of 32 pieces; they are 100.0 % of those that the whole vocabulary writes the text with; "
+        "1.074 pieces a word (1.074 with all), 0 of 27 words with an unknown piece"
+    )
+    few = cut_pieces(tokenizer_of(VOCABULARY), WORDS + Counter({"家": 3}), 24)
+    # of 35 pieces these stay: 9 ▁we, 7 ▁know, 2 s of yes, 3 ▁; then haus and baum are 5 letters each, yes 4
+    assert few.report == (
+        "24 of 32 pieces; they are 60.0 % of those that the whole vocabulary writes the text with; "
+        f"{(9 + 7 + 9 * 5 + 2 * 4 + 2 * 3) / 30:.3f} pieces a word ({35 / 30:.3f} with all), "
+        "3 of 30 words with an unknown piece"
+    )
+
+
+def test_too_few_pieces_and_other_tokenizers_are_refused() -> None:
+    with pytest.raises(ConfigError, match=r"pieces 10; expected 2\d or more: all letters"):
+        cut_pieces(tokenizer_of(VOCABULARY), WORDS, 10)
+    with pytest.raises(ConfigError, match="of the kind WordPiece; expected an encoder with a Unigram"):
+        cut_pieces(wordpiece(), WORDS, 100)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save_tiny_encoder(tmp_path_factory.mktemp("hub") / "xlm-roberta", "xlm-roberta")
+
+
+def test_what_the_encoder_says_of_a_text_stays(folder: Path) -> None:
+    text = " ".join(tiny_text(20, seed=4)).lower().replace(",", "").replace(".", "").replace("?", "")
+    begun = from_encoder(folder, FreshDecoderConfig(), None, 200, Counter(text.split()))
+    whole, own = AutoTokenizer.from_pretrained(folder), AutoModel.from_pretrained(folder).eval()
+    assert isinstance(own, FAMILIES["xlm-roberta"].network)  # type: ignore[arg-type]
+    n_compared = 0
+    for word in dict.fromkeys(text.split()):
+        mine, theirs = begun.tokenizer.word_ids(word), whole.encode(word, add_special_tokens=False)
+        names = begun.tokenizer.tokenizer.convert_ids_to_tokens(list(mine))
+        if names != whole.convert_ids_to_tokens(theirs):
+            continue  # a piece that had a capital, or was cut
+        n_compared += 1
+        with torch.no_grad():
+            expected = own(input_ids=torch.tensor([theirs])).last_hidden_state
+            states = begun.encode(torch.tensor([mine]), torch.ones(1, len(mine), dtype=torch.long))
+        assert torch.allclose(states, expected, atol=1e-5), word
+    assert n_compared > 10
+    network: Any = begun.network
+    assert network.config.vocab_size < 230
+
+
+def test_it_is_trained_saved_and_loaded(folder: Path, tiny_data: Path, tmp_path: Path) -> None:
+    config = TrainConfig(
+        output=str(tmp_path / "run"),
+        init_from=str(folder),
+        pieces=150,
+        data=DataConfig(str(tiny_data), batch_tokens=900),
+        optim=OptimConfig(max_steps=2, warmup_steps=0),
+        loss=LossConfig(tagger_weight=0.5),
+    )
+    begun, learned = make_starting_model(config), models.load(train(config))
+    assert learned.tokenizer.tokenizer.get_vocab() == begun.tokenizer.tokenizer.get_vocab()
+    assert len(learned.tokenizer.tokenizer) == learned.network.config.vocab_size
+    counted = count_words(str(tiny_data))
+    assert all(learned.tokenizer.tokenizer.unk_token_id not in learned.tokenizer.word_ids(word) for word in counted)
+    with pytest.raises(ConfigError, match="which is no encoder alone"):
+        make_starting_model(TrainConfig(init_from=str(tmp_path / "run"), pieces=150, data=DataConfig(str(tiny_data))))
