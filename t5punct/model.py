@@ -153,6 +153,7 @@ def load(
     task: TaskConfig | None = None,
     revision: str | None = None,
     to_infer: bool = False,
+    in_int8: bool = False,
 ) -> Model:
     """Load a model, in float32 on the CPU; `revision`: a branch, tag or commit of a hub id.
 
@@ -160,7 +161,8 @@ def load(
     `t5punct.yaml` states; a folder without one (any T5) has the default form.
 
     The network is one of transformers, which can be trained and saved.  Only `to_infer`, transformers is left out where
-    it is not needed: it takes longer to import than the rest to load.
+    it is not needed: it takes longer to import than the rest to load.  With `in_int8` as well, an encoder that is so on
+    disk multiplies in int8, and its rows never become float32 (`Model.precision` says whether it does).
     """
     name = str(source) if source is not None else BUNDLED
     folder = find(source, revision=revision)
@@ -174,11 +176,13 @@ def load(
     task = task or read_task(folder)
     pieces = read_tokenizer(folder) if to_infer else None
     tokenizer = load_tokenizer(folder, task) if pieces is None else TaskTokenizer(pieces, task)
-    network = (read_network(folder) if to_infer else None) or load_network(folder).eval()
+    rounded = read_network(folder, in_int8=True) if to_infer and in_int8 else None
+    network = rounded or (read_network(folder) if to_infer else None) or load_network(folder).eval()
     _check_tokenizer(network, tokenizer, folder)
     tagger = load_tagger(folder / TAGGER_FILE, network.config.d_model, tokenizer.task.slot_marks)
     named = f"{name}@{revision}" if revision else name
-    return Model(network, tokenizer, named, tagger, tuned=(folder / TASK_FILE).is_file(), folder=folder)
+    precision = "fp32" if rounded is None else "int8"
+    return Model(network, tokenizer, named, tagger, precision, (folder / TASK_FILE).is_file(), folder)
 
 
 def with_transformers(model: Model) -> Model:

@@ -65,6 +65,14 @@ def on_device(model: Model, name: str) -> Model:
     return replace(model, network=network, tagger=tagger)
 
 
+def computes_in_int8(precision: str | None, device: str | None) -> bool:
+    """Return whether a model will compute in int8 on a device by these names; None is `auto`."""
+    import torch
+
+    on_cpu = not torch.cuda.is_available() if device in (None, "auto") else device == "cpu"
+    return on_cpu and (precision == "int8" or (precision in (None, "auto") and multiplies_int8()))
+
+
 def with_precision(model: Model, name: str) -> Model:
     """Return a model that computes in another precision; the given one stays as it is.
 

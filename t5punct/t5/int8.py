@@ -11,6 +11,7 @@ since transformers would read it wrongly.  What is large comes in shards, `model
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,28 @@ _SHARD_BYTES = 45_000_000  # hosts of repositories warn of files of 50 MB
 _SCALE = ".scale"
 
 
+@dataclass(frozen=True, slots=True)
+class Int8Rows:
+    """A matrix as integers, int8 (n_rows, n_columns), and the scale of each row, float32 (n_rows, 1)."""
+
+    integers: torch.Tensor
+    scales: torch.Tensor
+
+    @classmethod
+    def of(cls, weight: torch.Tensor, largest: int = _LARGEST) -> Int8Rows:
+        """Round a matrix to integers of -`largest` to `largest`."""
+        scales = weight.float().abs().amax(1, keepdim=True).clamp(min=torch.finfo(torch.float32).tiny) / largest
+        return cls((weight.float() / scales).round().clamp(-largest, largest).to(torch.int8), scales)
+
+    @property
+    def shape(self) -> torch.Size:
+        return self.integers.shape
+
+    def float(self) -> torch.Tensor:
+        """Return the matrix in float32."""
+        return self.integers.float() * self.scales
+
+
 def write_int8(network: Any, folder: Path) -> None:
     """Write a network: its large matrices in int8, all else in bfloat16 where that loses nothing, else in float32."""
     tensors: dict[str, torch.Tensor] = {}
@@ -35,7 +58,8 @@ def write_int8(network: Any, folder: Path) -> None:
             continue
         written.add(weight.data_ptr())
         if weight.ndim == 2 and min(weight.shape) >= _LEAST_ROWS:
-            tensors[name], tensors[name + _SCALE] = quantise_rows(weight)
+            rows = Int8Rows.of(weight)
+            tensors[name], tensors[name + _SCALE] = rows.integers, rows.scales
         else:
             tensors[name] = _without_loss(weight).contiguous()
     network.config.save_pretrained(str(folder))
@@ -45,12 +69,6 @@ def write_int8(network: Any, folder: Path) -> None:
         ending = f"-{number:05d}-of-{len(shards):05d}" if len(shards) > 1 else ""
         name = INT8_FILE.replace(".safetensors", f"{ending}.safetensors")
         save_file(shard, folder / name, metadata={"format": "pt"})
-
-
-def quantise_rows(weight: torch.Tensor, largest: int = _LARGEST) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return a matrix (n_rows, n_columns) in int8, up to `largest`, and the scale of each row, float32 (n_rows, 1)."""
-    scales = weight.float().abs().amax(1, keepdim=True).clamp(min=torch.finfo(torch.float32).tiny) / largest
-    return (weight.float() / scales).round().clamp(-largest, largest).to(torch.int8), scales
 
 
 def has_int8(folder: Path) -> bool:
@@ -80,7 +98,7 @@ def read_int8(folder: Path) -> tuple[Any, Any]:
     network, info = MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING[type(config)].from_pretrained(
         None,
         config=config,
-        state_dict=read_int8_tensors(folder),
+        state_dict={name: weight.float() for name, weight in read_stored(folder).items()},
         dtype=torch.float32,
         output_loading_info=True,
         ignore_mismatched_sizes=True,
@@ -89,13 +107,11 @@ def read_int8(folder: Path) -> tuple[Any, Any]:
     return network, info
 
 
-def read_int8_tensors(folder: Path) -> dict[str, torch.Tensor]:
-    """Return the weights of all shards by their names; those that are in int8 on disk in float32."""
+def read_stored(folder: Path) -> dict[str, torch.Tensor | Int8Rows]:
+    """Return the weights of all shards by their names, as they are on disk."""
     tensors = {name: tensor for file in _whole_set(folder) for name, tensor in load_file(file).items()}
     scales = {name.removesuffix(_SCALE): tensors.pop(name) for name in list(tensors) if name.endswith(_SCALE)}
-    for name, scale in scales.items():
-        tensors[name] = tensors[name].float() * scale
-    return tensors
+    return {name: Int8Rows(tensor, scales[name]) if name in scales else tensor for name, tensor in tensors.items()}
 
 
 def _whole_set(folder: Path) -> list[Path]:

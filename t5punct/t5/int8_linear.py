@@ -14,6 +14,7 @@ adds pairs of products in 16 bits, where they may overflow; there weights are ro
 from __future__ import annotations
 
 import copy
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -21,7 +22,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from .int8 import quantise_rows
+from .int8 import Int8Rows
 
 _LARGEST = 127
 _LARGEST_WITHOUT_VNNI = 63  # 2 * 255 * 63 fits into 16 bits
@@ -50,12 +51,12 @@ class Int8Linear(nn.Module):
     weight: torch.Tensor
     scales: torch.Tensor
 
-    def __init__(self, linear: nn.Linear) -> None:
+    def __init__(self, rows: Int8Rows, bias: nn.Parameter | None) -> None:
+        """`rows`: weights as this machine multiplies them (`fitting_rows`); bias: float32 (n_out,)."""
         super().__init__()
-        rows, scales = quantise_rows(linear.weight.detach(), largest_weight())
-        self.register_buffer("weight", rows)
-        self.register_buffer("scales", scales.squeeze(1))
-        self.bias = linear.bias
+        self.register_buffer("weight", rows.integers)
+        self.register_buffer("scales", rows.scales.squeeze(1))
+        self.bias = bias
 
     def forward(self, inputs: torch.Tensor | RoundedRows) -> torch.Tensor:
         rows = RoundedRows.of(inputs) if isinstance(inputs, torch.Tensor) else inputs
@@ -80,7 +81,25 @@ def in_int8(network: Any) -> Any:
     """
     kept = {id(parameter): parameter for parameter in network.parameters()}
     linear = [layer for layer in network.get_encoder().modules() if isinstance(layer, nn.Linear)]
-    return copy.deepcopy(network, kept | {id(layer): Int8Linear(layer) for layer in linear})
+    rounded = {id(layer): Int8Linear(fitting_rows(layer.weight.detach()), layer.bias) for layer in linear}
+    return copy.deepcopy(network, kept | rounded)
+
+
+def take_rows(encoder: nn.Module, stored: Mapping[str, Int8Rows]) -> list[str]:
+    """Make an encoder's linear layers, which have no weights yet, multiply by stored rows; return the weights' names.
+
+    Raises KeyError if there are no rows for one of them.
+    """
+    linear = {name: layer for name, layer in encoder.named_modules() if isinstance(layer, nn.Linear)}
+    for name, layer in linear.items():
+        encoder.set_submodule(name, Int8Linear(fitting_rows(stored[f"{name}.weight"]), layer.bias))
+    return [f"{name}.weight" for name in linear]
+
+
+def fitting_rows(weight: torch.Tensor | Int8Rows) -> Int8Rows:
+    """Return a matrix in int8 as this machine multiplies it; rows that fit already are returned as they are."""
+    largest = largest_weight()
+    return weight if isinstance(weight, Int8Rows) and largest == _LARGEST else Int8Rows.of(weight.float(), largest)
 
 
 @cache

@@ -10,12 +10,16 @@ import torch
 from safetensors.torch import load_file, save_file
 from tiny import TINY_SHAPE
 
+from t5punct import Punctuator
 from t5punct import model as models
 from t5punct.cli import main
+from t5punct.decoding.precision import with_precision
 from t5punct.errors import ModelError
 from t5punct.model import Model
 from t5punct.t5 import int8 as int8_module
 from t5punct.t5.folder import FLOAT_FILE, INT8_FILE
+from t5punct.t5.inference.network import read_network
+from t5punct.t5.int8_linear import Int8Linear
 
 
 def made_of(model: Model, folder: Path) -> Model:
@@ -111,3 +115,42 @@ def test_the_command_writes_rows(wide_model: Model, tmp_path: Path) -> None:
     models.save(wide_model, tmp_path / "rows", int8=True)
     ours, theirs = (models.load(tmp_path / name).network.state_dict() for name in ("out", "rows"))
     assert all(torch.equal(ours[name], theirs[name]) for name in theirs)
+
+
+def test_rows_on_disk_are_multiplied_as_they_are(wide_model: Model, tmp_path: Path) -> None:
+    """What is in int8 on disk is the same model in int8 as one that was in float32 in between."""
+    models.save(wide_model, tmp_path, int8=True)
+    direct = models.load(tmp_path, to_infer=True, in_int8=True)
+    wanted = with_precision(models.load(tmp_path), "int8")
+    assert direct.precision == wanted.precision == "int8"
+    encoder = direct.network.encoder
+    layers = {name: layer for name, layer in encoder.named_modules() if isinstance(layer, Int8Linear)}
+    assert len(layers) == 12 and not any(isinstance(layer, torch.nn.Linear) for layer in encoder.modules())
+    for name, layer in layers.items():
+        rounded = wanted.network.encoder.get_submodule(name)
+        assert torch.equal(layer.weight, rounded.weight), name
+        assert torch.allclose(layer.scales, rounded.scales, rtol=1e-6), name
+    ids = torch.tensor([[5, 6, 7, 8, 9, 1]])
+    states = [model.encode(ids, torch.ones_like(ids)) for model in (direct, wanted)]
+    assert torch.allclose(*states, atol=1e-4)
+    assert torch.equal(direct.network.shared.weight, wanted.network.shared.weight)
+
+
+def test_what_is_not_in_int8_on_disk_is_rounded_when_it_is_used(wide_model: Model, tmp_path: Path) -> None:
+    models.save(wide_model, tmp_path)
+    assert models.load(tmp_path, to_infer=True, in_int8=True).precision == "fp32"
+    assert Punctuator.from_pretrained(tmp_path, precision="int8").model.precision == "int8"
+    models.save(wide_model, tmp_path, int8=True)
+    assert models.load(tmp_path, in_int8=True).precision == "fp32", "what is trained is in float32"
+    assert Punctuator.from_pretrained(tmp_path, precision="fp32").model.precision == "fp32"
+
+
+def test_rows_that_are_not_finite_are_noticed(wide_model: Model, tmp_path: Path) -> None:
+    models.save(wide_model, tmp_path, int8=True)
+    tensors = load_file(tmp_path / INT8_FILE)
+    next(tensor for name, tensor in tensors.items() if name.endswith("q.weight.scale"))[0] = float("nan")
+    save_file(tensors, tmp_path / INT8_FILE)
+    for in_int8 in (True, False):
+        assert read_network(tmp_path, in_int8=in_int8) is None
+    with pytest.raises(ModelError, match="not finite"):
+        Punctuator.from_pretrained(tmp_path, precision="int8")

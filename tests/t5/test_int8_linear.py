@@ -20,8 +20,8 @@ from t5punct.decoding.slots import SlotDecoder
 from t5punct.decoding.tagging import TagDecoder
 from t5punct.errors import ConfigError
 from t5punct.model import Model
-from t5punct.t5.int8 import quantise_rows
-from t5punct.t5.int8_linear import Int8Linear, RoundedRows, in_int8, largest_weight, share_rounding
+from t5punct.t5.int8 import Int8Rows
+from t5punct.t5.int8_linear import Int8Linear, RoundedRows, fitting_rows, in_int8, largest_weight, share_rounding
 from t5punct.windows.votes import Vote
 
 WINDOWS = [WindowInput.of(words.split()) for words in ("we know that right", "no", "NASA said okay then is that so")]
@@ -33,25 +33,29 @@ def linear(n_in: int, n_out: int, *, bias: bool = True) -> nn.Linear:
         return nn.Linear(n_in, n_out, bias=bias).requires_grad_(False)
 
 
+def int8(layer: nn.Linear) -> Int8Linear:
+    return Int8Linear(fitting_rows(layer.weight), layer.bias)
+
+
 @pytest.mark.parametrize(("n_in", "n_out", "bias"), [(8, 5, True), (384, 96, False), (768, 33, True)])
 def test_a_layer_is_close_to_the_one_it_replaces(n_in: int, n_out: int, bias: bool) -> None:
     whole = linear(n_in, n_out, bias=bias)
     inputs = torch.randn(2, 7, n_in, generator=torch.Generator().manual_seed(1))
-    outputs, wanted = Int8Linear(whole)(inputs), whole(inputs)
+    outputs, wanted = int8(whole)(inputs), whole(inputs)
     assert outputs.shape == wanted.shape
     assert 0 < float((outputs - wanted).abs().max()) < 0.04 * float(wanted.abs().max())
 
 
 @given(st.integers(1, 40), st.integers(2, 300), st.integers(0, 2**31))
 def test_what_a_token_gives_depends_on_no_other_token(n_tokens: int, n_in: int, seed: int) -> None:
-    layer, generator = Int8Linear(linear(n_in, 24)), torch.Generator().manual_seed(seed)
+    layer, generator = int8(linear(n_in, 24)), torch.Generator().manual_seed(seed)
     inputs = torch.randn(n_tokens, n_in, generator=generator) * 10 ** (4 * torch.rand(n_tokens, 1, generator=generator))
     together = layer(inputs)
     assert torch.equal(torch.cat([layer(row[None]) for row in inputs]), together)
 
 
 def test_layers_that_share_a_rounding_give_what_each_gives_alone_to_the_bit() -> None:
-    first, second = Int8Linear(linear(16, 4)), Int8Linear(linear(16, 9, bias=False))
+    first, second = int8(linear(16, 4)), int8(linear(16, 9, bias=False))
     inputs = torch.randn(2, 5, 16, generator=torch.Generator().manual_seed(1))
     shared = share_rounding(first, inputs)
     assert isinstance(shared, RoundedRows)
@@ -60,11 +64,11 @@ def test_layers_that_share_a_rounding_give_what_each_gives_alone_to_the_bit() ->
 
 
 def test_no_tokens_give_none() -> None:
-    assert Int8Linear(linear(16, 4))(torch.zeros(0, 16)).shape == (0, 4)
+    assert int8(linear(16, 4))(torch.zeros(0, 16)).shape == (0, 4)
 
 
 def test_rows_of_zeros_and_large_values_are_finite() -> None:
-    layer = Int8Linear(linear(16, 4))
+    layer = int8(linear(16, 4))
     assert torch.equal(layer(torch.zeros(1, 16)), layer.bias[None])
     assert torch.isfinite(layer(torch.full((1, 16), 1e30))).all()
 
@@ -127,10 +131,10 @@ def test_with_a_delay_it_computes_in_int8_too(tagged_model: Model) -> None:
 
 
 def test_rows_that_come_from_int8_on_disk_are_rounded_to_the_same_integers() -> None:
-    rows, scales = quantise_rows(torch.randn(64, 96, generator=torch.Generator().manual_seed(1)))
-    again, same_scales = quantise_rows(rows * scales)
-    assert torch.equal(again, rows)
-    assert torch.allclose(same_scales, scales, rtol=1e-6)
+    rows = Int8Rows.of(torch.randn(64, 96, generator=torch.Generator().manual_seed(1)))
+    again = Int8Rows.of(rows.float())
+    assert torch.equal(again.integers, rows.integers)
+    assert torch.allclose(again.scales, rows.scales, rtol=1e-6)
 
 
 def test_it_needs_a_cpu_and_no_other_precision(tagged_model: Model) -> None:
@@ -142,9 +146,8 @@ def test_it_needs_a_cpu_and_no_other_precision(tagged_model: Model) -> None:
 def test_sums_are_exact_without_vnni_too(instructions: str) -> None:
     """oneDNN is asked to do without, in a process of its own, as it looks once."""
     code = (
-        "import torch; from t5punct.t5.int8_linear import Int8Linear, largest_weight; "
-        "layer = Int8Linear(torch.nn.Linear(512, 64, bias=False)); layer.weight.fill_(largest_weight()); "
-        "layer.scales.fill_(1.0); "
+        "import torch; from t5punct.t5.int8_linear import Int8Linear, fitting_rows, largest_weight; "
+        "layer = Int8Linear(fitting_rows(torch.full((64, 512), float(largest_weight()))), None); "
         "print(int(layer(torch.full((9, 512), 127.0)).unique()) == 127 * 512 * largest_weight())"
     )
     environment = os.environ | {"ONEDNN_MAX_CPU_ISA": instructions}
