@@ -28,6 +28,7 @@ from fastapi.responses import HTMLResponse, JSONResponse, Response, StreamingRes
 from starlette.concurrency import iterate_in_threadpool, run_in_threadpool
 from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
 from .. import __version__
@@ -163,6 +164,8 @@ def _refusal(error: BaseException) -> Response:
         case _BusyError():
             body = error_body("more work than the service takes, or its end", fix="try again later")
             return JSONResponse(body, HTTPStatus.SERVICE_UNAVAILABLE, {"Retry-After": _RETRY_S})
+        case ClientDisconnect():  # inside its body; nobody hears the answer
+            return Response(status_code=HTTPStatus.BAD_REQUEST)
         case _:
             raise error
     return JSONResponse(error_body(error.found, error.expected, error.fix), status)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from services import client
@@ -12,8 +14,11 @@ from starlette.testclient import TestClient
 
 from t5punct.batch.jobs import Job
 from t5punct.batch.work import Work
+from t5punct.cli.fields import OptionFields
+from t5punct.cli.options import ModelOptions
 from t5punct.decoding.inputs import DecodingConfig
 from t5punct.punctuator import Punctuator, PunctuatorConfig
+from t5punct.serve.app import Service, make_app
 from t5punct.serve.config import ServeConfig
 from t5punct.serve.engine import Engine
 from t5punct.transcripts.writers import WriterConfig
@@ -104,6 +109,25 @@ def test_what_is_wrong_is_said(served: TestClient, query: str, body: bytes, stat
 def test_a_body_without_a_length_is_cut_off(served: TestClient) -> None:
     answer = served.post("/v1/punctuate", content=(b"so " for _ in range(2_000)))
     assert answer.status_code == 413
+
+
+@pytest.mark.parametrize("content_type", ["text/plain", "multipart/form-data; boundary=x"])
+def test_a_client_that_leaves_inside_its_body_is_no_error(engine: Engine, content_type: str) -> None:
+    """What nobody foresaw is logged with a traceback; a client that hangs up is not that."""
+    service = Service(engine, OptionFields(ModelOptions(precision="fp32")), ServeConfig())
+    headers = [(b"host", b"127.0.0.1"), (b"content-type", content_type.encode())]
+    scope = {"type": "http", "method": "POST", "path": "/v1/punctuate", "query_string": b"", "headers": headers}
+    messages = [{"type": "http.request", "body": b"how are", "more_body": True}, {"type": "http.disconnect"}]
+    answers = list[Any]()
+
+    async def receive() -> Any:
+        return messages.pop(0)
+
+    async def send(message: Any) -> None:
+        answers.append(message)
+
+    asyncio.run(make_app(service)(scope, receive, send))
+    assert answers[0]["status"] == 400 and service.is_idle
 
 
 def test_an_empty_text_is_an_empty_answer(served: TestClient) -> None:
