@@ -18,8 +18,8 @@ FORM = POST + b"Content-Type: multipart/form-data; boundary=x\r\n"
 STREAM = b"GET /v1/stream HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\n"
 BROKEN = {
     "no http": b"\x00\xff\r\n\r\n",
-    "another host, and a body that is no chunk": ELSEWHERE + b"Transfer-Encoding: chunked\r\n\r\nhow",
-    "a body that is no chunk": POST + b"Transfer-Encoding: chunked\r\n\r\nhow are you",
+    "another host, and a body that is no chunk": ELSEWHERE + b"Transfer-Encoding: chunked\r\n\r\nhow\r\nare\r\n",
+    "a body that is no chunk": POST + b"Transfer-Encoding: chunked\r\n\r\nhow\r\nare you\r\n",
     "more than its length": POST + b"Content-Length: 3\r\n\r\nhow are you",
     "less than its length": POST + b"Content-Length: 70\r\n\r\nhow are you",
     "a negative length": POST + b"Content-Length: -1\r\n\r\nhow",
