@@ -40,8 +40,7 @@ from typing import TypeVar
 import torch
 
 from t5punct import DecodingConfig, Punctuator, PunctuatorConfig
-from t5punct.cli.process import keep_freed_memory, keep_objects
-from t5punct.cli.threads import use_threads
+from t5punct.cli.process import keep_freed_memory, keep_objects, use_threads
 from t5punct.decoding.batching import batch_by_length
 from t5punct.decoding.generate import generate_texts
 from t5punct.decoding.inputs import WindowInput, encoder_input, sources_of

@@ -39,8 +39,8 @@ _HOMES = {
     "Transcript": ".transcripts.formats",
     "WindowConfig": ".windows.plan",
     "WriterConfig": ".transcripts.writers",
-    "punctuate_file": ".batch.from_python",
-    "punctuate_files": ".batch.from_python",
+    "punctuate_file": ".batch.work",
+    "punctuate_files": ".batch.work",
     "read_transcript": ".transcripts.formats",
 }
 __all__ = [  # the keys above, once more, for those who read without running
@@ -77,9 +77,8 @@ __all__ = [  # the keys above, once more, for those who read without running
 ]
 
 if TYPE_CHECKING:
-    from .batch.from_python import punctuate_file, punctuate_files
     from .batch.text_columns import BatchPunctuator
-    from .batch.work import Outcome
+    from .batch.work import Outcome, punctuate_file, punctuate_files
     from .decoding.align import AlignConfig
     from .decoding.inputs import DecodingConfig
     from .errors import ConfigError, InputError, ModelError, OutputError, T5PunctError

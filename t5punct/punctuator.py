@@ -37,7 +37,7 @@ from .text.render import (
 )
 from .text.words import Word, checked_text, readable
 from .transcripts.items import Item, SpokenWord, iter_pieces, leave_out_removed, texts_of, written_items
-from .transcripts.lines import read_plain
+from .transcripts.speech import read_plain
 from .windows.combine import CombineConfig, VoteAccumulator, decide, rank_runners_up
 from .windows.plan import View, WindowConfig, iter_pools, iter_views
 from .windows.presets import DEFAULT_PRESET, load_preset

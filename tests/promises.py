@@ -14,7 +14,7 @@ from chance import PunctuatorByChance, bare, by_chance, reading, spoken
 from t5punct.errors import InputError
 from t5punct.punctuator import PunctuatorConfig
 from t5punct.text.marks import DISFLUENT, OTHER_SCRIPTS, Alphabet
-from t5punct.transcripts.lines import read_plain
+from t5punct.transcripts.speech import read_plain
 
 Punctuate = Callable[[str, str, int, Alphabet], tuple[str, list[str]]]
 _MARKS_AND_SPACES = re.compile(rf"(?:&nbsp;?|[\s,.?!:;…–—―{''.join(OTHER_SCRIPTS)}-])+", re.IGNORECASE)

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import texts
 
-from t5punct.batch.from_python import punctuate_files
+from t5punct.batch.work import punctuate_files
 from t5punct.decoding.inputs import DecodingConfig, WindowInput
 from t5punct.errors import InputError
 from t5punct.model import Model

@@ -1,6 +1,7 @@
 """What tiny models are made of: their shape, and the text they see."""
 
 import random
+from typing import Any
 
 from t5punct.model import FreshModelConfig
 
@@ -22,3 +23,10 @@ def tiny_text(n_sentences: int, seed: int) -> list[str]:
         words[len(words) // 2] += rng.choice(["", ",", ",", ";", ":", " -"])
         sentences.append(" ".join(words).capitalize() + rng.choice(["?", ".", ".", "!", "...", "?!"]))
     return sentences
+
+
+def t5_network(kind: str, **shape: Any) -> Any:
+    """A T5 with random weights, of the kind that config.json names: t5, mt5 or umt5."""
+    from transformers import AutoConfig, AutoModelForSeq2SeqLM
+
+    return AutoModelForSeq2SeqLM.from_config(AutoConfig.for_model(kind, **shape))

@@ -1,14 +1,20 @@
-"""Files, folders and patterns -> jobs: each file that is to be punctuated, and where its output goes.
+"""Files, folders and patterns -> jobs: each file that is to be punctuated, where its output goes, and if it is current.
 
-In: names as a user gives them, and the output options.  Out: `Jobs`.
+In: names as a user gives them, and the output options.  Out: `Jobs`; for each, whether its output is up to date.
 
 `plan_jobs(["lectures"], OutputConfig(folder=Path("out")))` has a job for each transcript below `lectures`; the output
 of `lectures/week1/talk.srt` is `out/week1/talk.srt`.
+
+Outputs need not be made again if they are newer than their input, and made with the same settings.  Their folder holds
+a small file with the fingerprint of these.  It is written before any output, and written anew when the settings change,
+so an output counts only if it is no older than that file.  Outputs appear whole, so a run that was killed goes on where
+it was.
 """
 
 from __future__ import annotations
 
 import glob
+import hashlib
 import os
 import stat
 from collections import Counter
@@ -16,10 +22,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from .. import __version__
 from ..errors import InputError
-from ..text.io.files import STANDARD, check_source, unpacked_name
+from ..text.io.files import STANDARD, check_source, remove_leftovers, unpacked_name, writing
 from ..text.io.outputs import checked_target, checked_targets, target_of
 from ..transcripts.formats import SUFFIXES, format_of
+
+SETTINGS_FILE = ".t5punct-settings"
 
 
 @dataclass(frozen=True)
@@ -255,3 +264,54 @@ def _rename(below: Path, output_format: str | None) -> Path:
         return plain.with_name(plain.name + ".json")
     suffix = ".txt" if output_format == "text" else f".{output_format}"
     return plain.with_suffix(suffix)
+
+
+def fingerprint(settings: object) -> str:
+    """Return a short name for settings and this version of t5punct; their `repr` must tell them apart."""
+    return hashlib.sha256(repr((__version__, settings)).encode()).hexdigest()[:16]
+
+
+def model_state(folder: Path | None) -> tuple[tuple[str, int, int], ...]:
+    """Return the state of a model folder: its files, their sizes, and when they were written, in ns.
+
+    Empty for a model that was not loaded from a folder.
+    """
+    paths = [] if folder is None else sorted(folder.iterdir())
+    return tuple((path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in paths)
+
+
+@dataclass(frozen=True, slots=True)
+class Current:
+    """Outputs made since `since_ns`, in nanoseconds of the file system's clock, have today's settings; None: none."""
+
+    since_ns: int | None
+
+    @classmethod
+    def read(cls, folder: Path, settings: str) -> Current:
+        """Read the state of a folder as it is: nothing is written, so that settings that cannot work leave it alone."""
+        marker = folder / SETTINGS_FILE
+        is_same = marker.is_file() and marker.read_text(encoding="utf-8", errors="replace") == settings
+        return cls(marker.stat().st_mtime_ns if is_same else None)
+
+    @classmethod
+    def of(cls, folder: Path, settings: str) -> Current:
+        """Begin work in a folder, which is made if need be; what killed runs left there goes."""
+        folder.mkdir(parents=True, exist_ok=True)
+        remove_leftovers(folder)
+        if cls.read(folder, settings).since_ns is None:
+            with writing(folder / SETTINGS_FILE) as handle:
+                handle.write(settings)
+        return cls.read(folder, settings)
+
+    def has(self, job: Job) -> bool:
+        """Return whether a job's output is up to date."""
+        outputs = [path for path in (job.target, job.review) if path is not None]
+        if (
+            self.since_ns is None
+            or job.target is None
+            or job.source == STANDARD
+            or not all(path.is_file() for path in outputs)
+        ):
+            return False
+        made_ns = min(path.stat().st_mtime_ns for path in outputs)
+        return made_ns >= self.since_ns and made_ns >= Path(job.source).stat().st_mtime_ns

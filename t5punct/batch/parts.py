@@ -26,8 +26,7 @@ from typing import TYPE_CHECKING, Protocol
 from .. import __version__
 from ..errors import ConfigError, InputError, OutputError, T5PunctError
 from ..text.io.files import remove_leftovers
-from .current import SETTINGS_FILE
-from .jobs import Failure, Job
+from .jobs import SETTINGS_FILE, Failure, Job
 
 if TYPE_CHECKING:  # a worker may choose how torch waits before it is loaded
     from ..punctuator import Punctuator

@@ -2,7 +2,8 @@
 
 In: jobs and a punctuator.  Out: files, whole or not at all; how many were written, and what failed.
 
-Whatever goes wrong with one file is its own failure, and the others are done.
+Whatever goes wrong with one file is its own failure, and the others are done.  From Python,
+`punctuate_files(punctuator, ["lectures"], "out")` is `t5punct punctuate lectures --output-dir out`.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from pathlib import Path
 
 from ..errors import InputError, T5PunctError, first_line
 from ..punctuator import Punctuator
-from ..text.io.outputs import open_writer
+from ..text.io.outputs import named_place, open_writer
 from ..text.render import REMOVE, AnnotatedWord
 from ..text.words import Word
 from ..transcripts.formats import Transcript, read_transcript
@@ -24,11 +25,13 @@ from ..transcripts.items import Kept
 from ..transcripts.pauses import add_pauses
 from ..transcripts.terms import Terms, apply_terms
 from ..transcripts.writers import WriterConfig, beside_a_page, check_removal, check_said, pieces_of, written_pieces
-from .jobs import Failure, Job
+from .jobs import Current, Failure, Job, OutputConfig, fingerprint, model_state, plan_jobs
 
 _GROUP_WORDS = 50_000  # that are decided together: all batches are full
 _PROGRESS_WORDS = 64  # how often progress is reported
 _log = logging.getLogger(__name__)
+
+StrPath = str | Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,6 +207,50 @@ class Work:
         with open_writer(page) as put_page:
             shown = WriterConfig("html", self._config.paragraphs)
             put_page(written_pieces(transcript, written, shown, file.job.source))
+
+
+def punctuate_file(
+    punctuator: Punctuator, source: StrPath, *, format: str | None = None, writer: WriterConfig | None = None
+) -> str:
+    """Return a transcript of any format with marks and capitals, in its own format or in that of `writer`.
+
+    `format`: what the file is; None: its name tells.  Raises InputError for a file that cannot be read or written so.
+    """
+    work = Work(punctuator, writer)
+    transcript = work.read(str(source), format)
+    return "".join(work.pieces(transcript, punctuator.annotate_texts(transcript.texts), str(source)))
+
+
+def punctuate_files(
+    punctuator: Punctuator,
+    inputs: Sequence[StrPath],
+    folder: StrPath,
+    *,
+    format: str | None = None,
+    writer: WriterConfig | None = None,
+    terms: Iterable[str] = (),
+    overwrite: bool = False,
+) -> Outcome:
+    """Punctuate files, folders and patterns, each written into `folder`, in the same tree, as soon as it is done.
+
+    Outputs that are up to date and were made with the same settings are skipped, unless `overwrite` is set.  `terms`:
+    lines of a file of terms.  Raises InputError if nothing can be done; what fails later is in the outcome.
+    """
+    if isinstance(inputs, str | Path):  # whose letters would be the inputs
+        raise InputError(
+            f"one input, {inputs}", expected="several, such as a list of them", fix=f"write [{str(inputs)!r}]"
+        )
+    writer, spellings = writer or WriterConfig(), Terms.of(terms)
+    reads = () if punctuator.model.folder is None else (str(punctuator.model.folder),)
+    places = OutputConfig(folder=named_place(folder), format=writer.format, reads=reads)
+    planned = plan_jobs([str(source) for source in inputs], places, format)
+    model = (punctuator.model.name, model_state(punctuator.model.folder))
+    settings = (model, punctuator.config, writer, spellings, format)
+    current = Current.of(Path(folder), fingerprint(settings))
+    outcome = Work(punctuator, writer, spellings if spellings.longest else None).run(
+        [job for job in planned.jobs if overwrite or not current.has(job)]
+    )
+    return replace(outcome, failures=(*planned.failures, *outcome.failures))
 
 
 def _n_bytes(text: str) -> int:

@@ -17,17 +17,15 @@ import typer
 
 from .. import __version__
 from ..errors import T5PunctError
+from .command import CheckedCommand
 from .evaluate import evaluate
 from .export import export
-from .label import label
-from .needs import CheckedCommand
 from .presets import presets
 from .process import collect_as_usual, collect_seldom
 from .punctuate import punctuate
-from .report import report
 from .serve import serve
 from .stream import stream
-from .train import prepare, train
+from .train import label, prepare, report, train
 from .tune import tune
 
 # click's class, which some versions of typer bring along themselves; `format_message` is what we need of it

@@ -20,8 +20,8 @@ from ..errors import ConfigError
 from ..serve.requests import FieldError, StreamRequest, StreamSettings, TextRequest
 from ..transcripts.terms import Terms
 from ..windows.presets import PRESET_SUFFIXES
+from .command import check_needs
 from .live import SERVICE_OPTIONS, LiveOptions
-from .needs import check_needs
 from .options import ModelOptions
 from .transcripts import TranscriptOptions
 

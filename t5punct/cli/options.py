@@ -19,9 +19,8 @@ import typer
 
 from ..text.io.outputs import named_place
 from ..windows.presets import DEFAULT_PRESET, PRESET_SUFFIXES
-from .help import EXPERT
-from .process import keep_freed_memory, keep_objects
-from .threads import use_threads, wait_asleep
+from .command import EXPERT
+from .process import keep_freed_memory, keep_objects, use_threads, wait_asleep
 
 if TYPE_CHECKING:
     from ..punctuator import Punctuator, PunctuatorConfig

@@ -1,17 +1,26 @@
-"""A progress bar on standard error: what is done, words a second, time left.
+"""What a command says of its work on standard error: a progress bar, a training's log, which words were removed.
 
 In: how far the work is.  Out: a bar that goes when the work is done; nothing where standard error is no terminal.
 
 `with progress_bar("evaluating", 2000) as advance: advance(500, 500)` shows a quarter of the bar, and `500 words`.
+
+>>> summarise_removed({"um": 7, "i": 2}, 340)
+'9 of 340 words removed: um 7, i 2'
 """
 
 from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Protocol
+
+import typer
+
+from ..text.render import REMOVE
+
+_SHOWN_WORDS = 20  # that are listed
 
 
 class Advance(Protocol):
@@ -66,3 +75,17 @@ def log_to_stderr(name: str) -> Iterator[None]:
     finally:
         logger.removeHandler(handler)
         logger.setLevel(level)
+
+
+def report_removed(removed: Mapping[str, int], n_words: int, disfluencies: str) -> None:
+    """Say which words were removed, where they are to be, even if none was."""
+    if disfluencies == REMOVE:
+        typer.echo(f"t5punct: {summarise_removed(removed, n_words)}", err=True)
+
+
+def summarise_removed(removed: Mapping[str, int], n_words: int) -> str:
+    """List the removed words, the most frequent first; of many, the first ones."""
+    total, ordered = sum(removed.values()), sorted(removed.items(), key=lambda pair: (-pair[1], pair[0]))
+    shown = ", ".join(f"{word} {count}" for word, count in ordered[:_SHOWN_WORDS])
+    more = f", and {len(ordered) - _SHOWN_WORDS} others" if len(ordered) > _SHOWN_WORDS else ""
+    return f"{total} of {n_words} words removed" + (f": {shown}{more}" if shown else "")

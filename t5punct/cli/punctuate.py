@@ -8,23 +8,74 @@ In: files of any format, folders, patterns, or standard input.  Out: text or jso
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ..errors import ConfigError
-from .distributed import BatchOptions
-from .options import place, with_model_options
-from .process import ending_in_order
-from .progress import progress_bar
-from .removed import report_removed
+from ..extras import need
+from .options import expert, place, with_model_options
+from .process import available_processors, ending_in_order, wait_asleep
+from .progress import progress_bar, report_removed
+from .transcripts import TranscriptOptions
 
 if TYPE_CHECKING:
     from ..batch.distributed import RayWork
     from ..batch.jobs import Failure, Job
     from ..batch.work import Work
+    from ..punctuator import Punctuator
     from ..transcripts.terms import Terms
+    from ..transcripts.writers import WriterConfig
+
+
+@dataclass(frozen=True)
+class BatchOptions(TranscriptOptions):
+    """What is done, and who does it."""
+
+    ray: Annotated[
+        str | None,
+        expert(
+            metavar="ADDRESS",
+            show_default="none",
+            help="With --output-dir: share the files out to Ray workers, each with a model of its own and --threads "
+            "processors (1); local, or the address of a cluster whose machines see the same files at the same paths.",
+        ),
+    ] = None
+    ray_workers: Annotated[
+        int | None, expert(min=1, show_default="as many as there are processors for", help="With --ray: workers.")
+    ] = None
+
+    def check(self) -> None:
+        """Raise ConfigError where Ray is asked for and not installed."""
+        if self.ray is not None:
+            need("ray")
+
+    @property
+    def done(self) -> BatchOptions:
+        """What is done, whoever does it, and by however many threads."""
+        return replace(self, ray=None, ray_workers=None, threads=None)
+
+    def work(
+        self, writer: WriterConfig, terms: Terms | None, output_dir: Path | None, *, for_review: bool = False
+    ) -> Work | RayWork:
+        """Make the worker on files; the model is loaded at once here, and later in Ray's workers."""
+        if self.ray is None or output_dir is None:
+            from ..batch.work import Work
+
+            return Work(_punctuator(self, for_review), writer, terms)
+        from ..batch.distributed import LOCAL, RayConfig, RayWork
+
+        self.config()  # a mistake is said before anything is started
+        n_cpus, n_workers = self.threads or 1, self.ray_workers
+        if self.ray == LOCAL:
+            n_workers = n_workers or max(1, available_processors() // n_cpus)
+        config = RayConfig(self.ray, n_workers, n_cpus, n_gpus=int(self.device.startswith("cuda")))
+        return RayWork(
+            partial(_punctuator, replace(self, threads=n_cpus), for_review), output_dir, config, writer, terms
+        )
 
 
 @with_model_options
@@ -68,8 +119,7 @@ def punctuate(
     All else in a file stays as it is: white space, times, tags, notes.  So do speaker labels and stage directions
     (`JOHN:`, `[laughs]`), over which no sentence goes on.
     """
-    from ..batch.current import Current
-    from ..batch.jobs import OutputConfig, plan_jobs
+    from ..batch.jobs import Current, OutputConfig, plan_jobs
 
     options.check()
     options.render()  # a mistake is said before a model is loaded
@@ -92,7 +142,7 @@ def punctuate(
 
 def _settings(options: BatchOptions, terms: Terms | None) -> str:
     """What outputs depend on beside their inputs; files stand behind the names of models and presets."""
-    from ..batch.current import fingerprint, model_state
+    from ..batch.jobs import fingerprint, model_state
     from ..model import find
 
     state = options.strategy(), model_state(find(options.model, revision=options.revision))
@@ -113,7 +163,7 @@ def _run(
     work: Work | RayWork, jobs: Sequence[Job], options: BatchOptions, settings: str, output_dir: Path | None
 ) -> tuple[Failure, ...]:
     """Do the work behind a progress bar, and say which words were removed."""
-    from ..batch.current import Current
+    from ..batch.jobs import Current
 
     if output_dir is not None:
         Current.of(output_dir, settings)  # only now, when the model has accepted the settings
@@ -133,3 +183,8 @@ def _report(failures: Sequence[Failure], n_files: int) -> None:
     if failures:
         typer.echo(f"t5punct: {len(failures)} of {n_files} files failed", err=True)
         raise typer.Exit(1)
+
+
+def _punctuator(options: TranscriptOptions, for_review: bool) -> Punctuator:
+    wait_asleep()  # in a worker nobody has said so yet
+    return options.punctuator(options.render(for_review=for_review))

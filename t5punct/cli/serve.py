@@ -8,15 +8,12 @@ In: options.  Out: a line with the address once it is ready; it ends when it is 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from ..extras import need
 from .options import ModelOptions, expert, with_model_options
-
-if TYPE_CHECKING:
-    pass
 
 _TOKEN_VARIABLE = "T5PUNCT_TOKEN"  # noqa: S105  # its name
 

@@ -23,7 +23,7 @@ import typer
 from ..extras import need
 from .live import LiveOptions
 from .options import Json, with_model_options
-from .removed import report_removed
+from .progress import report_removed
 
 if TYPE_CHECKING:
     from ..text.io.live import Arrival, TimedWord

@@ -12,8 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ..errors import OutputError, first_line, refused_by_system
-from ..text.io.files import new_file_mode
-from ..text.io.folders import move, partial_folder
+from ..text.io.files import move, new_file_mode, partial_folder
 
 FLOAT_FILE, INT8_FILE, TAGGER_FILE = "model.safetensors", "model-int8.safetensors", "tagger.safetensors"
 ENCODER_T5 = "encoder-t5"  # as config.json names an encoder of another family under a T5 decoder (`encoder_t5`)

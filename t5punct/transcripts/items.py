@@ -27,6 +27,10 @@ class Cue:
     end_ms: int | None = None
     speaker: str = ""
 
+    @property
+    def has_times(self) -> bool:
+        return self.start_ms is not None and self.end_ms is not None
+
 
 class Role(Enum):
     """What a piece is that is no word."""

@@ -52,7 +52,7 @@ class _Labelled:
 
 
 @dataclass(frozen=True, slots=True)
-class _Piece:
+class _TimedPiece:
     """The same with its times."""
 
     text: str
@@ -67,7 +67,7 @@ def sentence_cues(written: Iterable[WrittenItem], config: ResegmentConfig) -> li
 
     Raises InputError for words without times in no cue with times.
     """
-    cues = list[list[_Piece]]()
+    cues = list[list[_TimedPiece]]()
     for sentence in _sentences(_timed(_label(written)), config):
         for part in _parts(sentence, config):
             if cues and _joins(cues[-1], part, config):
@@ -115,20 +115,16 @@ def _share_out(kept: Iterable[Kept], held: _Labelled | None, following: Cue | No
     alone, with_words = list[Kept](), list[Kept]()
     for part in kept:
         is_between = part.cue not in (held and held.spoken.cue, following)
-        is_alone = part.role is Role.DIRECTION and part.breaks and is_between and _has_times(part.cue)
+        is_alone = part.role is Role.DIRECTION and part.breaks and is_between and part.cue and part.cue.has_times
         (alone if is_alone else with_words).append(part)
     return alone, with_words
-
-
-def _has_times(cue: Cue | None) -> bool:
-    return cue is not None and cue.start_ms is not None and cue.end_ms is not None
 
 
 def _in_own_cues(kept: Iterable[Kept]) -> Iterator[_Labelled]:
     """What is shown in cues without words, as a word that takes as long as its cue; without times it is left out."""
     for cue, group in groupby(kept, key=lambda part: part.cue):
         text = " ".join(part.shown for part in group)
-        if cue is not None and _has_times(cue):
+        if cue is not None and cue.has_times:
             spoken = SpokenWord(Word(text), cue=cue, start_ms=cue.start_ms, end_ms=cue.end_ms)
             yield _Labelled(spoken, text, NO_LABEL, opens=True)
 
@@ -150,7 +146,7 @@ class _Untimed:
     start_ms: int | None = None
     words: list[_Labelled] = field(default_factory=list)
 
-    def until(self, end_ms: int | None) -> Iterator[_Piece]:
+    def until(self, end_ms: int | None) -> Iterator[_TimedPiece]:
         """Yield the words with times: they share out the time that there is by their letters."""
         words, start_ms = self.words, self.start_ms
         self.words, self.start_ms = [], end_ms
@@ -166,10 +162,10 @@ class _Untimed:
         for word in words:
             begin, place = place, place + len(word.text) + 1
             times = start_ms + span_ms * begin // total, start_ms + span_ms * place // total
-            yield _Piece(word.text, word.label, *times, word.opens)
+            yield _TimedPiece(word.text, word.label, *times, word.opens)
 
 
-def _timed(shown: Iterable[_Labelled]) -> Iterator[_Piece]:
+def _timed(shown: Iterable[_Labelled]) -> Iterator[_TimedPiece]:
     """Written words with times; those that have none share what their cue or their neighbours leave them."""
     untimed, cue = _Untimed(), None
     for word in shown:
@@ -186,8 +182,8 @@ def _timed(shown: Iterable[_Labelled]) -> Iterator[_Piece]:
     yield from untimed.until(cue.end_ms if cue else None)
 
 
-def _sentences(pieces: Iterable[_Piece], config: ResegmentConfig) -> Iterator[list[_Piece]]:
-    held = list[_Piece]()
+def _sentences(pieces: Iterable[_TimedPiece], config: ResegmentConfig) -> Iterator[list[_TimedPiece]]:
+    held = list[_TimedPiece]()
     for piece in pieces:
         if held and (piece.opens or not _is_next(held[-1], piece, config)):
             yield held
@@ -200,7 +196,7 @@ def _sentences(pieces: Iterable[_Piece], config: ResegmentConfig) -> Iterator[li
         yield held
 
 
-def _parts(sentence: list[_Piece], config: ResegmentConfig) -> Iterator[list[_Piece]]:
+def _parts(sentence: list[_TimedPiece], config: ResegmentConfig) -> Iterator[list[_TimedPiece]]:
     """A sentence in parts that fit, cut behind a mark where there is one in the second half of what fits."""
     begin = 0
     while begin < len(sentence):
@@ -212,7 +208,7 @@ def _parts(sentence: list[_Piece], config: ResegmentConfig) -> Iterator[list[_Pi
         begin = end
 
 
-def _last_fitting(sentence: Sequence[_Piece], begin: int, config: ResegmentConfig) -> int:
+def _last_fitting(sentence: Sequence[_TimedPiece], begin: int, config: ResegmentConfig) -> int:
     """Where the longest part of a sentence that begins there and fits ends; one word is always a part."""
     end, n_chars = begin + 1, len(sentence[begin].text)
     while end < len(sentence):
@@ -224,23 +220,23 @@ def _last_fitting(sentence: Sequence[_Piece], begin: int, config: ResegmentConfi
     return end
 
 
-def _joins(before: list[_Piece], part: list[_Piece], config: ResegmentConfig) -> bool:
+def _joins(before: list[_TimedPiece], part: list[_TimedPiece], config: ResegmentConfig) -> bool:
     is_short = min(len(_joined(before)), len(_joined(part))) < config.min_chars
     is_next = _is_next(before[-1], part[0], config) and not part[0].opens
     return is_short and is_next and _fits(before + part, config)
 
 
-def _is_next(before: _Piece, piece: _Piece, config: ResegmentConfig) -> bool:
+def _is_next(before: _TimedPiece, piece: _TimedPiece, config: ResegmentConfig) -> bool:
     """Whether a piece follows without a long silence.  Where times go back, a new channel begins."""
     return piece.start_ms >= before.start_ms and piece.start_ms - before.end_ms <= config.max_gap_ms
 
 
-def _fits(pieces: Sequence[_Piece], config: ResegmentConfig) -> bool:
+def _fits(pieces: Sequence[_TimedPiece], config: ResegmentConfig) -> bool:
     lasts_ms = pieces[-1].end_ms - pieces[0].start_ms
     return len(_joined(pieces)) <= config.max_chars and lasts_ms <= config.max_duration_ms
 
 
-def _joined(pieces: Sequence[_Piece]) -> str:
+def _joined(pieces: Sequence[_TimedPiece]) -> str:
     return " ".join(piece.text for piece in pieces)
 
 

@@ -1,6 +1,6 @@
-"""A line of speech -> items: words, and the speaker labels and stage directions between them.
+"""Speech -> items: words, and the speaker labels and stage directions between them.
 
-In: a line, or the text of a cue.  Out: items.
+In: a line, the text of a cue, or the lines of a plain text with their ends.  Out: items.
 
 >>> items = read_line("JOHN: how are [laughs] you\\n")
 >>> [item.text if isinstance(item, Kept) else item.word.text for item in items]
@@ -49,6 +49,25 @@ _DIRECTION = re.compile(
     re.IGNORECASE,
 )
 _IS_UNHEARD = re.compile(rf"[\[(](?:{_UNHEARD})\b", re.IGNORECASE)
+
+
+def read_plain(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator[Item]:
+    """Read plain text; line ends and empty lines are white space between words."""
+    for line in lines:
+        if is_time(line):
+            yield Kept(line)
+        else:
+            yield from read_line(line, alphabet=alphabet)
+
+
+def read_utterances(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator[Item]:
+    """Read plain text of which each line is a text of its own."""
+    for number, line in enumerate(lines):
+        yield Kept("", breaks=True)
+        if is_time(line):
+            yield Kept(line)
+        else:
+            yield from read_line(line, alphabet=alphabet, cue=Cue(number))
 
 
 def read_line(

@@ -3,7 +3,7 @@
 In: a file of terms, and the items of a transcript.  Out: the items; a term's words know how they are written.
 
 >>> terms = Terms.of(["pytorch=PyTorch", "ASR  # the letters are enough", "new york=New York"])
->>> from .lines import read_plain
+>>> from .speech import read_plain
 >>> items = apply_terms(read_plain(["pytorch's asr in new york"]), terms)
 >>> [item.word.spelled for item in items if isinstance(item, SpokenWord)]
 ["PyTorch's", 'ASR', '', 'New', 'York']

@@ -92,9 +92,7 @@ def check_said(transcript: Transcript, config: WriterConfig, name: str) -> None:
         return
     needs_times = config.format in SUBTITLES
     for item in transcript.items:
-        has_times = (
-            isinstance(item, Kept) and item.cue and item.cue.start_ms is not None and item.cue.end_ms is not None
-        )
+        has_times = isinstance(item, Kept) and item.cue is not None and item.cue.has_times
         if isinstance(item, SpokenWord) or (
             item.shown and config.format not in _TABLES and (has_times or not needs_times)
         ):

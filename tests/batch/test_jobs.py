@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from t5punct.batch.current import Current
-from t5punct.batch.jobs import Job, OutputConfig, plan_jobs
+from t5punct.batch.jobs import Current, Job, OutputConfig, plan_jobs
 from t5punct.errors import InputError
 from t5punct.transcripts.formats import read_transcript
 

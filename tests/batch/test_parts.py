@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from t5punct.batch.current import Current
 from t5punct.batch.distributed import RayConfig, _n_workers
-from t5punct.batch.jobs import Job
+from t5punct.batch.jobs import Current, Job
 from t5punct.batch.parts import _LARGEST, BatchPlace, Done, Ledger, Part, PartWorker, divide_into_parts, make_portable
 from t5punct.errors import ConfigError, InputError
 from t5punct.model import Model

@@ -19,10 +19,8 @@ import pytest
 
 from t5punct import model as models
 from t5punct.batch import work
-from t5punct.batch.current import Current
-from t5punct.batch.from_python import punctuate_files
-from t5punct.batch.jobs import Job, OutputConfig, plan_jobs
-from t5punct.batch.work import Work
+from t5punct.batch.jobs import Current, Job, OutputConfig, plan_jobs
+from t5punct.batch.work import Work, punctuate_files
 from t5punct.errors import ModelError
 from t5punct.model import Model
 from t5punct.punctuator import Punctuator

@@ -8,7 +8,7 @@ import pytest
 from command import invoke
 
 from t5punct import model
-from t5punct.batch.from_python import punctuate_files
+from t5punct.batch.work import punctuate_files
 from t5punct.errors import InputError
 from t5punct.model import Model
 from t5punct.punctuator import Punctuator

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from command import invoke
 
-from t5punct.cli.needs import NEEDS
+from t5punct.cli.command import NEEDS
 
 IN_VAIN = "which does nothing here; expected "
 PUNCTUATE, STREAM, EXPORT = ("punctuate", "{text}"), ("stream",), ("export", "nowhere/run", "-o", "{tmp}/made")

@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from t5punct import model
-from t5punct.cli import main, options, threads
+from t5punct.cli import main, options, process
 from t5punct.cli.options import ModelOptions, StreamOptions
 from t5punct.model import Model
 from t5punct.punctuator import Punctuator
@@ -25,7 +25,7 @@ def _groups(tmp_path: Path, groups: str, files: dict[str, str]) -> float:
         path = tmp_path / "mount" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    return threads.read_quota(tmp_path / "mount", tmp_path / "cgroup")
+    return process.read_quota(tmp_path / "mount", tmp_path / "cgroup")
 
 
 V1 = "4:cpu,cpuacct:/docker/x\n3:memory:/docker/x\n"
@@ -54,7 +54,7 @@ def test_a_quota_is_read_from_the_groups_of_this_process(
 
 
 def test_without_groups_there_is_no_quota(tmp_path: Path) -> None:
-    assert threads.read_quota(tmp_path, tmp_path / "none") == math.inf
+    assert process.read_quota(tmp_path, tmp_path / "none") == math.inf
 
 
 @pytest.mark.parametrize(
@@ -63,9 +63,9 @@ def test_without_groups_there_is_no_quota(tmp_path: Path) -> None:
 def test_processors_are_those_of_affinity_and_quota(
     monkeypatch: pytest.MonkeyPatch, bound: int, quota: float, expected: int
 ) -> None:
-    monkeypatch.setattr(os, "sched_getaffinity", lambda process: set(range(bound)), raising=False)
-    monkeypatch.setattr(threads, "read_quota", lambda: quota)
-    assert threads.available_processors() == expected
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(bound)), raising=False)
+    monkeypatch.setattr(process, "read_quota", lambda: quota)
+    assert process.available_processors() == expected
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     taken: list[int] = []
     monkeypatch.setattr(torch, "get_num_threads", lambda: 8)
     monkeypatch.setattr(torch, "set_num_threads", taken.append)
-    monkeypatch.setattr(threads, "available_processors", lambda: 3)
+    monkeypatch.setattr(process, "available_processors", lambda: 3)
     return taken
 
 
@@ -123,14 +123,14 @@ def _policy_told(arguments: list[str], given: dict[str, str]) -> subprocess.Comp
         "sys.meta_path.insert(0, Watch())\n"
         f"from t5punct.cli import main; main({arguments!r})"
     )
-    clean = {name: value for name, value in os.environ.items() if name not in threads._WAITING}
+    clean = {name: value for name, value in os.environ.items() if name not in process._WAITING}
     return subprocess.run(
         [sys.executable, "-c", code], input="we know", capture_output=True, text=True, env=clean | given, check=False
     )
 
 
 def test_nothing_is_set_where_torch_is_loaded_already(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in threads._WAITING:
+    for name in process._WAITING:
         monkeypatch.delenv(name, raising=False)
-    assert not threads.wait_asleep()
+    assert not process.wait_asleep()
     assert "OMP_WAIT_POLICY" not in os.environ

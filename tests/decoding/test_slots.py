@@ -16,15 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from stepwise import SlotWriter, decode_stepwise
 from strategies import any_word
-from tiny import TINY_SHAPE
-from transformers import (
-    MT5Config,
-    MT5ForConditionalGeneration,
-    T5Config,
-    T5ForConditionalGeneration,
-    UMT5Config,
-    UMT5ForConditionalGeneration,
-)
+from tiny import TINY_SHAPE, t5_network
 
 from t5punct import model as models
 from t5punct.decoding.cached_decoder import CachedDecoder
@@ -92,14 +84,9 @@ def _assert_all_same(found: list[tuple[Vote, ...]], wanted: list[tuple[Vote, ...
 def _shaped(model: Model, seed: int, **changes: Any) -> Model:
     """A T5 of another shape with weights large enough to write marks in every corner."""
     torch.manual_seed(seed)
-    kinds = {
-        "t5": (T5ForConditionalGeneration, T5Config),
-        "mt5": (MT5ForConditionalGeneration, MT5Config),
-        "umt5": (UMT5ForConditionalGeneration, UMT5Config),  # a position bias in every layer
-    }
-    kind, config = kinds[changes.pop("kind", "t5")]
+    kind = changes.pop("kind", "t5")  # umt5 has a position bias in every layer
     shape = {**vars(TINY_SHAPE), "vocab_size": len(model.tokenizer.tokenizer), "decoder_start_token_id": 0, **changes}
-    network = kind(config(**shape))
+    network = t5_network(kind, **shape)
     if changes.get("tie_word_embeddings") is False:
         network.lm_head.weight = torch.nn.Parameter(torch.randn_like(network.lm_head.weight))
     with torch.no_grad():

@@ -7,7 +7,6 @@ without an output layer of their own, a sentencepiece vocabulary without byte fa
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,16 +15,8 @@ import pytest
 import sentencepiece
 import torch
 from safetensors.torch import load_file, save_file
-from tiny import tiny_text
-from transformers import (
-    ByT5Tokenizer,
-    MT5Config,
-    MT5ForConditionalGeneration,
-    T5Config,
-    T5ForConditionalGeneration,
-    UMT5Config,
-    UMT5ForConditionalGeneration,
-)
+from tiny import t5_network, tiny_text
+from transformers import ByT5Tokenizer
 
 from t5punct import model as models
 from t5punct.decoding.head import output_scale
@@ -43,8 +34,6 @@ TEXT = "we know {x} naïve iPhone o'clock 42 да\nthis is  right isn't it NASA"
 class Family:
     """How a family's folder looks."""
 
-    network: Callable[..., Any]
-    config: Callable[..., Any]
     kind: str  # `model_type`
     activation: str
     tied: bool  # the output layer is the embeddings, scaled
@@ -53,11 +42,11 @@ class Family:
 
 
 FAMILIES = {
-    "t5": Family(T5ForConditionalGeneration, T5Config, "t5", "relu", tied=True, n_spare_rows=5),
-    "v1.1 and flan": Family(T5ForConditionalGeneration, T5Config, "t5", "gated-gelu", tied=False),
-    "byt5": Family(T5ForConditionalGeneration, T5Config, "t5", "gated-gelu", tied=False, extra_ids=None),
-    "mt5": Family(MT5ForConditionalGeneration, MT5Config, "mt5", "gated-gelu", tied=False, n_spare_rows=7, extra_ids=0),
-    "umt5": Family(UMT5ForConditionalGeneration, UMT5Config, "umt5", "gated-gelu", tied=False, extra_ids=300),
+    "t5": Family("t5", "relu", tied=True, n_spare_rows=5),
+    "v1.1 and flan": Family("t5", "gated-gelu", tied=False),
+    "byt5": Family("t5", "gated-gelu", tied=False, extra_ids=None),
+    "mt5": Family("mt5", "gated-gelu", tied=False, n_spare_rows=7, extra_ids=0),
+    "umt5": Family("umt5", "gated-gelu", tied=False, extra_ids=300),
 }
 
 
@@ -95,7 +84,7 @@ def folder(family: Family, spiece: bytes, tmp_path: Path) -> Path:
     n_rows = n_pieces + family.n_spare_rows
     values = {**SHAPE, "vocab_size": n_rows, "feed_forward_proj": family.activation, "decoder_start_token_id": 0}
     torch.manual_seed(3)
-    weights = family.network(family.config(**values)).state_dict()
+    weights = t5_network(family.kind, **values).state_dict()
     weights = {name: value.clone() for name, value in weights.items() if "embed_tokens" not in name}
     weights.pop("lm_head.weight", None)
     if not family.tied:

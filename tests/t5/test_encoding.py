@@ -8,16 +8,8 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tiny import TINY_SHAPE
+from tiny import TINY_SHAPE, t5_network
 from tiny_encoders import FAMILIES
-from transformers import (
-    MT5Config,
-    MT5ForConditionalGeneration,
-    T5Config,
-    T5ForConditionalGeneration,
-    UMT5Config,
-    UMT5ForConditionalGeneration,
-)
 
 from t5punct.t5.encoding import EqualWindows, encode_windows, group_equal_windows
 
@@ -25,14 +17,7 @@ SHAPE: dict[str, Any] = {
     "vocab_size": 50, "d_model": TINY_SHAPE.d_model, "d_kv": 8, "num_heads": 3, "d_ff": 24, "num_layers": 3,
     "dropout_rate": 0.0,
 }  # fmt: skip
-KINDS: dict[str, tuple[Any, Any]] = {
-    "t5": (T5ForConditionalGeneration, T5Config(**SHAPE)),
-    "t5 v1.1": (T5ForConditionalGeneration, T5Config(**SHAPE, feed_forward_proj="gated-gelu")),
-    "mt5": (MT5ForConditionalGeneration, MT5Config(**SHAPE)),
-    "umt5": (UMT5ForConditionalGeneration, UMT5Config(**SHAPE)),
-}
-
-
+KINDS = {"t5": {}, "t5 v1.1": {"feed_forward_proj": "gated-gelu"}, "mt5": {}, "umt5": {}}
 OTHERS: dict[str, tuple[Any, Any]] = {
     name: (family.network, family.shape(vocab_size=50)) for name, family in FAMILIES.items() if family.has_layers
 }
@@ -44,8 +29,7 @@ def _encoder(kind: str) -> Any:
         make, config = OTHERS[kind]
         encoder = make(config).eval()
     else:
-        make, config = KINDS[kind]
-        encoder = make(config).eval().get_encoder()
+        encoder = t5_network(kind.split(maxsplit=1)[0], **SHAPE, **KINDS[kind]).eval().get_encoder()
     for value in encoder.parameters():
         torch.nn.init.normal_(value, std=0.4)
     return encoder

@@ -12,16 +12,8 @@ from typing import Any
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from tiny import TINY_SHAPE, tiny_text
+from tiny import TINY_SHAPE, t5_network, tiny_text
 from tiny_encoders import FAMILIES, save_tiny_encoder
-from transformers import (
-    MT5Config,
-    MT5ForConditionalGeneration,
-    T5Config,
-    T5ForConditionalGeneration,
-    UMT5Config,
-    UMT5ForConditionalGeneration,
-)
 
 from t5punct import model as models
 from t5punct.decoding.head import output_scale
@@ -41,16 +33,12 @@ SHAPE: dict[str, Any] = {
     "d_model": TINY_SHAPE.d_model, "d_kv": 8, "num_heads": 3, "d_ff": 24, "num_layers": 3, "num_decoder_layers": 2,
     "decoder_start_token_id": 0,
 }  # fmt: skip
-KINDS: dict[str, tuple[Any, Any, dict[str, Any]]] = {
-    "t5": (T5ForConditionalGeneration, T5Config, {}),
-    "t5 v1.1": (
-        T5ForConditionalGeneration,
-        T5Config,
-        {"feed_forward_proj": "gated-gelu", "tie_word_embeddings": False},
-    ),
-    "t5 silu": (T5ForConditionalGeneration, T5Config, {"feed_forward_proj": "gated-silu"}),
-    "mt5": (MT5ForConditionalGeneration, MT5Config, {}),
-    "umt5": (UMT5ForConditionalGeneration, UMT5Config, {"feed_forward_proj": "gelu"}),
+KINDS: dict[str, dict[str, Any]] = {
+    "t5": {},
+    "t5 v1.1": {"feed_forward_proj": "gated-gelu", "tie_word_embeddings": False},
+    "t5 silu": {"feed_forward_proj": "gated-silu"},
+    "mt5": {},
+    "umt5": {"feed_forward_proj": "gelu"},
 }
 KNOWN = [*KINDS, *(name for name, family in FAMILIES.items() if family.has_layers)]
 WINDOWS = [WindowInput.of(text.split()) for text in ("we know that right", "no", "NASA said okay then is that so 🙂")]
@@ -62,9 +50,9 @@ def folder(request: pytest.FixtureRequest, tiny_model: Model, tmp_path_factory: 
     name, folder = request.param, tmp_path_factory.mktemp("folder") / request.param
     torch.manual_seed(4)
     if name in KINDS:
-        make, config, values = KINDS[name]
-        network = make(config(**SHAPE, **values, vocab_size=len(tiny_model.tokenizer.tokenizer)))
-        if values.get("tie_word_embeddings") is False:
+        n_pieces = len(tiny_model.tokenizer.tokenizer)
+        network = t5_network(name.split()[0], **SHAPE, **KINDS[name], vocab_size=n_pieces)
+        if KINDS[name].get("tie_word_embeddings") is False:
             network.lm_head.weight = torch.nn.Parameter(torch.empty_like(network.lm_head.weight))
         model = Model(network, tiny_model.tokenizer, name)
     else:

@@ -29,8 +29,8 @@ from t5punct.text.render import MARK, Alternative, AnnotatedWord, Decision, Rend
 from t5punct.text.words import Word
 from t5punct.transcripts import review
 from t5punct.transcripts.items import Cue, Item, Kept, SpokenWord, WrittenItem, WrittenWord, iter_pieces, written_items
-from t5punct.transcripts.lines import read_plain
 from t5punct.transcripts.review import review_page
+from t5punct.transcripts.speech import read_plain
 from t5punct.transcripts.writers import WriterConfig
 
 ALL_MARKS = Alphabet()

@@ -17,8 +17,8 @@ from t5punct.text.render import KEEP, MARK, Alternative, AnnotatedWord, Decision
 from t5punct.text.spelling import takes_capital
 from t5punct.text.words import Word, split
 from t5punct.transcripts.items import Cue, Kept, Role, SpokenWord, WrittenItem, iter_pieces, written_items
-from t5punct.transcripts.lines import read_plain
 from t5punct.transcripts.review import review_page
+from t5punct.transcripts.speech import read_plain
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium here; on Debian: apt-get install chromium")
 

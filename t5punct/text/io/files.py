@@ -1,9 +1,12 @@
-"""Reading text safely, and writing files whole or not at all.
+"""Reading text safely, and writing files and folders whole or not at all.
 
 In: a path (plain, .gz or .xz), a pipe, or `-` for standard input.  Out: decoded text, whole or line by line.
 
 >>> with writing("out.txt") as handle:  # doctest: +SKIP
 ...     handle.write("appears only if the block ends without an error")
+>>> with partial_folder(Path("models/mine")) as folder:  # doctest: +SKIP
+...     write_all(folder)  # to models/mine.partial, which is gone at the end of the block
+...     move(folder, Path("models/mine"))
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ import lzma
 import os
 import platform
 import secrets
+import shutil
 import stat
 import sys
 import zlib
@@ -139,6 +143,30 @@ def whole_file(path: Path) -> Iterator[Path]:
     except BaseException:
         partial.unlink(missing_ok=True)  # a signal may come when it has taken its place
         raise
+
+
+@contextmanager
+def partial_folder(folder: Path) -> Iterator[Path]:
+    """Give a path that nothing stands at, beside the folder; what was written to it is removed if it was not moved."""
+    place = folder.absolute()
+    beside = place.with_name(place.name + ".partial")
+    shutil.rmtree(beside, ignore_errors=True)  # of a run that was killed
+    try:
+        yield beside
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+
+
+def move(whole: Path, folder: Path, *, last: str = "") -> None:
+    """Move a folder to its place in one step; or its files one by one, into a folder that is there already.
+
+    `last`: the file by which others know that the folder is whole.
+    """
+    if not folder.exists():
+        take_place(whole, folder)
+        return
+    for path in sorted(whole.iterdir(), key=lambda path: path.name == last):
+        take_place(path, folder / path.name)
 
 
 def take_place(whole: Path, place: Path, mode: int | None = None) -> None:

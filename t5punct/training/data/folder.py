@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ...errors import ConfigError, OutputError, refused_by_system
-from ...text.io.folders import move, partial_folder
+from ...text.io.files import move, partial_folder
 from ..checkpoint.lock import check_own, lock_folder
 
 SPLITS = ("train", "validation")

@@ -9,17 +9,16 @@ many words are scored depends on how fast the models turn out to be, so that it 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from ...decoding.inputs import DecodingConfig
 from ...errors import T5PunctError
+from ...evaluation.comparison import Comparison, compare_file
+from ...evaluation.evaluate import Report, evaluate_file
+from ...evaluation.references import count_words
+from ...punctuator import Punctuator, PunctuatorConfig
 from ..config import ReportConfig, TrainConfig
-
-if TYPE_CHECKING:
-    from ...evaluation.comparison import Comparison
-    from ...evaluation.evaluate import Report
-    from ...punctuator import Punctuator
 
 _TRIED_WORDS = 300  # of the text, to see how fast a model is; at least so many are scored
 
@@ -33,21 +32,12 @@ class FinalScores:
     notes: tuple[str, ...] = ()  # what could not be scored, and why
 
 
-def scored_file(config: TrainConfig) -> str | None:
-    """Return the text that a run's report scores."""
-    return config.report.file or config.validation.file
-
-
 def final_scores(run: Path, config: TrainConfig, on_progress: Callable[[int, int], None] | None = None) -> FinalScores:
     """Score a run.  `on_progress` is called with how many words are decided, and of how many.
 
     Raises InputError for a text that cannot be read, ModelError for a run without a model.
     """
-    from ...evaluation.comparison import compare_file
-    from ...evaluation.evaluate import evaluate_file
-    from ...evaluation.references import count_words
-
-    file, wanted = scored_file(config), config.report
+    file, wanted = config.report.file or config.validation.file, config.report
     if file is None or not wanted.max_words:
         why = "no validation text was named" if file is None else "report.max_words is 0"
         return FinalScores(notes=(f"There are no scores: {why}. `t5punct report {run} file=TEXT` adds them.",))
@@ -83,19 +73,12 @@ def _start(config: TrainConfig) -> tuple[Punctuator | None, str]:
 
 def _punctuator(source: str, config: TrainConfig) -> Punctuator:
     """A model with the windows of the validation, and the decoder that was trained."""
-    from dataclasses import replace
-
-    from ...decoding.inputs import DecodingConfig
-    from ...punctuator import Punctuator, PunctuatorConfig
-
     chosen = PunctuatorConfig.of_preset(config.validation.preset)
     return Punctuator.from_pretrained(source, replace(chosen, decoding=DecodingConfig(config.loss.decoder)))
 
 
 def _affordable(file: str, systems: list[Punctuator], wanted: ReportConfig) -> int:
     """How many words can be scored in time, after a trial of each model."""
-    from ...evaluation.evaluate import evaluate_file
-
     if wanted.max_words <= _TRIED_WORDS:
         return wanted.max_words
     tried = [evaluate_file(file, system, max_words=_TRIED_WORDS) for system in systems]

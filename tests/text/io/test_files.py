@@ -17,7 +17,9 @@ import pytest
 from t5punct.errors import InputError
 from t5punct.text.io.files import (
     decode,
+    move,
     new_file_mode,
+    partial_folder,
     read_lines,
     source_lines,
     source_lines_with_ends,
@@ -25,7 +27,6 @@ from t5punct.text.io.files import (
     writable,
     writing,
 )
-from t5punct.text.io.folders import move, partial_folder
 
 TEXT = "We know\n\nthat, ünï 😀\u2028right"
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from t5punct.text.io.folders import move, partial_folder
+from t5punct.text.io.files import move, partial_folder
 
 
 def _written(folder: Path, *names: str) -> None:

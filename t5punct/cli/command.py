@@ -1,7 +1,9 @@
-"""Options that do nothing without another one: whoever types one in vain is told.
+"""How a command shows its help, and which of its options do nothing without another one: whoever types one is told.
 
-In: the options that were typed, and the values of all.  Out: nothing, or a ConfigError that says what is missing.
+In: the options that were typed, and the values of all.  Out: plain help in groups, one of which has the options with
+`rich_help_panel=EXPERT`; for an option in vain a ConfigError that says what is missing.
 
+`app.command(cls=CheckedCommand, epilog="t5punct presets")(presets)` shows `t5punct presets` under `Example:`;
 `t5punct punctuate talk.txt --beams 4` is refused, since only `--decoder generate` has beams.
 """
 
@@ -11,9 +13,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import ConfigError
-from .help import GroupedCommand
+from typer.core import TyperCommand
 
+from ..errors import ConfigError
+
+EXPERT = "Expert options"
 Values = Mapping[str, Any]  # values by the names of a command's parameters
 
 
@@ -77,8 +81,11 @@ def check_needs(typed: Mapping[str, str], values: Values) -> None:
                 )
 
 
-class CheckedCommand(GroupedCommand):
-    """A command that refuses options which would do nothing."""
+class CheckedCommand(TyperCommand):
+    """A command that refuses options which would do nothing, and whose help has a section for each group of options.
+
+    Its epilog is an example, shown as it is.
+    """
 
     def invoke(self, ctx: Any) -> Any:
         typed = [
@@ -86,3 +93,29 @@ class CheckedCommand(GroupedCommand):
         ]
         check_needs({str(parameter.name): parameter.opts[-1] for parameter in typed}, ctx.params)
         return super().invoke(ctx)
+
+    # `context` and `formatter` are click's, which some versions of typer bring along themselves
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        parameters = self.get_params(ctx)
+        has_experts = any(_panel(parameter) for parameter in parameters)
+        groups: dict[str, list[tuple[str, str]]] = {"Arguments": []}
+        for parameter in parameters:
+            is_option = parameter.param_type_name == "option"
+            usual = ("Common options" if has_experts else "Options") if is_option else "Arguments"
+            record = parameter.get_help_record(ctx)
+            if record is not None:
+                groups.setdefault(_panel(parameter) or usual, []).append(record)
+        for title, records in groups.items():
+            if records:
+                with formatter.section(title):
+                    formatter.write_dl(records)
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        with formatter.section("Example"):
+            for line in (self.epilog or "").splitlines():
+                formatter.write(" " * formatter.current_indent + line + "\n")
+
+
+def _panel(parameter: Any) -> str | None:
+    """The group that a parameter names."""
+    return getattr(parameter, "rich_help_panel", None)
