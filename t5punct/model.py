@@ -179,7 +179,9 @@ def load(
     rounded = read_network(folder, in_int8=True) if to_infer and in_int8 else None
     network = rounded or (read_network(folder) if to_infer else None) or load_network(folder).eval()
     _check_tokenizer(network, tokenizer, folder)
-    tagger = load_tagger(folder / TAGGER_FILE, network.config.d_model, tokenizer.task.slot_marks)
+    tagger = load_tagger(
+        folder / TAGGER_FILE, network.config.d_model, tokenizer.task.slot_marks, tokenizer.task.opening
+    )
     named = f"{name}@{revision}" if revision else name
     precision = "fp32" if rounded is None else "int8"
     return Model(network, tokenizer, named, tagger, precision, (folder / TASK_FILE).is_file(), folder)

@@ -13,12 +13,12 @@ becomes `, right`; the next pass disagrees nowhere, and the draft is the solutio
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from ..text.marks import ENDS_SENTENCE, NO_LABEL, Case
 from ..text.words import APOSTROPHES
-from ..windows.votes import Vote
+from ..windows.votes import Distribution, Vote
 from .accumulator import ChoiceAccumulator
 from .candidates import Branch, Candidates, Path
 from .inputs import WindowInput
@@ -31,6 +31,11 @@ class Solution:
 
     votes: tuple[Vote, ...]
     n_passes: int
+
+    def with_openings(self, openings: Sequence[Distribution]) -> Solution:
+        """Return the solution with what the tagger says of opening marks, word by word."""
+        pairs = zip(self.votes, openings, strict=True)
+        return replace(self, votes=tuple(replace(vote, openings=opening) for vote, opening in pairs))
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +78,7 @@ class Draft:
         self, window: WindowInput, candidates: Candidates, guesses: Sequence[Guess], first_row: int = 0
     ) -> None:
         """`guesses`: one for each slot to be decided, and the word before it; `first_row`: the first slot's."""
-        self._window, self._candidates, self._first_row = window, candidates, first_row
+        self._window, self._candidates, self.first_row = window, candidates, first_row
         pairs = pairwise([Guess(), *guesses, Guess()])  # a slot, then the word after it
         self._places = [self._draft_place(place, slot.mark, word) for place, (slot, word) in enumerate(pairs)]
         self._rows: list[list[float]] = []  # probabilities of the settled sites
@@ -93,7 +98,7 @@ class Draft:
 
     def tagged_row(self, site: Site) -> int:
         """Return the row of the tagger's logits that counts at a site, which only slots' first marks have."""
-        return self._first_row + site.place - 1 if site.place and not site.step else NOTHING_SAID
+        return self.first_row + site.place - 1 if site.place and not site.step else NOTHING_SAID
 
     def rewrite(self, scores: SiteScores) -> None:
         """Settle everything up to the first disagreement; in each place, follow the network at its first one."""
@@ -125,7 +130,7 @@ class Draft:
                 accumulator.count(path, path.masses(self._rows[next_row:end]))
                 next_row = end
         votes = accumulator.votes()
-        votes = pool.decide_case(votes, self._window.words, self._first_row) if pool else votes
+        votes = pool.decide_case(votes, self._window.words, self.first_row) if pool else votes
         return Solution(votes, self._n_passes)
 
     def _draft_place(self, place: int, mark: str, word: Guess) -> list[Path]:

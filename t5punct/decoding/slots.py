@@ -32,7 +32,7 @@ from ..model import Model
 from ..t5.tagger import TAGGED_CASES
 from ..t5.tokenization import Source
 from ..text.marks import Case
-from ..windows.votes import Vote
+from ..windows.votes import Distribution, Vote
 from .batching import batch_by_length
 from .cached_decoder import CachedDecoder
 from .candidates import Candidates
@@ -63,6 +63,7 @@ class TaggedBatch:
     """What the tagger says of a batch: a guess for each slot, window after window, and its opinions."""
 
     guesses: list[Guess]
+    openings: list[Distribution] | None
     pool: OpinionPool | None
 
 
@@ -107,17 +108,23 @@ class SlotDecoder:
                 for request, row in zip(chosen, first_rows, strict=False)
             ]
             self._settle(passes, drafts, tagged.pool)
-            solutions |= zip(batch, (draft.solution(tagged.pool) for draft in drafts), strict=True)
+            for index, request, draft in zip(batch, chosen, drafts, strict=True):
+                solution = draft.solution(tagged.pool)
+                if tagged.openings is not None:
+                    openings = tagged.openings[draft.first_row : draft.first_row + len(request.guessed_at)]
+                    solution = solution.with_openings(openings)
+                solutions[index] = solution
         return [solutions[index] for index in range(len(requests))]
 
     def _tag(self, encoded: torch.Tensor, requests: Sequence[SlotRequest]) -> TaggedBatch:
         """What the tagger says of all windows' slots; encoded: (n_batch, n_source, d_model)."""
         tagger = self._model.tagger
         if tagger is None:
-            return TaggedBatch([Guess()] * sum(len(request.guessed_at) for request in requests), None)
+            return TaggedBatch([Guess()] * sum(len(request.guessed_at) for request in requests), None, None)
         rows = [row for row, request in enumerate(requests) for _ in request.guessed_at]
         places = [place for request in requests for place in request.guessed_at]
-        marks, cases = tagger(encoded[rows, places])  # (n_slots, n_classes)
+        states = encoded[rows, places]  # (n_slots, d_model)
+        marks, cases = tagger(states)  # (n_slots, n_classes)
         weighed = marks + tagger.log_odds(self._odds, self._alphabet.marks).to(marks.device)
         inside = cases - _BEGINS.to(cases)
         best = (logits.argmax(-1).tolist() for logits in (weighed, cases, inside))
@@ -125,7 +132,10 @@ class SlotDecoder:
             Guess(tagger.mark_classes[mark], TAGGED_CASES[case], TAGGED_CASES[inside_case])
             for mark, case, inside_case in zip(*best, strict=True)
         ]
-        return TaggedBatch(guesses, OpinionPool.of(marks, cases, self._share) if self._share else None)
+        chances = tagger.opening_chances(states, self._alphabet.marks)
+        classes = tagger.opening_classes
+        openings = None if chances is None else [Distribution(classes, tuple(row)) for row in chances]
+        return TaggedBatch(guesses, openings, OpinionPool.of(marks, cases, self._share) if self._share else None)
 
     def _settle(self, passes: CachedDecoder, drafts: Sequence[Draft], pool: OpinionPool | None) -> None:
         """Pass after pass over the drafts that are not confirmed yet."""

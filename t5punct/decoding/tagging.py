@@ -40,11 +40,13 @@ class Tagged:
 
     marks (n_slots, n_classes): of the tagger's classes, with odds; ends (n_slots,): that a sentence ends in the slot,
     without odds; cases (n_slots, n_cases): that the slot's word is written as in `TAGGED_CASES`.
+    openings (n_slots, n_openings): that an opening mark stands before the slot's word; None if the tagger knows none.
     """
 
     marks: list[list[float]]
     ends: list[float]
     cases: list[list[float]]
+    openings: list[list[float]] | None = None
 
 
 class TagDecoder:
@@ -62,6 +64,7 @@ class TagDecoder:
         words = self._config.delay_words
         self._delay = None if words is None else delay_of(model, words)
         alphabet, odds = self._config.alphabet(model.task), self._config.odds(model.task)
+        self._marks = alphabet.marks
         self._log_odds = self._tagger.log_odds(odds, alphabet.marks)
         self._ends = torch.tensor([ends_sentence(mark) for mark in self._tagger.mark_classes])
         # where nobody asks for the sign of disfluent words, it is as if there were none
@@ -106,7 +109,8 @@ class TagDecoder:
         marks, cases = (logits.float().cpu() for logits in self._tagger(states))  # (n_slots, n_classes)
         marks = marks.masked_fill(self._unasked, float("-inf"))
         ends = marks.softmax(-1)[:, self._ends].sum(-1)
-        return Tagged((marks + self._log_odds).softmax(-1).tolist(), ends.tolist(), cases.softmax(-1).tolist())
+        weighed, openings = marks + self._log_odds, self._tagger.opening_chances(states, self._marks)
+        return Tagged(weighed.softmax(-1).tolist(), ends.tolist(), cases.softmax(-1).tolist(), openings)
 
     def _vote(self, window: WindowInput, place: int, tagged: Tagged, begin: int) -> Vote:
         """The vote on a window's slot; the window's rows begin at `begin`."""
@@ -119,10 +123,15 @@ class TagDecoder:
             left_words=place,
             right_words=len(window.words) - place - 1,
             inside=inside,
+            openings=self._openings(tagged, row),
         )
 
     def _labels(self, window: WindowInput, place: int, marks: Sequence[float]) -> Distribution:
         return Distribution(self._tagger.mark_classes, tuple(marks)) if window.has_slot[place] else _UNMARKED
+
+    def _openings(self, tagged: Tagged, row: int) -> Distribution | None:
+        chances = tagged.openings
+        return None if chances is None else Distribution(self._tagger.opening_classes, tuple(chances[row]))
 
     def _forms(self, window: WindowInput, place: int) -> Collection[Case]:
         """The ways in which the word can be written."""

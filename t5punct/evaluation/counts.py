@@ -29,16 +29,18 @@ class Slot:
     """One slot: its label, and how the word before it is written (None if case is not scored).
 
     `disfluent`: whether that word is to be left out; of such a label, `um~,`, only the marks are scored as marks.
+    `opening`: the mark before the word, `¿` or `¡`, which is counted beside the marks of slots.
     """
 
     label: str
     word: str | None = None
     disfluent: bool = False
+    opening: str = NO_LABEL
 
     @classmethod
-    def of(cls, label: str, word: str | None = None) -> Slot:
+    def of(cls, label: str, word: str | None = None, opening: str = NO_LABEL) -> Slot:
         """Return a slot of a label that may hold the sign of disfluent words."""
-        return cls(label.replace(DISFLUENT, NO_LABEL), word, DISFLUENT in label)
+        return cls(label.replace(DISFLUENT, NO_LABEL), word, DISFLUENT in label, opening)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +74,7 @@ class Counts:
     multiple_exact: int = 0
     boundaries: ClassCounts = ClassCounts()  # slots that end a sentence
     disfluent: ClassCounts = ClassCounts()  # words that are to be left out
+    openings: ClassCounts = ClassCounts()  # words that an opening mark stands before
     cased_words: int = 0  # words that the reference does not write in lower case
     cased_correct: int = 0
     case_words: int = 0  # all words whose case is known
@@ -86,7 +89,7 @@ class Counts:
 
     def row(self) -> list[int]:
         """Return all numbers in a fixed order, for thousands of documents to be added up as the rows of a matrix."""
-        triples = (*(self.classes[name] for name in CLASS_MARKS), self.boundaries, self.disfluent)
+        triples = (*(self.classes[name] for name in CLASS_MARKS), self.boundaries, self.disfluent, self.openings)
         numbers = [getattr(self, name) for name in _PLAIN_FIELDS]
         return numbers + [
             number for triple in triples for number in (triple.correct, triple.predicted, triple.reference)
@@ -97,14 +100,15 @@ class Counts:
         """Return the counts that have this row."""
         n_plain = len(_PLAIN_FIELDS)
         plain: dict[str, Any] = dict(zip(_PLAIN_FIELDS, row[:n_plain], strict=True))
-        *classes, boundaries, disfluent = (
+        *classes, boundaries, disfluent, openings = (
             ClassCounts(*row[start : start + 3]) for start in range(n_plain, len(row), 3)
         )
         named = dict(zip(CLASS_MARKS, classes, strict=True))
-        return cls(classes=named, boundaries=boundaries, disfluent=disfluent, **plain)
+        return cls(classes=named, boundaries=boundaries, disfluent=disfluent, openings=openings, **plain)
 
 
-_PLAIN_FIELDS = tuple(item.name for item in fields(Counts) if item.name not in ("classes", "boundaries", "disfluent"))
+_TRIPLES = ("classes", "boundaries", "disfluent", "openings")
+_PLAIN_FIELDS = tuple(item.name for item in fields(Counts) if item.name not in _TRIPLES)
 
 
 def class_of(label: str) -> str | None:
@@ -154,6 +158,11 @@ def _count_slot(wanted: Slot, output: Slot) -> Counts:
         multiple_exact=int(multiple and wanted.label == output.label),
         boundaries=ClassCounts(int(all(ends)), int(ends[1]), int(ends[0])),
         disfluent=ClassCounts(int(wanted.disfluent and output.disfluent), int(output.disfluent), int(wanted.disfluent)),
+        openings=ClassCounts(
+            int(wanted.opening == output.opening != NO_LABEL),
+            int(output.opening != NO_LABEL),
+            int(wanted.opening != NO_LABEL),
+        ),
         cased_words=int(not_lower),
         cased_correct=int(not_lower and same),
         case_words=int(cased),

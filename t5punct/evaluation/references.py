@@ -27,7 +27,7 @@ from ..text.io.iwslt import (
     join_clitics,
     rows_of,
 )
-from ..text.marks import Alphabet
+from ..text.marks import NO_LABEL, Alphabet
 from ..text.render import AnnotatedWord
 from ..text.words import Word, split
 from ..transcripts.formats import format_of
@@ -102,11 +102,15 @@ class TextReference:
 
     @cached_property
     def words(self) -> Sequence[Word]:
-        return split(" ".join(word.text.lower() for word in self.reference), self.alphabet).words
+        return split(" ".join(map(_unmarked, self.reference)), self.alphabet).words
 
     def counts(self, annotated: Sequence[AnnotatedWord]) -> list[Counts]:
         output = split(" ".join(word.text for word in annotated), self.alphabet).words
         return [compare_words(self.reference, output, case=self.case)]
+
+
+def _unmarked(word: Word) -> str:
+    return word.with_opening(NO_LABEL).text.lower()
 
 
 def read_references(
@@ -153,7 +157,7 @@ def _first(lines: Iterator[str]) -> str:
 def _texts(lines: Iterable[str], alphabet: Alphabet, case: bool, max_words: int | None) -> Iterator[TextReference]:
     left = max_words
     for line in lines:
-        words = tuple(Word(word.core, word.label) for word in split(line, alphabet).words[:left])
+        words = tuple(Word(word.opening + word.core, word.label) for word in split(line, alphabet).words[:left])
         if words:
             yield TextReference(words, alphabet, case)
         if left is not None:

@@ -33,6 +33,7 @@ def as_json(report: Report) -> dict[str, Any]:
         "slot_error_rate": scores.slot_error_rate,
         "boundary_f1": scores.boundary.f1,
         **({"disfluent": _class_json(scores.disfluent)} if scores.disfluent.reference else {}),
+        **({"opening": _class_json(scores.opening)} if scores.opening.reference else {}),
         "multiple_exact": scores.multiple_exact,
         "case_accuracy": scores.case_accuracy,
         "cased_accuracy": scores.cased_accuracy,
@@ -91,6 +92,7 @@ def report_table(report: Report) -> RenderableType:
     classes = Table("class", "precision", "recall", "F1", "reference", title=report.data)
     rows: list[tuple[str, Any]] = [*scores.per_class.items(), ("micro", scores.micro), ("boundary", scores.boundary)]
     rows += [("disfluent", scores.disfluent)] if scores.disfluent.reference else []
+    rows += [("opening ¿ ¡", scores.opening)] if scores.opening.reference else []
     for name, row_scores in rows:
         values = (row_scores.precision, row_scores.recall, row_scores.f1)
         classes.add_row(name, *(score_text(value) for value in values), str(row_scores.reference))

@@ -37,6 +37,7 @@ class Scores:
     multiple_exact: float | None  # labels of two and more marks that are exactly right
     boundary: ClassScores  # sentence ends
     disfluent: ClassScores  # words to be left out
+    opening: ClassScores  # marks before words, `¿` and `¡`
     case_accuracy: float | None
     cased_accuracy: float | None  # on words that the reference does not write in lower case
     words: int
@@ -59,6 +60,7 @@ def scores_of(counts: Counts) -> Scores:
         multiple_exact=_percent(counts.multiple_exact, counts.multiple),
         boundary=_class_scores(counts.boundaries),
         disfluent=_class_scores(counts.disfluent),
+        opening=_class_scores(counts.openings),
         case_accuracy=_percent(counts.case_correct, counts.case_words),
         cased_accuracy=_percent(counts.cased_correct, counts.cased_words),
         words=counts.words,

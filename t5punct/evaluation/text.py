@@ -52,4 +52,4 @@ def compare_words(reference: Sequence[Word], output: Sequence[Word], *, case: bo
 
 
 def _slot(word: Word, case: bool) -> Slot:
-    return Slot.of(word.label, word.core if case else None)
+    return Slot.of(word.label, word.core if case else None, word.opening)

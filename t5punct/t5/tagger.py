@@ -1,4 +1,4 @@
-"""The tagger: linear heads on the encoder's states, one for a slot's first mark and one for a word's case.
+"""The tagger: linear heads on the encoder's states, for a slot's first mark, a word's case, and its opening mark.
 
 In: the encoder's state of each word's last token.  Out: logits of marks and of case.
 
@@ -22,7 +22,7 @@ from safetensors.torch import load_file
 from torch import nn
 
 from ..errors import first_line
-from ..text.marks import NO_LABEL, Case
+from ..text.marks import NO_LABEL, OPENING, Case
 
 _log = logging.getLogger(__name__)
 
@@ -30,10 +30,12 @@ TAGGED_CASES = (Case.LOWER, Case.CAPITALISED, Case.UPPER)
 
 
 class Tagger(nn.Module):
-    """Two linear layers side by side."""
+    """Linear layers side by side; `openings` only where the task has opening marks (0: none; k: the k-th of them)."""
 
-    def __init__(self, d_model: int, marks: str) -> None:
+    def __init__(self, d_model: int, marks: str, opening: str = "") -> None:
         super().__init__()
+        self.opening_classes = (NO_LABEL, *opening)
+        self.openings = nn.Linear(d_model, len(self.opening_classes)) if opening else None
         self.mark_classes = (NO_LABEL, *marks)
         self.marks = nn.Linear(d_model, len(self.mark_classes))
         self.cases = nn.Linear(d_model, len(TAGGED_CASES))
@@ -41,6 +43,18 @@ class Tagger(nn.Module):
     def forward(self, states: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Return logits (.., 1 + n_marks) and (.., n_cases) of states (.., d_model)."""
         return self.marks(states), self.cases(states)
+
+    def opening_chances(self, states: torch.Tensor, marks: str) -> list[list[float]] | None:
+        """Return the probabilities of `opening_classes` before each word, in a text written with `marks`.
+
+        states: (n_words, d_model).  None for a tagger that knows no opening marks.
+        """
+        if self.openings is None:
+            return None
+        unwritten = [mark != NO_LABEL and OPENING[mark] not in marks for mark in self.opening_classes]
+        logits = self.openings(states).float().cpu().masked_fill(torch.tensor(unwritten), -math.inf)
+        chances: list[list[float]] = logits.softmax(-1).tolist()
+        return chances
 
     def log_odds(self, odds: Mapping[str, float], marks: str) -> torch.Tensor:
         """Return a bias for the marks' logits, (n_classes,); minus infinity for marks that may not be written."""
@@ -70,11 +84,11 @@ def states_at_words(states: torch.Tensor, word_ends: torch.Tensor) -> torch.Tens
     return states.gather(1, word_ends.unsqueeze(-1).expand(-1, -1, states.shape[-1]))
 
 
-def load_tagger(file: Path, d_model: int, marks: str) -> Tagger | None:
+def load_tagger(file: Path, d_model: int, marks: str, opening: str = "") -> Tagger | None:
     """Load the tagger in a file; None if there is none, or, with a warning, if it cannot be read or has other marks."""
     if not file.is_file():
         return None
-    tagger = Tagger(d_model, marks)
+    tagger = Tagger(d_model, marks, opening)
     try:
         tagger.load_state_dict(load_file(file))
     except Exception as error:  # slot decoding works without a tagger

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from ..errors import ConfigError
-from ..text.marks import DISFLUENT, Alphabet, Case, capitalise, case_of
+from ..text.marks import DISFLUENT, OPENING, Alphabet, Case, capitalise, case_of
 
 SENTINEL = "<extra_id_0>"  # marks the slot that is asked about
 N_SENTINELS = 100  # <extra_id_0> ... <extra_id_99> (Raffel 2020, section 3.1.4)
@@ -33,6 +33,7 @@ class TaskConfig:
     max_marks: int = 3
     # for some styles, the longest label instead of `max_marks`: in lectures nobody wants `...`
     style_max_marks: dict[str, int] = field(default_factory=dict)
+    opening: str = ""  # the opening marks, `¿¡`: they stand before a word, and the tagger alone decides them
     max_tokens: int = 512  # of a window's source, end included (T5's pre-training length); long words are cut to fit
     classifies: bool = False  # knows the sentinel task: one slot asked about at a time
     # how many times a slot's first mark counts against no mark, 1 if not given; see decoding/candidates.py
@@ -60,6 +61,8 @@ class TaskConfig:
                 expected=f"marks without {DISFLUENT}, the sign of disfluent words",
                 fix="set marks",
             )
+        if not set(self.opening) <= set(OPENING) or len(set(self.opening)) != len(self.opening):
+            raise ConfigError(f"opening {self.opening!r}", expected=f"some of {''.join(OPENING)}", fix="set opening")
         check_odds(self.mark_odds, self.slot_marks)
         check_share(self.tagger_share)
         if not 0.0 < self.unmarked_odds < math.inf:

@@ -182,7 +182,7 @@ class TaskTokenizer:
 
     def encode_target(self, text: str) -> tuple[int, ...]:
         """Return the decoder output of a canonical target text, such as a data set holds."""
-        words = split(text, self.task.alphabet).words
+        words = [word.with_opening("") for word in split(text, self.task.alphabet).words]
         forms = [word.text for word in words]
         return self.target(forms, [word.label for word in words])
 

@@ -39,6 +39,7 @@ NO_LABEL = ""
 # holds it alone or with marks; it is no mark of a text, so an `Alphabet` has it only where it is asked for (`signed`)
 DISFLUENT = "~"
 ENDS_SENTENCE = ".?!"
+OPENING = {"¿": "?", "¡": "!"}  # marks that stand before a word, and those that they announce
 _ENDS = ENDS_SENTENCE + "".join(mark for mark, here in OTHER_SCRIPTS.items() if here in ENDS_SENTENCE)
 # behind a number: `3rd`, `10am`, `80s`, `1980's`
 _UNIT = re.compile(r"(?:(?<=\d)|(?<=\d['’]))(?:st|nd|rd|th|s|am|pm)(?![^\W\d_])", re.IGNORECASE)

@@ -70,6 +70,7 @@ class Decision:
     n_votes: int = 1
     alternatives: tuple[Alternative, ...] = ()  # if they are asked for; the most probable first
     disfluent: bool = False  # whether a careful editor leaves the word out
+    opening: str | None = None  # the mark before the word, `¿`, `¡` or none; None: the model knows none, and it stays
 
     def without_sign(self, word: Word) -> Decision:
         """Return the decision on a word whose label may hold the sign of disfluent words, as one of marks alone.
@@ -120,6 +121,8 @@ def render_word(word: Word, decision: Decision, config: RenderConfig, alphabet: 
     """
     if decision.disfluent and config.disfluencies == REMOVE:
         return RenderedWord("", NO_LABEL, Case.VERBATIM)
+    if decision.opening is not None and word.takes_marks and not (config.keep_marks and word.opening):
+        word = _with_opening(word, decision.opening)
     is_kept = keeps_letters(word.core) or word.spelled or (config.keep_case and word.core != word.normal)
     case = decision.case if config.case and not is_kept else Case.VERBATIM
     if config.keep_marks and word.given:
@@ -135,6 +138,12 @@ def render_word(word: Word, decision: Decision, config: RenderConfig, alphabet: 
     text = word.written(label, case, alphabet.signed if sign else alphabet)
     is_shown = text != word.written(NO_LABEL, case) or (word.dotted and label.startswith("."))
     return RenderedWord(text, label.removeprefix(sign) if is_shown else NO_LABEL, case)
+
+
+def _with_opening(word: Word, opening: str) -> Word:
+    """A word with the opening mark that was decided, before marks that it keeps, too."""
+    changed = word.with_opening(opening)
+    return replace(changed, raw=changed.text[: changed.n_stem] + word.raw[word.n_stem :])
 
 
 def written_alternatives(

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from ..errors import InputError
-from .marks import DASH, ENDS_SENTENCE, NO_LABEL, OTHER_SCRIPTS, Alphabet, Case, apply_case, ends_sentence
+from .marks import DASH, ENDS_SENTENCE, NO_LABEL, OPENING, OTHER_SCRIPTS, Alphabet, Case, apply_case, ends_sentence
 from .spelling import (
     EMOTICON_IN_MARKS,
     has_path,
@@ -30,6 +30,7 @@ from .spelling import (
 )
 
 APOSTROPHES = "'’"
+_NO_OPENING = str.maketrans("", "", "".join(OPENING))
 _ELISIONS = {"tis", "twas", "twere", "twill", "cause", "em", "til", "till", "bout", "round", "n", "nuff", "kay"}
 # characters that nobody sees, which right-to-left subtitles have around marks: directions, spaces, byte order marks
 _DIRECTIONS = "\u00ad\u061c\u200b\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff"
@@ -88,6 +89,17 @@ class Word:
         return self.core.lower()
 
     @property
+    def opening(self) -> str:
+        """The opening mark before the core: the first of `¿¡`, or none.
+
+        >>> [word.opening for word in split('"¿Qué hora es?" ¡No!').words]
+        ['¿', '', '', '¡']
+        """
+        if self.text[:1].isalnum():  # nearly always
+            return NO_LABEL
+        return next((char for char in self.text[: self.text.find(self.core)] if char in OPENING), NO_LABEL)
+
+    @property
     def given(self) -> str:
         """The marks that stood in the slot, without a full stop that belongs to the word."""
         return self.label[1:] if self.dotted and not self.label.startswith("..") else self.label
@@ -103,6 +115,20 @@ class Word:
         stem = self.text[: self.n_stem]
         last = _FACE.sub("", stem).rstrip(CLOSERS)[-1:]
         return self.has_slot and not (last and last in _STANDING)
+
+    def with_opening(self, opening: str) -> Word:
+        """Return the word with this opening mark before its core, or with none, in the place of what it has.
+
+        A word whose core nobody knows (pure punctuation) is left as it is.
+
+        >>> Word('"qué').with_opening("¿").text, Word("¡¿qué").with_opening("").text
+        ('"¿qué', 'qué')
+        """
+        if not self.has_slot or opening == self.opening == NO_LABEL:
+            return self
+        start = self.text.find(self.core)
+        head = self.text[:start].translate(_NO_OPENING) + opening
+        return replace(self, text=head + self.text[start:])
 
     def written(self, label: str, case: Case = Case.VERBATIM, alphabet: Alphabet | None = None) -> str:
         """Write the word in a case with a label; marks go inside closing quotes if they stood there."""
@@ -171,6 +197,18 @@ def split(text: str, alphabet: Alphabet | None = None) -> SplitText:
     on the same line.  Without such a word it is a word itself, so that nothing is lost.
     """
     return SplitText(tuple(words_of(text, alphabet)), lead_of(text))
+
+
+def opening_apart(text: str) -> tuple[str, str]:
+    """Part a word as it is written into all else and its opening marks.
+
+    >>> opening_apart('"¿Qué'), opening_apart("so")
+    (('"Qué', '¿'), ('so', ''))
+    """
+    rest = text.lstrip(OPENERS)
+    head = text[: len(text) - len(rest)]
+    opening = "".join(char for char in head if char in OPENING)
+    return (head.translate(_NO_OPENING) + rest if opening else text), opening
 
 
 def lead_of(text: str) -> str:

@@ -18,19 +18,20 @@ from itertools import accumulate, pairwise
 
 from ..text.marks import DASH_APART, Case
 from ..text.render import AnnotatedWord
-from ..text.words import ALL_MARKS, APOSTROPHES, Word
+from ..text.words import ALL_MARKS, APOSTROPHES, Word, opening_apart
 
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
     """A word as it is written now.
 
-    letters: without quotes, brackets and marks; marks: all of them; stays: whether each place keeps its own letters.
+    letters: without quotes, brackets and marks; marks: all behind it; stays: whether each place keeps its own letters.
     """
 
     letters: str
     marks: str = ""
     stays: bool = False
+    opening: str | None = None  # the mark before it; None: each place keeps its own
     is_removed: bool = False
 
     @classmethod
@@ -38,12 +39,19 @@ class Spelling:
         """Take the word apart as it is written."""
         if annotated.is_removed:
             return cls("", is_removed=True)
-        core, lead, tail = _parts(word)
-        closers, text = word.text[word.n_stem :], annotated.text
+        text, opening = opening_apart(annotated.text)
+        bare_word, had = opening_apart(word.text)
+        if opening == had:
+            core, lead, tail = _parts(word)
+            text = annotated.text
+        else:
+            core, lead, tail = _parts(replace(word, text=bare_word))
+        closers = word.text[word.n_stem :]
         letters = word.spelled or text[len(lead) : len(lead) + len(core)]
         rest = text.removeprefix(lead).removeprefix(letters).removeprefix(tail)
         inside, _, behind = rest.partition(closers) if closers else (rest, "", "")
-        return cls(letters, inside + behind, not word.spelled and annotated.case == Case.VERBATIM.value)
+        stays = not word.spelled and annotated.case == Case.VERBATIM.value
+        return cls(letters, inside + behind, stays, None if opening == had else opening)
 
     def put_into(self, word: Word) -> tuple[str, str]:
         """Return the word of a place as it is written there: with its quotes and brackets, and the marks behind it.
@@ -52,6 +60,7 @@ class Spelling:
         """
         if self.is_removed:
             return "", ""
+        word = word if self.opening is None else word.with_opening(self.opening)
         core, lead, tail = _parts(word)
         letters, marks = self._letters_and_marks(core)
         stem, closers = lead + letters + tail, word.text[word.n_stem :]
@@ -96,7 +105,11 @@ class Spelling:
             return [None] * len(pieces)
         parts = [letters[begin:end] for begin, end in pairwise([*cuts, len(letters)])]
         parts[-1] += self.marks
-        return [replace(self, letters=part, marks=marks) for part, marks in zip(parts[::2], parts[1::2], strict=True)]
+        openings = [self.opening, *[None if self.opening is None else ""] * (len(pieces) - 1)]
+        return [
+            replace(self, letters=part, marks=marks, opening=opening)
+            for part, marks, opening in zip(parts[::2], parts[1::2], openings, strict=True)
+        ]
 
 
 def _parts(word: Word) -> tuple[str, str, str]:

@@ -16,7 +16,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from ..text.marks import DASH_APART
+from ..text.marks import DASH_APART, OPENING
+from ..text.words import OPENERS, opening_apart
 
 TAGS = re.compile(r"(?P<tag><[^<>]*>|\{\\[^{}]*\})|(?P<entity>&(?:#\d+|#x[0-9a-fA-F]+|\w+);)")  # of SRT and WebVTT
 OVERRIDES = re.compile(r"(?P<tag>\{[^{}]*\})|(?P<entity>(?!))")  # of ASS
@@ -64,11 +65,26 @@ class Markup:
         Its first `n_stem` characters are the word's; marks follow them, then `n_closers` closing quotes or brackets,
         each behind its own tags.
         """
+        (said, opening), (own, had) = opening_apart(text), opening_apart(self.bare)
+        n_said = n_stem - len(had)
+        if text[:n_stem] != self.bare[:n_stem] and opening != had and said[:n_said].lower() == own[:n_said].lower():
+            return self._reopened(opening).around(said, n_said, n_closers)
         if text[:n_stem].lower() != self.bare[:n_stem].lower():  # a term of the user's, with other letters
             return text + "".join(self.tags)
         stem = zip(self.tags, self.spelled, text[:n_stem], self.bare, strict=False)
         letters = "".join(tags + (spelled if new == old else new) for tags, spelled, new, old in stem)
         return letters + self._tail(text[n_stem:], n_stem, n_closers)
+
+    def _reopened(self, opening: str) -> Markup:
+        """The markup without the word's opening mark, and with another one where the quotes before it end."""
+        n_head, chars, carried = len(self.bare) - len(self.bare.lstrip(OPENERS)), list[tuple[str, str, str]](), ""
+        for place, (char, spelled, tags) in enumerate(zip(self.bare, self.spelled, self.tags, strict=True)):
+            carried += tags + opening * (place == n_head)
+            if place >= n_head or char not in OPENING:
+                chars.append((char, spelled, carried))
+                carried = ""
+        bare, spelled_chars, all_tags = zip(*chars, strict=True)
+        return Markup("".join(bare), spelled_chars, all_tags)
 
     def _tail(self, text: str, n_stem: int, n_closers: int) -> str:
         """Marks and closers written anew."""

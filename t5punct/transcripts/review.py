@@ -26,7 +26,7 @@ from pathlib import PurePath
 from ..text.io.files import STANDARD, unpacked_name
 from ..text.marks import DISFLUENT, NO_LABEL, Case, ends_sentence
 from ..text.spelling import keeps_letters, takes_capital
-from ..text.words import Word, readable
+from ..text.words import Word, opening_apart, readable
 from .items import Kept, WrittenItem, WrittenWord
 
 _CERTAIN_PERCENT = 100
@@ -102,6 +102,8 @@ def _span(item: WrittenWord) -> str:
     word, said = item.spoken.word, item.annotated
     if not word.takes_marks:
         return _escaped(said.text)
+    if (opening := opening_apart(said.text)[1]) != opening_apart(word.text)[1]:
+        word = word.with_opening(opening)
     stem = _stem(word, Case(said.case))
     sign = DISFLUENT if said.disfluent and said.text.startswith(stem + DISFLUENT) else ""
     forms = [form + sign for form in _forms(word)]

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 
 from ..errors import InputError
 from ..text.marks import DASH, DASH_APART, Alphabet
-from ..text.words import ALL_MARKS, words_of
+from ..text.words import ALL_MARKS, opening_apart, words_of
 from .items import Cue, Item, Kept, Role, SpokenWord, without_spaces
 from .speech import is_sound, read_line, set_cue_times
 
@@ -71,10 +71,11 @@ class MarkRows:
 
     def around(self, text: str, n_stem: int, n_closers: int) -> str:
         """Return the rows with the word and its marks as `text` has them."""
-        cut = len(self.cell)
-        if text[:cut].lower() != self.cell.lower():  # the cell has a mark, too, or a user spells it with other letters
-            is_spelled = text[:n_stem].lower() != self.cell[:n_stem].lower()
-            cut = len(text.partition(DASH_APART)[0]) if is_spelled or n_closers else n_stem
+        (said, opening), (own, had) = opening_apart(text), opening_apart(self.cell)
+        cut, n_said = len(own) + len(opening), n_stem - len(had)
+        if said[: len(own)].lower() != own.lower():  # the cell has a mark, too, or a user spells it with other letters
+            is_spelled = said[:n_said].lower() != own[:n_said].lower()
+            cut = len(text.partition(DASH_APART)[0]) if is_spelled or n_closers else n_said + len(opening)
         word, marks = without_spaces(text[:cut]), "".join(text[cut:].split())
         if marks == self.marks:
             return word + self.raw[len(self.cell) :]

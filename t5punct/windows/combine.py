@@ -52,7 +52,8 @@ def decide(votes: Sequence[Vote], config: CombineConfig) -> Decision:
         cases = [Distribution.certain(case.best) for case in cases]
     label, confidence = _label(labels, weights, config.threshold if config.method == "vote" else None)
     case = _mean(cases, weights)
-    return Decision(label, Case(case.best), confidence, case.probability(case.best), len(votes))
+    opening = _opening(votes, weights)
+    return Decision(label, Case(case.best), confidence, case.probability(case.best), len(votes), opening=opening)
 
 
 def rank_runners_up(
@@ -81,8 +82,15 @@ def _decide_alone(vote: Vote, config: CombineConfig) -> Decision:
     """The decision for a slot with a single vote, where weights do not matter."""
     (label, confidence), case = _sole_label(vote.labels), vote.cases.best
     if config.method == "vote":
-        return Decision(label, Case(case), 1.0, 1.0)
-    return Decision(label, Case(case), confidence, vote.cases.probability(case) / sum(vote.cases.probabilities))
+        return Decision(label, Case(case), 1.0, 1.0, opening=_opening([vote], [1.0]))
+    case_confidence = vote.cases.probability(case) / sum(vote.cases.probabilities)
+    return Decision(label, Case(case), confidence, case_confidence, opening=_opening([vote], [1.0]))
+
+
+def _opening(votes: Sequence[Vote], weights: Sequence[float]) -> str | None:
+    """The opening mark before the word; None where the model knows none."""
+    pairs = [(vote.openings, weight) for vote, weight in zip(votes, weights, strict=True) if vote.openings is not None]
+    return _mean([said for said, _ in pairs], [weight for _, weight in pairs]).best if pairs else None
 
 
 def _sole_label(labels: Distribution) -> tuple[str, float]:

@@ -65,6 +65,7 @@ class Vote:
     right_words: int = 0  # words of the window after it: the lookahead the vote was made with
     # where a sentence may begin with the word: its case if none does
     inside: Distribution | None = None
+    openings: Distribution | None = None  # of the opening mark before the word; None: the model knows none
 
 
 def begin_sentence(vote: Vote, *, may_be_upper: bool = True) -> Vote:

@@ -71,6 +71,6 @@ def _tagger(model: Model, state: dict[str, Any], device: Any) -> Tagger | None:
     if model.tagger is None:
         return None
     with torch.random.fork_rng(devices=[]):  # its first weights must not change the training's dropout
-        tagger = Tagger(model.network.config.d_model, model.task.slot_marks)
+        tagger = Tagger(model.network.config.d_model, model.task.slot_marks, model.task.opening)
     tagger.load_state_dict({name.removeprefix("tagger."): v for name, v in state.items() if name.startswith("tagger.")})
     return tagger.to(device)

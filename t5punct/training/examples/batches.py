@@ -30,7 +30,8 @@ class Batch:
     input_ids, attention_mask: int64 (n_batch, n_source); labels, next_word_ids: int64 (n_batch, n_target), IGNORED
     where padded; word_ends, marks, cases: int64 (n_batch, n_words), marks and cases IGNORED where padded; token_words:
     int64 (n_batch, n_source), the word that each source token belongs to, NOBODY where padded; taught: uint8 (n_batch,
-    n_words, n_codes), the teacher's codes (see `labels`), all 0 where it has said nothing, None without labels.
+    n_words, n_codes), the teacher's codes (see `labels`), all 0 where it has said nothing, None without labels;
+    openings: like marks, None for a task without opening marks.
     """
 
     input_ids: torch.Tensor
@@ -43,11 +44,14 @@ class Batch:
     token_words: torch.Tensor
     n_words: int
     taught: torch.Tensor | None = None
+    openings: torch.Tensor | None = None
 
     def to(self, device: torch.device) -> Batch:
         names = ("input_ids", "attention_mask", "labels", "next_word_ids", "word_ends", "marks", "cases", "token_words")
         taught = None if self.taught is None else self.taught.to(device)
-        return replace(self, **{name: getattr(self, name).to(device) for name in names}, taught=taught)
+        openings = None if self.openings is None else self.openings.to(device)
+        moved = {name: getattr(self, name).to(device) for name in names}
+        return replace(self, **moved, taught=taught, openings=openings)
 
 
 class BatchSampler(Sampler[list[int]]):
@@ -120,9 +124,17 @@ def make_collator(pad_id: int) -> Callable[[Sequence[Example]], Batch]:
             padded([example.token_words for example in examples], NOBODY, max(map(len, sources))),
             n_words=sum(len(example.word_ends) for example in examples),
             taught=_taught(examples),
+            openings=_openings(examples),
         )
 
     return make
+
+
+def _openings(examples: Sequence[Example]) -> torch.Tensor | None:
+    """The classes of opening marks; None for a task without any."""
+    width = max(len(example.openings) for example in examples)
+    rows = [[*example.openings, *(IGNORED,) * (width - len(example.openings))] for example in examples]
+    return torch.tensor(rows, dtype=torch.long) if width else None
 
 
 def _taught(examples: Sequence[Example]) -> torch.Tensor | None:

@@ -40,7 +40,8 @@ class Example:
     `cases[i]` that of word i's case (its place in `TAGGED_CASES`).  `next_word_ids[t]` is what target token t would
     be if its slot got no more marks and the next word no capital; IGNORED where nothing is decided.  `token_words[s]`
     is the word that source token s belongs to (see `delay`); it is empty where no tagger reads the states.
-    `taught[i]` is the teacher's code of word i (see `labels`), empty where it has said nothing.
+    `taught[i]` is the teacher's code of word i (see `labels`), empty where it has said nothing.  `openings[i]` is the
+    class of the opening mark before word i, empty for a task without any.
     """
 
     source: tuple[int, ...]
@@ -51,6 +52,7 @@ class Example:
     cases: tuple[int, ...]
     token_words: tuple[int, ...] = ()
     taught: tuple[bytes, ...] = ()
+    openings: tuple[int, ...] = ()
 
 
 class ChunkExamples(Dataset[Example]):
@@ -113,7 +115,9 @@ class ChunkExamples(Dataset[Example]):
         next_word_ids = tuple(IGNORED if token is None else token for token in tokenizer.next_word_ids(forms, labels))
         target, owners = tokenizer.target(forms, labels), token_words(source)
         taught = tuple(_code(word) for word in words) if self.labels is not None else ()
-        return Example(source.ids, target, next_word_ids, source.word_ends, marks, cases, owners, taught)
+        openings = tuple(1 + task.opening.find(word.opening) if word.opening else 0 for word in words)
+        openings = openings if task.opening else ()
+        return Example(source.ids, target, next_word_ids, source.word_ends, marks, cases, owners, taught, openings)
 
     def first(self, n_words: int) -> list[Example]:
         """Return the first examples in which marks of `n_words` words are decided, or all that there are."""
@@ -155,9 +159,12 @@ class ChunkExamples(Dataset[Example]):
 
     def _words(self, row: Any) -> list[Written]:
         alphabet = self.tokenizer.task.alphabet  # the data may have more marks than the task
-        read, pauses = _without_pauses(row["source"])
-        triples = zip(read, split(row["target"]).words, pauses, strict=True)
-        return [Written(read_word, word.text, alphabet.label(word.label), pause) for read_word, word, pause in triples]
+        words, pauses = _without_pauses(row["source"])
+        triples = zip(words, split(row["target"]).words, pauses, strict=True)
+        return [
+            Written(read, word.with_opening(NO_LABEL).text, alphabet.label(word.label), pause, opening=word.opening)
+            for read, word, pause in triples
+        ]
 
     def _taught(self, words: list[Written], row: int) -> list[Written]:
         """The words, with what the teacher says of each."""
@@ -211,8 +218,9 @@ class ChunkExamples(Dataset[Example]):
         pauses = [word.pause * (word is not heard[-1] or rng.random() < _SILENCE_KNOWN) for word in heard]
         source = self.tokenizer.source([word.read for word in heard], style, slot, pauses)
         ignored, target = (IGNORED,) * len(source.word_ends), self.tokenizer.answer(words[slot].label)
+        openings = ignored if self.tokenizer.task.opening else ()
         next_word_ids = (IGNORED, *(self.tokenizer.eos_id,) * (len(target) - 1))
-        return Example(source.ids, target, next_word_ids, source.word_ends, ignored, ignored)
+        return Example(source.ids, target, next_word_ids, source.word_ends, ignored, ignored, openings=openings)
 
 
 def _code(word: Written) -> bytes:

@@ -49,6 +49,7 @@ class Written:
     label: str
     pause: int = 0
     taught: Taught | None = None  # what a teacher says of it
+    opening: str = ""  # the mark before it, `¿` or `¡`
 
 
 def add_noise(
@@ -61,6 +62,7 @@ def add_noise(
     """
     heard: list[Written] = []
     opens = False  # whether a sentence lost its first word, and so its capital
+    opening = ""  # the mark before a word that was lost
     for index, word in enumerate(words):
         starts = opens or (word.form != word.read and _starts(words, index))
         fate = rng.random()
@@ -71,13 +73,15 @@ def add_noise(
                 label = word.label if goes_on else last.label
                 heard[-1] = replace(last, label=label, pause=max(last.pause, word.pause))
             opens = starts and not ends_sentence(word.label)
+            opening = "" if ends_sentence(word.label) else opening or word.opening
             continue
         is_other = fate < config.delete + config.substitute
         said = replace(draw(), label=word.label, pause=word.pause) if is_other else word
+        said = replace(said, opening=opening or word.opening)
         heard.append(replace(said, form=capitalise(said.form)) if starts else said)
-        opens = False
+        opens, opening = False, ""
         if not (word.label or word.pause) and rng.random() < config.insert:
-            heard.append(replace(draw(), label="", pause=0))
+            heard.append(replace(draw(), label="", pause=0, opening=""))
     return heard
 
 

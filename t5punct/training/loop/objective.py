@@ -88,7 +88,7 @@ class Objective(nn.Module):
                 parameter.requires_grad_(still)
         self.tagger = None
         if config.tagger_weight:
-            self.tagger = model.tagger or Tagger(self.network.config.d_model, model.task.slot_marks)
+            self.tagger = model.tagger or Tagger(self.network.config.d_model, model.task.slot_marks, model.task.opening)
 
     def forward(self, batch: Batch, delay: Delay | None = None) -> Losses:
         """Return the losses of a batch, those of the tagger with a delay if one is given."""
@@ -97,9 +97,12 @@ class Objective(nn.Module):
         if self.config.text_weight:
             text, slots = self._text_losses(states if delay is None else self._states(batch), batch)
         if self.tagger is not None:
-            marks, forms = self.tagger(states_at_words(states, batch.word_ends))  # (n_batch, n_words, n_classes)
+            read = states_at_words(states, batch.word_ends)
+            marks, forms = self.tagger(read)  # (n_batch, n_words, n_classes)
             smoothing = self.config.label_smoothing
             tags, cases = _mean_loss(marks, batch.marks, smoothing), _mean_loss(forms, batch.cases, smoothing)
+            if self.tagger.openings is not None and batch.openings is not None:
+                tags = tags + _mean_loss(self.tagger.openings(read), batch.openings, smoothing)
             if self.teacher is not None:
                 teacher = self.teacher.loss(batch, states, marks, forms, batch.marks != IGNORED)
         written = self.config.text_weight * text + self.config.slot_weight * slots

@@ -27,12 +27,14 @@ _BATCH_TOKENS = 2048
 
 def fit_tagger(model: Model, examples: ChunkExamples, n_words: int) -> Tagger:
     """Fit a tagger on the first examples that hold `n_words` words; the network does not change."""
-    states, marks, cases = _states(model, examples.first(n_words))
-    tagger = Tagger(states.shape[-1], model.task.slot_marks)
+    states, marks, cases, openings = _states(model, examples.first(n_words))
+    tagger = Tagger(states.shape[-1], model.task.slot_marks, model.task.opening)
     mean, std = states.mean(0), states.std(0)
     std = std.clamp(min=float(std.median()))  # a channel that hardly varies must not get huge weights
     standard = (states - mean) / std
-    for head, classes in ((tagger.marks, marks), (tagger.cases, cases)):
+    for head, classes in ((tagger.marks, marks), (tagger.cases, cases), (tagger.openings, openings)):
+        if head is None:
+            continue
         _fit(head, standard, classes)
         with torch.no_grad():
             head.weight.div_(std)
@@ -56,16 +58,16 @@ def _fit(head: torch.nn.Linear, states: torch.Tensor, classes: torch.Tensor) -> 
 
 
 @torch.no_grad()
-def _states(model: Model, examples: Sequence[Example]) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """States of each word's last token (n_words, d_model), and the classes of its slot and case."""
+def _states(model: Model, examples: Sequence[Example]) -> tuple[torch.Tensor, ...]:
+    """States of each word's last token (n_words, d_model), and the classes of its slot, case and opening mark."""
     make, encoder = make_collator(model.tokenizer.pad_id), model.network.get_encoder()
     parts_of_batches: list[tuple[Any, ...]] = []
     for places in batch_by_length([len(example.source) for example in examples], _BATCH_TOKENS):
         batch = make([examples[place] for place in places]).to(model.device)
         states = encoder(input_ids=batch.input_ids, attention_mask=batch.attention_mask).last_hidden_state
         real = batch.marks != IGNORED
+        openings = batch.marks[real] if batch.openings is None else batch.openings[real]
         parts_of_batches.append(
-            (states_at_words(states, batch.word_ends)[real].float(), batch.marks[real], batch.cases[real])
+            (states_at_words(states, batch.word_ends)[real].float(), batch.marks[real], batch.cases[real], openings)
         )
-    states, marks, cases = (torch.cat(parts) for parts in zip(*parts_of_batches, strict=True))
-    return states, marks, cases
+    return tuple(torch.cat(parts) for parts in zip(*parts_of_batches, strict=True))

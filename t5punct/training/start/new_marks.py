@@ -65,9 +65,11 @@ def _tokenizer(known: TaskTokenizer, task: TaskConfig) -> TaskTokenizer:
 
 def _with_class(tagger: Tagger, task: TaskConfig) -> Tagger:
     """The tagger with one more class of marks, behind the others."""
-    wider = Tagger(tagger.marks.in_features, task.slot_marks)
+    wider = Tagger(tagger.marks.in_features, task.slot_marks, task.opening)
     with torch.no_grad():
         wider.cases.load_state_dict(tagger.cases.state_dict())
+        if wider.openings is not None and tagger.openings is not None:
+            wider.openings.load_state_dict(tagger.openings.state_dict())
         for new, old in ((wider.marks.weight, tagger.marks.weight), (wider.marks.bias, tagger.marks.bias)):
             new.copy_(torch.cat([old, old[1:].mean(0, keepdim=True)]))  # the first class is no mark
     return wider.to(tagger.marks.weight.device).requires_grad_(False)

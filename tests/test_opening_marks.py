@@ -1,0 +1,293 @@
+"""Opening marks, `¿¡`: read off the word that they stand before, written before it, counted beside; words stay."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import promises
+import pytest
+import torch
+from chance import LABELS, PunctuatorByChance, bare, reading, spoken
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import spaced_texts
+from tiny import tiny_text
+from tiny_encoders import save_tiny_encoder
+
+from t5punct import model as models
+from t5punct.decoding.inputs import DecodingConfig
+from t5punct.errors import ConfigError
+from t5punct.evaluation.text import compare
+from t5punct.punctuator import Punctuator, PunctuatorConfig
+from t5punct.streaming import StreamConfig, StreamingPunctuator
+from t5punct.t5.tagger import Tagger
+from t5punct.t5.task import ENCODER_TASK, TaskConfig
+from t5punct.text.marks import OPENING, Alphabet, Case
+from t5punct.text.render import AnnotatedWord, Decision, RenderConfig, render_word
+from t5punct.text.words import Word, split
+from t5punct.training.config import DataConfig, FitConfig, LossConfig, OptimConfig, TrainConfig
+from t5punct.training.data.chunks import ChunkConfig, chunk_of
+from t5punct.training.data.corpus import CorpusConfig
+from t5punct.training.data.prepare import PrepareConfig, prepare
+from t5punct.training.examples.example import ChunkExamples
+from t5punct.training.examples.loading import rows_of
+from t5punct.training.examples.noise import NoiseConfig, Written, add_noise
+from t5punct.training.loop.train import train
+from t5punct.windows.plan import View
+from t5punct.windows.votes import Distribution, Vote
+
+CHOICES = ("", "", *OPENING)
+SPANISH = replace(ENCODER_TASK, opening="".join(OPENING))
+
+
+def bare_of_openings(text: str) -> str:
+    return re.sub(f"[{''.join(OPENING)}]", "", text)
+
+
+@pytest.mark.parametrize(
+    ("text", "opening", "written"),
+    [
+        ("qué", "¿", "¿qué"),
+        ("¿qué", "", "qué"),
+        ("¿qué", "¡", "¡qué"),
+        ("¡¿qué", "¿", "¿qué"),
+        ('"qué', "¿", '"¿qué'),
+        ('¿"qué"', "¿", '"¿qué"'),
+        ("(¿qué)", "", "(qué)"),
+        ("42", "¿", "¿42"),
+        ("¿", "¡", "¿"),
+        (":)", "¿", ":)"),
+    ],
+)
+def test_an_opening_mark_stands_before_the_core(text: str, opening: str, written: str) -> None:
+    (word,) = split(text).words
+    decision = Decision("", Case.LOWER, 1.0, 1.0, opening=opening)
+    assert render_word(word, decision, RenderConfig(), Alphabet()).text == written
+
+
+def test_a_model_that_knows_none_leaves_them() -> None:
+    (word,) = split("¿qué").words
+    assert render_word(word, Decision("?", Case.CAPITALISED, 1.0, 1.0), RenderConfig(), Alphabet()).text == "¿Qué?"
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [("¿qué", "¿qué."), ("qué", "¡qué."), ("qué?", "¡qué?"), ('"¿qué,"', '"¿qué,"'), ("qué!!)", "¡qué!!)")],
+)
+def test_with_keep_marks_what_is_there_stays_and_others_are_added(text: str, kept: str) -> None:
+    (word,) = split(text).words
+    decision = Decision(".", Case.LOWER, 1.0, 1.0, opening="¡")
+    assert render_word(word, decision, RenderConfig(keep_marks=True), Alphabet()).text == kept
+
+
+# -- every format, and texts the whole way, with opening marks by chance
+
+
+def written_by(word: Word, decision: Decision) -> AnnotatedWord:
+    written = render_word(word, decision, RenderConfig(), Alphabet())
+    return AnnotatedWord(word.text, written.text, written.label, written.case.value, 1.0, 1.0)
+
+
+def by_chance(text: str, name: str, seed: int, alphabet: Alphabet) -> tuple[str, list[str]]:
+    """As `chance.by_chance`, with opening marks too."""
+    transcript, rng, words = reading(text, name, alphabet), random.Random(seed), []
+    for item in spoken(transcript.items):
+        label, case, opening = rng.choice(LABELS), rng.choice(list(Case)), rng.choice(CHOICES)
+        decision = Decision(label, case, 1.0, 1.0, opening=opening)
+        words.append(written_by(item.word, decision))
+    return "".join(transcript.written(transcript.with_words(words))), [word.text for word in words]
+
+
+@pytest.fixture(scope="module")
+def openings_are_marks() -> Iterator[None]:
+    """What is promised of files, where opening marks come and go as other marks do."""
+    with pytest.MonkeyPatch.context() as patch:
+        letters, read = promises.letters, promises._read
+        patch.setattr(promises, "letters", lambda text: letters(bare_of_openings(text)))
+        patch.setattr(promises, "_read", lambda word: bare_of_openings(read(word)))
+        patch.setattr(promises, "bare", lambda *given: bare_of_openings(bare(*given)))
+        yield
+
+
+FILES = {
+    "text": "{0} {1}\n{2} {3}",
+    "srt": "1\n00:00:01,000 --> 00:00:02,000\n{0} <i>{1}</i>\n- {2} {3}\n",
+    "vtt": "WEBVTT\n\n00:01.000 --> 00:02.000\n<v Ana>{0} {1}\n{2} {3}\n",
+    "ctm": "a 1 0 1 {0}\na 1 1 1 {1}\na 1 2 1 {2}\na 1 3 1 {3}\n",
+    "tsv": "start\tend\ttext\n0\t1\t{0} {1}\n1\t2\t{2} {3}\n",
+    "json": '{{"text": "{0} {1} {2}", "words": [{{"word": "{0}", "start": 1}}, {{"word": "{1}"}}, {{"word": "{2}"}}]}}',
+}
+SPOKEN = st.sampled_from(["qué", "¿qué", "¡no", "sí?", "hola,", "(¿dónde", "a", "3,5", "«¿tú?»", "vamos!", "¿Qué"])
+
+
+@pytest.mark.parametrize(
+    ("raw", "opening", "written"),
+    [
+        ("&quot;qu<i>é", "¿", "&quot;¿Qu<i>é,"),
+        ("&quot;¿qu<i>é", "", "&quot;Qu<i>é,"),
+        ("¿q<b>ué</b>?", "¡", "¡Q<b>ué,</b>"),
+        ("<i>¿</i>qué", "", "<i></i>Qué,"),
+    ],
+)
+def test_tags_and_entities_stay_where_they_are(raw: str, opening: str, written: str) -> None:
+    transcript = reading(f"1\n00:00:01,000 --> 00:00:02,000\n{raw}\n", "srt")
+    (item,) = spoken(transcript.items)
+    word = written_by(item.word, Decision(",", Case.CAPITALISED, 1, 1, opening=opening))
+    assert "".join(transcript.written(transcript.with_words([word]))).splitlines()[2] == written
+
+
+def test_places_of_a_recording_each_get_it() -> None:
+    text = '{"text": "(qué) ¿no", "words": [{"word": "qué"}, {"word": "¿no"}]}'
+    transcript = reading(text, "json")
+    decisions = [Decision(",", Case.CAPITALISED, 1, 1, opening="¿"), Decision("", Case.LOWER, 1, 1, opening="")]
+    words = [written_by(item.word, said) for item, said in zip(spoken(transcript.items), decisions, strict=True)]
+    assert "".join(transcript.written(transcript.with_words(words))) == (
+        '{"text": "(¿Qué), no", "words": [{"word": "¿Qué,"}, {"word": "no"}]}'
+    )
+
+
+@pytest.mark.parametrize("name", FILES)
+@settings(max_examples=60, deadline=None)
+@given(words=st.lists(SPOKEN, min_size=4, max_size=4), seed=st.integers(0, 999))
+def test_of_a_file_marks_alone_change(openings_are_marks: None, name: str, words: list[str], seed: int) -> None:
+    promises.check(name, FILES[name].format(*words), seed, by_chance)
+
+
+class OpeningsByChance(PunctuatorByChance):
+    """Votes by chance, on opening marks too."""
+
+    def _votes(self, views: Sequence[View[Word]], whole: bool) -> list[tuple[Vote, ...]]:
+        return [
+            tuple(
+                replace(vote, openings=Distribution.of({mark: rng.random() for mark in ("", *OPENING)}))
+                for place, vote in enumerate(votes)
+                for rng in [random.Random(self.seed * 7_919 + view.window.start + place)]
+            )
+            for view, votes in zip(views, super()._votes(views, whole), strict=True)
+        ]
+
+
+@settings(max_examples=100, deadline=None)
+@given(text=spaced_texts(), seed=st.integers(0, 999), keeps=st.booleans())
+def test_of_a_text_marks_alone_change(openings_are_marks: None, text: str, seed: int, keeps: bool) -> None:
+    config = PunctuatorConfig(render=RenderConfig(keep_marks=keeps))
+    written = OpeningsByChance(config, seed).punctuate(text)
+    assert promises.letters(written) == promises.letters(text)
+    assert [word.normal for word in split(written).words] == [word.normal for word in split(text).words]
+    if not keeps:
+        again = OpeningsByChance(config, seed).punctuate(written)
+        assert again.replace(".", "") == written.replace(".", ""), "the same decisions give the same text"
+
+
+# -- in training
+
+
+def test_a_chunk_has_them_and_a_model_without_them_does_not_see_them() -> None:
+    chunk = chunk_of(split('Dijo: "¿Qué hora es?" ¡No!').words, style="prose", cased=True)
+    assert (chunk.source, chunk.target) == ("dijo qué hora es no", "Dijo: ¿Qué hora es? ¡No!")
+
+
+def test_errors_keep_an_opening_mark_with_its_sentence() -> None:
+    said = [Written("qué", "Qué", "", opening="¿"), Written("hora", "hora", ""), Written("es", "es", "?")]
+    for seed in range(200):
+        heard = add_noise(
+            said, NoiseConfig(1.0, 0.2, 0.3, 0.2), random.Random(seed), lambda: Written("x", "x", "", opening="¡")
+        )
+        assert [word.opening for word in heard] == ["¿", *[""] * (len(heard) - 1)]
+
+
+def opened_text(n_sentences: int, seed: int) -> str:
+    """English in which `how` and `why` have a `¿` before them, `please` and `stop` a `¡`."""
+    text = " ".join(tiny_text(n_sentences, seed))
+    return re.sub("(please|stop)", r"¡\1", re.sub("(how|why)", r"¿\1", text, flags=re.IGNORECASE), flags=re.IGNORECASE)
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("openings")
+    (folder / "talks.txt").write_text("\n".join(opened_text(20, seed) for seed in range(20)))
+    corpora, chunks = [CorpusConfig("talks.txt")], ChunkConfig(4, 12)
+    prepare(PrepareConfig(str(folder / "data"), str(folder), corpora, chunks, holdout_percent=5.0))
+    return folder / "data"
+
+
+@pytest.fixture(scope="module")
+def trained(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("run")
+    return train(
+        TrainConfig(
+            output=str(folder / "model"),
+            init_from=str(save_tiny_encoder(folder / "encoder", "mpnet")),
+            task=SPANISH,
+            data=DataConfig(str(data), batch_tokens=900, noise=NoiseConfig(0.3)),
+            optim=OptimConfig(lr=3e-3, warmup_steps=0, max_steps=60),
+            loss=LossConfig(tagger_weight=1, slot_weight=1),
+            fit=FitConfig(tagger_words=1500),
+        )
+    )
+
+
+def test_examples_have_their_classes(data: Path, trained: Path) -> None:
+    rows = rows_of(str(data), "train")
+    model = models.load(trained)
+    examples = ChunkExamples(rows, model.tokenizer)
+    plain = ChunkExamples(rows, replace_task(model, opening="").tokenizer)
+    n_openings = 0
+    for index in range(len(examples)):
+        example, words = examples[index], split(rows[index]["target"]).words
+        assert example.openings == tuple(("", "¿", "¡").index(word.opening) for word in words)
+        assert plain[index] == replace(example, openings=())
+        n_openings += sum(example.openings)
+    assert n_openings > 20
+
+
+def replace_task(model: models.Model, **changes: str) -> models.Model:
+    return model.with_task(**changes)
+
+
+def test_it_learns_them_and_each_decoder_writes_them(trained: Path) -> None:
+    model = models.load(trained)
+    assert model.tagger is not None and model.tagger.opening_classes == ("", "¿", "¡")
+    said, reference = " ".join(tiny_text(60, seed=99)), opened_text(60, seed=99)
+    written = {}
+    for decoder in ("slots", "tagger"):
+        punctuator = Punctuator(model, PunctuatorConfig(decoding=DecodingConfig(decoder)))
+        written[decoder] = punctuator.punctuate(said.lower())
+        counts = compare(reference, written[decoder]).openings
+        assert counts.reference > 5
+        assert 2 * counts.correct > 0.6 * (counts.predicted + counts.reference), decoder
+    opened = [[word.opening for word in split(text).words] for text in written.values()]
+    assert opened[0] == opened[1], "the tagger alone decides them"
+    few = Punctuator(model, PunctuatorConfig(decoding=DecodingConfig(marks=",."))).punctuate(said.lower())
+    assert "¿" not in few, "it is written only where its closing mark may be"
+
+
+def test_a_stream_commits_an_opening_mark_with_its_word(trained: Path) -> None:
+    said = re.sub(r"[^\w' ]", "", " ".join(tiny_text(10, seed=98)).lower()).split()
+    punctuator = Punctuator.from_pretrained(trained)
+    stream = StreamingPunctuator(punctuator, StreamConfig(policy="fixed", lookahead=3))
+    committed = [word.annotated.text for word in [*stream.push(said), *stream.finish()]]
+    assert any(text.startswith("¿") for text in committed)
+    assert [split(text).words[0].normal for text in committed] == said
+
+
+def test_a_tagger_without_them_is_what_it_was() -> None:
+    assert set(Tagger(8, ",.").state_dict()) == {"marks.weight", "marks.bias", "cases.weight", "cases.bias"}
+    assert Tagger(8, ",.").opening_chances(torch.ones(2, 8), ",.") is None
+
+
+def test_other_marks_are_refused() -> None:
+    for wrong in ("?", "¿¿", "a"):
+        with pytest.raises(ConfigError, match="expected some of ¿¡"):
+            TaskConfig(opening=wrong)
+
+
+def test_they_are_counted_beside_the_marks() -> None:
+    counts = compare("¿Qué hora es? ¡No! ¿Sí?", "¿qué hora es? ¿no! sí?")
+    assert (counts.openings.correct, counts.openings.predicted, counts.openings.reference) == (1, 2, 3)
+    assert counts.classes["QUESTION"].reference == 2
+    assert counts.words_changed == 0
