@@ -21,7 +21,7 @@ from t5punct.transcripts.formats import transcript_of
 from t5punct.transcripts.items import Item, Kept, Role, SpokenWord, WrittenItem, WrittenWord, written_items
 from t5punct.transcripts.paragraphs import ParagraphConfig
 from t5punct.transcripts.pauses import add_pauses
-from t5punct.transcripts.resegment import ResegmentConfig, _fits, _parts, _Piece, sentence_cues
+from t5punct.transcripts.resegment import ResegmentConfig, _fits, _parts, _TimedPiece, sentence_cues
 from t5punct.transcripts.terms import Terms, apply_terms
 from t5punct.transcripts.writers import OUTPUTS, WriterConfig, written_pieces
 
@@ -230,9 +230,9 @@ def test_a_sentence_is_cut_where_it_no_longer_fits(
     drawn: list[tuple[int, int, int, str]], max_chars: int, max_duration_ms: int
 ) -> None:
     """Against brute force: the longest beginning that fits, or that up to a mark in its second half."""
-    sentence, now_ms = list[_Piece](), 0
+    sentence, now_ms = list[_TimedPiece](), 0
     for n_letters, lasts_ms, pause_ms, label in drawn:
-        sentence.append(_Piece("x" * n_letters, label, now_ms, now_ms + lasts_ms, opens=False))
+        sentence.append(_TimedPiece("x" * n_letters, label, now_ms, now_ms + lasts_ms, opens=False))
         now_ms += lasts_ms + pause_ms
     config, left = ResegmentConfig(max_chars, 1, max_duration_ms), sentence
     for part in _parts(sentence, config):
