@@ -65,21 +65,31 @@ def test_a_misspelt_key_would_be_found(tmp_path: Path) -> None:
         config.load(PrepareConfig, path)
 
 
-def test_make_model_runs_every_stage_of_large_once_and_in_order(tmp_path: Path) -> None:
-    for name in ("Makefile", "pyproject.toml", "constraints.txt"):
-        shutil.copy(ROOT / name, tmp_path)  # where nothing is done yet
-    for name in ("configs", "recipes"):
-        shutil.copytree(ROOT / name, tmp_path / name)
-    printed = subprocess.run(["make", "-n", "model"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
-    stages = re.findall(r"configs/large-\?-([\w-]+)\.yaml", printed)
-    files = [path for path in FILES if re.match(r"large-\d", path.name)]
-    numbered = [f"large-{number}-{name}.yaml" for number, name in enumerate(stages, start=1)]
-    assert numbered == [path.name for path in files]
-    folders = ["runs/parent/mpnet"]
-    for name, path in zip(stages, files, strict=True):
+@pytest.mark.parametrize(
+    ("target", "name", "parent"),
+    [
+        ("model", "large", "runs/parent/mpnet"),
+        ("model-pupils", "base", "large"),
+        ("model-pupils", "small", "runs/parent/base"),
+        ("model-multi", "multi", "runs/parent/e5"),
+    ],
+)
+def test_make_runs_every_stage_of_a_model_once_and_in_order(
+    tmp_path: Path, target: str, name: str, parent: str
+) -> None:
+    for file in ("Makefile", "pyproject.toml", "constraints.txt"):
+        shutil.copy(ROOT / file, tmp_path)  # where nothing is done yet
+    for folder in ("configs", "recipes"):
+        shutil.copytree(ROOT / folder, tmp_path / folder)
+    printed = subprocess.run(["make", "-n", target], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    files = [path for path in FILES if re.match(rf"{name}-\d", path.name)]
+    stages = list(dict.fromkeys(re.findall(rf"configs/({name}-\d-[\w-]+\.yaml)", printed)))
+    assert stages == [path.name for path in files]
+    for path in files:
         stage = config.load(TrainConfig, path)
-        assert stage.output == f"runs/large-{name}"
-        assert stage.init_from == folders[-1]
-        folders.append(stage.output)
-    again = printed.index("output=runs/large-again")
-    assert printed.index("configs/large-?-read") < again < printed.index("t5punct export runs/large-again")
+        assert stage.init_from == parent
+        assert stage.output == f"runs/{name}-{path.stem.split('-')[-1]}"
+        parent = stage.output
+    if name == "large":  # its last stage goes on with other data
+        again = printed.index("output=runs/large-again")
+        assert printed.index("configs/large-3-read.yaml") < again < printed.index("t5punct export runs/large-again")
