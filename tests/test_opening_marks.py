@@ -131,6 +131,7 @@ SPOKEN = st.sampled_from(["qué", "¿qué", "¡no", "sí?", "hola,", "(¿dónde"
         ("&quot;¿qu<i>é", "", "&quot;Qu<i>é,"),
         ("¿q<b>ué</b>?", "¡", "¡Q<b>ué,</b>"),
         ("<i>¿</i>qué", "", "<i></i>Qué,"),
+        ("&quot;<i>¿</i>qué", "", "&quot;<i></i>Qué,"),
     ],
 )
 def test_tags_and_entities_stay_where_they_are(raw: str, opening: str, written: str) -> None:
