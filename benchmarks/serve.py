@@ -323,7 +323,7 @@ def talk_nonsense(options: argparse.Namespace) -> None:
             after = served.memory_mib()
             ok = _post(served.port, b"how are you today")
         written = log.read_text(encoding="utf-8")
-        sys.stderr.write(written[-4000:] if "Traceback" in written else "")
+        sys.stderr.write(written[-9000:] if "Traceback" in written else "")
     print("answers: " + ", ".join(f"{status} {count:,}" for status, count in sorted(statuses.items())))
     print(f"tracebacks {written.count('Traceback')}, memory {before:.0f} MiB before, {after:.0f} after; then {ok!r}")
 

@@ -21,7 +21,7 @@ from .decoding import align
 from .decoding.decoders import allow_disfluency_label, make_decoder, prepare_model
 from .decoding.generate import generate_texts
 from .decoding.inputs import DecodingConfig, WindowInput
-from .decoding.precision import on_device, with_precision
+from .decoding.precision import computes_in_int8, on_device, with_precision
 from .errors import InputError
 from .model import Model, load
 from .text.marks import DISFLUENT, NO_LABEL, Case
@@ -115,7 +115,8 @@ class Punctuator:
         named = {"style": style, "precision": precision, "device": device}
         chosen: dict[str, Any] = {name: value for name, value in named.items() if value is not None}
         config = replace(config, decoding=replace(config.decoding, **chosen))
-        model = load(source, revision=revision, to_infer=True)
+        in_int8 = computes_in_int8(config.decoding.precision, config.decoding.device)
+        model = load(source, revision=revision, to_infer=True, in_int8=in_int8)
         if not model.tuned:
             _log.warning("%s has no t5punct.yaml; a T5 that was never trained to punctuate writes nonsense", model.name)
         model = on_device(model, config.decoding.device or "auto")
