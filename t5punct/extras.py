@@ -14,7 +14,16 @@ from .errors import ConfigError
 PACKAGES = {  # by extra, those that it adds
     "train": ("accelerate", "datasets", "psutil"),
     "ray": ("ray",),
-    "serve": ("fastapi", "prometheus_client", "pydantic", "python_multipart", "starlette", "uvicorn", "websockets"),
+    "serve": (
+        "fastapi",
+        "httptools",
+        "prometheus_client",
+        "pydantic",
+        "python_multipart",
+        "starlette",
+        "uvicorn",
+        "websockets",
+    ),
     "onnx": ("onnx", "onnxruntime", "onnxscript"),
 }
 

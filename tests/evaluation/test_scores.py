@@ -40,6 +40,7 @@ def test_what_has_no_denominator_is_none() -> None:
         slot_error_rate=None,
         multiple_exact=None,
         boundary=nothing,
+        opening=nothing,
         disfluent=nothing,
         case_accuracy=None,
         cased_accuracy=None,

@@ -131,7 +131,7 @@ def test_a_slow_model_scores_fewer_words_and_the_page_says_so(
             time.sleep(0.05)  # for each line of four words
             return super().decisions(words)
 
-    monkeypatch.setattr("t5punct.punctuator.Punctuator", Slow)
+    monkeypatch.setattr(final_scores, "Punctuator", Slow)
     found = final_scores.final_scores(run, replace(run_config(run), report=ReportConfig(str(text), max_seconds=1)))
     assert found.scores is not None
     assert 8 <= found.scores.scores.words <= 1 / (2 * 0.05 / 4)
