@@ -86,9 +86,9 @@ prepared/mpnet-3/dataset_dict.json: configs/large-prepare.yaml
 
 # `base` and `small` learn from what `large` says of a data set; `small` goes on from what was `base` in git e79d488
 model-pupils: setup runs/base-write.done runs/small-write.done
-	for name in base small; do \
-	  $(BIN)/t5punct export runs/$$name-write -o t5punct/models/$$name --dtype int8 --task configs/task-bundled.yaml || exit 1; \
-	done
+	$(BIN)/t5punct export runs/base-write -o t5punct/models/base --dtype int8 --task configs/task-bundled.yaml \
+	  'mark_odds={",": 2.0}' tagger_share=1.0
+	$(BIN)/t5punct export runs/small-write -o t5punct/models/small --dtype int8 --task configs/task-bundled.yaml
 
 runs/base-tag.done: prepared/pupils/labels-large/labels.yaml configs/base-1-tag.yaml
 runs/base-write.done: runs/base-tag.done configs/base-2-write.yaml
