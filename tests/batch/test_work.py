@@ -295,8 +295,8 @@ def test_memory_grows_with_the_largest_file_and_not_with_their_number(
 
     peak(1, 300)
     # so many words that what other threads of the process allocate meanwhile (200 KB were seen) decides nothing
-    assert peak(1, 50_000) - peak(1, 10_000) < 1_000 * 40_000, "a thousand bytes a word"
-    assert peak(400, 150) - peak(50, 150) < 2_000 * 350, "a file's name and place are kept, not its words"
+    assert peak(1, 25_000) - peak(1, 5_000) < 1_000 * 20_000, "a thousand bytes a word"
+    assert peak(250, 150) - peak(50, 150) < 2_000 * 200, "a file's name and place are kept, not its words"
 
 
 def test_progress_counts_bytes_as_the_whole_does_and_ends_with_all_of_them(

@@ -207,7 +207,7 @@ def test_parallel_equals_step_by_step_on_the_benchmark_with_the_bundled_model() 
         pytest.skip("no shared/iwslt/test2011.tsv")
     words = [line.split("\t")[0] for line in IWSLT.read_text(encoding="utf-8").splitlines()][:960]
     windows = [WindowInput.of(words[start : start + 64]) for start in range(0, len(words), 64)]
-    model = models.load("base")
+    model = models.load("small")
     solutions = SlotDecoder(model).decode(windows)
     _assert_all_same([solution.votes for solution in solutions], decode_stepwise(model, windows))
     assert all(solution.n_passes < 20 for solution in solutions), "far fewer than the 80 steps of a window"

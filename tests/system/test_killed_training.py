@@ -30,7 +30,7 @@ EVERY = 3  # steps from one checkpoint to the next
 STEPS_A_KILL = 12  # more than a kill needs
 TORCHRUN = [str(Path(sys.prefix) / "bin" / "torchrun"), "--standalone", "--nproc_per_node", "2"]
 LAUNCHERS = {"one process": [sys.executable], "two processes": TORCHRUN}
-N_KILLS = {"one process": 5, "two processes": 1}
+N_KILLS = {"one process": 2, "two processes": 1}
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ LECTURE = (Path(__file__).parents[1] / "data" / "lecture.txt").read_text(encodin
 
 @pytest.fixture(scope="module")
 def punctuator() -> Punctuator:
-    return Punctuator.from_pretrained("base", precision="fp32")
+    return Punctuator.from_pretrained("small", precision="fp32")
 
 
 def _words(text: str) -> list[str]:
