@@ -23,7 +23,8 @@ TRICKY_WORDS = (
 SPACES = (" ", "  ", "\t", "\n", "\r\n", "\u00a0", "\u2028", " \n\n ", "\u3000", "\r")
 
 # a few characters that meet in every way are worth more than all of Unicode meeting rarely
-_dense = st.text("aAb.U,?!:;-–—…\"'”)( \n♪3😀D\u200f\ufe0f", max_size=24)
+DENSE = "aAb.U,?!:;-–—…\"'”)( \n♪3😀D\u200f\ufe0f"
+_dense = st.text(DENSE, max_size=24)
 tricky_words = st.sampled_from(TRICKY_WORDS)
 any_word = tricky_words | st.text(min_size=1, max_size=8).filter(lambda text: len(text.split()) == 1).map(str.strip)
 

@@ -1,12 +1,11 @@
-"""Hypothesis strategies for recognisers' json: seven layouts with odd words, in every spelling of json, and garbage."""
+"""Recognisers' json by chance: seven layouts with odd words, in every spelling of json, and garbage."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from random import Random
 from typing import Any
-
-from hypothesis import strategies as st
 
 Words = list[str]
 _WORDS = (
@@ -17,7 +16,7 @@ _WORDS = (
 )  # fmt: skip
 _MARKS = (",", ".", "?", "!", "-")
 _TOKENS = (*_MARKS, "%", "C:", "50%")
-spoken = st.lists(st.sampled_from([*_WORDS, *_WORDS, *_TOKENS]), min_size=1, max_size=8)
+_SPOKEN = (*_WORDS, *_WORDS, *_TOKENS)
 
 
 def _timed(words: Words, **more: Any) -> list[dict[str, Any]]:
@@ -124,36 +123,35 @@ def google(parts: list[Words]) -> Any:
 
 LAYOUTS: tuple[Callable[[list[Words]], Any], ...] = (whisper, whisperx, whisper_cpp, deepgram, aws, assemblyai, google)
 _KEYS = (
-    "text",
-    "word",
-    "words",
-    "segments",
-    "transcript",
-    "items",
-    "type",
-    "content",
-    "alternatives",
-    "start",
-    "channel",
-    "id",
-    "n",
+    *("text", "word", "words", "segments", "transcript", "items", "type", "content", "alternatives", "start"),
+    *("channel", "id", "n"),
 )
-_garbage = st.recursive(
-    st.sampled_from(["so", "what", ".", ",", "so,", "JOHN: so", "", "[Music]", None, 1, 0.5, True, "pronunciation"]),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(_KEYS), inner, max_size=4),
-    max_leaves=12,
-)
-_values = st.builds(
-    lambda layout, parts: layout(parts), st.sampled_from(LAYOUTS), st.lists(spoken, min_size=1, max_size=4)
-)
+_LEAVES = ("so", "what", ".", ",", "so,", "JOHN: so", "", "[Music]", None, 1, 0.5, True, "pronunciation")
 
 
-def _spelled(value: Any, indent: int | str | None, is_ascii: bool, end: str) -> str:
-    return json.dumps(value, indent=indent, ensure_ascii=is_ascii) + end
+def _file_of_words(rng: Random) -> Any:
+    parts = [rng.choices(_SPOKEN, k=rng.randint(1, 8)) for _ in range(rng.randint(1, 4))]
+    return rng.choice(LAYOUTS)(parts)
 
 
-def _files(values: st.SearchStrategy[Any]) -> st.SearchStrategy[str]:
-    return st.builds(_spelled, values, st.sampled_from([None, 1, "\t"]), st.booleans(), st.sampled_from(["", "\n"]))
+def _garbage(rng: Random, depth: int = 0) -> Any:
+    match rng.randrange(3) if depth < 4 else 0:
+        case 1:
+            return [_garbage(rng, depth + 1) for _ in range(rng.randint(0, 4))]
+        case 2:
+            return {rng.choice(_KEYS): _garbage(rng, depth + 1) for _ in range(rng.randint(0, 4))}
+        case _:
+            return rng.choice(_LEAVES)
 
 
-json_files, json_anything = _files(_values), _files(_garbage)
+def _spelled(value: Any, rng: Random) -> str:
+    indent, end = rng.choice((None, 1, "\t")), rng.choice(("", "\n"))
+    return json.dumps(value, indent=indent, ensure_ascii=rng.random() < 0.5) + end
+
+
+def json_files(rng: Random) -> str:
+    return _spelled(_file_of_words(rng), rng)
+
+
+def json_anything(rng: Random) -> str:
+    return _spelled(_garbage(rng), rng)
