@@ -119,7 +119,8 @@ def held_out(corpus: CorpusConfig, data: PrepareConfig, pauses_ms: tuple[int, ..
 def _references(texts: Iterable[str], max_words: int) -> Iterator[tuple[Word, ...]]:
     left = max_words
     for text in texts:
-        words = tuple(Word(word.core, word.label, pause=word.pause) for word in words_of(text))[:left]
+        spelled = (Word(word.opening + word.core, word.label, pause=word.pause) for word in words_of(text))
+        words = tuple(spelled)[:left]
         if words:
             yield words
         left -= len(words)
@@ -131,7 +132,9 @@ def _page(
     settings: StudyConfig, rows: dict[tuple[str, str], ScoredSlots], timed: dict[tuple[str, str], ScoredSlots]
 ) -> str:
     styles = dict.fromkeys(style for style, _ in rows)
-    total = {style: _sum([score for (row_style, _), score in rows.items() if row_style == style]) for style in styles}
+    total = {
+        style: sum_slots([score for (row_style, _), score in rows.items() if row_style == style]) for style in styles
+    }
     lines = [
         "# Held-out open text",
         "",
@@ -154,7 +157,7 @@ def _page(
     lines += [_line(style, name, score) for (style, name), score in rows.items()]
     lines += [_line(style, name, score) for (style, name), score in timed.items()]
     lines += [_line(f"**{style}**", "all", score) for style, score in total.items()]
-    lines.append(_line("**all**", "", _sum(list(total.values()))))
+    lines.append(_line("**all**", "", sum_slots(list(total.values()))))
     return "\n".join(lines) + "\n"
 
 
@@ -166,7 +169,7 @@ def _line(style: str, name: str, slots: ScoredSlots) -> str:
     return f"| {style} | {name} | {slots.counts.words:,} | {numbers} | {strong} | {multiple} |"
 
 
-def _sum(parts: Sequence[ScoredSlots]) -> ScoredSlots:
+def sum_slots(parts: Sequence[ScoredSlots]) -> ScoredSlots:
     return ScoredSlots(
         sum((part.counts for part in parts), Counts()), tuple(chain.from_iterable(part.labels for part in parts))
     )

@@ -273,8 +273,9 @@ class TrainConfig:
     tokenizer: str | None = None  # for random weights: the folder that `prepare` put it in
     encoder_layers: list[int] | None = None  # of `init_from`'s encoder layers, those to keep, from 0; null keeps all
     # where init_from is an encoder with a sentencepiece vocabulary of many languages: keep so many pieces of it, those
-    # that data.path needs most, and all letters; null keeps all
+    # that data.path needs most, and all letters; null keeps all.  Where it is a model that was cut so: so many more
     pieces: int | None = None
+    pieces_of: str | None = None  # for more pieces: the encoder that init_from's vocabulary was cut from
     decoder_layers: int | None = None  # keep the first of `init_from`'s decoder layers only; null keeps all
     fresh: FreshModelConfig = field(default_factory=FreshModelConfig)
     decoder: FreshDecoderConfig = field(default_factory=FreshDecoderConfig)  # where init_from is an encoder alone
@@ -298,7 +299,7 @@ class TrainConfig:
 
     def __post_init__(self) -> None:
         if self.init_from is None:
-            for name in ("revision", "encoder_layers", "pieces", "decoder_layers"):
+            for name in ("revision", "encoder_layers", "pieces", "pieces_of", "decoder_layers"):
                 if (value := getattr(self, name)) is not None:
                     raise ConfigError(
                         f"{name} {value} of nothing", expected="a model to start from", fix="set init_from"
@@ -309,6 +310,8 @@ class TrainConfig:
             raise ConfigError(
                 f"mixed_precision {self.mixed_precision!r}", expected="no or bf16", fix="T5 overflows in fp16"
             )
+        if self.pieces_of is not None and self.pieces is None:
+            raise ConfigError(f"pieces_of {self.pieces_of} without pieces", expected="how many more", fix="set pieces")
         _at_least(0, self, "", "checkpoint_every_steps", "seed")
         _at_least(1, self, "", "log_every_steps", "pieces", "decoder_layers", "keep")
         if not self.data.path and not self.data.copying.steps:

@@ -1,4 +1,4 @@
-"""A vocabulary cut to the pieces that a text needs: the same words, the same embeddings, nothing unknown."""
+"""A vocabulary cut to the pieces that a text needs: the same words, the same embeddings, nothing unknown; and back."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from t5punct.errors import ConfigError
 from t5punct.training.config import DataConfig, LossConfig, OptimConfig, TrainConfig
 from t5punct.training.loop.train import train
 from t5punct.training.start.from_encoder import FreshDecoderConfig, from_encoder
-from t5punct.training.start.pieces import cut_pieces
+from t5punct.training.start.more_pieces import with_more_pieces
+from t5punct.training.start.pieces import add_pieces, cut_pieces
 from t5punct.training.start.starting_model import count_words, make_starting_model
 
 VOCABULARY = [
@@ -90,6 +91,22 @@ def test_too_few_pieces_and_other_tokenizers_are_refused() -> None:
         cut_pieces(wordpiece(), WORDS, 100)
 
 
+def test_pieces_that_other_words_need_come_back_behind_the_old_ones() -> None:
+    whole = tokenizer_of(VOCABULARY)
+    cut = cut_pieces(whole, Counter({"we": 9}), 25).tokenizer
+    assert pieces_of(cut, "we baum") == ["▁we", "▁", *"baum"]
+    more = add_pieces(cut, whole, Counter({"baum": 2, "haus": 1, "we": 3}), 1)
+    assert pieces_of(more.tokenizer, "we Baum haus") == ["▁we", "▁baum", "▁", *"haus"]
+    assert more.rows == (VOCABULARY.index(("▁Baum", -5.0)),)
+    assert {**more.tokenizer.get_vocab(), **cut.get_vocab()} == more.tokenizer.get_vocab(), "the old ones stay in place"
+    # 5 + 5 + 1 pieces for a word of each; 25 is one more than the letters, special tokens, ▁ and ▁we are
+    assert more.report == (
+        f"{cut.get_vocab_size()} pieces and 1 more; {(2 + 5 + 3) / 6:.3f} pieces a word ({(10 + 5 + 3) / 6:.3f} "
+        "before, 1.000 with all), 0 of 6 words with an unknown piece"
+    )
+    assert add_pieces(cut, whole, Counter({"we": 1}), 9).rows == (), "no piece comes that no word needs"
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return save_tiny_encoder(tmp_path_factory.mktemp("hub") / "xlm-roberta", "xlm-roberta")
@@ -132,3 +149,38 @@ def test_it_is_trained_saved_and_loaded(folder: Path, tiny_data: Path, tmp_path:
     assert all(learned.tokenizer.tokenizer.unk_token_id not in learned.tokenizer.word_ids(word) for word in counted)
     with pytest.raises(ConfigError, match="which is no encoder alone"):
         make_starting_model(TrainConfig(init_from=str(tmp_path / "run"), pieces=150, data=DataConfig(str(tiny_data))))
+
+
+def test_a_model_gets_pieces_for_another_language(folder: Path, tiny_data: Path) -> None:
+    few = from_encoder(folder, FreshDecoderConfig(), None, 120, Counter({"so": 9}))
+    words = count_words(str(tiny_data))
+    grown = with_more_pieces(few, folder, words, 30)
+    n_before, n_after = (sum(len(model.tokenizer.word_ids(word)) for word in words) for model in (few, grown))
+    assert n_after < n_before, "words are read in fewer pieces"
+    old, new = few.tokenizer.tokenizer.get_vocab(), grown.tokenizer.tokenizer.get_vocab()
+    assert old.keys() < new.keys() and len(new) == grown.network.config.vocab_size
+    before, after = (model.network.get_input_embeddings().weight.detach() for model in (few, grown))
+    assert all(torch.equal(after[new[piece]], before[old[piece]]) for piece in old)
+    whole = AutoTokenizer.from_pretrained(folder).get_vocab()
+    theirs = AutoModel.from_pretrained(folder).get_input_embeddings().weight.detach()
+    same = [torch.equal(after[new[piece]], theirs[whole[piece]]) for piece in new.keys() - old.keys() if piece in whole]
+    assert same and all(same)
+    states = [
+        model.encode(torch.tensor([ids]), torch.ones(1, len(ids), dtype=torch.long))
+        for model in (few, grown)
+        for ids in [model.tokenizer.word_ids("so")]
+    ]
+    assert torch.equal(*states)
+
+
+def test_pieces_of_another_encoder_are_refused(folder: Path, tiny_data: Path, tmp_path: Path) -> None:
+    few = from_encoder(folder, FreshDecoderConfig(), None, 120, Counter({"so": 9}))
+    stranger = AutoModel.from_pretrained(folder)
+    with torch.no_grad():
+        stranger.get_input_embeddings().weight.normal_()
+    stranger.save_pretrained(tmp_path / "stranger")
+    AutoTokenizer.from_pretrained(folder).save_pretrained(tmp_path / "stranger")
+    with pytest.raises(ConfigError, match="whose embeddings are not those of"):
+        with_more_pieces(few, tmp_path / "stranger", Counter({"so": 1}), 10)
+    with pytest.raises(ConfigError, match="without pieces; expected how many more"):
+        TrainConfig(init_from="multi", pieces_of=str(folder), data=DataConfig(str(tiny_data)))

@@ -75,23 +75,26 @@ def from_encoder(
             expected=f"inline_case true and prefix {ENCODER_TASK.prefix!r}",
             fix="set task.inline_case and task.prefix",
         )
-    encoder = _read(folder, decoder.dropout_rate)
+    encoder = read_encoder(folder, decoder.dropout_rate)
     longest = encoder.config.max_position_embeddings - _SPARE_POSITIONS
     task = replace(task, max_tokens=min(task.max_tokens, longest))
-    own = _own_tokenizer(folder)
+    own = own_tokenizer(folder)
     if pieces is None:
-        tokenizer = _with_task(own, own.backend_tokenizer, task)
+        tokenizer = with_task_tokens(own, own.backend_tokenizer, task)
     else:
         vocabulary = cut_pieces(own.backend_tokenizer, words or {}, pieces)
-        tokenizer = _with_task(own, vocabulary.tokenizer, task)
+        tokenizer = with_task_tokens(own, vocabulary.tokenizer, task)
         _keep_rows(encoder, vocabulary.rows)
         _log.info("vocabulary: %s", vocabulary.report)
     network = _decoded(encoder, tokenizer, decoder)
     return Model(network.eval(), tokenizer, str(source), folder=folder)
 
 
-def _read(folder: Path, dropout_rate: float) -> Any:
-    """The encoder in float32, without the pooling layer that some have."""
+def read_encoder(folder: Path, dropout_rate: float) -> Any:
+    """Return a folder's encoder in float32, without the pooling layer that some have.
+
+    Raises ModelError for anything else, and for damaged weights.
+    """
     kind = kind_of(folder)  # raises ModelError where none is stated
     from transformers import AutoConfig, AutoModel
 
@@ -146,12 +149,12 @@ def _check_encoder(config: Any, folder: Path) -> None:
 
 def encoder_tokenizer(folder: Path, task: TaskConfig) -> TaskTokenizer:
     """Return an encoder's own tokenizer with the task's tokens behind its pieces."""
-    own = _own_tokenizer(folder)
-    return _with_task(own, own.backend_tokenizer, task)
+    own = own_tokenizer(folder)
+    return with_task_tokens(own, own.backend_tokenizer, task)
 
 
-def _own_tokenizer(folder: Path) -> Any:
-    """The tokenizer of a folder as transformers has it."""
+def own_tokenizer(folder: Path) -> Any:
+    """Return the tokenizer of a folder as transformers has it.  Raises ModelError if it cannot be used here."""
     from transformers import AutoTokenizer
 
     try:
@@ -173,8 +176,8 @@ def _ends(own: Any) -> tuple[str | None, str | None]:
     return own.cls_token or own.bos_token, own.eos_token or own.sep_token
 
 
-def _with_task(own: Any, backend: Any, task: TaskConfig) -> TaskTokenizer:
-    """A tokenizer's pieces, whole or cut, and the task's tokens behind them."""
+def with_task_tokens(own: Any, backend: Any, task: TaskConfig) -> TaskTokenizer:
+    """Return a tokenizer's pieces, whole or cut, and the task's tokens behind them."""
     from tokenizers import AddedToken
     from transformers import PreTrainedTokenizerFast
 

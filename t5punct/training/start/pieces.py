@@ -1,7 +1,7 @@
 """The pieces of a large vocabulary that a data set needs: a sentencepiece model of many languages, cut to a few.
 
 In: a Unigram tokenizer (XLM-R's, multilingual E5's), and how often each word of a text occurs.  Out: the same tokenizer
-with fewer pieces, and the rows of the embeddings that go with them.
+with fewer pieces, and the rows of the embeddings that go with them.  For another text, pieces can come back.
 
 A model reads words in lower case.  So pieces with capitals go, but where `▁Haus` has no piece `▁haus` beside it, it
 becomes that piece: the word was learned there.  All letters stay (all characters but those of East Asia and emoji), so
@@ -28,7 +28,8 @@ _WORDS_AT_ONCE = 10_000
 
 @dataclass(frozen=True)
 class CutVocabulary:
-    """A smaller tokenizer; `rows`: of each of its pieces the place in the whole one; `report`: what that costs."""
+    """A smaller tokenizer; `rows`: of each of its pieces, or of those that came back, the place in the whole one;
+    `report`: what that costs."""
 
     tokenizer: Tokenizer
     rows: tuple[int, ...]
@@ -46,13 +47,7 @@ def cut_pieces(whole: Tokenizer, words: Mapping[str, int], n_pieces: int) -> Cut
 
     Raises ConfigError for other tokenizers than Unigram ones, and for too few pieces.
     """
-    described = json.loads(whole.to_str())
-    if described["model"]["type"] != "Unigram":
-        raise ConfigError(
-            f"pieces {n_pieces} with a tokenizer of the kind {described['model']['type']}",
-            expected="an encoder with a Unigram (sentencepiece) tokenizer, such as an XLM-R",
-            fix="drop pieces",
-        )
+    described = _describe(whole)
     named = [token["content"] for token in described["added_tokens"]]
     lower = _in_lower_case(described["model"]["vocab"], named)
     used, n_before, _ = _count_pieces(_with_pieces(described, lower), words)
@@ -61,7 +56,7 @@ def cut_pieces(whole: Tokenizer, words: Mapping[str, int], n_pieces: int) -> Cut
         raise ConfigError(
             f"pieces {n_pieces}", expected=f"{len(kept)} or more: all letters and special tokens", fix="set pieces"
         )
-    frequent = sorted(used.keys() & lower.keys(), key=lambda piece: (-used[piece], lower[piece].row))
+    frequent = _most_frequent(lower, used)
     kept.update(dict.fromkeys(piece for piece in frequent if piece not in kept))
     chosen = set(list(kept)[:n_pieces])
     pieces = {piece: place for piece, place in lower.items() if piece in chosen}
@@ -75,6 +70,53 @@ def cut_pieces(whole: Tokenizer, words: Mapping[str, int], n_pieces: int) -> Cut
         f"with all), {n_unknown:,} of {n_words:,} words with an unknown piece"
     )
     return CutVocabulary(tokenizer, tuple(place.row for place in pieces.values()), report)
+
+
+def add_pieces(cut: Tokenizer, whole: Tokenizer, words: Mapping[str, int], n_pieces: int) -> CutVocabulary:
+    """Return a tokenizer that was cut from the whole one with n_pieces more at most, those that other words need most.
+
+    `rows` are those of the new pieces, which stand behind the old ones in this order.
+    Raises ConfigError for other tokenizers than Unigram ones, and where the whole one lacks a special token.
+    """
+    described = _describe(whole)
+    old = {piece: _Piece(row, score) for row, (piece, score) in enumerate(_describe(cut)["model"]["vocab"])}
+    named = [token["content"] for token in described["added_tokens"]]
+    if lacking := [token for token in named if token not in old]:
+        raise ConfigError(
+            f"a vocabulary without {lacking[0]}",
+            expected="one that was cut from that of pieces_of",
+            fix="set pieces_of",
+        )
+    lower = _in_lower_case(described["model"]["vocab"], named)
+    _, n_before, _ = _count_pieces(_with_pieces(described, old), words)
+    used, n_with_all, _ = _count_pieces(_with_pieces(described, lower | old), words)
+    new = {piece: lower[piece] for piece in _most_frequent(lower, used) if piece not in old}
+    new = {piece: new[piece] for piece in list(new)[:n_pieces]}
+    tokenizer = _with_pieces(described, old | new)
+    _, n_after, n_unknown = _count_pieces(tokenizer, words)
+    n_words = max(1, sum(words.values()))
+    report = (
+        f"{len(old):,} pieces and {len(new):,} more; {n_after / n_words:.3f} pieces a word ({n_before / n_words:.3f} "
+        f"before, {n_with_all / n_words:.3f} with all), {n_unknown:,} of {n_words:,} words with an unknown piece"
+    )
+    return CutVocabulary(tokenizer, tuple(piece.row for piece in new.values()), report)
+
+
+def _describe(tokenizer: Tokenizer) -> dict[str, Any]:
+    """What a Unigram tokenizer is made of.  Raises ConfigError for another kind."""
+    described: dict[str, Any] = json.loads(tokenizer.to_str())
+    if described["model"]["type"] != "Unigram":
+        raise ConfigError(
+            f"pieces with a tokenizer of the kind {described['model']['type']}",
+            expected="an encoder with a Unigram (sentencepiece) tokenizer, such as an XLM-R",
+            fix="drop pieces",
+        )
+    return described
+
+
+def _most_frequent(pieces: Mapping[str, _Piece], used: Mapping[str, int]) -> list[str]:
+    """The pieces that a text uses, the most frequent first."""
+    return sorted(used.keys() & pieces.keys(), key=lambda piece: (-used[piece], pieces[piece].row))
 
 
 def _in_lower_case(vocabulary: Sequence[tuple[str, float]], named: Sequence[str]) -> dict[str, _Piece]:

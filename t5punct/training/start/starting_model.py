@@ -24,6 +24,7 @@ from ..config import TrainConfig
 from ..examples.delays import check_layers
 from ..examples.loading import read_prepare_config, rows_of
 from .from_encoder import from_encoder
+from .more_pieces import with_more_pieces
 from .new_marks import match_disfluencies
 from .suitability import check_tokenizer
 
@@ -63,8 +64,11 @@ def _given(config: TrainConfig) -> models.Model:
         words = count_words(config.data.path) if config.pieces is not None else None
         model = from_encoder(folder, config.decoder, config.task, config.pieces, words)
     else:
-        _check_whole(config)
         model = models.load(config.init_from, task=config.task, revision=config.revision)
+        if config.pieces_of is not None and config.pieces is not None:
+            model = with_more_pieces(model, config.pieces_of, count_words(config.data.path), config.pieces)
+        else:
+            _check_whole(config)
     check_tokenizer(config, model)
     model = with_encoder_layers(model, config.encoder_layers) if config.encoder_layers else model
     return with_decoder_layers(model, config.decoder_layers) if config.decoder_layers else model
@@ -86,8 +90,8 @@ def _check_whole(config: TrainConfig) -> None:
     if config.pieces is not None:
         raise ConfigError(
             f"pieces {config.pieces} of {config.init_from}, which is no encoder alone",
-            expected="an encoder such as an XLM-R",
-            fix="drop pieces: a model keeps its vocabulary",
+            expected="an encoder such as an XLM-R, or pieces_of: the one that the model was cut from",
+            fix="set pieces_of, or drop pieces",
         )
 
 
