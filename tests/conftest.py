@@ -12,6 +12,7 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")  # before transformers and datasets
 os.environ.setdefault("HF_DATASETS_OFFLINE", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
+from command import Invoke
 from tiny import TINY_SHAPE, tiny_text
 
 from t5punct import model as models
@@ -56,6 +57,14 @@ def lively_model(tiny_model: models.Model) -> models.Model:
         for parameter in network.parameters():
             parameter.mul_(1.5)
     return models.Model(network, tiny_model.tokenizer, "lively")
+
+
+@pytest.fixture(scope="session")
+def lively_folder(lively_model: models.Model, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The lively model, saved.  Shared: do not write into it."""
+    folder = tmp_path_factory.mktemp("lively")
+    models.save(lively_model, folder)
+    return str(folder)
 
 
 @pytest.fixture(scope="session")
@@ -111,3 +120,18 @@ def tiny_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
         PrepareConfig(str(output), str(folder), [CorpusConfig("talks.txt")], ChunkConfig(4, 12), holdout_percent=5.0)
     )
     return output
+
+
+@pytest.fixture
+def invoke(capsys: pytest.CaptureFixture[str]) -> Invoke:
+    """Run a command in this process."""
+
+    def run(*arguments: object) -> tuple[int, str, str]:
+        from t5punct.cli import main
+
+        with pytest.raises(SystemExit) as stopped:
+            main([str(argument) for argument in arguments])
+        captured = capsys.readouterr()
+        return int(stopped.value.code or 0), captured.out, captured.err
+
+    return run

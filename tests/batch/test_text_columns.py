@@ -9,18 +9,15 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from t5punct import BatchPunctuator, Punctuator, model
+from t5punct import BatchPunctuator, Punctuator
 from t5punct.errors import InputError
-from t5punct.model import Model
 
 TEXTS = ["we know that right", "", "how are you\nthey said"]
 
 
 @pytest.fixture(scope="module")
-def folder(lively_model: Model, tmp_path_factory: pytest.TempPathFactory) -> str:
-    path = tmp_path_factory.mktemp("model")
-    model.save(lively_model, path)
-    return str(path)
+def folder(lively_folder: str) -> str:
+    return lively_folder
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ import tracemalloc
 from pathlib import Path
 
 import pytest
-from command import invoke
+from command import Invoke
 
 from t5punct import __version__, model
 from t5punct.model import Model
@@ -21,14 +21,6 @@ from t5punct.text.render import Decision
 from t5punct.text.words import split
 
 ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture(scope="module")
-def folder(tiny_model: Model, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A saved model that knows nothing."""
-    path = tmp_path_factory.mktemp("model")
-    model.save(tiny_model, path)
-    return str(path)
 
 
 @pytest.fixture
@@ -43,8 +35,8 @@ def _shell(*arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[b
     return subprocess.run(command, input=stdin, capture_output=True, cwd=ROOT, check=False)
 
 
-def test_a_file_is_punctuated_to_standard_output(capsys: pytest.CaptureFixture[str], folder: str, text: Path) -> None:
-    code, out, _ = invoke(capsys, "punctuate", text, "--model", folder)
+def test_a_file_is_punctuated_to_standard_output(invoke: Invoke, folder: str, text: Path) -> None:
+    code, out, _ = invoke("punctuate", text, "--model", folder)
     assert code == 0
     assert [word.text.lower() for word in split(out).words] == text.read_text().split()
     assert out.count("\n") == 2, "the line breaks of the input"
@@ -58,37 +50,35 @@ def test_standard_input_is_read_without_inputs_and_for_a_dash(folder: str) -> No
     assert [word.text for word in split(bare.stdout.decode()).words] == ["we", "know", "🙂"]
 
 
-def test_a_file_or_a_folder_of_outputs_is_written(
-    capsys: pytest.CaptureFixture[str], folder: str, text: Path, tmp_path: Path
-) -> None:
+def test_a_file_or_a_folder_of_outputs_is_written(invoke: Invoke, folder: str, text: Path, tmp_path: Path) -> None:
     target, folder_out, other = tmp_path / "out.txt", tmp_path / "outs", tmp_path / "other.txt.gz"
     folder_out.mkdir()
     other.write_bytes(gzip.compress(text.read_bytes()))
-    assert invoke(capsys, "punctuate", text, "-o", target, "--model", folder)[0] == 0
-    assert invoke(capsys, "punctuate", text, other, "--output-dir", folder_out, "--model", folder)[0] == 0
+    assert invoke("punctuate", text, "-o", target, "--model", folder)[0] == 0
+    assert invoke("punctuate", text, other, "--output-dir", folder_out, "--model", folder)[0] == 0
     outputs = sorted(path for path in folder_out.iterdir() if not path.name.startswith("."))
     assert [path.name for path in outputs] == ["other.txt", "talk.txt"]
     assert all(path.read_text() == target.read_text() for path in outputs)
 
 
 def test_white_space_stays_as_it_was_up_to_the_last_line_end(
-    capsys: pytest.CaptureFixture[str], folder: str, text: Path, tmp_path: Path
+    invoke: Invoke, folder: str, text: Path, tmp_path: Path
 ) -> None:
     target = tmp_path / "out.txt"
     for content in ("", "\n", "we\tknow", "  we  know\u00a0that\r\n\r\nand \n\n", " \n"):
         text.write_text(content, newline="")
         arguments = ("punctuate", text, "--model", folder, "--no-case", "--keep-marks", "--marks", ",")
-        assert invoke(capsys, *arguments, "-o", target)[0] == 0
+        assert invoke(*arguments, "-o", target)[0] == 0
         assert target.read_bytes().decode().replace(",", "") == content
-        assert invoke(capsys, *arguments, "-o", "-")[1] == target.read_bytes().decode()
+        assert invoke(*arguments, "-o", "-")[1] == target.read_bytes().decode()
 
 
-def test_a_pipe_is_read(capsys: pytest.CaptureFixture[str], folder: str) -> None:
+def test_a_pipe_is_read(invoke: Invoke, folder: str) -> None:
     for command in ("punctuate", "evaluate"):
         read_end, write_end = os.pipe()
         os.write(write_end, b"we know, that.\n")
         os.close(write_end)
-        code, _, err = invoke(capsys, command, f"/dev/fd/{read_end}", "--model", folder)
+        code, _, err = invoke(command, f"/dev/fd/{read_end}", "--model", folder)
         os.close(read_end)
         assert (code, err) == (0, "")
 
@@ -98,10 +88,8 @@ def test_evaluate_reads_standard_input(folder: str) -> None:
     assert json.loads(done.stdout)["words"] == 3
 
 
-def test_json_gives_words_with_label_case_and_confidence(
-    capsys: pytest.CaptureFixture[str], folder: str, text: Path
-) -> None:
-    code, out, _ = invoke(capsys, "punctuate", text, text, "--model", folder, "--json")
+def test_json_gives_words_with_label_case_and_confidence(invoke: Invoke, folder: str, text: Path) -> None:
+    code, out, _ = invoke("punctuate", text, text, "--model", folder, "--json")
     found, again = (json.loads(line) for line in out.splitlines())
     words = found["words"]
     assert code == 0
@@ -113,17 +101,15 @@ def test_json_gives_words_with_label_case_and_confidence(
     assert [word["word"] for word in words] == text.read_text().split()
     names = {"word", "text", "label", "case", "confidence", "case_confidence", "start_char", "end_char"}
     assert set(words[0]) == names
-    plain = invoke(capsys, "punctuate", text, "--model", folder)[1]
+    plain = invoke("punctuate", text, "--model", folder)[1]
     assert [plain[word["start_char"] : word["end_char"]] for word in words] == [word["text"] for word in words]
 
 
 @pytest.mark.parametrize("decoder", ["slots", "generate"])
-def test_evaluate_gives_the_promised_keys(
-    capsys: pytest.CaptureFixture[str], folder: str, tmp_path: Path, decoder: str
-) -> None:
+def test_evaluate_gives_the_promised_keys(invoke: Invoke, folder: str, tmp_path: Path, decoder: str) -> None:
     data = tmp_path / "test.tsv"
     data.write_text("do\tO\nn't\tCOMMA\ngo\tPERIOD\nwhy\tQUESTION\n", encoding="utf-8")
-    code, out, _ = invoke(capsys, "evaluate", data, "--model", folder, "--decoder", decoder, "--json")
+    code, out, _ = invoke("evaluate", data, "--model", folder, "--decoder", decoder, "--json")
     report = json.loads(out)
     assert code == 0
     promised = {"micro_f1", "macro_f1", "per_class", "slot_error_rate", "words_changed", "words", "seconds"}
@@ -133,18 +119,18 @@ def test_evaluate_gives_the_promised_keys(
     assert (report["generated_words"] is None) == (decoder == "slots")
 
 
-def test_evaluate_prints_a_table(capsys: pytest.CaptureFixture[str], folder: str, tmp_path: Path) -> None:
+def test_evaluate_prints_a_table(invoke: Invoke, folder: str, tmp_path: Path) -> None:
     data = tmp_path / "text.txt"
     data.write_text("We know. Do you? Yes!\n", encoding="utf-8")
-    code, out, _ = invoke(capsys, "evaluate", data, "--model", folder)
+    code, out, _ = invoke("evaluate", data, "--model", folder)
     assert code == 0
     for part in ("COMMA", "QUESTION", "micro", "macro F1", "words changed", "decoder:slots"):
         assert part in out
 
 
-def test_a_window_can_be_set_value_by_value(capsys: pytest.CaptureFixture[str], folder: str, text: Path) -> None:
+def test_a_window_can_be_set_value_by_value(invoke: Invoke, folder: str, text: Path) -> None:
     shape = ("--window", 4, "--stride", 1, "--mask-left", 1, "--mask-right", 1, "--combine", "vote")
-    assert invoke(capsys, "punctuate", text, "--model", folder, *shape)[0] == 0
+    assert invoke("punctuate", text, "--model", folder, *shape)[0] == 0
 
 
 MISTAKES = {
@@ -205,7 +191,7 @@ MISTAKES = {
 
 @pytest.mark.parametrize("name", MISTAKES)
 def test_a_mistake_is_one_clear_line_and_exit_code_2(
-    name: str, capsys: pytest.CaptureFixture[str], folder: str, text: Path, tmp_path: Path
+    name: str, invoke: Invoke, folder: str, text: Path, tmp_path: Path
 ) -> None:
     places = {"text": text, "tmp": tmp_path, "model": folder}
     for key, content in {
@@ -217,7 +203,7 @@ def test_a_mistake_is_one_clear_line_and_exit_code_2(
         (tmp_path / key).write_bytes(content)
     (tmp_path / "bare").mkdir()
     arguments, message = MISTAKES[name]
-    code, out, err = invoke(capsys, *(argument.format_map(places) for argument in arguments))
+    code, out, err = invoke(*(argument.format_map(places) for argument in arguments))
     assert code == 2
     assert out == ""
     assert message.format_map(places) in err
@@ -225,16 +211,14 @@ def test_a_mistake_is_one_clear_line_and_exit_code_2(
     assert err.startswith("t5punct: ")
 
 
-def test_a_failure_leaves_no_output_file(
-    capsys: pytest.CaptureFixture[str], folder: str, text: Path, tmp_path: Path
-) -> None:
+def test_a_failure_leaves_no_output_file(invoke: Invoke, folder: str, text: Path, tmp_path: Path) -> None:
     target = tmp_path / "out.txt"
     before = sorted(tmp_path.iterdir())
-    assert invoke(capsys, "punctuate", text, "nowhere.txt", "-o", target, "--model", folder)[0] == 2
+    assert invoke("punctuate", text, "nowhere.txt", "-o", target, "--model", folder)[0] == 2
     assert sorted(tmp_path.iterdir()) == before
 
 
-def test_several_files_one_bad(capsys: pytest.CaptureFixture[str], folder: str, text: Path, tmp_path: Path) -> None:
+def test_several_files_one_bad(invoke: Invoke, folder: str, text: Path, tmp_path: Path) -> None:
     """The good one is written, the bad ones are listed; the next time there is nothing left to do."""
     (tmp_path / "in").mkdir()
     (tmp_path / "in/a.srt").write_text("1\n00:00:01,000 --> 00:00:02,000\nwe know that\n", encoding="utf-8")
@@ -248,7 +232,7 @@ def test_several_files_one_bad(capsys: pytest.CaptureFixture[str], folder: str, 
         "--model",
         folder,
     )
-    code, out, err = invoke(capsys, *arguments)
+    code, out, err = invoke(*arguments)
     assert (code, out) == (1, "")
     assert [line.split(";")[0] for line in err.splitlines()] == [
         f"t5punct: no file {tmp_path}/none.txt",
@@ -258,11 +242,11 @@ def test_several_files_one_bad(capsys: pytest.CaptureFixture[str], folder: str, 
     written = (tmp_path / "out/a.srt").read_text(encoding="utf-8")
     assert written.lower().startswith("1\n00:00:01,000 --> 00:00:02,000\nwe know that")
     (tmp_path / "in/b.txt").unlink()
-    assert invoke(capsys, *arguments[:2], *arguments[3:])[::2] == (0, "t5punct: 1 of 1 files were up to date\n")
-    assert invoke(capsys, *arguments[:2], *arguments[3:], "--style", "nope")[0] == 2
+    assert invoke(*arguments[:2], *arguments[3:])[::2] == (0, "t5punct: 1 of 1 files were up to date\n")
+    assert invoke(*arguments[:2], *arguments[3:], "--style", "nope")[0] == 2
     (tmp_path / "out/a.srt").write_text("old")
-    assert invoke(capsys, *arguments[:2], *arguments[3:])[2].startswith("t5punct: 1 of 1"), "a mistake undoes nothing"
-    assert invoke(capsys, *arguments[:2], *arguments[3:], "--overwrite")[::2] == (0, "")
+    assert invoke(*arguments[:2], *arguments[3:])[2].startswith("t5punct: 1 of 1"), "a mistake undoes nothing"
+    assert invoke(*arguments[:2], *arguments[3:], "--overwrite")[::2] == (0, "")
     assert (tmp_path / "out/a.srt").read_text(encoding="utf-8") == written
 
 
@@ -277,10 +261,10 @@ def test_what_the_shell_hands_over_may_be_closed_or_full(folder: str, text: Path
         assert (done.returncode, done.stderr) == (2, message)
 
 
-def test_without_a_command_the_help_is_shown_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, err = invoke(capsys)
+def test_without_a_command_the_help_is_shown_as_it_is(invoke: Invoke) -> None:
+    code, out, err = invoke()
     assert (code, err) == (2, "")
-    assert out == invoke(capsys, "--help")[1]
+    assert out == invoke("--help")[1]
     assert out.count("\n") > 5
 
 
@@ -322,106 +306,98 @@ def test_the_doors_lead_to_the_command_line(script: str) -> None:
     assert done.stderr.decode().startswith("t5punct: ")
 
 
-def test_a_fragment_may_begin_and_end_inside_a_sentence(
-    capsys: pytest.CaptureFixture[str], folder: str, text: Path
-) -> None:
-    _, whole, _ = invoke(capsys, "punctuate", text, "--model", folder)
-    _, part, _ = invoke(capsys, "punctuate", text, "--model", folder, "--fragment")
+def test_a_fragment_may_begin_and_end_inside_a_sentence(invoke: Invoke, folder: str, text: Path) -> None:
+    _, whole, _ = invoke("punctuate", text, "--model", folder)
+    _, part, _ = invoke("punctuate", text, "--model", folder, "--fragment")
     assert whole[0].isupper() and whole.rstrip()[-1] in ".?!"
     assert part != whole
 
 
 @pytest.mark.parametrize("precision", ["bf16", "int8"])
-def test_a_lower_precision_changes_no_word(
-    capsys: pytest.CaptureFixture[str], folder: str, text: Path, precision: str
-) -> None:
-    code, out, _ = invoke(capsys, "punctuate", text, "--model", folder, "--precision", precision, "--no-case")
+def test_a_lower_precision_changes_no_word(invoke: Invoke, folder: str, text: Path, precision: str) -> None:
+    code, out, _ = invoke("punctuate", text, "--model", folder, "--precision", precision, "--no-case")
     assert code == 0
     assert [word.text for word in split(out).words] == [word.text for word in split(text.read_text()).words]
 
 
-def test_marks_can_be_restricted(capsys: pytest.CaptureFixture[str], folder: str, text: Path) -> None:
-    _, out, _ = invoke(capsys, "punctuate", text, "--model", folder, "--marks", ".", "--max-marks", 1, "--json")
+def test_marks_can_be_restricted(invoke: Invoke, folder: str, text: Path) -> None:
+    _, out, _ = invoke("punctuate", text, "--model", folder, "--marks", ".", "--max-marks", 1, "--json")
     assert {word["label"] for word in json.loads(out)["words"]} <= {"", "."}
-    assert invoke(capsys, "punctuate", text, "--model", folder, "--marks", "*")[0] == 2
-    assert invoke(capsys, "punctuate", text, "--model", folder, "--precision", "fp8")[0] == 2
+    assert invoke("punctuate", text, "--model", folder, "--marks", "*")[0] == 2
+    assert invoke("punctuate", text, "--model", folder, "--precision", "fp8")[0] == 2
 
 
-def test_marks_can_be_made_likelier(capsys: pytest.CaptureFixture[str], folder: str, text: Path) -> None:
+def test_marks_can_be_made_likelier(invoke: Invoke, folder: str, text: Path) -> None:
     def n_commas(odds: str) -> int:
-        return invoke(capsys, "punctuate", text, "--model", folder, "--mark-odds", odds)[1].count(",")
+        return invoke("punctuate", text, "--model", folder, "--mark-odds", odds)[1].count(",")
 
     n_words = len(text.read_text(encoding="utf-8").split())
     assert n_commas(",=1e-9") == 0 < n_words // 2 < n_commas(",=1e9 .=1")
-    code, _, err = invoke(capsys, "punctuate", text, "--model", folder, "--mark-odds", "comma=2")
+    code, _, err = invoke("punctuate", text, "--model", folder, "--mark-odds", "comma=2")
     assert (code, err.count("\n")) == (2, 1)
     assert "mark odds 'comma=2'; expected a number for each mark" in err
     for odds in (",=2 ,=3", ",=nan", ",=-1", ",", ",4"):
-        _, _, err = invoke(capsys, "punctuate", text, "--model", "no/where", "--mark-odds", odds)
+        _, _, err = invoke("punctuate", text, "--model", "no/where", "--mark-odds", odds)
         assert err.startswith("t5punct: mark odds"), "before the model is looked for"
-    _, _, err = invoke(capsys, "punctuate", text, "--model", "no/where", "--marks", ",.", "--mark-odds", ",=2 ?=5")
+    _, _, err = invoke("punctuate", text, "--model", "no/where", "--marks", ",.", "--mark-odds", ",=2 ?=5")
     assert err.startswith("t5punct: mark odds '?': 5.0; expected marks of ',.~', each with a number above 0")
 
 
 def test_the_sign_of_disfluent_words_has_odds_where_it_is_asked_for(
-    capsys: pytest.CaptureFixture[str], signing_model: Model, text: Path, tmp_path: Path
+    invoke: Invoke, signing_model: Model, text: Path, tmp_path: Path
 ) -> None:
     model.save(signing_model, tmp_path / "signing")
     options = ("punctuate", text, "--model", tmp_path / "signing", "--mark-odds", "~=1e9")
-    code, out, _ = invoke(capsys, *options, "--disfluencies", "mark")
+    code, out, _ = invoke(*options, "--disfluencies", "mark")
     assert (code, out.count("~")) == (0, 6)
-    code, _, err = invoke(capsys, *options)
+    code, _, err = invoke(*options)
     assert code == 2
     assert "'~', the sign of disfluent words, among marks or their odds; expected it with --disfluencies" in err
 
 
-def test_names_that_promise_something_else_are_refused(capsys: pytest.CaptureFixture[str], text: Path) -> None:
-    assert "an input without a name" in invoke(capsys, "punctuate", "", "--model", "no/where")[2]
-    told = invoke(capsys, "punctuate", text, "-o", text.parent / "out.txt.gz", "--model", "no/where")[2]
+def test_names_that_promise_something_else_are_refused(invoke: Invoke, text: Path) -> None:
+    assert "an input without a name" in invoke("punctuate", "", "--model", "no/where")[2]
+    told = invoke("punctuate", text, "-o", text.parent / "out.txt.gz", "--model", "no/where")[2]
     assert "expected one that is not packed; drop .gz" in told
 
 
-def test_a_page_has_paragraphs_and_the_subtitles_beside_it_stay(
-    capsys: pytest.CaptureFixture[str], folder: str, tmp_path: Path
-) -> None:
+def test_a_page_has_paragraphs_and_the_subtitles_beside_it_stay(invoke: Invoke, folder: str, tmp_path: Path) -> None:
     (tmp_path / "a.srt").write_text("1\n00:00:01,000 --> 00:00:02,000\nwe know. that is it. so\n", encoding="utf-8")
     paths = ("--html", tmp_path / "page.html", "-o", tmp_path / "b.srt", "--keep-marks", "--paragraphs", 1)
-    code, _, err = invoke(capsys, "punctuate", tmp_path / "a.srt", "--model", folder, *paths)
+    code, _, err = invoke("punctuate", tmp_path / "a.srt", "--model", folder, *paths)
     assert (code, err) == (0, "")
     assert (tmp_path / "b.srt").read_text(encoding="utf-8").count("\n") == 3
     assert (tmp_path / "page.html").read_text(encoding="utf-8").count("<p") > 2
 
 
 def test_presets_are_listed_and_one_is_printed_to_be_copied(
-    capsys: pytest.CaptureFixture[str], folder: str, text: Path, tmp_path: Path
+    invoke: Invoke, folder: str, text: Path, tmp_path: Path
 ) -> None:
-    code, out, _ = invoke(capsys, "presets")
+    code, out, _ = invoke("presets")
     assert code == 0
     assert all(name in out for name in ("side-by-side", "overlapped-chunk", "mask-combine-4", "realtime-4"))
-    code, out, _ = invoke(capsys, "presets", "mask-combine-3")
+    code, out, _ = invoke("presets", "mask-combine-3")
     copied = tmp_path / "mine.yaml"
     copied.write_text(out.replace("window: 64", "window: 16"), encoding="utf-8")
     assert "overlap: 3" in out
-    code, _, err = invoke(capsys, "punctuate", text, "--model", folder, "--preset", copied)
+    code, _, err = invoke("punctuate", text, "--model", folder, "--preset", copied)
     assert (code, err) == (2, err)
     assert "masks of 12 and 8" in err, "a copy with values that do not fit is refused"
     copied.write_text(out, encoding="utf-8")
-    by_name = invoke(capsys, "punctuate", text, "--model", folder, "--preset", "mask-combine-3")
-    assert invoke(capsys, "punctuate", text, "--model", folder, "--preset", copied) == by_name
+    by_name = invoke("punctuate", text, "--model", folder, "--preset", "mask-combine-3")
+    assert invoke("punctuate", text, "--model", folder, "--preset", copied) == by_name
     into = ("punctuate", text, "--model", folder, "--preset", copied, "--output-dir", tmp_path / "out")
-    assert invoke(capsys, *into)[2] == ""
-    assert "1 of 1 files were up to date" in invoke(capsys, *into)[2]
+    assert invoke(*into)[2] == ""
+    assert "1 of 1 files were up to date" in invoke(*into)[2]
     copied.write_text(out.replace("method: mean", "method: entropy"), encoding="utf-8")
-    assert invoke(capsys, *into)[::2] == (0, ""), "the file has other values now, so the work is done again"
+    assert invoke(*into)[::2] == (0, ""), "the file has other values now, so the work is done again"
 
 
-def test_tuning_writes_a_preset_that_punctuate_takes(
-    capsys: pytest.CaptureFixture[str], folder: str, text: Path, tmp_path: Path
-) -> None:
+def test_tuning_writes_a_preset_that_punctuate_takes(invoke: Invoke, folder: str, text: Path, tmp_path: Path) -> None:
     data = ROOT / "tests" / "data" / "hand-counted.tsv"
     best, plot = tmp_path / "best.yaml", tmp_path / "tune.png"
     settings = ("windows=[4,8]", "grain=4", "budget=2")
-    code, out, _ = invoke(capsys, "tune", data, *settings, "--model", folder, "--json", "-o", best, "--plot", plot)
+    code, out, _ = invoke("tune", data, *settings, "--model", folder, "--json", "-o", best, "--plot", plot)
     assert code == 0
     report = json.loads(out)
     trials = report["frontier"]
@@ -429,36 +405,36 @@ def test_tuning_writes_a_preset_that_punctuate_takes(
     assert [trial["reads"] for trial in trials] == sorted(trial["reads"] for trial in trials)
     assert all(trial["reads"] <= 2 for trial in trials)
     assert plot.read_bytes().startswith(b"\x89PNG")
-    assert invoke(capsys, "punctuate", text, "--model", folder, "--preset", best)[0] == 0
-    code, _, err = invoke(capsys, "tune", data, "budgett=2", "--model", folder)
+    assert invoke("punctuate", text, "--model", folder, "--preset", best)[0] == 0
+    code, _, err = invoke("tune", data, "budgett=2", "--model", folder)
     assert code == 2
     assert "unknown setting 'budgett'" in err
-    code, _, err = invoke(capsys, "tune", data, "--model", folder, "--plot", "tune.bmp")
+    code, _, err = invoke("tune", data, "--model", folder, "--plot", "tune.bmp")
     assert (code, err.count("\n")) == (2, 1)
     for wrong in ("largest_mask=-1", "budget=nan", "max_words=0", "windows=[]"):
-        code, out, err = invoke(capsys, "tune", data, wrong, "--model", folder)
+        code, out, err = invoke("tune", data, wrong, "--model", folder)
         assert (code, out, err.count("\n")) == (2, "", 1), wrong
-    code, out, err = invoke(capsys, "tune", data, *settings, "--model", folder, "-o", "-")
+    code, out, err = invoke("tune", data, *settings, "--model", folder, "-o", "-")
     assert code == 0
     assert out.startswith("windows:"), "standard output holds the strategy alone"
     assert "micro F1" in err
-    code, _, err = invoke(capsys, "tune", data, *settings, "--model", folder, "--plot", tmp_path / "none" / "x.png")
+    code, _, err = invoke("tune", data, *settings, "--model", folder, "--plot", tmp_path / "none" / "x.png")
     assert code == 2
 
 
 def test_json_is_written_as_it_is_made(
-    folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, invoke: Invoke
 ) -> None:
     """A long text is held as values, not as json; its words are decided here without a model, to be quick."""
     n_words, target = 40_000, tmp_path / "out.json"
     (tmp_path / "long.txt").write_text("word " * n_words, encoding="utf-8")
     certain = Decision("", Case.LOWER, 1.0, 1.0)
     monkeypatch.setattr(Punctuator, "decided", lambda self, words, windows, combine: (certain for _ in words))
-    invoke(capsys, "punctuate", ROOT / "tests/data/lecture.txt", "--json", "-o", target, "--model", folder)  # loads all
+    invoke("punctuate", ROOT / "tests/data/lecture.txt", "--json", "-o", target, "--model", folder)  # loads all
     tracemalloc.start()
     try:
         arguments = ("punctuate", tmp_path / "long.txt", "--json", "-o", target, "--model", folder)
-        assert invoke(capsys, *arguments)[0] == 0
+        assert invoke(*arguments)[0] == 0
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
@@ -466,4 +442,4 @@ def test_json_is_written_as_it_is_made(
     assert len(json.loads(text)["words"]) == n_words
     assert text == json.dumps(json.loads(text)) + "\n"
     assert peak < 700 * n_words, "as the objects of json the words take a kilobyte each"
-    assert invoke(capsys, *arguments[:3], "--model", folder)[1] == text
+    assert invoke(*arguments[:3], "--model", folder)[1] == text

@@ -7,18 +7,12 @@ import os
 from pathlib import Path
 
 import pytest
-from command import invoke
-
-from t5punct import model as models
-from t5punct.model import Model
+from command import Invoke
 
 
-@pytest.fixture(scope="module")
-def folders(tiny_model: Model, lively_model: Model, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    found = [str(tmp_path_factory.mktemp("models") / name) for name in ("quiet", "lively")]
-    for model, folder in zip((tiny_model, lively_model), found, strict=True):
-        models.save(model, folder)
-    return found
+@pytest.fixture
+def folders(folder: str, lively_folder: str) -> list[str]:
+    return [folder, lively_folder]
 
 
 @pytest.fixture
@@ -28,12 +22,12 @@ def text(tmp_path: Path) -> Path:
     return path
 
 
-def test_both_are_scored_as_they_are_alone(capsys: pytest.CaptureFixture[str], folders: list[str], text: Path) -> None:
-    code, out, err = invoke(capsys, "evaluate", text, "--compare", *folders, "--json", "--preset", "side-by-side")
+def test_both_are_scored_as_they_are_alone(invoke: Invoke, folders: list[str], text: Path) -> None:
+    code, out, err = invoke("evaluate", text, "--compare", *folders, "--json", "--preset", "side-by-side")
     assert (code, err) == (0, "")
     found = json.loads(out)
     for report, folder in zip(found["reports"], folders, strict=True):
-        alone = json.loads(invoke(capsys, "evaluate", text, "--model", folder, "--json", "--preset", "side-by-side")[1])
+        alone = json.loads(invoke("evaluate", text, "--model", folder, "--json", "--preset", "side-by-side")[1])
         assert report | {"seconds": 0} == alone | {"seconds": 0}
     scores = [report["micro_f1"] for report in found["reports"]]
     micro = found["differences"]["micro"]
@@ -43,21 +37,21 @@ def test_both_are_scored_as_they_are_alone(capsys: pytest.CaptureFixture[str], f
     assert 0 < micro["p_value"] <= 1
 
 
-def test_a_table_is_printed_and_a_pipe_is_read_once(capsys: pytest.CaptureFixture[str], folders: list[str]) -> None:
+def test_a_table_is_printed_and_a_pipe_is_read_once(invoke: Invoke, folders: list[str]) -> None:
     read_end, write_end = os.pipe()
     os.write(write_end, b"We know. You?\n")
     os.close(write_end)
-    code, out, err = invoke(capsys, "evaluate", f"/dev/fd/{read_end}", "--compare", *folders)
+    code, out, err = invoke("evaluate", f"/dev/fd/{read_end}", "--compare", *folders)
     os.close(read_end)
     assert (code, err) == (0, "")
     for part in ("micro", "boundary", "difference", "95 % interval", f"model:{folders[1]}"):
         assert part in out.replace("\n", "")
 
 
-def test_models_are_named_once(capsys: pytest.CaptureFixture[str], folders: list[str], text: Path) -> None:
-    code, out, err = invoke(capsys, "evaluate", text, "--compare", *folders, "--model", folders[0])
+def test_models_are_named_once(invoke: Invoke, folders: list[str], text: Path) -> None:
+    code, out, err = invoke("evaluate", text, "--compare", *folders, "--model", folders[0])
     assert (code, out) == (2, "")
     assert (
         err == "t5punct: --compare with --model or --revision; expected two models after --compare; drop the others\n"
     )
-    assert invoke(capsys, "evaluate", text, "--compare", folders[0], "nowhere/none")[0] == 2
+    assert invoke("evaluate", text, "--compare", folders[0], "nowhere/none")[0] == 2

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from command import invoke
+from command import Invoke
 
 from t5punct import model
 from t5punct.batch.work import punctuate_files
@@ -56,47 +56,43 @@ def contents(folder: Path) -> dict[str, bytes]:
         ("punctuate talk.txt --html=", "an output without a name"),
     ],
 )
-def test_no_output_takes_the_place_of_what_is_read(
-    capsys: pytest.CaptureFixture[str], place: Path, command: str, told: str
-) -> None:
+def test_no_output_takes_the_place_of_what_is_read(invoke: Invoke, place: Path, command: str, told: str) -> None:
     before = contents(place)
     arguments = [argument.removesuffix("=") if argument == "-o=" else argument for argument in command.split()]
     arguments += [""] * command.endswith("-o=")
-    code, out, err = invoke(capsys, *arguments, "--model", "model")
+    code, out, err = invoke(*arguments, "--model", "model")
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert told in err
     assert contents(place) == before
 
 
-def test_a_link_to_what_is_read_is_known(capsys: pytest.CaptureFixture[str], place: Path) -> None:
+def test_a_link_to_what_is_read_is_known(invoke: Invoke, place: Path) -> None:
     Path("link").symlink_to("model", target_is_directory=True)
     Path("list").symlink_to("terms.txt")
     for arguments in (("-o", "link/config.json"), ("--terms", "terms.txt", "-o", "list")):
         before = contents(place)
-        assert invoke(capsys, "punctuate", "talk.txt", "--model", "model", *arguments)[0] == 2
+        assert invoke("punctuate", "talk.txt", "--model", "model", *arguments)[0] == 2
         assert contents(place) == before
 
 
-def test_outputs_beside_a_model_and_onto_unread_files_are_written(
-    capsys: pytest.CaptureFixture[str], place: Path
-) -> None:
+def test_outputs_beside_a_model_and_onto_unread_files_are_written(invoke: Invoke, place: Path) -> None:
     for target in ("out.txt", "mine.yaml"):
-        assert invoke(capsys, "punctuate", "talk.txt", "--model", "model", "-o", target)[0] == 0
+        assert invoke("punctuate", "talk.txt", "--model", "model", "-o", target)[0] == 0
         assert len(Path(target).read_text(encoding="utf-8").split()) == 3
 
 
-def test_an_export_takes_no_empty_name_either(capsys: pytest.CaptureFixture[str], place: Path) -> None:
+def test_an_export_takes_no_empty_name_either(invoke: Invoke, place: Path) -> None:
     before = contents(place)
-    code, _, err = invoke(capsys, "export", "model", "-o", "")
+    code, _, err = invoke("export", "model", "-o", "")
     assert (code, "an output without a name" in err) == (2, True)
     assert contents(place) == before
 
 
-def test_an_export_takes_the_place_of_nothing_that_it_reads(capsys: pytest.CaptureFixture[str], place: Path) -> None:
+def test_an_export_takes_the_place_of_nothing_that_it_reads(invoke: Invoke, place: Path) -> None:
     model.save(model.load("model"), place / "old")
     before = contents(place)
     for more in (("--blend", "old"), ("--task", "old/t5punct.yaml")):
-        code, _, err = invoke(capsys, "export", "model", "-o", "old", *more)
+        code, _, err = invoke("export", "model", "-o", "old", *more)
         assert (code, f"is {more[0]} as well" in err) == (2, True)
         assert contents(place) == before
 

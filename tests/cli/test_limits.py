@@ -5,19 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from command import invoke
-
-from t5punct import model
-from t5punct.model import Model
+from command import Invoke
 
 GIANT = 10**19
-
-
-@pytest.fixture(scope="module")
-def folder(tiny_model: Model, tmp_path_factory: pytest.TempPathFactory) -> str:
-    path = tmp_path_factory.mktemp("model")
-    model.save(tiny_model, path)
-    return str(path)
 
 
 @pytest.mark.parametrize(
@@ -39,19 +29,19 @@ def folder(tiny_model: Model, tmp_path_factory: pytest.TempPathFactory) -> str:
     ],
 )
 def test_a_value_beyond_all_measure_is_refused_in_one_line(
-    capsys: pytest.CaptureFixture[str], folder: str, tmp_path: Path, command: str, told: str
+    invoke: Invoke, folder: str, tmp_path: Path, command: str, told: str
 ) -> None:
     (tmp_path / "talk.txt").write_text("we know that\n", encoding="utf-8")
     arguments = [str(tmp_path / "talk.txt") if part == "TEXT" else part for part in command.split()]
-    code, out, err = invoke(capsys, *arguments, "--model", folder)
+    code, out, err = invoke(*arguments, "--model", folder)
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert told in err
 
 
 @pytest.mark.parametrize("option", ["--batch-tokens", "--alternatives", "--paragraphs", "--paragraph-pause-ms"])
 def test_one_that_is_only_more_than_there_can_be_does_no_harm(
-    capsys: pytest.CaptureFixture[str], folder: str, tmp_path: Path, option: str
+    invoke: Invoke, folder: str, tmp_path: Path, option: str
 ) -> None:
     (tmp_path / "a.srt").write_text("1\n00:00:01,000 --> 00:00:02,000\nwe know\n", encoding="utf-8")
-    code, _, err = invoke(capsys, "punctuate", tmp_path / "a.srt", "--to", "html", option, GIANT, "--model", folder)
+    code, _, err = invoke("punctuate", tmp_path / "a.srt", "--to", "html", option, GIANT, "--model", folder)
     assert (code, err) == (0, "")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from command import invoke
+from command import Invoke
 
 from t5punct.cli.command import NEEDS
 
@@ -62,7 +62,7 @@ def places(tmp_path: Path) -> dict[str, Path]:
 
 @pytest.mark.parametrize(("command", "option", "alone", "together"), CASES)
 def test_an_option_that_would_do_nothing_is_refused(
-    capsys: pytest.CaptureFixture[str],
+    invoke: Invoke,
     places: dict[str, Path],
     command: tuple[str, ...],
     option: str,
@@ -74,7 +74,7 @@ def test_an_option_that_would_do_nothing_is_refused(
 
     def run(settings: str) -> str:
         words = (*command, *option.split(), *settings.split(), *model)
-        code, out, err = invoke(capsys, *(word.format_map(places) for word in words))
+        code, out, err = invoke(*(word.format_map(places) for word in words))
         assert (code, out, err.count("\n")) == (2, "", 1)
         return err
 
@@ -87,16 +87,14 @@ def test_every_need_has_a_case() -> None:
     assert tried == {name for need in NEEDS for name in need.options}
 
 
-def test_what_is_missing_is_named(capsys: pytest.CaptureFixture[str], places: dict[str, Path]) -> None:
-    assert invoke(capsys, "punctuate", places["text"], "--alternatives", "2")[2] == (
+def test_what_is_missing_is_named(invoke: Invoke, places: dict[str, Path]) -> None:
+    assert invoke("punctuate", places["text"], "--alternatives", "2")[2] == (
         "t5punct: --alternatives, which does nothing here; expected --json, --html or --to html with it; "
         "add that, or drop --alternatives\n"
     )
 
 
-def test_a_page_does_not_take_the_place_of_the_output(
-    capsys: pytest.CaptureFixture[str], places: dict[str, Path]
-) -> None:
+def test_a_page_does_not_take_the_place_of_the_output(invoke: Invoke, places: dict[str, Path]) -> None:
     """Whatever the two are called; nor that of the input."""
     text, tmp = places["text"], places["tmp"]
     (tmp / "link.txt").symlink_to("out.txt")
@@ -106,34 +104,32 @@ def test_a_page_does_not_take_the_place_of_the_output(
         (("-o", tmp / "link.txt"), tmp / "out.txt"),
         (("--output-dir", tmp / "out"), tmp / "out/talk.txt"),
     ):
-        code, _, err = invoke(capsys, "punctuate", text, *output, "--html", page, "--model", "nowhere/no/model")
+        code, _, err = invoke("punctuate", text, *output, "--html", page, "--model", "nowhere/no/model")
         assert (code, err) == (
             2,
             f"t5punct: --html {page}, which is the output, too; expected two files; write only the page by --to html\n",
         )
-    assert "talk.txt is an input" in invoke(capsys, "punctuate", text, "--html", tmp / "out/../talk.txt")[2]
+    assert "talk.txt is an input" in invoke("punctuate", text, "--html", tmp / "out/../talk.txt")[2]
 
 
-def test_plain_text_has_no_pauses(capsys: pytest.CaptureFixture[str], places: dict[str, Path]) -> None:
+def test_plain_text_has_no_pauses(invoke: Invoke, places: dict[str, Path]) -> None:
     text, subtitles = places["text"], places["tmp"] / "talk.srt"
     subtitles.write_text("1\n00:00:01,000 --> 00:00:02,000\nwe know\n", encoding="utf-8")
     options = ("--to", "text", "--paragraph-pause-ms", 500, "--output-dir", places["tmp"] / "out", "--model", "no/no/x")
     told = "--paragraph-pause-ms for plain text, which has no times"
-    assert told in invoke(capsys, "punctuate", text, *options)[2]
-    assert told not in invoke(capsys, "punctuate", subtitles, *options)[2]
+    assert told in invoke("punctuate", text, *options)[2]
+    assert told not in invoke("punctuate", subtitles, *options)[2]
     (places["tmp"] / "talk.srt").rename(places["tmp"] / "other.srt")
     both = (text, places["tmp"] / "other.srt")
-    assert told not in invoke(capsys, "punctuate", *both, *options)[2], "one of them has times"
+    assert told not in invoke("punctuate", *both, *options)[2], "one of them has times"
 
 
-def test_what_tune_writes_does_not_meet_in_one_place(
-    capsys: pytest.CaptureFixture[str], places: dict[str, Path]
-) -> None:
+def test_what_tune_writes_does_not_meet_in_one_place(invoke: Invoke, places: dict[str, Path]) -> None:
     output = places["tmp"] / "best.png"
     files = ("-o", output, "--plot", output)
-    code, _, err = invoke(capsys, "tune", places["text"], *files, "--model", "nowhere/no/model")
+    code, _, err = invoke("tune", places["text"], *files, "--model", "nowhere/no/model")
     assert (code, err) == (2, f"t5punct: --output and --plot {output}; expected two files; name another\n")
-    code, _, err = invoke(capsys, "tune", places["text"], "--json", "-o", "-", "--model", "nowhere/no/model")
+    code, _, err = invoke("tune", places["text"], "--json", "-o", "-", "--model", "nowhere/no/model")
     assert (code, err) == (
         2,
         "t5punct: --json and -o -; expected one of them on standard output; name a file by -o\n",
@@ -141,14 +137,12 @@ def test_what_tune_writes_does_not_meet_in_one_place(
 
 
 @pytest.mark.parametrize("folder", ["run", "made"])
-def test_a_licence_is_not_stated_in_a_card_that_stays(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, folder: str
-) -> None:
+def test_a_licence_is_not_stated_in_a_card_that_stays(invoke: Invoke, tmp_path: Path, folder: str) -> None:
     (tmp_path / "run").mkdir()
     (tmp_path / folder).mkdir(exist_ok=True)
     (tmp_path / folder / "README.md").write_text("# By hand\n", encoding="utf-8")
     command = ("export", tmp_path / "run", "-o", tmp_path / "made", "--license", "mit")
     told = f"t5punct: --license and the card {tmp_path}/{folder}/README.md, which stays; expected one of them; drop one"
-    assert invoke(capsys, *command)[::2] == (2, told + "\n")
+    assert invoke(*command)[::2] == (2, told + "\n")
     is_kept_in_a_blend = folder == "made"
-    assert (told in invoke(capsys, *command, "--blend", "base")[2]) == is_kept_in_a_blend
+    assert (told in invoke(*command, "--blend", "base")[2]) == is_kept_in_a_blend

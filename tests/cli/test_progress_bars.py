@@ -10,10 +10,8 @@ from pathlib import Path
 import pytest
 from tiny import tiny_text
 
-from t5punct import model as models
 from t5punct.cli import main
 from t5punct.cli.progress import progress_bar
-from t5punct.model import Model
 
 
 class Terminal(io.StringIO):
@@ -33,13 +31,6 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
     for name, value in {"TERM": "xterm", "COLUMNS": "100", "NO_COLOR": "1"}.items():
         monkeypatch.setenv(name, value)
     return Terminal()
-
-
-@pytest.fixture(scope="module")
-def folder(tiny_model: Model, tmp_path_factory: pytest.TempPathFactory) -> str:
-    path = tmp_path_factory.mktemp("model")
-    models.save(tiny_model, path)
-    return str(path)
 
 
 @pytest.fixture

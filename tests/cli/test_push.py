@@ -14,7 +14,7 @@ from types import SimpleNamespace
 import huggingface_hub
 import pytest
 import torch
-from command import invoke
+from command import Invoke
 from huggingface_hub import constants
 
 from t5punct import config as settings
@@ -81,12 +81,10 @@ def run(tagged_model: Model, lively_model: Model, tmp_path: Path) -> Path:
 
 
 def test_what_is_pushed_loads_as_it_was_with_equal_outputs(
-    run: Path, tmp_path: Path, calls: list[tuple[str, object]], capsys: pytest.CaptureFixture[str]
+    run: Path, tmp_path: Path, calls: list[tuple[str, object]], invoke: Invoke
 ) -> None:
     output = tmp_path / "out"
-    code, out, err = invoke(
-        capsys, "export", run, "-o", output, "--push-to-hub", HUB_ID, "--private", "--dtype", "float32"
-    )
+    code, out, err = invoke("export", run, "-o", output, "--push-to-hub", HUB_ID, "--private", "--dtype", "float32")
     assert (code, err) == (0, "")
     assert out.splitlines() == [f"{output}: exported from {run}", f"https://hub/{HUB_ID}/commit/{COMMIT}: pushed"]
     (made, private), (sent_to, names) = calls
@@ -130,36 +128,36 @@ def test_a_model_without_a_history_has_a_card_that_says_so(tmp_path: Path, tiny_
 
 
 def test_nothing_is_sent_unless_it_is_named(
-    run: Path, tmp_path: Path, calls: list[tuple[str, object]], capsys: pytest.CaptureFixture[str]
+    run: Path, tmp_path: Path, calls: list[tuple[str, object]], invoke: Invoke
 ) -> None:
     output = tmp_path / "out"
-    assert invoke(capsys, "export", run, "-o", output)[0] == 0
+    assert invoke("export", run, "-o", output)[0] == 0
     assert calls == []
     assert "# out\n" in (output / "README.md").read_text(encoding="utf-8")
     # a card that a person wrote is kept, there or in the source; one that export wrote is written anew
-    assert invoke(capsys, "export", run, "-o", output, "--license", "mit")[0] == 0
+    assert invoke("export", run, "-o", output, "--license", "mit")[0] == 0
     assert "license: mit" in (output / "README.md").read_text(encoding="utf-8")
     (run / "README.md").write_text("# By hand\n")
-    assert invoke(capsys, "export", run, "-o", output)[0] == 0
+    assert invoke("export", run, "-o", output)[0] == 0
     assert (output / "README.md").read_text(encoding="utf-8") == "# By hand\n"
 
 
 def test_a_folder_with_other_files_is_not_sent(
-    run: Path, tmp_path: Path, calls: list[tuple[str, object]], capsys: pytest.CaptureFixture[str]
+    run: Path, tmp_path: Path, calls: list[tuple[str, object]], invoke: Invoke
 ) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "passwords.txt").write_text("x")
-    code, _, err = invoke(capsys, "export", run, "-o", tmp_path / "out", "--push-to-hub", HUB_ID)
+    code, _, err = invoke("export", run, "-o", tmp_path / "out", "--push-to-hub", HUB_ID)
     assert (code, calls, err.count("\n")) == (2, [], 1)
     assert "holds files, and all of it would be sent; expected a new or empty folder" in err
 
 
 @pytest.mark.usefixtures("calls")
 def test_what_cannot_be_pushed_is_said_in_one_line_before_the_work(
-    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    run: Path, tmp_path: Path, invoke: Invoke, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refused(hub_id: str = HUB_ID) -> str:
-        code, out, err = invoke(capsys, "export", run, "-o", tmp_path / "out", "--push-to-hub", hub_id)
+        code, out, err = invoke("export", run, "-o", tmp_path / "out", "--push-to-hub", hub_id)
         assert (code, out, err.count("\n")) == (2, "", 1)
         assert not (tmp_path / "out").exists()
         return err
@@ -176,14 +174,14 @@ def test_what_cannot_be_pushed_is_said_in_one_line_before_the_work(
 
 @pytest.mark.usefixtures("calls")
 def test_a_refusal_of_the_hub_is_one_line_and_the_folder_stays(
-    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    run: Path, tmp_path: Path, invoke: Invoke, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_: object, **__: object) -> None:
         raise ConnectionError("Could not reach the hub\n  at all")
 
     monkeypatch.setattr(Hub, "create_repo", broken)
     output = tmp_path / "out"
-    code, _, err = invoke(capsys, "export", run, "-o", output, "--push-to-hub", HUB_ID)
+    code, _, err = invoke("export", run, "-o", output, "--push-to-hub", HUB_ID)
     assert (code, err.count("\n")) == (2, 1)
     assert f"{output} is written, but not pushed to {HUB_ID} (Could not reach the hub); expected" in err
     assert models.load(output).tuned

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from command import invoke
+from command import Invoke
 
 from t5punct import model
 from t5punct.model import Model
@@ -23,18 +23,18 @@ def arguments(tiny_model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_other_weights_under_the_same_name_are_noticed(
-    capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], lively_model: Model, tmp_path: Path
+    invoke: Invoke, arguments: tuple[str, ...], lively_model: Model, tmp_path: Path
 ) -> None:
     for more in ((), ("--model", "large")):
-        assert invoke(capsys, *arguments, *more)[::2] == (0, "")
-        assert _DONE in invoke(capsys, *arguments, *more)[2]
+        assert invoke(*arguments, *more)[::2] == (0, "")
+        assert _DONE in invoke(*arguments, *more)[2]
     model.save(lively_model, tmp_path / "models" / "large")
-    assert invoke(capsys, *arguments)[::2] == (0, "")
-    assert _DONE in invoke(capsys, *arguments)[2]
+    assert invoke(*arguments)[::2] == (0, "")
+    assert _DONE in invoke(*arguments)[2]
 
 
 def test_weights_that_a_hub_id_leads_to_are_noticed(
-    capsys: pytest.CaptureFixture[str],
+    invoke: Invoke,
     arguments: tuple[str, ...],
     lively_model: Model,
     tmp_path: Path,
@@ -45,14 +45,14 @@ def test_weights_that_a_hub_id_leads_to_are_noticed(
     branch = ["main"]
     monkeypatch.setattr("t5punct.t5.hub._snapshot", lambda hub_id, kind, revision: snapshots[branch[0]])
     named = (*arguments, "--model", "someone/punct")
-    assert invoke(capsys, *named)[::2] == (0, "")
-    assert _DONE in invoke(capsys, *named)[2]
+    assert invoke(*named)[::2] == (0, "")
+    assert _DONE in invoke(*named)[2]
     branch[0] = "later"
-    assert invoke(capsys, *named)[::2] == (0, "")
+    assert invoke(*named)[::2] == (0, "")
 
 
-def test_the_number_of_threads_changes_nothing(capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...]) -> None:
-    assert invoke(capsys, *arguments, "--threads", 1)[::2] == (0, "")
+def test_the_number_of_threads_changes_nothing(invoke: Invoke, arguments: tuple[str, ...]) -> None:
+    assert invoke(*arguments, "--threads", 1)[::2] == (0, "")
     for more in ((), ("--threads", "2")):
-        assert _DONE in invoke(capsys, *arguments, *more)[2]
-    assert invoke(capsys, *arguments, "--no-case")[::2] == (0, "")
+        assert _DONE in invoke(*arguments, *more)[2]
+    assert invoke(*arguments, "--no-case")[::2] == (0, "")
