@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -21,24 +22,9 @@ PACKAGE = ROOT / "t5punct"
 SOURCES = {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8") for path in sorted(PACKAGE.rglob("*.py"))}
 
 FLOORS = [  # a room, or a file beside the rooms, imports from lower floors only
-    {"errors"},
-    {"extras"},
-    {"config"},
-    {"text"},
-    {"transcripts"},
-    {"windows"},
-    {"t5"},
-    {"model"},
-    {"decoding"},
-    {"punctuator"},
-    {"batch"},
-    {"streaming"},
-    {"evaluation"},
-    {"training"},
-    {"serve"},
-    {"cli"},
-    {"__main__"},
-]
+    {"errors"}, {"extras"}, {"config"}, {"text"}, {"transcripts"}, {"windows"}, {"t5"}, {"model"}, {"decoding"},
+    {"punctuator"}, {"batch"}, {"streaming"}, {"evaluation"}, {"training"}, {"serve"}, {"cli"}, {"__main__"},
+]  # fmt: skip
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 HEAVY = {"torch", "transformers", "accelerate", "numpy", "datasets"}
 LIGHT = {"errors", "config", "text", "transcripts", "windows", "decoding.align", "decoding.batching"}
@@ -74,11 +60,18 @@ def begins(name: str, *others: str) -> bool:
     return any(f"{name}.".startswith(f"{other}.") for other in others)
 
 
+@cache
+def nodes(source: str) -> list[ast.AST]:
+    """The nodes of a file, which is parsed once for all tests."""
+    return list(ast.walk(ast.parse(source)))
+
+
+@cache
 def imports(path: str, source: str) -> set[str]:
     """The modules of the package (without its name), and the other packages, that a file imports anywhere."""
     package = path.split("/")[:-1]
     found = set()
-    for node in ast.walk(ast.parse(source)):
+    for node in nodes(source):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -129,7 +122,7 @@ def functions(sources: dict[str, str]) -> dict[str, int]:
     return {
         f"{path}:{node.lineno} {node.name}": (node.end_lineno or 0) - node.lineno + 1
         for path, source in sources.items()
-        for node in ast.walk(ast.parse(source))
+        for node in nodes(source)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     }
 
@@ -149,7 +142,7 @@ def print_faults(sources: dict[str, str]) -> list[str]:
     return [
         f"{path}:{node.lineno}"
         for path, source in sources.items()
-        for node in ast.walk(ast.parse(source))
+        for node in nodes(source)
         if isinstance(node, ast.Call)
         and isinstance(node.func, ast.Name)
         and node.func.id == "print"
@@ -157,16 +150,16 @@ def print_faults(sources: dict[str, str]) -> list[str]:
     ]
 
 
-def variables(tree: ast.Module) -> Iterator[tuple[int, str]]:
+def variables(source: str) -> Iterator[tuple[int, str]]:
     """The lines and names of variables and arguments, but for those of comprehensions that stand on one line."""
     short = [
         node
-        for node in ast.walk(tree)
+        for node in nodes(source)
         if isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp)
         and node.lineno == node.end_lineno
     ]
     excused = {id(inner) for node in short for inner in ast.walk(node)}
-    for node in ast.walk(tree):
+    for node in nodes(source):
         if isinstance(node, ast.arg):
             yield node.lineno, node.arg
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and id(node) not in excused:
@@ -178,15 +171,15 @@ def vague_names(sources: dict[str, str]) -> list[str]:
     return [
         f"{path}:{line} {name}"
         for path, source in sources.items()
-        for line, name in variables(ast.parse(source))
+        for line, name in variables(source)
         if name in VAGUE_NAMES and (path, name) not in STATED_NAMES
     ]
 
 
 def repeated_classes(sources: dict[str, str]) -> list[str]:
     """The names that several classes of the package have."""
-    nodes = (node for source in sources.values() for node in ast.walk(ast.parse(source)))
-    counts = Counter(node.name for node in nodes if isinstance(node, ast.ClassDef))
+    named = (node for source in sources.values() for node in nodes(source) if isinstance(node, ast.ClassDef))
+    counts = Counter(node.name for node in named)
     return [name for name, count in counts.items() if count > 1]
 
 

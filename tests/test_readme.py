@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from command import Invoke
 
 ROOT = Path(__file__).parents[1]
 NAMES = ("README.md", "docs/usage.md", "docs/design.md", "CONTRIBUTING.md")
@@ -52,24 +53,19 @@ def test_the_first_code_block_stands_in_the_first_thirty_lines_and_its_output_is
     assert sum(one == other for one, other in pairs) >= 0.9 * len(pairs)
 
 
-def test_the_python_blocks_run() -> None:
+def test_the_python_blocks_run(capsys: pytest.CaptureFixture[str]) -> None:
     wanted = ["how are you today my name is maria", *["how are you today"] * 3]
     codes = [text for page in PAGES.values() for language, text in blocks(page) if language == "python"]
     for code, words in zip(codes, wanted, strict=True):
-        done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=True)
-        assert _bare(done.stdout.decode()) == words
+        exec(code, {})  # noqa: S102
+        assert _bare(capsys.readouterr().out) == words
 
 
-@pytest.fixture(scope="module")
-def help_texts() -> str:
-    asked = ([sys.executable, "-m", "t5punct", command, "--help"] for command in COMMANDS)
-    return "".join(subprocess.run(ask, cwd=ROOT, capture_output=True, check=True).stdout.decode() for ask in asked)
-
-
-@pytest.mark.parametrize("name", ["README.md", "docs/usage.md", "docs/design.md"])
-def test_every_option_that_a_page_names_exists(name: str, help_texts: str) -> None:
-    for option in sorted(set(re.findall(r"--[a-z][a-z-]+", PAGES[name]))):
-        assert option in help_texts, option
+def test_every_option_that_a_page_names_exists(invoke: Invoke) -> None:
+    help_texts = "".join(invoke(command, "--help")[1] for command in COMMANDS)
+    for name in ("README.md", "docs/usage.md", "docs/design.md"):
+        for option in sorted(set(re.findall(r"--[a-z][a-z-]+", PAGES[name]))):
+            assert option in help_texts, (name, option)
 
 
 @pytest.mark.parametrize("name", NAMES)

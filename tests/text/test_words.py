@@ -20,7 +20,7 @@ from t5punct.text.words import Word, checked_text, readable, split
 # characters that nobody sees, and such as belong to the letter or emoji before them
 UNSEEN = "\u00ad\u061c\u200b\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff"
 SHAPES = "\u180e\u200c\u200d\ufe0e\ufe0f"
-thorough = settings(max_examples=400, deadline=None)
+thorough = settings(max_examples=200, deadline=None)
 
 
 def bare(text: str, alphabet: Alphabet) -> str:
@@ -159,15 +159,10 @@ def test_a_mark_outside_the_alphabet_is_spelling_and_stays() -> None:
 @pytest.mark.parametrize(
     ("text", "takes_marks"),
     [
-        ("wow!", False),
-        ('"wow!"', False),
-        ("你好。", False),
-        ("so?", True),
-        ("U.S.", True),
-        ("pre-", True),
+        ("wow!", False), ('"wow!"', False), ("你好。", False), ("so?", True), ("U.S.", True), ("pre-", True),
         (":)", False),
     ],
-)
+)  # fmt: skip
 def test_no_mark_follows_one_that_the_alphabet_does_not_have(text: str, takes_marks: bool) -> None:
     (word,) = split(text, Alphabet(",.?")).words
     assert word.takes_marks is takes_marks
@@ -192,24 +187,12 @@ def test_a_mark_before_a_character_that_nobody_sees_is_seen(char: str) -> None:
     "text",
     [
         *(
-            "thanks:)",
-            "thanks:D",
-            ":D",
-            ";-P",
-            "http://a.b/c?",
-            "C:",
-            "C++",
-            "AT&T",
-            "20°C",
-            "(:",
-            "so:-)",
-            "XD",
-            "B)",
-            "O:)",
+            "thanks:)", "thanks:D", ":D", ";-P", "http://a.b/c?", "C:", "C++", "AT&T", "20°C", "(:", "so:-)", "XD",
+            "B)", "O:)",
         ),
         *("A*", "www.a.b/c?", "t.co/x?", "می\u200cروم", "می\u200c", "ക്\u200d", "👨\u200d👩", "❤\ufe0e", "👍\ufe0f"),
     ],
-)
+)  # fmt: skip
 def test_faces_addresses_and_symbols_keep_every_character(text: str) -> None:
     (word,) = split(text).words
     for label in ("", ",", "?", "-"):
@@ -287,14 +270,11 @@ def within(seconds: int) -> Iterator[None]:
 
 
 def seconds_of_splitting(text: str) -> float:
-    """Processor time of splitting a text and writing its words, the best of three."""
-    times = []
-    for _ in range(3):
-        started = time.process_time()
-        for word in split(text).words:
-            word.written("?", Case.UPPER)
-        times.append(time.process_time() - started)
-    return min(times)
+    """Processor time of splitting a text and writing its words."""
+    started = time.process_time()
+    for word in split(text).words:
+        word.written("?", Case.UPPER)
+    return time.process_time() - started
 
 
 RUNS = [
@@ -308,8 +288,9 @@ RUNS = [
 def test_long_runs_of_marks_take_time_in_proportion_to_their_length(run: str, end: str) -> None:
     short, long = (run * (size // len(run)) + end for size in (2_000, 16_000))
     with within(60):
-        before = seconds_of_splitting(short)
-        assert seconds_of_splitting(long) < 25 * before + 0.02, "eight times as long; squared it would be 64"
+        most = 25 * min(seconds_of_splitting(short) for _ in range(3)) + 0.02
+        # the best of three: another is taken where one is too long
+        assert any(seconds_of_splitting(long) < most for _ in range(3)), "eight times as long; squared it would be 64"
 
 
 @given(st.lists(st.tuples(st.sampled_from("-.,?!:;…—'\"”)(|*_=#a1 "), st.integers(1, 60)), max_size=6))
@@ -329,14 +310,8 @@ def test_a_number_with_a_full_stop_is_an_item_of_a_list_where_a_line_begins() ->
 def test_the_marks_that_are_given_leave_out_the_full_stop_of_the_word() -> None:
     given_marks = {word.raw: word.given for word in split("etc. etc., vs? etc... so. etc. - (vs.)").words}
     assert given_marks == {
-        "etc.": "",
-        "etc.,": ",",
-        "vs?": "?",
-        "etc...": "...",
-        "so.": ".",
-        "etc. -": "-",
-        "(vs.)": "",
-    }
+        "etc.": "", "etc.,": ",", "vs?": "?", "etc...": "...", "so.": ".", "etc. -": "-", "(vs.)": "",
+    }  # fmt: skip
 
 
 def test_a_sentence_ends_where_a_reader_sees_it_end() -> None:
