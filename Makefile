@@ -12,7 +12,7 @@ PYTHON ?= python3
 BIN = $(VENV)/bin
 READY = $(VENV)/.ready
 READY_DEMO = $(VENV)/.ready-demo
-INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt
 
 export HF_HUB_OFFLINE = 1
 export HF_DATASETS_OFFLINE = 1
