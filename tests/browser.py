@@ -120,12 +120,8 @@ def browser(folder: Path) -> Iterator[Page]:
     (read_by_browser, to_browser), (from_browser, written_by_browser) = os.pipe(), os.pipe()
     arguments = [CHROMIUM, "--headless=new", "--remote-debugging-pipe", f"--user-data-dir={folder / 'profile'}"]
     arguments += [
-        "--no-sandbox",
-        "--disable-gpu",
-        "--disable-dev-shm-usage",
-        "--no-first-run",
-        "--window-size=1000,800",
-    ]
+        "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--window-size=1000,800",
+    ]  # fmt: skip
     quiet = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in (1, 2)]
     # the protocol's pipes are descriptors 3 and 4; first to numbers that none of the four can have
     high = [(os.POSIX_SPAWN_DUP2, read_by_browser, 100), (os.POSIX_SPAWN_DUP2, written_by_browser, 101)]

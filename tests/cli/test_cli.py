@@ -224,14 +224,8 @@ def test_several_files_one_bad(invoke: Invoke, folder: str, text: Path, tmp_path
     (tmp_path / "in/a.srt").write_text("1\n00:00:01,000 --> 00:00:02,000\nwe know that\n", encoding="utf-8")
     (tmp_path / "in/b.txt").write_bytes(b"caf\xe9")
     arguments = (
-        "punctuate",
-        tmp_path / "in",
-        tmp_path / "none.txt",
-        "--output-dir",
-        tmp_path / "out",
-        "--model",
-        folder,
-    )
+        "punctuate", tmp_path / "in", tmp_path / "none.txt", "--output-dir", tmp_path / "out", "--model", folder,
+    )  # fmt: skip
     code, out, err = invoke(*arguments)
     assert (code, out) == (1, "")
     assert [line.split(";")[0] for line in err.splitlines()] == [

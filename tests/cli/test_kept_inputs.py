@@ -19,13 +19,9 @@ def place(tiny_model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     """The current folder, with a model and all that may be read beside it."""
     model.save(tiny_model, tmp_path / "model")
     files = {
-        "talk.txt": "we know that\n",
-        "other.txt": "do you\n",
-        "model/talk.yaml": "we know\n",
-        "terms.txt": "asr=ASR\n",
-        "mine.yaml": "windows: {window: 32}\n",
-        "tune.yaml": "budget: 2\n",
-    }
+        "talk.txt": "we know that\n", "other.txt": "do you\n", "model/talk.yaml": "we know\n",
+        "terms.txt": "asr=ASR\n", "mine.yaml": "windows: {window: 32}\n", "tune.yaml": "budget: 2\n",
+    }  # fmt: skip
     for name, content in files.items():
         (tmp_path / name).write_text(content, encoding="utf-8")
     monkeypatch.chdir(tmp_path)

@@ -35,27 +35,15 @@ def test_the_metric_gives_the_scores_of_the_package(results: list[dict[str, floa
     pairs = [("Well, we know?", "Well we, know."), ("One; two, three.", "One too three")]
     scores = scores_of(sum((compare(reference, output) for reference, output in pairs), Counts()))
     assert results[0] == {
-        "micro_f1": scores.micro.f1,
-        "macro_f1": scores.macro_f1,
-        "comma_f1": scores.per_class["COMMA"].f1,
-        "period_f1": scores.per_class["PERIOD"].f1,
-        "question_f1": scores.per_class["QUESTION"].f1,
-        "slot_error_rate": scores.slot_error_rate,
-        "case_accuracy": scores.case_accuracy,
-        "words": 6,
+        "micro_f1": scores.micro.f1, "macro_f1": scores.macro_f1, "comma_f1": scores.per_class["COMMA"].f1,
+        "period_f1": scores.per_class["PERIOD"].f1, "question_f1": scores.per_class["QUESTION"].f1,
+        "slot_error_rate": scores.slot_error_rate, "case_accuracy": scores.case_accuracy, "words": 6,
         "words_changed": 1,  # two -> too
-    }
+    }  # fmt: skip
 
 
 def test_undefined_scores_are_none_and_case_can_be_left_out(results: list[dict[str, float | None]]) -> None:
     assert results[1] == {
-        "micro_f1": None,
-        "macro_f1": None,
-        "comma_f1": None,
-        "period_f1": None,
-        "question_f1": None,
-        "slot_error_rate": None,
-        "case_accuracy": None,
-        "words": 2,
-        "words_changed": 0,
-    }
+        "micro_f1": None, "macro_f1": None, "comma_f1": None, "period_f1": None, "question_f1": None,
+        "slot_error_rate": None, "case_accuracy": None, "words": 2, "words_changed": 0,
+    }  # fmt: skip

@@ -35,20 +35,10 @@ def test_what_has_no_denominator_is_none() -> None:
     nothing = ClassScores(None, None, None, 0)
     assert scores_of(Counts()) == Scores(
         per_class={"COMMA": nothing, "PERIOD": nothing, "QUESTION": nothing},
-        micro=nothing,
-        macro_f1=None,
-        slot_error_rate=None,
-        multiple_exact=None,
-        boundary=nothing,
-        opening=nothing,
-        disfluent=nothing,
-        case_accuracy=None,
-        cased_accuracy=None,
-        words=0,
-        words_changed=0,
-        words_inserted=0,
+        micro=nothing, macro_f1=None, slot_error_rate=None, multiple_exact=None, boundary=nothing, opening=nothing,
+        disfluent=nothing, case_accuracy=None, cased_accuracy=None, words=0, words_changed=0, words_inserted=0,
         words_dropped=0,
-    )
+    )  # fmt: skip
 
 
 def test_missed_marks_have_recall_and_f1_of_zero_but_no_precision() -> None:

@@ -43,12 +43,8 @@ def test_counts_by_hand() -> None:
         classes={"COMMA": ClassCounts(0, 0, 1), "PERIOD": ClassCounts(1, 1, 2), "QUESTION": ClassCounts()},
         deletions=2,  # two three
         boundaries=ClassCounts(correct=0, predicted=1, reference=1),  # `;` ends no sentence
-        cased_words=1,
-        cased_correct=1,
-        case_words=3,
-        case_correct=3,
-        words=3,
-    )
+        cased_words=1, cased_correct=1, case_words=3, case_correct=3, words=3,
+    )  # fmt: skip
 
 
 def test_counts_of_joined_texts_are_the_sum() -> None:

@@ -82,23 +82,18 @@ def served(engine: Engine) -> TestClient:
 @pytest.mark.parametrize(
     ("query", "body", "status", "says"),
     [
-        ("?windo=3", b"so", 422, "windo"),
-        ("?window=many", b"so", 422, "window"),
-        ("?style=opera", b"so", 400, "opera"),
-        ("?preset=/etc/passwd.yaml", b"so", 400, "a file"),
-        ("?preset=mask-combine-9999", b"so", 400, "9999 votes"),
-        ("?window=300&stride=2", b"so", 400, "apart"),
-        ("?resegment=true", b"so", 400, "resegment"),
-        ("?format=docx", b"so", 400, "docx"),
-        ("?to=srt", b"so we know", 400, "times"),
-        ("", b"\xff\xfe", 400, "UTF-8"),
+        ("?windo=3", b"so", 422, "windo"), ("?window=many", b"so", 422, "window"),
+        ("?style=opera", b"so", 400, "opera"), ("?preset=/etc/passwd.yaml", b"so", 400, "a file"),
+        ("?preset=mask-combine-9999", b"so", 400, "9999 votes"), ("?window=300&stride=2", b"so", 400, "apart"),
+        ("?resegment=true", b"so", 400, "resegment"), ("?format=docx", b"so", 400, "docx"),
+        ("?to=srt", b"so we know", 400, "times"), ("", b"\xff\xfe", 400, "UTF-8"),
         ("", b"WEBVTT\n\n00:01.000 --> 00:02.000\nso\n", 400, "vtt"),
         ("?terms=a%20b%3Dc", b"so", 400, "terms"),
         ("", b"so " * 51, 413, "51 words"),
         ("", b"s" * 2_001, 413, "large"),
         ("?format=json", b"{" * 900, 400, "json"),
     ],
-)
+)  # fmt: skip
 def test_what_is_wrong_is_said(served: TestClient, query: str, body: bytes, status: int, says: str) -> None:
     answer = served.post(f"/v1/punctuate{query}", content=body)
     assert answer.status_code == status, answer.text

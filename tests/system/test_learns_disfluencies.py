@@ -60,14 +60,10 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     data = folder / "prepared"
     prepare(
         PrepareConfig(
-            output=str(data),
-            root=str(folder),
-            corpora=[CorpusConfig("talks.txt")],
-            chunks=ChunkConfig(4, 16),
-            tokenizer="train",
-            vocabulary=VocabularyConfig(size=400),
+            output=str(data), root=str(folder), corpora=[CorpusConfig("talks.txt")], chunks=ChunkConfig(4, 16),
+            tokenizer="train", vocabulary=VocabularyConfig(size=400),
         )
-    )
+    )  # fmt: skip
     disfluencies = DisfluencyConfig(share=1.0, repeat=0.15, filler=0.1, marked=1.0)
     return train(
         TrainConfig(

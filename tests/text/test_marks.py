@@ -35,17 +35,10 @@ def test_a_label_is_canonical_and_holds_only_marks_of_the_alphabet(alphabet: Alp
 @pytest.mark.parametrize(
     ("raw", "label"),
     [
-        ("", ""),
-        ("…", "..."),
-        ("....", "..."),
-        ("—", "-"),
-        ("--", "-"),
-        ("–-", "-"),
-        ('?"', "?"),
-        (" , ", ","),
+        ("", ""), ("…", "..."), ("....", "..."), ("—", "-"), ("--", "-"), ("–-", "-"), ('?"', "?"), (" , ", ","),
         ("?!", "?!"),
     ],
-)
+)  # fmt: skip
 def test_every_spelling_of_a_mark_gives_one_label(raw: str, label: str) -> None:
     assert Alphabet().label(raw) == label
 

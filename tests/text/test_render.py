@@ -73,15 +73,11 @@ def test_a_spelling_of_the_users_is_written_whole_between_what_stood_around_it(
 @pytest.mark.parametrize(
     ("spelling", "label", "expected", "ends"),
     [
-        ("Inc.", ",", "Inc.,", False),
-        ("Inc.", ".", "Inc.", True),
-        ("Inc.", "?", "Inc.?", True),
-        ("Yahoo!", "", "Yahoo!", False),
-        ("Yahoo!", ".", "Yahoo!", True),
-        ("Yahoo!", "?!", "Yahoo!", True),
+        ("Inc.", ",", "Inc.,", False), ("Inc.", ".", "Inc.", True), ("Inc.", "?", "Inc.?", True),
+        ("Yahoo!", "", "Yahoo!", False), ("Yahoo!", ".", "Yahoo!", True), ("Yahoo!", "?!", "Yahoo!", True),
         ("Yahoo!", ",", "Yahoo!,", False),
     ],
-)
+)  # fmt: skip
 def test_a_spelling_that_ends_in_a_mark_takes_others_but_no_second_end(
     spelling: str, label: str, expected: str, ends: bool
 ) -> None:

@@ -100,17 +100,10 @@ def _google(value: Any) -> Said:
 
 
 SAID: dict[str, Callable[[Any], Said]] = {
-    "assemblyai": _assemblyai,
-    "aws": _aws,
-    "deepgram": _deepgram,
-    "google": _google,
-    "google-repeated": _google,
-    "google-v2": _google,
-    "whisper": _whisper,
-    "whisper-cpp": _whisper_cpp,
-    "whisper-cpp-initialism": _whisper_cpp,
+    "assemblyai": _assemblyai, "aws": _aws, "deepgram": _deepgram, "google": _google, "google-repeated": _google,
+    "google-v2": _google, "whisper": _whisper, "whisper-cpp": _whisper_cpp, "whisper-cpp-initialism": _whisper_cpp,
     "whisperx": _whisperx,
-}
+}  # fmt: skip
 
 
 def said_in(name: str, text: str) -> Said:

@@ -163,16 +163,10 @@ def _said(element: model.ContentElement) -> str:
 
 
 PACKAGES = {
-    "pysubs2, srt": _by_pysubs2("srt"),
-    "pysubs2, vtt": _by_pysubs2("vtt"),
-    "pysubs2, ass": _by_pysubs2("ass"),
-    "pysubs2, ssa": _by_pysubs2("ssa"),
-    "webvtt-py, vtt": _by_webvtt(),
-    "pycaption, srt": _by_pycaption("srt"),
-    "pycaption, vtt": _by_pycaption("vtt"),
-    "ttconv, srt": _by_ttconv("srt"),
-    "ttconv, vtt": _by_ttconv("vtt"),
-}
+    "pysubs2, srt": _by_pysubs2("srt"), "pysubs2, vtt": _by_pysubs2("vtt"), "pysubs2, ass": _by_pysubs2("ass"),
+    "pysubs2, ssa": _by_pysubs2("ssa"), "webvtt-py, vtt": _by_webvtt(), "pycaption, srt": _by_pycaption("srt"),
+    "pycaption, vtt": _by_pycaption("vtt"), "ttconv, srt": _by_ttconv("srt"), "ttconv, vtt": _by_ttconv("vtt"),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("package", PACKAGES)

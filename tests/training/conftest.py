@@ -11,11 +11,7 @@ from t5punct.training.config import DataConfig, LossConfig, OptimConfig, TrainCo
 @pytest.fixture
 def config(tmp_path: Path, tiny_data: Path, tiny_tokenizer_folder: Path) -> TrainConfig:
     return TrainConfig(
-        output=str(tmp_path / "run"),
-        tokenizer=str(tiny_tokenizer_folder),
-        fresh=TINY_SHAPE,
-        data=DataConfig(str(tiny_data), batch_tokens=600),
-        optim=OptimConfig(lr=3e-3, warmup_steps=2, max_steps=4),
-        loss=LossConfig(tagger_weight=0.5),
-        log_every_steps=2,
-    )
+        output=str(tmp_path / "run"), tokenizer=str(tiny_tokenizer_folder), fresh=TINY_SHAPE,
+        data=DataConfig(str(tiny_data), batch_tokens=600), optim=OptimConfig(lr=3e-3, warmup_steps=2, max_steps=4),
+        loss=LossConfig(tagger_weight=0.5), log_every_steps=2,
+    )  # fmt: skip

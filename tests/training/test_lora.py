@@ -26,13 +26,9 @@ peft = pytest.importorskip("peft")
 def adapted(config: TrainConfig, tiny_model: models.Model, tmp_path: Path) -> Iterator[TrainConfig]:
     models.save(tiny_model, tmp_path / "base")
     yield replace(
-        config,
-        init_from=str(tmp_path / "base"),
-        tokenizer=None,
-        lora=LoraConfig(rank=3, dropout=0.1),
-        optim=OptimConfig(lr=1e-2, warmup_steps=0, max_steps=6),
-        validation=ValidationConfig(every_steps=3),
-    )
+        config, init_from=str(tmp_path / "base"), tokenizer=None, lora=LoraConfig(rank=3, dropout=0.1),
+        optim=OptimConfig(lr=1e-2, warmup_steps=0, max_steps=6), validation=ValidationConfig(every_steps=3),
+    )  # fmt: skip
 
 
 def test_adapters_merge_as_peft_merges_them(tiny_model: models.Model) -> None:

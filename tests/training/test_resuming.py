@@ -49,14 +49,10 @@ def test_other_settings_are_refused_with_both_values(begun: TrainConfig) -> None
 def test_how_long_and_how_it_is_watched_may_change(begun: TrainConfig) -> None:
     build(
         replace(
-            begun,
-            optim=replace(begun.optim, max_steps=9),
-            validation=ValidationConfig(every_steps=3),
-            loss=LossConfig(tagger_weight=1.0),
-            checkpoint_every_steps=1,
-            log_every_steps=1,
+            begun, optim=replace(begun.optim, max_steps=9), validation=ValidationConfig(every_steps=3),
+            loss=LossConfig(tagger_weight=1.0), checkpoint_every_steps=1, log_every_steps=1,
         )
-    )
+    )  # fmt: skip
 
 
 def test_another_number_of_processes_is_refused() -> None:

@@ -64,17 +64,13 @@ def texts(path: Path, pauses_ms: tuple[int, ...] = (), **options: str) -> list[s
 @pytest.mark.parametrize(
     ("name", "content", "wanted"),
     [
-        ("talk.srt", SRT, SAID),
-        ("talk.vtt", VTT, "So we went home."),
-        ("talk.srt", SRT.replace("\n", "\r\n"), SAID),
-        ("whisper.json", json.dumps(WHISPER), HEARD),
-        ("whisper.json", json.dumps(WHISPER, indent=2), HEARD),
-        ("whisperx.json", json.dumps(WHISPERX), HEARD),
-        ("verbose.json", json.dumps(VERBOSE), HEARD),
+        ("talk.srt", SRT, SAID), ("talk.vtt", VTT, "So we went home."), ("talk.srt", SRT.replace("\n", "\r\n"), SAID),
+        ("whisper.json", json.dumps(WHISPER), HEARD), ("whisper.json", json.dumps(WHISPER, indent=2), HEARD),
+        ("whisperx.json", json.dumps(WHISPERX), HEARD), ("verbose.json", json.dumps(VERBOSE), HEARD),
         ("whisper.tsv", "start\tend\ttext\n0\t900\tHello, there.\n1900\t2400\tSo what?\n", HEARD),
         ("words.ctm", "a 1 0.0 0.4 Hello,\na 1 0.5 0.4 there.\n", "Hello, there."),
     ],
-)
+)  # fmt: skip
 def test_a_transcript_is_one_document_of_what_was_said(tmp_path: Path, name: str, content: str, wanted: str) -> None:
     (tmp_path / name).write_bytes(content.encode())
     assert texts(tmp_path / name) == [wanted]

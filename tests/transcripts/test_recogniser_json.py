@@ -165,21 +165,8 @@ def test_words_that_a_recogniser_splits_are_read_where_they_are_whole() -> None:
     said = "profits grew by 50% we are well-known"
     pieces = [" profits", " grew", " by", " 50", "%", " we", " are", " well", "-known"]
     tokens = [
-        "[_BEG_]",
-        " prof",
-        "its",
-        " gr",
-        "ew",
-        " by",
-        " 50",
-        "%",
-        " we",
-        " are",
-        " well",
-        "-",
-        "known",
-        "[_TT_150]",
-    ]
+        "[_BEG_]", " prof", "its", " gr", "ew", " by", " 50", "%", " we", " are", " well", "-", "known", "[_TT_150]",
+    ]  # fmt: skip
     segment = {"start": 0.0, "end": 3.0, "text": f" {said}", "words": [{"word": one, "start": 0.5} for one in pieces]}
     for more in ({}, {"tokens": [{"text": one, "offset": 1} for one in tokens]}):
         text = json.dumps({"text": said, "segments": [segment | more]})
@@ -190,13 +177,8 @@ def test_words_that_a_recogniser_splits_are_read_where_they_are_whole() -> None:
         made = json.loads(written(text, new))
         assert made["text"] == made["segments"][0]["text"].strip() == " ".join(new)
         assert [word["word"] for word in made["segments"][0]["words"]][3:] == [
-            " 50",
-            "%.",
-            " We",
-            " are",
-            " well",
-            "-known.",
-        ]
+            " 50", "%.", " We", " are", " well", "-known.",
+        ]  # fmt: skip
 
 
 def test_a_string_that_says_something_else_stays_as_it_is() -> None:
@@ -231,16 +213,12 @@ def test_quotes_and_brackets_belong_to_each_place() -> None:
 @pytest.mark.parametrize(
     ("new", "pieces", "expected"),
     [
-        ('He "hello",', 'he| "|hel|lo|"', 'He| "|Hel|lo,|"'),
-        ("He 'hello',", "he| '|hel|lo|'", "He| '|Hel|lo,|'"),
-        ("He (hello),", "he| (|hel|lo|)", "He| (|Hel|lo,|)"),
-        ("'Quote me'.", "quote| me", "Quote| me."),
-        ("'Quote me'.", " '|quo|te| me|'", " '|Quo|te| me.|'"),
-        ("Quote me.", " '|quo|te| me|'", " '|Quo|te| me.|'"),
-        ("'Quote me'.", "quo|te| me", "Quo|te| me."),
-        ("O'clock dogs'.", "o|'|clock| dogs", "O|'|clock| dogs."),
+        ('He "hello",', 'he| "|hel|lo|"', 'He| "|Hel|lo,|"'), ("He 'hello',", "he| '|hel|lo|'", "He| '|Hel|lo,|'"),
+        ("He (hello),", "he| (|hel|lo|)", "He| (|Hel|lo,|)"), ("'Quote me'.", "quote| me", "Quote| me."),
+        ("'Quote me'.", " '|quo|te| me|'", " '|Quo|te| me.|'"), ("Quote me.", " '|quo|te| me|'", " '|Quo|te| me.|'"),
+        ("'Quote me'.", "quo|te| me", "Quo|te| me."), ("O'clock dogs'.", "o|'|clock| dogs", "O|'|clock| dogs."),
     ],
-)
+)  # fmt: skip
 def test_pieces_of_quoted_words_get_their_marks(new: str, pieces: str, expected: str) -> None:
     text = json.dumps({"text": new.rstrip(".,").lower(), "words": [{"word": piece} for piece in pieces.split("|")]})
     assert written(text) == text

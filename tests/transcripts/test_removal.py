@@ -53,19 +53,12 @@ def _without(text: str, format_name: str = "text", to: str | None = None) -> str
 @pytest.mark.parametrize(
     ("text", "left"),
     [
-        ("we um know", "we know"),
-        ("um we know um", "we know"),
-        ("we um\nknow", "we\nknow"),
-        ("we\num know", "we\nknow"),
-        ("we\num\nknow\n", "we\nknow\n"),
-        ("we um uh know\n", "we know\n"),
-        ("we\n\num\n\nknow", "we\n\n\nknow"),
-        ("um", ""),
-        ("JOHN: um yes\n", "JOHN: yes\n"),
-        ("so um [laughs] yes", "so [laughs] yes"),
-        ("we know", "we know"),
+        ("we um know", "we know"), ("um we know um", "we know"), ("we um\nknow", "we\nknow"),
+        ("we\num know", "we\nknow"), ("we\num\nknow\n", "we\nknow\n"), ("we um uh know\n", "we know\n"),
+        ("we\n\num\n\nknow", "we\n\n\nknow"), ("um", ""), ("JOHN: um yes\n", "JOHN: yes\n"),
+        ("so um [laughs] yes", "so [laughs] yes"), ("we know", "we know"),
     ],
-)
+)  # fmt: skip
 def test_white_space_is_joined(text: str, left: str) -> None:
     assert _without(text) == left
 
@@ -127,12 +120,8 @@ def test_words_as_json_list_what_was_removed() -> None:
     assert found["removed"][0] == {"word": "um", "start": 1.0}
     own = _without(SRT, "srt")
     assert [own[word["start_char"] : word["end_char"]] for word in found["words"]] == [
-        "we",
-        "know",
-        "this",
-        "now",
-        "yes",
-    ]
+        "we", "know", "this", "now", "yes",
+    ]  # fmt: skip
     assert "removed" not in json.loads(_without("we know", "text", "json"))
 
 

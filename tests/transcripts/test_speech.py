@@ -29,21 +29,13 @@ def _is_shown(item: Item) -> bool:
 @pytest.mark.parametrize(
     ("line", "shown"),
     [
-        ("<i>MARY: so</i> it is", "[MARY:] so it is"),
-        ("<i>MARY:</i> so", "[MARY:] so"),
-        ("<b>MA</b>RY: so", "[MARY:] so"),
-        ("{\\an8}JOHN: so", "[JOHN:] so"),
-        ("&gt;&gt; so", "[>>] so"),
-        ("&gt;&gt;so", "[>>] so"),
-        (">>JOHN: so", "[>>JOHN:] so"),
-        (">>so", "[>>] so"),
-        ("<i>- no</i>", "[-] no"),
-        ("yes <i>[laughs]</i> no", "yes [[laughs]] no"),
-        ("<i>[door opens]</i>", "[[door opens]]"),
-        ("{\\an8}♪ so it goes ♪", "[♪] so it goes [♪]"),
-        ("a <i>MARY: so</i>", "a MARY so"),
+        ("<i>MARY: so</i> it is", "[MARY:] so it is"), ("<i>MARY:</i> so", "[MARY:] so"),
+        ("<b>MA</b>RY: so", "[MARY:] so"), ("{\\an8}JOHN: so", "[JOHN:] so"), ("&gt;&gt; so", "[>>] so"),
+        ("&gt;&gt;so", "[>>] so"), (">>JOHN: so", "[>>JOHN:] so"), (">>so", "[>>] so"), ("<i>- no</i>", "[-] no"),
+        ("yes <i>[laughs]</i> no", "yes [[laughs]] no"), ("<i>[door opens]</i>", "[[door opens]]"),
+        ("{\\an8}♪ so it goes ♪", "[♪] so it goes [♪]"), ("a <i>MARY: so</i>", "a MARY so"),
     ],
-)
+)  # fmt: skip
 def test_labels_and_directions_are_seen_behind_tags(line: str, shown: str) -> None:
     assert " ".join(_shown(list(read_line(line, markup=TAGS, dashes=True)))) == shown
 

@@ -395,13 +395,8 @@ def test_silences_are_known_across_cues() -> None:
     items = list(add_pauses(transcript_of(io.StringIO(SRT), "srt").items, [1500]))
     assert [item.word.pause for item in items if isinstance(item, SpokenWord)] == [False, False, True] + 3 * [False]
     assert [item.raw for item in items if isinstance(item, SpokenWord)] == [
-        "so",
-        "what.",
-        "fine",
-        "and",
-        "&amp;",
-        "you?",
-    ]
+        "so", "what.", "fine", "and", "&amp;", "you?",
+    ]  # fmt: skip
 
 
 def test_capitals_of_the_input_can_be_kept() -> None:

@@ -27,13 +27,8 @@ case_distributions = st.dictionaries(
     st.sampled_from([case.value for case in Case]), st.integers(1, 4).map(float), min_size=1
 ).map(Distribution.of)
 votes = st.builds(
-    Vote,
-    distributions,
-    case_distributions,
-    st.sampled_from([0.0, 0.5, 1.0]),
-    st.integers(0, 20),
-    st.integers(0, 20),
-)
+    Vote, distributions, case_distributions, st.sampled_from([0.0, 0.5, 1.0]), st.integers(0, 20), st.integers(0, 20),
+)  # fmt: skip
 slots = st.lists(votes, min_size=1, max_size=6)
 
 

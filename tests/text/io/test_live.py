@@ -72,16 +72,10 @@ def test_events_have_times_in_milliseconds() -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        b"we know\n",
-        b"[1]\n",
-        b'{"text": "we"}\n',
-        b'{"word": "we", "end": "soon"}\n',
-        b'{"word": null}\n',
-        b'{"word": "we", "start": 1e400}\n',
-        b'{"word": "\\ud800"}\n',
-        b"[" * 60_000 + b"\n",
+        b"we know\n", b"[1]\n", b'{"text": "we"}\n', b'{"word": "we", "end": "soon"}\n', b'{"word": null}\n',
+        b'{"word": "we", "start": 1e400}\n', b'{"word": "\\ud800"}\n', b"[" * 60_000 + b"\n",
     ],
-)
+)  # fmt: skip
 def test_a_line_that_is_no_event_is_told_and_ends_nothing(line: bytes) -> None:
     event = b'{"word": "we"}\n'
     for descriptor in _piped([event + line + event]):
