@@ -20,7 +20,8 @@ export TOKENIZERS_PARALLELISM = false
 
 CORPUS ?= ../shared/corpus
 PROCESSES ?= 2
-# many tests wait for other processes, so two at a time take little more than half as long; a file's tests stay together
+# many tests wait for other processes, so two at a time take little more than half as long; a file's tests stay together, and
+# files come by their names: by their numbers of tests, as xdist would have it, those of minutes (tests/system) came last
 TEST_PROCESSES ?= 2
 
 .PHONY: demo finetune-demo test check bench fuzz model model-pupils model-multi setup clean
@@ -40,7 +41,7 @@ finetune-demo: setup
 	sed -n '/^## Against/,/^## Course/{/^## Course/!p}' $(DEMO)/run/report.md
 
 test: setup
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist loadfile
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist loadfile --no-loadscope-reorder
 
 check: setup
 	$(BIN)/ruff check .
