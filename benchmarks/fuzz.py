@@ -37,8 +37,8 @@ BARS = (("files", "n_files", 1_000_000), ("words", "n_words", 10_000_000))
 PAGE = """# Files by chance
 
 `{command}`: every reader and `annotate`, on files by
-chance (`tests/fuzz/`), with marks and capitals by chance in place of a model's. Of each file only marks and capitals may
-change, what is written is read again with the same words, and the same decisions give the same file again. One process;
+chance (`tests/fuzz/`), with marks and capitals by chance in place of a model's. Of each file only marks and capitals
+may change, what is written is read again with the same words, and the same decisions give it again. One process;
 the seconds are of its processor. Counted is revision {revision} of what is fuzzed, rounds {first} to {last}; the same
 command goes on from there.
 

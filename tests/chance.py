@@ -6,6 +6,7 @@ import io
 import random
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from itertools import count
 from types import SimpleNamespace
 
@@ -20,9 +21,11 @@ from t5punct.windows.plan import View
 from t5punct.windows.votes import Distribution, Vote
 
 LABELS = ("", ",", ".", "?!", "-")
+_CASES, _RENDER, _ALPHABET = (*Case,), RenderConfig(), Alphabet()
 _LABELS_OF_VOTES = ("", "", ",", ".", "?", "!", ";", "-", "...", "?!", DISFLUENT)  # `JOHN:` would be a label
 
 
+@lru_cache(maxsize=4)  # a check reads a file several times
 def reading(text: str, name: str, alphabet: Alphabet | None = None) -> Transcript:
     """A file of a format."""
     return transcript_of(io.StringIO(text, newline="\n"), name, alphabet)
@@ -36,8 +39,8 @@ def annotated(words: Iterable[Word], seed: int) -> Iterator[AnnotatedWord]:
     """Words with marks and case by chance."""
     rng = random.Random(seed)
     for word in words:
-        decision = Decision(rng.choice(LABELS), rng.choice(list(Case)), 1.0, 1.0)
-        written = render_word(word, decision, RenderConfig(), Alphabet())
+        decision = Decision(rng.choice(LABELS), rng.choice(_CASES), 1.0, 1.0)
+        written = render_word(word, decision, _RENDER, _ALPHABET)
         yield AnnotatedWord(word.text, written.text, written.label, written.case.value, 1.0, 1.0)
 
 

@@ -45,7 +45,7 @@ _HEARD = (
 )
 _UNHEARD = "inaudible|unintelligible|indiscernible|indistinct|crosstalk|foreign|blank_audio"
 _DIRECTION = re.compile(
-    rf"(?<!\S)(?:\[[^\W\d_][^\[\]]{{0,60}}\]|\((?:{_HEARD}|{_UNHEARD})\)|(?P<time>{_BRACKETED})|[♪♫]+)(?!\S)\s*",
+    rf"(?<!\S)(?:\[[^\W\d_][^\[\]]{{0,60}}\]|\((?:{_HEARD}|{_UNHEARD})\)|(?P<time>{_BRACKETED})|[♪♫]+[,.?!:;…]*)(?!\S)\s*",
     re.IGNORECASE,
 )
 _IS_UNHEARD = re.compile(rf"[\[(](?:{_UNHEARD})\b", re.IGNORECASE)

@@ -2,7 +2,7 @@
 
 >>> greeting = joined(("so", "we"), " ", repeated(("a", "b"), 3))
 >>> greeting(Random(4))
-'so bab'
+'so ab'
 """
 
 from __future__ import annotations

@@ -82,7 +82,7 @@ def deepgram(parts: list[Words]) -> Any:
 def aws(parts: list[Words]) -> Any:
     items, text = list[dict[str, Any]](), ""
     for number, word in enumerate(word for words in parts for word in words):
-        stem = word.rstrip(",?") if word not in _MARKS else "so"
+        stem = word.rstrip(",.?!-%") or "so"
         kinds = [("pronunciation", stem), *(("punctuation", mark) for mark in word[len(stem) :])]
         for kind, content in kinds:
             times = {"start_time": f"{number}.0", "end_time": f"{number}.5"} if kind == "pronunciation" else {}

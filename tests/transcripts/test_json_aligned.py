@@ -154,3 +154,13 @@ def test_of_the_orders_the_one_in_which_most_is_found_counts() -> None:
     assert align_words([HeardWord(word.normal) for word in wrong_times], wrong_times) == [
         Match((n,), (n,)) for n in range(3)
     ]
+
+
+@pytest.mark.parametrize("marks", ["", " -", ".", "?"])
+def test_a_mark_behind_a_hyphen_with_a_token_of_its_own_goes(marks: str) -> None:
+    found = RecogniserJson.read(
+        '{"text": "so-. we", "words": [{"word": "so"}, {"word": "-"}, {"word": "."}, {"word": "we"}]}'
+    )
+    value = json.loads(written(found, [f"So-{marks}", "we"]))
+    assert value["text"] == f"So-{marks} we"
+    assert "".join(word["word"] for word in value["words"]) == f"So-{marks}we"
