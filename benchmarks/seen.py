@@ -58,10 +58,8 @@ def as_read(text: str) -> str:
 
 
 def sources(run: Path) -> Iterator[str]:
-    """The sources of the chunks that a run was trained on; none of a run that copied random tokens."""
+    """The sources of the chunks that a run was trained on."""
     trained = config.load(TrainConfig, run / TRAIN_FILE)
-    if trained.data.copying.steps:
-        return
     state = TrainState(**json.loads((run / STATE_FILE).read_text(encoding="utf-8")))
     rows: Any = load_from_disk(str(Path(trained.data.path) / "train"))
     examples = ChunkExamples(rows, load_tokenizer(run, read_task(run)), trained.data, trained.seed)

@@ -38,26 +38,6 @@ def _at_least(least: float, config: Any, section: str, *names: str) -> None:
 
 
 @dataclass(frozen=True)
-class CopyConfig:
-    """The copying warm-up: random token sequences to be written as they are read."""
-
-    steps: int = 0  # 0 trains on data.path instead
-    n_ids: int = 1000
-    min_tokens: int = 6
-    max_tokens: int = 24
-
-    def __post_init__(self) -> None:
-        _at_least(0, self, "data.copying.", "steps")
-        _at_least(1, self, "data.copying.", "n_ids")
-        if not 1 <= self.min_tokens <= self.max_tokens:
-            raise ConfigError(
-                f"copying of {self.min_tokens} to {self.max_tokens} tokens",
-                expected="1 <= min_tokens <= max_tokens",
-                fix="set data.copying.min_tokens and data.copying.max_tokens",
-            )
-
-
-@dataclass(frozen=True)
 class QuestionConfig:
     """Examples of the sentinel task among the others: one slot asked about, with little right context."""
 
@@ -83,7 +63,6 @@ class DataConfig:
     path: str = ""  # a folder made by `t5punct prepare`
     batch_tokens: int = 3072  # source tokens of one batch on one process, padding included
     workers: int = 0
-    copying: CopyConfig = field(default_factory=CopyConfig)
     questions: QuestionConfig = field(default_factory=QuestionConfig)
     noise: NoiseConfig = field(default_factory=NoiseConfig)
     disfluencies: DisfluencyConfig = field(default_factory=DisfluencyConfig)
@@ -314,7 +293,7 @@ class TrainConfig:
             raise ConfigError(f"pieces_of {self.pieces_of} without pieces", expected="how many more", fix="set pieces")
         _at_least(0, self, "", "checkpoint_every_steps", "seed")
         _at_least(1, self, "", "log_every_steps", "pieces", "decoder_layers", "keep")
-        if not self.data.path and not self.data.copying.steps:
+        if not self.data.path:
             raise ConfigError("no training data", expected="data.path=FOLDER", fix="run `t5punct prepare` first")
         if self.validation.score == "tag_loss" and not self.loss.tagger_weight:
             raise ConfigError(

@@ -11,7 +11,7 @@ from t5punct.t5.task import TaskConfig
 from t5punct.t5.tokenization import TaskTokenizer
 from t5punct.training.config import DataConfig, QuestionConfig
 from t5punct.training.examples.disfluencies import DisfluencyConfig
-from t5punct.training.examples.example import IGNORED, ChunkExamples, CopyExamples
+from t5punct.training.examples.example import IGNORED, ChunkExamples
 from t5punct.training.examples.noise import NoiseConfig
 
 
@@ -111,26 +111,6 @@ def test_a_task_with_fewer_marks_and_no_capitals_takes_the_same_data(tiny_tokeni
     assert example.target == tokenizer.target("we know it stop now right".split(), ["", "", "", "", ".", "?"])
     assert example.marks == (0, 0, 0, 0, 2, 3)
     assert len(example.word_ends) == 6
-
-
-def test_copying_writes_what_it_reads(tiny_model: Model) -> None:
-    examples = CopyExamples(50, tiny_model.tokenizer, n_ids=40, min_tokens=3, max_tokens=9)
-    for index in range(50):
-        example = examples[index]
-        assert example.source == example.target == examples[index].source  # the same each time it is asked for
-        assert example.source[-1] == tiny_model.tokenizer.eos_id
-        assert 3 <= len(example.source) - 1 == examples.lengths[index] <= 9
-        assert all(3 <= token < 43 for token in example.source[:-1])
-        assert set(example.marks) == {IGNORED}
-    assert len(examples) == 50
-    assert len({examples[index].source for index in range(50)}) == 50
-
-
-def test_copying_more_ids_than_there_are_is_refused(tiny_model: Model) -> None:
-    size = len(tiny_model.tokenizer.tokenizer)
-    CopyExamples(1, tiny_model.tokenizer, size - 3, 3, 9)
-    with pytest.raises(ConfigError, match=rf"{size - 2} token ids to copy; expected at most {size - 3}, .*n_ids"):
-        CopyExamples(1, tiny_model.tokenizer, size - 2, 3, 9)
 
 
 def test_questions_ask_about_one_slot_with_little_right_context(tiny_model: Model) -> None:

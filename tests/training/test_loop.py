@@ -15,7 +15,7 @@ from t5punct import config as settings
 from t5punct import model as models
 from t5punct.errors import ConfigError, InputError, ModelError
 from t5punct.t5.task import TaskConfig
-from t5punct.training.config import CopyConfig, DataConfig, LossConfig, OptimConfig, QuestionConfig, TrainConfig
+from t5punct.training.config import DataConfig, LossConfig, OptimConfig, QuestionConfig, TrainConfig
 from t5punct.training.data.prepare import PrepareConfig
 from t5punct.training.loop import train as loop
 from t5punct.training.loop.optimisers import build_optimisers, freeze
@@ -95,14 +95,6 @@ def test_accumulated_batches_are_one_step_with_their_mean_gradient(config: Train
     for name, gradient in expected.items():
         torch.testing.assert_close(seen[name], gradient, rtol=1e-4, atol=1e-6)
     assert any(not torch.equal(value, before[name]) for name, value in weights(run).items())
-
-
-def test_copying_needs_no_data(config: TrainConfig) -> None:
-    copying = DataConfig(batch_tokens=100, copying=CopyConfig(steps=3, n_ids=50, min_tokens=3, max_tokens=8))
-    folder = train(replace(config, data=copying, optim=OptimConfig(), log_every_steps=1))
-    log = log_of(folder)
-    assert [line["step"] for line in log] == [1, 2, 3]
-    assert all(line["tag_loss"] == 0.0 for line in log)
 
 
 def test_a_later_stage_starts_from_a_folder(config: TrainConfig, tmp_path: Path) -> None:
@@ -185,35 +177,13 @@ def test_settings_that_cannot_work_are_refused(config: TrainConfig, tmp_path: Pa
 
 
 IMPOSSIBLE = [
-    "fresh.feed_forward_proj=foo",
-    "fresh.d_model=0",
-    "fresh.d_model=-4",
-    "fresh.num_layers=0",
-    "fresh.dropout_rate=1",
-    "data.workers=-1",
-    "data.batch_tokens=0",
-    "data.copying.steps=-1",
-    "data.copying.n_ids=0",
-    "data.copying.min_tokens=30",
-    "data.copying.min_tokens=0",
-    "optim.accumulation_steps=0",
-    "optim.epochs=0",
-    "optim.lr=-1",
-    "optim.lr=nan",
-    "optim.embedding_lr=-1",
-    "optim.warmup_steps=-1",
-    "optim.max_steps=-1",
-    "optim.beta2=1",
-    "loss.tagger_weight=-1",
-    "loss.label_smoothing=1",
-    "validation.every_steps=-1",
-    "validation.max_words=0",
-    "checkpoint_every_steps=-1",
-    "log_every_steps=0",
-    "seed=-1",
-    "task.marks=ab",
+    "fresh.feed_forward_proj=foo", "fresh.d_model=0", "fresh.d_model=-4", "fresh.num_layers=0",
+    "fresh.dropout_rate=1", "data.workers=-1", "data.batch_tokens=0", "optim.accumulation_steps=0", "optim.epochs=0",
+    "optim.lr=-1", "optim.lr=nan", "optim.embedding_lr=-1", "optim.warmup_steps=-1", "optim.max_steps=-1",
+    "optim.beta2=1", "loss.tagger_weight=-1", "loss.label_smoothing=1", "validation.every_steps=-1",
+    "validation.max_words=0", "checkpoint_every_steps=-1", "log_every_steps=0", "seed=-1", "task.marks=ab",
     "task.prefix='{foo}'",
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("override", IMPOSSIBLE)

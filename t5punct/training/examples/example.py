@@ -254,33 +254,3 @@ def _without_pauses(source: str) -> tuple[list[str], list[int]]:
             words.append(piece)
             pauses.append(0)
     return words, pauses
-
-
-class CopyExamples(Dataset[Example]):
-    """Random token sequences whose target is the source.
-
-    T5's cross-attention has no positions and must learn from content where the next word stands in the source; copying
-    noise teaches exactly that, much sooner than text does.
-    """
-
-    def __init__(self, n_examples: int, tokenizer: TaskTokenizer, n_ids: int, min_tokens: int, max_tokens: int) -> None:
-        if 3 + n_ids > len(tokenizer.tokenizer):
-            raise ConfigError(
-                f"{n_ids} token ids to copy",
-                expected=f"at most {len(tokenizer.tokenizer) - 3}, the tokenizer's own",
-                fix="lower data.copying.n_ids",
-            )
-        rng = random.Random(0)
-        self.tokenizer, self.n_ids, self.epoch = tokenizer, n_ids, 0
-        self.lengths = [rng.randint(min_tokens, max_tokens) for _ in range(n_examples)]
-
-    def __len__(self) -> int:
-        return len(self.lengths)
-
-    def __getitem__(self, index: int) -> Example:
-        rng = random.Random(index)
-        length = self.lengths[index]
-        ids = tuple(rng.randrange(3, 3 + self.n_ids) for _ in range(length))  # 0-2: pad, end, unknown
-        whole = (*ids, self.tokenizer.eos_id)
-        ignored = (IGNORED,) * length
-        return Example(whole, whole, (), tuple(range(length)), ignored, ignored)

@@ -22,7 +22,7 @@ from ..data.prepare import PrepareConfig
 from ..start.suitability import check_case
 from ..teacher.labels import Labels, is_labels
 from .batches import BatchSampler, make_collator
-from .example import ChunkExamples, CopyExamples
+from .example import ChunkExamples
 
 if TYPE_CHECKING:
     import torch
@@ -36,22 +36,16 @@ def load_data(
     """Return the sampler of a run's batches, and the loader that reads them."""
     import torch
 
-    examples: CopyExamples | ChunkExamples
-    copying = config.data.copying
-    if copying.steps:
-        n_examples = copying.steps * max(1, 2 * config.data.batch_tokens // copying.min_tokens)
-        examples = CopyExamples(n_examples, model.tokenizer, copying.n_ids, copying.min_tokens, copying.max_tokens)
-    else:
-        check_case(config.data.path, read_prepare_config(config.data.path), model.task)
-        rows = rows_of(config.data.path, "train")
-        if rows is None:
-            raise InputError(
-                f"no examples in {config.data.path}", expected="a split `train` with chunks", fix="prepare more text"
-            )
-        labels = labels_of(config.teacher)
-        examples = ChunkExamples(rows, model.tokenizer, config.data, config.seed, labels)
-        if labels is not None:
-            labels.check(fingerprint(examples), len(rows), (NO_LABEL, *model.task.slot_marks))
+    check_case(config.data.path, read_prepare_config(config.data.path), model.task)
+    rows = rows_of(config.data.path, "train")
+    if rows is None:
+        raise InputError(
+            f"no examples in {config.data.path}", expected="a split `train` with chunks", fix="prepare more text"
+        )
+    labels = labels_of(config.teacher)
+    examples = ChunkExamples(rows, model.tokenizer, config.data, config.seed, labels)
+    if labels is not None:
+        labels.check(fingerprint(examples), len(rows), (NO_LABEL, *model.task.slot_marks))
     sampler = BatchSampler(examples.lengths, config.data.batch_tokens, config.seed, n_processes)
     loader = torch.utils.data.DataLoader(
         examples,
@@ -75,10 +69,8 @@ def read_prepare_config(path: str) -> PrepareConfig | None:
     return settings.load_plain(PrepareConfig, file) if path and file.is_file() else None
 
 
-def fingerprint(examples: object) -> str:
+def fingerprint(examples: ChunkExamples) -> str:
     """Return a data set's fingerprint: a hash of some of its chunks and of their number; one made anew has another."""
-    if not isinstance(examples, ChunkExamples):
-        return ""
     rows = examples.rows
     some = rows[:: max(1, len(rows) // _HASHED_CHUNKS)]
     return hashlib.sha256(json.dumps([len(rows), some], sort_keys=True).encode()).hexdigest()[:16]

@@ -11,7 +11,7 @@ import logging
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from safetensors.torch import load_file
 
@@ -71,8 +71,9 @@ def build(config: TrainConfig) -> Run:
     model = make_starting_model(config)
     validator = _validator(config)
     sampler, loader = load_data(config, model, accelerator.num_processes)
-    state = TrainState(processes=accelerator.num_processes, data=fingerprint(loader.dataset))
-    model = _ready_model(config, model, loader.dataset, accelerator)
+    examples = cast(ChunkExamples, loader.dataset)
+    state = TrainState(processes=accelerator.num_processes, data=fingerprint(examples))
+    model = _ready_model(config, model, examples, accelerator)
     plain = PlainModel(model, config.lora, accelerator)
     objective = _objective(config, model)
     if model.tagger is not None and objective.tagger is None and accelerator.is_main_process:
@@ -80,7 +81,7 @@ def build(config: TrainConfig) -> Run:
     model = replace(model, tagger=objective.tagger)
     optimisers = build_optimisers(objective, config.optim)
     per_epoch = -(-len(sampler) // (accelerator.num_processes * config.optim.accumulation_steps))
-    n_steps = config.optim.max_steps or config.data.copying.steps or per_epoch * config.optim.epochs
+    n_steps = config.optim.max_steps or per_epoch * config.optim.epochs
     for warning in warm_up_warnings(config.optim, n_steps):
         if accelerator.is_main_process:
             _log.warning("%s", warning)
@@ -112,17 +113,16 @@ def _accelerator(config: TrainConfig) -> Any:
     return accelerator
 
 
-def _ready_model(config: TrainConfig, model: models.Model, examples: object, accelerator: Any) -> models.Model:
+def _ready_model(config: TrainConfig, model: models.Model, examples: ChunkExamples, accelerator: Any) -> models.Model:
     """The model with what is fitted and noted before the first step, set up for this machine."""
-    if isinstance(examples, ChunkExamples):
-        if config.data.questions.share:
-            model = model.with_task(classifies=True, unmarked_odds=examples.unmarked_odds())
-        if not config.resume:
-            for warning in check_suitable(examples, config.init_from or str(config.tokenizer)):
-                if accelerator.is_main_process:
-                    _log.warning("%s", warning)
-            if config.fit.tagger_words and model.tagger is None:
-                model = replace(model, tagger=fit_tagger(model, examples, config.fit.tagger_words))
+    if config.data.questions.share:
+        model = model.with_task(classifies=True, unmarked_odds=examples.unmarked_odds())
+    if not config.resume:
+        for warning in check_suitable(examples, config.init_from or str(config.tokenizer)):
+            if accelerator.is_main_process:
+                _log.warning("%s", warning)
+        if config.fit.tagger_words and model.tagger is None:
+            model = replace(model, tagger=fit_tagger(model, examples, config.fit.tagger_words))
     network: Any = model.network
     if accelerator.device.type == "cpu":  # with gradients a quarter faster there than torch's fused attention
         with without_advice():  # MPNet has only this one
@@ -167,5 +167,5 @@ def _resume(run: Run) -> None:
 def _validator(config: TrainConfig) -> Validator | None:
     if not config.validation.every_steps:
         return None
-    rows = None if config.data.copying.steps else rows_of(config.data.path, "validation")
+    rows = rows_of(config.data.path, "validation")
     return Validator(config.validation, rows, config.data.batch_tokens, score_of(config), config.loss.decoder)
