@@ -19,9 +19,10 @@ from ..errors import InputError, T5PunctError, first_line
 from ..punctuator import Punctuator
 from ..text.io.outputs import named_place, open_writer
 from ..text.render import REMOVE, AnnotatedWord
+from ..text.spaces import check_spaced
 from ..text.words import Word
 from ..transcripts.formats import Transcript, read_transcript
-from ..transcripts.items import Kept
+from ..transcripts.items import Kept, SpokenWord
 from ..transcripts.pauses import add_pauses
 from ..transcripts.terms import Terms, apply_terms
 from ..transcripts.writers import WriterConfig, beside_a_page, check_removal, check_said, pieces_of, written_pieces
@@ -94,10 +95,15 @@ class Work:
 
     def read(self, source: str, format: str | None) -> Transcript:
         """Return a file, prepared."""
-        return self.prepare(read_transcript(source, format=format, alphabet=self._punctuator.model.task.alphabet))
+        alphabet = self._punctuator.model.task.alphabet
+        return self.prepare(read_transcript(source, format=format, alphabet=alphabet), source)
 
-    def prepare(self, transcript: Transcript) -> Transcript:
-        """Return a transcript whose words know of pauses if the model does, and of the user's terms."""
+    def prepare(self, transcript: Transcript, source: str) -> Transcript:
+        """Return a transcript whose words know of pauses if the model does, and of the user's terms.
+
+        Raises InputError for a language without spaces.
+        """
+        check_spaced((item.word.text for item in transcript.items if isinstance(item, SpokenWord)), source)
         terms = self._terms
         if pauses_ms := self._punctuator.model.task.pauses_ms:
             transcript = transcript.with_items(lambda items: add_pauses(items, pauses_ms))

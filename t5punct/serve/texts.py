@@ -76,7 +76,7 @@ def answer_of(body: Body, request: TextRequest, engine: Engine, max_words: int) 
     work, name = Work(asked, request.writer, request.terms), body.name or "the text"
     lines = decode(io.BytesIO(body.data), name, keep_bom=True)
     format = request.format or _shown(body)
-    transcript = work.prepare(read_lines_as(lines, name, format, asked.model.task.alphabet))
+    transcript = work.prepare(read_lines_as(lines, name, format, asked.model.task.alphabet), name)
     texts = transcript.texts
     if (n_words := sum(map(len, texts))) > max_words:
         raise TooLongError(f"{n_words} words", expected=f"at most {max_words}", fix="send it in parts")

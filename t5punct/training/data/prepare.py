@@ -20,6 +20,7 @@ from typing import Any
 from ... import config as settings
 from ...errors import ConfigError, InputError, T5PunctError
 from ...t5.task import ENCODER_TASK, TaskConfig, checked_pauses
+from ...text.spaces import unspaced
 from .chunks import Chunk, ChunkConfig, cut_into_chunks
 from .contents import PrepareReport, as_json, as_text, count_content, count_corpus, draw_report, iter_warnings
 from .corpora import Piece, iter_documents, plan_pieces
@@ -166,8 +167,10 @@ def _check_apart(output: str, corpus: CorpusConfig) -> None:
 
 
 def _survey_with_text(corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> Survey:
-    """What a corpus holds.  Raises InputError if it holds nothing."""
+    """What a corpus holds.  Raises InputError if it holds nothing, or most of it is in languages without spaces."""
     survey = survey_corpus(corpus, pauses_ms)
+    if 2 * survey.sample.n_unspaced > len(survey.n_words):
+        raise unspaced(corpus.title)
     if survey.n_words:
         return survey
     if survey.n_empty:

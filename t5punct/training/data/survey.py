@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import islice
 
+from ...text.spaces import is_unspaced
 from .corpus import CorpusConfig
 from .sources import Document, Sources, find_sources, source_documents
 
@@ -46,6 +47,7 @@ class Sample:
     n_with_capitals: int = 0  # documents with any, as far as they were sampled
     unmarked: Odd = field(default_factory=Odd)  # with hardly a mark
     shouted: Odd = field(default_factory=Odd)  # in capitals throughout, as some subtitles are
+    n_unspaced: int = 0  # documents without spaces between words
 
     def and_of(self, document: Document) -> Sample:
         text = document.text[:_SAMPLED_CHARACTERS]
@@ -58,6 +60,7 @@ class Sample:
             n_with_capitals=self.n_with_capitals + (text != text.lower()),
             unmarked=self.unmarked.and_of(document) if judged and n_marks < FEWEST_MARKS * n_words else self.unmarked,
             shouted=self.shouted.and_of(document) if judged and text.isupper() else self.shouted,
+            n_unspaced=self.n_unspaced + is_unspaced(text.split()),
         )
 
 
