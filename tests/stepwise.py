@@ -17,7 +17,8 @@ from transformers.modeling_outputs import BaseModelOutput
 from t5punct.decoding.accumulator import ChoiceAccumulator
 from t5punct.decoding.candidates import Candidates, TrieNode
 from t5punct.decoding.inputs import DecodingConfig, WindowInput, encoder_input, sources_of
-from t5punct.decoding.pooling import NOTHING_SAID, OpinionPool
+from t5punct.decoding.pooling import NOTHING_SAID, OpinionPool, take_from_tagger
+from t5punct.decoding.tagging import TagDecoder
 from t5punct.model import Model
 from t5punct.t5.tokenization import Source
 from t5punct.windows.votes import Vote
@@ -72,10 +73,9 @@ class SlotWriter:
         if not self.done:
             self._offer()
 
-    def votes(self, pool: OpinionPool | None = None) -> tuple[Vote, ...]:
-        """Return one vote a word, when done; `pool`: what the tagger says, if that counts."""
-        votes = self._accumulator.votes()
-        return pool.decide_case(votes, self._window.words) if pool else votes
+    def votes(self) -> tuple[Vote, ...]:
+        """Return one vote a word, when done."""
+        return self._accumulator.votes()
 
     def _offer(self) -> None:
         self._choice = self._candidates.choice(self._window, self._accumulator.place, self._accumulator.n_marks)
@@ -111,7 +111,14 @@ def decode_stepwise(
         logits = output.logits[:, -1].float()  # (n_batch, n_vocabulary)
         tokens = [_step(*step, model) for step in zip(writers, logits, pools, strict=True)]
         written = torch.tensor(tokens, device=model.device)[:, None]
-    return [writer.votes(pool) for writer, pool in zip(writers, pools, strict=True)]
+    votes, share = [writer.votes() for writer in writers], config.share(model)
+    if model.tagger is None or not share:
+        return votes
+    tagged = TagDecoder(model, config).votes(windows)
+    return [
+        take_from_tagger(window_votes, said, window.words, share)
+        for window_votes, said, window in zip(votes, tagged, windows, strict=True)
+    ]
 
 
 def _pool_opinions(
@@ -121,7 +128,7 @@ def _pool_opinions(
     if model.tagger is None or not share:
         return [None] * len(sources)
     tagged = [model.tagger(states[row, list(source.word_ends)]) for row, source in enumerate(sources)]
-    return [OpinionPool.of(marks, cases, share) for marks, cases in tagged]
+    return [OpinionPool.of(marks, share) for marks, _ in tagged]
 
 
 def _step(writer: SlotWriter, logits: torch.Tensor, pool: OpinionPool | None, model: Model) -> int:

@@ -22,8 +22,7 @@ from .tagging import TagDecoder
 def make_decoder(model: Model, config: DecodingConfig) -> SlotDecoder | TagDecoder | None:
     """Make the decoder of slots; None where text is generated and aligned.
 
-    A tagger that has the whole say in a slot's only mark decides alone: of case it knows more than the decoder, too
-    (docs/results/large.md).
+    A tagger that has the whole say in a slot's only mark decides alone: case is its own then too (`pooling`).
     """
     match config.decoder:
         case "slots" if config.share(model) == 1.0 and config.alphabet(model.task).max_marks == 1:

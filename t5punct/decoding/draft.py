@@ -13,16 +13,16 @@ becomes `, right`; the next pass disagrees nowhere, and the draft is the solutio
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 
 from ..text.marks import ENDS_SENTENCE, NO_LABEL, Case
 from ..text.words import APOSTROPHES
-from ..windows.votes import Distribution, Vote
+from ..windows.votes import Vote
 from .accumulator import ChoiceAccumulator
 from .candidates import Branch, Candidates, Path
 from .inputs import WindowInput
-from .pooling import NOTHING_SAID, OpinionPool
+from .pooling import NOTHING_SAID
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +31,6 @@ class Solution:
 
     votes: tuple[Vote, ...]
     n_passes: int
-
-    def with_openings(self, openings: Sequence[Distribution]) -> Solution:
-        """Return the solution with what the tagger says of opening marks, word by word."""
-        pairs = zip(self.votes, openings, strict=True)
-        return replace(self, votes=tuple(replace(vote, openings=opening) for vote, opening in pairs))
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,17 +116,15 @@ class Draft:
                 self._follow(site, child)
         self._lay_out()
 
-    def solution(self, pool: OpinionPool | None = None) -> Solution:
-        """Return the votes, when no site is open; `pool`: what the tagger says, if that counts."""
+    def solution(self) -> Solution:
+        """Return the votes, when no site is open."""
         accumulator, next_row = ChoiceAccumulator(len(self._window.words)), 0
         for paths in self._places:
             for path in paths:
                 end = next_row + len(path.branches)
                 accumulator.count(path, path.masses(self._rows[next_row:end]))
                 next_row = end
-        votes = accumulator.votes()
-        votes = pool.decide_case(votes, self._window.words, self.first_row) if pool else votes
-        return Solution(votes, self._n_passes)
+        return Solution(accumulator.votes(), self._n_passes)
 
     def _draft_place(self, place: int, mark: str, word: Guess) -> list[Path]:
         """`mark`: guessed before the word."""

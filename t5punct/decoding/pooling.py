@@ -1,18 +1,18 @@
 """The decoder and the tagger decide a slot's first mark together: a logarithmic opinion pool.
 
-In: the decoder's logits of what may be written, and the tagger's logits of the slot's marks and case.  Out: pooled
-logits, and votes.
+In: the decoder's logits of what may be written, and the tagger's logits of the slot's marks; the votes of both.  Out:
+pooled logits, and votes.
 
 Both say how much likelier each mark is than no mark.  The pool takes the weighted mean of these log odds (Genest and
 Zidek 1986, logarithmic pools; Hinton 2002, products of experts); the tagger's weight is its share.  What the decoder
-says of further marks stays: only it knows what was written before.  So does what it says of case, but for words behind
-`Inc.` and the like: there it writes a capital as behind any full stop, and the tagger, which sees whether the sentence
-goes on, decides.  The tagger reads states that the encoder has computed anyway, so this costs next to nothing.  A mark
-whose tokens begin as a word's do (a dash, in some tokenizers) is pooled where they part.
+says of further marks stays: only it knows what was written before.  So does what it says of case, unless the tagger has
+the whole share, and but for words behind `Inc.` and the like: there the decoder writes a capital as behind any full
+stop, and the tagger, which sees whether the sentence goes on, decides.  The tagger reads states that the encoder has
+computed anyway, so this costs next to nothing.  A mark whose tokens begin as a word's do (a dash, in some tokenizers)
+is pooled where they part.
 
 >>> next_word, comma = 0.0, 1.0
->>> no_case = torch.zeros(1, 3)
->>> pool = OpinionPool.of(torch.tensor([[0.0, 3.0]]), no_case, share=0.5)  # one slot: no mark, or the task's first mark
+>>> pool = OpinionPool.of(torch.tensor([[0.0, 3.0]]), share=0.5)  # one slot: no mark, or the task's first mark
 >>> pool.weigh(torch.tensor([[next_word, comma]]), classes=torch.tensor([[0, 1]]), rows=[0])
 tensor([[0., 2.]])
 """
@@ -26,7 +26,6 @@ import torch
 
 from ..text.spelling import is_abbreviation
 from ..windows.votes import Vote
-from .tagging import restrict_case
 
 NOTHING_SAID = -1  # the row of places of which the tagger says nothing
 
@@ -36,24 +35,20 @@ class OpinionPool:
     """What the tagger says of a batch's slots, and how much that counts.
 
     log_odds: float32 (n_slots + 1, n_classes), of each mark against none, the first class; shares: (n_slots + 1, 1).
-    In the last row nothing is said.  cases: logits (n_slots, n_cases), of `TAGGED_CASES`.
+    In the last row nothing is said.
     """
 
     log_odds: torch.Tensor
     shares: torch.Tensor
-    cases: torch.Tensor
 
     @classmethod
-    def of(cls, marks: torch.Tensor, cases: torch.Tensor, share: float) -> OpinionPool:
-        """Return the tagger's logits and its share, 0 to 1.
-
-        marks: (n_slots, n_classes), of no mark first; cases: (n_slots, n_cases).
-        """
+    def of(cls, marks: torch.Tensor, share: float) -> OpinionPool:
+        """Return the tagger's logits and its share, 0 to 1; marks: (n_slots, n_classes), of no mark first."""
         odds = marks.float() - marks[:, :1].float()
         nothing = odds.new_zeros(1, odds.shape[1])
         shares = odds.new_full((len(odds) + 1, 1), share)
         shares[NOTHING_SAID] = 0.0
-        return cls(torch.cat([odds, nothing]), shares, cases)
+        return cls(torch.cat([odds, nothing]), shares)
 
     def weigh(self, logits: torch.Tensor, classes: torch.Tensor, rows: Sequence[int]) -> torch.Tensor:
         """Return pooled logits, float32 (n, n_candidates).
@@ -67,14 +62,18 @@ class OpinionPool:
         share, said = self.shares[rows], self.log_odds[rows].gather(1, classes)
         return torch.where(marks, unmarked + (1.0 - share) * (logits - unmarked) + share * said, logits)
 
-    def decide_case(self, votes: tuple[Vote, ...], words: Sequence[str], first_row: int = 0) -> tuple[Vote, ...]:
-        """Return the votes on a window's words, with the tagger's case behind `Inc.` and the like.
 
-        first_row: the row of the first word's slot.
-        """
-        decided = list(votes)
-        for place, before in enumerate(votes[:-1], 1):
-            if is_abbreviation(words[place - 1]) and before.labels.best == ".":
-                chances = self.cases[first_row + place].float().softmax(-1).tolist()
-                decided[place] = replace(votes[place], cases=restrict_case(votes[place].cases.outcomes, chances))
-        return tuple(decided)
+def take_from_tagger(
+    votes: Sequence[Vote], tagged: Sequence[Vote], words: Sequence[str], share: float
+) -> tuple[Vote, ...]:
+    """Return the decoder's votes on a window's words, with what the tagger's votes decide beside a slot's marks.
+
+    These are opening marks, the case behind `Inc.` and the like, and with the whole share all case.
+    """
+    taken = [replace(vote, openings=said.openings) for vote, said in zip(votes, tagged, strict=True)]
+    for place, said in enumerate(tagged):
+        if share == 1.0:
+            taken[place] = replace(taken[place], cases=said.cases, inside=said.inside)
+        elif share and place and is_abbreviation(words[place - 1]) and votes[place - 1].labels.best == ".":
+            taken[place] = replace(taken[place], cases=said.cases)
+    return tuple(taken)

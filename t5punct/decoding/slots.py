@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 
 import numpy as np
@@ -32,14 +32,15 @@ from ..model import Model
 from ..t5.tagger import TAGGED_CASES
 from ..t5.tokenization import Source
 from ..text.marks import Case
-from ..windows.votes import Distribution, Vote
+from ..windows.votes import Vote
 from .batching import batch_by_length
 from .cached_decoder import CachedDecoder
 from .candidates import Candidates
 from .draft import Draft, Guess, SiteScores, Solution
 from .head import NO_TOKEN, CandidateHead
 from .inputs import DecodingConfig, WindowInput, encoder_input, sources_of
-from .pooling import OpinionPool
+from .pooling import OpinionPool, take_from_tagger
+from .tagging import TagDecoder
 
 # The tagger gives a capital also for the chance that a sentence begins.  Behind a comma none does: there capitals have
 # half their odds (chosen on dev2012 and held-out text).  As it is only a draft, this changes only the speed.
@@ -60,10 +61,10 @@ class SlotRequest:
 
 @dataclass(frozen=True, slots=True)
 class TaggedBatch:
-    """What the tagger says of a batch: a guess for each slot, window after window, and its opinions."""
+    """What the tagger says of a batch: a guess for each slot, window after window, its votes, and its opinions."""
 
     guesses: list[Guess]
-    openings: list[Distribution] | None
+    votes: list[tuple[Vote, ...]] | None
     pool: OpinionPool | None
 
 
@@ -78,6 +79,7 @@ class SlotDecoder:
         self._share = self._config.share(model)
         self._candidates = candidates or Candidates(model.tokenizer, self._alphabet, self._odds)
         self._head = CandidateHead(model)
+        self._tagger = None if model.tagger is None else TagDecoder(model, self._config)
 
     def decode(self, windows: Sequence[WindowInput], n_slots: Sequence[int] | None = None) -> list[Solution]:
         """Return a solution for each window, in order; with `n_slots`, only for its first so many slots."""
@@ -108,12 +110,11 @@ class SlotDecoder:
                 for request, row in zip(chosen, first_rows, strict=False)
             ]
             self._settle(passes, drafts, tagged.pool)
-            for index, request, draft in zip(batch, chosen, drafts, strict=True):
-                solution = draft.solution(tagged.pool)
-                if tagged.openings is not None:
-                    openings = tagged.openings[draft.first_row : draft.first_row + len(request.guessed_at)]
-                    solution = solution.with_openings(openings)
-                solutions[index] = solution
+            for row, (index, request, draft) in enumerate(zip(batch, chosen, drafts, strict=True)):
+                solutions[index] = solution = draft.solution()
+                if tagged.votes is not None:
+                    votes = take_from_tagger(solution.votes, tagged.votes[row], request.window.words, self._share)
+                    solutions[index] = replace(solution, votes=votes)
         return [solutions[index] for index in range(len(requests))]
 
     def _tag(self, encoded: torch.Tensor, requests: Sequence[SlotRequest]) -> TaggedBatch:
@@ -121,6 +122,7 @@ class SlotDecoder:
         tagger = self._model.tagger
         if tagger is None:
             return TaggedBatch([Guess()] * sum(len(request.guessed_at) for request in requests), None, None)
+        assert self._tagger is not None  # noqa: S101  (the model has one)
         rows = [row for row, request in enumerate(requests) for _ in request.guessed_at]
         places = [place for request in requests for place in request.guessed_at]
         states = encoded[rows, places]  # (n_slots, d_model)
@@ -132,10 +134,13 @@ class SlotDecoder:
             Guess(tagger.mark_classes[mark], TAGGED_CASES[case], TAGGED_CASES[inside_case])
             for mark, case, inside_case in zip(*best, strict=True)
         ]
-        chances = tagger.opening_chances(states, self._alphabet.marks)
-        classes = tagger.opening_classes
-        openings = None if chances is None else [Distribution(classes, tuple(row)) for row in chances]
-        return TaggedBatch(guesses, openings, OpinionPool.of(marks, cases, self._share) if self._share else None)
+        votes = None
+        if self._share or tagger.openings is not None:
+            parts = torch.split(states, [len(request.guessed_at) for request in requests])
+            votes = [
+                self._tagger.votes_from(request.window, part) for request, part in zip(requests, parts, strict=True)
+            ]
+        return TaggedBatch(guesses, votes, OpinionPool.of(marks, self._share) if self._share else None)
 
     def _settle(self, passes: CachedDecoder, drafts: Sequence[Draft], pool: OpinionPool | None) -> None:
         """Pass after pass over the drafts that are not confirmed yet."""

@@ -86,9 +86,9 @@ class TagDecoder:
 
     @torch.inference_mode()
     def votes_from(self, window: WindowInput, states: torch.Tensor) -> tuple[Vote, ...]:
-        """Return votes on a window whose words' last tokens have these states, (n_words, d_model)."""
+        """Return votes on a window's first slots, whose words' last tokens have these states, (n_slots, d_model)."""
         tagged = self._read(states)
-        return tuple(self._vote(window, place, tagged, 0) for place in range(len(window.words)))
+        return tuple(self._vote(window, place, tagged, 0) for place in range(len(states)))
 
     def _tag(self, sources: Sequence[Source], wanted: Sequence[int]) -> Tagged:
         """Tag the first `wanted` slots of each window, one window after the other."""

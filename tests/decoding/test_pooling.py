@@ -15,7 +15,7 @@ from stepwise import decode_stepwise
 
 from t5punct.decoding.classify import Question, SlotClassifier
 from t5punct.decoding.inputs import DecodingConfig, WindowInput, encoder_input, sources_of
-from t5punct.decoding.pooling import NOTHING_SAID, OpinionPool
+from t5punct.decoding.pooling import NOTHING_SAID, OpinionPool, take_from_tagger
 from t5punct.decoding.slots import SlotDecoder
 from t5punct.decoding.tagging import TagDecoder
 from t5punct.errors import ConfigError
@@ -28,7 +28,6 @@ WINDOWS = [
     for words in ("we know that right", "hello", "i saw iPhone users in the U.S. pay 3.5 dollars and leave", "no no no")
 ]
 SHARES = (0.0, 0.3, 1.0)
-UNASKED = torch.zeros(1, 3)  # what the tagger says of case
 
 
 def _slots(model: Model, windows: list[WindowInput], **settings: Any) -> list[tuple[Vote, ...]]:
@@ -60,7 +59,7 @@ def test_log_odds_of_each_mark_are_the_weighted_mean_and_words_keep_their_propor
     share = data.draw(st.floats(0.0, 1.0))
     logits = torch.tensor([[*words, *marks, -math.inf]])
     classes = torch.tensor([[*(0 for _ in words), *range(1, len(marks) + 1), 0]])
-    pool = OpinionPool.of(torch.tensor([tagged]) + data.draw(finite), UNASKED, share)  # a constant changes nothing
+    pool = OpinionPool.of(torch.tensor([tagged]) + data.draw(finite), share)  # a constant changes nothing
     before, after = (found.softmax(-1)[0].tolist() for found in (logits, pool.weigh(logits, classes, [0])))
     n, unmarked = len(words), sum(before[: len(words)])
     for index, said in enumerate(tagged[1:]):
@@ -72,14 +71,14 @@ def test_log_odds_of_each_mark_are_the_weighted_mean_and_words_keep_their_propor
 
 
 def test_where_only_marks_are_offered_their_differences_are_pooled() -> None:
-    pool = OpinionPool.of(torch.tensor([[5.0, 1.0, 3.0]]), UNASKED, share=0.25)
+    pool = OpinionPool.of(torch.tensor([[5.0, 1.0, 3.0]]), share=0.25)
     found = pool.weigh(torch.tensor([[2.0, 6.0]]), torch.tensor([[1, 2]]), [0])[0]
     assert float(found[1] - found[0]) == pytest.approx(0.75 * 4.0 + 0.25 * 2.0)
 
 
 def test_where_the_tagger_says_nothing_nothing_changes() -> None:
     logits = torch.tensor([[1.0, 2.0, -math.inf]])
-    pool = OpinionPool.of(torch.tensor([[0.0, 9.0]]), UNASKED, share=1.0)
+    pool = OpinionPool.of(torch.tensor([[0.0, 9.0]]), share=1.0)
     assert torch.equal(pool.weigh(logits, torch.tensor([[0, 1, 0]]), [NOTHING_SAID]), logits)
 
 
@@ -91,12 +90,16 @@ def test_behind_an_abbreviation_with_a_full_stop_the_tagger_decides_the_case() -
             (".", forms), (".", Distribution.certain("verbatim")), (",", forms), ("", forms), (".", forms), ("", forms)
         ]
     )  # fmt: skip
-    said = torch.tensor([[0.7, 0.2, 0.1]]).log().repeat(7, 1)
-    pool = OpinionPool.of(torch.zeros(7, 3), said, share=0.5)
-    found = pool.decide_case(votes, ["inc", "iPhone", "inc", "so", "St", "is"], first_row=1)
-    behind = Distribution(("lower", "capitalised", "upper"), tuple(pytest.approx(p) for p in (0.7, 0.2, 0.1)))
-    assert [vote.cases for vote in found] == [*(vote.cases for vote in votes[:5]), behind]
-    assert [vote.labels for vote in found] == [vote.labels for vote in votes]
+    said = Vote(Distribution.certain(""), Distribution.of({"lower": 0.7, "capitalised": 0.2, "upper": 0.1}))
+    tagged = [said] * 6
+    tagged[1] = Vote(Distribution.certain(""), Distribution.certain("verbatim"))
+    words = ["inc", "iPhone", "inc", "so", "St", "is"]
+    taken = take_from_tagger(votes, tagged, words, share=0.5)
+    assert [vote.cases for vote in taken] == [*(vote.cases for vote in votes[:5]), said.cases]
+    assert [vote.labels for vote in taken] == [vote.labels for vote in votes]
+    whole = take_from_tagger(votes, tagged, words, share=1.0)
+    assert [vote.cases for vote in whole] == [vote.cases for vote in tagged], "with the whole share, everywhere"
+    assert take_from_tagger(votes, tagged, words, share=0.0) == votes
 
 
 def test_behind_abbreviations_parallel_equals_step_by_step_and_both_have_the_taggers_case(tagged_model: Model) -> None:
