@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 import torch
+from command import Invoke
 from safetensors.torch import load_file
 
 from t5punct import model as models
-from t5punct.cli import main
 from t5punct.model import Model
 from t5punct.t5.folder import ONNX_FILES
 from t5punct.t5.tagger import Tagger
@@ -27,17 +27,12 @@ def run_folder(tiny_model: Model, tmp_path_factory: pytest.TempPathFactory) -> P
     return folder
 
 
-def export(*arguments: object) -> int:
-    with pytest.raises(SystemExit) as stopped:
-        main(["export", *map(str, arguments)])
-    assert isinstance(stopped.value.code, int)
-    return stopped.value.code
-
-
-def test_weights_are_halved_and_the_task_is_changed_where_asked(run_folder: Path, tmp_path: Path) -> None:
+def test_weights_are_halved_and_the_task_is_changed_where_asked(
+    run_folder: Path, tmp_path: Path, invoke: Invoke
+) -> None:
     (tmp_path / "task.yaml").write_text('mark_odds: {",": 2.5}\ndefault_style: meeting\n')
     output = tmp_path / "made"
-    assert export(run_folder, "-o", output, "--task", tmp_path / "task.yaml", "default_style=chat") == 0
+    assert invoke("export", run_folder, "-o", output, "--task", tmp_path / "task.yaml", "default_style=chat")[0] == 0
     made, trained = models.load(output), models.load(run_folder)
     assert made.task == replace(trained.task, mark_odds={",": 2.5}, default_style="chat")
     assert made.task.max_marks == 2, "what the model was trained with stays"
@@ -46,18 +41,18 @@ def test_weights_are_halved_and_the_task_is_changed_where_asked(run_folder: Path
     assert not (output / "optimiser.safetensors").exists()
 
 
-def test_weights_can_stay_as_they_are(run_folder: Path, tmp_path: Path) -> None:
-    assert export(run_folder, "-o", tmp_path / "made", "--dtype", "float32") == 0
+def test_weights_can_stay_as_they_are(run_folder: Path, tmp_path: Path, invoke: Invoke) -> None:
+    assert invoke("export", run_folder, "-o", tmp_path / "made", "--dtype", "float32")[0] == 0
     made, trained = models.load(tmp_path / "made"), models.load(run_folder)
     for name, value in trained.network.state_dict().items():
         assert torch.equal(made.network.state_dict()[name], value)
 
 
 def test_an_earlier_model_in_the_folder_is_replaced_whole_or_stays_whole(
-    run_folder: Path, tiny_model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run_folder: Path, tiny_model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, invoke: Invoke
 ) -> None:
     output, plain = tmp_path / "made", tmp_path / "plain"
-    assert export(run_folder, "-o", output) == 0
+    assert invoke("export", run_folder, "-o", output)[0] == 0
     (output / "notes.txt").write_text("mine")
     before = {path.name: path.read_bytes() for path in output.iterdir()}
     models.save(tiny_model, plain)
@@ -67,57 +62,56 @@ def test_an_earlier_model_in_the_folder_is_replaced_whole_or_stays_whole(
 
     with monkeypatch.context() as broken:
         broken.setattr(models.settings, "save", no_room)  # the weights are written by then
-        assert export(plain, "-o", output) == 2
+        assert invoke("export", plain, "-o", output)[0] == 2
     assert {path.name: path.read_bytes() for path in output.iterdir()} == before
-    assert export(plain, "-o", output) == 0
+    assert invoke("export", plain, "-o", output)[0] == 0
     assert models.load(output).tagger is None, "that of the earlier model is gone"
     assert (output / "notes.txt").read_text() == "mine"
     assert {path.name for path in tmp_path.iterdir()} == {"made", "plain"}
 
 
-def test_a_folder_is_not_exported_over_itself(run_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert export(run_folder, "-o", run_folder) == 2
-    assert "is the source as well" in capsys.readouterr().err
+def test_a_folder_is_not_exported_over_itself(run_folder: Path, invoke: Invoke) -> None:
+    code, _, error = invoke("export", run_folder, "-o", run_folder)
+    assert code == 2 and "is the source as well" in error
 
 
-def test_a_bundled_model_keeps_its_card(tmp_path: Path) -> None:
-    assert export("small", "-o", tmp_path / "made") == 0
+def test_a_bundled_model_keeps_its_card(tmp_path: Path, invoke: Invoke) -> None:
+    assert invoke("export", "small", "-o", tmp_path / "made")[0] == 0
     card = (models.bundled_folder("small") / "README.md").read_text(encoding="utf-8")
     assert (tmp_path / "made" / "README.md").read_text(encoding="utf-8") == card
 
 
 def test_other_files_are_not_mixed_with_a_model(
-    run_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    run_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, invoke: Invoke
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "config.json").write_text("mine")
-    assert export(run_folder, "-o", "") == 2
-    assert "an output without a name" in capsys.readouterr().err
-    assert export(run_folder, "-o", ".") == 2
-    assert "output ., which holds files and no model; expected a new or empty folder" in capsys.readouterr().err
-    assert export(run_folder, "-o", "config.json") == 2
-    assert "output config.json, which is a file; expected a folder" in capsys.readouterr().err
+    code, _, error = invoke("export", run_folder, "-o", "")
+    assert code == 2 and "an output without a name" in error
+    code, _, error = invoke("export", run_folder, "-o", ".")
+    assert code == 2 and "output ., which holds files and no model; expected a new or empty folder" in error
+    code, _, error = invoke("export", run_folder, "-o", "config.json")
+    assert code == 2 and "output config.json, which is a file; expected a folder" in error
     assert (tmp_path / "config.json").read_text() == "mine"
     (tmp_path / "made").mkdir()
     (tmp_path / "made" / "README.md").write_text("my card")
-    assert export(run_folder, "-o", "made") == export(run_folder, "-o", "made") == 0
+    assert [invoke("export", run_folder, "-o", "made")[0] for _ in range(2)] == [0, 0]
 
 
-def test_an_unknown_setting_is_said(run_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert export(run_folder, "-o", tmp_path / "made", "mark_ods={}") == 2
-    assert "unknown setting 'mark_ods'" in capsys.readouterr().err
+def test_an_unknown_setting_is_said(run_folder: Path, tmp_path: Path, invoke: Invoke) -> None:
+    code, _, error = invoke("export", run_folder, "-o", tmp_path / "made", "mark_ods={}")
+    assert code == 2 and "unknown setting 'mark_ods'" in error
     assert not (tmp_path / "made").exists()
 
 
 @pytest.mark.parametrize("kind", ["fp32", "int8"])
 def test_an_encoder_in_onnx_gives_the_states_of_the_written_weights(
-    run_folder: Path, tmp_path: Path, kind: str, capsys: pytest.CaptureFixture[str]
+    run_folder: Path, tmp_path: Path, kind: str, invoke: Invoke
 ) -> None:
     """They are rounded to bfloat16 on the way."""
     onnxruntime = pytest.importorskip("onnxruntime")
-    assert export(run_folder, "-o", tmp_path / "made", "--onnx", kind) == 0
-    captured = capsys.readouterr()
-    assert captured.out.startswith(str(tmp_path / "made")) and captured.err == "", "the exporter is silent"
+    code, out, error = invoke("export", run_folder, "-o", tmp_path / "made", "--onnx", kind)
+    assert (code, error) == (0, "") and out.startswith(str(tmp_path / "made")), "the exporter is silent"
     ids = torch.randint(5, 400, (3, 9), generator=torch.Generator().manual_seed(1))
     mask = (torch.arange(9) < torch.tensor([9, 5, 7])[:, None]).long()
     session = onnxruntime.InferenceSession(tmp_path / "made" / ONNX_FILES[kind], providers=["CPUExecutionProvider"])

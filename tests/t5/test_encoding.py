@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
+from functools import cache
 from typing import Any
 
 import pytest
@@ -23,7 +25,9 @@ OTHERS: dict[str, tuple[Any, Any]] = {
 }
 
 
+@cache
 def _encoder(kind: str) -> Any:
+    """Return an encoder.  Shared: copy it before it is changed."""
     torch.manual_seed(1)
     if kind in OTHERS:
         make, config = OTHERS[kind]
@@ -58,14 +62,14 @@ def test_states_are_those_of_transformers(kind: str, lengths: list[int], seed: i
 @torch.inference_mode()
 def test_position_biases_count() -> None:
     """The test above could not fail on them if they were too small to matter."""
-    encoder, (ids, mask) = _encoder("umt5"), _batch([9, 5], 0)
+    encoder, (ids, mask) = deepcopy(_encoder("umt5")), _batch([9, 5], 0)
     before = encode_windows(encoder, ids, mask)
     encoder.block[2].layer[0].SelfAttention.relative_attention_bias.weight.zero_()
     assert not torch.allclose(before, encode_windows(encoder, ids, mask), atol=1e-2)
 
 
 def test_bfloat16_stays_bfloat16() -> None:
-    encoder, (ids, mask) = _encoder("umt5").to(torch.bfloat16), _batch([9, 5, 9], 0)
+    encoder, (ids, mask) = deepcopy(_encoder("umt5")).to(torch.bfloat16), _batch([9, 5, 9], 0)
     with torch.inference_mode():
         found, expected = (
             encode_windows(encoder, ids, mask),

@@ -5,14 +5,15 @@ from __future__ import annotations
 import logging
 import shutil
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import huggingface_hub
 import pytest
+from command import Invoke
 from huggingface_hub import constants
 
 from t5punct import model as models
-from t5punct.cli import main
 from t5punct.errors import ConfigError, ModelError
 from t5punct.model import Model
 from t5punct.punctuator import Punctuator
@@ -59,17 +60,12 @@ def test_a_revision_is_taken(revision: str) -> None:
 
 
 @pytest.mark.usefixtures("cache")
-def test_the_command_line_takes_a_revision(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_line_takes_a_revision(tmp_path: Path, invoke: Invoke) -> None:
     (tmp_path / "talk.txt").write_text("we know that")
-
-    def run(*options: str) -> tuple[object, str]:
-        with pytest.raises(SystemExit) as stopped:
-            main(["punctuate", "talk.txt", "--model", HUB_ID, "--style", "song", "--marks", ".", *options])
-        return stopped.value.code, capsys.readouterr().err
-
-    assert run() == (0, "")
-    assert run("--revision", "v1") == (2, "t5punct: marks '.'; expected some of ','; check --marks\n")
-    code, error = run("--revision", "v9")
+    run = partial(invoke, "punctuate", "talk.txt", "--model", HUB_ID, "--style", "song", "--marks", ".")
+    assert run()[::2] == (0, "")
+    assert run("--revision", "v1")[::2] == (2, "t5punct: marks '.'; expected some of ','; check --marks\n")
+    code, _, error = run("--revision", "v9")
     assert (code, error.count("\n")) == (2, 1)
     assert error.startswith(f"t5punct: no model {HUB_ID} in revision v9 on the hub (")
 

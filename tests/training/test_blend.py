@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 import torch
+from command import Invoke
 
 from t5punct import model as models
-from t5punct.cli import main
 from t5punct.errors import ConfigError
 from t5punct.model import Model
 from t5punct.t5.tagger import Tagger
@@ -62,19 +62,14 @@ def test_strangers_are_refused(pair: tuple[Model, Model]) -> None:
         blend_models(tuned, start, 1.5)
 
 
-def test_the_command_writes_a_blend_and_says_so_in_its_card(pair: tuple[Model, Model], tmp_path: Path) -> None:
+def test_the_command_writes_a_blend_and_says_so_in_its_card(
+    pair: tuple[Model, Model], tmp_path: Path, invoke: Invoke
+) -> None:
     start, tuned = pair
     models.save(start, tmp_path / "start")
     models.save(tuned, tmp_path / "tuned")
-    output = tmp_path / "made"
-    with pytest.raises(SystemExit) as stopped:
-        main(
-            [
-                *("export", str(tmp_path / "tuned"), "-o", str(output), "--dtype", "float32"),
-                *("--blend", str(tmp_path / "start"), "--blend-share", "0.25"),
-            ]
-        )
-    assert stopped.value.code == 0
+    output, blend = tmp_path / "made", ("--blend", tmp_path / "start", "--blend-share", "0.25")
+    assert invoke("export", tmp_path / "tuned", "-o", output, "--dtype", "float32", *blend)[0] == 0
     expected, found = weights(blend_models(tuned, start, 0.25)), weights(models.load(output))
     for name, value in found.items():
         torch.testing.assert_close(value, expected[name])
