@@ -11,12 +11,13 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from t5punct import punctuator as module
 from t5punct.decoding.inputs import DecodingConfig
 from t5punct.errors import ConfigError, InputError
 from t5punct.model import Model, save
 from t5punct.punctuator import Punctuator, PunctuatorConfig, WindowVotes
-from t5punct.text.marks import case_of
-from t5punct.text.render import RenderConfig
+from t5punct.text.marks import Alphabet, Case, case_of
+from t5punct.text.render import Alternative, Decision, RenderConfig, written_alternatives
 from t5punct.text.words import Word, split
 from t5punct.windows.combine import METHODS, CombineConfig
 from t5punct.windows.plan import WindowConfig, iter_views
@@ -30,9 +31,7 @@ WORD = st.one_of(
 SPACE = st.sampled_from([" ", "\n", "\t", "\u00a0", "  ", "\n\n", "\u2028"])
 TEXT = st.lists(st.tuples(WORD, SPACE), max_size=14).map(lambda pairs: "".join(word + space for word, space in pairs))
 SETTINGS = settings(
-    deadline=None,
-    max_examples=40,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
 
 
@@ -317,3 +316,51 @@ def test_from_pretrained_takes_a_config_and_what_is_named_beside_it(tiny_model: 
     for wrong in ({"style": "poem"}, {"precision": "fp8"}, {"device": "tpu9"}):
         with pytest.raises(ConfigError, match=next(iter(wrong.values()))):
             Punctuator.from_pretrained(tmp_path, config, **wrong)  # type: ignore[arg-type]
+
+
+SENTENCES = "we know that - is this right? yes it is and we know the U.S. too"
+
+
+def test_fewer_than_none_are_refused() -> None:
+    with pytest.raises(ConfigError, match="-1 alternatives; expected 0 or more"):
+        RenderConfig(alternatives=-1)
+
+
+@pytest.mark.parametrize("decoder", ["slots", "tagger", "generate"])
+def test_alternatives_change_nothing_else(tagged_model: Model, decoder: str) -> None:
+    config = PunctuatorConfig(decoding=DecodingConfig(decoder))
+    without = Punctuator(tagged_model, config).annotate(SENTENCES)
+    found = Punctuator(tagged_model, replace(config, render=RenderConfig(alternatives=2))).annotate(SENTENCES)
+    assert tuple(replace(word, alternatives=()) for word in found) == without
+    assert all(len(word.alternatives) <= 2 for word in found)
+    if decoder != "generate":  # a single text votes for one label each time
+        assert any(len(word.alternatives) == 2 for word in found)
+    for word in found:
+        chances = [word.confidence, *(one.probability for one in word.alternatives)]
+        assert sum(chances) <= 1 + 1e-6
+        assert word.label not in [one.label for one in word.alternatives] or word.text == "-"
+
+
+def test_who_does_not_ask_does_not_pay(tiny_model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "rank_runners_up", None)
+    assert all(word.alternatives == () for word in Punctuator(tiny_model).annotate(SENTENCES))
+    assert all("alternatives" not in word.as_dict() for word in Punctuator(tiny_model).annotate(SENTENCES))
+    with pytest.raises(TypeError):
+        Punctuator(tiny_model, PunctuatorConfig(render=RenderConfig(alternatives=1))).annotate(SENTENCES)
+
+
+@pytest.mark.parametrize(
+    ("text", "config", "named"),
+    [
+        ("know", RenderConfig(), [".", ","]),
+        ("know;", RenderConfig(), [".", ","]),
+        ("know;", RenderConfig(keep_marks=True), []),
+        ("know", RenderConfig(keep_marks=True), [".", ","]),
+        (":)", RenderConfig(), []),
+        ("U.S", RenderConfig(), [","]),  # U.S. would be another word
+    ],
+)
+def test_only_what_can_be_written_is_named(text: str, config: RenderConfig, named: list[str]) -> None:
+    decision = Decision("", Case.LOWER, 0.5, 1.0, alternatives=(Alternative(".", 0.3), Alternative(",", 0.2)))
+    found = written_alternatives(split(text).words[0], decision, config, Alphabet())
+    assert [one.label for one in found] == named

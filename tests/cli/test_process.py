@@ -1,17 +1,27 @@
-"""How a command treats memory: glibc is told what it knows, other systems are left alone."""
+"""What a command makes of its process: memory, threads as processors are given, and a training's launcher."""
 
 from __future__ import annotations
 
 import ctypes
 import gc
+import math
 import os
 import platform
+import subprocess
+import sys
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import torch
+from torch import distributed
 
-from t5punct.cli import main, process
+from t5punct.cli import main, options, process
+from t5punct.cli.launchers import check_launched, leave_group
+from t5punct.cli.options import ModelOptions, StreamOptions
+from t5punct.errors import ConfigError
+from t5punct.punctuator import Punctuator
 
 
 @pytest.fixture(autouse=True)
@@ -101,3 +111,151 @@ def test_what_there_is_stays() -> None:
         assert gc.get_freeze_count() > before
     finally:
         gc.unfreeze()
+
+
+LONE = {"ACCELERATE_USE_CPU": "True", "MASTER_ADDR": "127.0.0.1"}
+
+
+@pytest.mark.parametrize(
+    "environment",
+    [
+        {},
+        {"MASTER_ADDR": "127.0.0.1"},
+        {"ACCELERATE_USE_CPU": "True"},  # one process was asked for
+        {**LONE, "ACCELERATE_USE_CPU": "False"},
+        {**LONE, "LOCAL_RANK": "0"},
+        {**LONE, "OMPI_COMM_WORLD_SIZE": "2"},
+    ],
+)
+def test_all_other_processes_are_left_as_they_are(environment: dict[str, str]) -> None:
+    check_launched(environment)
+
+
+def test_one_process_in_the_place_of_several_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"accelerate launch, which .*; expected torchrun; run torchrun --nproc_per_"):
+        check_launched(LONE)
+
+
+def test_a_training_that_has_ended_leaves_its_group() -> None:
+    """In a group a process may be aborted as it ends; this was seen once, too seldom to be tested for."""
+    leave_group()  # where there is none, nothing happens
+    distributed.init_process_group("gloo", store=distributed.HashStore(), rank=0, world_size=1)
+    assert distributed.is_initialized()
+    leave_group()
+    assert not distributed.is_initialized()
+
+
+def _groups(tmp_path: Path, groups: str, files: dict[str, str]) -> float:
+    """The quota that these files of a system give."""
+    (tmp_path / "cgroup").write_text(groups)
+    for name, text in files.items():
+        path = tmp_path / "mount" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return process.read_quota(tmp_path / "mount", tmp_path / "cgroup")
+
+
+V1 = "4:cpu,cpuacct:/docker/x\n3:memory:/docker/x\n"
+
+
+@pytest.mark.parametrize(
+    ("groups", "files", "expected"),
+    [
+        ("0::/a/b\n", {"a/b/cpu.max": "150000 100000\n"}, 1.5),
+        ("0::/a/b\n", {"a/b/cpu.max": "max 100000\n", "a/cpu.max": "200000 100000\n"}, 2.0),
+        ("0::/a/b\n", {"a/b/cpu.max": "400000 100000\n", "a/cpu.max": "300000 100000\n"}, 3.0),
+        ("0::/\n", {"cpu.max": "50000 100000\n"}, 0.5),  # in a container
+        ("0::/\n", {"other/cpu.max": "50000 100000\n"}, math.inf),
+        ("0::/\n", {"cpu.max": "max 100000\n"}, math.inf),
+        (V1, {"cpu,cpuacct/docker/x/cpu.cfs_quota_us": "50", "cpu,cpuacct/docker/x/cpu.cfs_period_us": "25"}, 2.0),
+        (V1, {"cpu,cpuacct/cpu.cfs_quota_us": "100", "cpu,cpuacct/cpu.cfs_period_us": "25"}, 4.0),
+        (V1, {"cpu,cpuacct/cpu.cfs_quota_us": "-1", "cpu,cpuacct/cpu.cfs_period_us": "25"}, math.inf),
+        (V1, {"memory/docker/x/cpu.cfs_quota_us": "50", "memory/docker/x/cpu.cfs_period_us": "25"}, math.inf),
+        ("", {}, math.inf),
+    ],
+)
+def test_a_quota_is_read_from_the_groups_of_this_process(
+    tmp_path: Path, groups: str, files: dict[str, str], expected: float
+) -> None:
+    assert _groups(tmp_path, groups, files) == expected
+
+
+def test_without_groups_there_is_no_quota(tmp_path: Path) -> None:
+    assert process.read_quota(tmp_path, tmp_path / "none") == math.inf
+
+
+@pytest.mark.parametrize(
+    ("bound", "quota", "expected"), [(8, math.inf, 8), (8, 2.5, 2), (8, 0.5, 1), (1, 4.0, 1), (3, 3.0, 3)]
+)
+def test_processors_are_those_of_affinity_and_quota(
+    monkeypatch: pytest.MonkeyPatch, bound: int, quota: float, expected: int
+) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(bound)), raising=False)
+    monkeypatch.setattr(process, "read_quota", lambda: quota)
+    assert process.available_processors() == expected
+
+
+@pytest.fixture
+def taken(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The numbers of threads that torch is told; it would take eight."""
+    taken: list[int] = []
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 8)
+    monkeypatch.setattr(torch, "set_num_threads", taken.append)
+    monkeypatch.setattr(process, "available_processors", lambda: 3)
+    return taken
+
+
+def test_a_command_takes_no_more_threads_than_it_is_given(taken: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Punctuator, "from_pretrained", lambda *_, **__: None)
+    monkeypatch.setattr(options, "keep_objects", lambda: None)
+    ModelOptions().punctuator()
+    ModelOptions(threads=5).punctuator()
+    StreamOptions().punctuator()
+    StreamOptions(threads=2).punctuator()
+    assert taken == [3, 5, 1, 2], "a stream takes one, and whoever names a number gets it"
+
+
+def test_the_stream_command_takes_one_thread(
+    tmp_path: Path, taken: list[int], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main(["stream", "--model", str(tmp_path)])  # which holds none
+    assert taken == [1]
+    assert "holds no config.json" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("given", [{}, {"OMP_WAIT_POLICY": "active"}, {"GOMP_SPINCOUNT": "7"}])
+def test_threads_sleep_while_they_wait_unless_the_user_says_otherwise(tmp_path: Path, given: dict[str, str]) -> None:
+    expected = "passive" if not given else given.get("OMP_WAIT_POLICY")
+    assert _policy_told(["punctuate", "--model", str(tmp_path)], given) == f"{expected}\n"
+
+
+def test_training_threads_sleep_as_well(tmp_path: Path) -> None:
+    arguments = ["train", f"data.path={tmp_path}", "tokenizer=none", f"output={tmp_path / 'run'}"]
+    assert _policy_told(arguments, {}) == "passive\n"
+
+
+def _policy_told(arguments: list[str], given: dict[str, str]) -> str:
+    """What OMP_WAIT_POLICY is when a command loads torch, at which it ends."""
+    code = (
+        "import os, sys, importlib.abc\n"
+        "class Watch(importlib.abc.MetaPathFinder):\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name == 'torch':\n"
+        "            print(os.environ.get('OMP_WAIT_POLICY'), flush=True)\n"
+        "            os._exit(0)\n"
+        "sys.meta_path.insert(0, Watch())\n"
+        f"from t5punct.cli import main; main({arguments!r})"
+    )
+    clean = {name: value for name, value in os.environ.items() if name not in process._WAITING}
+    command = [sys.executable, "-c", code]
+    return subprocess.run(
+        command, input="we know", capture_output=True, text=True, env=clean | given, check=True
+    ).stdout
+
+
+def test_nothing_is_set_where_torch_is_loaded_already(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in process._WAITING:
+        monkeypatch.delenv(name, raising=False)
+    assert not process.wait_asleep()
+    assert "OMP_WAIT_POLICY" not in os.environ

@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 
 from t5punct import punctuator as module
 from t5punct.decoding.align import AlignConfig, align
+from t5punct.decoding.generate import generate_texts
 from t5punct.decoding.inputs import DecodingConfig, WindowInput
+from t5punct.errors import ConfigError
 from t5punct.model import Model
 from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.text.words import split
@@ -75,7 +77,7 @@ def _writer(written: dict[str, str], spoiled: Callable[[int], bool], rng: random
     return write
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(st.integers(0, 10**9), st.integers(1, 60))
 def test_votes_of_other_windows_recover_what_one_window_spoiled(tiny_model: Model, seed: int, n_words: int) -> None:
     rng = random.Random(seed)
@@ -92,7 +94,7 @@ def test_votes_of_other_windows_recover_what_one_window_spoiled(tiny_model: Mode
     assert [word.label for word in found] == labels
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(st.integers(0, 10**9), st.integers(1, 40))
 def test_the_words_are_kept_when_every_window_is_spoiled(tiny_model: Model, seed: int, n_words: int) -> None:
     rng = random.Random(seed)
@@ -127,3 +129,25 @@ def test_windows_that_aligned_badly_are_counted_and_lose_their_vote(tiny_model: 
     assert (punctuator.alignment.windows, punctuator.alignment.distrusted) == (2, 2)
     with pytest.raises(Exception, match=r"min_quality 2.*0 to 1.*--min-alignment"):
         AlignConfig(2)
+
+
+DIFFERENT_LENGTHS = [WindowInput.of(words.split()) for words in ("we know that right", "hello", "no no no 🙂 ok")]
+SAME_LENGTH = [WindowInput.of(words.split()) for words in ("we know that right", "right that we know")]
+
+
+@pytest.mark.parametrize(("beams", "windows"), [(1, DIFFERENT_LENGTHS), (3, SAME_LENGTH)])
+def test_a_batch_gives_the_texts_of_single_windows(tiny_model: Model, beams: int, windows: list[WindowInput]) -> None:
+    config = DecodingConfig("generate", beams)
+    together = generate_texts(tiny_model, windows, config)
+    assert together == [generate_texts(tiny_model, [window], config)[0] for window in windows]
+
+
+def test_no_windows_give_no_texts(tiny_model: Model) -> None:
+    assert generate_texts(tiny_model, []) == []
+
+
+def test_impossible_settings_are_said() -> None:
+    with pytest.raises(ConfigError, match="decoder 'beam'; expected one of slots, generate"):
+        DecodingConfig("beam")
+    with pytest.raises(ConfigError, match="0 beams"):
+        DecodingConfig(beams=0)

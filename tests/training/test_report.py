@@ -1,23 +1,29 @@
-"""The page about a run: its curves, its scores, what it gained, and that it says what it cannot know."""
+"""The page about a run, and the card of its model: curves, scores, data, and that they say what they cannot know."""
 
 from __future__ import annotations
 
 import json
 import logging
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
+from command import Invoke
+from tiny import tiny_text
 
 from t5punct import config as settings
 from t5punct import model as models
-from t5punct.cli import main
 from t5punct.errors import ConfigError, ModelError
 from t5punct.evaluation.evaluate import evaluate_file
 from t5punct.model import Model
 from t5punct.punctuator import Punctuator, PunctuatorConfig
+from t5punct.t5.task import TaskConfig
 from t5punct.training.config import DataConfig, LossConfig, ReportConfig, TrainConfig
+from t5punct.training.data.corpus import CorpusConfig
+from t5punct.training.data.prepare import PrepareConfig, prepare
 from t5punct.training.report import curves, final_scores
+from t5punct.training.report.card import compose_card
 from t5punct.training.report.curves import Point, draw_curves, read_log, seconds_of
 from t5punct.training.report.final_scores import FinalScores
 from t5punct.training.report.page import iter_page_lines, run_config, write_report
@@ -162,33 +168,20 @@ def test_settings_are_checked() -> None:
         ReportConfig(max_seconds=0)
 
 
-def test_the_command_writes_it_anew(run: Path, text: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    def report(*arguments: object) -> tuple[object, str, str]:
-        with pytest.raises(SystemExit) as stopped:
-            main(["report", *map(str, arguments)])
-        captured = capsys.readouterr()
-        return stopped.value.code, captured.out, captured.err
-
-    assert report(run, "max_words=4") == (0, f"{run}/report.md\n", "")
+def test_the_command_writes_it_anew(run: Path, text: Path, invoke: Invoke) -> None:
+    assert invoke("report", run, "max_words=4") == (0, f"{run}/report.md\n", "")
     assert "on 4 words of dev.txt" in (run / "report.md").read_text(encoding="utf-8")
-    assert report(text.parent)[0] == 2
-    code, _, err = report(run, "file=none.txt")
+    assert invoke("report", text.parent)[0] == 2
+    code, _, err = invoke("report", run, "file=none.txt")
     assert (code, err) == (2, "t5punct: no file none.txt; expected an existing text file; check the path\n")
-    assert "unknown setting 'fiel'" in report(run, "fiel=x")[2]
+    assert "unknown setting 'fiel'" in invoke("report", run, "fiel=x")[2]
     with pytest.raises(ModelError, match=r"no train.yaml in .*; expected the folder of a training run"):
         run_config(text.parent)
 
 
-def test_training_ends_with_a_page(
-    config: TrainConfig, text: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def train(*overrides: str) -> tuple[object, str, str]:
-        settings.save(config, tmp_path / "mine.yaml")
-        with pytest.raises(SystemExit) as stopped:
-            main(["train", "--config", str(tmp_path / "mine.yaml"), *overrides])
-        captured = capsys.readouterr()
-        return stopped.value.code, captured.out, captured.err
-
+def test_training_ends_with_a_page(config: TrainConfig, text: Path, tmp_path: Path, invoke: Invoke) -> None:
+    settings.save(config, tmp_path / "mine.yaml")
+    train = partial(invoke, "train", "--config", tmp_path / "mine.yaml")
     code, out, err = train(f"report.file={text}")
     assert (code, out) == (0, f"{config.output}: trained\n{config.output}/report.md\n")
     lines = err.splitlines()  # standard error is no terminal here: the progress comes as plain lines
@@ -202,3 +195,51 @@ def test_training_ends_with_a_page(
     code, _, err = train(f"report.file={text}", "resume=true", "optim.max_steps=5")
     assert code == 0
     assert f"t5punct: warning: no report of {config.output}: {text} holds no words" in " ".join(err.split())
+
+
+def card_of(folder: Path, config: TrainConfig) -> str:
+    (folder / "run").mkdir(exist_ok=True)
+    settings.save(config, folder / "run" / "train.yaml")
+    return compose_card(folder / "run", TaskConfig(), "mine")
+
+
+@pytest.fixture
+def prepared(tmp_path: Path) -> PrepareConfig:
+    """A data set of a folder, `texts`, and of a file elsewhere: of ten documents of twelve words, nine are taken."""
+    talks = "".join(" ".join(" ".join(tiny_text(9, seed)).split()[:12]) + "\n" for seed in range(10))
+    for name in ("texts/talks.txt", "other/chats.txt"):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_text(talks)
+    corpora = [CorpusConfig("."), CorpusConfig("../other/chats.txt", "chat", words=5000)]
+    return PrepareConfig(str(tmp_path / "data"), str(tmp_path / "texts"), corpora, holdout_percent=10.0)
+
+
+def test_words_are_those_that_were_taken_and_a_folder_has_its_name(prepared: PrepareConfig, tmp_path: Path) -> None:
+    prepare(prepared)
+    text = card_of(tmp_path, TrainConfig(init_from="base", data=DataConfig(prepared.output)))
+    assert "| texts | talk | 108 |\n| chats.txt | chat | 108 |" in text
+    Path(prepared.output, "report.json").unlink()  # as older versions left it
+    text = card_of(tmp_path, TrainConfig(init_from="base", data=DataConfig(prepared.output)))
+    assert "| texts | talk | all |\n| chats.txt | chat | 5,000 |" in text
+
+
+def test_no_corpus_is_nameless_or_tells_a_path(tmp_path: Path) -> None:
+    corpora = [CorpusConfig("."), CorpusConfig(dataset="someone/talks"), CorpusConfig(dataset="/home/me/saved")]
+    (tmp_path / "data").mkdir()
+    settings.save(PrepareConfig(corpora=corpora), tmp_path / "data" / "prepare.yaml")
+    text = card_of(tmp_path, TrainConfig(init_from="base", data=DataConfig(str(tmp_path / "data"))))
+    assert "| a folder | talk | all |\n| someone/talks | talk | all |\n| saved | talk | all |" in text
+
+
+def test_what_only_the_tagger_learned_is_used_with_the_tagger(
+    tmp_path: Path, tagged_model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = TrainConfig(init_from="base", data=DataConfig("gone"), loss=LossConfig(tagger_weight=1.0))
+    assert "--decoder" not in card_of(tmp_path, config)
+    text = card_of(tmp_path, replace(config, loss=LossConfig(text_weight=0.0, tagger_weight=1.0)))
+    assert "t5punct punctuate talk.txt --model mine --decoder tagger\n" in text
+    code = text.split("```python\n")[1].split("```")[0]
+    assert '"mine", PunctuatorConfig(decoding=DecodingConfig("tagger"))' in code
+    models.save(tagged_model, tmp_path / "mine")
+    monkeypatch.chdir(tmp_path)
+    exec(code, {})  # noqa: S102

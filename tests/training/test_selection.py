@@ -1,4 +1,4 @@
-"""The best score, and stopping when nothing better comes."""
+"""What a run is validated with; the best score, and stopping when nothing better comes."""
 
 from __future__ import annotations
 
@@ -6,16 +6,27 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+import torch
+from datasets import concatenate_datasets, load_from_disk
 from hypothesis import given
 from hypothesis import strategies as st
+from tiny import TINY_SHAPE, tiny_text
 
-from t5punct.errors import ConfigError
+from t5punct.errors import ConfigError, InputError
+from t5punct.model import Model
+from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.training.checkpoint.checkpoint import TrainState
-from t5punct.training.config import LossConfig, TrainConfig, ValidationConfig
+from t5punct.training.config import DataConfig, LossConfig, TrainConfig, ValidationConfig
+from t5punct.training.data.chunks import ChunkConfig
+from t5punct.training.data.corpora import CorpusConfig
+from t5punct.training.data.prepare import PrepareConfig, prepare
+from t5punct.training.examples.batches import make_collator
+from t5punct.training.examples.example import ChunkExamples
 from t5punct.training.loop import train as loop
-from t5punct.training.loop.train import train
+from t5punct.training.loop.train import build, train
 from t5punct.training.loop.validation import Validator, is_stale, score_of, update_best
 
 Scores = dict[int, float]  # by step
@@ -122,3 +133,123 @@ def test_scores_that_cannot_be_had_are_refused(config: TrainConfig) -> None:
         replace(config, loss=LossConfig(), validation=ValidationConfig(every_steps=1, score="tag_loss"))
     with pytest.raises(ConfigError, match=r"score loss without a split `validation`; .*holdout"):
         Validator(ValidationConfig(str(Path(__file__).parents[1] / "data" / "hand-counted.tsv"), 1), None, 100)
+
+
+def log_of(folder: Path) -> list[dict[str, float]]:
+    return [json.loads(line) for line in folder.with_name(folder.name + ".log.jsonl").read_text().splitlines()]
+
+
+def test_validation_scores_go_into_the_log(config: TrainConfig) -> None:
+    file = str(Path(__file__).parents[1] / "data" / "hand-counted.tsv")
+    validation = ValidationConfig(file, every_steps=2, max_words=9)
+    log = log_of(train(replace(config, validation=validation)))
+    lines = [line for line in log if "micro_f1" in line]
+    assert [line["step"] for line in lines] == [2, 4]
+    scores = ["micro_f1", "macro_f1", "comma_f1", "period_f1", "question_f1"]
+    assert list(lines[0]) == ["step", "words", "validation_loss", "validation_tag_loss", *scores]
+
+
+def test_validation_does_not_change_the_training(config: TrainConfig, tmp_path: Path) -> None:
+    file = str(Path(__file__).parents[1] / "data" / "hand-counted.tsv")
+    dropout = replace(config, fresh=replace(TINY_SHAPE, dropout_rate=0.2))
+    plain = train(dropout)
+    validated = train(
+        replace(dropout, output=str(tmp_path / "other"), validation=ValidationConfig(file, every_steps=1))
+    )
+    assert (plain / "model.safetensors").read_bytes() == (validated / "model.safetensors").read_bytes()
+
+
+def test_the_held_out_loss_is_the_mean_over_target_tokens(config: TrainConfig, tiny_data: Path) -> None:
+    run = build(replace(config, validation=ValidationConfig(every_steps=1)))
+    assert run.validator is not None
+    held_out = load_from_disk(str(tiny_data))["validation"]
+    examples = ChunkExamples(held_out, run.model.tokenizer)
+    text = tags = 0.0
+    n_tokens = n_slots = 0
+    with torch.no_grad():
+        for example in (examples[index] for index in range(len(examples))):
+            losses = run.objective(make_collator(run.model.tokenizer.pad_id)([example]))
+            text += float(losses.text) * len(example.target)
+            tags += float(losses.tags) * len(example.marks)
+            n_tokens, n_slots = n_tokens + len(example.target), n_slots + len(example.marks)
+    line = run.validator.line(run.model, 7)
+    assert list(line) == ["step", "validation_loss", "validation_tag_loss"]
+    assert line["step"] == 7
+    assert line["validation_loss"] == pytest.approx(text / n_tokens, abs=1e-4)
+    assert line["validation_tag_loss"] == pytest.approx(tags / n_slots, abs=1e-4)
+    assert run.model.network.training
+
+
+def test_the_held_out_loss_needs_no_file_and_falls(config: TrainConfig) -> None:
+    optim = replace(config.optim, max_steps=8)
+    log = log_of(train(replace(config, optim=optim, validation=ValidationConfig(every_steps=4))))
+    losses = [line["validation_loss"] for line in log if "validation_loss" in line]
+    assert len(losses) == 2
+    assert losses[1] < losses[0]
+
+
+@pytest.mark.parametrize(("text_weight", "decoder"), [(1.0, "slots"), (0.0, "tagger")])
+def test_a_file_is_scored_with_the_decoder_that_is_trained(
+    config: TrainConfig, text_weight: float, decoder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, asked = str(Path(__file__).parents[1] / "data" / "hand-counted.tsv"), list[str]()
+    monkeypatch.setattr(Punctuator, "__init__", noting(asked, Punctuator.__init__))
+    loss = replace(config.loss, text_weight=text_weight, tagger_weight=1.0)
+    run = build(replace(config, loss=loss, validation=ValidationConfig(file, every_steps=1, max_words=5)))
+    assert run.validator is not None
+    run.validator.line(run.model, 1)
+    assert asked == [decoder]
+
+
+def noting(asked: list[str], make: Any) -> Any:
+    def made(self: Punctuator, model: Model, config: PunctuatorConfig) -> None:
+        asked.append(config.decoding.decoder)
+        make(self, model, config)
+
+    return made
+
+
+def test_what_is_frozen_stays_so_when_a_run_is_validated(config: TrainConfig) -> None:
+    optim = replace(config.optim, frozen=["tagger", "encoder.block.0"])
+    run = build(replace(config, optim=optim, validation=ValidationConfig(every_steps=1)))
+    assert run.validator is not None
+    learns = {name: value.requires_grad for name, value in run.objective.named_parameters()}
+    run.validator.line(run.model, 1)
+    assert {name: value.requires_grad for name, value in run.objective.named_parameters()} == learns
+    assert not learns["tagger.marks.weight"] and learns["network.shared.weight"]
+
+
+def test_at_most_two_hundred_chunks_are_measured(tiny_data: Path) -> None:
+    rows = load_from_disk(str(tiny_data))["train"]
+    many = concatenate_datasets([rows] * 9)
+    assert len(many) > 200
+    validator = Validator(ValidationConfig(every_steps=1), many, batch_tokens=600)
+    assert validator.rows["target"][:] == many["target"][:200]
+
+
+def test_a_set_without_validation_chunks_can_be_trained_on(config: TrainConfig, tmp_path: Path) -> None:
+    (tmp_path / "one.txt").write_text(" ".join(tiny_text(40, seed=1)))
+    corpora = [CorpusConfig("one.txt")]
+    prepare(PrepareConfig(str(tmp_path / "data"), str(tmp_path), corpora, ChunkConfig(4, 12)))
+    config = replace(config, data=DataConfig(str(tmp_path / "data")))
+    train(config)
+    refusal = r"validation every 5 steps, and nothing to validate with; .*; name a validation.file"
+    with pytest.raises(ConfigError, match=refusal):
+        build(replace(config, output=str(tmp_path / "other"), validation=ValidationConfig(every_steps=5)))
+
+
+def test_a_wrong_validation_is_refused_before_training(config: TrainConfig, tmp_path: Path) -> None:
+    (tmp_path / "empty.txt").write_text("\n")
+    (tmp_path / "bad.tsv").write_text("we\tO\nknow\tCOMA\n")
+    for name, found in (
+        ("missing.txt", "no file .*missing.txt"),
+        ("empty.txt", "holds no words"),
+        ("bad.tsv", "line 2"),
+    ):
+        validation = ValidationConfig(str(tmp_path / name), every_steps=1000)
+        with pytest.raises(InputError, match=found):
+            build(replace(config, validation=validation))
+    with pytest.raises(ConfigError, match=r"preset 'fancy'; expected one of side-by-side, .*; see `t5punct presets`"):
+        ValidationConfig("dev.tsv", every_steps=1, preset="fancy")
+    with pytest.raises(ConfigError, match=r"validation.file dev.tsv that is never scored; .*every_steps above 0"):
+        ValidationConfig("dev.tsv")
