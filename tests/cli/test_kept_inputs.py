@@ -77,13 +77,6 @@ def test_outputs_beside_a_model_and_onto_unread_files_are_written(invoke: Invoke
         assert len(Path(target).read_text(encoding="utf-8").split()) == 3
 
 
-def test_an_export_takes_no_empty_name_either(invoke: Invoke, place: Path) -> None:
-    before = contents(place)
-    code, _, err = invoke("export", "model", "-o", "")
-    assert (code, "an output without a name" in err) == (2, True)
-    assert contents(place) == before
-
-
 def test_an_export_takes_the_place_of_nothing_that_it_reads(invoke: Invoke, place: Path) -> None:
     model.save(model.load("model"), place / "old")
     before = contents(place)

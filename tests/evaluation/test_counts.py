@@ -4,7 +4,6 @@ from hypothesis import strategies as st
 
 from t5punct.errors import InputError
 from t5punct.evaluation.counts import ClassCounts, Counts, Slot, class_of, count
-from t5punct.text.marks import ends_sentence
 
 LABELS = st.text(",.?!:;-", max_size=3)
 SLOTS = st.builds(Slot, LABELS, st.sampled_from(["we", "We", "NASA", None]))
@@ -25,12 +24,6 @@ def count_pairs(pairs: list[tuple[Slot, Slot]]) -> Counts:
 )  # fmt: skip
 def test_the_first_mark_that_maps_decides_the_class(label: str, name: str | None) -> None:
     assert class_of(label) == name
-
-
-@pytest.mark.parametrize(("label", "ends"), [("", False), (",", False), (";", False), ("-", False), (".", True)])
-def test_sentence_ends(label: str, ends: bool) -> None:
-    assert ends_sentence(label) is ends
-    assert ends_sentence(label + "?!") is True
 
 
 def test_every_field_of_one_slot_of_each_kind() -> None:

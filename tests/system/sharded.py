@@ -1,4 +1,4 @@
-"""train.py with FSDP on processors, for `test_sharded_training.py`.
+"""train.py with FSDP on processors, for `test_several_processes.py`.
 
 accelerate offers FSDP on accelerators only.  Torch has it on processors too, so that all else can be tested there: the
 shards, their moments, whole checkpoints of them, and the way back.

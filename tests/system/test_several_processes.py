@@ -1,4 +1,4 @@
-"""Training by a launcher, with real processes: two give what one gives with twice the batch, and end with it."""
+"""Training in real processes: two give what one gives with twice the batch, with FSDP too, and end with a launcher."""
 
 from __future__ import annotations
 
@@ -17,11 +17,14 @@ from safetensors.torch import load_file
 from tiny import TINY_SHAPE
 
 from t5punct import config as settings
+from t5punct import model as models
 from t5punct.training.config import DataConfig, LossConfig, OptimConfig, TrainConfig, ValidationConfig
+from t5punct.training.loop.train import train
 
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.prefix) / "bin"
 TORCHRUN = [str(BIN / "torchrun"), "--standalone", "--nproc_per_node", "2", "train.py"]
+SHARDED = [*TORCHRUN[:-1], str(Path(__file__).with_name("sharded.py"))]
 ACCELERATE_ONE = [str(BIN / "accelerate"), "launch", "--num_processes", "1", "--cpu", "train.py"]
 N_STEPS, EVERY = 9, 3  # within an epoch: at its end two processes leave an odd batch out
 # Adam divides by the size of gradients, which two processes sum in another order: near 0 that shows
@@ -52,8 +55,9 @@ def settings_file(tmp_path_factory: pytest.TempPathFactory, tiny_data: Path, tin
 def launched(launcher: list[str], settings_file: Path, output: Path, *changes: str) -> subprocess.Popen[str]:
     command = [*launcher, "--config", str(settings_file), f"output={output}", *changes]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("ACCELERATE_")}
+    environment |= {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
     return subprocess.Popen(
-        command, cwd=ROOT, env=environment | {"OMP_NUM_THREADS": "1"}, stdout=subprocess.DEVNULL,
+        command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE, text=True, start_new_session=True,
     )  # fmt: skip
 
@@ -85,21 +89,13 @@ class Made:
         return int(self.folder.with_name(self.folder.name + ".lock").read_text())
 
 
-@pytest.fixture(scope="module")
-def one_process(settings_file: Path) -> Made:
-    """One process, with twice the batch: two batches a step."""
-    output = settings_file.with_name("one")
-    finished(launched([sys.executable, "train.py"], settings_file, output, "optim.accumulation_steps=2"))
-    return Made(output)
-
-
 @needs_launchers
-def test_two_processes_give_what_one_gives_with_twice_the_batch(
-    settings_file: Path, one_process: Made, tmp_path: Path
-) -> None:
+def test_two_processes_give_what_one_gives_with_twice_the_batch(settings_file: Path, tmp_path: Path) -> None:
     errors = finished(launched(TORCHRUN, settings_file, tmp_path / "two"))
     assert "lr_scheduler" not in errors
-    two = Made(tmp_path / "two")
+    # this process, with twice the batch: two batches a step
+    twice = ["optim.accumulation_steps=2", f"output={settings_file.with_name('one')}"]
+    one_process, two = Made(train(settings.load(TrainConfig, settings_file, twice))), Made(tmp_path / "two")
     assert two.validated == pytest.approx(one_process.validated, abs=LOSS_TOLERANCE)
     assert two.validated[-1] < two.validated[0] - 10 * LOSS_TOLERANCE, "else all would be within the tolerance"
     # of two processes that both write, each would log all the steps
@@ -110,6 +106,29 @@ def test_two_processes_give_what_one_gives_with_twice_the_batch(
     assert [state["step"] for state in states] == [N_STEPS, N_STEPS], "the last save"
     wanted, found = (load_file(made.folder / "model.safetensors") for made in (one_process, two))
     assert max(float((found[name] - wanted[name]).abs().max()) for name in wanted) < WEIGHT_TOLERANCE
+
+
+@needs_launchers
+def test_two_processes_with_a_part_of_the_weights_each_give_what_one_gives(settings_file: Path, tmp_path: Path) -> None:
+    """FSDP: what it trains, saves and resumes."""
+    steps = ["optim.warmup_steps=2", "optim.schedule=constant_with_warmup", "optim.max_steps=6"]
+    changes = [*steps, "gradient_checkpointing=true", "checkpoint_every_steps=0"]
+    twice = [*changes, "optim.accumulation_steps=2", f"output={tmp_path / 'one'}"]
+    one, two = Made(train(settings.load(TrainConfig, settings_file, twice))), Made(tmp_path / "two")
+    finished(launched(SHARDED, settings_file, two.folder, *changes, "optim.max_steps=3"))
+    assert set(load_file(two.folder / "optimiser.safetensors")) >= {"rng", "rng.1"}
+    finished(launched(SHARDED, settings_file, two.folder, *changes, "resume=true"))
+    assert two.validated == pytest.approx(one.validated, abs=WEIGHT_TOLERANCE)
+    assert one.validated[-1] < one.validated[0] - 10 * WEIGHT_TOLERANCE, "else all would be within the tolerance"
+    for name in ("model", "tagger"):
+        wanted, found = (load_file(made.folder / f"{name}.safetensors") for made in (one, two))
+        assert wanted.keys() == found.keys()
+        assert max(float((found[key] - wanted[key]).abs().max()) for key in wanted) < WEIGHT_TOLERANCE
+    moments = [load_file(made.folder / "optimiser.safetensors") for made in (one, two)]
+    assert {name: tensor.shape for name, tensor in moments[0].items()} == {
+        name: tensor.shape for name, tensor in moments[1].items() if name != "rng.1"
+    }
+    assert models.load(two.folder / "best").tagger is not None
 
 
 def begun(output: Path, process: subprocess.Popen[str]) -> int:

@@ -1,26 +1,43 @@
-"""Disfluencies: what was said is all there, and what is put in bears no marks."""
+"""Disfluencies and recognition errors: what was said is all there, natural ones are found, a model learns the sign."""
+
+from __future__ import annotations
 
 import random
+from collections import Counter
+from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from t5punct import model as models
 from t5punct.errors import ConfigError
+from t5punct.model import Model
+from t5punct.punctuator import Punctuator
+from t5punct.t5.task import mark_token
 from t5punct.text.marks import DISFLUENT
+from t5punct.text.render import RenderConfig
 from t5punct.text.words import split
-from t5punct.training.examples.disfluencies import FILLERS, DisfluencyConfig, add_disfluencies
-from t5punct.training.examples.noise import Written
+from t5punct.training.config import DataConfig, OptimConfig, TrainConfig
+from t5punct.training.examples.disfluencies import (
+    FILLERS,
+    FUNCTION_WORDS,
+    SOUNDS,
+    DisfluencyConfig,
+    add_disfluencies,
+    label_natural_disfluencies,
+)
+from t5punct.training.examples.noise import NoiseConfig, Written, add_noise
+from t5punct.training.loop.train import train
+from t5punct.training.start.new_marks import match_disfluencies, with_disfluencies
 
 WORDS = [
-    Written("we", "We", ""),
-    Written("met", "met", ""),
-    Written("anna", "Anna", ",", pause=1),
-    Written("then", "then", "."),
-    Written("i", "I", ""),
-    Written("left", "left", "?!"),
-]
+    Written("we", "We", ""), Written("met", "met", ""), Written("anna", "Anna", ",", pause=1),
+    Written("then", "then", "."), Written("i", "I", ""), Written("left", "left", "?!"),
+]  # fmt: skip
 
 
 def _written(words: list[Written]) -> str:
@@ -118,3 +135,221 @@ def test_what_never_happens_draws_nothing() -> None:
     assert heard == add_disfluencies(WORDS, config, other)
     assert rng.random() == other.random()
     assert _written(heard) == _EARLIER
+
+
+SENTENCES = [
+    Written("we", "We", ""), Written("met", "met", ""), Written("anna", "Anna", ","), Written("she", "she", ""),
+    Written("left", "left", "."), Written("then", "Then", ""), Written("why", "why", "?!"),
+]  # fmt: skip
+OF = Written("of", "of", ",", pause=1)  # its label and pause stay where it comes from
+NEVER = {"share": 1.0, "substitute": 0.0, "delete": 0.0, "insert": 0.0}
+
+
+def errors_of(**values: float) -> NoiseConfig:
+    return NoiseConfig(**{**NEVER, **values})
+
+
+def test_without_errors_words_stay() -> None:
+    assert add_noise(SENTENCES, errors_of(), random.Random(1), lambda: OF) == SENTENCES
+
+
+def test_a_substitute_takes_the_label_and_the_capital_of_a_sentence_but_not_of_a_name() -> None:
+    heard = add_noise(SENTENCES, errors_of(substitute=1.0), random.Random(1), lambda: OF)
+    assert [word.form for word in heard] == ["Of", "of", "of", "of", "of", "Of", "of"]
+    assert [word.label for word in heard] == [word.label for word in SENTENCES]
+    assert {word.read for word in heard} == {"of"}
+
+
+def test_an_insertion_stands_behind_a_word_without_marks() -> None:
+    heard = add_noise(SENTENCES, errors_of(insert=1.0), random.Random(1), lambda: OF)
+    assert " ".join(word.form + word.label for word in heard) == "We of met of Anna, she of left. Then of why?!"
+
+
+def test_a_lost_words_marks_go_to_the_word_before_and_its_capital_to_the_next() -> None:
+    def without(place: int) -> str:
+        class Fate(random.Random):
+            calls = -1
+
+            def random(self) -> float:  # the first draw for each word is its fate, the second its insertion
+                self.calls += 1
+                return 0.0 if self.calls == place else 1.0
+
+        heard = add_noise(SENTENCES, errors_of(delete=0.5), Fate(), lambda: OF)
+        return " ".join(word.form + word.label for word in heard)
+
+    assert without(0) == "Met Anna, she left. Then why?!"
+    assert without(4) == "We met, she left. Then why?!"  # words with a label draw once only
+    assert without(5) == "We met Anna, left. Then why?!"
+    assert without(7) == "We met Anna, she. Then why?!"
+    assert without(8) == "We met Anna, she left. Why?!"
+
+
+def test_a_lost_word_takes_no_sentence_end_with_it() -> None:
+    words = [
+        Written("well", "Well", ","),
+        Written("yes", "yes", "."),
+        Written("we", "We", ""),
+        Written("go", "go", "."),
+    ]
+
+    class Fate(random.Random):
+        fates = iter((1.0, 0.0, 1.0, 1.0, 1.0))
+
+        def random(self) -> float:
+            return next(self.fates)
+
+    heard = add_noise(words, errors_of(delete=0.5), Fate(), lambda: OF)
+    assert " ".join(word.form + word.label for word in heard) == "Well. We go."
+
+
+@given(st.integers(0, 10_000), st.floats(0, 0.5), st.floats(0, 0.5), st.floats(0, 1))
+def test_a_chunk_never_becomes_empty_and_reads_as_it_is_written(
+    seed: int, substitute: float, delete: float, insert: float
+) -> None:
+    config = NoiseConfig(1.0, substitute, delete, insert)
+    for words in (SENTENCES, SENTENCES[:1], SENTENCES[:2]):
+        heard = add_noise(words, config, random.Random(seed), lambda: OF)
+        assert heard
+        assert all(word.form.lower() == word.read for word in heard)
+        assert not any(word.pause for word in heard)
+        assert heard == add_noise(words, config, random.Random(seed), lambda: OF)
+
+
+def test_errors_are_as_frequent_as_asked() -> None:
+    rng, config, counts = random.Random(1), NoiseConfig(1.0, 0.05, 0.03, 0.03), Counter[str]()
+    words = [Written("a", "a", "")] * 50
+    for _ in range(200):
+        heard = add_noise(words, config, rng, lambda: Written("b", "b", "!", pause=1))
+        counts["new"] += sum(word.read == "b" for word in heard)
+        counts["old"] += sum(word.read == "a" for word in heard)
+    assert 0.06 < counts["new"] / 10_000 < 0.10  # 5 % exchanged, 3 % put in
+    assert 0.90 < counts["old"] / 10_000 < 0.94  # 5 % exchanged, 3 % lost
+
+
+@pytest.mark.parametrize("values", [{"share": 1.5}, {"delete": -0.1}, {"substitute": 0.6, "delete": 0.6}])
+def test_shares_of_errors_are_checked(values: dict[str, float]) -> None:
+    with pytest.raises(ConfigError, match="substitute and delete together"):
+        NoiseConfig(**values)
+
+
+def _words_of(text: str) -> list[Written]:
+    return [Written(word.normal, word.core, word.label) for word in split(text).words]
+
+
+def _found(text: str) -> list[str]:
+    return [word.read for word in label_natural_disfluencies(_words_of(text)) if word.label.startswith(DISFLUENT)]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("So, um, we went. Uh I left.", ["um", "uh"]),
+        ("I I think that, the, the, the end.", ["i", "the", "the"]),
+        ("We went in the in the house.", ["in", "the"]),
+        ("I was, like, tired. You know, it was late. I mean, very late.", ["like", "you", "know", "i", "mean"]),
+        ("It was late, you know, and cold.", ["you", "know"]),
+        ("I like it like that, you know him, and I mean it.", []),
+        ("You know what I like, and you know that, too.", []),
+        ("He had had enough, and I know that that is so so good.", []),
+        ("It was very very good. No, no, no. Bye bye.", []),
+        ("We talked on and on and on, over and over and over.", []),
+        ("Is it? It is. I said I. I left.", []),  # a sentence ends between them
+        ("like, this chunk begins inside a sentence", []),
+        ("Call nine nine one one.", []),
+    ],
+)
+def test_what_is_found(text: str, found: list[str]) -> None:
+    assert _found(text) == found
+
+
+def test_the_last_words_of_a_chunk_are_no_repetition() -> None:
+    assert _found("they saw it") == _found("it") == _found("and it is and") == []
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from([*sorted(FUNCTION_WORDS), "um", "know", "house"]), st.sampled_from("|,|.|")),
+        max_size=12,
+    )
+)
+def test_only_signs_are_added(pairs: list[tuple[str, str]]) -> None:
+    words = [Written(word, word, label.strip("|")) for word, label in pairs]
+    found = label_natural_disfluencies(words)
+    assert [(word.read, word.form, word.label.removeprefix(DISFLUENT)) for word in found] == [
+        (word.read, word.form, word.label) for word in words
+    ]
+    assert all(word.label.startswith(DISFLUENT) for word in found if word.read in SOUNDS)
+
+
+TEXT = "we know that this is right what how are you today well i think it's time to go"
+
+
+def test_the_new_token_is_the_mean_of_the_marks_and_the_others_stay(tagged_model: Model) -> None:
+    made = with_disfluencies(tagged_model)
+    (sign,) = made.tokenizer.mark_ids[DISFLUENT]
+    assert made.tokenizer.tokenizer.convert_ids_to_tokens(sign) == mark_token(DISFLUENT)
+    old, new = (one.network.get_input_embeddings().weight for one in (tagged_model, made))
+    assert len(new) == sign + 1 == len(old) + 1 == made.network.config.vocab_size
+    assert torch.equal(new[:-1], old)
+    marks = sorted({number for mark in ",.?!:;-" for number in made.tokenizer.mark_ids[mark]})
+    assert torch.allclose(new[sign], old[marks].mean(0))
+    assert made.tagger is not None
+    assert tagged_model.tagger is not None
+    assert torch.equal(made.tagger.marks.weight[:-1], tagged_model.tagger.marks.weight)
+    assert torch.allclose(made.tagger.marks.bias[-1], tagged_model.tagger.marks.bias[1:].mean())
+    assert sign in made.tokenizer.task_ids
+    assert not tagged_model.task.disfluencies
+    assert with_disfluencies(made) is made
+
+
+def test_it_decides_as_before_and_comes_back_from_the_disk(tagged_model: Model, tmp_path: Path) -> None:
+    made = with_disfluencies(tagged_model)
+    models.save(made, tmp_path / "made")
+    loaded = models.load(tmp_path / "made")
+    assert loaded.task == made.task
+    assert loaded.tagger is not None
+    wanted = Punctuator(tagged_model).annotate(TEXT)
+    for one in (made, loaded):
+        assert Punctuator(one).annotate(TEXT) == wanted
+    marking = Punctuator(loaded).with_config(render=RenderConfig(disfluencies="mark"))
+    assert [word.word for word in marking.annotate(TEXT)] == TEXT.split()
+
+
+def test_a_written_sign_is_a_word_like_others(tagged_model: Model) -> None:
+    made = with_disfluencies(tagged_model)
+    (sign,) = made.tokenizer.mark_ids[DISFLUENT]
+    assert sign not in made.tokenizer.source(["we", mark_token(DISFLUENT), "go"]).ids
+    ids = made.tokenizer.target(["we", "go"], [DISFLUENT + ",", "."])
+    assert sign in ids
+    assert made.tokenizer.decode(ids) == made.tokenizer.decode([one for one in ids if one != sign])
+
+
+@pytest.mark.parametrize("marked", [0.0, 0.9])
+def test_training_begins_with_the_new_mark_where_it_is_learned(
+    tagged_model: Model, tiny_data: Path, tmp_path: Path, marked: float
+) -> None:
+    models.save(replace(tagged_model, name="start"), tmp_path / "start")
+    disfluencies = DisfluencyConfig(0.5, phrase=0.1, repair=0.1, restart=0.2, marked=marked)
+    config = TrainConfig(
+        str(tmp_path / "run"),
+        init_from=str(tmp_path / "start"),
+        data=DataConfig(str(tiny_data), batch_tokens=600, disfluencies=disfluencies),
+        optim=OptimConfig(max_steps=2),
+    )
+    config = replace(config, loss=replace(config.loss, tagger_weight=1.0))
+    folder = train(config)
+    assert models.read_task(folder).disfluencies == bool(marked)
+    loaded = models.load(folder)
+    assert loaded.tagger is not None
+    assert len(loaded.tagger.mark_classes) == 8 + bool(marked)
+    if marked:
+        train(replace(config, resume=True, optim=OptimConfig(max_steps=3)))
+
+
+def test_a_model_that_will_forget_the_sign_is_named(tagged_model: Model, caplog: pytest.LogCaptureFixture) -> None:
+    made = with_disfluencies(tagged_model)
+    assert match_disfluencies(made, DisfluencyConfig(marked=0.5)) is made
+    assert match_disfluencies(tagged_model, DisfluencyConfig()) is tagged_model
+    assert not caplog.records
+    assert match_disfluencies(made, DisfluencyConfig()) is made
+    assert "fresh knows disfluencies and will forget them" in caplog.text

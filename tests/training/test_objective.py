@@ -1,20 +1,28 @@
+"""Losses by hand; layers that are computed again going backwards give the same losses and gradients."""
+
+from __future__ import annotations
+
 import copy
 import math
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import torch
 from stepwise import SlotWriter
+from tiny import TINY_SHAPE
 
 from t5punct.decoding.candidates import Candidates
 from t5punct.decoding.inputs import WindowInput
 from t5punct.errors import ConfigError
 from t5punct.model import Model
-from t5punct.training.config import LossConfig
+from t5punct.t5.delay import Delay
+from t5punct.training.config import LossConfig, TrainConfig
 from t5punct.training.examples.batches import Batch, make_collator
 from t5punct.training.examples.example import IGNORED, ChunkExamples
 from t5punct.training.loop.objective import Objective
 from t5punct.training.loop.optimisers import freeze
+from t5punct.training.loop.train import Run, build
 
 ROWS = {
     "source": ["we know right", "stop now"],
@@ -113,19 +121,6 @@ def test_smoothed_losses_ask_for_a_little_of_every_class(tiny_model: Model) -> N
         assert float(getattr(found, name)) != pytest.approx(float(getattr(exact, name)), rel=1e-4), name
 
 
-def test_smoothed_losses_of_padding_are_left_out(tiny_model: Model) -> None:
-    torch.manual_seed(2)
-    objective = Objective(tiny_model, LossConfig(tagger_weight=1.0, label_smoothing=0.2))
-    examples = ChunkExamples(Rows(ROWS), tiny_model.tokenizer)
-    first, second = examples[0], examples[1]
-    with torch.no_grad():
-        both, one, other = (
-            objective(make_collator(tiny_model.tokenizer.pad_id)(chosen))
-            for chosen in ([first, second], [first], [second])
-        )
-    assert float(both.tags) == pytest.approx((3 * float(one.tags) + 2 * float(other.tags)) / 5, rel=1e-5)
-
-
 def test_a_frozen_encoder_gets_no_gradients_but_the_decoder_does(tiny_model: Model, batch: Batch) -> None:
     objective = Objective(replace(tiny_model, network=copy.deepcopy(tiny_model.network)), LossConfig())
     freeze(objective, ["encoder"])
@@ -156,9 +151,10 @@ def test_the_tagger_loss_is_the_mean_over_slots(tiny_model: Model, batch: Batch)
     assert float(losses.total) == pytest.approx(float(losses.text) + 0.25 * tagged, rel=1e-6)
 
 
-def test_padding_and_batch_mates_do_not_change_an_example(tiny_model: Model) -> None:
+@pytest.mark.parametrize("smoothing", [0.0, 0.2])
+def test_padding_and_batch_mates_do_not_change_an_example(tiny_model: Model, smoothing: float) -> None:
     torch.manual_seed(2)
-    objective = Objective(tiny_model, LossConfig(tagger_weight=1.0))
+    objective = Objective(tiny_model, LossConfig(tagger_weight=1.0, label_smoothing=smoothing))
     examples = ChunkExamples(Rows(ROWS), tiny_model.tokenizer)
     pad = make_collator(tiny_model.tokenizer.pad_id)
     with torch.no_grad():
@@ -189,3 +185,28 @@ def test_the_tagger_teaches_the_encoder(tiny_model: Model, batch: Batch) -> None
     (with_tagger,) = torch.autograd.grad(losses.total, weight)
     (without,) = torch.autograd.grad(Objective(tiny_model, LossConfig())(batch).total, weight)
     assert not torch.allclose(with_tagger, without)
+
+
+def backwards(run: Run, delay: Delay | None) -> tuple[list[float], dict[str, torch.Tensor], int]:
+    """The losses and gradients of the first batch, and how often the encoder's last layer was computed."""
+    calls: list[int] = []
+    layer: Any = run.model.network.get_encoder().block[-1].layer[0]
+    handle = layer.register_forward_pre_hook(lambda *_: calls.append(1))
+    torch.manual_seed(5)  # the dropout of the second computation must be that of the first
+    losses = run.objective(next(iter(run.loader)), delay)
+    losses.total.backward()
+    handle.remove()
+    gradients = {name: value.grad for name, value in run.objective.named_parameters() if value.grad is not None}
+    return [float(loss.detach()) for loss in (losses.total, losses.text, losses.tags)], gradients, len(calls)
+
+
+@pytest.mark.parametrize("delay", [None, Delay(2, 4)], ids=["whole context", "delay"])
+def test_losses_and_gradients_are_the_same_and_layers_run_twice(config: TrainConfig, delay: Delay | None) -> None:
+    config = replace(config, fresh=replace(TINY_SHAPE, dropout_rate=0.1), loss=LossConfig(tagger_weight=0.5))
+    losses, gradients, n_calls = backwards(build(config), delay)
+    again, found, n_calls_again = backwards(build(replace(config, gradient_checkpointing=True)), delay)
+    assert again == pytest.approx(losses)
+    assert gradients.keys() == found.keys()
+    for name, gradient in gradients.items():
+        torch.testing.assert_close(found[name], gradient, rtol=1e-4, atol=1e-6)
+    assert n_calls_again == 2 * n_calls

@@ -19,8 +19,6 @@ from t5punct.text.render import AnnotatedWord
 from t5punct.transcripts.items import SpokenWord, WrittenWord, texts_of
 from t5punct.transcripts.recogniser_json import RecogniserJson
 
-WORDS = st.lists(st.sampled_from(["how", "are", "you", "U.S.", "don't", "é", '"so"', "a/b"]), min_size=1, max_size=6)
-
 
 def words_of(found: RecogniserJson) -> list[SpokenWord]:
     return [item for item in found.items if isinstance(item, SpokenWord)]
@@ -51,18 +49,6 @@ def whisper(segments: list[list[str]]) -> dict[str, Any]:
             for n, (words, time) in enumerate(zip(segments, times, strict=True))
         ],
     }
-
-
-layouts = st.tuples(st.sampled_from([None, 1, "\t"]), st.booleans())
-
-
-@settings(max_examples=25)
-@given(st.lists(WORDS, min_size=1, max_size=8), layouts)
-def test_a_file_that_is_not_changed_comes_out_the_same(
-    segments: list[list[str]], layout: tuple[int | str | None, bool]
-) -> None:
-    text = json.dumps(whisper(segments), indent=layout[0], ensure_ascii=layout[1])
-    assert written(text) == text
 
 
 @settings(max_examples=40)
@@ -254,7 +240,7 @@ def test_a_typed_object_in_no_list_has_its_marks_in_its_text() -> None:
     assert written(text, ["so,"]) == text.replace('"so"', '"so,"')
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(
     st.recursive(
         st.sampled_from(["so", "what", ".", ",", "so,", "JOHN: so", "", None, 1]),

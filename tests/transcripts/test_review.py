@@ -14,15 +14,15 @@ from itertools import cycle, islice
 from pathlib import Path
 
 import pytest
+from command import Invoke
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import labels, texts
 
 from t5punct.batch.jobs import OutputConfig, plan_jobs
 from t5punct.batch.work import Work
-from t5punct.cli import main
 from t5punct.errors import ConfigError, InputError
-from t5punct.model import Model, save
+from t5punct.model import Model
 from t5punct.punctuator import Punctuator
 from t5punct.text.marks import Alphabet, Case
 from t5punct.text.render import MARK, Alternative, AnnotatedWord, Decision, RenderConfig, render_word
@@ -257,16 +257,13 @@ def test_plain_text_as_text_keeps_its_lines(punctuator: Punctuator, tmp_path: Pa
     assert re.sub(r"[^\w\s]", "", (tmp_path / "b.txt").read_text()).lower() == "so\n\n  we  go\n"
 
 
-def test_the_commands(lively_model: Model, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    save(lively_model, tmp_path / "model")
+def test_the_commands(lively_folder: str, tmp_path: Path, invoke: Invoke) -> None:
     (tmp_path / "a.txt").write_text("we know that this is right\n")
-    command = ["punctuate", str(tmp_path / "a.txt"), "--model", str(tmp_path / "model")]
 
     def run(*arguments: object) -> str:
-        with pytest.raises(SystemExit) as stopped:
-            main([*command, *map(str, arguments)])
-        assert not stopped.value.code
-        return capsys.readouterr().out
+        code, out, _ = invoke("punctuate", tmp_path / "a.txt", "--model", lively_folder, *arguments)
+        assert code == 0
+        return out
 
     text = run("--html", tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
