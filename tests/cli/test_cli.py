@@ -183,7 +183,7 @@ MISTAKES = {
     "unknown config key": (["train", "optim.lrr=1"], "unknown setting 'optim.lrr'; expected one of output"),
     "no config file": (["train", "--config", "none.yaml"], "no config file none.yaml"),
     "nothing to train on": (["train", "init_from=x"], "no training data; expected data.path=FOLDER"),
-    "nothing to prepare": (["prepare"], "no corpora"),
+    "nothing to prepare": (["prepare"], "no corpora; expected corpora: [{{path: FILE, style: talk}}]"),
     "nothing to evaluate": (["evaluate", "{empty}", "--model", "{model}"], "holds no words"),
     "not an iwslt line": (["evaluate", "{broken}", "--model", "{model}"], "line 2"),
 }
@@ -420,7 +420,7 @@ def test_json_is_written_as_it_is_made(
     folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, invoke: Invoke
 ) -> None:
     """A long text is held as values, not as json; its words are decided here without a model, to be quick."""
-    n_words, target = 40_000, tmp_path / "out.json"
+    n_words, target = 15_000, tmp_path / "out.json"
     (tmp_path / "long.txt").write_text("word " * n_words, encoding="utf-8")
     certain = Decision("", Case.LOWER, 1.0, 1.0)
     monkeypatch.setattr(Punctuator, "decided", lambda self, words, windows, combine: (certain for _ in words))
