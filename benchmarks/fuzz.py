@@ -52,6 +52,12 @@ than marks and capitals has changed.
 | what is read | files | refused | words | changed | tracebacks | seconds |
 | --- | --- | --- | --- | --- | --- | --- |
 {rooms}
+
+Revisions before, whose failures are mended in the next or in `tests/fuzz/corpus/`:
+
+| revision | files | words | changed | tracebacks |
+| --- | --- | --- | --- | --- |
+{before}
 """
 
 
@@ -59,8 +65,7 @@ than marks and capitals has changed.
 class Counts:
     """What was counted of one revision, in which rounds; a round's number is its seed."""
 
-    revision: str
-    path: Path
+    path: Path  # in a folder with the name of the revision
     first: int
     next: int
     rooms: dict[str, dict[str, float]] = field(default_factory=dict)
@@ -72,11 +77,13 @@ class Counts:
         if _git("status", "--porcelain", "--", *FUZZED):
             revision += "-changed"
         path = folder / revision / "counts.json"
-        new = cls(revision, path, seed, seed)
-        if path.exists():
-            stored = json.loads(path.read_text(encoding="utf-8"))
-            new.first, new.next, new.rooms = stored["first"], stored["next"], stored["rooms"]
-        return new
+        return cls.stored(path) if path.exists() else cls(path, seed, seed)
+
+    @classmethod
+    def stored(cls, path: Path) -> Counts:
+        """Return the counts that a run has written."""
+        counts = json.loads(path.read_text(encoding="utf-8"))
+        return cls(path, counts["first"], counts["next"], counts["rooms"])
 
     def run_round(self) -> None:
         """Fuzz every room once, and write what is counted, and files that fail."""
@@ -104,6 +111,10 @@ class Counts:
     def total(self, name: str) -> float:
         return sum(counts[name] for counts in self.rooms.values())
 
+    def row_of_all(self) -> str:
+        names = ("n_files", "n_words", "n_changed", "n_tracebacks")
+        return f"| {self.path.parent.name} | " + " | ".join(f"{self.total(name):,.0f}" for name in names) + " |"
+
     def page(self, command: str) -> str:
         """Return the counts as a page."""
         bars = [
@@ -116,9 +127,11 @@ class Counts:
             f"| {room} | " + " | ".join(f"{counts[name]:,.0f}" for name in COUNTED) + " |"
             for room, counts in {**self.rooms, "all": {name: self.total(name) for name in COUNTED}}.items()
         ]
+        others = sorted(self.path.parent.parent.glob("*/counts.json"), key=lambda path: path.stat().st_mtime)
+        before = [Counts.stored(path).row_of_all() for path in others if path != self.path]
         return PAGE.format(
-            command=command, revision=self.revision, first=self.first, last=self.next - 1, bars="\n".join(bars),
-            rooms="\n".join(rows),
+            command=command, revision=self.path.parent.name, first=self.first, last=self.next - 1, bars="\n".join(bars),
+            rooms="\n".join(rows), before="\n".join(before),
         )  # fmt: skip
 
 

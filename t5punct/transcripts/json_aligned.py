@@ -73,18 +73,18 @@ def align_words(ours: Sequence[HeardWord], theirs: Sequence[HeardWord]) -> list[
 def _first_copy(heard: Sequence[HeardWord], words: Sequence[HeardWord]) -> Sequence[HeardWord]:
     """Return the words up to where they have said just what was heard: all of them, if they say something else."""
     said, place = "".join(_said(word) for word in heard), 0
-    for n_words, word in enumerate(words, start=1):
+    for n_words, word in enumerate(words):
+        if place == len(said) and any(map(str.isalnum, word.normal)):  # `++` of `C` `++` is of the last word
+            return words[:n_words]
         if not said.startswith(_said(word), place):
             break
         place += len(_said(word))
-        if place == len(said):
-            return words[:n_words]
     return words
 
 
 def _said(word: HeardWord) -> str:
-    """Return the letters and digits of a word, or all of a word without any."""
-    return "".join(filter(str.isalnum, word.normal)) or word.normal
+    """Return the letters and digits of a word."""
+    return "".join(filter(str.isalnum, word.normal))
 
 
 def _best(ours: Sequence[HeardWord], theirs: Sequence[HeardWord]) -> list[Match]:

@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from io import StringIO
-from itertools import chain, repeat
+from itertools import chain, repeat, zip_longest
 from typing import Any
 
 from ..text.marks import DASH, Alphabet
@@ -99,7 +99,7 @@ def places_of(value: Any) -> list[JsonPlace]:
 
 def with_words(places: Iterable[JsonPlace], alphabet: Alphabet | None = None) -> list[JsonPlace]:
     """Return the places with their items; a mark alone that stands behind a word in its list belongs to the word."""
-    read = _with_marks(map(_read, places, repeat(alphabet)), alphabet)
+    read = _with_marks([*map(_read, places, repeat(alphabet))], alphabet)
     return [place if place.listed and place.listed.type else replace(place, listed=None) for place in read]
 
 
@@ -155,11 +155,13 @@ def _listed(element: Any, elements: Sequence[Any]) -> Listed | None:
     return Listed(element, first.start, kind.text) if isinstance(kind, Literal) else Listed(_UNTYPED, first.start, "")
 
 
-def _with_marks(places: Iterator[JsonPlace], alphabet: Alphabet | None) -> Iterator[JsonPlace]:
+def _with_marks(places: Sequence[JsonPlace], alphabet: Alphabet | None) -> Iterator[JsonPlace]:
     """Words, each with the marks that stand behind it in its list; other marks stay as they are."""
     held: JsonPlace | None = None
-    for place in places:
-        if held and _is_mark_behind(place, held, alphabet or ALL_MARKS):
+    spaced = {place.listed.list_start for place in places if place.listed and _begins_word(place)}
+    for place, following in zip_longest(places, places[1:]):
+        is_inside = place.listed and place.listed.list_start in spaced and _goes_on(place, following)
+        if held and not is_inside and _is_mark_behind(place, held, alphabet or ALL_MARKS):
             held = _with_mark(held, place, alphabet)
             continue
         if place.listed and place.listed.type == MARK_TYPE:
@@ -169,6 +171,22 @@ def _with_marks(places: Iterator[JsonPlace], alphabet: Alphabet | None) -> Itera
         held = place
     if held:
         yield held
+
+
+def _begins_word(place: JsonPlace) -> bool:
+    """Whether a string says by the space before it that a word begins, as Whisper's tokens do."""
+    return place.literal.text[:1].isspace() and _says_something(place)
+
+
+def _goes_on(mark: JsonPlace, following: JsonPlace | None) -> bool:
+    """Whether a mark is inside a word, as in ` 1` `,` `000`; a full stop, as in `U` `.` `S`, is a mark all the same."""
+    if following is None or mark.group != following.group or not mark.literal.text.strip("."):
+        return False
+    return not following.literal.text[:1].isspace() and _says_something(following)
+
+
+def _says_something(place: JsonPlace) -> bool:
+    return bool(place.literal.text.strip().strip(ALL_MARKS.characters + CLOSERS))
 
 
 def _with_mark(word: JsonPlace, mark: JsonPlace, alphabet: Alphabet | None) -> JsonPlace:

@@ -266,8 +266,8 @@ def _n_letters(word: str) -> int:
 
 
 def _normal(word: Word) -> str:
-    """What the model reads; nothing of what is not said: tokens, and quotes and brackets that stand alone."""
-    return "" if _TOKEN.fullmatch(word.text) or not word.text.strip(_QUOTES) else word.normal
+    """What the model reads; nothing of what is not said: tokens, and quotes, brackets and full stops alone."""
+    return "" if _TOKEN.fullmatch(word.text) or not word.text.strip(_QUOTES + ".") else word.normal
 
 
 def _says_nothing(value: object) -> bool:

@@ -16,7 +16,7 @@ from itertools import accumulate
 from typing import Any, TypeVar
 
 from ..text.marks import Alphabet
-from ..text.words import lead_of, words_of
+from ..text.words import ALL_MARKS, lead_of, words_of
 from .items import Cue, Item, Kept, Role, SpokenWord
 from .markup import Markup, remove_tags
 
@@ -45,7 +45,7 @@ _HEARD = (
 )
 _UNHEARD = "inaudible|unintelligible|indiscernible|indistinct|crosstalk|foreign|blank_audio"
 _DIRECTION = re.compile(
-    rf"(?<!\S)(?:\[[^\W\d_][^\[\]]{{0,60}}\]|\((?:{_HEARD}|{_UNHEARD})\)|(?P<time>{_BRACKETED})|[♪♫]+[,.?!:;…]*)(?!\S)\s*",
+    rf"(?<!\S)(?:\[[^\W\d_][^\[\]]{{0,60}}\]|\((?:{_HEARD}|{_UNHEARD})\)|(?P<time>{_BRACKETED})|[♪♫]+[{re.escape(ALL_MARKS.characters)}]*)(?!\S)\s*",
     re.IGNORECASE,
 )
 _IS_UNHEARD = re.compile(rf"[\[(](?:{_UNHEARD})\b", re.IGNORECASE)

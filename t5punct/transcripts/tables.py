@@ -140,7 +140,8 @@ def _columns(rows: Sequence[Sequence[str]]) -> _Columns:
         return _Columns(text, place.get("start"), place.get("end"), 1 if is_segment else _MS, is_segment, True)
     n_columns = max(map(len, rows), default=1)
     with_text = [number for number in range(n_columns) if not _are_numbers(row[number : number + 1] for row in rows)]
-    is_of_times = n_columns == 1 and bool(rows) and all(_CLOCK.fullmatch(_bare(row[0])) for row in rows[1:] or rows)
+    said = [_bare(row[0]) for row in rows[1:] or rows if not _is_marks(row[0])]
+    is_of_times = n_columns == 1 and bool(said) and all(map(_CLOCK.fullmatch, said))
     if is_of_times or (n_columns > 1 and len(with_text) != 1):
         raise InputError(
             f"columns {', '.join(rows[0])}: it is not clear which of them holds words",
@@ -155,11 +156,13 @@ def _columns(rows: Sequence[Sequence[str]]) -> _Columns:
 
 
 def _are_numbers(cells: Iterable[Sequence[str]]) -> bool:
-    return all(cell[0].lower() in _BLANK or _seconds_ms(_bare(cell[0])) is not None for cell in cells if cell)
+    """Whether cells are numbers or blank; a row of a mark alone does not count, as it may go."""
+    said = (cell[0] for cell in cells if cell and cell[0].lower() not in _BLANK and not _is_marks(cell[0]))
+    return all(_seconds_ms(_bare(cell)) is not None for cell in said)
 
 
 def _bare(cell: str) -> str:
-    """A cell without the marks behind it: `1984` is a number, with a comma or without."""
+    """A cell without the marks behind it, which may go, too: `1984,` is a number."""
     return cell.rstrip(ALL_MARKS.characters + " ")
 
 

@@ -15,18 +15,23 @@ _WORDS = (
     *("understood", "שלום", "好", "😀", "<unk>", "\u2028", "\\", "x" * 70),
 )  # fmt: skip
 _MARKS = (",", ".", "?", "!", "-")
-_TOKENS = (*_MARKS, "%", "C:", "50%")
+_TOKENS = (
+    *_MARKS,
+    "%",
+    "50%",
+)  # not `C:`: with capitals, `so C:` is the label of a speaker (corpus/17-drive-or-label.json)
 _SPOKEN = (*_WORDS, *_WORDS, *_TOKENS)
 
 
-def _timed(words: Words, **more: Any) -> list[dict[str, Any]]:
-    return [{"word": word, "start": n / 2, "end": n / 2 + 0.4, **more} for n, word in enumerate(words)]
+def _timed(words: Words, begin: float = 0.0, **more: Any) -> list[dict[str, Any]]:
+    times = ((word, begin + n / 2) for n, word in enumerate(words))
+    return [{"word": word, "start": start, "end": start + 0.4, **more} for word, start in times]
 
 
 def whisper(parts: list[Words]) -> Any:
     segments = [
         {"id": n, "start": 5.0 * n, "end": 5.0 * n + 4, "text": " " + " ".join(words), "tokens": [50364, 400],
-         "words": [{**word, "word": f" {word['word']}", "probability": 0.9} for word in _timed(words)]}
+         "words": [{**word, "word": f" {word['word']}", "probability": 0.9} for word in _timed(words, 5.0 * n)]}
         for n, words in enumerate(parts)
     ]  # fmt: skip
     return {"text": "".join(segment["text"] for segment in segments), "segments": segments, "language": "en"}
@@ -38,7 +43,7 @@ def whisperx(parts: list[Words]) -> Any:
             "start": 5.0 * n,
             "end": 5.0 * n + 4,
             "text": " ".join(words),
-            "words": _timed(words, score=0.9),
+            "words": _timed(words, 5.0 * n, score=0.9),
             "speaker": n % 2,
         }
         for n, words in enumerate(parts)
@@ -64,7 +69,7 @@ def whisper_cpp(parts: list[Words]) -> Any:
 
 def deepgram(parts: list[Words]) -> Any:
     words = [
-        [{**word, "punctuated_word": word["word"], "speaker": n % 2} for word in _timed(said)]
+        [{**word, "punctuated_word": word["word"], "speaker": n % 2} for word in _timed(said, 5.0 * n)]
         for n, said in enumerate(parts)
     ]
     every = [word for said in words for word in said]

@@ -164,3 +164,18 @@ def test_a_mark_behind_a_hyphen_with_a_token_of_its_own_goes(marks: str) -> None
     value = json.loads(written(found, [f"So-{marks}", "we"]))
     assert value["text"] == f"So-{marks} we"
     assert "".join(word["word"] for word in value["words"]) == f"So-{marks}we"
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    [[" 1", ",", "000"], [" 10", ":", "30"], [" C", "++"], [" 50", "%"], [" http", "://", "a", ".b", "/c", "?", "d"]],
+)
+@pytest.mark.parametrize("behind", [[], [" we"]])
+def test_marks_and_signs_inside_a_word_are_pieces_of_it(pieces: list[str], behind: list[str]) -> None:
+    """As tokens of Whisper, a space before which says that a word begins."""
+    tokens = [" so", *pieces, *behind]
+    word = "".join(pieces).strip()
+    found = RecogniserJson.read(json.dumps({"text": "".join(tokens), "tokens": [{"text": token} for token in tokens]}))
+    value = json.loads(written(found, ["So", f"{word},", *(text.strip() for text in behind)]))
+    assert [token["text"] for token in value["tokens"]] == [" So", *pieces[:-1], f"{pieces[-1]},", *behind]
+    assert value["text"] == "".join(token["text"] for token in value["tokens"])
