@@ -127,8 +127,8 @@ class Counts:
             f"| {room} | " + " | ".join(f"{counts[name]:,.0f}" for name in COUNTED) + " |"
             for room, counts in {**self.rooms, "all": {name: self.total(name) for name in COUNTED}}.items()
         ]
-        others = sorted(self.path.parent.parent.glob("*/counts.json"), key=lambda path: path.stat().st_mtime)
-        before = [Counts.stored(path).row_of_all() for path in others if path != self.path]
+        paths = sorted(self.path.parent.parent.glob("*/counts.json"), key=lambda path: path.stat().st_mtime)
+        before = [Counts.stored(path).row_of_all() for path in paths if path != self.path]
         return PAGE.format(
             command=command, revision=self.path.parent.name, first=self.first, last=self.next - 1, bars="\n".join(bars),
             rooms="\n".join(rows), before="\n".join(before),

@@ -179,3 +179,10 @@ def test_marks_and_signs_inside_a_word_are_pieces_of_it(pieces: list[str], behin
     value = json.loads(written(found, ["So", f"{word},", *(text.strip() for text in behind)]))
     assert [token["text"] for token in value["tokens"]] == [" So", *pieces[:-1], f"{pieces[-1]},", *behind]
     assert value["text"] == "".join(token["text"] for token in value["tokens"])
+
+
+def test_a_full_stop_that_begins_a_list_is_no_piece_of_the_word_behind_it() -> None:
+    lists = [{"words": [{"word": word} for word in words]} for words in (["so"], [".", "it", "is"])]
+    found = RecogniserJson.read(json.dumps({"text": "so. it is", "segments": lists}))
+    value = json.loads(written(found, ["So.", "It,", "is?"]))
+    assert [word["word"] for segment in value["segments"] for word in segment["words"]] == ["So.", ".", "It,", "is?"]
