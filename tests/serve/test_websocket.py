@@ -22,7 +22,7 @@ from t5punct.serve.engine import Engine
 from t5punct.streaming import StreamConfig, StreamingPunctuator
 from t5punct.streaming.events import committed_events
 
-WORDS = (Path(__file__).parents[1] / "data" / "lecture.txt").read_text(encoding="utf-8").split()[:60]
+WORDS = (Path(__file__).parents[1] / "data" / "lecture.txt").read_text(encoding="utf-8").split()[:40]
 FP32 = PunctuatorConfig(decoding=DecodingConfig(precision="fp32"))
 END = '{"end": true}'
 
@@ -80,7 +80,7 @@ def test_times_silences_and_provisional_words(engine: Engine) -> None:
 def test_a_stream_goes_on_where_another_was(engine: Engine) -> None:
     with client(engine) as served:
         with opened(served, "?state_every=10") as socket:
-            socket.send_text(" ".join(WORDS[:30]))
+            socket.send_text(" ".join(WORDS[:20]))
             events = [socket.receive_json()]
             while "state" not in events[-1]:
                 events.append(socket.receive_json())
@@ -88,7 +88,7 @@ def test_a_stream_goes_on_where_another_was(engine: Engine) -> None:
         assert saved["n_messages"] == 1
         with opened(served) as socket:
             socket.send_text(json.dumps({name: saved[name] for name in ("state", "n_chars")}))
-            socket.send_text(" ".join(WORDS[30:]))
+            socket.send_text(" ".join(WORDS[20:]))
             socket.send_text(END)
             events += events_to_end(socket)
     assert without_times(events) == events_alone(engine, StreamConfig())
@@ -97,16 +97,12 @@ def test_a_stream_goes_on_where_another_was(engine: Engine) -> None:
 @pytest.mark.parametrize(
     ("query", "message", "says"),
     [
-        ("?policy=dely", "so", "dely"),
-        ("?lookahed=3", "so", "lookahed"),
-        ("?policy=delay&decoder=generate", "so", "generate"),
-        ("", '{"word": "so"}', "message"),
-        ("", '{"words": [{"start": 1}]}', "message"),
-        ("", '{"state": {"words": "x"}}', "message"),
-        ("", "{" * 2_000, "message"),
-        ("", '{"words": 3, "end": true}', "message"),
+        ("?policy=dely", "so", "dely"), ("?lookahed=3", "so", "lookahed"),
+        ("?policy=delay&decoder=generate", "so", "generate"), ("", '{"word": "so"}', "message"),
+        ("", '{"words": [{"start": 1}]}', "message"), ("", '{"state": {"words": "x"}}', "message"),
+        ("", "{" * 2_000, "message"), ("", '{"words": 3, "end": true}', "message"),
     ],
-)
+)  # fmt: skip
 def test_what_is_wrong_ends_the_stream_with_a_reason(engine: Engine, query: str, message: str, says: str) -> None:
     with (
         server(engine) as (address, _),
