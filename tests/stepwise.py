@@ -20,7 +20,6 @@ from t5punct.decoding.inputs import DecodingConfig, WindowInput, encoder_input, 
 from t5punct.decoding.pooling import NOTHING_SAID, OpinionPool, take_from_tagger
 from t5punct.decoding.tagging import TagDecoder
 from t5punct.model import Model
-from t5punct.t5.tokenization import Source
 from t5punct.windows.votes import Vote
 
 
@@ -96,7 +95,7 @@ def decode_stepwise(
     sources = sources_of(windows, model, config.style)
     source = encoder_input(sources, model)
     encoded = BaseModelOutput(last_hidden_state=model.encode(source.input_ids, source.attention_mask))
-    pools = _pool_opinions(model, config.share(model), encoded.last_hidden_state, sources)
+    pools = _pool_opinions(model, config, encoded.last_hidden_state, windows)
     written = torch.full((len(windows), 1), model.start_id, device=model.device)  # the last token of each window
     cache = None
     while not all(writer.done for writer in writers):
@@ -122,13 +121,16 @@ def decode_stepwise(
 
 
 def _pool_opinions(
-    model: Model, share: float, states: torch.Tensor, sources: Sequence[Source]
+    model: Model, config: DecodingConfig, states: torch.Tensor, windows: Sequence[WindowInput]
 ) -> list[OpinionPool | None]:
     """The tagger's opinion on each window's slots; states: (n_batch, n_source, d_model)."""
+    share = config.share(model)
     if model.tagger is None or not share:
-        return [None] * len(sources)
-    tagged = [model.tagger(states[row, list(source.word_ends)]) for row, source in enumerate(sources)]
-    return [OpinionPool.of(marks, share) for marks, _ in tagged]
+        return [None] * len(windows)
+    tagger = TagDecoder(model, config)
+    ends = [list(source.word_ends) for source in sources_of(windows, model, config.style)]
+    rows = zip(states, ends, windows, strict=True)
+    return [OpinionPool.of(tagger.logits(row[own], [window.has_slot])[0], share) for row, own, window in rows]
 
 
 def _step(writer: SlotWriter, logits: torch.Tensor, pool: OpinionPool | None, model: Model) -> int:

@@ -23,7 +23,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate, pairwise
+from itertools import accumulate, chain, pairwise
 
 import numpy as np
 import torch
@@ -123,11 +123,16 @@ class SlotDecoder:
         if tagger is None:
             return TaggedBatch([Guess()] * sum(len(request.guessed_at) for request in requests), None, None)
         assert self._tagger is not None  # noqa: S101  (the model has one)
-        rows = [row for row, request in enumerate(requests) for _ in request.guessed_at]
-        places = [place for request in requests for place in request.guessed_at]
-        states = encoded[rows, places]  # (n_slots, d_model)
-        marks, cases = tagger(states)  # (n_slots, n_classes)
-        weighed = marks + tagger.log_odds(self._odds, self._alphabet.marks).to(marks.device)
+        # what it says of a slot that counts may depend on the next ones, whether or not they are asked for
+        places = [request.source.word_ends if self._share else request.guessed_at for request in requests]
+        rows = [row for row, own in enumerate(places) for _ in own]
+        states = encoded[rows, list(chain.from_iterable(places))]  # (n_slots, d_model)
+        have_slots = [request.window.has_slot[: len(own)] for request, own in zip(requests, places, strict=True)]
+        marks, cases, _ = self._tagger.logits(states, have_slots)
+        n_asked = [len(request.guessed_at) for request in requests]
+        asked = torch.tensor([place < n for own, n in zip(places, n_asked, strict=True) for place in range(len(own))])
+        states, marks, cases = states[asked], marks[asked], cases[asked]
+        weighed = marks + tagger.log_odds(self._odds, self._alphabet.marks)
         inside = cases - _BEGINS.to(cases)
         best = (logits.argmax(-1).tolist() for logits in (weighed, cases, inside))
         guesses = [
@@ -136,11 +141,12 @@ class SlotDecoder:
         ]
         votes = None
         if self._share or tagger.openings is not None:
-            parts = torch.split(states, [len(request.guessed_at) for request in requests])
+            parts = torch.split(states, n_asked)
             votes = [
                 self._tagger.votes_from(request.window, part) for request, part in zip(requests, parts, strict=True)
             ]
-        return TaggedBatch(guesses, votes, OpinionPool.of(marks, self._share) if self._share else None)
+        pool = OpinionPool.of(marks.to(encoded.device), self._share) if self._share else None
+        return TaggedBatch(guesses, votes, pool)
 
     def _settle(self, passes: CachedDecoder, drafts: Sequence[Draft], pool: OpinionPool | None) -> None:
         """Pass after pass over the drafts that are not confirmed yet."""

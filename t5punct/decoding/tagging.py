@@ -3,8 +3,8 @@
 In: windows of words.  Out: votes, one a slot, from one pass of the encoder.
 
 It is the fastest decoder, and the baseline for the others.  A label has at most one mark.  Decisions do not depend on
-each other, with one exception: a capital that only a sentence start explains is removed if none is there
-(`remove_sentence_beginnings`).
+each other, with two exceptions: a capital that only a sentence start explains is removed if none is there
+(`remove_sentence_beginnings`), and a sentence that may end in either of two places ends once (`doubled_ends`).
 With `delay_words` no decision depends on a word that is farther to the right (`t5/delay.py`).
 
 `TagDecoder(model).votes([WindowInput.of(["we", "know"])])` gives the votes of one window, two of them.
@@ -15,6 +15,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import torch
 
@@ -32,6 +33,10 @@ from .inputs import DecodingConfig, WindowInput, encoder_input, sources_of
 _log = logging.getLogger(__name__)
 _UNMARKED = Distribution.certain(NO_LABEL)
 _CASES = {case: case.value for case in TAGGED_CASES}  # their names as outcomes
+# chosen on dev2012 (docs/results/large.md)
+_NEAR_WORDS = 3
+_MOST_OF_ONE = 1.25  # the sum of chances up to which two ends are one; chances that add up to 1 exclude each other
+_NEVER = -1e4  # a logit; finite, as parts of it are added up
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,23 +83,42 @@ class TagDecoder:
         wanted = [len(window.words) for window in windows] if n_slots is None else n_slots
         votes: dict[int, tuple[Vote, ...]] = {}
         for batch in batch_by_length([len(source.ids) for source in sources], self._config.batch_tokens):
-            tagged, begin = self._tag([sources[index] for index in batch], [wanted[index] for index in batch]), 0
+            tagged, begin = self._tag([sources[index] for index in batch], [windows[index] for index in batch]), 0
             for index in batch:
                 votes[index] = tuple(self._vote(windows[index], place, tagged, begin) for place in range(wanted[index]))
-                begin += wanted[index]
+                begin += len(sources[index].word_ends)
         return [votes[index] for index in range(len(windows))]
 
     @torch.inference_mode()
     def votes_from(self, window: WindowInput, states: torch.Tensor) -> tuple[Vote, ...]:
         """Return votes on a window's first slots, whose words' last tokens have these states, (n_slots, d_model)."""
-        tagged = self._read(states)
+        tagged = self._read(states, [window.has_slot[: len(states)]])
         return tuple(self._vote(window, place, tagged, 0) for place in range(len(states)))
 
-    def _tag(self, sources: Sequence[Source], wanted: Sequence[int]) -> Tagged:
-        """Tag the first `wanted` slots of each window, one window after the other."""
-        rows = [row for row, n in enumerate(wanted) for _ in range(n)]
-        places = [place for source, n in zip(sources, wanted, strict=True) for place in source.word_ends[:n]]
-        return self._read(self._states(sources)[rows, places])
+    def logits(
+        self, states: torch.Tensor, have_slots: Sequence[Sequence[bool]]
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Return logits of marks (n_slots, n_classes) and case (n_slots, n_cases), and (n_slots,) chances of ends.
+
+        states: (n_slots, d_model), those of one window after the other; have_slots: which of each window's words take
+        marks.  A sentence end that is said twice is said once in the logits; with a delay it is not, since slots would
+        wait for later ones.
+        """
+        marks, cases = (logits.float().cpu() for logits in self._tagger(states))
+        marks = marks.masked_fill(self._unasked, float("-inf"))
+        ends = marks.softmax(-1)[:, self._ends].sum(-1)
+        if self._delay is None:
+            is_end = self._ends[(marks + self._log_odds).argmax(-1)] & torch.tensor([*chain.from_iterable(have_slots)])
+            doubled = torch.zeros(len(marks), 1, dtype=torch.bool)
+            doubled[doubled_ends(ends.tolist(), is_end.tolist(), list(map(len, have_slots)))] = True
+            marks = marks.masked_fill(doubled & self._ends, _NEVER)
+        return marks, cases, ends
+
+    def _tag(self, sources: Sequence[Source], windows: Sequence[WindowInput]) -> Tagged:
+        """Tag all slots of each window, one window after the other."""
+        rows = [row for row, source in enumerate(sources) for _ in source.word_ends]
+        places = [place for source in sources for place in source.word_ends]
+        return self._read(self._states(sources)[rows, places], [window.has_slot for window in windows])
 
     def _states(self, sources: Sequence[Source]) -> torch.Tensor:
         """The encoder's states (n_batch, n_source, d_model)."""
@@ -104,11 +128,9 @@ class TagDecoder:
         encoder = self._model.network.get_encoder()
         return delayed_states(encoder, batch.input_ids, batch.token_words, self._delay)
 
-    def _read(self, states: torch.Tensor) -> Tagged:
+    def _read(self, states: torch.Tensor, have_slots: Sequence[Sequence[bool]]) -> Tagged:
         """What the heads say of words' last tokens, (n_slots, d_model)."""
-        marks, cases = (logits.float().cpu() for logits in self._tagger(states))  # (n_slots, n_classes)
-        marks = marks.masked_fill(self._unasked, float("-inf"))
-        ends = marks.softmax(-1)[:, self._ends].sum(-1)
+        marks, cases, ends = self.logits(states, have_slots)
         weighed, openings = marks + self._log_odds, self._tagger.opening_chances(states, self._marks)
         return Tagged(weighed.softmax(-1).tolist(), ends.tolist(), cases.softmax(-1).tolist(), openings)
 
@@ -143,6 +165,30 @@ def delay_of(model: Model, words: int) -> Delay:
     if model.task.delay_left_words is None:
         _log.warning("%s was not trained with a delay (data.delays); expect more wrong marks", model.name)
     return Delay.of_task(words, model.task)
+
+
+def doubled_ends(chances: Sequence[float], is_end: Sequence[bool], lengths: Sequence[int]) -> list[int]:
+    """Return the slots where a sentence would end that ends a few words before or behind, where that is likelier.
+
+    `chances`: that a sentence ends in a slot; `is_end`: whether one would be written; `lengths`: slots of each window.
+    Of `at a small college today i want` the tagger says that an end before `today` has 0.6, one behind it 0.5: it is
+    one end, in one of two places.  Where it is sure of both, as in `yes. no.`, both stay.
+
+    >>> doubled_ends([0.1, 0.6, 0.5, 0.9, 0.95], [False, True, True, True, True], [3, 2])
+    [2]
+    """
+    doubled, begin = list[int](), 0
+    for length in lengths:
+        kept = list[int]()
+        places = [place for place in range(begin, begin + length) if is_end[place]]
+        for place in sorted(places, key=lambda place: -chances[place]):
+            near = (rival for rival in kept if abs(rival - place) <= _NEAR_WORDS)
+            if any(chances[place] + chances[rival] <= _MOST_OF_ONE for rival in near):
+                doubled.append(place)
+            else:
+                kept.append(place)
+        begin += length
+    return doubled
 
 
 def restrict_case(forms: Collection[str], cases: Sequence[float]) -> Distribution:

@@ -103,8 +103,9 @@ def test_behind_an_abbreviation_with_a_full_stop_the_tagger_decides_the_case() -
 
 
 def test_behind_abbreviations_parallel_equals_step_by_step_and_both_have_the_taggers_case(tagged_model: Model) -> None:
-    window = WindowInput.of("she has a ph.d in physics from st louis and works at apple inc in reno".split())
-    config = DecodingConfig(tagger_share=0.5, mark_odds={".": 1e6}, max_marks=1)  # every slot has a full stop
+    words = "she has a ph.d in physics from st louis and works at apple inc in reno".split()
+    window = WindowInput.of(words, [word in ("ph.d", "st", "inc") for word in words])
+    config = DecodingConfig(tagger_share=0.5, mark_odds={".": 1e6}, max_marks=1)  # each of them has a full stop
     (found,), (wanted,) = (
         SlotDecoder(tagged_model, config).votes([window]),
         decode_stepwise(tagged_model, [window], config),
@@ -157,7 +158,8 @@ def test_with_the_whole_share_a_slot_is_the_taggers(tagged_model: Model) -> None
     marks = "".join(mark for mark in model.task.marks if mark != "-")  # a dash shares its first token with words
     found = _slots(model, WINDOWS, tagger_share=1.0, max_marks=1, marks=marks)
     for row, votes in enumerate(found):
-        heads = model.tagger(states[row, list(sources[row].word_ends)])[0]
+        own = list(sources[row].word_ends)
+        heads = TagDecoder(model, DecodingConfig(marks=marks)).logits(states[row, own], [[True] * len(own)])[0]
         heads += model.tagger.log_odds({}, marks)
         for vote, head in zip(votes, heads.softmax(-1).tolist(), strict=True):
             wanted = dict(zip((NO_LABEL, *model.task.marks), head, strict=True))

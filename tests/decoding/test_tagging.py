@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from t5punct.decoding.inputs import DecodingConfig, WindowInput
-from t5punct.decoding.tagging import TagDecoder, remove_sentence_beginnings
+from t5punct.decoding.tagging import TagDecoder, doubled_ends, remove_sentence_beginnings
 from t5punct.errors import ConfigError
 from t5punct.model import Model
 from t5punct.punctuator import Punctuator, PunctuatorConfig
@@ -165,3 +165,39 @@ def test_a_stream_may_be_decided_by_the_tagger_but_it_answers_no_questions(tagge
         assert state.words
     with pytest.raises(ConfigError, match="decide classify with the decoder tagger"):
         Streams(punctuator, StreamConfig(decide="classify"))
+
+
+@given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), max_size=12), st.integers(0, 12))
+def test_of_ends_that_exclude_each_other_the_likelier_stays(slots: list[tuple[float, bool]], cut: int) -> None:
+    chances, is_end = [chance for chance, _ in slots], [is_end for _, is_end in slots]
+    cut = min(cut, len(slots))
+    windows = [range(cut), range(cut, len(slots))]
+    doubled = doubled_ends(chances, is_end, list(map(len, windows)))
+    kept = [place for place, end in enumerate(is_end) if end and place not in doubled]
+
+    def excluding(place: int) -> list[int]:
+        own = next(window for window in windows if place in window)
+        return [rival for rival in kept if rival != place and rival in own and abs(rival - place) <= 3
+                and chances[rival] + chances[place] <= 1.25]  # fmt: skip
+
+    assert all(is_end[place] for place in doubled) and len({*doubled}) == len(doubled)
+    assert all(any(chances[rival] >= chances[place] for rival in excluding(place)) for place in doubled)
+    assert not any(map(excluding, kept))
+
+
+def test_a_sentence_that_may_end_in_two_places_ends_once_unless_slots_wait_for_no_later_ones(
+    tagged_model: Model,
+) -> None:
+    model, window = _by_hand(tagged_model, stop=0.6, capital=0.9), WindowInput.of("so we go on now you".split())
+    (votes,) = TagDecoder(model).votes([window])
+    assert [vote.labels.best for vote in votes] == [".", "", "", "", ".", ""]
+    (sure,) = TagDecoder(_by_hand(tagged_model, stop=0.7, capital=0.9)).votes([window])
+    assert [vote.labels.best for vote in sure] == ["."] * 6
+    closed = WindowInput.of(window.words, [False, *[True] * 5])
+    (votes,) = TagDecoder(model).votes([closed])
+    assert [vote.labels.best for vote in votes] == ["", ".", "", "", "", "."], (
+        "no sentence ends where no mark may stand"
+    )
+    delayed = DecodingConfig("tagger", delay_words=2)
+    (votes,) = TagDecoder(model, delayed).votes([window])
+    assert [vote.labels.best for vote in votes] == ["."] * 6
