@@ -140,8 +140,8 @@ def _columns(rows: Sequence[Sequence[str]]) -> _Columns:
         return _Columns(text, place.get("start"), place.get("end"), 1 if is_segment else _MS, is_segment, True)
     n_columns = max(map(len, rows), default=1)
     with_text = [number for number in range(n_columns) if not _are_numbers(row[number : number + 1] for row in rows)]
-    said = [_bare(row[0]) for row in rows[1:] or rows if not _is_marks(row[0])]
-    is_of_times = n_columns == 1 and bool(said) and all(map(_CLOCK.fullmatch, said))
+    said = [_bare(row[0]) for row in rows if not _is_marks(row[0])]
+    is_of_times = n_columns == 1 and bool(said) and all(map(_CLOCK.fullmatch, said[1:] or said))
     if is_of_times or (n_columns > 1 and len(with_text) != 1):
         raise InputError(
             f"columns {', '.join(rows[0])}: it is not clear which of them holds words",
