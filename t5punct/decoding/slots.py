@@ -128,24 +128,20 @@ class SlotDecoder:
         rows = [row for row, own in enumerate(places) for _ in own]
         states = encoded[rows, list(chain.from_iterable(places))]  # (n_slots, d_model)
         have_slots = [request.window.has_slot[: len(own)] for request, own in zip(requests, places, strict=True)]
-        marks, cases, _ = self._tagger.logits(states, have_slots)
+        whole = self._tagger.tag(states, have_slots)
         n_asked = [len(request.guessed_at) for request in requests]
         asked = torch.tensor([place < n for own, n in zip(places, n_asked, strict=True) for place in range(len(own))])
-        states, marks, cases = states[asked], marks[asked], cases[asked]
-        weighed = marks + tagger.log_odds(self._odds, self._alphabet.marks)
-        inside = cases - _BEGINS.to(cases)
-        best = (logits.argmax(-1).tolist() for logits in (weighed, cases, inside))
+        tagged = whole.take(asked)
+        weighed = tagged.marks + tagger.log_odds(self._odds, self._alphabet.marks)
+        best = (logits.argmax(-1).tolist() for logits in (weighed, tagged.cases, tagged.cases - _BEGINS))
         guesses = [
             Guess(tagger.mark_classes[mark], TAGGED_CASES[case], TAGGED_CASES[inside_case])
             for mark, case, inside_case in zip(*best, strict=True)
         ]
         votes = None
         if self._share or tagger.openings is not None:
-            parts = torch.split(states, n_asked)
-            votes = [
-                self._tagger.votes_from(request.window, part) for request, part in zip(requests, parts, strict=True)
-            ]
-        pool = OpinionPool.of(marks.to(encoded.device), self._share) if self._share else None
+            votes = self._tagger.votes_of([request.window for request in requests], n_asked, tagged)
+        pool = OpinionPool.of(tagged.marks.to(encoded.device), self._share) if self._share else None
         return TaggedBatch(guesses, votes, pool)
 
     def _settle(self, passes: CachedDecoder, drafts: Sequence[Draft], pool: OpinionPool | None) -> None:

@@ -41,17 +41,22 @@ _NEVER = -1e4  # a logit; finite, as parts of it are added up
 
 @dataclass(frozen=True, slots=True)
 class Tagged:
-    """Probabilities at the tagged slots of a batch, one row each, float32.
+    """What a tagger says of the slots of some windows, one window's after the other; float32, on the CPU.
 
-    marks (n_slots, n_classes): of the tagger's classes, with odds; ends (n_slots,): that a sentence ends in the slot,
-    without odds; cases (n_slots, n_cases): that the slot's word is written as in `TAGGED_CASES`.
-    openings (n_slots, n_openings): that an opening mark stands before the slot's word; None if the tagger knows none.
+    marks (n_slots, n_classes): logits of the tagger's classes, without odds; ends (n_slots,): the chance that a
+    sentence ends in the slot; cases (n_slots, n_cases): logits of the ways to write the slot's word, `TAGGED_CASES`;
+    openings: chances (n_slots, n_openings) of opening marks before the slot's word, None if the tagger knows none.
     """
 
-    marks: list[list[float]]
-    ends: list[float]
-    cases: list[list[float]]
-    openings: list[list[float]] | None = None
+    marks: torch.Tensor
+    ends: torch.Tensor
+    cases: torch.Tensor
+    openings: torch.Tensor | None = None
+
+    def take(self, rows: torch.Tensor) -> Tagged:
+        """Return some slots; rows: bool (n_slots,)."""
+        openings = None if self.openings is None else self.openings[rows]
+        return Tagged(self.marks[rows], self.ends[rows], self.cases[rows], openings)
 
 
 class TagDecoder:
@@ -83,42 +88,70 @@ class TagDecoder:
         wanted = [len(window.words) for window in windows] if n_slots is None else n_slots
         votes: dict[int, tuple[Vote, ...]] = {}
         for batch in batch_by_length([len(source.ids) for source in sources], self._config.batch_tokens):
-            tagged, begin = self._tag([sources[index] for index in batch], [windows[index] for index in batch]), 0
-            for index in batch:
-                votes[index] = tuple(self._vote(windows[index], place, tagged, begin) for place in range(wanted[index]))
-                begin += len(sources[index].word_ends)
+            ends = [sources[index].word_ends for index in batch]
+            rows = [row for row, own in enumerate(ends) for _ in own]
+            states = self._states([sources[index] for index in batch])[rows, [*chain.from_iterable(ends)]]
+            tagged = self.tag(states, [windows[index].has_slot for index in batch])
+            asked = [place < wanted[index] for index, own in zip(batch, ends, strict=True) for place in range(len(own))]
+            decided = self.votes_of(
+                [windows[index] for index in batch],
+                [wanted[index] for index in batch],
+                tagged.take(torch.tensor(asked)),
+            )
+            votes.update(zip(batch, decided, strict=True))
         return [votes[index] for index in range(len(windows))]
 
     @torch.inference_mode()
-    def votes_from(self, window: WindowInput, states: torch.Tensor) -> tuple[Vote, ...]:
-        """Return votes on a window's first slots, whose words' last tokens have these states, (n_slots, d_model)."""
-        tagged = self._read(states, [window.has_slot[: len(states)]])
-        return tuple(self._vote(window, place, tagged, 0) for place in range(len(states)))
+    def tag(self, states: torch.Tensor, have_slots: Sequence[Sequence[bool]]) -> Tagged:
+        """Return what the tagger says of slots, (n_slots, d_model), those of one window after the other.
 
-    def logits(
-        self, states: torch.Tensor, have_slots: Sequence[Sequence[bool]]
-    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Return logits of marks (n_slots, n_classes) and case (n_slots, n_cases), and (n_slots,) chances of ends.
-
-        states: (n_slots, d_model), those of one window after the other; have_slots: which of each window's words take
-        marks.  A sentence end that is said twice is said once in the logits; with a delay it is not, since slots would
-        wait for later ones.
+        have_slots: which of each window's words take marks.  A sentence end that is said twice is said once; with a
+        delay it is not, since slots would wait for later ones.
         """
         marks, cases = (logits.float().cpu() for logits in self._tagger(states))
         marks = marks.masked_fill(self._unasked, float("-inf"))
         ends = marks.softmax(-1)[:, self._ends].sum(-1)
         if self._delay is None:
-            is_end = self._ends[(marks + self._log_odds).argmax(-1)] & torch.tensor([*chain.from_iterable(have_slots)])
-            doubled = torch.zeros(len(marks), 1, dtype=torch.bool)
+            weighed = marks + self._log_odds
+            is_end = self._ends[weighed.argmax(-1)] & torch.tensor([*chain.from_iterable(have_slots)], dtype=torch.bool)
+            doubled = torch.zeros(len(marks), dtype=torch.bool)
             doubled[doubled_ends(ends.tolist(), is_end.tolist(), list(map(len, have_slots)))] = True
-            marks = marks.masked_fill(doubled & self._ends, _NEVER)
-        return marks, cases, ends
+            # an end that nearly stood there explains more of the next word's capital
+            ends = torch.where(doubled, weighed.softmax(-1)[:, self._ends].sum(-1), ends)
+            marks = marks.masked_fill(doubled[:, None] & self._ends, _NEVER)
+        return Tagged(marks, ends, cases, self._tagger.opening_chances(states, self._marks))
 
-    def _tag(self, sources: Sequence[Source], windows: Sequence[WindowInput]) -> Tagged:
-        """Tag all slots of each window, one window after the other."""
-        rows = [row for row, source in enumerate(sources) for _ in source.word_ends]
-        places = [place for source in sources for place in source.word_ends]
-        return self._read(self._states(sources)[rows, places], [window.has_slot for window in windows])
+    def votes_of(
+        self, windows: Sequence[WindowInput], n_slots: Sequence[int], tagged: Tagged
+    ) -> list[tuple[Vote, ...]]:
+        """Return votes on the first slots of some windows, n_slots of each, of which this was said."""
+        marks, cases = (tagged.marks + self._log_odds).softmax(-1).tolist(), tagged.cases.softmax(-1).tolist()
+        ends = tagged.ends.tolist()
+        openings = None if tagged.openings is None else tagged.openings.tolist()
+        votes, begin = list[tuple[Vote, ...]](), 0
+        for window, n in zip(windows, n_slots, strict=True):
+            own = []
+            for place, row in enumerate(range(begin, begin + n)):
+                inside, forms = None, self._forms(window, place)
+                if place and not precedes_name(window.words[place - 1]):
+                    inside = restrict_case(forms, remove_sentence_beginnings(cases[row], ends[row - 1]))
+                labels = Distribution(self._tagger.mark_classes, tuple(marks[row]))
+                own.append(
+                    Vote(
+                        labels if window.has_slot[place] else _UNMARKED,
+                        restrict_case(forms, cases[row]),
+                        left_words=place,
+                        right_words=len(window.words) - place - 1,
+                        inside=inside,
+                        openings=self._openings(openings[row]) if openings else None,
+                    )
+                )
+            votes.append(tuple(own))
+            begin += n
+        return votes
+
+    def _openings(self, chances: Sequence[float]) -> Distribution:
+        return Distribution(self._tagger.opening_classes, tuple(chances))
 
     def _states(self, sources: Sequence[Source]) -> torch.Tensor:
         """The encoder's states (n_batch, n_source, d_model)."""
@@ -127,33 +160,6 @@ class TagDecoder:
             return self._model.encode(batch.input_ids, batch.attention_mask)
         encoder = self._model.network.get_encoder()
         return delayed_states(encoder, batch.input_ids, batch.token_words, self._delay)
-
-    def _read(self, states: torch.Tensor, have_slots: Sequence[Sequence[bool]]) -> Tagged:
-        """What the heads say of words' last tokens, (n_slots, d_model)."""
-        marks, cases, ends = self.logits(states, have_slots)
-        weighed, openings = marks + self._log_odds, self._tagger.opening_chances(states, self._marks)
-        return Tagged(weighed.softmax(-1).tolist(), ends.tolist(), cases.softmax(-1).tolist(), openings)
-
-    def _vote(self, window: WindowInput, place: int, tagged: Tagged, begin: int) -> Vote:
-        """The vote on a window's slot; the window's rows begin at `begin`."""
-        row, inside, forms = begin + place, None, self._forms(window, place)
-        if place and not precedes_name(window.words[place - 1]):
-            inside = restrict_case(forms, remove_sentence_beginnings(tagged.cases[row], tagged.ends[row - 1]))
-        return Vote(
-            self._labels(window, place, tagged.marks[row]),
-            restrict_case(forms, tagged.cases[row]),
-            left_words=place,
-            right_words=len(window.words) - place - 1,
-            inside=inside,
-            openings=self._openings(tagged, row),
-        )
-
-    def _labels(self, window: WindowInput, place: int, marks: Sequence[float]) -> Distribution:
-        return Distribution(self._tagger.mark_classes, tuple(marks)) if window.has_slot[place] else _UNMARKED
-
-    def _openings(self, tagged: Tagged, row: int) -> Distribution | None:
-        chances = tagged.openings
-        return None if chances is None else Distribution(self._tagger.opening_classes, tuple(chances[row]))
 
     def _forms(self, window: WindowInput, place: int) -> Collection[Case]:
         """The ways in which the word can be written."""

@@ -70,7 +70,9 @@ class Columns:
         """The votes of one stream; known: the states of words, those of the look among them."""
         words = look.view.words[: look.slots.stop]
         places = torch.searchsorted(known.words, torch.arange(len(words)).to(known.words) + look.view.window.start)
-        votes = self._tagger.votes_from(self._punctuator.window_input(words), known.rows[places])
+        window = self._punctuator.window_input(words)
+        tagged = self._tagger.tag(known.rows[places], [window.has_slot])
+        (votes,) = self._tagger.votes_of([window], [len(words)], tagged)
         return tuple(self._punctuator.known(look.view, place, votes[place]) for place in look.slots)
 
     def _unread(self, state: StreamState) -> _Unread:

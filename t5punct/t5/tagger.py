@@ -44,8 +44,8 @@ class Tagger(nn.Module):
         """Return logits (.., 1 + n_marks) and (.., n_cases) of states (.., d_model)."""
         return self.marks(states), self.cases(states)
 
-    def opening_chances(self, states: torch.Tensor, marks: str) -> list[list[float]] | None:
-        """Return the probabilities of `opening_classes` before each word, in a text written with `marks`.
+    def opening_chances(self, states: torch.Tensor, marks: str) -> torch.Tensor | None:
+        """Return the chances (n_words, n_openings) of opening marks before each word, in a text written with `marks`.
 
         states: (n_words, d_model).  None for a tagger that knows no opening marks.
         """
@@ -53,8 +53,7 @@ class Tagger(nn.Module):
             return None
         unwritten = [mark != NO_LABEL and OPENING[mark] not in marks for mark in self.opening_classes]
         logits = self.openings(states).float().cpu().masked_fill(torch.tensor(unwritten), -math.inf)
-        chances: list[list[float]] = logits.softmax(-1).tolist()
-        return chances
+        return torch.softmax(logits, dim=-1)
 
     def log_odds(self, odds: Mapping[str, float], marks: str) -> torch.Tensor:
         """Return a bias for the marks' logits, (n_classes,); minus infinity for marks that may not be written."""
