@@ -20,6 +20,7 @@ from itertools import groupby
 
 from ..errors import InputError
 from .items import Cue, Kept, WrittenItem
+from .markup import TAGS
 
 SUBTITLES = ("srt", "vtt", "ass")
 
@@ -101,13 +102,18 @@ def subtitles(cues: Iterable[WrittenCue], format: str) -> str:
 
 def _block(number: int, cue: WrittenCue, format: str) -> str:
     """A cue as SRT and WebVTT have it."""
-    point, text = (".", html.escape(cue.text, quote=False)) if format == "vtt" else (",", cue.text)
+    point, text = (".", html.escape(cue.text, quote=False)) if format == "vtt" else (",", _srt_text(cue.text))
     return f"{number}\n{_clock(cue.start_ms, point)} --> {_clock(cue.end_ms, point)}\n{text}\n\n"
 
 
 def _clock(time_ms: int, point: str) -> str:
     seconds, ms = divmod(time_ms, 1000)
     return f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}{point}{ms:03}"
+
+
+def _srt_text(text: str) -> str:
+    """The text of a cue; where something in it would be read as a tag or an entity, all is escaped."""
+    return html.escape(text, quote=False).replace("{", "&#123;") if TAGS.search(text) else text
 
 
 def _ass_text(text: str) -> str:
