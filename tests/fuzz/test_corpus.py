@@ -18,16 +18,9 @@ REFUSED = {
     "13-time-and-mark.tsv",
     "13-unknown-header.tsv",
 }
-KNOWN: dict[str, str] = {}  # defects that are open, by file
 
 
-def _marked(path: Path) -> object:
-    reason = KNOWN.get(path.name)
-    marks = [pytest.mark.xfail(strict=True, reason=reason)] if reason else []
-    return pytest.param(path, id=path.name, marks=marks)
-
-
-@pytest.mark.parametrize("path", map(_marked, CORPUS))
+@pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.name)
 def test_a_hostile_file_keeps_what_is_promised(path: Path) -> None:
     text = path.read_bytes().decode()
     for seed in range(20):

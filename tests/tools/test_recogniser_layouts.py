@@ -18,7 +18,6 @@ from promises import check
 from t5punct.text.marks import Alphabet
 
 FILES = sorted((Path(__file__).parent / "layouts").iterdir())
-KNOWN: dict[str, str] = {}  # defects that are open
 Said = dict[str, str]  # what a file says, by where it says it
 
 
@@ -110,13 +109,7 @@ def said_in(name: str, text: str) -> Said:
     return {place: " ".join(said.split()) for place, said in SAID[name](json.loads(text)).items()}
 
 
-def _marked(path: Path) -> object:
-    reason = KNOWN.get(path.stem)
-    marks = [pytest.mark.xfail(strict=True, reason=reason)] if reason else []
-    return pytest.param(path, id=path.stem, marks=marks)
-
-
-@pytest.mark.parametrize("path", map(_marked, FILES))
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_all_lists_of_a_recognisers_file_say_the_same(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     assert len({*said_in(path.stem, text).values()}) == 1, "the file itself"
