@@ -109,7 +109,8 @@ prepared/pupils/dataset_dict.json: configs/pupils-prepare.yaml
 
 # `multi`, nine languages: multilingual E5's encoder under a T5 decoder
 model-multi: setup runs/multi-write.done
-	$(BIN)/t5punct export runs/multi-write -o t5punct/models/multi --dtype int8 --task configs/task-bundled.yaml 'mark_odds={}'
+	$(BIN)/t5punct export runs/multi-write -o t5punct/models/multi --dtype int8 --task configs/task-bundled.yaml \
+	  'mark_odds={",": 1.5, ".": 1.5, "?": 1.5, "!": 1.5}' tagger_share=1.0
 
 runs/multi-tag.done: runs/parent/e5/config.json prepared/multi/dataset_dict.json configs/multi-1-tag.yaml
 runs/multi-write.done: runs/multi-tag.done configs/multi-2-write.yaml

@@ -103,20 +103,25 @@ def test_damaged_weights_are_one_clear_line(tiny_model: Model, tmp_path: Path) -
 
 
 def test_an_unknown_bundled_name_lists_what_there_is() -> None:
-    with pytest.raises(ModelError, match="no bundled model 'huge'; expected one of base, large, small"):
+    with pytest.raises(ModelError, match="no bundled model 'huge'; expected one of base, large, multi, small"):
         models.bundled_folder("huge")
 
 
-@pytest.mark.parametrize("name", ["large", "base", "small"])
+@pytest.mark.parametrize("name", ["large", "base", "multi", "small"])
 def test_a_bundled_model_fits_its_size_has_a_card_and_works_by_its_name(name: str) -> None:
     folder = models.bundled_folder(name)
-    most = {"large": 128, "base": 80, "small": 64}[name]
+    most = {"large": 128, "base": 80, "multi": 64, "small": 64}[name]
     assert sum(file.stat().st_size for file in folder.iterdir()) < most * 2**20
     assert all(file.stat().st_size < 50e6 for file in folder.iterdir()), "shards"
     assert (folder / "README.md").read_text(encoding="utf-8").startswith(f"# {name}")
     punctuator = Punctuator.from_pretrained(name)
     assert punctuator.model.tagger is not None and punctuator.model.task.classifies
     assert punctuator.punctuate("how are you today") == "How are you today?"
+    if name == "multi":
+        assert punctuator.punctuate("señora ministra qué va a hacer usted") == "Señora ministra, ¿qué va a hacer usted?"
+        assert punctuator.punctuate("ich danke dem herrn minister für die antwort") == (
+            "Ich danke dem Herrn Minister für die Antwort."
+        )
 
 
 def configured(folder: Path, **changes: object) -> Path:
