@@ -35,7 +35,7 @@ _UNMARKED = Distribution.certain(NO_LABEL)
 _CASES = {case: case.value for case in TAGGED_CASES}  # their names as outcomes
 # chosen on dev2012 (docs/results/large.md)
 _NEAR_WORDS = 3
-_MOST_OF_ONE = 1.25  # the sum of chances up to which two ends are one; chances that add up to 1 exclude each other
+_MOST_OF_ONE = 1.1  # the sum of chances up to which two ends are one; those that exclude each other add up to 1
 _NEVER = -1e4  # a logit; finite, as parts of it are added up
 
 
@@ -177,10 +177,10 @@ def doubled_ends(chances: Sequence[float], is_end: Sequence[bool], lengths: Sequ
     """Return the slots where a sentence would end that ends a few words before or behind, where that is likelier.
 
     `chances`: that a sentence ends in a slot; `is_end`: whether one would be written; `lengths`: slots of each window.
-    Of `at a small college today i want` the tagger says that an end before `today` has 0.6, one behind it 0.5: it is
+    Of `at a small college today i want` the tagger says that an end before `today` has 0.6, one behind it 0.4: it is
     one end, in one of two places.  Where it is sure of both, as in `yes. no.`, both stay.
 
-    >>> doubled_ends([0.1, 0.6, 0.5, 0.9, 0.95], [False, True, True, True, True], [3, 2])
+    >>> doubled_ends([0.1, 0.6, 0.4, 0.9, 0.95], [False, True, True, True, True], [3, 2])
     [2]
     """
     doubled, begin = list[int](), 0
