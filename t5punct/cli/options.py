@@ -63,7 +63,7 @@ class ModelOptions:
     model: Annotated[
         str | None,
         typer.Option(
-            show_default="large", help="A model that ships with t5punct (large, base, small, multi), a folder or a hub id."
+            show_default="large", help="A model that ships (large, base, small, multi), a folder or a hub id."
         ),
     ] = None
     style: Annotated[
@@ -245,7 +245,7 @@ class StreamOptions(ModelOptions):
     """The same for a stream, which waits for every word: a lighter model, and windows too small to be shared out."""
 
     model: Annotated[
-        str, typer.Option(help="A model that ships with t5punct (large, base, small, multi), a folder or a hub id.")
+        str, typer.Option(help="A model that ships (large, base, small, multi), a folder or a hub id.")
     ] = "base"
 
     threads: Annotated[int, expert(min=1, max=_MOST_THREADS, help="Processor threads.")] = 1
