@@ -2,7 +2,8 @@
 
     python examples/punctuate_minimal.py tests/data/lecture.txt
 
-This is `--decoder tagger` without the parts that real text needs (marks that are there already, names, titles, files).
+This is `--decoder tagger` without the parts that real text needs (marks that are there already, names, titles, files,
+an end of a sentence that is said twice).
 """
 
 import sys

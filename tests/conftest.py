@@ -135,3 +135,11 @@ def invoke(capsys: pytest.CaptureFixture[str]) -> Invoke:
         return int(stopped.value.code or 0), captured.out, captured.err
 
     return run
+
+
+@pytest.fixture(scope="session")
+def folder(tiny_model: models.Model, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A saved model that knows nothing, for commands that work with any.  Shared: do not write into it."""
+    path = tmp_path_factory.mktemp("model")
+    models.save(tiny_model, path)
+    return str(path)

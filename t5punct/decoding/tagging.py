@@ -72,7 +72,7 @@ class TagDecoder:
             )
         self._model, self._tagger, self._config = model, model.tagger, config or DecodingConfig()
         words = self._config.delay_words
-        self._delay = None if words is None else delay_of(model, words)
+        self.delay = None if words is None else delay_of(model, words)
         alphabet, odds = self._config.alphabet(model.task), self._config.odds(model.task)
         self._marks = alphabet.marks
         self._log_odds = self._tagger.log_odds(odds, alphabet.marks)
@@ -111,7 +111,7 @@ class TagDecoder:
         marks, cases = (logits.float().cpu() for logits in self._tagger(states))
         marks = marks.masked_fill(self._unasked, float("-inf"))
         ends = marks.softmax(-1)[:, self._ends].sum(-1)
-        if self._delay is None:
+        if self.delay is None:
             weighed = marks + self._log_odds
             is_end = self._ends[weighed.argmax(-1)] & torch.tensor([*chain.from_iterable(have_slots)], dtype=torch.bool)
             doubled = torch.zeros(len(marks), dtype=torch.bool)
@@ -156,10 +156,10 @@ class TagDecoder:
     def _states(self, sources: Sequence[Source]) -> torch.Tensor:
         """The encoder's states (n_batch, n_source, d_model)."""
         batch = encoder_input(sources, self._model)
-        if self._delay is None:
+        if self.delay is None:
             return self._model.encode(batch.input_ids, batch.attention_mask)
         encoder = self._model.network.get_encoder()
-        return delayed_states(encoder, batch.input_ids, batch.token_words, self._delay)
+        return delayed_states(encoder, batch.input_ids, batch.token_words, self.delay)
 
     def _forms(self, window: WindowInput, place: int) -> Collection[Case]:
         """The ways in which the word can be written."""

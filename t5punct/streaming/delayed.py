@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import torch
 
 from ..decoding.kv_cache import ColumnEncoder, Memory, Tokens
-from ..decoding.tagging import TagDecoder, delay_of
+from ..decoding.tagging import TagDecoder
 from ..punctuator import Punctuator
 from ..windows.votes import Vote
 from .deciding import Look
@@ -35,9 +35,10 @@ class Columns:
 
     def __init__(self, punctuator: Punctuator, lookahead: int) -> None:
         """Raises ConfigError for a model without a tagger."""
-        model, decoding = punctuator.model, replace(punctuator.decoding, decoder="tagger", delay_words=None)
+        model, decoding = punctuator.model, replace(punctuator.decoding, decoder="tagger", delay_words=lookahead)
         self._punctuator, self._tagger = punctuator, TagDecoder(model, decoding)
-        self._encoder = ColumnEncoder(model, delay_of(model, lookahead), decoding.style)
+        assert self._tagger.delay is not None  # noqa: S101  (the config has one)
+        self._encoder = ColumnEncoder(model, self._tagger.delay, decoding.style)
 
     @property
     def n_remembered_words(self) -> int:
