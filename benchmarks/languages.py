@@ -43,7 +43,7 @@ class StudyConfig:
     model: str = "multi"
     decoder: str = "slots"
     max_words: int = 10_000  # of each corpus
-    output: str = "docs/results/languages.md"
+    output: str = "languages.md"  # its tables stand in docs/results/languages.md
 
 
 @dataclass(frozen=True)

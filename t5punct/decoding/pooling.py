@@ -70,10 +70,12 @@ def take_from_tagger(
 
     These are opening marks, the case behind `Inc.` and the like, and with the whole share all case.
     """
-    taken = [replace(vote, openings=said.openings) for vote, said in zip(votes, tagged, strict=True)]
-    for place, said in enumerate(tagged):
+    taken = list[Vote]()
+    for place, (vote, said) in enumerate(zip(votes, tagged, strict=True)):
+        cases, inside = vote.cases, vote.inside
         if share == 1.0:
-            taken[place] = replace(taken[place], cases=said.cases, inside=said.inside)
+            cases, inside = said.cases, said.inside
         elif share and place and is_abbreviation(words[place - 1]) and votes[place - 1].labels.best == ".":
-            taken[place] = replace(taken[place], cases=said.cases)
+            cases = said.cases
+        taken.append(replace(vote, cases=cases, inside=inside, openings=said.openings))
     return tuple(taken)

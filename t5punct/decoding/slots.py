@@ -23,7 +23,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate, chain, pairwise
+from itertools import accumulate, pairwise
 
 import numpy as np
 import torch
@@ -40,7 +40,7 @@ from .draft import Draft, Guess, SiteScores, Solution
 from .head import NO_TOKEN, CandidateHead
 from .inputs import DecodingConfig, WindowInput, encoder_input, sources_of
 from .pooling import OpinionPool, take_from_tagger
-from .tagging import TagDecoder
+from .tagging import TagDecoder, states_at_slots
 
 # The tagger gives a capital also for the chance that a sentence begins.  Behind a comma none does: there capitals have
 # half their odds (chosen on dev2012 and held-out text).  As it is only a draft, this changes only the speed.
@@ -119,28 +119,23 @@ class SlotDecoder:
 
     def _tag(self, encoded: torch.Tensor, requests: Sequence[SlotRequest]) -> TaggedBatch:
         """What the tagger says of all windows' slots; encoded: (n_batch, n_source, d_model)."""
-        tagger = self._model.tagger
+        tagger = self._tagger
         if tagger is None:
             return TaggedBatch([Guess()] * sum(len(request.guessed_at) for request in requests), None, None)
-        assert self._tagger is not None  # noqa: S101  (the model has one)
         # what it says of a slot that counts may depend on the next ones, whether or not they are asked for
         places = [request.source.word_ends if self._share else request.guessed_at for request in requests]
-        rows = [row for row, own in enumerate(places) for _ in own]
-        states = encoded[rows, list(chain.from_iterable(places))]  # (n_slots, d_model)
         have_slots = [request.window.has_slot[: len(own)] for request, own in zip(requests, places, strict=True)]
-        whole = self._tagger.tag(states, have_slots)
         n_asked = [len(request.guessed_at) for request in requests]
-        asked = torch.tensor([place < n for own, n in zip(places, n_asked, strict=True) for place in range(len(own))])
-        tagged = whole.take(asked)
-        weighed = tagged.marks + tagger.log_odds(self._odds, self._alphabet.marks)
+        tagged = tagger.tag(states_at_slots(encoded, places), have_slots).first_of(list(map(len, places)), n_asked)
+        weighed = tagged.marks + tagger.log_odds
         best = (logits.argmax(-1).tolist() for logits in (weighed, tagged.cases, tagged.cases - _BEGINS))
         guesses = [
             Guess(tagger.mark_classes[mark], TAGGED_CASES[case], TAGGED_CASES[inside_case])
             for mark, case, inside_case in zip(*best, strict=True)
         ]
         votes = None
-        if self._share or tagger.openings is not None:
-            votes = self._tagger.votes_of([request.window for request in requests], n_asked, tagged)
+        if self._share or tagged.openings is not None:
+            votes = tagger.votes_of([request.window for request in requests], n_asked, tagged)
         pool = OpinionPool.of(tagged.marks.to(encoded.device), self._share) if self._share else None
         return TaggedBatch(guesses, votes, pool)
 

@@ -53,8 +53,9 @@ class Tagged:
     cases: torch.Tensor
     openings: torch.Tensor | None = None
 
-    def take(self, rows: torch.Tensor) -> Tagged:
-        """Return some slots; rows: bool (n_slots,)."""
+    def first_of(self, lengths: Sequence[int], n_slots: Sequence[int]) -> Tagged:
+        """Return the first n_slots slots of each window; lengths: how many each has."""
+        rows = torch.tensor([place < n for length, n in zip(lengths, n_slots, strict=True) for place in range(length)])
         openings = None if self.openings is None else self.openings[rows]
         return Tagged(self.marks[rows], self.ends[rows], self.cases[rows], openings)
 
@@ -74,8 +75,8 @@ class TagDecoder:
         words = self._config.delay_words
         self.delay = None if words is None else delay_of(model, words)
         alphabet, odds = self._config.alphabet(model.task), self._config.odds(model.task)
-        self._marks = alphabet.marks
-        self._log_odds = self._tagger.log_odds(odds, alphabet.marks)
+        self._marks, self.mark_classes = alphabet.marks, self._tagger.mark_classes
+        self.log_odds = self._tagger.log_odds(odds, alphabet.marks)
         self._ends = torch.tensor([ends_sentence(mark) for mark in self._tagger.mark_classes])
         # where nobody asks for the sign of disfluent words, it is as if there were none
         unasked = DISFLUENT if DISFLUENT not in alphabet.marks else None
@@ -88,17 +89,12 @@ class TagDecoder:
         wanted = [len(window.words) for window in windows] if n_slots is None else n_slots
         votes: dict[int, tuple[Vote, ...]] = {}
         for batch in batch_by_length([len(source.ids) for source in sources], self._config.batch_tokens):
-            ends = [sources[index].word_ends for index in batch]
-            rows = [row for row, own in enumerate(ends) for _ in own]
-            states = self._states([sources[index] for index in batch])[rows, [*chain.from_iterable(ends)]]
-            tagged = self.tag(states, [windows[index].has_slot for index in batch])
-            asked = [place < wanted[index] for index, own in zip(batch, ends, strict=True) for place in range(len(own))]
-            decided = self.votes_of(
-                [windows[index] for index in batch],
-                [wanted[index] for index in batch],
-                tagged.take(torch.tensor(asked)),
-            )
-            votes.update(zip(batch, decided, strict=True))
+            chosen, n_asked = [windows[index] for index in batch], [wanted[index] for index in batch]
+            states = self._states([sources[index] for index in batch])
+            states = states_at_slots(states, [sources[index].word_ends for index in batch])
+            tagged = self.tag(states, [window.has_slot for window in chosen])
+            tagged = tagged.first_of([len(window.words) for window in chosen], n_asked)
+            votes.update(zip(batch, self.votes_of(chosen, n_asked, tagged), strict=True))
         return [votes[index] for index in range(len(windows))]
 
     @torch.inference_mode()
@@ -112,7 +108,7 @@ class TagDecoder:
         marks = marks.masked_fill(self._unasked, float("-inf"))
         ends = marks.softmax(-1)[:, self._ends].sum(-1)
         if self.delay is None:
-            weighed = marks + self._log_odds
+            weighed = marks + self.log_odds
             is_end = self._ends[weighed.argmax(-1)] & torch.tensor([*chain.from_iterable(have_slots)], dtype=torch.bool)
             doubled = torch.zeros(len(marks), dtype=torch.bool)
             doubled[doubled_ends(ends.tolist(), is_end.tolist(), list(map(len, have_slots)))] = True
@@ -125,7 +121,7 @@ class TagDecoder:
         self, windows: Sequence[WindowInput], n_slots: Sequence[int], tagged: Tagged
     ) -> list[tuple[Vote, ...]]:
         """Return votes on the first slots of some windows, n_slots of each, of which this was said."""
-        marks, cases = (tagged.marks + self._log_odds).softmax(-1).tolist(), tagged.cases.softmax(-1).tolist()
+        marks, cases = (tagged.marks + self.log_odds).softmax(-1).tolist(), tagged.cases.softmax(-1).tolist()
         ends = tagged.ends.tolist()
         openings = None if tagged.openings is None else tagged.openings.tolist()
         votes, begin = list[tuple[Vote, ...]](), 0
@@ -135,7 +131,7 @@ class TagDecoder:
                 inside, forms = None, self._forms(window, place)
                 if place and not precedes_name(window.words[place - 1]):
                     inside = restrict_case(forms, remove_sentence_beginnings(cases[row], ends[row - 1]))
-                labels = Distribution(self._tagger.mark_classes, tuple(marks[row]))
+                labels = Distribution(self.mark_classes, tuple(marks[row]))
                 own.append(
                     Vote(
                         labels if window.has_slot[place] else _UNMARKED,
@@ -164,6 +160,14 @@ class TagDecoder:
     def _forms(self, window: WindowInput, place: int) -> Collection[Case]:
         """The ways in which the word can be written."""
         return case_forms(window.spellings[place]) if self._model.task.cased else (Case.LOWER,)
+
+
+def states_at_slots(states: torch.Tensor, places: Sequence[Sequence[int]]) -> torch.Tensor:
+    """Return the states (n_slots, d_model) at some places of each window, one window's after the other.
+
+    states: (n_batch, n_source, d_model).
+    """
+    return states[[row for row, own in enumerate(places) for _ in own], [*chain.from_iterable(places)]]
 
 
 def delay_of(model: Model, words: int) -> Delay:

@@ -1,14 +1,15 @@
 """Whether a text is in a language that writes no spaces between words: Chinese, Japanese, Thai, Lao, Burmese, Khmer.
 
-In: what stands between white space.  Out: whether these are phrases, and so no words that marks could stand behind.
+In: a text.  Out: whether what stands between white space are phrases, and so no words that marks could stand behind.
 Text of these languages that was cut into words before is a text like any other.
 
->>> is_unspaced(["我们知道这个事情是对的吗", "我不知道今天天气"]), is_unspaced("我们 知道 这个 事情".split() * 9)
+>>> is_unspaced("我们知道这个事情是对的吗 我不知道今天天气"), is_unspaced("我们 知道 这个 事情 " * 9)
 (True, False)
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from itertools import islice
 
@@ -23,14 +24,17 @@ _SCRIPTS = (
     ("\u3400", "\u9fff", 4),  # ideographs
     ("\U00020000", "\U0003ffff", 4),
 )
+_ANY_SCRIPT = re.compile(f"[{''.join(f'{first}-{last}' for first, last, _ in _SCRIPTS)}]")
 _WORDS = 1000  # of a text, the first ones
 _LETTERS = 20  # fewer are a name, not a text
 
 
-def is_unspaced(words: Iterable[str]) -> bool:
+def is_unspaced(text: str) -> bool:
     """Return whether most letters of a text's first words are of such scripts, in pieces longer than words are."""
+    if not _ANY_SCRIPT.search(text):
+        return False
     n_letters = n_unspaced = most = 0
-    for word in islice(words, _WORDS):
+    for word in text.split()[:_WORDS]:
         lengths = [longest for char in word for first, last, longest in _SCRIPTS if first <= char <= last]
         n_letters += sum(map(str.isalpha, word))
         n_unspaced += len(lengths)
@@ -40,7 +44,7 @@ def is_unspaced(words: Iterable[str]) -> bool:
 
 def check_spaced(words: Iterable[str], source: str) -> None:
     """Raise InputError for a text without spaces between words; `source` names it."""
-    if is_unspaced(words):
+    if is_unspaced(" ".join(islice(words, _WORDS))):
         raise unspaced(source)
 
 

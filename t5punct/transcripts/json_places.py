@@ -195,9 +195,8 @@ def _with_mark(word: JsonPlace, mark: JsonPlace, alphabet: Alphabet | None) -> J
     text = word.literal.text.rstrip() + "".join(" " * text.startswith(DASH) + text for text in texts)
     heard = tuple(read_line(text, alphabet=alphabet, labels=False))
     n_words = sum(isinstance(item, SpokenWord) for item in heard)
-    is_word = (
-        n_words == len(word.words) and word.words[-1].word.has_slot
-    )  # the dash of `well` `-` `.` would take the mark
+    # the dash of `well` `-` `.` would take the mark
+    is_word = n_words == len(word.words) and word.words[-1].word.has_slot
     return replace(word, marks=marks, heard=heard if is_word else word.items)
 
 

@@ -60,7 +60,7 @@ class Sample:
             n_with_capitals=self.n_with_capitals + (text != text.lower()),
             unmarked=self.unmarked.and_of(document) if judged and n_marks < FEWEST_MARKS * n_words else self.unmarked,
             shouted=self.shouted.and_of(document) if judged and text.isupper() else self.shouted,
-            n_unspaced=self.n_unspaced + is_unspaced(text.split()),
+            n_unspaced=self.n_unspaced + is_unspaced(text),
         )
 
 

@@ -42,7 +42,7 @@ def with_more_pieces(model: Model, source: str | Path, words: Mapping[str, int],
     vocabulary = add_pieces(own.backend_tokenizer, whole.backend_tokenizer, words, n_pieces)
     tokenizer = with_task_tokens(own, vocabulary.tokenizer, model.task)
     network: Any = copy.deepcopy(model.network)
-    old: torch.Tensor = network.get_input_embeddings().weight.detach().clone()  # (n_pieces_before, d_model)
+    old: torch.Tensor = model.network.get_input_embeddings().weight.detach()  # (n_pieces_before, d_model)
     old_places = own.get_vocab()
     places: dict[str, int] = tokenizer.tokenizer.get_vocab()
     new_pieces = sorted(places.keys() - old_places.keys(), key=places.__getitem__)

@@ -64,11 +64,10 @@ def _given(config: TrainConfig) -> models.Model:
         words = count_words(config.data.path) if config.pieces is not None else None
         model = from_encoder(folder, config.decoder, config.task, config.pieces, words)
     else:
+        _check_whole(config)
         model = models.load(config.init_from, task=config.task, revision=config.revision)
         if config.pieces_of is not None and config.pieces is not None:
             model = with_more_pieces(model, config.pieces_of, count_words(config.data.path), config.pieces)
-        else:
-            _check_whole(config)
     check_tokenizer(config, model)
     model = with_encoder_layers(model, config.encoder_layers) if config.encoder_layers else model
     return with_decoder_layers(model, config.decoder_layers) if config.decoder_layers else model
@@ -87,7 +86,7 @@ def count_words(path: str) -> Counter[str]:
 
 def _check_whole(config: TrainConfig) -> None:
     """Refuse to cut the vocabulary of a model that writes already."""
-    if config.pieces is not None:
+    if config.pieces is not None and config.pieces_of is None:
         raise ConfigError(
             f"pieces {config.pieces} of {config.init_from}, which is no encoder alone",
             expected="an encoder such as an XLM-R, or pieces_of: the one that the model was cut from",
