@@ -24,7 +24,6 @@ PACKAGES = {  # by extra, those that it adds
         "uvicorn",
         "websockets",
     ),
-    "onnx": ("onnx", "onnxruntime", "onnxscript"),
 }
 
 

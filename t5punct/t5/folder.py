@@ -16,7 +16,6 @@ from ..text.io.files import move, new_file_mode, partial_folder
 
 FLOAT_FILE, INT8_FILE, TAGGER_FILE = "model.safetensors", "model-int8.safetensors", "tagger.safetensors"
 ENCODER_T5 = "encoder-t5"  # as config.json names an encoder of another family under a T5 decoder (`encoder_t5`)
-ONNX_FILES = {"fp32": "encoder.onnx", "int8": "encoder-int8.onnx"}  # by the precision that they compute in
 
 
 @contextmanager
@@ -34,7 +33,7 @@ def whole_folder(folder: Path) -> Iterator[Path]:
 
 def remove_weights(folder: Path) -> None:
     """Remove the weights of a model that is to be written anew: of what it lacks now, nothing may stay."""
-    for path in (*int8_files(folder), *(folder / name for name in (FLOAT_FILE, TAGGER_FILE, *ONNX_FILES.values()))):
+    for path in (*int8_files(folder), *(folder / name for name in (FLOAT_FILE, TAGGER_FILE))):
         path.unlink(missing_ok=True)
 
 
