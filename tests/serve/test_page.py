@@ -14,6 +14,7 @@ from t5punct.decoding.inputs import DecodingConfig
 from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.serve.engine import Engine
 
+AXE = Path(__file__).parents[2] / "node_modules/axe-core/axe.min.js"  # npm install --no-save axe-core
 TEXT = "how are you today or not"
 HOSTILE = "so <img src=x onerror=window.broken=1> <script>window.broken=1</script> & we"
 
@@ -90,6 +91,31 @@ def test_colours_can_be_read(page: Page, scheme: str, tmp_path: Path) -> None:
     captions = page.ask("getComputedStyle(document.querySelector('#captions')).backgroundColor")
     assert contrast(page.ask("getComputedStyle(document.querySelector('#provisional')).color"), captions) >= 4.5
     assert page.picture(tmp_path / "page.png")
+
+
+@pytest.mark.skipif(not AXE.is_file(), reason="no axe-core here; npm install --no-save axe-core")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("tab", ["text", "live"])
+def test_axe_has_nothing_to_say(page: Page, tab: str, scheme: str) -> None:
+    page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+    page.point(f"document.getElementById('tab-{tab}')", click=True)
+    page.ask(AXE.read_text(encoding="utf-8") + "; 0")
+    report = page.ask("axe.run().then(({violations, passes}) => ({violations: violations.map(({id, nodes}) => "
+                     "`${id}: ${nodes.map(({html}) => html)}`), checked: passes.map(({id}) => id)}))")  # fmt: skip
+    assert report["violations"] == []
+    assert {"color-contrast", "label", "aria-required-children"} <= set(report["checked"])
+
+
+def test_the_keyboard_reaches_every_control_in_the_order_in_which_it_is_seen(page: Page) -> None:
+    page.point("document.getElementById('tab-text')", click=True)
+    seen = page.ask("[...document.querySelectorAll('button, input, select, textarea, pre')].filter((control) => "
+                    "control.checkVisibility() && control.tabIndex >= 0).map((control) => control.id)")  # fmt: skip
+    reached = []
+    for _ in range(3 * len(seen)):
+        page.press("Tab")
+        reached.append(page.ask("document.activeElement.id"))
+    assert seen[0] == "tab-text"  # where the keys begin, so it is reached last
+    assert [name for name in dict.fromkeys(reached) if name in seen] == [*seen[1:], "tab-text"]
 
 
 def test_every_control_has_a_name(page: Page) -> None:
