@@ -24,6 +24,7 @@ PACKAGES = {  # by extra, those that it adds
         "uvicorn",
         "websockets",
     ),
+    "onnx": ("onnx", "onnxruntime", "onnxscript"),
 }
 
 

@@ -25,13 +25,14 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 EXTRAS_OF = {  # the parts of the package that may import more than the core dependencies
     "training/": ["train"], "training/report/curves.py": ["report"], "training/start/lora.py": ["lora"],
     "training/data/contents.py": ["report"], "cli/train.py": ["train"], "cli/launchers.py": ["train"],
-    "evaluation/plots.py": ["report"], "batch/distributed.py": ["ray"], "serve/": ["serve"], "cli/fields.py": ["serve"],
+    "evaluation/metric/": ["evaluate"], "evaluation/plots.py": ["report"], "batch/distributed.py": ["ray"],
+    "t5/onnx.py": ["onnx"], "serve/": ["serve"], "cli/fields.py": ["serve"],
 }  # fmt: skip
 SOURCES = {
     str(path.relative_to(ROOT / "t5punct")): path.read_text(encoding="utf-8")
     for path in (ROOT / "t5punct").rglob("*.py")
 }
-NOT_FOR_INFERENCE = {"accelerate", "datasets", "matplotlib", "pandas"}
+NOT_FOR_INFERENCE = {"accelerate", "datasets", "evaluate", "matplotlib", "pandas"}
 
 
 @cache

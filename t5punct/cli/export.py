@@ -3,7 +3,7 @@
 In: a model folder.  Out: its weights in another dtype, its tokenizer, its task with some settings changed, and a card
 that tells where it comes from; nothing else of the training.
 
-`t5punct export runs/mine -o my-model --blend bundled --task odds.yaml default_style=talk`
+`t5punct export runs/mine -o my-model --blend bundled --onnx int8 --task odds.yaml default_style=talk`
 """
 
 from __future__ import annotations
@@ -28,6 +28,13 @@ class Dtype(StrEnum):
 
     BFLOAT16 = "bfloat16"
     FLOAT32 = "float32"
+    INT8 = "int8"
+
+
+class OnnxWeights(StrEnum):
+    """What an encoder in ONNX computes in."""
+
+    FP32 = "fp32"
     INT8 = "int8"
 
 
@@ -56,6 +63,13 @@ Blend = Annotated[
 BlendShare = Annotated[
     float, typer.Option(help="With --blend: the trained model's share, 0 (all of the old) to 1 (all of the new).")
 ]
+Onnx = Annotated[
+    OnnxWeights | None,
+    typer.Option(
+        show_default="none is written",
+        help="Also write the encoder in ONNX, for other runtimes; t5punct has no use for it.  Needs t5punct[onnx].",
+    ),
+]
 Push = Annotated[
     str | None,
     typer.Option(
@@ -80,6 +94,7 @@ def export(
     task: Task = None,
     blend: Blend = None,
     blend_share: BlendShare = 0.5,
+    onnx: Onnx = None,
     push_to_hub: Push = None,
     private: Private = False,
     licence: Licence = None,
@@ -88,6 +103,7 @@ def export(
     """Write a trained model as it is to be shared, with a card; on request, send it to the hub."""
     from ..config import as_yaml, load
     from ..errors import ConfigError
+    from ..extras import need
     from ..model import find
     from ..model import load as load_model
     from ..t5.folder import whole_folder
@@ -99,6 +115,8 @@ def export(
     _check_apart(output, folder, None if blend is None else find(blend), task)
     if licence is not None and (kept := _kept_card(folder, output, is_blend=blend is not None)):
         raise ConfigError(f"--license and the card {kept}, which stays", expected="one of them", fix="drop one")
+    if onnx is not None:
+        need("onnx")
     if push_to_hub is not None:
         check_push(push_to_hub)
         _check_empty(output)
@@ -111,6 +129,8 @@ def export(
     settings = load(TaskConfig, task, overrides or (), current=as_yaml(model.task))
     with whole_folder(output) as partial:
         _write(model.with_settings(settings), partial, dtype)
+        if onnx is not None:
+            _write_onnx(partial, onnx.value)
     _write_card(folder, output, settings, push_to_hub or output.name, licence, blend=said)
     typer.echo(f"{output}: exported from {source}")
     if push_to_hub is not None:
@@ -166,6 +186,16 @@ def _write(model: Model, output: Path, dtype: Dtype) -> None:
         save(model, output, int8=True)
     else:
         save(model, output, dtype=getattr(torch, dtype.value))
+
+
+def _write_onnx(output: Path, precision: str) -> None:
+    """Write the encoder of the folder's own weights, which may have been rounded on the way."""
+    from ..model import load
+    from ..t5.folder import writing_folder
+    from ..t5.onnx import write_encoder
+
+    with writing_folder(output):
+        write_encoder(load(output).network, output, precision)
 
 
 def _write_card(

@@ -16,6 +16,7 @@ from ..text.io.files import move, new_file_mode, partial_folder
 
 FLOAT_FILE, INT8_FILE, TAGGER_FILE = "model.safetensors", "model-int8.safetensors", "tagger.safetensors"
 ENCODER_T5 = "encoder-t5"  # as config.json names an encoder of another family under a T5 decoder (`encoder_t5`)
+ONNX_FILES = {"fp32": "encoder.onnx", "int8": "encoder-int8.onnx"}  # by the precision that they compute in
 
 
 @contextmanager
@@ -33,7 +34,7 @@ def whole_folder(folder: Path) -> Iterator[Path]:
 
 def remove_weights(folder: Path) -> None:
     """Remove the weights of a model that is to be written anew: of what it lacks now, nothing may stay."""
-    for path in (*int8_files(folder), *(folder / name for name in (FLOAT_FILE, TAGGER_FILE))):
+    for path in (*int8_files(folder), *(folder / name for name in (FLOAT_FILE, TAGGER_FILE, *ONNX_FILES.values()))):
         path.unlink(missing_ok=True)
 
 

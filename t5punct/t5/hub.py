@@ -13,11 +13,12 @@ import re
 from pathlib import Path
 
 from ..errors import ModelError, OutputError, first_line
+from .folder import ONNX_FILES
 
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*(/[\w.-]+)?")
 # of a model's folder itself; subfolders hold other forms of the weights
 _SMALL_FILES, _BELOW = ["*.json", "*.yaml", "*.model", "*.txt", "README.md"], ["*/*"]
-_WEIGHTS = ["*.safetensors"]
+_WEIGHTS = ["*.safetensors", *ONNX_FILES.values()]
 
 
 def locate(source: str | Path, kind: str, revision: str | None = None) -> Path:

@@ -2,7 +2,8 @@
 
 In: a folder.  Out: a network whose weights fit its config and are finite.
 
-Weights are read from safetensors only: `model.safetensors`, or those of int8 (see `int8`).
+Weights are read from safetensors only: `model.safetensors`, or those of int8 (see `int8`).  Beside them may
+stand the encoder in ONNX (see `onnx`).
 """
 
 from __future__ import annotations

@@ -13,6 +13,7 @@ from safetensors.torch import load_file
 
 from t5punct import model as models
 from t5punct.model import Model
+from t5punct.t5.folder import ONNX_FILES
 from t5punct.t5.tagger import Tagger
 
 
@@ -101,3 +102,21 @@ def test_an_unknown_setting_is_said(run_folder: Path, tmp_path: Path, invoke: In
     code, _, error = invoke("export", run_folder, "-o", tmp_path / "made", "mark_ods={}")
     assert code == 2 and "unknown setting 'mark_ods'" in error
     assert not (tmp_path / "made").exists()
+
+
+@pytest.mark.parametrize("kind", ["fp32", "int8"])
+def test_an_encoder_in_onnx_gives_the_states_of_the_written_weights(
+    run_folder: Path, tmp_path: Path, kind: str, invoke: Invoke
+) -> None:
+    """They are rounded to bfloat16 on the way."""
+    onnxruntime = pytest.importorskip("onnxruntime")
+    code, out, error = invoke("export", run_folder, "-o", tmp_path / "made", "--onnx", kind)
+    assert (code, error) == (0, "") and out.startswith(str(tmp_path / "made")), "the exporter is silent"
+    ids = torch.randint(5, 400, (3, 9), generator=torch.Generator().manual_seed(1))
+    mask = (torch.arange(9) < torch.tensor([9, 5, 7])[:, None]).long()
+    session = onnxruntime.InferenceSession(tmp_path / "made" / ONNX_FILES[kind], providers=["CPUExecutionProvider"])
+    (states,) = session.run(None, {"ids": ids.numpy(), "mask": mask.numpy()})
+    with torch.inference_mode():
+        wanted = models.load(tmp_path / "made").encode(ids, mask)
+    error = (torch.from_numpy(states) - wanted)[mask.bool()].abs().max()
+    assert error < 1e-4 if kind == "fp32" else 1e-4 < error < 0.3 * wanted.abs().max()

@@ -1,0 +1,1 @@
+"""The scores as a local module of the `evaluate` library."""

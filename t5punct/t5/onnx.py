@@ -1,0 +1,95 @@
+"""The encoder in ONNX, for other runtimes; t5punct itself has no use for it (see `int8_linear`).
+
+In: a network and a folder.  Out: `encoder.onnx` or `encoder-int8.onnx` in it.
+
+`write_encoder(network, folder, "int8")` writes a graph from `ids` and `mask`, both int64 (windows, tokens), to
+`states`, float32 (windows, tokens, d_model).  In int8 each output channel of a linear layer has a scale of its own, and
+inputs are scaled by the largest value of a batch.
+"""
+
+from __future__ import annotations
+
+import copy
+import logging
+import tempfile
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from ..extras import need
+from ..text.io.files import take_place
+from .folder import ONNX_FILES
+
+
+class _Encoder(nn.Module):
+    """An encoder that computes its mask itself: what transformers does for it, torch cannot export."""
+
+    def __init__(self, network: Any) -> None:
+        super().__init__()
+        network = copy.deepcopy(network).eval()
+        for config in (network.config, network.encoder.config):
+            config._attn_implementation = "eager"  # the layout of the other's results depends on the machine
+        self.encoder = network.encoder
+
+    def forward(self, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        """Return states (n_batch, n_source, d_model) of ids and mask, both (n_batch, n_source)."""
+        hidden = (1.0 - mask[:, None, None].float()) * torch.finfo(torch.float32).min
+        states: torch.Tensor = self.encoder(
+            input_ids=ids, attention_mask=hidden.expand(-1, 1, mask.shape[1], -1)
+        ).last_hidden_state
+        return states
+
+
+def write_encoder(network: Any, folder: Path, precision: str) -> None:
+    """Write a T5's encoder into a folder, in ONNX.  The network, in float32 on a CPU, stays as it is."""
+    need("onnx")
+    with _quietly(), tempfile.TemporaryDirectory(dir=folder) as scratch:
+        file = Path(scratch) / "whole.onnx"
+        _export(network, file)
+        if precision == "int8":
+            file = _quantise(file)
+        take_place(file, folder / ONNX_FILES[precision])
+
+
+def _export(network: Any, file: Path) -> None:
+    ids = torch.ones(2, 7, dtype=torch.long)
+    axes = {0: torch.export.Dim("windows"), 1: torch.export.Dim("tokens")}
+    with torch.no_grad():
+        torch.onnx.export(
+            _Encoder(network),
+            (ids, torch.ones_like(ids)),
+            str(file),
+            input_names=["ids", "mask"],
+            output_names=["states"],
+            dynamic_shapes={"ids": axes, "mask": axes},
+            dynamo=True,
+            external_data=False,
+            verbose=False,
+        )
+
+
+def _quantise(file: Path) -> Path:
+    from onnxruntime.quantization import QuantType, quantize_dynamic
+
+    quantised = file.with_name("int8.onnx")
+    kind = QuantType.QInt8
+    quantize_dynamic(str(file), str(quantised), op_types_to_quantize=["MatMul"], per_channel=True, weight_type=kind)
+    return quantised
+
+
+@contextmanager
+def _quietly() -> Iterator[None]:
+    """Silence the exporter, which tells of its steps and of what it could have used."""
+    disabled = logging.root.manager.disable
+    logging.disable(logging.WARNING)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logging.disable(disabled)
