@@ -184,3 +184,9 @@ def test_pieces_of_another_encoder_are_refused(folder: Path, tiny_data: Path, tm
         with_more_pieces(few, tmp_path / "stranger", Counter({"so": 1}), 10)
     with pytest.raises(ConfigError, match="without pieces; expected how many more"):
         TrainConfig(init_from="multi", pieces_of=str(folder), data=DataConfig(str(tiny_data)))
+
+
+def test_an_encoder_needs_no_pieces_of_another(folder: Path, tiny_data: Path) -> None:
+    config = TrainConfig(init_from=str(folder), pieces=150, pieces_of=str(folder), data=DataConfig(str(tiny_data)))
+    with pytest.raises(ConfigError, match=r"an encoder with pieces of its own.*drop pieces_of"):
+        make_starting_model(config)

@@ -61,6 +61,7 @@ def _given(config: TrainConfig) -> models.Model:
     """The model of `init_from`, with the layers that are asked for."""
     folder = models.find(config.init_from, revision=config.revision)
     if is_encoder(folder):
+        _check_own_pieces(config)
         words = count_words(config.data.path) if config.pieces is not None else None
         model = from_encoder(folder, config.decoder, config.task, config.pieces, words)
     else:
@@ -91,6 +92,16 @@ def _check_whole(config: TrainConfig) -> None:
             f"pieces {config.pieces} of {config.init_from}, which is no encoder alone",
             expected="an encoder such as an XLM-R, or pieces_of: the one that the model was cut from",
             fix="set pieces_of, or drop pieces",
+        )
+
+
+def _check_own_pieces(config: TrainConfig) -> None:
+    """Refuse another encoder's pieces for an encoder, which has all of its own."""
+    if config.pieces_of is not None:
+        raise ConfigError(
+            f"pieces_of {config.pieces_of} for {config.init_from}, which is an encoder with pieces of its own",
+            expected="a model that was cut from that encoder, to be given more pieces",
+            fix="drop pieces_of",
         )
 
 
