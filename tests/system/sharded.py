@@ -1,7 +1,7 @@
 """train.py with FSDP on processors, for `test_several_processes.py`.
 
 accelerate offers FSDP on accelerators only.  Torch has it on processors too, so that all else can be tested there: the
-shards, their moments, whole checkpoints of them, and the way back.
+shards, their moments, whole checkpoints of them, and the way back: the run stops at `STOP` steps, and is resumed.
 """
 
 import sys
@@ -9,10 +9,13 @@ import sys
 from accelerate import Accelerator, FullyShardedDataParallelPlugin, PartialState
 from accelerate.utils import DistributedType
 
-from t5punct.cli import main
+from t5punct import config as settings
+from t5punct.cli.launchers import leave_group
 from t5punct.training.config import TrainConfig
 from t5punct.training.loop import run
+from t5punct.training.loop.train import train
 
+STOP = 3
 _made = run._accelerator
 
 
@@ -29,4 +32,7 @@ def _sharded(config: TrainConfig) -> Accelerator:
 
 if __name__ == "__main__":
     run._accelerator = _sharded
-    main(["train", *sys.argv[1:]])
+    _, file, *overrides = sys.argv[1:]  # as train.py takes them
+    for change in (f"optim.max_steps={STOP}", "resume=true"):
+        train(settings.load(TrainConfig, file, [*overrides, change]))
+    leave_group()
