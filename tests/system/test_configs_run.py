@@ -41,7 +41,7 @@ SMALL = ("init_from=small", "pieces=null", "pieces_of=null", "optim.frozen=[shar
 WAYS = {
     # of plain text without noise: the fifteen minutes of tests/test_guides.py
     "subtitles": Way("prepare-own-text", "finetune-own-text", NOISE, source="srt"),
-    "iwslt": Way("prepare-iwslt", "iwslt-t5-bundled", source="train-ted.txt.xz"),
+    "iwslt": Way("prepare-iwslt", "iwslt-t5-bundled", ("init_from=base", "optim.frozen=[shared]"), "train-ted.txt.xz"),
     "any T5": Way("prepare-own-text", "finetune", MT5, start="tiny-t5"),
     "a language": Way("prepare-own-text", "another-language", SMALL),
 }
