@@ -1,13 +1,15 @@
-"""train.py with FSDP on processors, for `test_several_processes.py`.
+"""Several runs one after the other: `runs.py --config FILE + SETTINGS + SETTINGS`; with `fsdp` among them, in shards.
 
 accelerate offers FSDP on accelerators only.  Torch has it on processors too, so that all else can be tested there: the
-shards, their moments, whole checkpoints of them, and the way back: the run stops at `STOP` steps, and is resumed.
+shards, their moments, whole checkpoints of them, and the way back.
 """
 
 import sys
+from itertools import groupby
 
 from accelerate import Accelerator, FullyShardedDataParallelPlugin, PartialState
 from accelerate.utils import DistributedType
+from processes import NEXT
 
 from t5punct import config as settings
 from t5punct.cli.launchers import leave_group
@@ -15,7 +17,6 @@ from t5punct.training.config import TrainConfig
 from t5punct.training.loop import run
 from t5punct.training.loop.train import train
 
-STOP = 3
 _made = run._accelerator
 
 
@@ -31,8 +32,12 @@ def _sharded(config: TrainConfig) -> Accelerator:
 
 
 if __name__ == "__main__":
-    run._accelerator = _sharded
-    _, file, *overrides = sys.argv[1:]  # as train.py takes them
-    for change in (f"optim.max_steps={STOP}", "resume=true"):
-        train(settings.load(TrainConfig, file, [*overrides, change]))
+    _, file, *words = sys.argv[1:]
+    for is_next, changes in groupby(words, key=NEXT.__eq__):
+        if not is_next:
+            overrides = list(changes)
+            if "fsdp" in overrides:  # of the last runs
+                overrides.remove("fsdp")
+                run._accelerator = _sharded
+            train(settings.load(TrainConfig, file, overrides))
     leave_group()
