@@ -52,9 +52,11 @@ def main() -> None:
 
 def paces(punctuators: dict[str, Punctuator], words: Sequence[str], options: argparse.Namespace) -> Iterator[Pace]:
     """Each policy with each precision, many streams at once, and each tenth of a long stream."""
-    classifies = next(iter(punctuators.values())).model.task.classifies
-    ways = product(("fixed", "entropy"), ["seq2seq", *["classify"] * classifies])
+    task = next(iter(punctuators.values())).model.task
+    ways = product(("fixed", "entropy"), ["seq2seq", *["classify"] * task.classifies])
     configs = {f"{policy}, {decide}": StreamConfig(policy, decide, options.window) for policy, decide in ways}
+    if task.delay_layers:
+        configs["delay, tagger"] = StreamConfig("delay")
     configs["sentence, seq2seq"] = StreamConfig("sentence", window=2 * options.window)
     for (name, config), precision in product(configs.items(), punctuators):
         times = list(_times_ms(punctuators[precision], config, words[: options.words]))
