@@ -22,8 +22,7 @@ from ..text.render import REMOVE, AnnotatedWord
 from ..text.spaces import check_spaced
 from ..text.words import Word
 from ..transcripts.formats import Transcript, read_transcript
-from ..transcripts.items import Kept, SpokenWord
-from ..transcripts.pauses import add_pauses
+from ..transcripts.items import Kept, SpokenWord, add_pauses
 from ..transcripts.terms import Terms, apply_terms
 from ..transcripts.writers import WriterConfig, beside_a_page, check_removal, check_said, pieces_of, written_pieces
 from .jobs import Current, Failure, Job, OutputConfig, fingerprint, model_state, plan_jobs

@@ -19,7 +19,7 @@ from ..punctuator import Punctuator
 from ..text.io.live import TimedWord, whole_ms
 from ..text.render import AnnotatedWord, Decision
 from ..text.words import Word, checked_text, words_of
-from ..transcripts.pauses import pause_of
+from ..transcripts.items import pause_of
 from ..windows.plan import View, Window
 from ..windows.votes import Vote
 from .deciding import Decider, Look, make_decider

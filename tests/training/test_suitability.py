@@ -18,13 +18,12 @@ from t5punct import config as settings
 from t5punct import model as models
 from t5punct.errors import ConfigError, ModelError
 from t5punct.model import Model
-from t5punct.t5.round_trip import check_marks, round_trip
 from t5punct.t5.task import TaskConfig
 from t5punct.t5.tokenization import TaskTokenizer
 from t5punct.training.config import TrainConfig
 from t5punct.training.examples.example import ChunkExamples
 from t5punct.training.loop.train import build, train
-from t5punct.training.start.suitability import check_suitable
+from t5punct.training.start.suitability import check_marks, check_suitable, round_trip
 
 
 def without_byte_fallback(tokenizer: TaskTokenizer, task: TaskConfig) -> TaskTokenizer:

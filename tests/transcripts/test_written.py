@@ -18,9 +18,17 @@ from t5punct.text.render import AnnotatedWord, Decision, RenderConfig, render_wo
 from t5punct.text.words import Word
 from t5punct.transcripts.cues import WrittenCue, subtitles
 from t5punct.transcripts.formats import transcript_of
-from t5punct.transcripts.items import Item, Kept, Role, SpokenWord, WrittenItem, WrittenWord, written_items
+from t5punct.transcripts.items import (
+    Item,
+    Kept,
+    Role,
+    SpokenWord,
+    WrittenItem,
+    WrittenWord,
+    add_pauses,
+    written_items,
+)
 from t5punct.transcripts.paragraphs import ParagraphConfig
-from t5punct.transcripts.pauses import add_pauses
 from t5punct.transcripts.resegment import ResegmentConfig, _fits, _parts, _TimedPiece, sentence_cues
 from t5punct.transcripts.terms import Terms, apply_terms
 from t5punct.transcripts.writers import OUTPUTS, WriterConfig, written_pieces

@@ -30,8 +30,7 @@ from ...t5.task import silence_tokens
 from ...text.io.files import read_lines
 from ...text.io.live import TimedWord, timed_word
 from ...transcripts.formats import SUFFIXES, format_of, read_transcript
-from ...transcripts.items import SpokenWord
-from ...transcripts.pauses import add_pauses, pause_of
+from ...transcripts.items import SpokenWord, add_pauses, pause_of
 
 ENDINGS = (".json", *(ending for ending, name in SUFFIXES.items() if name in ("vtt", "srt", "ass", "ctm")))
 # of one recording in several of these, the first is read: it knows most of the times

@@ -6,6 +6,5 @@ objective   what is minimised
 optimisers  AdamW, Adafactor or Muon, with rates by matrix, and the schedule
 sharding    weights in parts on several devices
 validation  losses and scores on held-out text, and which model is the best so far
-progress    the bar and the log
-trackers    the same for TensorBoard and others
+progress    the bar and the log, the same for TensorBoard and others
 """

@@ -6,6 +6,9 @@ plain text, on the logger: "step 50 of 400, text_loss 6.1, tag_loss 0.7, lr 0.00
 A line of the log: {"step": 50, "words": 102400, "text_loss": 6.1, "slot_loss": 0.0, "tag_loss": 0.7, "lr": 0.001,
 "words_per_second": 2900.0}.  `lr` is where the schedule has taken `optim.lr`; the speed is that of the steps,
 without validation and saving.
+
+accelerate's trackers (TensorBoard, Weights & Biases and others) get every line of the log: `report_to=tensorboard`
+writes to `OUTPUT.trackers`; `tensorboard --logdir runs` shows all runs.
 """
 
 from __future__ import annotations
@@ -18,16 +21,20 @@ from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 
+from ...errors import ConfigError
 from ...text.io.files import writing
 from ..checkpoint.checkpoint import TrainState
+from ..config import TrainConfig
 from .objective import Losses
 
 _log = logging.getLogger(__name__)
+_PROJECT = "t5punct"  # as trackers call it
 _LOSSES = {  # of `Losses`, and what the log calls them
     "text": "text_loss", "slots": "slot_loss", "tags": "tag_loss", "cases": "case_loss", "teacher": "teacher_loss",
 }  # fmt: skip
@@ -143,3 +150,38 @@ def _shorten(path: Path, step: int) -> None:
         kept.append(line + "\n")
     with writing(path) as handle:  # a cut between emptying and filling would leave no log
         handle.writelines(kept)
+
+
+def tracker_settings(config: TrainConfig) -> dict[str, Any]:
+    """Return accelerate's settings for trackers.  Raises ConfigError for a tracker that is not known or installed."""
+    if not config.report_to:
+        return {}
+    from accelerate.tracking import get_available_trackers
+    from accelerate.utils import LoggerType, ProjectConfiguration
+
+    names = [name.strip() for name in config.report_to.split(",")]
+    known = [kind.value for kind in LoggerType if kind != LoggerType.ALL]
+    for name in names:
+        if name not in known:
+            raise ConfigError(f"report_to {name!r}", expected=f"some of {', '.join(known)}", fix="check report_to")
+        if LoggerType(name) not in get_available_trackers():
+            raise ConfigError(f"report_to {name}, which is not installed", expected="it", fix=f"pip install {name}")
+    folder = f"{Path(config.output)}.trackers"
+    return {"log_with": names, "project_config": ProjectConfiguration(logging_dir=folder)}
+
+
+def start_trackers(accelerator: Any, config: TrainConfig, settings: Mapping[str, Any]) -> None:
+    """Begin a run in each tracker; `settings` by their dotted names stand beside it."""
+    if config.report_to:
+        plain = {
+            name: value if isinstance(value, bool | int | float | str) else str(value)
+            for name, value in settings.items()
+        }
+        named = {"wandb": {"name": Path(config.output).name}}
+        accelerator.init_trackers(_PROJECT, config=plain, init_kwargs=named)
+
+
+def end_trackers(accelerator: Any) -> None:
+    """Let each tracker write what it has."""
+    for tracker in accelerator.trackers:
+        tracker.finish()

@@ -32,8 +32,8 @@ from ..start.suitability import check_suitable
 from ..teacher.teacher import teacher_of
 from .objective import Objective
 from .optimisers import build_optimisers, freeze, freeze_words, learning_rate, warm_up_warnings
+from .progress import tracker_settings
 from .sharding import check_sharded
-from .trackers import tracker_settings
 from .validation import Validator, score_of
 
 _log = logging.getLogger(__name__)

@@ -23,9 +23,8 @@ from ..config import TrainConfig
 from ..examples.delays import draw_delay
 from .objective import Losses
 from .optimisers import rate_now
-from .progress import RunLog
+from .progress import RunLog, end_trackers, start_trackers
 from .run import Run, build
-from .trackers import end_trackers, start_trackers
 from .validation import is_stale, score_of, update_best
 
 _log = logging.getLogger(__name__)
