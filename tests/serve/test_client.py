@@ -111,11 +111,11 @@ def test_a_long_silence_is_no_lost_service(engine: Engine) -> None:
     fp32 = PunctuatorConfig(decoding=DecodingConfig(precision="fp32"))
     live, texts = StreamingPunctuator(Punctuator(engine.model, fp32), StreamConfig(lookahead=2)), Texts()
     undisturbed = [word.text for step in (live.push(WORDS), live.finish()) for word in step]
-    with server(engine, ServeConfig(port=0, idle_s=0.4)) as (address, _):
+    with server(engine, ServeConfig(port=0, idle_s=0.2)) as (address, _):
         remote = RemoteStream(f"ws://{address}/v1/stream?lookahead=2", texts, patience_s=0.3).__enter__()
         for part in (WORDS[:18], WORDS[18:]):  # the first 18 are all in a state, so nothing is said again
             for word in part:
                 remote.say(words_message([TimedWord(word)]))
-            time.sleep(2.5 * (part == WORDS[:18]))  # some connections long
+            time.sleep(1.2 * (part == WORDS[:18]))  # some connections long
         remote.__exit__(None)
     assert texts == undisturbed

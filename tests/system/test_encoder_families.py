@@ -21,7 +21,6 @@ from t5punct.decoding.slots import SlotDecoder
 from t5punct.errors import ConfigError, ModelError
 from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.streaming import StreamConfig, StreamingPunctuator
-from t5punct.t5.onnx import write_encoder
 from t5punct.t5.task import ENCODER_TASK
 from t5punct.text.words import split
 from t5punct.training.config import DataConfig, FitConfig, LossConfig, OptimConfig, TrainConfig
@@ -177,20 +176,6 @@ def test_it_computes_in_other_precisions(trained: Path, precision: str) -> None:
         network.encode(ids, mask)[mask.bool()].float() for network in (model, with_precision(model, precision))
     )
     assert 0 < float((states - other).detach().abs().max()) < 0.5
-
-
-def test_it_is_exported_to_onnx(tmp_path: Path) -> None:
-    onnxruntime = pytest.importorskip("onnxruntime")
-    begun = from_encoder(save_tiny_encoder(tmp_path / "encoder", "mpnet"), FreshDecoderConfig(), None)
-    models.save(begun, tmp_path / "model")
-    write_encoder(begun.network, tmp_path / "model", "fp32")
-    model = models.load(tmp_path / "model")
-    ids = torch.randint(5, 50, (3, 9), generator=torch.Generator().manual_seed(1))
-    mask = (torch.arange(9) < torch.tensor([9, 5, 7])[:, None]).long()
-    ids[mask == 0] = model.tokenizer.pad_id
-    session = onnxruntime.InferenceSession(tmp_path / "model" / "encoder.onnx", providers=["CPUExecutionProvider"])
-    (states,) = session.run(None, {"ids": ids.numpy(), "mask": mask.numpy()})
-    assert torch.allclose(torch.from_numpy(states)[mask.bool()], model.encode(ids, mask)[mask.bool()], atol=1e-4)
 
 
 def test_the_stages_of_the_guide_go_from_text_to_marks(tmp_path: Path) -> None:
