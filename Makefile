@@ -17,6 +17,8 @@ INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-
 export HF_HUB_OFFLINE = 1
 export HF_DATASETS_OFFLINE = 1
 export TOKENIZERS_PARALLELISM = false
+# pip leaves compiling to the first import; without bytecode each of the tests' hundred processes would compile torch anew
+unexport PYTHONDONTWRITEBYTECODE
 
 CORPUS ?= ../shared/corpus
 PROCESSES ?= 2
