@@ -130,7 +130,7 @@ def _pool_opinions(
     tagger = TagDecoder(model, config)
     ends = [list(source.word_ends) for source in sources_of(windows, model, config.style)]
     rows = zip(states, ends, windows, strict=True)
-    return [OpinionPool.of(tagger.tag(row[own], [window.has_slot]).marks, share) for row, own, window in rows]
+    return [OpinionPool.of(tagger.tag(row[own], [window]).marks, share) for row, own, window in rows]
 
 
 def _step(writer: SlotWriter, logits: torch.Tensor, pool: OpinionPool | None, model: Model) -> int:

@@ -37,7 +37,7 @@ from t5punct.training.examples.example import ChunkExamples
 from t5punct.training.examples.loading import rows_of
 from t5punct.training.examples.noise import NoiseConfig, Written, add_noise
 from t5punct.training.loop.train import train
-from t5punct.windows.plan import View
+from t5punct.windows.plan import View, WindowConfig
 from t5punct.windows.votes import Distribution, Vote
 
 CHOICES = ("", "", *OPENING)
@@ -202,9 +202,17 @@ def test_errors_keep_an_opening_mark_with_its_sentence() -> None:
 
 
 def opened_text(n_sentences: int, seed: int) -> str:
-    """English in which `how` and `why` have a `¿` before them, `please` and `stop` a `¡`."""
-    text = " ".join(tiny_text(n_sentences, seed))
-    return re.sub("(please|stop)", r"¡\1", re.sub("(how|why)", r"¿\1", text, flags=re.IGNORECASE), flags=re.IGNORECASE)
+    """English in which sentences ask from the first `how` or `why` on, shout from `please` or `stop` on, and say so."""
+    return " ".join(map(opened_sentence, tiny_text(n_sentences, seed)))
+
+
+def opened_sentence(sentence: str) -> str:
+    bare = re.sub(r"\b(today|now|right)\b", "know", sentence.rstrip(".?!"), flags=re.IGNORECASE).capitalize()
+    for opening, words, last in (("¿", "how|why", "today"), ("¡", "please|stop", "now")):
+        opened = re.sub(rf"\b({words})\b", rf"{opening}\1", bare, count=1, flags=re.IGNORECASE)
+        if opened != bare:
+            return f"{opened} {last}{OPENING[opening]}"
+    return f"{bare} right."
 
 
 @pytest.fixture(scope="module")
@@ -253,22 +261,39 @@ def replace_task(model: models.Model, **changes: str) -> models.Model:
 def test_it_learns_them_and_each_decoder_writes_them(trained: Path) -> None:
     model = models.load(trained)
     assert model.tagger is not None and model.tagger.opening_classes == ("", "¿", "¡")
-    said, reference = " ".join(tiny_text(60, seed=99)), opened_text(60, seed=99)
+    reference = opened_text(40, seed=99)
+    said = " ".join(word.normal for word in split(reference).words)
     written = {}
     for decoder in ("slots", "tagger"):
-        punctuator = Punctuator(model, PunctuatorConfig(decoding=DecodingConfig(decoder)))
-        written[decoder] = punctuator.punctuate(said.lower())
+        decoding = DecodingConfig(decoder, tagger_share=1.0)  # as in `multi`
+        punctuator = Punctuator(model, PunctuatorConfig(WindowConfig(100), decoding=decoding))
+        written[decoder] = punctuator.punctuate(said)
         counts = compare(reference, written[decoder]).openings
         assert counts.reference > 5
         assert 2 * counts.correct > 0.6 * (counts.predicted + counts.reference), decoder
     opened = [[word.opening for word in split(text).words] for text in written.values()]
     assert opened[0] == opened[1], "the tagger alone decides them"
-    few = Punctuator(model, PunctuatorConfig(decoding=DecodingConfig(marks=",."))).punctuate(said.lower())
+    for text in written.values():
+        assert opened_ends(text) > 10
+    few = Punctuator(model, PunctuatorConfig(decoding=DecodingConfig(marks=",."))).punctuate(said)
     assert "¿" not in few, "it is written only where its closing mark may be"
 
 
+def opened_ends(text: str) -> int:
+    """How many sentences have an opening mark; each of them ends with its closing mark."""
+    opening, n_opened = "", 0
+    for word in split(text).words:
+        assert not (opening and word.opening), text
+        opening = opening or word.opening
+        if closing := {*word.label} & {*".?!"}:
+            assert not opening or closing & {*OPENING.values()} == {OPENING[opening]}, text
+            n_opened += bool(opening)
+            opening = ""
+    return n_opened
+
+
 def test_a_stream_commits_an_opening_mark_with_its_word(trained: Path) -> None:
-    said = re.sub(r"[^\w' ]", "", " ".join(tiny_text(10, seed=98)).lower()).split()
+    said = [word.normal for word in split(opened_text(10, seed=98)).words]
     punctuator = Punctuator.from_pretrained(trained)
     stream = StreamingPunctuator(punctuator, StreamConfig(policy="fixed", lookahead=3))
     committed = [word.annotated.text for word in [*stream.push(said), *stream.finish()]]

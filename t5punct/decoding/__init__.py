@@ -9,6 +9,7 @@ cached_decoder  the decoder's passes, with what is settled kept
 pooling         decoder and tagger decide together
 accumulator     choices taken -> votes
 tagging         the tagger alone
+paired_marks    opening marks with the ends that they ask for
 kv_cache        the delayed encoder word by word
 generate        free generation
 align           its text, projected onto the words

@@ -58,6 +58,11 @@ class SlotRequest:
     source: Source
     guessed_at: tuple[int, ...]
 
+    @property
+    def tagged_at(self) -> tuple[int, ...]:
+        """The tokens at which the tagger reads: of a whole window all words', as what it says depends on later ones."""
+        return self.source.word_ends if len(self.window.words) == len(self.source.word_ends) else self.guessed_at
+
 
 @dataclass(frozen=True, slots=True)
 class TaggedBatch:
@@ -122,11 +127,9 @@ class SlotDecoder:
         tagger = self._tagger
         if tagger is None:
             return TaggedBatch([Guess()] * sum(len(request.guessed_at) for request in requests), None, None)
-        # what it says of a slot that counts may depend on the next ones, whether or not they are asked for
-        places = [request.source.word_ends if self._share else request.guessed_at for request in requests]
-        have_slots = [request.window.has_slot[: len(own)] for request, own in zip(requests, places, strict=True)]
-        n_asked = [len(request.guessed_at) for request in requests]
-        tagged = tagger.tag(states_at_slots(encoded, places), have_slots).first_of(list(map(len, places)), n_asked)
+        places = [request.tagged_at for request in requests]
+        windows, n_asked = [request.window for request in requests], [len(request.guessed_at) for request in requests]
+        tagged = tagger.tag(states_at_slots(encoded, places), windows).first_of(list(map(len, places)), n_asked)
         weighed = tagged.marks + tagger.log_odds
         best = (logits.argmax(-1).tolist() for logits in (weighed, tagged.cases, tagged.cases - _BEGINS))
         guesses = [
@@ -135,7 +138,7 @@ class SlotDecoder:
         ]
         votes = None
         if self._share or tagged.openings is not None:
-            votes = tagger.votes_of([request.window for request in requests], n_asked, tagged)
+            votes = tagger.votes_of(windows, n_asked, tagged)
         pool = OpinionPool.of(tagged.marks.to(encoded.device), self._share) if self._share else None
         return TaggedBatch(guesses, votes, pool)
 

@@ -3,8 +3,9 @@
 In: windows of words.  Out: votes, one a slot, from one pass of the encoder.
 
 It is the fastest decoder, and the baseline for the others.  A label has at most one mark.  Decisions do not depend on
-each other, with two exceptions: a capital that only a sentence start explains is removed if none is there
-(`remove_sentence_beginnings`), and a sentence that may end in either of two places ends once (`doubled_ends`).
+each other, with three exceptions: a capital that only a sentence start explains is removed if none is there
+(`remove_sentence_beginnings`), a sentence that may end in either of two places ends once (`doubled_ends`), and has an
+opening mark where it has the closing one (`paired_marks`).
 With `delay_words` no decision depends on a word that is farther to the right (`t5/delay.py`).
 
 `TagDecoder(model).votes([WindowInput.of(["we", "know"])])` gives the votes of one window, two of them.
@@ -13,6 +14,7 @@ With `delay_words` no decision depends on a word that is farther to the right (`
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -22,13 +24,14 @@ import torch
 from ..errors import ConfigError
 from ..model import Model
 from ..t5.delay import Delay, delayed_states
-from ..t5.tagger import TAGGED_CASES
+from ..t5.tagger import TAGGED_CASES, Tagger
 from ..t5.tokenization import Source
-from ..text.marks import DISFLUENT, NO_LABEL, Case, case_forms, ends_sentence
+from ..text.marks import DISFLUENT, NO_LABEL, OPENING, Case, case_forms, ends_sentence
 from ..text.spelling import precedes_name
 from ..windows.votes import Distribution, Vote
 from .batching import batch_by_length
 from .inputs import DecodingConfig, WindowInput, encoder_input, sources_of
+from .paired_marks import Pairs, SaidOfWord, pair_marks
 
 _log = logging.getLogger(__name__)
 _UNMARKED = Distribution.certain(NO_LABEL)
@@ -78,6 +81,7 @@ class TagDecoder:
         self._marks, self.mark_classes = alphabet.marks, self._tagger.mark_classes
         self.log_odds = self._tagger.log_odds(odds, alphabet.marks)
         self._ends = torch.tensor([ends_sentence(mark) for mark in self._tagger.mark_classes])
+        self._pairs = _pairs_of(self._tagger)
         # where nobody asks for the sign of disfluent words, it is as if there were none
         unasked = DISFLUENT if DISFLUENT not in alphabet.marks else None
         self._unasked = torch.tensor([mark == unasked for mark in self._tagger.mark_classes])
@@ -92,30 +96,65 @@ class TagDecoder:
             chosen, n_asked = [windows[index] for index in batch], [wanted[index] for index in batch]
             states = self._states([sources[index] for index in batch])
             states = states_at_slots(states, [sources[index].word_ends for index in batch])
-            tagged = self.tag(states, [window.has_slot for window in chosen])
+            tagged = self.tag(states, chosen)
             tagged = tagged.first_of([len(window.words) for window in chosen], n_asked)
             votes.update(zip(batch, self.votes_of(chosen, n_asked, tagged), strict=True))
         return [votes[index] for index in range(len(windows))]
 
     @torch.inference_mode()
-    def tag(self, states: torch.Tensor, have_slots: Sequence[Sequence[bool]]) -> Tagged:
-        """Return what the tagger says of slots, (n_slots, d_model), those of one window after the other.
+    def tag(self, states: torch.Tensor, windows: Sequence[WindowInput]) -> Tagged:
+        """Return what the tagger says of slots, (n_slots, d_model), all those of one window after the other.
 
-        have_slots: which of each window's words take marks.  A sentence end that is said twice is said once; with a
-        delay it is not, since slots would wait for later ones.
+        A sentence end that is said twice is said once, and opening marks fit the ends of their sentences; with a delay
+        they do not, since slots would wait for later ones.
         """
         marks, cases = (logits.float().cpu() for logits in self._tagger(states))
+        openings = self._tagger.opening_chances(states, self._marks)
         marks = marks.masked_fill(self._unasked, float("-inf"))
         ends = marks.softmax(-1)[:, self._ends].sum(-1)
         if self.delay is None:
             weighed = marks + self.log_odds
-            is_end = self._ends[weighed.argmax(-1)] & torch.tensor([*chain.from_iterable(have_slots)], dtype=torch.bool)
+            is_end = self._ends[weighed.argmax(-1)] & torch.tensor(
+                [*chain.from_iterable(window.has_slot for window in windows)], dtype=torch.bool
+            )
             doubled = torch.zeros(len(marks), dtype=torch.bool)
-            doubled[doubled_ends(ends.tolist(), is_end.tolist(), list(map(len, have_slots)))] = True
-            # an end that nearly stood there explains more of the next word's capital
-            ends = torch.where(doubled, weighed.softmax(-1)[:, self._ends].sum(-1), ends)
+            doubled[doubled_ends(ends.tolist(), is_end.tolist(), [len(window.words) for window in windows])] = True
             marks = marks.masked_fill(doubled[:, None] & self._ends, _NEVER)
-        return Tagged(marks, ends, cases, self._tagger.opening_chances(states, self._marks))
+            if openings is not None:
+                marks, openings = self._paired(marks, openings, windows)
+            is_dropped = is_end & ~self._ends[(marks + self.log_odds).argmax(-1)]
+            # an end that nearly stood there explains more of the next word's capital
+            ends = torch.where(is_dropped, weighed.softmax(-1)[:, self._ends].sum(-1), ends)
+        return Tagged(marks, ends, cases, openings)
+
+    def _paired(
+        self, marks: torch.Tensor, openings: torch.Tensor, windows: Sequence[WindowInput]
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """The marks' logits and the chances of opening marks, with what fits before what was likelier alone."""
+        alone = marks + self.log_odds
+        weighed, openings = alone.clone(), openings.clone()
+        logs, chances, begin = alone.log_softmax(-1).tolist(), openings.tolist(), 0
+        for window in windows:
+            rows = range(begin, begin + len(window.words))
+            begin += len(window.words)
+            words = [self._said(window, place, logs[row], chances[row]) for place, row in enumerate(rows)]
+            if not any(word.may_open for word in words):
+                continue
+            for row, choice in zip(rows, pair_marks(words, self._pairs), strict=True):
+                _put_first(openings[row], choice.opening)
+                if choice.end is not None:  # a text may end here
+                    _put_first(weighed[row], choice.end, self._pairs.ends)
+                _put_first(weighed[row], choice.mark)
+        return torch.where(weighed == alone, marks, weighed - self.log_odds), openings
+
+    def _said(self, window: WindowInput, place: int, marks: Sequence[float], openings: Sequence[float]) -> SaidOfWord:
+        """What is said of a word, given that it takes no marks, or which ones it keeps."""
+        kept = window.given[place] if window.given else NO_LABEL
+        if window.has_slot[place] and not kept:
+            return SaidOfWord(marks, openings)
+        mark = next((mark for mark in kept if mark in OPENING.values()), kept[:1])
+        certain = [0.0 if known == mark else _NEVER for known in self.mark_classes]
+        return SaidOfWord(certain, openings if window.has_slot[place] else [1.0, *[0.0] * (len(openings) - 1)])
 
     def votes_of(
         self, windows: Sequence[WindowInput], n_slots: Sequence[int], tagged: Tagged
@@ -199,6 +238,23 @@ def doubled_ends(chances: Sequence[float], is_end: Sequence[bool], lengths: Sequ
                 kept.append(place)
         begin += length
     return doubled
+
+
+def _pairs_of(tagger: Tagger) -> Pairs:
+    """Return the tagger's classes of marks that belong together."""
+    marks = tagger.mark_classes
+    closings = {place: OPENING.get(opening) for place, opening in enumerate(tagger.opening_classes)}
+    return Pairs(
+        tuple(place for place, mark in enumerate(marks) if ends_sentence(mark)),
+        {place: marks.index(mark) for place, mark in closings.items() if mark is not None and mark in marks},
+    )
+
+
+def _put_first(row: torch.Tensor, chosen: int, among: Sequence[int] | None = None) -> None:
+    """Exchange the values of the best class of a row (`among` some of them) and of the one that is chosen."""
+    best = int(row.argmax()) if among is None else max(among, key=row.tolist().__getitem__)
+    if row[best] > row[chosen] > -math.inf:
+        row[[best, chosen]] = row[[chosen, best]]
 
 
 def restrict_case(forms: Collection[str], cases: Sequence[float]) -> Distribution:

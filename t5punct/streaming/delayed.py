@@ -72,7 +72,7 @@ class Columns:
         words = look.view.words[: look.slots.stop]
         places = torch.searchsorted(known.words, torch.arange(len(words)).to(known.words) + look.view.window.start)
         window = self._punctuator.window_input(words)
-        tagged = self._tagger.tag(known.rows[places], [window.has_slot])
+        tagged = self._tagger.tag(known.rows[places], [window])
         (votes,) = self._tagger.votes_of([window], [len(words)], tagged)
         return tuple(self._punctuator.known(look.view, place, votes[place]) for place in look.slots)
 

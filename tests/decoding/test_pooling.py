@@ -159,7 +159,7 @@ def test_with_the_whole_share_a_slot_is_the_taggers(tagged_model: Model) -> None
     found = _slots(model, WINDOWS, tagger_share=1.0, max_marks=1, marks=marks)
     for row, votes in enumerate(found):
         own = list(sources[row].word_ends)
-        heads = TagDecoder(model, DecodingConfig(marks=marks)).tag(states[row, own], [[True] * len(own)]).marks
+        heads = TagDecoder(model, DecodingConfig(marks=marks)).tag(states[row, own], [WINDOWS[row]]).marks
         heads += model.tagger.log_odds({}, marks)
         for vote, head in zip(votes, heads.softmax(-1).tolist(), strict=True):
             wanted = dict(zip((NO_LABEL, *model.task.marks), head, strict=True))
