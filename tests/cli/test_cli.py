@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import os
 import subprocess
@@ -30,11 +31,6 @@ def text(tmp_path: Path) -> Path:
     return path
 
 
-def _shell(*arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-    command = [sys.executable, "-m", "t5punct", *arguments]
-    return subprocess.run(command, input=stdin, capture_output=True, cwd=ROOT, check=False)
-
-
 def test_a_file_is_punctuated_to_standard_output(invoke: Invoke, folder: str, text: Path) -> None:
     code, out, _ = invoke("punctuate", text, "--model", folder)
     assert code == 0
@@ -42,12 +38,18 @@ def test_a_file_is_punctuated_to_standard_output(invoke: Invoke, folder: str, te
     assert out.count("\n") == 2, "the line breaks of the input"
 
 
-def test_standard_input_is_read_without_inputs_and_for_a_dash(folder: str) -> None:
-    bare = _shell("punctuate", "--model", folder, "--no-case", stdin="we know 🙂\n".encode())
-    dash = _shell("punctuate", "-", "--model", folder, "--no-case", stdin="we know 🙂\n".encode())
-    assert bare.returncode == 0
-    assert bare.stdout == dash.stdout
-    assert [word.text for word in split(bare.stdout.decode()).words] == ["we", "know", "🙂"]
+def test_standard_input_is_read_without_inputs_and_for_a_dash(
+    invoke: Invoke, folder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run(*arguments: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO("We know 🙂\n".encode())))
+        return invoke(*arguments, "--model", folder)
+
+    code, out, _ = run("punctuate", "--no-case")
+    assert code == 0
+    assert run("punctuate", "-", "--no-case")[1] == out
+    assert [word.text for word in split(out).words] == ["We", "know", "🙂"]
+    assert json.loads(run("evaluate", "-", "--json")[1])["words"] == 3
 
 
 def test_a_file_or_a_folder_of_outputs_is_written(invoke: Invoke, folder: str, text: Path, tmp_path: Path) -> None:
@@ -81,11 +83,6 @@ def test_a_pipe_is_read(invoke: Invoke, folder: str) -> None:
         code, _, err = invoke(command, f"/dev/fd/{read_end}", "--model", folder)
         os.close(read_end)
         assert (code, err) == (0, "")
-
-
-def test_evaluate_reads_standard_input(folder: str) -> None:
-    done = _shell("evaluate", "-", "--model", folder, "--json", stdin=b"We know. You?\n")
-    assert json.loads(done.stdout)["words"] == 3
 
 
 def test_json_gives_words_with_label_case_and_confidence(invoke: Invoke, folder: str, text: Path) -> None:
@@ -262,9 +259,9 @@ def test_without_a_command_the_help_is_shown_as_it_is(invoke: Invoke) -> None:
     assert out.count("\n") > 5
 
 
-def test_version_and_help() -> None:
-    assert _shell("--version").stdout.decode().strip() == f"t5punct {__version__}"
-    shown = _shell("--help").stdout.decode()
+def test_version_and_help(invoke: Invoke) -> None:
+    assert invoke("--version")[1].strip() == f"t5punct {__version__}"
+    shown = invoke("--help")[1]
     assert all(command in shown for command in ("punctuate", "evaluate", "prepare", "train"))
 
 

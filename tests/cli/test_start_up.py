@@ -7,8 +7,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 HEAVY = {"transformers", "huggingface_hub", "datasets", "accelerate", "sympy", "torch._dynamo", "scipy", "pandas"}
 CODE = """
 import json, sys
@@ -18,29 +16,24 @@ for command in json.loads(sys.argv[1]):
         main(command)
     except SystemExit as stopped:
         assert not stopped.code, (command, stopped.code)
-print(json.dumps(sorted(sys.modules)), file=sys.stderr)
+    print(json.dumps(sorted(sys.modules)), file=sys.stderr)
 """
 
 
-def imported(*commands: list[str]) -> set[str]:
-    """The modules of a process that has run some commands, one after the other."""
+def imported(*commands: list[str]) -> list[set[str]]:
+    """The modules of a process that runs some commands, behind each of them."""
     ended = subprocess.run(
         [sys.executable, "-c", CODE, json.dumps(commands)],
         input="how are you today", capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert ended.returncode == 0, ended.stderr
-    return set(json.loads(ended.stderr.splitlines()[-1]))
+    return [set(json.loads(line)) for line in ended.stderr.splitlines() if line.startswith('["')]
 
 
-@pytest.fixture
-def talk(tmp_path: Path) -> Path:
-    """A text with the right marks."""
-    path = tmp_path / "talk.txt"
-    path.write_text("How are you today? I am fine, thank you.\n" * 3)
-    return path
-
-
-def test_no_inference_command_imports_transformers(talk: Path) -> None:
+def test_no_command_that_infers_imports_transformers_but_free_generation_when_it_begins(tmp_path: Path) -> None:
+    """The last command shows that the test can fail."""
+    talk = tmp_path / "talk.txt"
+    talk.write_text("How are you today? I am fine, thank you.\n" * 3)
     read = ["punctuate", str(talk), "--model", "small"]
     commands = [
         read,
@@ -50,11 +43,7 @@ def test_no_inference_command_imports_transformers(talk: Path) -> None:
         ["tune", str(talk), "budget=1", "--model", "small", "-o", str(talk.with_suffix(".yaml"))],
         ["stream", "--model", "small", "--policy", "delay"],
     ]
-    modules = imported(*commands)
+    *_, modules, generating = imported(*commands, [*read, "--decoder", "generate"])
     assert "torch" in modules and "tokenizers" in modules
     assert not HEAVY & modules
-
-
-def test_free_generation_imports_it_when_it_begins(talk: Path) -> None:
-    """So the test above can fail."""
-    assert "transformers" in imported(["punctuate", str(talk), "--model", "small", "--decoder", "generate"])
+    assert "transformers" in generating

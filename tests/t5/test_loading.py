@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import json
-import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 import torch
+from command import Invoke
 from tiny_encoders import save_tiny_encoder
 from transformers import PreTrainedModel
 
@@ -47,15 +48,16 @@ def test_a_folder_without_a_model_type_is_refused_and_runs_no_code(harmful: tupl
     assert not mark.exists()
 
 
-def test_the_first_line_of_subtitles_is_no_yes(harmful: tuple[Path, Path]) -> None:
+def test_the_first_line_of_subtitles_is_no_yes(
+    harmful: tuple[Path, Path], invoke: Invoke, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """transformers would ask on standard input whether to run the code, and read `1`."""
     folder, mark = harmful
-    subtitles = "1\n00:00:00,000 --> 00:00:02,000\nhow are you today\n"
-    command = [sys.executable, "-m", "t5punct", "punctuate", "--format", "srt", "--model", str(folder), "-"]
-    ended = subprocess.run(command, input=subtitles, capture_output=True, text=True, check=False)
-    assert ended.returncode == 2
-    assert "without a model_type" in ended.stderr
-    assert ended.stdout == ""
+    subtitles = io.BytesIO(b"1\n00:00:00,000 --> 00:00:02,000\nhow are you today\n")
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(subtitles))
+    code, out, err = invoke("punctuate", "--format", "srt", "--model", folder, "-")
+    assert (code, out) == (2, "")
+    assert "without a model_type" in err
     assert not mark.exists()
 
 

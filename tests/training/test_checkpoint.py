@@ -1,14 +1,14 @@
 import json
 import os
 import re
-import subprocess
-import sys
+import resource
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
+from command import Invoke
 from safetensors.torch import load_file
 from tiny import TINY_SHAPE
 
@@ -289,23 +289,24 @@ def test_an_output_that_is_a_file_is_refused(config: TrainConfig, tmp_path: Path
         train(replace(config, output=str(tmp_path / output)))
 
 
-def test_a_full_disk_is_one_clear_line_and_leaves_the_last_checkpoint(config: TrainConfig) -> None:
+def test_a_full_disk_is_one_clear_line_and_leaves_the_last_checkpoint(config: TrainConfig, invoke: Invoke) -> None:
     folder = train(with_optimiser(config, "adamw", max_steps=1))
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     settings.save(with_optimiser(replace(config, resume=True), "adamw", max_steps=2), folder.with_name("later.yaml"))
     largest = (folder / "model.safetensors").stat().st_size + 100  # room for the weights, none for the optimiser
-    code = (
-        f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({largest}, {largest}))\n"
-        f"from t5punct.cli import main; main(['train', '--config', {str(folder.with_name('later.yaml'))!r}])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.returncode == 2
+    most = resource.getrlimit(resource.RLIMIT_FSIZE)
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (largest, most[1]))
+        code, _, err = invoke("train", "--config", folder.with_name("later.yaml"))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, most)
+    assert code == 2
     assert re.search(
         r"^t5punct: .*run.partial cannot be written \(.*File too large.*\); expected a folder with room .*\n\Z",
-        done.stderr,
+        err,
         re.MULTILINE,
     )
-    assert "Traceback" not in done.stderr
+    assert "Traceback" not in err
     assert before == {path.name: path.read_bytes() for path in folder.iterdir()}
     assert not folder.with_name("run.partial").exists()
 

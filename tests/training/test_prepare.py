@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import random
 import re
+import resource
 import shutil
-import subprocess
-import sys
 import textwrap
 from collections.abc import Iterator
 from dataclasses import replace
@@ -130,21 +129,22 @@ def test_a_data_set_is_never_overwritten(config: PrepareConfig, lost: list[str])
 
 
 @pytest.mark.parametrize(("workers", "mine"), [(1, False), (2, True)])
-def test_a_full_disk_is_one_clear_line_and_leaves_nothing(config: PrepareConfig, workers: int, mine: bool) -> None:
+def test_a_full_disk_is_one_clear_line_and_leaves_nothing(
+    config: PrepareConfig, workers: int, mine: bool, invoke: Invoke
+) -> None:
     output = Path(config.output)
     if mine:
         output.mkdir()
         (output / "notes.txt").write_text("mine")
     settings.save(replace(config, workers=workers, tokenizer=None), output.with_name("prepare.yaml"))
-    code = (
-        "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))\n"  # no file may be larger
-        f"from t5punct.cli import main; main(['prepare', '--config', {str(output.with_name('prepare.yaml'))!r}])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    assert re.fullmatch(
-        r"t5punct: .* cannot be written \(.*File too large.*\); expected a folder with .*\n", done.stderr
-    )
+    most = resource.getrlimit(resource.RLIMIT_FSIZE)
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (2000, most[1]))  # no file may be larger
+        code, _, err = invoke("prepare", "--config", output.with_name("prepare.yaml"))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, most)
+    assert code == 2
+    assert re.fullmatch(r"t5punct: .* cannot be written \(.*File too large.*\); expected a folder with .*\n", err)
     assert [path.name for path in output.glob("*")] == ["notes.txt"] * mine
 
 
