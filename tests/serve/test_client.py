@@ -22,12 +22,13 @@ from t5punct.serve.messages import flush_message, words_message
 from t5punct.streaming import StreamConfig, StreamingPunctuator, TimedWord
 
 WORDS = (Path(__file__).parents[1] / "data" / "lecture.txt").read_text(encoding="utf-8").split()[:45]
+ASKED = "lookahead=2&decoder=tagger"  # the fastest: which words come back is what counts here
+FP32_TAGGER = PunctuatorConfig(decoding=DecodingConfig("tagger", precision="fp32"))
 
 
 def alone(engine: Engine) -> list[str]:
     """What an undisturbed stream gives; a silence follows the twentieth word."""
-    config = PunctuatorConfig(decoding=DecodingConfig(precision="fp32"))
-    live = StreamingPunctuator(Punctuator(engine.model, config), StreamConfig(lookahead=2))
+    live = StreamingPunctuator(Punctuator(engine.model, FP32_TAGGER), StreamConfig(lookahead=2))
     steps = (live.push(WORDS[:20]), live.flush(), live.push(WORDS[20:]), live.finish())
     return [word.text for step in steps for word in step]
 
@@ -51,7 +52,7 @@ class Texts(list[str]):
 
 def test_a_remote_stream_is_what_a_stream_here_is(engine: Engine) -> None:
     texts = Texts()
-    with server(engine) as (address, _), RemoteStream(f"ws://{address}/v1/stream?lookahead=2", texts) as remote:
+    with server(engine) as (address, _), RemoteStream(f"ws://{address}/v1/stream?{ASKED}", texts) as remote:
         say_all(remote)
     assert texts == alone(engine)
 
@@ -59,7 +60,7 @@ def test_a_remote_stream_is_what_a_stream_here_is(engine: Engine) -> None:
 @pytest.mark.parametrize("cut_after", [(0,), (5, 6, 30), (19, 20, 21, 35, 40), (44,)])
 def test_no_word_is_lost_or_comes_twice_over_lost_connections(engine: Engine, cut_after: tuple[int, ...]) -> None:
     texts = Texts()
-    with server(engine) as (address, _), RemoteStream(f"ws://{address}/v1/stream?lookahead=2", texts) as remote:
+    with server(engine) as (address, _), RemoteStream(f"ws://{address}/v1/stream?{ASKED}", texts) as remote:
         say_all(remote, cut_after)
     assert texts == alone(engine)
 
@@ -68,7 +69,7 @@ def test_a_service_that_is_started_again_goes_on(engine: Engine) -> None:
     texts = Texts()
     with server(engine) as (address, _):
         port = int(address.rpartition(":")[2])
-        remote = RemoteStream(f"ws://{address}/v1/stream?lookahead=2", texts).__enter__()
+        remote = RemoteStream(f"ws://{address}/v1/stream?{ASKED}", texts).__enter__()
         for word in WORDS[:20]:
             remote.say(words_message([TimedWord(word)]))
         remote.say(flush_message())
@@ -101,21 +102,20 @@ def test_what_cannot_be_is_said_in_one_line(engine: Engine) -> None:
 def test_a_service_that_is_lost_for_good_is_said(engine: Engine) -> None:
     with server(engine) as (address, _):
         remote = RemoteStream(f"ws://{address}/v1/stream", print, patience_s=0.5).__enter__()
-    with pytest.raises(InputError, match="no service"):
+    with pytest.raises(InputError, match=r"no service|the service is ending"):
         remote.say(words_message([TimedWord("so")]))
         remote.__exit__(None)
 
 
 def test_a_long_silence_is_no_lost_service(engine: Engine) -> None:
     """A service ends a stream in which nothing is said; the client goes on, however often, and loses no word."""
-    fp32 = PunctuatorConfig(decoding=DecodingConfig(precision="fp32"))
-    live, texts = StreamingPunctuator(Punctuator(engine.model, fp32), StreamConfig(lookahead=2)), Texts()
+    live, texts = StreamingPunctuator(Punctuator(engine.model, FP32_TAGGER), StreamConfig(lookahead=2)), Texts()
     undisturbed = [word.text for step in (live.push(WORDS), live.finish()) for word in step]
-    with server(engine, ServeConfig(port=0, idle_s=0.2)) as (address, _):
-        remote = RemoteStream(f"ws://{address}/v1/stream?lookahead=2", texts, patience_s=0.3).__enter__()
+    with server(engine, ServeConfig(port=0, idle_s=0.4)) as (address, _):
+        remote = RemoteStream(f"ws://{address}/v1/stream?{ASKED}", texts, patience_s=0.3).__enter__()
         for part in (WORDS[:18], WORDS[18:]):  # the first 18 are all in a state, so nothing is said again
             for word in part:
                 remote.say(words_message([TimedWord(word)]))
-            time.sleep(1.2 * (part == WORDS[:18]))  # some connections long
+            time.sleep(1.5 * (part == WORDS[:18]))  # some connections long
         remote.__exit__(None)
     assert texts == undisturbed
