@@ -91,7 +91,8 @@ prepared/mpnet-3/dataset_dict.json: configs/large-prepare.yaml
 model-pupils: setup runs/base-write.done runs/small-write.done
 	$(BIN)/t5punct export runs/base-write -o t5punct/models/base --dtype int8 --task configs/task-bundled.yaml \
 	  'mark_odds={",": 2.0}' tagger_share=1.0
-	$(BIN)/t5punct export runs/small-write -o t5punct/models/small --dtype int8 --task configs/task-bundled.yaml
+	$(BIN)/t5punct export runs/small-write -o t5punct/models/small --dtype int8 --task configs/task-bundled.yaml \
+	  'mark_odds={",": 2.0}' tagger_share=1.0
 
 runs/base-tag.done: prepared/pupils/labels-large/labels.yaml configs/base-1-tag.yaml
 runs/base-write.done: runs/base-tag.done configs/base-2-write.yaml
