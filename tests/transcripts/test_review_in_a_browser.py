@@ -297,3 +297,21 @@ def test_the_sign_of_disfluent_words_stays_with_them(chromium: Page, tmp_path: P
         assert text_of(page) == 'We~.\nUm~?\n"Uh~,"\nso~ -\n'
         page.ask("words.forEach(undo)")
         assert text_of(page).split() == ["We~", "um~", '"uh~"', "so~"]
+
+
+def test_opening_marks_come_and_go_before_a_word(chromium: Page, tmp_path: Path) -> None:
+    words = [split(text).words[0] for text in ("vale", "¿qué", "(¡no", '"hola"', "42", "'tis")]
+    for page in opened(chromium, tmp_path, lines_of(words)):
+        turned = "words.map((word) => [1, 2, 3].map(() => (turnOpening(word), word.element.textContent)))"
+        for word, texts in zip(words, page.ask(turned), strict=True):
+            assert {*texts} == {word.with_opening(opening).text for opening in ("", "¿", "¡")}
+            assert texts[-1] == word.text, "three times round"
+        page.ask("select(words[0])")
+        page.press("o", "c", "?")
+        assert text_of(page).split()[0] == "¿Vale?"
+        page.press("u")
+        assert text_of(page).split() == [word.text for word in words]
+    for page in opened(chromium, tmp_path, lines_of(words[:1])):
+        page.ask("select(words[0])")
+        page.press("o")
+        assert text_of(page).split() == ["vale"] and page.ask("byId('opening').hidden"), "a text that has none"

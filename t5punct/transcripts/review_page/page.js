@@ -7,19 +7,28 @@
 const byId = (id) => document.getElementById(id);
 const [main, card, tip, told] = [document.querySelector("main"), byId("card"), byId("tip"), byId("status")];
 const DASH = /[-–—]/, ENDS = /[.?!…]/, KEYS = ",.?!:;-", COMMON = ["", ",", ".", "?"];
+const OPENINGS = ["", "¿", "¡"], HEAD = /^["“„«‘([{¿¡]*/;  // marks before a word, behind its quotes
 const NAMES = { "": "no mark", ",": "comma", ".": "full stop", "?": "question mark", "!": "exclamation mark",
   ":": "colon", ";": "semicolon", "-": "dash" };
 
+function openingOf(stem) {
+  return stem.match(HEAD)[0].match(/[¿¡]/)?.[0] ?? "";
+}
+function reopened(stem, opening) {
+  return openingOf(stem) === opening ? stem : stem.replace(HEAD, (head) => head.replace(/[¿¡]/g, "") + opening);
+}
 function wordOf(element, place) {
   const { p = 100, k = 100, l: label = "", f, c: closers = "", a = "", t } = element.dataset;
   const text = element.textContent, stem = element.dataset.s ?? text;
   const others = a.split(" ").filter(Boolean).map((one) => one.match(/^(\D*)(\d+)$/).slice(1));
   return { element, place, text, stem, closers, label, others, sure: +p, caseSure: +k, seconds: t,
-    forms: f?.split(" ") ?? [stem, stem, stem], old: { stem, label }, follows: false };
+    forms: f?.split(" ") ?? [stem, stem, stem], old: { stem, label, opening: openingOf(stem) }, follows: false };
 }
 const words = Array.from(main.querySelectorAll("span"), wordOf);
 const wordAt = new Map(words.map((word) => [word.element, word]));
 const isCased = words.some((word) => word.stem !== word.forms[0]);
+const isOpened = words.some((word) => word.old.opening);
+byId("opening").hidden = !isOpened;
 let current = null, isSaved = true;
 
 // How words are written: marks touch the word and go inside closing quotes, a dash stands apart.
@@ -59,13 +68,23 @@ function put(word, label) {
   show(word);
 }
 function turnCase(word) {
-  const cycle = [...new Set([...word.forms, word.old.stem])];
+  const cycle = [...new Set([...word.forms, reopened(word.old.stem, openingOf(word.stem))])];
   word.stem = cycle[(cycle.indexOf(word.stem) + 1) % cycle.length];
   word.follows = false;
   write(word);
   show(word);
 }
+function open(word, opening) {
+  word.stem = reopened(word.stem, opening);
+  word.forms = word.forms.map((form) => reopened(form, opening));
+}
+function turnOpening(word) {
+  open(word, OPENINGS[(OPENINGS.indexOf(openingOf(word.stem)) + 1) % OPENINGS.length]);
+  write(word);
+  show(word);
+}
 function undo(word) {
+  open(word, word.old.opening);
   word.stem = word.old.stem;
   word.follows = false;
   put(word, word.old.label);
@@ -179,6 +198,7 @@ function onWordKey(event) {
   else if (KEYS.includes(key)) put(current, key);
   else if (key === "Backspace" || key === "Delete") put(current, "");
   else if (key === "c") turnCase(current);
+  else if (key === "o" && isOpened) turnOpening(current);
   else if (key === "u") undo(current);
   else if (key === "ArrowLeft" || key === "ArrowRight") select(words[current.place + (forward ? 1 : -1)] ?? current);
   else if (key === "Enter" || key === " ") byId("choices").firstChild.focus();
@@ -218,6 +238,7 @@ byId("typed").addEventListener("submit", (event) => {
   current.element.focus();
 });
 byId("case").addEventListener("click", () => turnCase(current));
+byId("opening").addEventListener("click", () => turnOpening(current));
 byId("undo").addEventListener("click", () => undo(current));
 byId("next").addEventListener("click", () => jump(1));
 byId("previous").addEventListener("click", () => jump(-1));
