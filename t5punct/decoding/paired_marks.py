@@ -57,7 +57,7 @@ class SaidOfWord:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class PairedMarks:
     """The classes of a word's marks; `end`: the one with which its sentence would end here; None: it may not."""
 
     opening: int
@@ -69,10 +69,10 @@ class _Path(NamedTuple):
     """A way to write the first words; the score is the logarithm of its chance, but for a term that all share."""
 
     score: float
-    choices: tuple[_Path, Choice] | None  # the way to the word before the last, and the last one's marks
+    choices: tuple[_Path, PairedMarks] | None  # the way to the word before the last, and the last one's marks
 
 
-def pair_marks(words: Sequence[SaidOfWord], pairs: Pairs) -> list[Choice]:
+def pair_marks(words: Sequence[SaidOfWord], pairs: Pairs) -> list[PairedMarks]:
     """Return the likeliest marks of a window's words, of those that fit."""
     paths: dict[Kind, _Path] = {None: _Path(0.0, None)}
     for word in words:
@@ -81,7 +81,7 @@ def pair_marks(words: Sequence[SaidOfWord], pairs: Pairs) -> list[Choice]:
         for kind, path in steps:
             if kind not in paths or path.score > paths[kind].score:
                 paths[kind] = path
-    path, choices = max(paths.values(), key=lambda path: path.score), list[Choice]()
+    path, choices = max(paths.values(), key=lambda path: path.score), list[PairedMarks]()
     while path.choices is not None:
         path, choice = path.choices
         choices.append(choice)
@@ -99,11 +99,11 @@ def _iter_steps(kind: Kind, path: _Path, word: SaidOfWord, pairs: Pairs) -> Iter
                 for opening in pairs.closings
                 if word.openings[opening] > 0.0
             }
-    other = max((mark for mark in range(len(word.marks)) if mark not in pairs.ends), key=word.marks.__getitem__)
+    inside = max((mark for mark in range(len(word.marks)) if mark not in pairs.ends), key=word.marks.__getitem__)
     for opening, log_odds in openings.items():
         here = opening or kind
         end = max(pairs.ends_of(here), key=word.marks.__getitem__, default=None)
         score = path.score + log_odds
-        yield here, _Path(score + word.marks[other], (path, Choice(opening, other, end)))
+        yield here, _Path(score + word.marks[inside], (path, PairedMarks(opening, inside, end)))
         if end is not None and word.marks[end] > -math.inf:
-            yield None, _Path(score + word.marks[end], (path, Choice(opening, end, end)))
+            yield None, _Path(score + word.marks[end], (path, PairedMarks(opening, end, end)))

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from t5punct.decoding import paired_marks
 from t5punct.decoding.inputs import WindowInput
-from t5punct.decoding.paired_marks import LEAST, ODDS, Choice, Pairs, SaidOfWord, pair_marks
+from t5punct.decoding.paired_marks import LEAST, ODDS, PairedMarks, Pairs, SaidOfWord, pair_marks
 from t5punct.decoding.tagging import TagDecoder
 from t5punct.model import Model
 from t5punct.t5.tagger import Tagger
@@ -64,7 +64,7 @@ def score(way: Way, words: Sequence[SaidOfWord]) -> float:
     return total
 
 
-def way_of(choices: Sequence[Choice]) -> Way:
+def way_of(choices: Sequence[PairedMarks]) -> Way:
     return [(choice.opening, choice.mark) for choice in choices]
 
 
