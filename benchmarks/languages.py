@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from heldout import ScoredSlots, score_corpus, score_texts, sum_slots
@@ -42,6 +42,7 @@ class StudyConfig:
     benchmarks: str = "../shared/benchmarks-languages"
     model: str = "multi"
     decoder: str = "slots"
+    languages: list[str] = field(default_factory=list)  # only these, such as es; empty: all
     max_words: int = 10_000  # of each corpus
     output: str = "languages.md"  # its tables stand in docs/results/languages.md
 
@@ -63,6 +64,8 @@ def study(settings: StudyConfig) -> None:
     corpora = [replace(corpus, path=str(Path(settings.root) / corpus.path), words=0, join=1) for corpus in data.corpora]
     parts: list[Scored] = []
     for corpus in corpora:
+        if settings.languages and language_of(corpus) not in settings.languages:
+            continue
         styled = punctuator.with_config(decoding=replace(decoding, style=corpus.style))
         kind = "speech" if corpus.style in SPOKEN else "other"
         slots = score_corpus(styled, corpus, data, settings.max_words)
@@ -70,6 +73,8 @@ def study(settings: StudyConfig) -> None:
         parts.append(Scored(language_of(corpus), kind, slots))
     files: list[Scored] = []
     for name, style in FILES.items():
+        if settings.languages and name[:2] not in settings.languages:
+            continue
         styled = punctuator.with_config(decoding=replace(decoding, style=style))
         documents = (Path(settings.benchmarks) / f"{name}.txt").read_text(encoding="utf-8").splitlines()
         files.append(Scored(name[:2], name, score_texts(styled, documents, 10**9)))
