@@ -10,9 +10,9 @@ mark has its closing mark at the end of its sentence, and each such end its open
 No language is named: a sentence in which no word may well be opened is of a language without opening marks, and ends
 with any mark.  A window may end inside a sentence, of whose end nothing is known then.
 
->>> classes = Pairs(ends=(1, 2), closings={1: 2})  # none . ?, and none ¿
+>>> pairs = Pairs(ends=(1, 2), closings={1: 2})  # none . ?, and none ¿
 >>> que, hora = SaidOfWord((-0.1, -3.0, -3.0), (0.6, 0.4)), SaidOfWord((-2.3, -0.7, -0.9), (0.99, 0.01))
->>> [(choice.opening, choice.mark) for choice in pair_marks([que, hora], classes)]
+>>> [(choice.opening, choice.mark) for choice in pair_marks([que, hora], pairs)]
 [(1, 0), (0, 2)]
 """
 
@@ -46,7 +46,11 @@ class Pairs:
 
 @dataclass(frozen=True, slots=True)
 class SaidOfWord:
-    """Logarithms of the chances of each mark behind a word, and the chances of each mark before it; no mark first."""
+    """What the tagger says of a word; in both, the first class is no mark.
+
+    marks: (n_mark_classes,), natural logarithms of the chances of each mark behind it.  openings: (n_opening_classes,),
+    the chances of each mark before it, 0 to 1.
+    """
 
     marks: Sequence[float]
     openings: Sequence[float]
@@ -73,7 +77,7 @@ class _Path(NamedTuple):
 
 
 def pair_marks(words: Sequence[SaidOfWord], pairs: Pairs) -> list[PairedMarks]:
-    """Return the likeliest marks of a window's words, of those that fit."""
+    """Return the likeliest marks of a window's words, of those that fit, one for each word (Viterbi 1967)."""
     paths: dict[Kind, _Path] = {None: _Path(0.0, None)}
     for word in words:
         steps = [step for kind, path in paths.items() for step in _iter_steps(kind, path, word, pairs)]

@@ -130,7 +130,10 @@ class TagDecoder:
     def _paired(
         self, marks: torch.Tensor, openings: torch.Tensor, windows: Sequence[WindowInput]
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """The marks' logits and the chances of opening marks, with what fits before what was likelier alone."""
+        """The marks' logits and the chances of opening marks, with what fits before what was likelier alone.
+
+        marks: (n_slots, n_mark_classes), openings: (n_slots, n_opening_classes), of one window after the other.
+        """
         alone = marks + self.log_odds
         weighed, openings = alone.clone(), openings.clone()
         logs, chances, begin = alone.log_softmax(-1).tolist(), openings.tolist(), 0

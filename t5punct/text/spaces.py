@@ -34,7 +34,7 @@ def is_unspaced(text: str) -> bool:
     if not _ANY_SCRIPT.search(text):
         return False
     n_letters = n_unspaced = most = 0
-    for word in text.split()[:_WORDS]:
+    for word in text.split(maxsplit=_WORDS)[:_WORDS]:
         lengths = [longest for char in word for first, last, longest in _SCRIPTS if first <= char <= last]
         n_letters += sum(map(str.isalpha, word))
         n_unspaced += len(lengths)
