@@ -61,8 +61,7 @@ fuzz: setup
 MPNET = 1 2 3 4 5
 model: setup runs/large-again.done
 	$(BIN)/t5punct export runs/large-again -o t5punct/models/large --blend runs/large-read --blend-share 0.7 \
-	  --dtype int8 --task configs/task-bundled.yaml \
-	  'mark_odds={",": 2.0}' tagger_share=1.0  # chosen on the first 12,000 words of IWSLT dev2012
+	  --dtype int8 --task configs/task-bundled.yaml
 
 runs/large-tag.done: runs/parent/mpnet/config.json prepared/mpnet/dataset_dict.json configs/large-1-tag.yaml
 runs/large-write.done: runs/large-tag.done prepared/mpnet-2/dataset_dict.json configs/large-2-write.yaml
@@ -89,10 +88,8 @@ prepared/mpnet-3/dataset_dict.json: configs/large-prepare.yaml
 
 # `base` and `small` learn from what `large` says of a data set; `small` goes on from what was `base` in git e79d488
 model-pupils: setup runs/base-write.done runs/small-write.done
-	$(BIN)/t5punct export runs/base-write -o t5punct/models/base --dtype int8 --task configs/task-bundled.yaml \
-	  'mark_odds={",": 2.0}' tagger_share=1.0
-	$(BIN)/t5punct export runs/small-write -o t5punct/models/small --dtype int8 --task configs/task-bundled.yaml \
-	  'mark_odds={",": 2.0}' tagger_share=1.0
+	$(BIN)/t5punct export runs/base-write -o t5punct/models/base --dtype int8 --task configs/task-bundled.yaml
+	$(BIN)/t5punct export runs/small-write -o t5punct/models/small --dtype int8 --task configs/task-bundled.yaml
 
 runs/base-tag.done: prepared/pupils/labels-large/labels.yaml configs/base-1-tag.yaml
 runs/base-write.done: runs/base-tag.done configs/base-2-write.yaml
@@ -113,7 +110,7 @@ prepared/pupils/dataset_dict.json: configs/pupils-prepare.yaml
 # `multi`, nine languages: multilingual E5's encoder under a T5 decoder
 model-multi: setup runs/multi-write.done
 	$(BIN)/t5punct export runs/multi-write -o t5punct/models/multi --dtype int8 --task configs/task-bundled.yaml \
-	  'mark_odds={",": 1.5, ".": 1.5, "?": 1.5, "!": 1.5}' tagger_share=1.0
+	  'mark_odds={",": 1.5, ".": 1.5, "?": 1.5, "!": 1.5}'
 
 runs/multi-tag.done: runs/parent/e5/config.json prepared/multi/dataset_dict.json configs/multi-1-tag.yaml
 runs/multi-write.done: runs/multi-tag.done configs/multi-2-write.yaml

@@ -3,7 +3,7 @@
 In: a model folder.  Out: its weights in another dtype, its tokenizer, its task with some settings changed, and a card
 that tells where it comes from; nothing else of the training.
 
-`t5punct export runs/mine -o my-model --blend bundled --onnx int8 --task odds.yaml default_style=talk`
+`t5punct export runs/mine -o my-model --blend base --onnx int8 --task odds.yaml default_style=talk`
 """
 
 from __future__ import annotations
@@ -15,6 +15,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..config import as_yaml, load
+from ..errors import ConfigError
+from ..extras import need
+from ..text.io.files import writing
 from .options import Overrides, place, silence_bars
 from .process import ending_in_order
 
@@ -56,7 +60,7 @@ Blend = Annotated[
     str | None,
     typer.Option(
         show_default="nothing is blended in",
-        help="The model that the training began with, such as bundled: weights between the two forget less of what it "
+        help="The model that the training began with, such as base: weights between the two forget less of what it "
         "knew.",
     ),
 ]
@@ -101,9 +105,6 @@ def export(
     overrides: Overrides = None,
 ) -> None:
     """Write a trained model as it is to be shared, with a card; on request, send it to the hub."""
-    from ..config import as_yaml, load
-    from ..errors import ConfigError
-    from ..extras import need
     from ..model import find
     from ..model import load as load_model
     from ..t5.folder import whole_folder
@@ -139,7 +140,6 @@ def export(
 
 def _check_apart(output: Path, source: Path, blend: Path | None, task: Path | None) -> None:
     """Refuse an output folder whose files would take the place of what is read."""
-    from ..errors import ConfigError
     from ..model import TASK_FILE
 
     read = {"the source": (source, output), "--blend": (blend, output), "--task": (task, output / TASK_FILE)}
@@ -150,7 +150,6 @@ def _check_apart(output: Path, source: Path, blend: Path | None, task: Path | No
 
 def _check_output(output: Path) -> None:
     """Refuse a folder that holds other things than a model: its files might be replaced.  A card may be there."""
-    from ..errors import ConfigError
     from ..model import TASK_FILE
     from ..training.report.card import CARD
 
@@ -167,7 +166,6 @@ def _check_output(output: Path) -> None:
 
 def _check_empty(output: Path) -> None:
     """Refuse to send a folder with files that nobody meant to send."""
-    from ..errors import ConfigError
 
     if output.is_dir() and any(output.iterdir()):
         raise ConfigError(
@@ -202,7 +200,6 @@ def _write_card(
     source: Path, output: Path, task: TaskConfig, name: str, licence: str | None, *, blend: str | None
 ) -> None:
     """The source's own card, or one about the run; a person's card that is there already is kept."""
-    from ..text.io.files import writing
     from ..training.report.card import CARD, compose_card
 
     kept = _kept_card(source, output, is_blend=blend is not None)

@@ -246,7 +246,7 @@ class TrainConfig:
     """A training run: where it starts, what it reads, where it ends."""
 
     output: str = "runs/model"
-    # a folder, a hub id, or a model that ships with t5punct (`bundled`, `base`); null starts from random weights
+    # a folder, a hub id, or a model that ships with t5punct (`base`, `large`, ..); null starts from random weights
     init_from: str | None = None
     revision: str | None = None  # of the hub id: a branch, tag or commit
     tokenizer: str | None = None  # for random weights: the folder that `prepare` put it in
