@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Any
 
 import torch
@@ -198,16 +198,29 @@ class ColumnEncoder:
         return [replace(tokens, rows=part) for tokens, part in zip(ready, rows.split_with_sizes(sizes), strict=True)]
 
     def _attend(self, index: int, queries: torch.Tensor, tokens: Tokens, memory: LayerMemory) -> torch.Tensor:
-        """Attention of one stream: (n_tokens, n_heads * d_kv) -> the same shape."""
+        """Attention of one stream: (n_tokens, n_heads * d_kv) -> the same shape.
+
+        A word meets the keys in its sight and no others, so its sums are the same whatever is read with it.  Hidden
+        keys would change the order of a sum, and rounding to int8 makes much of a last digit.
+        """
         if not len(tokens):
             return queries
-        layer, seen = self._stack.layers[index], memory.keys
-        distances = (seen.positions - tokens.positions[:, None]).clamp(-self._farthest, self._farthest)
-        hidden = ~keys_in_sight(tokens.words, seen.words, self._look_aheads[index], self.delay.left_words)
-        bias = self._biases[index][:, distances + self._farthest].masked_fill(hidden, float("-inf"))
+        _, n_word_tokens = torch.unique_consecutive(tokens.words, return_counts=True)
+        bounds = [0, *accumulate(n_word_tokens.tolist())]
+        words = [slice(start, stop) for start, stop in pairwise(bounds)]
+        return torch.cat([self._attend_word(index, queries[word], tokens.part(word), memory) for word in words])
+
+    def _attend_word(self, index: int, queries: torch.Tensor, word: Tokens, memory: LayerMemory) -> torch.Tensor:
+        """Attention of the tokens of one word, all of which see the same keys."""
+        layer, look_ahead = self._stack.layers[index], self._look_aheads[index]
+        (in_sight,) = keys_in_sight(word.words[:1], memory.keys.words, look_ahead, self.delay.left_words)
+        seen = memory.keys.part(in_sight)
+        distances = (seen.positions - word.positions[:, None]).clamp(-self._farthest, self._farthest)
         query, key, value = (
-            rows.view(len(rows), layer.n_heads, -1).transpose(0, 1) for rows in (queries, seen.rows, memory.values)
+            rows.view(len(rows), layer.n_heads, -1).transpose(0, 1)
+            for rows in (queries, seen.rows, memory.values[in_sight])
         )
+        bias = self._biases[index][:, distances + self._farthest]
         attended = attend(query, key, value, bias, layer.scale)  # (n_heads, n_tokens, d_kv)
         return attended.transpose(0, 1).flatten(1)
 
