@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..errors import ConfigError
+from ..text.io.files import check_source
+from ..text.render import RenderConfig
 from .options import Json, StrategyOptions, with_model_options
 from .progress import is_shown, progress_bar
 
@@ -54,9 +57,6 @@ def evaluate(
     """Score a model: take a text's marks off, put them on anew, compare."""
     import json
 
-    from ..errors import ConfigError
-    from ..text.io.files import check_source
-
     check_source(data)
     if compare and (options.model is not None or options.revision is not None):
         raise ConfigError(
@@ -86,7 +86,6 @@ def evaluate(
 def _score(options: StrategyOptions, data: str, max_words: int | None, disfluencies: str) -> Report:
     """The scores of one model."""
     from ..evaluation.evaluate import evaluate_file
-    from ..text.render import RenderConfig
 
     render = RenderConfig(disfluencies=disfluencies)  # a mistake is said before a model is loaded
     punctuator = options.punctuator(render)

@@ -166,7 +166,6 @@ def _check_output(output: Path) -> None:
 
 def _check_empty(output: Path) -> None:
     """Refuse to send a folder with files that nobody meant to send."""
-
     if output.is_dir() and any(output.iterdir()):
         raise ConfigError(
             f"output {output} holds files, and all of it would be sent",

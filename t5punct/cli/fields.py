@@ -21,9 +21,9 @@ from ..serve.requests import FieldError, StreamRequest, StreamSettings, TextRequ
 from ..transcripts.terms import Terms
 from ..windows.presets import PRESET_SUFFIXES
 from .command import check_needs
-from .live import SERVICE_OPTIONS, LiveOptions
 from .options import ModelOptions
-from .transcripts import TranscriptOptions
+from .punctuate import TranscriptOptions
+from .stream import SERVICE_OPTIONS, LiveOptions
 
 _MOST = {  # what a request may ask for: one client's wish must not stop the others
     "beams": 8,

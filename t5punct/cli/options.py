@@ -17,15 +17,15 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
+from ..errors import ConfigError
 from ..text.io.outputs import named_place
-from ..windows.presets import DEFAULT_PRESET, PRESET_SUFFIXES
+from ..text.render import RenderConfig
+from ..windows.presets import DEFAULT_PRESET, PRESET_SUFFIXES, Preset, load_preset
 from .command import EXPERT
 from .process import keep_freed_memory, keep_objects, use_threads, wait_asleep
 
 if TYPE_CHECKING:
     from ..punctuator import Punctuator, PunctuatorConfig
-    from ..text.render import RenderConfig
-    from ..windows.presets import Preset
 
 _PRESETS = "the preset's"
 _MOST_THREADS = 1024
@@ -146,8 +146,6 @@ class ModelOptions:
 
     def strategy(self) -> Preset:
         """Return how a document is cut into windows: the default."""
-        from ..windows.presets import load_preset
-
         return load_preset(DEFAULT_PRESET)
 
     def config(self) -> PunctuatorConfig:
@@ -231,8 +229,6 @@ class StrategyOptions(ModelOptions):
 
     def strategy(self) -> Preset:
         """Return the preset, with single values changed."""
-        from ..windows.presets import Preset, load_preset
-
         chosen, names = load_preset(self.preset), ("window", "stride", "mask_left", "mask_right", "lead_in")
         windows = replace(
             chosen.windows, **{name: getattr(self, name) for name in names if getattr(self, name) is not None}
@@ -279,8 +275,6 @@ def with_model_options(command: Callable[..., None]) -> Callable[..., None]:
 
 def parse_mark_odds(text: str) -> dict[str, float]:
     """Parse odds as a person writes them: `,=4 .=1.5`."""
-    from ..errors import ConfigError
-
     try:
         pieces = text.split()
         pairs = [(piece[0], float(piece[2:])) for piece in pieces]

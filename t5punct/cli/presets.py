@@ -11,6 +11,9 @@ from typing import Annotated
 
 import typer
 
+from ..config import as_yaml
+from ..windows.presets import FAMILIES, list_presets, load_preset
+
 
 def presets(
     name: Annotated[
@@ -18,9 +21,6 @@ def presets(
     ] = None,
 ) -> None:
     """List the window strategies with their values, in words."""
-    from ..config import as_yaml
-    from ..windows.presets import FAMILIES, list_presets, load_preset
-
     if name is not None:
         typer.echo(as_yaml(load_preset(name)), nl=False)
         return

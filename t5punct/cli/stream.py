@@ -15,20 +15,86 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, fields
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..errors import ConfigError, InputError
 from ..extras import need
-from .live import LiveOptions
-from .options import Json, with_model_options
+from ..text.io.outputs import standard_output
+from ..text.render import RenderConfig
+from .options import Disfluencies, Json, KeepMarks, NoCase, StreamOptions, expert, with_model_options
 from .progress import report_removed
 
 if TYPE_CHECKING:
+    from ..streaming import StreamConfig
     from ..text.io.live import Arrival, TimedWord
 
     Say = Callable[[Sequence[TimedWord]], None]  # words as they arrive; none of them: a silence
+
+SERVICE_OPTIONS = ("model", "revision", "precision", "device", "threads", "batch_tokens")  # of all clients together
+
+
+@dataclass(frozen=True)
+class LiveOptions(StreamOptions):
+    """The model, when slots are decided, and how words are written."""
+
+    policy: Annotated[
+        str,
+        typer.Option(
+            help="When a slot is decided: fixed (after --lookahead words), delay (the same, by a tagger that reads "
+            "each word once, with models that were trained so), entropy (as soon as the model is sure) or sentence "
+            "(once a sentence's end is followed by some words)."
+        ),
+    ] = "fixed"
+    lookahead: Annotated[int, typer.Option(min=0, help="Policies fixed and delay: words that must follow a slot.")] = 4
+    max_delay_ms: Annotated[
+        int | None,
+        typer.Option(min=1, show_default="none", help="A silence of this length commits everything that was heard."),
+    ] = None
+    decide: Annotated[
+        str,
+        expert(help="seq2seq (the window is written), or classify (a slot is asked about; for models trained so)."),
+    ] = "seq2seq"
+    window: Annotated[int, expert(min=1, help="Words the model sees at once; not with policy delay.")] = 32
+    l_min: Annotated[int, expert(min=0, help="Policy entropy: the fewest words that must follow.")] = 1
+    l_max: Annotated[int, expert(min=0, help="Policy entropy: the most that are waited for.")] = 6
+    threshold: Annotated[
+        str,
+        expert(help="Policy entropy: decide at so many bits or fewer; or a number for each lookahead, 0.2,0.4,..."),
+    ] = "0.5"
+    every: Annotated[int, expert(min=1, help="Policy sentence: look once in so many words.")] = 4
+    after: Annotated[int, expert(min=0, help="Policy sentence: words that must follow a sentence's end.")] = 4
+    keep_marks: KeepMarks = False
+    no_case: NoCase = False
+    disfluencies: Disfluencies = "keep"
+
+    def stream(self) -> StreamConfig:
+        """Return when slots are decided.  Raises ConfigError for values that do not agree."""
+        from ..streaming import StreamConfig
+
+        own = ("policy", "decide", "window", "lookahead", "l_min", "l_max", "every", "after", "max_delay_ms")
+        return StreamConfig(**{name: getattr(self, name) for name in own}, thresholds=_numbers(self.threshold))
+
+    def render(self) -> RenderConfig:
+        """Return how words are written."""
+        return RenderConfig(case=not self.no_case, keep_marks=self.keep_marks, disfluencies=self.disfluencies)
+
+    def asked_of_a_service(self) -> dict[str, object]:
+        """Return what differs from the defaults, as fields of a request.
+
+        Raises ConfigError for what a service decides for all its clients.
+        """
+        asked = {option.name: getattr(self, option.name) for option in fields(self)}
+        asked = {option.name: asked[option.name] for option in fields(self) if asked[option.name] != option.default}
+        for name in SERVICE_OPTIONS:
+            if name in asked:
+                raise ConfigError(
+                    f"--{name} with --server", expected="the service's own", fix=f"give --{name} to t5punct serve"
+                )
+        return asked
 
 
 @with_model_options
@@ -55,8 +121,6 @@ def stream(
 
     INPUT is standard input: words with white space between, or, with --timed, lines of json.
     """
-    from ..errors import InputError
-
     if sys.stdin is None:
         raise InputError("standard input is closed", expected="an open one", fix="give the words through a pipe")
     with _Interruptible() as interrupt:  # also while libraries and the model are loaded
@@ -93,9 +157,7 @@ def _say_all(source: Iterable[Arrival], say: Say) -> int:
 
 
 @contextmanager
-def _here(
-    options: LiveOptions, printer: _Printer, provisional: bool
-) -> Iterator[Callable[[Sequence[TimedWord]], None]]:
+def _here(options: LiveOptions, printer: _Printer, provisional: bool) -> Iterator[Say]:
     """Decide in this process; gives what words, or a silence, are said to."""
     from ..streaming import Committed, StreamingPunctuator
     from ..streaming.events import committed_events, provisional_event
@@ -166,7 +228,6 @@ class _Printer:
     """Writes what is final, flushed at once."""
 
     def __init__(self, as_json: bool) -> None:
-        from ..text.io.outputs import standard_output
 
         # bytes that are no UTF-8 come out as they came in; json names them, \udcff for the byte ff
         errors = "backslashreplace" if as_json else "surrogateescape"
@@ -196,3 +257,11 @@ class _Printer:
     def _write(self, text: str) -> None:
         self._out.write(text)
         self._out.flush()
+
+
+def _numbers(text: str) -> list[float]:
+
+    try:
+        return [float(number) for number in text.split(",")]
+    except ValueError as error:
+        raise ConfigError(f"threshold {text!r}", expected="a number, or several with commas", fix="use 0.5") from error

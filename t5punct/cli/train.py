@@ -7,14 +7,21 @@ In: a YAML file of settings and dotted overrides.  Out: a folder or a page, and 
 
 from __future__ import annotations
 
+import ctypes
 import os
+import signal
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..config import as_yaml, load
+from ..errors import ConfigError, T5PunctError
 from ..extras import need
-from .launchers import check_launched, end_with_launcher, leave_group
+from ..text.io.files import check_source
 from .options import Config, Overrides, silence_bars
 from .process import collect_as_usual, ending_in_order, keep_freed_memory, use_threads, wait_asleep
 from .progress import is_shown, log_to_stderr, progress_bar
@@ -22,13 +29,17 @@ from .progress import is_shown, log_to_stderr, progress_bar
 if TYPE_CHECKING:
     from ..training.config import TrainConfig
 
+_SET_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of Linux's prctl.h
+_LAUNCHED = ("TORCHELASTIC_RUN_ID", "ACCELERATE_MIXED_PRECISION")  # only launchers set them
+# what torchrun, MPI and their like tell each of the processes that they start
+_RANKED = ("LOCAL_RANK", "WORLD_SIZE", "PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE")
+
 
 def prepare(config: Config = None, overrides: Overrides = None) -> None:
     """Make a training data set from corpora (see configs/prepare-own-text.yaml)."""
     need("train")
     from datasets.utils.logging import CRITICAL, disable_progress_bar, enable_progress_bar, set_verbosity
 
-    from ..config import load
     from ..training.data.contents import iter_summary
     from ..training.data.prepare import PrepareConfig
     from ..training.data.prepare import prepare as run
@@ -76,8 +87,6 @@ def train(config: Config = None, overrides: Overrides = None) -> None:
     """Train or fine-tune a model (see configs/); `accelerate launch train.py` runs it on several devices."""
     need("train")
     wait_asleep()  # before anything loads torch
-    from ..config import load
-    from ..text.io.files import check_source
     from ..training.checkpoint.lock import is_first
     from ..training.config import TrainConfig
 
@@ -110,10 +119,7 @@ def report(
     Settings are those of `report` in the run: file=TEXT, against=MODEL, max_words=5000, max_seconds=60.
     """
     wait_asleep()
-    from dataclasses import replace
 
-    from ..config import as_yaml, load
-    from ..text.io.files import check_source
     from ..training.config import ReportConfig
     from ..training.report.page import run_config
 
@@ -128,8 +134,6 @@ def report(
 
 def print_report(run: Path, config: TrainConfig) -> None:
     """Write the page at the end of a training.  What is wrong with it is a warning: the model is there."""
-    from ..errors import T5PunctError
-
     try:
         typer.echo(write_with_bar(run, config))
     except (T5PunctError, OSError) as error:
@@ -142,3 +146,43 @@ def write_with_bar(run: Path, config: TrainConfig) -> str:
 
     with progress_bar("scoring", None) as advance:
         return str(write_report(run, config, lambda done, total: advance(done, done, total)))
+
+
+def end_with_launcher() -> bool:
+    """Ask Linux to end this process when its launcher is gone, however it went; False where it is not asked.
+
+    A launcher that is killed -9 cannot end what it started, which would train on, unseen.  Without a launcher nothing
+    is asked: a training that was sent to the background outlives its shell.
+    """
+    if not sys.platform.startswith("linux") or not any(name in os.environ for name in _LAUNCHED):
+        return False
+    try:
+        return bool(ctypes.CDLL(None).prctl(_SET_DEATH_SIGNAL, int(signal.SIGTERM), 0, 0, 0) == 0)
+    except (AttributeError, OSError, TypeError):
+        return False
+
+
+def leave_group() -> None:
+    """Part from the other processes of a training that has ended well; does nothing where there are none.
+
+    The threads of a group's connections may abort a process that ends while it is in the group, now and then
+    (https://github.com/pytorch/pytorch/pull/179291); the launcher then calls a finished training failed.
+    """
+    from torch import distributed
+
+    if distributed.is_available() and distributed.is_initialized():
+        distributed.destroy_process_group()
+
+
+def check_launched(environment: Mapping[str, str]) -> None:
+    """Raise ConfigError if `accelerate launch` was asked for several processes on a CPU: it starts a single one.
+
+    accelerate leaves processes on a CPU to MPI, and sets an address for them to meet at.
+    """
+    is_lone = environment.get("ACCELERATE_USE_CPU") == "True" and "MASTER_ADDR" in environment
+    if is_lone and not any(name in environment for name in _RANKED):
+        raise ConfigError(
+            "accelerate launch, which starts one process on a CPU",
+            expected="torchrun",
+            fix="run torchrun --nproc_per_node N train.py with the same settings",
+        )

@@ -8,12 +8,16 @@ In: a development file, a budget.  Out: the frontier of F1 against cost as a tab
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..config import as_yaml, load
 from ..errors import ConfigError
+from ..text.io.files import check_source
+from ..text.io.outputs import checked_target, open_writer, target_of
 from .options import Config, Json, ModelOptions, Overrides, place, with_model_options
 from .process import ending_in_order
 from .progress import is_shown, progress_bar
@@ -48,13 +52,10 @@ def tune(
 
     from rich.console import Console
 
-    from ..config import as_yaml, load
     from ..evaluation.evaluate import signature
     from ..evaluation.score_table import one_line
     from ..evaluation.tuning import TuneConfig, find_frontier
     from ..evaluation.tuning import tune as run
-    from ..text.io.files import check_source
-    from ..text.io.outputs import open_writer, target_of
 
     settings = load(TuneConfig, config, overrides or ())
     check_source(data)
@@ -88,7 +89,6 @@ def tune(
 def _check_plot(plot: Path, read: Sequence[str], target: Path | None) -> None:
     """Raise InputError or ConfigError for a plot that cannot be drawn, or that would take another file's place."""
     from ..evaluation.plots import check_plot
-    from ..text.io.outputs import checked_target
 
     checked_target(plot, read)
     check_plot(plot)
@@ -110,7 +110,6 @@ def _table(best: Sequence[Trial], n_trials: int) -> RenderableType:
 
 
 def _as_json(trial: Trial) -> dict[str, Any]:
-    from dataclasses import asdict
 
     spread = trial.spread()
     return {

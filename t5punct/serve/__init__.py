@@ -9,7 +9,6 @@ In reading order:
     messages  what a client and a stream say to each other, as json
     live      one stream over a WebSocket
     guard     what is refused before anything else: hosts, origins, tokens, large bodies
-    schema    what /openapi.json says of texts
     metrics   counts and latencies, as Prometheus reads them
     app       the addresses
     run       the server, which ends in order

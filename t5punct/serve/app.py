@@ -40,8 +40,7 @@ from .live import BUSY, UNFIT, LiveStream, close
 from .metrics import Metrics
 from .page import page
 from .requests import FieldError, RequestFields
-from .schema import punctuate_schema
-from .texts import Body, TooLongError, answer_of
+from .texts import FORMAT_OF_TYPE, Body, TooLongError, answer_of
 
 _RETRY_S = "2"
 
@@ -82,7 +81,7 @@ def make_app(service: Service) -> FastAPI:
 
 
 def _add_texts(app: FastAPI, service: Service) -> None:
-    @app.post("/v1/punctuate", openapi_extra=punctuate_schema(service.fields.text_schema()), response_class=Response)
+    @app.post("/v1/punctuate", openapi_extra=_punctuate_schema(service.fields.text_schema()), response_class=Response)
     async def punctuate(request: Request) -> Response:
         """Put marks and capitals into a text or a file; the answer is what `t5punct punctuate` would write."""
         started, service.n_texts = time.monotonic(), service.n_texts + 1
@@ -218,3 +217,53 @@ def _add_pages(app: FastAPI, service: Service) -> None:
         """The page: punctuate a text, or see live captions."""
         text, policy = page()
         return HTMLResponse(text, headers={"Content-Security-Policy": policy, "Referrer-Policy": "no-referrer"})
+
+
+_ERROR = {
+    "type": "object",
+    "properties": {
+        "error": {"type": "object", "properties": {name: {"type": "string"} for name in ("found", "expected", "fix")}}
+    },
+    "required": ["error"],
+}
+
+
+def _error(description: str) -> dict[str, Any]:
+    return {"description": description, "content": {"application/json": {"schema": _ERROR}}}
+
+
+def _punctuate_schema(fields: dict[str, Any]) -> dict[str, Any]:
+    """What /openapi.json says of texts, which are raw bodies or forms; `fields`: json schemas by their names."""
+    form = {
+        "type": "object",
+        "properties": {
+            "file": {"type": "string", "format": "binary", "description": "A transcript; its name tells its format."},
+            "text": {"type": "string", "description": "Or a text."},
+            **fields,
+        },
+    }
+    parameters = [
+        {"name": name, "in": "query", "required": False, "schema": schema, "description": schema.get("description", "")}
+        for name, schema in fields.items()
+    ]
+    content: dict[str, Any] = {kind: {"schema": {"type": "string"}} for kind in FORMAT_OF_TYPE}
+    content["text/plain"]["example"] = "how are you today"
+    content["application/json"] = {"schema": {}, "example": {"text": "how are you", "words": [{"word": "how"}]}}
+    content["multipart/form-data"] = {"schema": form, "example": {"text": "how are you today", "to": "json"}}
+    body = {"required": True, "content": content}
+    return {"parameters": parameters, "requestBody": body, "responses": _RESPONSES}
+
+
+_RESPONSES = {
+    "200": {
+        "description": "The same with marks and capitals, as `t5punct punctuate` writes it.",
+        "content": {"text/plain": {"schema": {"type": "string"}, "example": "How are you today?"}},
+    },
+    "400": _error("A body that cannot be read, or fields that do not agree."),
+    "401": _error("No token, or a wrong one."),
+    "403": _error("A page of another site."),
+    "413": _error("More bytes or words than the service takes."),
+    "421": _error("A name that the service does not have."),
+    "422": _error("A field that is unknown or has no such value."),
+    "503": _error("More work than the service takes; Retry-After says when to come again."),
+}

@@ -18,8 +18,8 @@ import torch
 from torch import distributed
 
 from t5punct.cli import main, options, process
-from t5punct.cli.launchers import check_launched, leave_group
 from t5punct.cli.options import ModelOptions, StreamOptions
+from t5punct.cli.train import check_launched, leave_group
 from t5punct.errors import ConfigError
 from t5punct.punctuator import Punctuator
 

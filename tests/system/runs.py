@@ -12,7 +12,7 @@ from accelerate.utils import DistributedType
 from processes import NEXT
 
 from t5punct import config as settings
-from t5punct.cli.launchers import leave_group
+from t5punct.cli.train import leave_group
 from t5punct.training.config import TrainConfig
 from t5punct.training.loop import run
 from t5punct.training.loop.train import train
