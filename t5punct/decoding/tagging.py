@@ -24,6 +24,7 @@ import torch
 from ..errors import ConfigError
 from ..model import Model
 from ..t5.delay import Delay, delayed_states
+from ..t5.layers import encoder_layers
 from ..t5.tagger import TAGGED_CASES, Tagger
 from ..t5.tokenization import Source
 from ..text.marks import DISFLUENT, NO_LABEL, OPENING, Case, case_forms, ends_sentence
@@ -213,8 +214,12 @@ def states_at_slots(states: torch.Tensor, places: Sequence[Sequence[int]]) -> to
 
 
 def delay_of(model: Model, words: int) -> Delay:
-    """Return a delay of so many words, as the model was trained for it; warn if it was not."""
+    """Return a delay of so many words, as the model was trained for it; warn if it was not.
+
+    Raises ModelError for an encoder that can have none.
+    """
     if model.task.delay_left_words is None:
+        encoder_layers(model.network.get_encoder()).check_delay()
         _log.warning("%s was not trained with a delay (data.delays); expect more wrong marks", model.name)
     return Delay.of_task(words, model.task)
 

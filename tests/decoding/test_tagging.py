@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from t5punct.decoding.inputs import DecodingConfig, WindowInput
 from t5punct.decoding.tagging import TagDecoder, doubled_ends, remove_sentence_beginnings
-from t5punct.errors import ConfigError
-from t5punct.model import Model
+from t5punct.errors import ConfigError, ModelError
+from t5punct.model import Model, load
 from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.streaming import StreamConfig, StreamingPunctuator, Streams
 from t5punct.streaming.state import StreamState
@@ -155,6 +155,17 @@ def test_within_is_the_other_term_of_the_total_probability(begins: float, capita
 def test_a_model_without_a_tagger_is_refused_in_one_line(tiny_model: Model) -> None:
     with pytest.raises(ConfigError, match=r"has no tagger.*--decoder slots"):
         Punctuator(tiny_model, PunctuatorConfig(decoding=DecodingConfig("tagger")))
+
+
+def test_a_delay_that_an_encoder_cannot_have_is_refused_and_no_warning_speaks_of_it_before(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    punctuator = Punctuator(load("multi", to_infer=True))  # whose encoder has absolute positions only
+    with pytest.raises(ModelError, match="absolute positions only"):
+        Streams(punctuator, StreamConfig("delay", lookahead=2))
+    with pytest.raises(ModelError, match="absolute positions only"):
+        punctuator.with_config(decoding=DecodingConfig("tagger", delay_words=2)).punctuate("how are you")
+    assert not caplog.records
 
 
 def test_a_stream_may_be_decided_by_the_tagger_but_it_answers_no_questions(tagged_model: Model) -> None:
