@@ -14,7 +14,7 @@ from safetensors.torch import load_file
 
 from t5punct import model as models
 from t5punct.errors import ConfigError
-from t5punct.training.checkpoint import checkpoint, keeping
+from t5punct.training.checkpoint import checkpoint
 from t5punct.training.checkpoint.checkpoint import (
     TrainState,
     clear_leftovers,
@@ -132,7 +132,7 @@ def test_a_cut_at_any_moment_leaves_whole_checkpoints_and_the_best(
         left = [n_operations]
         places = [
             (shutil, "rmtree"), (shutil, "copytree"), (shutil, "copy2"), (os, "link"), (checkpoint, "save_file"),
-            (Path, "replace"), (models, "save"), (keeping, "copy_best"),
+            (Path, "replace"), (models, "save"), (checkpoint, "copy_best"),
         ]  # fmt: skip
 
         def counted(function: Callable[..., object]) -> Callable[..., object]:
