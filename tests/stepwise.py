@@ -14,8 +14,8 @@ from typing import Any
 import torch
 from transformers.modeling_outputs import BaseModelOutput
 
-from t5punct.decoding.accumulator import ChoiceAccumulator
 from t5punct.decoding.candidates import Candidates, TrieNode
+from t5punct.decoding.draft import ChoiceAccumulator
 from t5punct.decoding.inputs import DecodingConfig, WindowInput, encoder_input, sources_of
 from t5punct.decoding.pooling import NOTHING_SAID, OpinionPool, take_from_tagger
 from t5punct.decoding.tagging import TagDecoder

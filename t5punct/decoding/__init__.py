@@ -1,13 +1,12 @@
 """Decoders: windows of words -> votes (slots) or text (generate).  A decoder knows tokens and slots, never documents.
 
-In reading order; the first six make `slots`:
+In reading order; the first five make `slots`:
 
 candidates      what may be written next
 slots           slot decoding in parallel
-draft           a window as it would be written, and what a pass says of it
+draft           a window as it would be written, what a pass says of it, and the votes of its choices
 cached_decoder  the decoder's passes, with what is settled kept
 pooling         decoder and tagger decide together
-accumulator     choices taken -> votes
 tagging         the tagger alone
 paired_marks    opening marks with the ends that they ask for
 kv_cache        the delayed encoder word by word

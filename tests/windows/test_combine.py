@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from t5punct.decoding.accumulator import ChoiceAccumulator
 from t5punct.decoding.candidates import Choice, Option
+from t5punct.decoding.draft import ChoiceAccumulator
 from t5punct.errors import ConfigError
 from t5punct.model import Model
 from t5punct.text.marks import Case
