@@ -28,6 +28,15 @@ PACKAGES = {  # by extra, those that it adds
 }
 
 
+def way_to_install(extra: str) -> str:
+    """Return how to install an extra, from a package index and from a checkout.
+
+    >>> way_to_install("train")
+    'pip install "t5punct[train]", in a checkout ".[train]"'
+    """
+    return f'pip install "t5punct[{extra}]", in a checkout ".[{extra}]"'
+
+
 def need(extra: str) -> None:
     """Raise ConfigError where packages of an extra are not installed."""
     missing = [name for name in PACKAGES[extra] if find_spec(name) is None]
@@ -35,5 +44,5 @@ def need(extra: str) -> None:
         raise ConfigError(
             f"no package {' and no '.join(missing)}",
             expected=f"the extra `{extra}`",
-            fix=f'pip install "t5punct[{extra}]"',
+            fix=way_to_install(extra),
         )

@@ -144,7 +144,7 @@ def test_a_command_without_its_extra_says_how_to_install_it() -> None:
     assert (done.returncode, done.stdout) == (0, "")
     for line, (extra, message) in zip(done.stderr.splitlines(), MISSING.values(), strict=True):
         assert line.startswith(f"t5punct: {message}; expected the extra `{extra}`; pip install")
-        assert f"t5punct[{extra}]" in line
+        assert line.endswith(f'pip install "t5punct[{extra}]", in a checkout ".[{extra}]"')
 
 
 def commands_of(target: str, venv: Path) -> list[str]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import ConfigError
+from ..extras import way_to_install
 from ..text.io.files import whole_file
 
 if TYPE_CHECKING:
@@ -29,9 +30,7 @@ def check_plot(path: Path) -> None:
     try:
         import matplotlib  # noqa: F401
     except ImportError as error:
-        raise ConfigError(
-            "no matplotlib", expected="the extra `report`", fix='pip install "t5punct[report]"'
-        ) from error
+        raise ConfigError("no matplotlib", expected="the extra `report`", fix=way_to_install("report")) from error
 
 
 def draw_frontier(trials: Sequence[Trial], best: Sequence[Trial], path: Path) -> None:

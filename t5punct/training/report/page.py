@@ -22,6 +22,7 @@ from ...evaluation.counts import CLASS_MARKS
 from ...evaluation.evaluate import Report
 from ...evaluation.score_table import as_json, comparison_json, difference_cells, score_text
 from ...evaluation.significance import interval
+from ...extras import way_to_install
 from ...text.io.files import writing
 from ..checkpoint.checkpoint import TRAIN_FILE
 from ..config import PAGE, PICTURE, VALUES, TrainConfig
@@ -67,7 +68,7 @@ def iter_page_lines(
     if has_picture:
         yield from (f"![losses and scores]({PICTURE})", "")
     elif points:
-        yield from ('No picture: matplotlib is missing (`pip install "t5punct[report]"`).', "")
+        yield from (f"No picture: matplotlib is missing ({way_to_install('report')}).", "")
     if final.scores is not None:
         yield from _scores(final.scores)
     if final.comparison is not None:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ...errors import ConfigError
+from ...extras import way_to_install
 
 if TYPE_CHECKING:
     import torch
@@ -55,7 +56,7 @@ def add_adapters(network: Any, config: LoraConfig) -> None:
         from peft import LoraConfig as PeftConfig
         from peft import inject_adapter_in_model
     except ImportError as error:
-        raise ConfigError("lora without peft", expected="peft", fix='pip install "t5punct[lora]"') from error
+        raise ConfigError("lora without peft", expected="peft", fix=way_to_install("lora")) from error
     adapters = PeftConfig(
         r=config.rank, lora_alpha=config.alpha or 2 * config.rank, lora_dropout=config.dropout,
         target_modules=list(config.modules),
