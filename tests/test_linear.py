@@ -23,7 +23,7 @@ import pytest
 
 import t5punct
 from t5punct.transcripts.items import SpokenWord
-from t5punct.transcripts.recogniser_json import RecogniserJson
+from t5punct.transcripts.recogniser.recording import RecogniserJson
 from t5punct.transcripts.speech import read_plain
 from t5punct.transcripts.subtitles import read_ass, read_srt, read_vtt
 from t5punct.transcripts.terms import Terms, apply_terms

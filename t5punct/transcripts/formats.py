@@ -22,7 +22,7 @@ from ..text.marks import Alphabet
 from ..text.render import AnnotatedWord
 from ..text.words import Word
 from .items import Item, Kept, SpokenWord, WrittenItem, WrittenWord, iter_pieces, texts_of, written_items
-from .recogniser_json import RecogniserJson
+from .recogniser.recording import RecogniserJson
 from .speech import read_plain, read_utterances
 from .subtitles import TIMING, read_ass, read_srt, read_vtt
 from .tables import read_ctm, read_table

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from t5punct.text.marks import Case, apply_case
 from t5punct.text.render import AnnotatedWord
 from t5punct.transcripts.items import SpokenWord, WrittenWord
-from t5punct.transcripts.json_aligned import HeardWord, Match, align_words
-from t5punct.transcripts.json_spelling import Spelling
-from t5punct.transcripts.recogniser_json import RecogniserJson
+from t5punct.transcripts.recogniser.alignment import HeardWord, Match, align_words
+from t5punct.transcripts.recogniser.recording import RecogniserJson
+from t5punct.transcripts.recogniser.spelling import Spelling
 
 WORDS = ["so", "1,000", "well-known", "don't", "50%", "é"]
 JSON = (

@@ -17,7 +17,7 @@ from t5punct.errors import InputError
 from t5punct.text.marks import Alphabet
 from t5punct.text.render import AnnotatedWord
 from t5punct.transcripts.items import SpokenWord, WrittenWord, texts_of
-from t5punct.transcripts.recogniser_json import RecogniserJson
+from t5punct.transcripts.recogniser.recording import RecogniserJson
 
 
 def words_of(found: RecogniserJson) -> list[SpokenWord]:

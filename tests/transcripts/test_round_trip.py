@@ -198,7 +198,7 @@ def test_json_says_the_same_everywhere_and_keeps_its_layout(text: str, seed: int
     ).map(json.dumps)
 )
 def test_json_without_changes_is_the_same_json(text: str) -> None:
-    from t5punct.transcripts.json_strings import Literal, apply_edits, edit_of_string, json_value
+    from t5punct.transcripts.recogniser.strings import Literal, apply_edits, edit_of_string, json_value
 
     def plain(value: object) -> object:
         """The value as `json.loads` gives it."""
@@ -229,7 +229,7 @@ def _escaped(text: str, escaped: str) -> str:
     st.sampled_from(["[&<>\u2028]", "[&<>'\"\n\u2028]|[^ -~]", "[^ -~]"]),
 )
 def test_escapes_of_a_json_string_stay_where_its_words_change(text: str, escaped: str) -> None:
-    from t5punct.transcripts.json_strings import spell_string
+    from t5punct.transcripts.recogniser.strings import spell_string
 
     like = _escaped(text, escaped)
     assert json.loads(like) == text
@@ -237,7 +237,7 @@ def test_escapes_of_a_json_string_stay_where_its_words_change(text: str, escaped
 
 
 def test_new_escapes_are_spelled_as_those_that_are_there() -> None:
-    from t5punct.transcripts.json_strings import spell_string
+    from t5punct.transcripts.recogniser.strings import spell_string
 
     assert spell_string("É", r'"\u00e9"', is_ascii=True) == r'"\u00c9"'
     assert spell_string("É", r'"\u00E9"', is_ascii=True) == r'"\u00C9"'

@@ -18,7 +18,7 @@ from typing import Any
 
 from rapidfuzz.distance import Levenshtein
 
-from ..text.words import APOSTROPHES
+from ...text.words import APOSTROPHES
 
 _MOST_COPIES = 3  # of all words in one list: Google's stand there once more, with their speakers
 _MOST_PIECES = 20  # of a word

@@ -16,9 +16,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import InputError
-from ..text.io.files import BOM
-from ..text.words import readable
+from ...errors import InputError
+from ...text.io.files import BOM
+from ...text.words import readable
 
 # possessive: a long string is not gone through again, and takes no memory for places to return to
 _SPACE = re.compile(r"[ \t\n\r]*+")

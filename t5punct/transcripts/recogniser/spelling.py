@@ -3,7 +3,7 @@
 In: a word of a recording, as one place has it and as it is written there now; the same word in other places.
 Out: what is written in these.
 
->>> from ..text.words import split
+>>> from ...text.words import split
 >>> here, there = (split(text).words[0] for text in ("(so?)", '"so"'))
 >>> Spelling.of(here, AnnotatedWord("so", "(So,)", ",", "capitalised", 1, 1)).put_into(there)
 ('"So"', ',')
@@ -16,9 +16,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 
-from ..text.marks import DASH_APART, Case
-from ..text.render import AnnotatedWord
-from ..text.words import ALL_MARKS, APOSTROPHES, Word, opening_apart
+from ...text.marks import DASH_APART, Case
+from ...text.render import AnnotatedWord
+from ...text.words import ALL_MARKS, APOSTROPHES, Word, opening_apart
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 In: a json text.  Out: `JsonPlace`s: strings that hold words, with their times, speakers and channels.
 
->>> from .json_strings import json_value
+>>> from .strings import json_value
 >>> value = json_value('{"words": [{"word": "so", "end": 0.4}, {"word": "what"}]}')
 >>> [(place.literal.text, place.group, place.end_ms) for place in places_of(value)]
 [('so', '.words[].word', 400), ('what', '.words[].word', None)]
@@ -17,11 +17,11 @@ from io import StringIO
 from itertools import chain, repeat, zip_longest
 from typing import Any
 
-from ..text.marks import DASH, Alphabet
-from ..text.words import ALL_MARKS, CLOSERS
-from .items import Item, SpokenWord
-from .json_strings import JsonObject, Literal
-from .speech import read_line
+from ...text.marks import DASH, Alphabet
+from ...text.words import ALL_MARKS, CLOSERS
+from ..items import Item, SpokenWord
+from ..speech import read_line
+from .strings import JsonObject, Literal
 
 TEXT_KEYS = ("text", "transcript")  # of several words
 _WORD_KEYS = ("punctuated_word", "word", "content")  # of one; the first that is there counts

@@ -15,9 +15,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..text.marks import DASH
-from .json_places import GUESSES, MARK_TYPE, TYPE, JsonPlace, Listed
-from .json_strings import Edit, JsonObject, Literal, edit_of_string
+from ...text.marks import DASH
+from .places import GUESSES, MARK_TYPE, TYPE, JsonPlace, Listed
+from .strings import Edit, JsonObject, Literal, edit_of_string
 
 _ID = "id"
 _KEPT_KEYS = (_ID, TYPE, GUESSES, "confidence", "speaker", "speaker_label")  # no times

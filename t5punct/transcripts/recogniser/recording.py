@@ -9,7 +9,7 @@ the others are aligned with it, so that none is forgotten, and strings that say 
 >>> recording = RecogniserJson.read('{"text": "so what", "words": [{"word": "so", "end": 0.4}, {"word": "what"}]}')
 >>> [(word.normal, word.start_ms, word.end_ms) for word in recording.words]
 [('so', None, 400), ('what', None, None)]
->>> from ..text.render import AnnotatedWord
+>>> from ...text.render import AnnotatedWord
 >>> new = [AnnotatedWord("so", "So", "", "capitalised", 1, 1), AnnotatedWord("what", "what?", "?", "lower", 1, 1)]
 >>> recording.written(map(WrittenWord, recording.items, new))
 '{"text": "So what?", "words": [{"word": "So", "end": 0.4}, {"word": "what?"}]}'
@@ -22,15 +22,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from ..errors import InputError
-from ..text.marks import Alphabet
-from ..text.words import APOSTROPHES, CLOSERS, OPENERS, Word
-from .items import Cue, Item, Kept, SpokenWord, WrittenWord, join_around_removed
-from .json_aligned import HeardWord, Match, align_words
-from .json_marks import MarkItems, marks_changed
-from .json_places import JsonPlace, places_of, with_words
-from .json_spelling import Spelling
-from .json_strings import Edit, apply_edits, edit_of_string, json_value
+from ...errors import InputError
+from ...text.marks import Alphabet
+from ...text.words import APOSTROPHES, CLOSERS, OPENERS, Word
+from ..items import Cue, Item, Kept, SpokenWord, WrittenWord, join_around_removed
+from .alignment import HeardWord, Match, align_words
+from .marks import MarkItems, marks_changed
+from .places import JsonPlace, places_of, with_words
+from .spelling import Spelling
+from .strings import Edit, apply_edits, edit_of_string, json_value
 
 _WHOLE = 0.99  # of the letters of the group that has the most
 _TWICE = 0.01  # so much of them may be missing
