@@ -40,7 +40,7 @@ from .live import BUSY, UNFIT, LiveStream, close
 from .metrics import Metrics
 from .page import page
 from .requests import FieldError, RequestFields
-from .texts import FORMAT_OF_TYPE, Body, TooLongError, answer_of
+from .texts import FORMAT_OF_TYPE, TYPE_OF_FORMAT, Body, TooLongError, answer_of
 
 _RETRY_S = "2"
 
@@ -241,6 +241,7 @@ def _punctuate_schema(fields: dict[str, Any]) -> dict[str, Any]:
             "text": {"type": "string", "description": "Or a text."},
             **fields,
         },
+        "anyOf": [{"required": ["file"]}, {"required": ["text"]}],
     }
     parameters = [
         {"name": name, "in": "query", "required": False, "schema": schema, "description": schema.get("description", "")}
@@ -257,7 +258,11 @@ def _punctuate_schema(fields: dict[str, Any]) -> dict[str, Any]:
 _RESPONSES = {
     "200": {
         "description": "The same with marks and capitals, as `t5punct punctuate` writes it.",
-        "content": {"text/plain": {"schema": {"type": "string"}, "example": "How are you today?"}},
+        "content": {
+            **{kind: {"schema": {"type": "string"}} for kind in sorted({*TYPE_OF_FORMAT.values()})},
+            "text/plain": {"schema": {"type": "string"}, "example": "How are you today?"},
+            "application/json": {"schema": {}},
+        },
     },
     "400": _error("A body that cannot be read, or fields that do not agree."),
     "401": _error("No token, or a wrong one."),

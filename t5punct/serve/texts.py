@@ -28,7 +28,7 @@ FORMAT_OF_TYPE = {  # content types, and what they are read as
     "application/json": "json",
     "text/tab-separated-values": "tsv",
 }
-_TYPE_OF_FORMAT = {
+TYPE_OF_FORMAT = {
     **{name: kind for kind, name in reversed(FORMAT_OF_TYPE.items())},
     "lines": "text/plain",
     "html": "text/html",
@@ -81,7 +81,7 @@ def answer_of(body: Body, request: TextRequest, engine: Engine, max_words: int) 
     if (n_words := sum(map(len, texts))) > max_words:
         raise TooLongError(f"{n_words} words", expected=f"at most {max_words}", fix="send it in parts")
     pieces = iter(work.pieces(transcript, engine.annotate(texts, request.config), name))
-    return Answer(pieces, f"{_TYPE_OF_FORMAT[request.writer.format or transcript.format]}; charset=utf-8", n_words)
+    return Answer(pieces, f"{TYPE_OF_FORMAT[request.writer.format or transcript.format]}; charset=utf-8", n_words)
 
 
 def _shown(body: Body) -> str | None:
