@@ -126,9 +126,14 @@ def _read(kind: type[BaseModel], values: Mapping[str, str]) -> BaseModel:
         return kind.model_validate(values)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-        names = ", ".join(field.alias or name for name, field in kind.model_fields.items())
+        name = ".".join(map(str, first["loc"]))
+        if first["type"] == "extra_forbidden":
+            names = ", ".join(field.alias or known for known, field in kind.model_fields.items())
+            raise FieldError(
+                f"an unknown field {name}", expected=f"some of {names}", fix="check its spelling"
+            ) from None
         raise FieldError(
-            f"field {'.'.join(map(str, first['loc']))}: {first['msg']}", expected=f"some of {names}", fix="correct it"
+            f"the field {name}: {first['msg']}", expected="a value of its kind", fix="see /openapi.json for it"
         ) from None
 
 

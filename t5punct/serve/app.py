@@ -158,10 +158,10 @@ def _refusal(error: BaseException) -> Response:
         case T5PunctError():
             status = HTTPStatus.BAD_REQUEST
         case BodyTooLargeError():
-            body = error_body("a body that is too large", fix="send it in parts")
+            body = error_body("a body that is too large", "at most --max-body-bytes", "send it in parts")
             return JSONResponse(body, HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
         case _BusyError():
-            body = error_body("more work than the service takes, or its end", fix="try again later")
+            body = error_body("a busy service, or one that is ending", "room for the work", "try again later")
             return JSONResponse(body, HTTPStatus.SERVICE_UNAVAILABLE, {"Retry-After": _RETRY_S})
         case ClientDisconnect():  # inside its body; nobody hears the answer
             return Response(status_code=HTTPStatus.BAD_REQUEST)

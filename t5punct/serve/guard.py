@@ -102,10 +102,18 @@ def error_body(what: str, expected: str = "", fix: str = "") -> dict[str, Any]:
 
 
 _REFUSALS = {
-    HTTPStatus.MISDIRECTED_REQUEST: ("a name that the service does not have", "", "start it with --allow-host NAME"),
-    HTTPStatus.FORBIDDEN: ("a page of another site", "", "start the service with --allow-origin ADDRESS"),
+    HTTPStatus.MISDIRECTED_REQUEST: (
+        "a name that the service does not have",
+        "its own address or name",
+        "start it with --allow-host NAME",
+    ),
+    HTTPStatus.FORBIDDEN: (
+        "a page of another site",
+        "its own page, or a site that it knows",
+        "start the service with --allow-origin ADDRESS",
+    ),
     HTTPStatus.UNAUTHORIZED: ("no token, or a wrong one", "Authorization: Bearer TOKEN", "send the service's token"),
-    HTTPStatus.REQUEST_ENTITY_TOO_LARGE: ("a body that is too large", "", "send it in parts"),
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE: ("a body that is too large", "at most --max-body-bytes", "send it in parts"),
 }
 
 

@@ -99,6 +99,7 @@ def test_what_is_wrong_is_said(served: TestClient, query: str, body: bytes, stat
     answer = served.post(f"/v1/punctuate{query}", content=body)
     assert answer.status_code == status, answer.text
     assert says in answer.json()["error"]["found"] or says in str(answer.json()["error"]), answer.text
+    assert answer.json()["error"].keys() == {"found", "expected", "fix"}
     assert "Traceback" not in answer.text
 
 
