@@ -69,6 +69,14 @@ def save(config: Any, path: str | Path) -> None:
     Path(path).write_text(as_yaml(config), encoding="utf-8")
 
 
+def check_least(config: Any, section: str, least: float, *names: str) -> None:
+    """Raise ConfigError for the first of these settings that is smaller, or no number; null passes."""
+    for name in names:
+        value = getattr(config, name)
+        if value is not None and not value >= least:
+            raise ConfigError(f"{section}{name} {value}", expected=f"{least} or more", fix=f"set {section}{name}")
+
+
 def valid_keys(schema: Any, prefix: str = "") -> list[str]:
     """Return the dotted names of all settings of a config dataclass."""
     hints = typing.get_type_hints(schema)

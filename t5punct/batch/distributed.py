@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..config import check_least
 from ..errors import ConfigError, InputError, T5PunctError, first_line
 from ..text.io.files import remove_leftovers
 from .jobs import Job
@@ -47,10 +48,8 @@ class RayConfig:
     n_gpus: int = 0
 
     def __post_init__(self) -> None:
-        for name, least in (("n_workers", 1), ("n_cpus", 1), ("n_gpus", 0)):
-            value = getattr(self, name)
-            if value is not None and value < least:
-                raise ConfigError(f"{name} {value}", expected=f"{least} or more", fix=f"set {name}")
+        check_least(self, "", 1, "n_workers", "n_cpus")
+        check_least(self, "", 0, "n_gpus")
 
 
 class RayWork:

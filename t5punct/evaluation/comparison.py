@@ -1,6 +1,6 @@
 """Two systems on the same text: the scores of both, and whether their difference is more than chance.
 
-In: a data file and two punctuators.  Out: a `Comparison`, which `report` shows.
+In: a data file and two punctuators.  Out: a `Comparison`, which `score_table` shows.
 
 Both are given the same words and scored against the same marks: all that either of them knows.  A gain of 1.2 whose
 interval is 0.4 to 2.1 and whose p is 0.004 is one that other documents of this kind would show, too.

@@ -1,6 +1,6 @@
 """`t5punct evaluate`: a data file and a punctuator -> scores.
 
-In: IWSLT rows or any punctuated text (one document a line).  Out: a `Report`, which `report` shows.
+In: IWSLT rows or any punctuated text (one document a line).  Out: a `Report`, which `score_table` shows.
 
 The reference's marks and capitals are taken off, the punctuator puts on its own, and the two are compared.
 """

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, fields
 
+from ..config import check_least
 from ..errors import ConfigError
 
 _LARGEST_PORT = 65_535
@@ -41,8 +42,8 @@ class ServeConfig:
             raise ConfigError(f"port {self.port}", expected=f"0 to {_LARGEST_PORT}", fix="set --port")
         for limit in fields(self):
             value = getattr(self, limit.name)
-            if limit.name.startswith("max_") and value < 1:
-                raise ConfigError(f"{limit.name} {value}", expected="1 or more", fix=f"set {limit.name}")
+            if limit.name.startswith("max_"):
+                check_least(self, "", 1, limit.name)
             if limit.name.endswith("_s") and not 0 < value < math.inf:
                 raise ConfigError(f"{limit.name} {value}", expected="seconds, more than 0", fix=f"set {limit.name}")
         if self.token is not None and not (self.token.isascii() and self.token.isprintable() and self.token.strip()):

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from ..config import check_least
 from ..errors import ConfigError
 from ..text.marks import DISFLUENT, OPENING, Alphabet, Case, capitalise, case_of
 
@@ -53,8 +54,7 @@ class TaskConfig:
 
     def __post_init__(self) -> None:
         Alphabet(self.marks, self.max_marks)  # raises ConfigError if they are wrong
-        if self.max_tokens < 1:
-            raise ConfigError(f"max_tokens {self.max_tokens}", expected="1 or more", fix="set max_tokens")
+        check_least(self, "", 1, "max_tokens")
         if DISFLUENT in self.marks:
             raise ConfigError(
                 f"marks {self.marks!r}",

@@ -103,7 +103,7 @@ def _read_float(folder: Path) -> Any:
         use_safetensors=True,
         dtype=torch.float32,
         output_loading_info=True,
-        ignore_mismatched_sizes=True,  # they are in `found`, by name
+        ignore_mismatched_sizes=True,  # they are in the loading info, by name
     )
 
 

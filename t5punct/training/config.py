@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any
 
+from ..config import check_least
 from ..errors import ConfigError
 from ..model import FreshModelConfig
 from ..t5.task import TaskConfig
@@ -29,14 +29,6 @@ SCORES = ("micro_f1", "macro_f1", "loss", "tag_loss")  # of validation
 PAGE, PICTURE, VALUES = "report.md", "report.png", "report.json"  # in the run's folder
 
 
-def _at_least(least: float, config: Any, section: str, *names: str) -> None:
-    """Raise ConfigError for the first of these settings that is smaller, or no number; null passes."""
-    for name in names:
-        value = getattr(config, name)
-        if value is not None and not value >= least:
-            raise ConfigError(f"{section}{name} {value}", expected=f"{least} or more", fix=f"set {section}{name}")
-
-
 @dataclass(frozen=True)
 class QuestionConfig:
     """Examples of the sentinel task among the others: one slot asked about, with little right context."""
@@ -47,7 +39,7 @@ class QuestionConfig:
     keep_unmarked: float = 0.3  # how often a slot without marks is asked about when it is drawn; else one with marks
 
     def __post_init__(self) -> None:
-        _at_least(0, self, "data.questions.", "share", "l_min", "keep_unmarked")
+        check_least(self, "data.questions.", 0, "share", "l_min", "keep_unmarked")
         if self.share > 1 or self.keep_unmarked > 1 or self.l_min > self.l_max:
             raise ConfigError(
                 f"questions of share {self.share}, l_min {self.l_min}, l_max {self.l_max}, keep {self.keep_unmarked}",
@@ -74,8 +66,8 @@ class DataConfig:
     delays: DelayConfig = field(default_factory=DelayConfig)
 
     def __post_init__(self) -> None:
-        _at_least(1, self, "data.", "batch_tokens")
-        _at_least(0, self, "data.", "workers", "silent_share")
+        check_least(self, "data.", 1, "batch_tokens")
+        check_least(self, "data.", 0, "workers", "silent_share")
         for style, times in self.styles.items():
             if not 0 <= times < math.inf:
                 raise ConfigError(f"style {style} {times} times", expected="0 or more", fix="set data.styles")
@@ -113,8 +105,8 @@ class OptimConfig:
         if self.schedule not in SCHEDULES:
             known = ", ".join(SCHEDULES)
             raise ConfigError(f"schedule {self.schedule!r}", expected=f"one of {known}", fix="check optim.schedule")
-        _at_least(0, self, "optim.", "lr", "embedding_lr", "warmup_steps", "max_steps", "weight_decay", "clip_norm")
-        _at_least(1, self, "optim.", "epochs", "accumulation_steps")
+        check_least(self, "optim.", 0, "lr", "embedding_lr", "warmup_steps", "max_steps", "weight_decay", "clip_norm")
+        check_least(self, "optim.", 1, "epochs", "accumulation_steps")
         for part, factor in self.factors.items():
             if not 0 < factor < math.inf:
                 raise ConfigError(
@@ -143,7 +135,7 @@ class LossConfig:
     label_smoothing: float = 0.0  # of all these losses: how much of a target is spread over all classes
 
     def __post_init__(self) -> None:
-        _at_least(0, self, "loss.", "text_weight", "tagger_weight", "case_weight", "sampled_pieces", "slot_weight")
+        check_least(self, "loss.", 0, "text_weight", "tagger_weight", "case_weight", "sampled_pieces", "slot_weight")
         if not 0 <= self.label_smoothing < 1:
             raise ConfigError(
                 f"label_smoothing {self.label_smoothing}", expected="0 to below 1", fix="set loss.label_smoothing"
@@ -171,7 +163,7 @@ class TeacherConfig:
     labels_weight: float = 1.0  # of the divergence from its tagger's distributions
 
     def __post_init__(self) -> None:
-        _at_least(0, self, "teacher.", "states_weight", "labels_weight")
+        check_least(self, "teacher.", 0, "states_weight", "labels_weight")
 
 
 @dataclass(frozen=True)
@@ -181,7 +173,7 @@ class FitConfig:
     tagger_words: int = 0  # a tagger on so many words' frozen states, where the model has none; 0: random weights
 
     def __post_init__(self) -> None:
-        _at_least(0, self, "fit.", "tagger_words")
+        check_least(self, "fit.", 0, "tagger_words")
 
 
 @dataclass(frozen=True)
@@ -198,8 +190,8 @@ class ValidationConfig:
     patience: int | None = None  # stop after so many validations in a row without a better score; null never stops
 
     def __post_init__(self) -> None:
-        _at_least(0, self, "validation.", "every_steps")
-        _at_least(1, self, "validation.", "max_words", "patience")
+        check_least(self, "validation.", 0, "every_steps")
+        check_least(self, "validation.", 1, "max_words", "patience")
         if self.score is not None and self.score not in SCORES:
             raise ConfigError(
                 f"validation.score {self.score!r}", expected=f"one of {', '.join(SCORES)}", fix="check validation.score"
@@ -235,8 +227,7 @@ class ReportConfig:
     max_seconds: int = 600  # for all models together: fewer words are scored where they would take longer
 
     def __post_init__(self) -> None:
-        if self.max_words < 0:
-            raise ConfigError(f"report.max_words {self.max_words}", expected="0 or more", fix="set report.max_words")
+        check_least(self, "report.", 0, "max_words")
         if self.max_seconds < 1:
             raise ConfigError(f"report.max_seconds {self.max_seconds}", expected="1 or more", fix="set it")
 
@@ -291,8 +282,8 @@ class TrainConfig:
             )
         if self.pieces_of is not None and self.pieces is None:
             raise ConfigError(f"pieces_of {self.pieces_of} without pieces", expected="how many more", fix="set pieces")
-        _at_least(0, self, "", "checkpoint_every_steps", "seed")
-        _at_least(1, self, "", "log_every_steps", "pieces", "decoder_layers", "keep")
+        check_least(self, "", 0, "checkpoint_every_steps", "seed")
+        check_least(self, "", 1, "log_every_steps", "pieces", "decoder_layers", "keep")
         if not self.data.path:
             raise ConfigError("no training data", expected="data.path=FOLDER", fix="run `t5punct prepare` first")
         if self.validation.score == "tag_loss" and not self.loss.tagger_weight:

@@ -58,7 +58,7 @@ class TrainState:
     best_step: int = 0
     stale: int = 0  # validations since then
     processes: int = 0  # that share the batches; 0 in checkpoints of older versions, which do not say
-    data: str = ""  # the fingerprint of the chunks (see `loading`); empty in these checkpoints too, and without chunks
+    data: str = ""  # the fingerprint of the chunks (see `loading`); empty in these checkpoints too
 
     def after_batch(self, words: int) -> TrainState:
         return replace(self, batch=self.batch + 1, words=self.words + words)

@@ -2,9 +2,9 @@
 
 In: the output folder of a run.  Out: a lock on it for as long as the process lives, or one line that names its owner.
 
-`with alone(Path("runs/mine")): ...` holds `runs/mine.lock`, beside the folder, since checkpoints replace that.  The
-system lets go of the lock when its owner ends, by `kill -9` too: a file that is left behind locks nothing.  A process
-that loads data is a copy of its owner, and filelock closes the lock there.
+`with lock_folder(Path("runs/mine")): ...` holds `runs/mine.lock`, beside the folder, since checkpoints replace that.
+The system lets go of the lock when its owner ends, by `kill -9` too: a file that is left behind locks nothing.  A
+process that loads data is a copy of its owner, and filelock closes the lock there.
 """
 
 from __future__ import annotations

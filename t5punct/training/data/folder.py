@@ -2,8 +2,8 @@
 
 In: an output folder.  Out: a folder to write to, whose files appear in the output folder if nothing fails.
 
-`with made(Path("prepared/mine")) as folder: ...` writes to `prepared/mine.partial`, which the next run removes if this
-one is killed.
+`with make_data_folder(Path("prepared/mine")) as folder: ...` writes to `prepared/mine.partial`, which the
+next run removes if this one is killed.
 """
 
 from __future__ import annotations

@@ -53,8 +53,7 @@ class PrepareConfig:
                 f"holdout_percent {self.holdout_percent}", expected="0 to below 100", fix="set holdout_percent"
             )
         _ = self.pauses_ms  # raises ConfigError if they are wrong
-        if self.seed < 0:
-            raise ConfigError(f"seed {self.seed}", expected="0 or more", fix="set seed")
+        settings.check_least(self, "", 0, "seed")
         if self.workers < 1:
             raise ConfigError(f"{self.workers} workers", expected="1 or more", fix="set workers")
 

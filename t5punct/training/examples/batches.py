@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import torch
 from torch.utils.data import Sampler
@@ -47,11 +48,9 @@ class Batch:
     openings: torch.Tensor | None = None
 
     def to(self, device: torch.device) -> Batch:
-        names = ("input_ids", "attention_mask", "labels", "next_word_ids", "word_ends", "marks", "cases", "token_words")
-        taught = None if self.taught is None else self.taught.to(device)
-        openings = None if self.openings is None else self.openings.to(device)
-        moved = {name: getattr(self, name).to(device) for name in names}
-        return replace(self, **moved, taught=taught, openings=openings)
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        moved: dict[str, Any] = {name: value.to(device) for name, value in values.items() if torch.is_tensor(value)}
+        return replace(self, **moved)
 
 
 class BatchSampler(Sampler[list[int]]):
@@ -112,6 +111,7 @@ def make_collator(pad_id: int) -> Callable[[Sequence[Example]], Batch]:
     def make(examples: Sequence[Example]) -> Batch:
         sources = [example.source for example in examples]
         mask = [(1,) * len(source) for source in sources]
+        openings = [example.openings for example in examples]
         labels = pad([example.target for example in examples], IGNORED)
         return Batch(
             pad(sources, pad_id),
@@ -124,17 +124,10 @@ def make_collator(pad_id: int) -> Callable[[Sequence[Example]], Batch]:
             padded([example.token_words for example in examples], NOBODY, max(map(len, sources))),
             n_words=sum(len(example.word_ends) for example in examples),
             taught=_taught(examples),
-            openings=_openings(examples),
+            openings=pad(openings, IGNORED) if any(openings) else None,
         )
 
     return make
-
-
-def _openings(examples: Sequence[Example]) -> torch.Tensor | None:
-    """The classes of opening marks; None for a task without any."""
-    width = max(len(example.openings) for example in examples)
-    rows = [[*example.openings, *(IGNORED,) * (width - len(example.openings))] for example in examples]
-    return torch.tensor(rows, dtype=torch.long) if width else None
 
 
 def _taught(examples: Sequence[Example]) -> torch.Tensor | None:

@@ -1,6 +1,6 @@
-"""Training examples: chunks of a prepared data set, encoded on demand, or random tokens to be copied.
+"""Training examples: chunks of a prepared data set, encoded on demand.
 
-In: rows of a data set, or numbers.  Out: `Example`s in tokens.
+In: rows of a data set.  Out: `Example`s in tokens.
 
 A row with the source `we know right` and the target `We know, right?` usually becomes just that window.  Some rows get
 errors or disfluencies, some become questions about one slot (see `DataConfig`).  The same index of

@@ -1,8 +1,8 @@
-"""The data of a run: the chunks of a prepared data set, or tokens to be copied, in resumable batches.
+"""The data of a run: the chunks of a prepared data set, in resumable batches.
 
-In: a `DataConfig`, a model's tokenizer.  Out: a sampler that knows its place in an epoch, and torch's loader on it.
+In: a `TrainConfig`, a model.  Out: a sampler that knows its place in an epoch, and torch's loader on it.
 
-`sampler, loader = data(config, model, n_processes=2)`; `sampler.set_position(epoch=1, start_batch=40)` goes on there.
+`sampler, loader = load_data(config, model, 2)`; `sampler.set_position(epoch=1, start_batch=40)` goes on there.
 """
 
 from __future__ import annotations

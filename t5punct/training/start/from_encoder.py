@@ -19,6 +19,7 @@ from typing import Any
 
 import torch
 
+from ...config import check_least
 from ...errors import ConfigError, ModelError, first_line
 from ...model import Model, find
 from ...t5.task import CASE_TOKENS, ENCODER_TASK, PAUSES, SENTINEL, TaskConfig, mark_token, style_token
@@ -44,10 +45,7 @@ class FreshDecoderConfig:
     dropout_rate: float = 0.0  # of the encoder too; for texts that are seen more than once, 0.1
 
     def __post_init__(self) -> None:
-        for name in ("layers", "d_ff"):
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise ConfigError(f"decoder.{name} {value}", expected="1 or more", fix=f"set decoder.{name}")
+        check_least(self, "decoder.", 1, "layers", "d_ff")
         if not 0 <= self.dropout_rate < 1:
             raise ConfigError(
                 f"decoder.dropout_rate {self.dropout_rate}", expected="0 to below 1", fix="set decoder.dropout_rate"

@@ -48,8 +48,7 @@ class LabelConfig:
         if not self.data or not self.model:
             raise ConfigError(f"labels of {self.data or 'nothing'} by {self.model or 'nobody'}",
                               expected="a data set and a model", fix="name both")  # fmt: skip
-        if self.batch_tokens < 1:
-            raise ConfigError(f"batch_tokens {self.batch_tokens}", expected="1 or more", fix="set batch_tokens")
+        settings.check_least(self, "", 1, "batch_tokens")
 
     @property
     def folder(self) -> Path:
