@@ -5,7 +5,7 @@ In reading order; the first five make `slots`:
 candidates      what may be written next
 slots           slot decoding in parallel
 draft           a window as it would be written, what a pass says of it, and the votes of its choices
-cached_decoder  the decoder's passes, with what is settled kept
+cached_decoder  the decoder's passes, with what is settled kept, and logits of a few tokens
 pooling         decoder and tagger decide together
 tagging         the tagger alone
 paired_marks    opening marks with the ends that they ask for
@@ -16,6 +16,5 @@ classify        questions about one slot
 inputs          what a decoder is given, and its settings
 decoders        the decoder that settings ask for
 precision       device and dtype
-head            logits of a few tokens
 batching        windows of about one length
 """

@@ -34,10 +34,9 @@ from ..t5.tokenization import Source
 from ..text.marks import Case
 from ..windows.votes import Vote
 from .batching import batch_by_length
-from .cached_decoder import CachedDecoder
+from .cached_decoder import NO_TOKEN, CachedDecoder, CandidateHead
 from .candidates import Candidates
 from .draft import Draft, Guess, SiteScores, Solution
-from .head import NO_TOKEN, CandidateHead
 from .inputs import DecodingConfig, WindowInput, encoder_input, sources_of
 from .pooling import OpinionPool, take_from_tagger
 from .tagging import TagDecoder, states_at_slots

@@ -19,6 +19,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 from ..errors import InputError, T5PunctError
 from ..streaming import Committed, StreamState
 from ..streaming.events import committed_events, provisional_event
+from ..text.words import readable
 from .engine import Engine
 from .messages import Message, Saved, message_of
 from .metrics import Metrics
@@ -141,8 +142,9 @@ class LiveStream:
 
     async def _send(self, event: dict[str, Any]) -> None:
         text = json.dumps(event, ensure_ascii=False)
-        # what is no character cannot be sent: in json it has a name
-        text = text if text.isascii() or _is_encodable(text) else json.dumps(event)
+        text = (
+            text if text == readable(text) else json.dumps(event)
+        )  # half a character has a name in json alone
         await asyncio.wait_for(self._socket.send_text(text), self._idle_s)
 
 
@@ -154,11 +156,3 @@ async def close(socket: WebSocket, code: int, reason: str) -> None:
         await asyncio.wait_for(socket.close(code, reason.encode()[:120].decode(errors="ignore")), 5)
     except (RuntimeError, TimeoutError, OSError):  # the client is gone, or reads nothing
         return
-
-
-def _is_encodable(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

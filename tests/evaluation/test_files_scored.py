@@ -180,11 +180,6 @@ def test_no_interval_is_given_where_there_is_no_score(tiny_model: Model, tmp_pat
     assert "micro F1, 95 % interval   -" in _printed(report)
 
 
-def test_a_narrow_table_shows_the_whole_signature(tiny_model: Model) -> None:
-    report = evaluate_file(CLITICS, Punctuator(tiny_model))
-    assert report.signature in _printed(report, width=50).replace("\n", "")
-
-
 def test_the_bootstrap_is_not_in_the_seconds(tiny_model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
     """By a clock that nothing but the bootstrap moves."""
     now = [0.0]

@@ -19,7 +19,7 @@ from tiny import t5_network, tiny_text
 from transformers import ByT5Tokenizer
 
 from t5punct import model as models
-from t5punct.decoding.head import output_scale
+from t5punct.decoding.cached_decoder import output_scale
 from t5punct.decoding.inputs import DecodingConfig
 from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.text.words import split

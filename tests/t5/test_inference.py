@@ -16,7 +16,7 @@ from tiny import TINY_SHAPE, t5_network, tiny_text
 from tiny_encoders import FAMILIES, save_tiny_encoder
 
 from t5punct import model as models
-from t5punct.decoding.head import output_scale
+from t5punct.decoding.cached_decoder import output_scale
 from t5punct.decoding.inputs import DecodingConfig, WindowInput
 from t5punct.decoding.precision import with_precision
 from t5punct.decoding.slots import SlotDecoder

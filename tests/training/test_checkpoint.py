@@ -143,25 +143,6 @@ def test_a_checkpoint_is_a_model_with_its_settings_and_without_pickle(config: Tr
     assert not model.network.training
 
 
-def test_a_cut_while_writing_leaves_the_last_checkpoint(config: TrainConfig, monkeypatch: pytest.MonkeyPatch) -> None:
-    from t5punct.training.checkpoint import checkpoint
-
-    config = with_optimiser(config, "adamw", max_steps=1)
-    folder = train(config)
-    before = (folder / "model.safetensors").read_bytes()
-
-    def cut(*_: object) -> None:
-        raise Cut
-
-    monkeypatch.setattr(checkpoint, "save_file", cut)
-    with pytest.raises(Cut):
-        train(with_optimiser(replace(config, resume=True), "adamw", max_steps=2))
-    assert (folder / "model.safetensors").read_bytes() == before
-    monkeypatch.undo()
-    train(replace(config, resume=True))  # and the remains are in nobody's way
-    assert not folder.with_name("run.partial").exists()
-
-
 def test_a_cut_between_the_two_renames_loses_nothing(config: TrainConfig, monkeypatch: pytest.MonkeyPatch) -> None:
     config = with_optimiser(config, "adamw", max_steps=1)
     folder = train(config)

@@ -225,7 +225,6 @@ def test_a_failure_leaves_no_folder_of_ours_and_keeps_yours(config: PrepareConfi
         prepare(replace(config, output=str(made / "notes.txt")))
 
 
-disable_progress_bar()
 TALKS = [" ".join(tiny_text(10, seed)) for seed in range(20)]
 
 

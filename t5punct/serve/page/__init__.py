@@ -5,12 +5,10 @@ In: nothing.  Out: the page, and the policy by which a browser runs nothing else
 
 from __future__ import annotations
 
-from base64 import b64encode
 from functools import cache
-from hashlib import sha256
 from importlib.resources import files
 
-from ...transcripts.review import review_texts
+from ...transcripts.review import content_hash, review_texts
 
 
 @cache
@@ -20,14 +18,11 @@ def page() -> tuple[str, str]:
     text = texts["html"].replace("{{css}}", texts["css"]).replace("{{js}}", texts["js"])
     # a page for review is shown in a frame, which is held to this policy, too
     style, script = (
-        " ".join(map(_hash, both)) for both in zip((texts["css"], texts["js"]), review_texts(), strict=True)
+        " ".join(f"'{content_hash(text)}'" for text in both)
+        for both in zip((texts["css"], texts["js"]), review_texts(), strict=True)
     )
     policy = (
         f"default-src 'none'; style-src {style}; script-src {script}; connect-src 'self'; frame-src blob:; "
         "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     )
     return text, policy
-
-
-def _hash(text: str) -> str:
-    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"

@@ -33,7 +33,7 @@ from torch import nn
 from torch.nn.functional import cross_entropy
 from torch.utils._pytree import register_dataclass
 
-from ...decoding.head import output_scale
+from ...decoding.cached_decoder import output_scale
 from ...errors import ConfigError
 from ...t5.delay import Delay, delayed_states
 from ...t5.layers import blocks_of, has_layers
