@@ -16,15 +16,16 @@ alone, most of the work, runs on the columns of all streams end to end; attentio
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate, pairwise
+from itertools import accumulate, groupby, pairwise
 from typing import Any
 
 import torch
 
 from ..model import Model
-from ..t5.delay import PREFIX, Delay, keys_in_sight
+from ..t5.delay import PREFIX, Delay
 from ..t5.layers import EncoderLayer, attend, encoder_layers
 
 Word = Sequence[int]  # the tokens of one word
@@ -35,22 +36,25 @@ _SPARE_TOKENS = 16  # so many old keys are dropped together: with each word it w
 class Tokens:
     """Tokens of one stream.
 
-    rows: (n_tokens, n_channels), states or keys; words, positions: int64 (n_tokens,), their words and their places.
+    rows: (n_tokens, n_channels), states or keys; words, positions: of each token its word and its place, ascending.
     """
 
     rows: torch.Tensor
-    words: torch.Tensor
-    positions: torch.Tensor
+    words: tuple[int, ...]
+    positions: tuple[int, ...]
 
     def __len__(self) -> int:
         return len(self.words)
 
-    def part(self, chosen: slice | torch.Tensor) -> Tokens:
+    def part(self, chosen: slice) -> Tokens:
         return Tokens(self.rows[chosen], self.words[chosen], self.positions[chosen])
 
     def then(self, more: Tokens) -> Tokens:
-        words, positions = torch.cat([self.words, more.words]), torch.cat([self.positions, more.positions])
-        return Tokens(torch.cat([self.rows, more.rows]), words, positions)
+        return Tokens(torch.cat([self.rows, more.rows]), self.words + more.words, self.positions + more.positions)
+
+    def with_rows(self, rows: torch.Tensor) -> Tokens:
+        """Return other rows of the same tokens."""
+        return Tokens(rows, self.words, self.positions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +127,7 @@ class ColumnEncoder:
         """Return the memory of a stream that has heard so many words, of so many tokens, and remembers none of them."""
         if self._start is None:
             nothing, first = self._tokens([], [], []), self._stack.layers[0]
-            keys = replace(nothing, rows=first.keys(first.read(nothing.rows)))
+            keys = nothing.with_rows(first.keys(first.read(nothing.rows)))
             layers = (LayerMemory(keys, keys.rows, nothing),) * len(self._look_aheads)
             blank = Memory(layers, 0, 0, nothing, self._owner)
             prefix = self._tokens(self._prefix, [PREFIX] * self.n_prefix, range(self.n_prefix))
@@ -149,7 +153,7 @@ class ColumnEncoder:
         nothing = self._tokens([], [], [])
         ended = self._read_columns(memories, [nothing] * len(memories), whole=True)
         return [
-            stream_end.final.part(stream_end.final.words > memory.n_words - 1 - self.delay.words)
+            stream_end.final.part(slice(_count(stream_end.final, memory.n_words - 1 - self.delay.words), None))
             for stream_end, memory in zip(ended, memories, strict=True)
         ]
 
@@ -166,22 +170,24 @@ class ColumnEncoder:
                      for memory, bound in zip(keyed, bounds, strict=True)]  # fmt: skip
             incoming = self._states(index, keyed, [ready for ready, _ in parts])
             for held, memory, (_, waiting), bound in zip(layers, keyed, parts, bounds, strict=True):
-                held.append(replace(self._forget_old_keys(memory, bound), waiting=waiting))
-        finals = [replace(tokens, rows=self._stack.finish(tokens.rows)) for tokens in map(_word_ends, incoming)]
+                held.append(LayerMemory(*self._without_old_keys(memory, bound), waiting))
+        finals = [tokens.with_rows(self._stack.finish(tokens.rows)) for tokens in map(_word_ends, incoming)]
         return [
             replace(memory, layers=tuple(held), final=memory.final.part(slice(-1, None)).then(final))
             for memory, held, final in zip(memories, layers, finals, strict=True)
         ]
 
-    def _forget_old_keys(self, layer: LayerMemory, done: int) -> LayerMemory:
-        """A layer without the keys that no later query sees, if they are many; word `done` was the last query."""
-        n_prefix = self.n_prefix
+    def _without_old_keys(self, layer: LayerMemory, done: int) -> tuple[Tokens, torch.Tensor]:
+        """Keys and values without those that no later query sees, if they are many; word `done` was the last query."""
         start = _count(layer.keys, done - self.delay.left_words)
-        if start - n_prefix < _SPARE_TOKENS:
-            return layer
-        prefix, rest = slice(n_prefix), slice(start, None)
-        values = torch.cat([layer.values[prefix], layer.values[rest]])
-        return replace(layer, keys=layer.keys.part(prefix).then(layer.keys.part(rest)), values=values)
+        if start - self.n_prefix < _SPARE_TOKENS:
+            return layer.keys, layer.values
+        return self._behind_prefix(layer.keys, layer.values, slice(start, None))
+
+    def _behind_prefix(self, keys: Tokens, values: torch.Tensor, part: slice) -> tuple[Tokens, torch.Tensor]:
+        """The keys and values of the prefix, and those of a part behind it."""
+        prefix = slice(self.n_prefix)
+        return keys.part(prefix).then(keys.part(part)), torch.cat([values[prefix], values[part]])
 
     def _states(self, index: int, layers: Sequence[LayerMemory], ready: Sequence[Tokens]) -> list[Tokens]:
         """What a layer makes of the inputs whose time has come."""
@@ -195,7 +201,7 @@ class ColumnEncoder:
             for query, tokens, memory in zip(queries, ready, layers, strict=True)
         ]
         rows = layer.feed(layer.absorb(rows, torch.cat(attended)))
-        return [replace(tokens, rows=part) for tokens, part in zip(ready, rows.split_with_sizes(sizes), strict=True)]
+        return [tokens.with_rows(part) for tokens, part in zip(ready, rows.split_with_sizes(sizes), strict=True)]
 
     def _attend(self, index: int, queries: torch.Tensor, tokens: Tokens, memory: LayerMemory) -> torch.Tensor:
         """Attention of one stream: (n_tokens, n_heads * d_kv) -> the same shape.
@@ -203,32 +209,40 @@ class ColumnEncoder:
         A word meets the keys in its sight and no others, so its sums are the same whatever is read with it.  Hidden
         keys would change the order of a sum, and rounding to int8 makes much of a last digit.
         """
-        if not len(tokens):
-            return queries
-        _, n_word_tokens = torch.unique_consecutive(tokens.words, return_counts=True)
-        bounds = [0, *accumulate(n_word_tokens.tolist())]
-        words = [slice(start, stop) for start, stop in pairwise(bounds)]
-        return torch.cat([self._attend_word(index, queries[word], tokens.part(word), memory) for word in words])
+        attended, start = [queries[:0]], 0
+        for word, tokens_of_word in groupby(tokens.words):
+            part = slice(start, start + len(list(tokens_of_word)))
+            attended.append(self._attend_word(index, word, queries[part], tokens.positions[part], memory))
+            start = part.stop
+        return torch.cat(attended)
 
-    def _attend_word(self, index: int, queries: torch.Tensor, word: Tokens, memory: LayerMemory) -> torch.Tensor:
+    def _attend_word(
+        self, index: int, word: int, queries: torch.Tensor, positions: Sequence[int], memory: LayerMemory
+    ) -> torch.Tensor:
         """Attention of the tokens of one word, all of which see the same keys."""
-        layer, look_ahead = self._stack.layers[index], self._look_aheads[index]
-        (in_sight,) = keys_in_sight(word.words[:1], memory.keys.words, look_ahead, self.delay.left_words)
-        seen = memory.keys.part(in_sight)
-        distances = (seen.positions - word.positions[:, None]).clamp(-self._farthest, self._farthest)
+        layer = self._stack.layers[index]
+        part = keys_in_sight(memory.keys.words, word, self._look_aheads[index], self.delay.left_words)
+        seen, values = self._behind_prefix(memory.keys, memory.values, part)
+        key_places, places = (torch.tensor(at, device=queries.device) for at in (seen.positions, positions))
+        distances = (key_places - places[:, None]).clamp_(-self._farthest, self._farthest)
         query, key, value = (
-            rows.view(len(rows), layer.n_heads, -1).transpose(0, 1)
-            for rows in (queries, seen.rows, memory.values[in_sight])
+            rows.view(len(rows), layer.n_heads, -1).transpose(0, 1) for rows in (queries, seen.rows, values)
         )
         bias = self._biases[index][:, distances + self._farthest]
         attended = attend(query, key, value, bias, layer.scale)  # (n_heads, n_tokens, d_kv)
         return attended.transpose(0, 1).flatten(1)
 
     def _tokens(self, ids: Sequence[int], words: Sequence[int], positions: Sequence[int]) -> Tokens:
-        device = self._biases[0].device
-        columns = (torch.tensor(list(values), dtype=torch.long, device=device) for values in (ids, words, positions))
-        ids_there, words_there, positions_there = columns
-        return Tokens(self._stack.embed(ids_there, None), words_there, positions_there)
+        embedded = self._stack.embed(torch.tensor(list(ids), dtype=torch.long, device=self._biases[0].device), None)
+        return Tokens(embedded, tuple(words), tuple(positions))
+
+
+def keys_in_sight(key_words: Sequence[int], word: int, look_ahead: int, left_words: int) -> slice:
+    """Return which keys a layer's queries see beside those of the prefix, by their words, which ascend.
+
+    The same as `t5.delay.keys_in_sight` says of whole texts.
+    """
+    return slice(bisect_left(key_words, max(0, word - left_words)), bisect_right(key_words, word + look_ahead))
 
 
 def _add_inputs(layer: EncoderLayer, known: Sequence[LayerMemory], incoming: Sequence[Tokens]) -> list[LayerMemory]:
@@ -240,7 +254,7 @@ def _add_inputs(layer: EncoderLayer, known: Sequence[LayerMemory], incoming: Seq
     keys, values = layer.keys(read).split_with_sizes(sizes), layer.values(read).split_with_sizes(sizes)
     return [
         LayerMemory(
-            memory.keys.then(replace(tokens, rows=key)), torch.cat([memory.values, value]), memory.waiting.then(tokens)
+            memory.keys.then(tokens.with_rows(key)), torch.cat([memory.values, value]), memory.waiting.then(tokens)
         )
         for memory, tokens, key, value in zip(known, incoming, keys, values, strict=True)
     ]
@@ -248,7 +262,7 @@ def _add_inputs(layer: EncoderLayer, known: Sequence[LayerMemory], incoming: Seq
 
 def _count(tokens: Tokens, last_word: int) -> int:
     """How many tokens from the first on belong to the prefix, or to words up to this one."""
-    return int((tokens.words <= max(last_word, PREFIX)).sum())
+    return bisect_right(tokens.words, max(last_word, PREFIX))
 
 
 def _split(tokens: Tokens, n_tokens: int) -> tuple[Tokens, Tokens]:
@@ -257,6 +271,10 @@ def _split(tokens: Tokens, n_tokens: int) -> tuple[Tokens, Tokens]:
 
 def _word_ends(tokens: Tokens) -> Tokens:
     """The last token of each word."""
-    ends = torch.ones_like(tokens.words, dtype=torch.bool)
-    ends[:-1] = tokens.words[1:] != tokens.words[:-1]
-    return tokens.part(ends & (tokens.words != PREFIX))
+    ends = [
+        place
+        for place, (word, next_word) in enumerate(pairwise((*tokens.words, None)))
+        if word not in (next_word, PREFIX)
+    ]
+    words, positions = (tuple(column[end] for end in ends) for column in (tokens.words, tokens.positions))
+    return Tokens(tokens.rows[ends], words, positions)

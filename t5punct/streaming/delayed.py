@@ -12,8 +12,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import torch
-
 from ..decoding.kv_cache import ColumnEncoder, Memory, Tokens
 from ..decoding.tagging import TagDecoder
 from ..punctuator import Punctuator
@@ -70,9 +68,9 @@ class Columns:
     def _votes_of(self, look: Look, known: Tokens) -> tuple[Vote, ...]:
         """The votes of one stream; known: the states of words, those of the look among them."""
         words = look.view.words[: look.slots.stop]
-        places = torch.searchsorted(known.words, torch.arange(len(words)).to(known.words) + look.view.window.start)
+        first = known.words.index(look.view.window.start) if words else 0
         window = self._punctuator.window_input(words)
-        tagged = self._tagger.tag(known.rows[places], [window])
+        tagged = self._tagger.tag(known.rows[first : first + len(words)], [window])
         (votes,) = self._tagger.votes_of([window], [len(words)], tagged)
         return tuple(self._punctuator.known(look.view, place, votes[place]) for place in look.slots)
 

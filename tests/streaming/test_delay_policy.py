@@ -18,13 +18,13 @@ from tiny_encoders import save_tiny_encoder
 from t5punct import model as models
 from t5punct.decoding import kv_cache as column_module
 from t5punct.decoding.inputs import DecodingConfig
-from t5punct.decoding.kv_cache import ColumnEncoder, Memory
+from t5punct.decoding.kv_cache import ColumnEncoder, Memory, keys_in_sight
 from t5punct.decoding.precision import with_precision
 from t5punct.errors import ConfigError, InputError
 from t5punct.model import Model
 from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.streaming import Committed, StreamConfig, StreamingPunctuator, Streams, StreamState, TimedWord
-from t5punct.t5.delay import Delay, delayed_states, keys_in_sight, token_words
+from t5punct.t5.delay import Delay, delayed_states, token_words
 from t5punct.t5.layers import blocks_of
 from t5punct.t5.tagger import Tagger
 from t5punct.text.render import RenderConfig
@@ -121,10 +121,10 @@ def test_columns_give_the_states_of_the_whole_text(
     memory, found = encoder.begin(), dict[int, torch.Tensor]()
     for chunk in chunked(lower, rng):
         (memory,) = encoder.read([memory], [[model.tokenizer.word_ids(word) for word in chunk]])
-        found |= dict(zip(memory.final.words.tolist(), memory.final.rows, strict=True))
+        found |= dict(zip(memory.final.words, memory.final.rows, strict=True))
         assert sorted(found) == list(range(max(0, memory.n_words - lookahead)))
     (tail,) = encoder.tails([memory])
-    found |= dict(zip(tail.words.tolist(), tail.rows, strict=True))
+    found |= dict(zip(tail.words, tail.rows, strict=True))
     assert torch.allclose(torch.stack([found[word] for word in range(len(words))]), wanted, atol=1e-3)
 
 
@@ -134,8 +134,8 @@ def test_a_leaky_column_is_found(punctuator: Punctuator, monkeypatch: pytest.Mon
     batch = _batch(punctuator, 2, words, WindowConfig(1000))
     assert _written(_stream(punctuator, 2, [words])) == batch
 
-    def leaky(queries: torch.Tensor, keys: torch.Tensor, look_ahead: int, left_words: int) -> torch.Tensor:
-        return keys_in_sight(queries, keys, look_ahead + 1, left_words)
+    def leaky(key_words: Sequence[int], word: int, look_ahead: int, left_words: int) -> slice:
+        return keys_in_sight(key_words, word, look_ahead + 1, left_words)
 
     monkeypatch.setattr(column_module, "keys_in_sight", leaky)
     assert _written(_stream(punctuator, 2, [words])) != batch
