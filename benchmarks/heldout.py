@@ -26,7 +26,7 @@ from t5punct.evaluation.scores import scores_of
 from t5punct.model import BUNDLED
 from t5punct.punctuator import Punctuator
 from t5punct.text.words import Word
-from t5punct.training.data.chunks import words_of
+from t5punct.training.data.chunks import words_with_silences
 from t5punct.training.data.corpora import CorpusConfig, iter_documents
 from t5punct.training.data.prepare import PrepareConfig
 
@@ -119,7 +119,7 @@ def held_out(corpus: CorpusConfig, data: PrepareConfig, pauses_ms: tuple[int, ..
 def _references(texts: Iterable[str], max_words: int) -> Iterator[tuple[Word, ...]]:
     left = max_words
     for text in texts:
-        spelled = (Word(word.opening + word.core, word.label, pause=word.pause) for word in words_of(text))
+        spelled = (Word(word.opening + word.core, word.label, pause=word.pause) for word in words_with_silences(text))
         words = tuple(spelled)[:left]
         if words:
             yield words

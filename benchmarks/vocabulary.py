@@ -14,7 +14,7 @@ from tokenizers import Tokenizer
 
 from t5punct.text.words import split
 from t5punct.training.start.pieces import cut_pieces
-from t5punct.training.start.starting_model import count_words
+from t5punct.training.start.starting_model import count_chunk_words
 
 N_WORDS = 300_000  # of each file, the first ones
 ENGLISH = ("spoken", "written")  # how the names of English files begin
@@ -46,7 +46,7 @@ def pieces_a_word(tokenizer: Tokenizer, words: Counter[str]) -> float:
 
 def main(parent: Path, data: str, corpus: Path, sizes: list[int]) -> None:
     """Print a row for each number of pieces."""
-    languages, needed = words_by_language(corpus), count_words(data)
+    languages, needed = words_by_language(corpus), count_chunk_words(data)
     whole = Tokenizer.from_file(str(parent / "tokenizer.json"))
     print("| pieces |", " | ".join(languages), "|")
     print("| --- |", " --- |" * len(languages))

@@ -34,7 +34,7 @@ from t5punct.training.data.chunks import ChunkConfig, chunk_of
 from t5punct.training.data.corpus import CorpusConfig
 from t5punct.training.data.prepare import PrepareConfig, prepare
 from t5punct.training.examples.example import ChunkExamples
-from t5punct.training.examples.loading import rows_of
+from t5punct.training.examples.loading import load_split
 from t5punct.training.examples.noise import NoiseConfig, Written, add_noise
 from t5punct.training.loop.train import train
 from t5punct.windows.plan import View, WindowConfig
@@ -241,7 +241,7 @@ def trained(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_examples_have_their_classes(data: Path, trained: Path) -> None:
-    rows = rows_of(str(data), "train")
+    rows = load_split(str(data), "train")
     model = models.load(trained)
     examples = ChunkExamples(rows, model.tokenizer)
     plain = ChunkExamples(rows, replace_task(model, opening="").tokenizer)

@@ -266,7 +266,7 @@ def _rename(below: Path, output_format: str | None) -> Path:
     return plain.with_suffix(suffix)
 
 
-def fingerprint(settings: object) -> str:
+def settings_fingerprint(settings: object) -> str:
     """Return a short name for settings and this version of t5punct; their `repr` must tell them apart."""
     return hashlib.sha256(repr((__version__, settings)).encode()).hexdigest()[:16]
 

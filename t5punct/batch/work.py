@@ -25,7 +25,7 @@ from ..transcripts.formats import Transcript, read_transcript
 from ..transcripts.items import Kept, SpokenWord, add_pauses
 from ..transcripts.terms import Terms, apply_terms
 from ..transcripts.writers import WriterConfig, beside_a_page, check_removal, check_said, pieces_of, written_pieces
-from .jobs import Current, Failure, Job, OutputConfig, fingerprint, model_state, plan_jobs
+from .jobs import Current, Failure, Job, OutputConfig, model_state, plan_jobs, settings_fingerprint
 
 _GROUP_WORDS = 50_000  # that are decided together: all batches are full
 _PROGRESS_WORDS = 64  # how often progress is reported
@@ -251,7 +251,7 @@ def punctuate_files(
     planned = plan_jobs([str(source) for source in inputs], places, format)
     model = (punctuator.model.name, model_state(punctuator.model.folder))
     settings = (model, punctuator.config, writer, spellings, format)
-    current = Current.of(Path(folder), fingerprint(settings))
+    current = Current.of(Path(folder), settings_fingerprint(settings))
     outcome = Work(punctuator, writer, spellings if spellings.longest else None).run(
         [job for job in planned.jobs if overwrite or not current.has(job)]
     )

@@ -242,11 +242,11 @@ def punctuate(
 
 def _settings(options: BatchOptions, terms: Terms | None) -> str:
     """What outputs depend on beside their inputs; files stand behind the names of models and presets."""
-    from ..batch.jobs import fingerprint, model_state
+    from ..batch.jobs import model_state, settings_fingerprint
     from ..model import find
 
     state = options.strategy(), model_state(find(options.model, revision=options.revision))
-    return fingerprint((options.done, state, terms))
+    return settings_fingerprint((options.done, state, terms))
 
 
 def _check_pauses(jobs: Sequence[Job], options: BatchOptions) -> None:

@@ -25,7 +25,7 @@ from ..text.io.iwslt import (
     is_named_iwslt,
     is_row,
     join_clitics,
-    rows_of,
+    parse_rows,
 )
 from ..text.marks import NO_LABEL, Alphabet
 from ..text.render import AnnotatedWord
@@ -128,7 +128,7 @@ def read_references(
     lines = itertools.chain((first,), lines)  # a pipe is read once
     documents: Iterator[Reference]
     if is_named_iwslt(path) or is_row(first):
-        rows = rows_of(lines, str(path))[:max_words]
+        rows = parse_rows(lines, str(path))[:max_words]
         documents = iter([RowsReference(rows, alphabet)] if rows else [])
     else:
         documents = _texts(lines, alphabet, case, max_words)

@@ -21,7 +21,7 @@ from t5punct.training.loop.train import train
 from t5punct.training.start.from_encoder import FreshDecoderConfig, from_encoder
 from t5punct.training.start.more_pieces import with_more_pieces
 from t5punct.training.start.pieces import add_pieces, cut_pieces
-from t5punct.training.start.starting_model import count_words, make_starting_model
+from t5punct.training.start.starting_model import count_chunk_words, make_starting_model
 
 VOCABULARY = [
     ("<s>", 0.0), ("<pad>", 0.0), ("</s>", 0.0), ("<unk>", 0.0), ("▁", -3.0), ("▁Haus", -5.0), ("▁haus", -9.0),
@@ -145,7 +145,7 @@ def test_it_is_trained_saved_and_loaded(folder: Path, tiny_data: Path, tmp_path:
     begun, learned = make_starting_model(config), models.load(train(config))
     assert learned.tokenizer.tokenizer.get_vocab() == begun.tokenizer.tokenizer.get_vocab()
     assert len(learned.tokenizer.tokenizer) == learned.network.config.vocab_size
-    counted = count_words(str(tiny_data))
+    counted = count_chunk_words(str(tiny_data))
     assert all(learned.tokenizer.tokenizer.unk_token_id not in learned.tokenizer.word_ids(word) for word in counted)
     with pytest.raises(ConfigError, match="which is no encoder alone"):
         make_starting_model(TrainConfig(init_from=str(tmp_path / "run"), pieces=150, data=DataConfig(str(tiny_data))))
@@ -153,7 +153,7 @@ def test_it_is_trained_saved_and_loaded(folder: Path, tiny_data: Path, tmp_path:
 
 def test_a_model_gets_pieces_for_another_language(folder: Path, tiny_data: Path) -> None:
     few = from_encoder(folder, FreshDecoderConfig(), None, 120, Counter({"so": 9}))
-    words = count_words(str(tiny_data))
+    words = count_chunk_words(str(tiny_data))
     grown = with_more_pieces(few, folder, words, 30)
     n_before, n_after = (sum(len(model.tokenizer.word_ids(word)) for word in words) for model in (few, grown))
     assert n_after < n_before, "words are read in fewer pieces"

@@ -27,7 +27,7 @@ from t5punct.training.examples.batches import make_collator
 from t5punct.training.examples.example import ChunkExamples
 from t5punct.training.loop import train as loop
 from t5punct.training.loop.train import build, train
-from t5punct.training.loop.validation import Validator, is_stale, score_of, update_best
+from t5punct.training.loop.validation import Validator, deciding_score, is_stale, update_best
 
 Scores = dict[int, float]  # by step
 
@@ -116,10 +116,10 @@ def test_a_resumed_run_stops_where_an_unbroken_one_does(
 
 def test_what_decides_follows_from_what_is_measured(config: TrainConfig) -> None:
     file = ValidationConfig("dev.tsv", every_steps=1)
-    assert score_of(config) == "loss"
-    assert score_of(replace(config, validation=file)) == "micro_f1"
-    assert score_of(replace(config, validation=replace(file, score="macro_f1"))) == "macro_f1"
-    assert score_of(replace(config, loss=LossConfig(text_weight=0, tagger_weight=1))) == "tag_loss"
+    assert deciding_score(config) == "loss"
+    assert deciding_score(replace(config, validation=file)) == "micro_f1"
+    assert deciding_score(replace(config, validation=replace(file, score="macro_f1"))) == "macro_f1"
+    assert deciding_score(replace(config, loss=LossConfig(text_weight=0, tagger_weight=1))) == "tag_loss"
 
 
 def test_scores_that_cannot_be_had_are_refused(config: TrainConfig) -> None:

@@ -59,11 +59,11 @@ def is_row(line: str) -> bool:
 
 def read_rows(path: str | Path) -> tuple[Row, ...]:
     """Return all rows of a file.  Raises InputError with the line number where a line is not `word TAB CLASS`."""
-    return rows_of(read_lines(path), str(path))
+    return parse_rows(read_lines(path), str(path))
 
 
-def rows_of(lines: Iterable[str], name: str) -> tuple[Row, ...]:
-    """Return the rows of some lines; `name` is where they come from, for error messages."""
+def parse_rows(lines: Iterable[str], name: str) -> tuple[Row, ...]:
+    """Parse the rows of some lines; `name` is where they come from, for error messages."""
     rows = []
     for number, line in enumerate(lines, start=1):
         if not line.strip():

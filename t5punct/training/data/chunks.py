@@ -73,7 +73,7 @@ def cut_into_chunks(
     Every word is used once, except those before the start and a rest shorter than `min_words` at the end.  A window
     with more than `max_tokens` tokens is halved until it fits; the words left over start the next one.
     """
-    words = words_of(document)
+    words = words_with_silences(document)
     start = rng.randrange(max(1, min(config.max_words, len(words) - config.max_words)))
     while len(words) - start >= config.min_words:
         length = rng.randint(config.min_words, config.max_words)
@@ -90,7 +90,7 @@ def cut_into_chunks(
         start += chunk.n_words
 
 
-def words_of(document: str) -> list[Word]:
+def words_with_silences(document: str) -> list[Word]:
     """Return the words that have a slot, with the silences after them."""
     words: list[Word] = []
     for word in split(document).words:

@@ -37,7 +37,7 @@ def load_data(
     import torch
 
     check_case(config.data.path, read_prepare_config(config.data.path), model.task)
-    rows = rows_of(config.data.path, "train")
+    rows = load_split(config.data.path, "train")
     if rows is None:
         raise InputError(
             f"no examples in {config.data.path}", expected="a split `train` with chunks", fix="prepare more text"
@@ -45,7 +45,7 @@ def load_data(
     labels = labels_of(config.teacher)
     examples = ChunkExamples(rows, model.tokenizer, config.data, config.seed, labels)
     if labels is not None:
-        labels.check(fingerprint(examples), len(rows), (NO_LABEL, *model.task.slot_marks))
+        labels.check(chunks_fingerprint(examples), len(rows), (NO_LABEL, *model.task.slot_marks))
     sampler = BatchSampler(examples.lengths, config.data.batch_tokens, config.seed, n_processes)
     loader = torch.utils.data.DataLoader(
         examples,
@@ -69,15 +69,15 @@ def read_prepare_config(path: str) -> PrepareConfig | None:
     return settings.load_plain(PrepareConfig, file) if path and file.is_file() else None
 
 
-def fingerprint(examples: ChunkExamples) -> str:
+def chunks_fingerprint(examples: ChunkExamples) -> str:
     """Return a data set's fingerprint: a hash of some of its chunks and of their number; one made anew has another."""
     rows = examples.rows
     some = rows[:: max(1, len(rows) // _HASHED_CHUNKS)]
     return hashlib.sha256(json.dumps([len(rows), some], sort_keys=True).encode()).hexdigest()[:16]
 
 
-def rows_of(path: str, split: str) -> Any:
-    """Return the chunks of one split; None if there are none."""
+def load_split(path: str, split: str) -> Any:
+    """Load the chunks of one split; None if there are none."""
     from datasets import load_from_disk
 
     if not (Path(path) / "dataset_dict.json").is_file():

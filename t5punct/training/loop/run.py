@@ -24,7 +24,7 @@ from ..checkpoint.resuming import check_data, check_processes, check_resumed, ch
 from ..config import TrainConfig
 from ..examples.batches import BatchSampler
 from ..examples.example import ChunkExamples
-from ..examples.loading import fingerprint, load_data, rows_of
+from ..examples.loading import chunks_fingerprint, load_data, load_split
 from ..start.fitting import fit_tagger
 from ..start.lora import add_adapters
 from ..start.starting_model import make_starting_model
@@ -34,7 +34,7 @@ from .objective import Objective
 from .optimisers import build_optimisers, freeze, freeze_words, learning_rate, warm_up_warnings
 from .progress import tracker_settings
 from .sharding import check_sharded
-from .validation import Validator, score_of
+from .validation import Validator, deciding_score
 
 _log = logging.getLogger(__name__)
 
@@ -72,7 +72,7 @@ def build(config: TrainConfig) -> Run:
     validator = _validator(config)
     sampler, loader = load_data(config, model, accelerator.num_processes)
     examples = cast(ChunkExamples, loader.dataset)
-    state = TrainState(processes=accelerator.num_processes, data=fingerprint(examples))
+    state = TrainState(processes=accelerator.num_processes, data=chunks_fingerprint(examples))
     model = _ready_model(config, model, examples, accelerator)
     plain = PlainModel(model, config.lora, accelerator)
     objective = _objective(config, model)
@@ -167,5 +167,5 @@ def _resume(run: Run) -> None:
 def _validator(config: TrainConfig) -> Validator | None:
     if not config.validation.every_steps:
         return None
-    rows = rows_of(config.data.path, "validation")
-    return Validator(config.validation, rows, config.data.batch_tokens, score_of(config), config.loss.decoder)
+    rows = load_split(config.data.path, "validation")
+    return Validator(config.validation, rows, config.data.batch_tokens, deciding_score(config), config.loss.decoder)

@@ -25,7 +25,7 @@ from .objective import Losses
 from .optimisers import rate_now
 from .progress import RunLog, end_trackers, start_trackers
 from .run import Run, build
-from .validation import is_stale, score_of, update_best
+from .validation import deciding_score, is_stale, update_best
 
 _log = logging.getLogger(__name__)
 
@@ -125,7 +125,7 @@ def _validate(run: Run, progress: RunLog) -> bool:
     lines = [run.validator.line(model, run.state.step) if run.accelerator.is_main_process else None]
     line = {"step": run.state.step, "words": run.state.words, **broadcast_object_list(lines)[0]}
     progress.record(line)
-    run.state = update_best(run.state, line, score_of(run.config))
+    run.state = update_best(run.state, line, deciding_score(run.config))
     if is_stale(run.state, run.config.validation.patience) and run.accelerator.is_main_process:
         best = f"{run.state.score} {run.state.best} of step {run.state.best_step}"
         _log.info("stopped at step %s: nothing better than %s", run.state.step, best)

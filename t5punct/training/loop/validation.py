@@ -113,7 +113,7 @@ def _check_file(path: str) -> None:
 LOGGED = {"loss": "validation_loss", "tag_loss": "validation_tag_loss"}  # other scores are logged by their own names
 
 
-def score_of(config: TrainConfig) -> str:
+def deciding_score(config: TrainConfig) -> str:
     """Return the score that decides: the config's, else what the run has of micro F1, text loss and tagger's loss."""
     if config.validation.score is not None:
         return config.validation.score

@@ -22,7 +22,7 @@ from ...t5.task import PAUSES, TaskConfig
 from ...t5.weights import is_encoder
 from ..config import TrainConfig
 from ..examples.delays import check_layers
-from ..examples.loading import read_prepare_config, rows_of
+from ..examples.loading import load_split, read_prepare_config
 from .from_encoder import from_encoder
 from .more_pieces import with_more_pieces
 from .new_marks import match_disfluencies
@@ -62,21 +62,21 @@ def _given(config: TrainConfig) -> models.Model:
     folder = models.find(config.init_from, revision=config.revision)
     if is_encoder(folder):
         _check_own_pieces(config)
-        words = count_words(config.data.path) if config.pieces is not None else None
+        words = count_chunk_words(config.data.path) if config.pieces is not None else None
         model = from_encoder(folder, config.decoder, config.task, config.pieces, words)
     else:
         _check_whole(config)
         model = models.load(config.init_from, task=config.task, revision=config.revision)
         if config.pieces_of is not None and config.pieces is not None:
-            model = with_more_pieces(model, config.pieces_of, count_words(config.data.path), config.pieces)
+            model = with_more_pieces(model, config.pieces_of, count_chunk_words(config.data.path), config.pieces)
     check_tokenizer(config, model)
     model = with_encoder_layers(model, config.encoder_layers) if config.encoder_layers else model
     return with_decoder_layers(model, config.decoder_layers) if config.decoder_layers else model
 
 
-def count_words(path: str) -> Counter[str]:
+def count_chunk_words(path: str) -> Counter[str]:
     """Return how often each word occurs in the training chunks of a data set, as a model reads them."""
-    rows, counts = rows_of(path, "train"), Counter[str]()
+    rows, counts = load_split(path, "train"), Counter[str]()
     for batch in [] if rows is None else rows.select_columns("source").iter(_CHUNKS_AT_ONCE):
         for source in batch["source"]:
             counts.update(source.split())

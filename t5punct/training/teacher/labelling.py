@@ -27,7 +27,7 @@ from ...t5.weights import weights_fingerprint
 from ...text.io.files import take_place
 from ..examples.batches import make_collator
 from ..examples.example import ChunkExamples, Example
-from ..examples.loading import fingerprint, rows_of
+from ..examples.loading import chunks_fingerprint, load_split
 from .labels import LABELS_FILE, ROWS_IN_PART, LabelsInfo, codes_of, is_labels, part_name
 
 _BEGUN = "labels-begun.yaml"  # of a folder whose labels are not finished
@@ -61,7 +61,7 @@ def label(config: LabelConfig, tell: Tell | None = None) -> Path:
 
     Raises ConfigError for a model without a tagger, and for labels in the folder that are of something else.
     """
-    rows = rows_of(config.data, "train")
+    rows = load_split(config.data, "train")
     if rows is None:
         raise InputError(f"no examples in {config.data}", expected="a split `train`", fix="prepare more text")
     model = models.load(config.model)
@@ -71,7 +71,7 @@ def label(config: LabelConfig, tell: Tell | None = None) -> Path:
     info = LabelsInfo(
         config.model,
         weights_fingerprint(model.network.encoder, model.tagger),
-        fingerprint(examples),
+        chunks_fingerprint(examples),
         len(rows),
         classes,
     )
