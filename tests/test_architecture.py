@@ -30,7 +30,7 @@ HEAVY = {"torch", "transformers", "accelerate", "numpy", "datasets"}
 LIGHT = {"errors", "config", "text", "transcripts", "windows", "decoding.align", "decoding.batching"}
 VAGUE_NAMES = {"one", "found", "made", "given", "told", "other", "others"}
 STATED_NAMES = {("t5punct/errors.py", "found"), ("t5punct/decoding/inputs.py", "given")}  # part of an interface
-COUNTING = {f"evaluation.{name}" for name in ("counts", "scores", "significance", "text")}
+COUNTING = {f"evaluation.{name}" for name in ("counts", "scores", "significance")}
 FORBIDDEN = {  # by the beginnings of names, beside what the floors forbid
     **dict.fromkeys(LIGHT, HEAVY),
     **{name: {"torch", "transformers", "t5", "model", "decoding", "punctuator", "streaming"} for name in COUNTING},
@@ -229,7 +229,7 @@ def test_imports_run_downwards_only() -> None:
         ("t5punct/punctuator.py", "from .evaluation.counts import Counts", "evaluation.counts.Counts"),
         ("t5punct/streaming/streams.py", "from ..training.config import TrainConfig", "training.config.TrainConfig"),
         ("t5punct/evaluation/scores.py", "from ..model import load", "model.load"),
-        ("t5punct/evaluation/text.py", "import torch.nn", "torch"),
+        ("t5punct/evaluation/counts.py", "import torch.nn", "torch"),
         ("t5punct/evaluation/score_table.py", "from ..training import loop", "training.loop"),
         ("t5punct/training/loop/train.py", "from ...cli import main", "cli.main"),
     ],

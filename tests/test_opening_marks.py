@@ -21,7 +21,7 @@ from tiny_encoders import save_tiny_encoder
 from t5punct import model as models
 from t5punct.decoding.inputs import DecodingConfig
 from t5punct.errors import ConfigError
-from t5punct.evaluation.text import compare
+from t5punct.evaluation.counts import compare
 from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.streaming import StreamConfig, StreamingPunctuator
 from t5punct.t5.tagger import Tagger

@@ -1,11 +1,17 @@
 """Counts: what a document contributes to the scores; additive over documents.
 
-In: the slots of reference and output.  Out: `Counts`, which can be added up, resampled, or compared.
+In: the slots of reference and output, or their texts.  Out: `Counts`, which can be added up, resampled, or compared.
 
 >>> reference, output = (Slot("."), Slot("")), (Slot("!"), Slot(","))
 >>> counts = count(reference, output)
 >>> counts.classes["PERIOD"].correct, counts.classes["COMMA"].predicted, counts.insertions
 (1, 1, 1)
+
+Texts are compared by aligning their words; those that differ are counted, and their slots scored as if they did not.
+
+>>> counts = compare("We know. Right?", "we know right?")
+>>> counts.slots, counts.words_changed, counts.classes["PERIOD"].reference
+(3, 0, 1)
 """
 
 from __future__ import annotations
@@ -15,8 +21,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
+from rapidfuzz.distance import Levenshtein
+
 from ..errors import InputError
-from ..text.marks import DISFLUENT, NO_LABEL, OTHER_SCRIPTS, ends_sentence
+from ..text.marks import DISFLUENT, NO_LABEL, OTHER_SCRIPTS, Alphabet, ends_sentence
+from ..text.words import Word, split
 
 # the marks of each class of the IWSLT benchmark; the first mark of a label that has a class decides
 CLASS_MARKS: Mapping[str, str] = {"COMMA": ",:-", "PERIOD": ".!;", "QUESTION": "?"}
@@ -168,3 +177,39 @@ def _count_slot(wanted: Slot, output: Slot) -> Counts:
         case_words=int(cased),
         case_correct=int(same),
     )
+
+
+def compare(reference: str, output: str, *, case: bool = True, alphabet: Alphabet | None = None) -> Counts:
+    """Score the output text of any system against a reference text."""
+    return compare_words(split(reference, alphabet).words, split(output, alphabet).words, case=case)
+
+
+def compare_words(reference: Sequence[Word], output: Sequence[Word], *, case: bool = True) -> Counts:
+    """Score words with their labels.
+
+    Words are compared in lower case; inserted, dropped and changed words are counted.  The slot of a changed word is
+    scored, because it is still there; that of a dropped word counts as unmarked.
+    """
+    pairs: list[tuple[int, int | None]] = []
+    inserted = dropped = changed = 0
+    for code in Levenshtein.opcodes([word.normal for word in reference], [word.normal for word in output]):
+        n_reference, n_output = code.src_end - code.src_start, code.dest_end - code.dest_start
+        shared = min(n_reference, n_output)
+        pairs += [(code.src_start + offset, code.dest_start + offset) for offset in range(shared)]
+        pairs += [(index, None) for index in range(code.src_start + shared, code.src_end)]
+        inserted += n_output - shared
+        dropped += n_reference - shared
+        changed += shared if code.tag == "replace" else 0
+    wanted_slots = [_slot(reference[index], case) for index, _ in pairs]
+    output_slots = [Slot("") if partner is None else _slot(output[partner], case) for _, partner in pairs]
+    return replace(
+        count(wanted_slots, output_slots),
+        words=len(reference),
+        words_changed=changed,
+        words_inserted=inserted,
+        words_dropped=dropped,
+    )
+
+
+def _slot(word: Word, case: bool) -> Slot:
+    return Slot.of(word.label, word.core if case else None, word.opening)

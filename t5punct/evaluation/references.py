@@ -31,8 +31,7 @@ from ..text.marks import NO_LABEL, Alphabet
 from ..text.render import AnnotatedWord
 from ..text.words import Word, split
 from ..transcripts.formats import format_of
-from .counts import Counts, Slot, count
-from .text import compare_words
+from .counts import Counts, Slot, compare_words, count
 
 _SCORED_FORMATS = ("text", "tsv")
 _STRETCH_WORDS = 500  # an IWSLT file does not say where talks end; intervals are drawn over stretches of this length

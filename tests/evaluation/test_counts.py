@@ -1,13 +1,18 @@
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from t5punct.errors import InputError
-from t5punct.evaluation.counts import ClassCounts, Counts, Slot, class_of, count
+from t5punct.evaluation.counts import ClassCounts, Counts, Slot, class_of, compare, count
+from t5punct.text.marks import Alphabet
 
 LABELS = st.text(",.?!:;-", max_size=3)
 SLOTS = st.builds(Slot, LABELS, st.sampled_from(["we", "We", "NASA", None]))
 PAIRS = st.lists(st.tuples(SLOTS, SLOTS), max_size=8)
+DATA = Path(__file__).parents[1] / "data"
+WORDS = st.lists(st.sampled_from(["we", "know", "that", "Now", "go"]), max_size=8)
 
 
 def count_pairs(pairs: list[tuple[Slot, Slot]]) -> Counts:
@@ -88,3 +93,89 @@ def test_labellings_of_different_length_are_refused() -> None:
 
 def test_marks_of_other_scripts_have_the_class_of_what_stands_for_them_here() -> None:
     assert [class_of(mark) for mark in "،؛؟۔।。"] == [class_of(mark) for mark in ",;?..."]
+
+
+def test_counts_by_hand() -> None:
+    references = (DATA / "hand-counted.txt").read_text().splitlines()
+    outputs = (DATA / "hand-counted-output.txt").read_text().splitlines()
+    # reference  Well,  we   know:  NASA  went -  really?!  Stop...
+    # output     Well   we,  know:  nasa  went.   Really?!  stop.
+    assert compare(references[0], outputs[0]) == Counts(
+        slots=7,
+        classes={
+            "COMMA": ClassCounts(correct=1, predicted=2, reference=3),  # know; we, know; Well, know, went
+            "PERIOD": ClassCounts(correct=1, predicted=2, reference=1),  # stop; went, stop; Stop
+            "QUESTION": ClassCounts(correct=1, predicted=1, reference=1),  # really
+        },
+        substitutions=1,  # went
+        insertions=1,  # we
+        deletions=1,  # Well
+        multiple=2,  # really?! Stop...
+        multiple_exact=1,  # really?!
+        boundaries=ClassCounts(correct=2, predicted=3, reference=2),  # really, stop; also went
+        cased_words=3,  # Well NASA Stop
+        cased_correct=1,  # Well
+        case_words=7,
+        case_correct=4,  # Well we know went
+        words=7,
+    )
+    # reference  One;  two,  three.
+    # output     One.  two   three
+    assert compare(references[1], outputs[1]) == Counts(
+        slots=3,
+        classes={"COMMA": ClassCounts(0, 0, 1), "PERIOD": ClassCounts(1, 1, 2), "QUESTION": ClassCounts()},
+        deletions=2,  # two three
+        boundaries=ClassCounts(correct=0, predicted=1, reference=1),  # `;` ends no sentence
+        cased_words=1, cased_correct=1, case_words=3, case_correct=3, words=3,
+    )  # fmt: skip
+
+
+def test_counts_of_joined_texts_are_the_sum() -> None:
+    one, other = ("Well, we know.", "Well we, know?"), ("One; two, three.", "One. two three")
+    joined = compare(f"{one[0]} {other[0]}", f"{one[1]} {other[1]}")
+    assert joined == compare(*one) + compare(*other)
+
+
+@pytest.mark.parametrize(
+    ("output", "changed", "inserted", "dropped"),
+    [
+        ("We know this now.", 0, 0, 0),
+        ("we, KNOW this: now", 0, 0, 0),  # marks and capitals are no words
+        ("We knew this now.", 1, 0, 0),
+        ("We know now.", 0, 0, 1),
+        ("We know this, right now.", 0, 1, 0),
+        ("They know all this", 1, 1, 1),
+        ("", 0, 0, 4),
+    ],
+)
+def test_changed_inserted_and_dropped_words_are_counted(output: str, changed: int, inserted: int, dropped: int) -> None:
+    counts = compare("We know this now.", output)
+    assert (counts.words_changed, counts.words_inserted, counts.words_dropped) == (changed, inserted, dropped)
+    assert counts.words == counts.slots == 4
+
+
+def test_the_slot_of_a_changed_word_counts_and_that_of_a_dropped_one_is_unmarked() -> None:
+    changed, dropped = compare("We know.", "We knew."), compare("We know.", "We")
+    assert changed.classes["PERIOD"] == ClassCounts(1, 1, 1)
+    assert dropped.classes["PERIOD"] == ClassCounts(0, 0, 1)
+    assert (dropped.deletions, dropped.cased_correct, dropped.case_words) == (1, 1, 1)
+
+
+def test_case_can_be_left_out_of_account() -> None:
+    counts = compare("We know NASA.", "we know nasa.", case=False)
+    assert (counts.case_words, counts.cased_words) == (0, 0)
+    assert counts.classes["PERIOD"].correct == 1
+
+
+def test_another_alphabet_scores_other_marks() -> None:
+    counts = compare("Well, we: know.", "well we know", alphabet=Alphabet(","))
+    assert sum(found.reference for found in counts.classes.values()) == 1
+
+
+@given(WORDS, WORDS)
+def test_a_text_against_itself_is_right_and_any_other_differs(reference: list[str], output: list[str]) -> None:
+    counts = compare(" ".join(reference), " ".join(output))
+    changes = counts.words_changed + counts.words_inserted + counts.words_dropped
+    assert counts.slots == counts.words == len(reference)
+    assert (changes == 0) == ([word.lower() for word in reference] == [word.lower() for word in output])
+    assert len(output) == len(reference) + counts.words_inserted - counts.words_dropped

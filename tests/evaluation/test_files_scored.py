@@ -15,11 +15,10 @@ from rich.console import Console
 
 from t5punct.decoding.inputs import DecodingConfig
 from t5punct.errors import ConfigError, InputError
-from t5punct.evaluation.counts import ClassCounts, Counts, Slot, count
+from t5punct.evaluation.counts import ClassCounts, Counts, Slot, compare, count
 from t5punct.evaluation.evaluate import Report, evaluate_file
 from t5punct.evaluation.references import read_references
 from t5punct.evaluation.score_table import as_json, report_table
-from t5punct.evaluation.text import compare
 from t5punct.model import Model
 from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.text.io.iwslt import TO_BE_LEFT_OUT, read_rows
@@ -120,7 +119,7 @@ def test_a_text_is_scored_line_by_line(tiny_model: Model) -> None:
     report = evaluate_file(DATA / "hand-counted.txt", system)
     # without marks and capitals
     assert system.heard == ["well", "we", "know", "nasa", "went", "really", "stop", "one", "two", "three"]
-    assert [counts.slots for counts in report.counts] == [7, 3]  # counted by hand in evaluation/test_text.py
+    assert [counts.slots for counts in report.counts] == [7, 3]  # counted by hand in evaluation/test_counts.py
     total = sum(report.counts, Counts())
     assert total.classes == {
         "COMMA": ClassCounts(1, 2, 4),

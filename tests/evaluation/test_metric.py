@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from t5punct.evaluation.counts import Counts
+from t5punct.evaluation.counts import Counts, compare
 from t5punct.evaluation.scores import scores_of
-from t5punct.evaluation.text import compare
 
 ROOT = Path(__file__).parents[2]
 LOADS = """

@@ -2,9 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from t5punct.evaluation.counts import Counts, Slot, count
+from t5punct.evaluation.counts import Counts, Slot, compare, count
 from t5punct.evaluation.scores import ClassScores, Scores, scores_of
-from t5punct.evaluation.text import compare
 
 DATA = Path(__file__).parents[1] / "data"
 
@@ -12,7 +11,7 @@ DATA = Path(__file__).parents[1] / "data"
 def test_every_score_by_hand() -> None:
     reference = (DATA / "hand-counted.txt").read_text().splitlines()[0]
     output = (DATA / "hand-counted-output.txt").read_text().splitlines()[0]
-    scores = scores_of(compare(reference, output))  # the counts are listed in test_text.py
+    scores = scores_of(compare(reference, output))  # the counts are listed in test_counts.py
     assert scores.per_class["COMMA"] == ClassScores(50.0, pytest.approx(100 / 3), 40.0, 3)  # F1 = 2 * 1 / (2 + 3)
     assert scores.per_class["PERIOD"] == ClassScores(50.0, 100.0, pytest.approx(200 / 3), 1)
     assert scores.per_class["QUESTION"] == ClassScores(100.0, 100.0, 100.0, 1)

@@ -13,9 +13,8 @@ from collections.abc import Sequence
 import datasets
 import evaluate
 
-from t5punct.evaluation.counts import Counts
+from t5punct.evaluation.counts import Counts, compare
 from t5punct.evaluation.scores import scores_of
-from t5punct.evaluation.text import compare
 
 _DESCRIPTION = "Precision, recall and F1 of COMMA, PERIOD and QUESTION by slot, with the count of changed words."
 _INPUTS = "predictions, references: punctuated texts in pairs; case=False ignores capitals."
