@@ -144,7 +144,7 @@ def find(source: str | Path | None, kind: str = "model", revision: str | None = 
     named = BUNDLED if source in (None, _ALIAS) else str(source)
     if source is None or (named in bundled_names() and not Path(source).is_dir()):
         source = bundled_folder(named)
-    return locate(source, kind, revision)
+    return locate(source, kind, revision, known=bundled_names() if kind == "model" else ())
 
 
 def load(

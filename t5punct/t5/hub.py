@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from ..errors import ModelError, OutputError, first_line
@@ -21,9 +22,10 @@ _SMALL_FILES, _BELOW = ["*.json", "*.yaml", "*.model", "*.txt", "README.md"], ["
 _WEIGHTS = ["*.safetensors", *ONNX_FILES.values()]
 
 
-def locate(source: str | Path, kind: str, revision: str | None = None) -> Path:
+def locate(source: str | Path, kind: str, revision: str | None = None, *, known: Sequence[str] = ()) -> Path:
     """Return the folder of a model, or of a tokenizer (`kind`), downloaded if `source` is a hub id.
 
+    `known`: other names that its user might have meant, for the error.
     Raises ModelError for something that looks like a path and is not a folder: a typo must not go to the network.
     """
     folder = Path(os.path.expanduser(source))  # noqa: PTH111  (pathlib's raises for an unknown ~user)
@@ -32,11 +34,15 @@ def locate(source: str | Path, kind: str, revision: str | None = None) -> Path:
             raise ModelError(f"revision {revision} of the folder {source}", expected="a hub id", fix="drop --revision")
         return folder
     if isinstance(source, str) and _HUB_ID.fullmatch(source) and not Path(folder.parts[0]).exists():
-        return _snapshot(source, kind, revision)
-    raise ModelError(f"no {kind} folder {source}", expected="a T5 folder or hub id", fix="check the name")
+        return _snapshot(source, kind, revision, known)
+    raise ModelError(f"no {kind} folder {source}", expected=_a_source(known), fix="check the name")
 
 
-def _snapshot(hub_id: str, kind: str, revision: str | None) -> Path:
+def _a_source(known: Sequence[str]) -> str:
+    return f"a T5 folder or hub id, or one of {', '.join(known)}" if known else "a T5 folder or hub id"
+
+
+def _snapshot(hub_id: str, kind: str, revision: str | None, known: Sequence[str]) -> Path:
     """Download all files at once, also those of the task and the tagger, which the hub's libraries do not know."""
     from huggingface_hub import snapshot_download
 
@@ -47,7 +53,7 @@ def _snapshot(hub_id: str, kind: str, revision: str | None) -> Path:
         named = f"{hub_id} in revision {revision}" if revision else hub_id
         raise ModelError(
             f"no {kind} {named} on the hub ({first_line(error)})",
-            expected="a T5 folder or hub id",
+            expected=_a_source(known),
             fix="check the name and the network",
         ) from error
 

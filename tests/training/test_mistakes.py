@@ -105,7 +105,7 @@ def test_a_mistake_in_training_is_one_line(config: TrainConfig, tiny_model: Mode
     wanted = [
         r"no data set in .*talks.txt; expected a folder made by `t5punct prepare`; prepare first",
         r".*bart holds a bart; expected a T5, mT5, umT5 or byT5, or an encoder such as a BERT; name another model",
-        r"no model folder .*nothing; expected a T5 folder or hub id; check the name",
+        r"no model folder .*nothing; expected a T5 folder or hub id, or one of base, .*; check the name",
         r"tokenizer .*bytes, which is not that of init_from .*model; expected .*; drop tokenizer: it is for random .*",
         r"revision v2 of the folder .*model; expected a hub id; drop --revision",
         r"output .*model is also init_from; expected a new or empty folder; choose another output",
