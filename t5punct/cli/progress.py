@@ -24,9 +24,9 @@ _SHOWN_WORDS = 20  # that are listed
 
 
 class Advance(Protocol):
-    """Told how much of the work is done, how many units were worked on and, where it is known later, the whole."""
+    """Told how much of the work is done, how many words were worked on and, where it is known later, the whole."""
 
-    def __call__(self, done: float, n_units: float, total: float | None = None) -> None: ...
+    def __call__(self, done: float, n_words: float, total: float | None = None) -> None: ...
 
 
 def is_shown() -> bool:
@@ -35,10 +35,10 @@ def is_shown() -> bool:
 
 
 @contextmanager
-def progress_bar(what: str, total: float | None, unit: str = "words") -> Iterator[Advance]:
+def progress_bar(what: str, total: float | None) -> Iterator[Advance]:
     """Give a function that is called with how far the work is.  Without a total, no time left is shown."""
     if not is_shown():
-        yield lambda done, n_units, total=None: None
+        yield lambda done, n_words, total=None: None
         return
     from rich.console import Console  # only where it is seen
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
@@ -52,9 +52,9 @@ def progress_bar(what: str, total: float | None, unit: str = "words") -> Iterato
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(what, total=total, speed="")
 
-        def advance(done: float, n_units: float, total: float | None = total) -> None:
+        def advance(done: float, n_words: float, total: float | None = total) -> None:
             seconds = bar.tasks[0].elapsed or 0.0
-            speed = f"{n_units:,.0f} {unit}, {n_units / seconds:,.0f}/s" if seconds else ""
+            speed = f"{n_words:,.0f} words, {n_words / seconds:,.0f}/s" if seconds else ""
             bar.update(task, completed=min(done, total) if total else done, total=total, speed=speed)
 
         yield advance

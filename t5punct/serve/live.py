@@ -142,9 +142,7 @@ class LiveStream:
 
     async def _send(self, event: dict[str, Any]) -> None:
         text = json.dumps(event, ensure_ascii=False)
-        text = (
-            text if text == readable(text) else json.dumps(event)
-        )  # half a character has a name in json alone
+        text = text if text == readable(text) else json.dumps(event)  # half a character has a name in json alone
         await asyncio.wait_for(self._socket.send_text(text), self._idle_s)
 
 

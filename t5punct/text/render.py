@@ -67,7 +67,6 @@ class Decision:
     case: Case
     label_confidence: float
     case_confidence: float
-    n_votes: int = 1
     alternatives: tuple[Alternative, ...] = ()  # if they are asked for; the most probable first
     disfluent: bool = False  # whether a careful editor leaves the word out
     opening: str | None = None  # the mark before the word, `¿`, `¡` or none; None: the model knows none, and it stays

@@ -78,20 +78,19 @@ def read_line(
     markup: re.Pattern[str] | None = None,
     dashes: bool = False,
     labels: bool = True,
-    goes_on: bool = False,
 ) -> Iterator[Item]:
     """Yield the items of one line.
 
     `markup`: the pattern of tags, as in markup.py; `dashes`: whether a dash that opens the line is another speaker, as
-    in subtitles; `labels`: whether speaker labels are looked for; `goes_on`: whether the line was begun before.
+    in subtitles; `labels`: whether speaker labels are looked for.
     """
     seen = remove_tags(line, markup) if markup is not None and markup.search(line) else None
     text, cut = (line, int) if seen is None else (seen.text, seen.cut)  # labels are looked for without tags
-    label = not goes_on and ((labels and _LABEL.match(text)) or (dashes and _DASH.match(text)))
+    label = (labels and _LABEL.match(text)) or (dashes and _DASH.match(text))
     begin = cut(label.end()) if label else 0
     if label:
         yield _kept(line[:begin], label[0], Role.SPEAKER, cue)
-    opens_line = not label and not goes_on
+    opens_line = not label
     for match in _DIRECTION.finditer(text, label.end() if label else 0):
         start, stop = cut(match.start()), cut(match.end())
         yield from _words(line[begin:start], alphabet, cue, markup, opens_line)

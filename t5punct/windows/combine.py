@@ -53,7 +53,7 @@ def decide(votes: Sequence[Vote], config: CombineConfig) -> Decision:
     label, confidence = _label(labels, weights, config.threshold if config.method == "vote" else None)
     case = _mean(cases, weights)
     opening = _opening(votes, weights)
-    return Decision(label, Case(case.best), confidence, case.probability(case.best), len(votes), opening=opening)
+    return Decision(label, Case(case.best), confidence, case.probability(case.best), opening=opening)
 
 
 def rank_runners_up(

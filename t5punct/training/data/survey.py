@@ -71,7 +71,6 @@ class Survey:
     n_words: array[int]  # pieces between white space, of each document that is not empty
     n_empty: int = 0
     sample: Sample = field(default_factory=Sample)
-    n_files: int = 0
     left_out: tuple[str, ...] = ()  # files of a folder that are not read, as endings and counts, and why
     is_stream: bool = False
 
@@ -95,4 +94,4 @@ def _survey_sources(
             continue
         n_words.append(len(document.text.split()))
         sample = sample.and_of(document)
-    return Survey(n_words, n_empty, sample, len(corpus_sources.files), corpus_sources.left_out, corpus.streaming)
+    return Survey(n_words, n_empty, sample, corpus_sources.left_out, corpus.streaming)

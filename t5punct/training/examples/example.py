@@ -30,6 +30,7 @@ from ..teacher.labels import Labels, Taught
 from .disfluencies import add_disfluencies, label_natural_disfluencies
 from .noise import Written, add_noise
 
+_COUNTED_EXAMPLES = 4000  # to estimate how often slots have no mark
 IGNORED = -100  # target positions that the loss leaves out
 _SILENCE_KNOWN = 0.5  # how often a question shows the silence after its last word
 
@@ -133,10 +134,10 @@ class ChunkExamples(Dataset[Example]):
         """Return the chunks of some examples, as text before errors and disfluencies."""
         return list(self.rows[[self._chunks[index] for index in indices]]["source"])
 
-    def unmarked_odds(self, n_examples: int = 4000) -> float:
+    def unmarked_odds(self) -> float:
         """Estimate how many times higher the odds of no mark are in the data than in its questions."""
         n_slots = n_unmarked = n_asked = n_asked_unmarked = 0
-        for index in self._chunks[:: max(1, len(self) // n_examples)]:
+        for index in self._chunks[:: max(1, len(self) // _COUNTED_EXAMPLES)]:
             words = self._words(self.rows[index])
             question = self._question(words, self.rows[index]["style"], random.Random(f"odds {index}"))
             n_slots, n_asked = n_slots + len(words), n_asked + 1
