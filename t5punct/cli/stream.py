@@ -82,8 +82,8 @@ class LiveOptions(StreamOptions):
         """Return how words are written."""
         return RenderConfig(case=not self.no_case, keep_marks=self.keep_marks, disfluencies=self.disfluencies)
 
-    def asked_of_a_service(self) -> dict[str, object]:
-        """Return what differs from the defaults, as fields of a request.
+    def service_fields(self) -> dict[str, object]:
+        """Return what differs from the defaults, as the fields of a service's request.
 
         Raises ConfigError for what a service decides for all its clients.
         """
@@ -190,7 +190,7 @@ def _at(server: str, options: LiveOptions, printer: _Printer, provisional: bool)
     from ..serve.client import RemoteStream, stream_address
     from ..serve.messages import flush_message, words_message
 
-    asked = {**options.asked_of_a_service(), **({"provisional": True} if provisional else {})}
+    asked = {**options.service_fields(), **({"provisional": True} if provisional else {})}
     token = os.environ.get("T5PUNCT_TOKEN")
     with RemoteStream(stream_address(server, asked), printer.put, token) as remote:
         yield lambda words: remote.say(words_message(words) if words else flush_message())

@@ -23,7 +23,7 @@ from .chunks import Chunk
 from .corpora import plan_pieces
 from .corpus import CorpusConfig
 from .folder import REPORT
-from .survey import FEWEST_MARKS, Odd, Survey
+from .survey import FEWEST_MARKS, OddDocuments, Survey
 
 _COUNTED_WORDS = 500_000  # of the training chunks, which are shuffled
 _EXAMPLES = 3  # of each style
@@ -148,11 +148,11 @@ def iter_warnings(corpora: Iterable[CorpusConfig], surveys: Iterable[Survey], *,
             yield _odd(corpus, survey, sample.shouted, f"nothing but capitals; expected text with its own case; {fix}")
 
 
-def _is_worth_saying(odd: Odd, survey: Survey) -> bool:
+def _is_worth_saying(odd: OddDocuments, survey: Survey) -> bool:
     return odd.n_documents > _FEW_DOCUMENTS * len(survey.n_words)
 
 
-def _odd(corpus: CorpusConfig, survey: Survey, odd: Odd, what: str) -> str:
+def _odd(corpus: CorpusConfig, survey: Survey, odd: OddDocuments, what: str) -> str:
     named = ", ".join([*(Path(source).name for source in odd.sources), *["..."] * (odd.n_documents > len(odd.sources))])
     return f"{corpus.title}: {odd.n_documents:,} of {len(survey.n_words):,} documents ({named}) have {what}"
 

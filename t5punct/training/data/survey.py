@@ -27,15 +27,15 @@ _NAMED = 3  # files, at most
 
 
 @dataclass(frozen=True)
-class Odd:
+class OddDocuments:
     """Documents that are not as they should be: how many, and the first files that hold them."""
 
     n_documents: int = 0
     sources: tuple[str, ...] = ()
 
-    def and_of(self, document: Document) -> Odd:
+    def including(self, document: Document) -> OddDocuments:
         known = document.source in self.sources or len(self.sources) == _NAMED
-        return Odd(self.n_documents + 1, self.sources if known else (*self.sources, document.source))
+        return OddDocuments(self.n_documents + 1, self.sources if known else (*self.sources, document.source))
 
 
 @dataclass(frozen=True)
@@ -45,21 +45,22 @@ class Sample:
     n_words: int = 0
     n_marks: int = 0
     n_with_capitals: int = 0  # documents with any, as far as they were sampled
-    unmarked: Odd = field(default_factory=Odd)  # with hardly a mark
-    shouted: Odd = field(default_factory=Odd)  # in capitals throughout, as some subtitles are
+    unmarked: OddDocuments = field(default_factory=OddDocuments)  # with hardly a mark
+    shouted: OddDocuments = field(default_factory=OddDocuments)  # in capitals throughout, as some subtitles are
     n_unspaced: int = 0  # documents without spaces between words
 
-    def and_of(self, document: Document) -> Sample:
+    def including(self, document: Document) -> Sample:
         text = document.text[:_SAMPLED_CHARACTERS]
         n_words, n_marks = len(text.split()), len(_MARK.findall(text))
-        judged = n_words >= _JUDGED_WORDS
+        is_judged = n_words >= _JUDGED_WORDS
+        is_unmarked, is_shouted = is_judged and n_marks < FEWEST_MARKS * n_words, is_judged and text.isupper()
         return replace(
             self,
             n_words=self.n_words + n_words,
             n_marks=self.n_marks + n_marks,
             n_with_capitals=self.n_with_capitals + (text != text.lower()),
-            unmarked=self.unmarked.and_of(document) if judged and n_marks < FEWEST_MARKS * n_words else self.unmarked,
-            shouted=self.shouted.and_of(document) if judged and text.isupper() else self.shouted,
+            unmarked=self.unmarked.including(document) if is_unmarked else self.unmarked,
+            shouted=self.shouted.including(document) if is_shouted else self.shouted,
             n_unspaced=self.n_unspaced + is_unspaced(text),
         )
 
@@ -93,5 +94,5 @@ def _survey_sources(
             n_empty += 1
             continue
         n_words.append(len(document.text.split()))
-        sample = sample.and_of(document)
+        sample = sample.including(document)
     return Survey(n_words, n_empty, sample, corpus_sources.left_out, corpus.streaming)
