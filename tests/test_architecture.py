@@ -129,8 +129,10 @@ def functions(sources: dict[str, str]) -> dict[str, int]:
 
 def length_faults(sources: dict[str, str]) -> list[str]:
     long_files = [path for path, source in sources.items() if len(source.splitlines()) > 400]
+    n_modules = Counter(str(Path(path).parent) for path in sources if Path(path).name != "__init__.py")
+    full_folders = [folder for folder, n in n_modules.items() if n > 14]
     lengths = functions(sources)
-    faults = long_files + [name for name, length in lengths.items() if length > 60]
+    faults = long_files + full_folders + [name for name, length in lengths.items() if length > 60]
     if statistics.quantiles(lengths.values(), n=10)[-1] > 45:
         faults.append("p90 of functions")
     if statistics.median(lengths.values()) > 12:
@@ -267,6 +269,13 @@ def test_a_heavy_package_loaded_by_a_light_module_is_found(tmp_path: Path) -> No
 
 def test_files_and_functions_are_short() -> None:
     assert length_faults(SOURCES) == []
+
+
+def test_a_full_folder_is_found() -> None:
+    modules = {f"t5punct/new/part{n}.py": "" for n in range(15)}
+    assert length_faults(SOURCES | modules) == ["t5punct/new"]
+    del modules["t5punct/new/part0.py"]
+    assert length_faults(SOURCES | modules) == []
 
 
 def test_a_long_file_and_a_long_function_are_found() -> None:

@@ -9,7 +9,6 @@ cached_decoder  the decoder's passes, with what is settled kept, and logits of a
 pooling         decoder and tagger decide together
 tagging         the tagger alone
 paired_marks    opening marks with the ends that they ask for
-kv_cache        the delayed encoder word by word
 generate        free generation
 align           its text, projected onto the words
 classify        questions about one slot

@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ..decoding.kv_cache import ColumnEncoder, Memory, Tokens
 from ..decoding.tagging import TagDecoder
 from ..punctuator import Punctuator
 from ..windows.votes import Vote
 from .deciding import Look
+from .kv_cache import ColumnEncoder, Memory, Tokens
 from .state import StreamState
 
 

@@ -20,7 +20,7 @@ from ..t5.task import PAUSES
 from ..text.words import Word
 
 if TYPE_CHECKING:
-    from ..decoding.kv_cache import Memory
+    from .kv_cache import Memory
 
 
 @dataclass(frozen=True, slots=True)

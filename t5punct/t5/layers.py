@@ -9,7 +9,7 @@ In: an encoder of transformers.  Out: an `EncoderLayers`: embed, layer by layer 
         hidden = layer.feed(layer.absorb(hidden, attended))
     states = layers.finish(hidden)
 
-What runs over it decides which token sees which: whole windows (`encoding`), or a delay (`delay`, `decoding/kv_cache`).
+What runs over it decides which token sees which: whole windows (`encoding`) or a delay (`delay`, `streaming/kv_cache`).
 The weights are those of the modules of transformers, which are called one by one; so are their dropouts, in training.
 """
 

@@ -16,14 +16,14 @@ from tiny import TINY_SHAPE
 from tiny_encoders import save_tiny_encoder
 
 from t5punct import model as models
-from t5punct.decoding import kv_cache as column_module
 from t5punct.decoding.inputs import DecodingConfig
-from t5punct.decoding.kv_cache import ColumnEncoder, Memory, keys_in_sight
 from t5punct.decoding.precision import with_precision
 from t5punct.errors import ConfigError, InputError
 from t5punct.model import Model
 from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.streaming import Committed, StreamConfig, StreamingPunctuator, Streams, StreamState, TimedWord
+from t5punct.streaming import kv_cache as column_module
+from t5punct.streaming.kv_cache import ColumnEncoder, Memory, keys_in_sight
 from t5punct.t5.delay import Delay, delayed_states, token_words
 from t5punct.t5.layers import blocks_of
 from t5punct.t5.tagger import Tagger
