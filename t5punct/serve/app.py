@@ -140,7 +140,7 @@ async def _read(request: Request) -> tuple[Body, dict[str, Any]]:
         elif isinstance(text, str):
             body = Body(text.encode(errors="surrogatepass"))
         else:
-            raise HTTPException(HTTPStatus.UNPROCESSABLE_ENTITY, "a form without a file or a text")
+            raise FieldError("a form without a file or a text", expected="one of them", fix="add file or text")
     return body, values
 
 
@@ -173,7 +173,9 @@ def _refusal(error: BaseException) -> Response:
 async def _answer_http_error(request: Request, error: Exception) -> Response:
     if not isinstance(error, HTTPException):
         raise error
-    return JSONResponse(error_body(str(error.detail)), error.status_code, error.headers)
+    found = f"{request.method} {request.url.path}: {error.detail}"
+    body = error_body(found, "a request that /openapi.json describes", "see there")
+    return JSONResponse(body, error.status_code, error.headers)
 
 
 def _add_streams(app: FastAPI, service: Service) -> None:

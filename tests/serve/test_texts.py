@@ -103,6 +103,14 @@ def test_what_is_wrong_is_said(served: TestClient, query: str, body: bytes, stat
     assert "Traceback" not in answer.text
 
 
+def test_what_nobody_serves_is_said_as_well(served: TestClient) -> None:
+    form = served.post("/v1/punctuate", files={"to": (None, "text")})
+    answers = [served.get("/v1/nothing"), served.get("/v1/punctuate"), form]
+    assert [answer.status_code for answer in answers] == [404, 405, 422]
+    for answer in answers:
+        assert answer.json()["error"].keys() == {"found", "expected", "fix"}
+
+
 def test_a_body_without_a_length_is_cut_off(served: TestClient) -> None:
     answer = served.post("/v1/punctuate", content=(b"so " for _ in range(2_000)))
     assert answer.status_code == 413
