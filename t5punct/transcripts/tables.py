@@ -138,7 +138,8 @@ def _columns(rows: Sequence[Sequence[str]]) -> _Columns:
         is_segment = _TEXT_COLUMN in names
         text = place[_TEXT_COLUMN if is_segment else next(name for name in _WORD_COLUMNS if name in names)]
         return _Columns(text, place.get("start"), place.get("end"), 1 if is_segment else _MS, is_segment, True)
-    n_columns = max(map(len, rows), default=1)
+    # rows of marks do not count here either
+    n_columns = max((len(row) for row in rows if not any(map(_is_marks, row))), default=1)
     with_text = [number for number in range(n_columns) if not _are_numbers(row[number : number + 1] for row in rows)]
     said = [_bare(row[0]) for row in rows if not _is_marks(row[0])]
     is_of_times = n_columns == 1 and bool(said) and all(map(_CLOCK.fullmatch, said[1:] or said))

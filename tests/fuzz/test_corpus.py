@@ -13,6 +13,7 @@ from t5punct.transcripts.items import Kept
 CORPUS = sorted((Path(__file__).parent / "corpus").iterdir())
 REFUSED = {
     "04-nested.json",
+    "13-marks-with-times.tsv",
     "13-numbers-and-marks.tsv",
     "13-numbers-with-marks.tsv",
     "13-time-and-mark.tsv",
