@@ -173,8 +173,8 @@ def _refusal(error: BaseException) -> Response:
 async def _answer_http_error(request: Request, error: Exception) -> Response:
     if not isinstance(error, HTTPException):
         raise error
-    found = f"{request.method} {request.url.path}: {error.detail}"
-    body = error_body(found, "a request that /openapi.json describes", "see there")
+    what = f"{request.method} {request.url.path}: {error.detail}"
+    body = error_body(what, "a request that /openapi.json describes", "see there")
     return JSONResponse(body, error.status_code, error.headers)
 
 

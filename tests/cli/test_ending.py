@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import array
 import fcntl
+import importlib
 import os
 import signal
 import subprocess
@@ -15,7 +16,6 @@ from pathlib import Path
 
 import pytest
 
-from t5punct import config
 from t5punct import model as models
 from t5punct.cli import main
 from t5punct.cli.process import ending_in_order
@@ -106,10 +106,12 @@ def test_a_terminated_export_leaves_no_folder(
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
 
 
-@pytest.mark.parametrize("command", ["tune", "report"])
-def test_others_that_write_end_in_order_too(command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("command", "module"), [("tune", "t5punct.cli.tune"), ("report", "t5punct.cli.train")])
+def test_others_that_write_end_in_order_too(
+    command: str, module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Each of them reads settings, and is told to end there."""
-    monkeypatch.setattr(config, "load", lambda *_, **__: os.kill(os.getpid(), signal.SIGTERM))
+    monkeypatch.setattr(importlib.import_module(module), "load", lambda *_, **__: os.kill(os.getpid(), signal.SIGTERM))
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "train.yaml").write_text("output: run\ninit_from: bundled\ndata: {path: prepared}\n")
     (tmp_path / "talk.txt").write_text("We know. Do you?\n")
