@@ -29,7 +29,6 @@ from ..t5.delay import PREFIX, Delay
 from ..t5.layers import EncoderLayer, attend, encoder_layers
 
 Word = Sequence[int]  # the tokens of one word
-_SPARE_TOKENS = 16  # so many old keys are dropped together: with each word it would cost more than they do
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +48,12 @@ class Tokens:
     def part(self, chosen: slice) -> Tokens:
         return Tokens(self.rows[chosen], self.words[chosen], self.positions[chosen])
 
-    def then(self, more: Tokens) -> Tokens:
-        return Tokens(torch.cat([self.rows, more.rows]), self.words + more.words, self.positions + more.positions)
+    def then(self, *more: Tokens) -> Tokens:
+        return Tokens(
+            torch.cat([self.rows, *(part.rows for part in more)]),
+            sum((part.words for part in more), self.words),
+            sum((part.positions for part in more), self.positions),
+        )
 
     def with_rows(self, rows: torch.Tensor) -> Tokens:
         """Return other rows of the same tokens."""
@@ -165,29 +168,41 @@ class ColumnEncoder:
         for index, layer in enumerate(self._stack.layers):
             known = [memory.layers[index] for memory in memories]
             bounds = [memory.n_words - 1 - self._below[index + 1] for memory in memories]  # of words with all in sight
-            keyed = _add_inputs(layer, known, incoming)
+            keyed = self._add_inputs(layer, known, incoming)
             parts = [_split(memory.waiting, len(memory.waiting) if whole else _count(memory.waiting, bound))
                      for memory, bound in zip(keyed, bounds, strict=True)]  # fmt: skip
             incoming = self._states(index, keyed, [ready for ready, _ in parts])
-            for held, memory, (_, waiting), bound in zip(layers, keyed, parts, bounds, strict=True):
-                held.append(LayerMemory(*self._without_old_keys(memory, bound), waiting))
+            for held, memory, (_, waiting) in zip(layers, keyed, parts, strict=True):
+                held.append(LayerMemory(memory.keys, memory.values, waiting))
         finals = [tokens.with_rows(self._stack.finish(tokens.rows)) for tokens in map(_word_ends, incoming)]
         return [
             replace(memory, layers=tuple(held), final=memory.final.part(slice(-1, None)).then(final))
             for memory, held, final in zip(memories, layers, finals, strict=True)
         ]
 
-    def _without_old_keys(self, layer: LayerMemory, done: int) -> tuple[Tokens, torch.Tensor]:
-        """Keys and values without those that no later query sees, if they are many; word `done` was the last query."""
-        start = _count(layer.keys, done - self.delay.left_words)
-        if start - self.n_prefix < _SPARE_TOKENS:
-            return layer.keys, layer.values
-        return self._behind_prefix(layer.keys, layer.values, slice(start, None))
+    def _add_inputs(
+        self, layer: EncoderLayer, known: Sequence[LayerMemory], incoming: Sequence[Tokens]
+    ) -> list[LayerMemory]:
+        """What a layer remembers of streams, with keys and values of new inputs, which wait behind those that do."""
+        rows = torch.cat([tokens.rows for tokens in incoming])
+        if not len(rows):
+            return list(known)
+        sizes, read = [len(tokens) for tokens in incoming], layer.read(rows)
+        keys, values = layer.keys(read).split_with_sizes(sizes), layer.values(read).split_with_sizes(sizes)
+        return [
+            self._add_to(memory, tokens, key, value) if len(tokens) else memory
+            for memory, tokens, key, value in zip(known, incoming, keys, values, strict=True)
+        ]
 
-    def _behind_prefix(self, keys: Tokens, values: torch.Tensor, part: slice) -> tuple[Tokens, torch.Tensor]:
-        """The keys and values of the prefix, and those of a part behind it."""
-        prefix = slice(self.n_prefix)
-        return keys.part(prefix).then(keys.part(part)), torch.cat([values[prefix], values[part]])
+    def _add_to(self, memory: LayerMemory, inputs: Tokens, keys: torch.Tensor, values: torch.Tensor) -> LayerMemory:
+        """One layer of one stream with new inputs, without the keys that no input sees any more."""
+        waiting, prefix = memory.waiting.then(inputs), slice(self.n_prefix)
+        seen = slice(_count(memory.keys, waiting.words[0] - self.delay.left_words - 1), None)
+        return LayerMemory(
+            memory.keys.part(prefix).then(memory.keys.part(seen), inputs.with_rows(keys)),
+            torch.cat([memory.values[prefix], memory.values[seen], values]),
+            waiting,
+        )
 
     def _states(self, index: int, layers: Sequence[LayerMemory], ready: Sequence[Tokens]) -> list[Tokens]:
         """What a layer makes of the inputs whose time has come."""
@@ -222,7 +237,10 @@ class ColumnEncoder:
         """Attention of the tokens of one word, all of which see the same keys."""
         layer = self._stack.layers[index]
         part = keys_in_sight(memory.keys.words, word, self._look_aheads[index], self.delay.left_words)
-        seen, values = self._behind_prefix(memory.keys, memory.values, part)
+        seen, values = memory.keys.part(slice(part.stop)), memory.values[: part.stop]
+        if part.start > self.n_prefix:
+            prefix, rest = slice(self.n_prefix), slice(part.start, None)
+            seen, values = seen.part(prefix).then(seen.part(rest)), torch.cat([values[prefix], values[rest]])
         key_places, places = (torch.tensor(at, device=queries.device) for at in (seen.positions, positions))
         distances = (key_places - places[:, None]).clamp_(-self._farthest, self._farthest)
         query, key, value = (
@@ -243,21 +261,6 @@ def keys_in_sight(key_words: Sequence[int], word: int, look_ahead: int, left_wor
     The same as `t5.delay.keys_in_sight` says of whole texts.
     """
     return slice(bisect_left(key_words, max(0, word - left_words)), bisect_right(key_words, word + look_ahead))
-
-
-def _add_inputs(layer: EncoderLayer, known: Sequence[LayerMemory], incoming: Sequence[Tokens]) -> list[LayerMemory]:
-    """What a layer remembers of streams, with keys and values of new inputs, which wait behind those that do."""
-    rows = torch.cat([tokens.rows for tokens in incoming])
-    if not len(rows):
-        return list(known)
-    sizes, read = [len(tokens) for tokens in incoming], layer.read(rows)
-    keys, values = layer.keys(read).split_with_sizes(sizes), layer.values(read).split_with_sizes(sizes)
-    return [
-        LayerMemory(
-            memory.keys.then(tokens.with_rows(key)), torch.cat([memory.values, value]), memory.waiting.then(tokens)
-        )
-        for memory, tokens, key, value in zip(known, incoming, keys, values, strict=True)
-    ]
 
 
 def _count(tokens: Tokens, last_word: int) -> int:
