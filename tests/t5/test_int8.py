@@ -31,7 +31,16 @@ from t5punct.t5 import int8 as int8_module
 from t5punct.t5.folder import FLOAT_FILE, INT8_FILE
 from t5punct.t5.inference.network import read_network
 from t5punct.t5.int8 import Int8Rows
-from t5punct.t5.int8_linear import Int8Linear, RoundedRows, fitting_rows, in_int8, largest_weight, share_rounding
+from t5punct.t5.int8_linear import (
+    Int8Linear,
+    RoundedRows,
+    factor,
+    fitting_rows,
+    in_int8,
+    largest_weight,
+    multiply,
+    share_rounding,
+)
 from t5punct.windows.votes import Vote
 
 
@@ -128,6 +137,11 @@ def test_the_command_writes_rows(wide_model: Model, tmp_path: Path, invoke: Invo
     assert all(torch.equal(ours[name], theirs[name]) for name in theirs)
 
 
+def integers_of(layer: Int8Linear) -> torch.Tensor:
+    """The weights of a layer, whatever they are packed into."""
+    return multiply(torch.eye(layer.n_in, dtype=torch.int8), layer.weight, layer.n_out).T
+
+
 def test_rows_on_disk_are_multiplied_as_they_are(wide_model: Model, tmp_path: Path) -> None:
     """What is in int8 on disk is the same model in int8 as one that was in float32 in between."""
     models.save(wide_model, tmp_path, int8=True)
@@ -139,7 +153,7 @@ def test_rows_on_disk_are_multiplied_as_they_are(wide_model: Model, tmp_path: Pa
     assert len(layers) == 12 and not any(isinstance(layer, torch.nn.Linear) for layer in encoder.modules())
     for name, layer in layers.items():
         rounded = wanted.network.encoder.get_submodule(name)
-        assert torch.equal(layer.weight, rounded.weight), name
+        assert torch.equal(integers_of(layer), integers_of(rounded)), name
         assert torch.allclose(layer.scales, rounded.scales, rtol=1e-6), name
     ids = torch.tensor([[5, 6, 7, 8, 9, 1]])
     states = [model.encode(ids, torch.ones_like(ids)) for model in (direct, wanted)]
@@ -285,11 +299,46 @@ def test_it_needs_a_cpu_and_no_other_precision(tagged_model: Model) -> None:
         with_precision(with_precision(tagged_model, "bf16"), "int8")
 
 
+needs_avx2 = pytest.mark.skipif(
+    not torch.cpu._is_avx2_supported(), reason="oneDNN multiplies int8 on x86 processors with AVX2"
+)
+
+
+@pytest.fixture
+def no_vnni(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A processor with AVX2 at most."""
+    monkeypatch.setattr(torch.cpu, "_is_vnni_supported", lambda: False)
+
+
+@needs_avx2
+@pytest.mark.usefixtures("no_vnni")
+def test_without_vnni_onednn_multiplies_since_torch_has_a_plain_loop() -> None:
+    assert factor(torch.ones(24, 16, dtype=torch.int8)).is_mkldnn
+
+
+@needs_avx2
+@given(st.integers(0, 40), st.integers(1, 300), st.integers(1, 40), st.integers(0, 2**31))
+def test_what_onednn_packs_gives_the_sums_of_integers(n_tokens: int, n_in: int, n_out: int, seed: int) -> None:
+    generator, largest = torch.Generator().manual_seed(seed), 63
+    weight = torch.randint(-largest, largest + 1, (n_out, n_in), generator=generator, dtype=torch.int8)
+    rows = torch.randint(-127, 128, (n_tokens, n_in), generator=generator, dtype=torch.int8)
+    wanted = (rows.double() @ weight.double().T).float()
+    with pytest.MonkeyPatch.context() as processor:
+        for has_vnni in (False, True):
+            processor.setattr(torch.cpu, "_is_vnni_supported", lambda has_vnni=has_vnni: has_vnni)
+            packed = factor(weight)
+            assert packed.is_mkldnn is not has_vnni
+            assert torch.equal(multiply(rows, packed, n_out), wanted)
+
+
+@needs_avx2
+@pytest.mark.parametrize("has_vnni", [False, True])
 @pytest.mark.parametrize("instructions", ["AVX2", "AVX512_CORE"])
-def test_sums_are_exact_without_vnni_too(instructions: str) -> None:
+def test_sums_are_exact_whatever_onednn_uses(instructions: str, has_vnni: bool) -> None:
     """oneDNN is asked to do without, in a process of its own, as it looks once."""
     code = (
-        "import torch; from t5punct.t5.int8_linear import Int8Linear, fitting_rows, largest_weight; "
+        f"import torch; torch.cpu._is_vnni_supported = lambda: {has_vnni}; "
+        "from t5punct.t5.int8_linear import Int8Linear, fitting_rows, largest_weight; "
         "layer = Int8Linear(fitting_rows(torch.full((64, 512), float(largest_weight()))), None); "
         "print(int(layer(torch.full((9, 512), 127.0)).unique()) == 127 * 512 * largest_weight())"
     )
