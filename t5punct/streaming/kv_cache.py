@@ -11,7 +11,7 @@ that the layer looks ahead to have come.  With look-aheads of 0, 1 and 1 words, 
     layer 1  w w w w W        W is computed now, w is remembered, - has to wait
 
 Keys and values are kept as far as the layer sees to the left, those of the prefix always.  What looks at one token
-alone, most of the work, runs on the columns of all streams end to end; attention runs stream by stream.
+alone, most of the work, runs on the columns of all streams end to end; attention runs on words that see as many keys.
 """
 
 from __future__ import annotations
@@ -29,6 +29,8 @@ from ..t5.delay import PREFIX, Delay
 from ..t5.layers import EncoderLayer, attend, encoder_layers
 
 Word = Sequence[int]  # the tokens of one word
+
+_SPARE_ROWS = 32  # of keys that are copied: about twenty words, after which they are copied again
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +62,70 @@ class Tokens:
         return Tokens(rows, self.words, self.positions)
 
 
+class _Room:
+    """Rows of keys, with room for more behind them, which the `Keys` of one history share."""
+
+    def __init__(self, rows: torch.Tensor, n_spare: int = _SPARE_ROWS) -> None:
+        self.rows = rows.new_empty(len(rows) + n_spare, rows.shape[1])
+        self.rows[: len(rows)] = rows
+        self.n_taken = len(rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """Keys and values of tokens of one stream in one layer: a value, which grows without being copied each time.
+
+    rows: (n_keys, 2 * n_heads * d_kv), where the room has them; words, positions: as `Tokens` has them.
+    """
+
+    room: _Room
+    start: int
+    words: tuple[int, ...]
+    positions: tuple[int, ...]
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    @property
+    def rows(self) -> torch.Tensor:
+        return self.room.rows[self.start : self.start + len(self)]
+
+    def part(self, start: int, stop: int | None = None) -> Keys:
+        return Keys(self.room, self.start + start, self.words[start:stop], self.positions[start:stop])
+
+    def then(self, tokens: Tokens, rows: torch.Tensor) -> Keys:
+        """Return these, and behind them the keys and values of more tokens."""
+        words, positions = self.words + tokens.words, self.positions + tokens.positions
+        stop, room = self.start + len(self), self.room
+        if room.n_taken != stop or stop + len(rows) > len(room.rows):  # others have taken it, or it is full
+            return Keys(_Room(torch.cat([self.rows, rows])), 0, words, positions)
+        room.rows[stop : stop + len(rows)] = rows
+        room.n_taken += len(rows)
+        return Keys(room, self.start, words, positions)
+
+
 @dataclass(frozen=True, slots=True)
 class LayerMemory:
-    """One layer of one stream: `keys` with their values (n_keys, n_heads * d_kv), and inputs that wait for words."""
+    """One layer of one stream: keys and values, but for those of the prefix, and inputs that wait for words."""
 
-    keys: Tokens
-    values: torch.Tensor
+    keys: Keys
     waiting: Tokens
+
+
+@dataclass(frozen=True, slots=True)
+class _Sight:
+    """Tokens of one word, which are ready, and what they see beside the prefix.
+
+    rows: their places among all that are ready; positions: their own.
+    """
+
+    rows: range
+    positions: tuple[int, ...]
+    keys: Keys
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.rows), len(self.keys)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +164,7 @@ class ColumnEncoder:
         self._farthest = self._stack.farthest  # tokens; from there on all are equally far
         with torch.inference_mode():
             self._biases = self._stack.biases() if self._stack.biases else []
+        self._prefix_keys: list[torch.Tensor] = []  # and values, layer by layer; none until the prefix is read
         self._start: Memory | None = None
         self._owner = (encoder, delay, self._prefix)
 
@@ -130,12 +190,14 @@ class ColumnEncoder:
         """Return the memory of a stream that has heard so many words, of so many tokens, and remembers none of them."""
         if self._start is None:
             nothing, first = self._tokens([], [], []), self._stack.layers[0]
-            keys = nothing.with_rows(first.keys(first.read(nothing.rows)))
-            layers = (LayerMemory(keys, keys.rows, nothing),) * len(self._look_aheads)
-            blank = Memory(layers, 0, 0, nothing, self._owner)
+            no_room = _Room(_keys_and_values(first, first.read(nothing.rows)), n_spare=0)  # streams share none
+            no_keys = Keys(no_room, 0, (), ())
+            blank = Memory((LayerMemory(no_keys, nothing),) * len(self._look_aheads), 0, 0, nothing, self._owner)
             prefix = self._tokens(self._prefix, [PREFIX] * self.n_prefix, range(self.n_prefix))
-            (start,) = self._read_columns([blank], [prefix], whole=False) if self._prefix else [blank]
-            self._start = replace(start, n_tokens=self.n_prefix)
+            if self._prefix:
+                (read,) = self._read_columns([blank], [prefix], whole=False)
+                self._prefix_keys = [layer.keys.rows for layer in read.layers]
+            self._start = replace(blank, n_tokens=self.n_prefix)
         return replace(self._start, n_words=n_words, n_tokens=self.n_prefix + n_tokens)
 
     @torch.inference_mode()
@@ -156,7 +218,7 @@ class ColumnEncoder:
         nothing = self._tokens([], [], [])
         ended = self._read_columns(memories, [nothing] * len(memories), whole=True)
         return [
-            stream_end.final.part(slice(_count(stream_end.final, memory.n_words - 1 - self.delay.words), None))
+            stream_end.final.part(slice(_count(stream_end.final.words, memory.n_words - 1 - self.delay.words), None))
             for stream_end, memory in zip(ended, memories, strict=True)
         ]
 
@@ -169,11 +231,11 @@ class ColumnEncoder:
             known = [memory.layers[index] for memory in memories]
             bounds = [memory.n_words - 1 - self._below[index + 1] for memory in memories]  # of words with all in sight
             keyed = self._add_inputs(layer, known, incoming)
-            parts = [_split(memory.waiting, len(memory.waiting) if whole else _count(memory.waiting, bound))
+            parts = [_split(memory.waiting, len(memory.waiting) if whole else _count(memory.waiting.words, bound))
                      for memory, bound in zip(keyed, bounds, strict=True)]  # fmt: skip
             incoming = self._states(index, keyed, [ready for ready, _ in parts])
             for held, memory, (_, waiting) in zip(layers, keyed, parts, strict=True):
-                held.append(LayerMemory(memory.keys, memory.values, waiting))
+                held.append(LayerMemory(memory.keys, waiting))
         finals = [tokens.with_rows(self._stack.finish(tokens.rows)) for tokens in map(_word_ends, incoming)]
         return [
             replace(memory, layers=tuple(held), final=memory.final.part(slice(-1, None)).then(final))
@@ -187,68 +249,74 @@ class ColumnEncoder:
         rows = torch.cat([tokens.rows for tokens in incoming])
         if not len(rows):
             return list(known)
-        sizes, read = [len(tokens) for tokens in incoming], layer.read(rows)
-        keys, values = layer.keys(read).split_with_sizes(sizes), layer.values(read).split_with_sizes(sizes)
+        keys = _keys_and_values(layer, layer.read(rows)).split_with_sizes([len(tokens) for tokens in incoming])
         return [
-            self._add_to(memory, tokens, key, value) if len(tokens) else memory
-            for memory, tokens, key, value in zip(known, incoming, keys, values, strict=True)
+            self._add_to(memory, tokens, key) if len(tokens) else memory
+            for memory, tokens, key in zip(known, incoming, keys, strict=True)
         ]
 
-    def _add_to(self, memory: LayerMemory, inputs: Tokens, keys: torch.Tensor, values: torch.Tensor) -> LayerMemory:
+    def _add_to(self, memory: LayerMemory, inputs: Tokens, keys: torch.Tensor) -> LayerMemory:
         """One layer of one stream with new inputs, without the keys that no input sees any more."""
-        waiting, prefix = memory.waiting.then(inputs), slice(self.n_prefix)
-        seen = slice(_count(memory.keys, waiting.words[0] - self.delay.left_words - 1), None)
-        return LayerMemory(
-            memory.keys.part(prefix).then(memory.keys.part(seen), inputs.with_rows(keys)),
-            torch.cat([memory.values[prefix], memory.values[seen], values]),
-            waiting,
-        )
+        waiting = memory.waiting.then(inputs)
+        n_unseen = _count(memory.keys.words, waiting.words[0] - self.delay.left_words - 1)
+        return LayerMemory(memory.keys.part(n_unseen).then(inputs, keys), waiting)
 
     def _states(self, index: int, layers: Sequence[LayerMemory], ready: Sequence[Tokens]) -> list[Tokens]:
         """What a layer makes of the inputs whose time has come."""
         rows, layer = torch.cat([tokens.rows for tokens in ready]), self._stack.layers[index]
         if not len(rows):
             return list(ready)
-        sizes = [len(tokens) for tokens in ready]
-        queries = layer.queries(layer.read(rows)).split_with_sizes(sizes)
-        attended = [
-            self._attend(index, query, tokens, memory)
-            for query, tokens, memory in zip(queries, ready, layers, strict=True)
-        ]
-        rows = layer.feed(layer.absorb(rows, torch.cat(attended)))
-        return [tokens.with_rows(part) for tokens, part in zip(ready, rows.split_with_sizes(sizes), strict=True)]
+        attended = self._attend(index, layer.queries(layer.read(rows)), self._sights(index, layers, ready))
+        states = layer.feed(layer.absorb(rows, attended)).split_with_sizes([len(tokens) for tokens in ready])
+        return [tokens.with_rows(part) for tokens, part in zip(ready, states, strict=True)]
 
-    def _attend(self, index: int, queries: torch.Tensor, tokens: Tokens, memory: LayerMemory) -> torch.Tensor:
-        """Attention of one stream: (n_tokens, n_heads * d_kv) -> the same shape.
+    def _sights(self, index: int, layers: Sequence[LayerMemory], ready: Sequence[Tokens]) -> list[_Sight]:
+        """What each word sees of its stream in a layer, word by word in the order of the inputs that are ready."""
+        sights, n_rows = list[_Sight](), 0
+        for memory, tokens in zip(layers, ready, strict=True):
+            start = 0
+            for word, tokens_of_word in groupby(tokens.words):
+                stop = start + len(list(tokens_of_word))
+                rows = range(n_rows + start, n_rows + stop)
+                part = keys_in_sight(memory.keys.words, word, self._look_aheads[index], self.delay.left_words)
+                sights.append(_Sight(rows, tokens.positions[start:stop], memory.keys.part(part.start, part.stop)))
+                start = stop
+            n_rows += start
+        return sights
 
-        A word meets the keys in its sight and no others, so its sums are the same whatever is read with it.  Hidden
-        keys would change the order of a sum, and rounding to int8 makes much of a last digit.
+    def _attend(self, index: int, queries: torch.Tensor, sights: Sequence[_Sight]) -> torch.Tensor:
+        """Attention of all inputs that are ready: (n_tokens, n_heads * d_kv) -> the same shape.
+
+        A word meets the keys in its sight and no others, and what is computed in one call has the same shape, so its
+        sums are the same whatever is read with it.  Hidden keys would change the order of a sum, and rounding to int8
+        makes much of a last digit.
         """
-        attended, start = [queries[:0]], 0
-        for word, tokens_of_word in groupby(tokens.words):
-            part = slice(start, start + len(list(tokens_of_word)))
-            attended.append(self._attend_word(index, word, queries[part], tokens.positions[part], memory))
-            start = part.stop
-        return torch.cat(attended)
+        attended = torch.empty_like(queries)
+        for _, alike in groupby(sorted(sights, key=_shape), key=_shape):
+            words = list(alike)
+            rows = torch.tensor([word.rows for word in words], device=queries.device)
+            attended[rows] = self._attend_words(index, queries[rows], words)
+        return attended
 
-    def _attend_word(
-        self, index: int, word: int, queries: torch.Tensor, positions: Sequence[int], memory: LayerMemory
-    ) -> torch.Tensor:
-        """Attention of the tokens of one word, all of which see the same keys."""
-        layer = self._stack.layers[index]
-        part = keys_in_sight(memory.keys.words, word, self._look_aheads[index], self.delay.left_words)
-        seen, values = memory.keys.part(slice(part.stop)), memory.values[: part.stop]
-        if part.start > self.n_prefix:
-            prefix, rest = slice(self.n_prefix), slice(part.start, None)
-            seen, values = seen.part(prefix).then(seen.part(rest)), torch.cat([values[prefix], values[rest]])
-        key_places, places = (torch.tensor(at, device=queries.device) for at in (seen.positions, positions))
-        distances = (key_places - places[:, None]).clamp_(-self._farthest, self._farthest)
-        query, key, value = (
-            rows.view(len(rows), layer.n_heads, -1).transpose(0, 1) for rows in (queries, seen.rows, values)
+    def _attend_words(self, index: int, queries: torch.Tensor, words: Sequence[_Sight]) -> torch.Tensor:
+        """Attention of words of one shape: (n_words, n_tokens, n_heads * d_kv) -> the same shape."""
+        layer, n_keys = self._stack.layers[index], len(words[0].keys)
+        prefix = self._prefix_keys[index] if self._prefix_keys else queries.new_empty(0, 2 * queries.shape[-1])
+        seen = queries.new_empty(len(words), len(prefix) + n_keys, prefix.shape[-1])
+        seen[:, : len(prefix)] = prefix
+        for place, word in enumerate(words):
+            seen[place, len(prefix) :] = word.keys.rows
+        keys, values = seen.chunk(2, -1)
+        places = torch.tensor([word.positions for word in words], device=queries.device)
+        key_places = torch.tensor(
+            [(*range(len(prefix)), *word.keys.positions) for word in words], device=queries.device
         )
-        bias = self._biases[index][:, distances + self._farthest]
-        attended = attend(query, key, value, bias, layer.scale)  # (n_heads, n_tokens, d_kv)
-        return attended.transpose(0, 1).flatten(1)
+        distances = (key_places[:, None] - places[:, :, None]).clamp_(-self._farthest, self._farthest)
+        bias = self._biases[index][:, distances + self._farthest].transpose(0, 1)
+        query, key, value = (
+            rows.reshape(*rows.shape[:2], layer.n_heads, -1).transpose(1, 2) for rows in (queries, keys, values)
+        )
+        return attend(query, key, value, bias, layer.scale).transpose(1, 2).flatten(2)
 
     def _tokens(self, ids: Sequence[int], words: Sequence[int], positions: Sequence[int]) -> Tokens:
         embedded = self._stack.embed(torch.tensor(list(ids), dtype=torch.long, device=self._biases[0].device), None)
@@ -260,12 +328,20 @@ def keys_in_sight(key_words: Sequence[int], word: int, look_ahead: int, left_wor
 
     The same as `t5.delay.keys_in_sight` says of whole texts.
     """
-    return slice(bisect_left(key_words, max(0, word - left_words)), bisect_right(key_words, word + look_ahead))
+    return slice(bisect_left(key_words, word - left_words), bisect_right(key_words, word + look_ahead))
 
 
-def _count(tokens: Tokens, last_word: int) -> int:
+def _keys_and_values(layer: EncoderLayer, read: Any) -> torch.Tensor:
+    return torch.cat([layer.keys(read), layer.values(read)], -1)
+
+
+def _shape(sight: _Sight) -> tuple[int, int]:
+    return sight.shape
+
+
+def _count(words: Sequence[int], last_word: int) -> int:
     """How many tokens from the first on belong to the prefix, or to words up to this one."""
-    return bisect_right(tokens.words, max(last_word, PREFIX))
+    return bisect_right(words, max(last_word, PREFIX))
 
 
 def _split(tokens: Tokens, n_tokens: int) -> tuple[Tokens, Tokens]:

@@ -60,6 +60,14 @@ class Int8Linear(nn.Module):
         self.register_buffer("scales", rows.scales.squeeze(1))
         self.bias = bias
 
+    def __reduce__(self) -> tuple[type[Int8Linear], tuple[Int8Rows, nn.Parameter | None]]:
+        """Pickle and copy the integers themselves, which another processor may pack otherwise, or not at all."""
+        return Int8Linear, (Int8Rows(self.integers(), self.scales[:, None]), self.bias)
+
+    def integers(self) -> torch.Tensor:
+        """Return the weights, int8 (n_out, n_in)."""
+        return multiply(torch.eye(self.n_in, dtype=torch.int8), self.weight, self.n_out).t().to(torch.int8).contiguous()
+
     def forward(self, inputs: torch.Tensor | RoundedRows) -> torch.Tensor:
         rows = RoundedRows.of(inputs) if isinstance(inputs, torch.Tensor) else inputs
         sums = multiply(rows.integers.reshape(-1, self.n_in), self.weight, self.n_out)
@@ -118,7 +126,8 @@ def factor(weight: torch.Tensor) -> torch.Tensor:
     """
     if torch.cpu._is_vnni_supported() or not torch.cpu._is_avx2_supported():
         return weight
-    return torch.ops.onednn.qlinear_prepack(weight, None)
+    packed: torch.Tensor = torch.ops.onednn.qlinear_prepack(weight, None)
+    return packed
 
 
 def multiply(rows: torch.Tensor, weight: torch.Tensor, n_out: int) -> torch.Tensor:
@@ -126,7 +135,8 @@ def multiply(rows: torch.Tensor, weight: torch.Tensor, n_out: int) -> torch.Tens
     if not weight.is_mkldnn:
         return torch._int_mm(rows, weight.t()).to(torch.float32)
     shifted = rows.view(torch.uint8) ^ 128  # unsigned ones are up to three times as fast; 128 is their zero
-    return torch.ops.onednn.qlinear_pointwise(
+    products: torch.Tensor = torch.ops.onednn.qlinear_pointwise(
         shifted, 1.0, 128, weight, torch.ones(n_out), torch.zeros(n_out, dtype=torch.int64),
         None, 1.0, 0, torch.float32, "none", [], "",
     )  # fmt: skip
+    return products

@@ -23,7 +23,7 @@ from t5punct.model import Model
 from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.streaming import Committed, StreamConfig, StreamingPunctuator, Streams, StreamState, TimedWord
 from t5punct.streaming import kv_cache as column_module
-from t5punct.streaming.kv_cache import ColumnEncoder, Memory, keys_in_sight
+from t5punct.streaming.kv_cache import ColumnEncoder, Keys, Memory, Tokens, _Room, keys_in_sight
 from t5punct.t5.delay import Delay, delayed_states, token_words
 from t5punct.t5.layers import blocks_of
 from t5punct.t5.tagger import Tagger
@@ -349,3 +349,25 @@ def test_what_is_remembered_is_a_value(model: Model) -> None:
     first = read_on(memory)
     encoder.read([memory], [ids])
     assert torch.equal(read_on(memory), first)
+
+
+@few
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 40), st.integers(0, 9)), max_size=40))
+def test_keys_that_grow_share_room_and_stay_as_they_are(growths: list[tuple[int, int, int]]) -> None:
+    """Each growth takes some earlier keys, forgets the first ones, and adds rows; compared with plain copies."""
+    blank = Keys(_Room(torch.zeros(0, 2), n_spare=0), 0, (), ())
+    grown, copies = [blank], [torch.zeros(0, 2)]
+    for number, (parent, n_forgotten, n_added) in enumerate(growths):
+        keys, copy = grown[-1 - parent % len(grown)], copies[-1 - parent % len(grown)]
+        rows = torch.full((n_added, 2), float(number))
+        places = tuple(range(n_added))
+        grown.append(keys.part(n_forgotten).then(Tokens(rows, places, places), rows))
+        copies.append(torch.cat([copy[n_forgotten:], rows]))
+    assert all(torch.equal(keys.rows, copy) for keys, copy in zip(grown, copies, strict=True))
+
+
+def test_a_stream_does_not_copy_its_keys_for_each_word(model: Model) -> None:
+    encoder, ids = ColumnEncoder(model, Delay(1, 3)), model.tokenizer.word_ids("no")
+    (memory,) = encoder.read([encoder.begin()], [[ids] * 4])
+    (after,) = encoder.read([memory], [[ids]])
+    assert after.layers[0].keys.room is memory.layers[0].keys.room

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import os
+import pickle
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -137,11 +139,6 @@ def test_the_command_writes_rows(wide_model: Model, tmp_path: Path, invoke: Invo
     assert all(torch.equal(ours[name], theirs[name]) for name in theirs)
 
 
-def integers_of(layer: Int8Linear) -> torch.Tensor:
-    """The weights of a layer, whatever they are packed into."""
-    return multiply(torch.eye(layer.n_in, dtype=torch.int8), layer.weight, layer.n_out).T
-
-
 def test_rows_on_disk_are_multiplied_as_they_are(wide_model: Model, tmp_path: Path) -> None:
     """What is in int8 on disk is the same model in int8 as one that was in float32 in between."""
     models.save(wide_model, tmp_path, int8=True)
@@ -153,7 +150,7 @@ def test_rows_on_disk_are_multiplied_as_they_are(wide_model: Model, tmp_path: Pa
     assert len(layers) == 12 and not any(isinstance(layer, torch.nn.Linear) for layer in encoder.modules())
     for name, layer in layers.items():
         rounded = wanted.network.encoder.get_submodule(name)
-        assert torch.equal(integers_of(layer), integers_of(rounded)), name
+        assert torch.equal(layer.integers(), rounded.integers()), name
         assert torch.allclose(layer.scales, rounded.scales, rtol=1e-6), name
     ids = torch.tensor([[5, 6, 7, 8, 9, 1]])
     states = [model.encode(ids, torch.ones_like(ids)) for model in (direct, wanted)]
@@ -220,6 +217,14 @@ def test_layers_that_share_a_rounding_give_what_each_gives_alone_to_the_bit() ->
     assert share_rounding(linear(16, 4), inputs) is inputs
 
 
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda layer: pickle.loads(pickle.dumps(layer))])  # noqa: S301
+def test_a_layer_is_copied_and_pickled(copied: Callable[[Int8Linear], Int8Linear]) -> None:
+    layer = int8(linear(16, 4))
+    inputs = torch.randn(3, 16, generator=torch.Generator().manual_seed(1))
+    assert torch.equal(copied(layer)(inputs), layer(inputs))
+    assert torch.equal(copied(layer).integers(), layer.integers())
+
+
 def test_no_tokens_give_none() -> None:
     assert int8(linear(16, 4))(torch.zeros(0, 16)).shape == (0, 4)
 
@@ -233,12 +238,12 @@ def test_rows_of_zeros_and_large_values_are_finite() -> None:
 def test_the_network_stays_as_it_is_and_its_embeddings_are_shared(tagged_model: Model) -> None:
     network = tagged_model.network
     before = {name: value.clone() for name, value in network.state_dict().items()}
-    copy = in_int8(network)
+    rounded = in_int8(network)
     assert all(torch.equal(value, before[name]) for name, value in network.state_dict().items())
-    assert copy.shared.weight is network.shared.weight
+    assert rounded.shared.weight is network.shared.weight
     n_linear = sum(isinstance(layer, nn.Linear) for layer in network.encoder.modules())
-    assert sum(isinstance(layer, Int8Linear) for layer in copy.modules()) == n_linear > 10
-    assert not any(isinstance(layer, nn.Linear) for layer in copy.encoder.modules())
+    assert sum(isinstance(layer, Int8Linear) for layer in rounded.modules()) == n_linear > 10
+    assert not any(isinstance(layer, nn.Linear) for layer in rounded.encoder.modules())
 
 
 def assert_same(votes: Sequence[Vote], others: Sequence[Vote], tolerance: float) -> None:
