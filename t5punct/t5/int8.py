@@ -35,10 +35,12 @@ class Int8Rows:
     scales: torch.Tensor
 
     @classmethod
-    def of(cls, weight: torch.Tensor, largest: int = _LARGEST) -> Int8Rows:
-        """Round a matrix to integers of -`largest` to `largest`."""
-        scales = weight.float().abs().amax(1, keepdim=True).clamp(min=torch.finfo(torch.float32).tiny) / largest
-        return cls((weight.float() / scales).round().clamp(-largest, largest).to(torch.int8), scales)
+    def of(cls, weight: torch.Tensor, largest: torch.Tensor | None = None) -> Int8Rows:
+        """Round a matrix; 127 is each row's largest value, or what `largest` gives for it, (n_rows, 1)."""
+        weight = weight.float()
+        largest = weight.abs().amax(1, keepdim=True) if largest is None else largest
+        scales = largest.clamp(min=torch.finfo(torch.float32).tiny) / _LARGEST
+        return cls((weight / scales).round().clamp(-_LARGEST, _LARGEST).to(torch.int8), scales)
 
     @property
     def shape(self) -> torch.Size:
