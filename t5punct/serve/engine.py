@@ -4,7 +4,8 @@ In: texts and streams' words, from any thread.  Out: annotated words, as they ar
 
 One thread works with the model.  It takes all that has arrived, moves every stream that has words in one call, begins
 the texts of like settings as one group, and then decides one slice of each group that is under way.  So a stream waits
-for a slice at most, and a short text for the slices of others, however long those are.
+for a slice at most, and a short text for the slices of others, however long those are.  Threads of torch help it with
+texts alone.
 
     words = list(engine.annotate(transcript.texts, config))
     step = await engine.push(StreamSettings(), state, ["how", "are"])
@@ -18,6 +19,7 @@ import threading
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import groupby, islice
 from typing import Any, TypeVar
@@ -182,7 +184,8 @@ class Engine:
         groups, is_open = list[_TextGroup](), True
         while is_open or groups:
             stream_calls, text_calls, is_open = self._take(is_open, wait=not groups)
-            self._move_streams(stream_calls)
+            with one_thread():
+                self._move_streams(stream_calls)
             groups += self._begin(text_calls)
             groups = [group for group in groups if self._advance(group)]  # in turns
 
@@ -279,6 +282,19 @@ class Engine:
         """Count words of texts that begin to wait, or, below 0, that wait no more."""
         with self._lock:
             self.n_waiting_words += n_words
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Compute without other threads: a step of streams is too small to share, and clients need processors too."""
+    import torch
+
+    n_threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(n_threads)
 
 
 def _kept(values: OrderedDict[str, Value], key: str, make: Callable[[], Value]) -> Value:

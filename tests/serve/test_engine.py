@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
+import torch
 
 from t5punct.decoding.inputs import DecodingConfig
 from t5punct.errors import ConfigError, InputError
@@ -15,7 +17,7 @@ from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.serve import engine as engines
 from t5punct.serve.engine import Engine
 from t5punct.serve.requests import StreamSettings
-from t5punct.streaming import StreamConfig, StreamingPunctuator, StreamState, TimedWord
+from t5punct.streaming import StreamConfig, StreamingPunctuator, Streams, StreamState, TimedWord
 from t5punct.text.words import Word
 
 FP32 = PunctuatorConfig(decoding=DecodingConfig(precision="fp32"))
@@ -70,6 +72,30 @@ def test_streams_together_are_what_each_is_alone(engine: Engine) -> None:
         live = StreamingPunctuator(Punctuator(engine.model, FP32), settings.stream)
         alone.append([word.text for part in (live.push(words), live.finish()) for word in part])
     assert asyncio.run(all_streams()) == alone
+
+
+def test_streams_are_moved_by_one_thread_and_texts_by_all(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    n_threads = dict[str, int]()
+
+    def counted(name: str, method: Callable[..., object]) -> Callable[..., object]:
+        def call(*arguments: object) -> object:
+            n_threads[name] = torch.get_num_threads()
+            return method(*arguments)
+
+        return call
+
+    monkeypatch.setattr(Streams, "push", counted("streams", Streams.push))
+    monkeypatch.setattr(engines._TextGroup, "advance", counted("texts", engines._TextGroup.advance))
+    before = torch.get_num_threads()
+    torch.set_num_threads(3)
+    threaded = Engine(Punctuator(engine.model, FP32))  # its thread takes what is set when it begins
+    try:
+        asyncio.run(threaded.push(StreamSettings(StreamConfig(lookahead=1), FP32), StreamState(), [TimedWord("so")]))
+        list(threaded.annotate([TEXTS[1]], FP32))
+    finally:
+        torch.set_num_threads(before)
+        threaded.close()
+    assert n_threads == {"streams": 1, "texts": 3}
 
 
 def test_a_mistake_of_one_stream_is_its_own(engine: Engine) -> None:

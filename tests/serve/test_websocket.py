@@ -18,7 +18,7 @@ from websockets.sync.client import connect
 from t5punct.decoding.inputs import DecodingConfig
 from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.serve.config import ServeConfig
-from t5punct.serve.engine import Engine
+from t5punct.serve.engine import Engine, one_thread
 from t5punct.streaming import StreamConfig, StreamingPunctuator
 from t5punct.streaming.events import committed_events
 
@@ -39,9 +39,10 @@ def events_to_end(socket: WebSocketTestSession) -> list[dict[str, Any]]:
 
 
 def events_alone(engine: Engine, config: StreamConfig) -> list[dict[str, Any]]:
-    """What `t5punct stream --json` prints of the words."""
+    """What `t5punct stream --json` prints of the words; it computes with one thread."""
     live = StreamingPunctuator(Punctuator(engine.model, FP32), config)
-    return without_times(committed_events([*live.push(WORDS), *live.finish()], 0, 0.0)[0])
+    with one_thread():
+        return without_times(committed_events([*live.push(WORDS), *live.finish()], 0, 0.0)[0])
 
 
 def without_times(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
