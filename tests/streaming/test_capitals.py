@@ -61,14 +61,19 @@ def test_after_a_committed_sentence_end_there_is_a_capital(
     lively_model: Model, config: StreamConfig, words: list[str], silent: bool
 ) -> None:
     stream = StreamingPunctuator(Punctuator(lively_model.with_task(classifies=True)), config)
-    found = [*stream.push(words[:5]), *(stream.flush() if silent else ()), *stream.push(words[5:]), *stream.finish()]
+    committed = [
+        *stream.push(words[:5]),
+        *(stream.flush() if silent else ()),
+        *stream.push(words[5:]),
+        *stream.finish(),
+    ]
     begins = True
-    for one in found:
-        spoken = one.annotated.word.isalpha()
+    for word in committed:
+        spoken = word.annotated.word.isalpha()
         if spoken and begins:
-            assert one.text[0].isupper()
-        if spoken or set(one.annotated.label) & set(".?!"):
-            begins = bool(set(one.annotated.label) & set(".?!"))
+            assert word.text[0].isupper()
+        if spoken or set(word.annotated.label) & set(".?!"):
+            begins = bool(set(word.annotated.label) & set(".?!"))
 
 
 @pytest.mark.parametrize("config", POLICIES[:3])
@@ -105,10 +110,10 @@ def test_what_is_provisional_may_go_on(lively_model: Model) -> None:
 def test_a_kept_full_stop_ends_a_sentence_and_that_of_an_abbreviation_does_not(tiny_model: Model) -> None:
     keeping = Punctuator(tiny_model, PunctuatorConfig(render=RenderConfig(keep_marks=True)))
     stream = StreamingPunctuator(keeping, StreamConfig(lookahead=1))
-    found = [*stream.push("so. that, vs. them? we 12. of".split()), *stream.finish()]
-    starts = [word.text[0].isupper() for word in found]
+    committed = [*stream.push("so. that, vs. them? we 12. of".split()), *stream.finish()]
+    starts = [word.text[0].isupper() for word in committed]
     assert (starts[0], starts[1], starts[4]) == (True, True, True)
-    assert found[5].annotated.label == ".", "no item of a list: it opens no line"
+    assert committed[5].annotated.label == ".", "no item of a list: it opens no line"
 
 
 @pytest.mark.parametrize("words", [None, b"we know", [b"we"], [None], [["we"]], 5, ["\ud800"]])
@@ -123,4 +128,4 @@ def test_bytes_that_are_no_utf_8_come_out_as_they_went_in(tiny_model: Model) -> 
     stream.push([word])
     resumed = StreamState.from_json(stream.state.to_json().encode().decode())
     assert resumed == stream.state
-    assert [one.annotated.word for one in [*stream.push(["is"]), *stream.finish()]] == [word, "is"]
+    assert [slot.annotated.word for slot in [*stream.push(["is"]), *stream.finish()]] == [word, "is"]

@@ -44,22 +44,22 @@ def model(request: pytest.FixtureRequest, tiny_model: Model, tmp_path_factory: p
 
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(4)
-        found = models.fresh(replace(TINY_SHAPE, num_layers=3), tiny_model.tokenizer)
+        lively = models.fresh(replace(TINY_SHAPE, num_layers=3), tiny_model.tokenizer)
         if request.param == "umt5":
-            config = UMT5Config(**{**found.network.config.to_dict(), "model_type": "umt5"})
-            found = replace(found, network=UMT5ForConditionalGeneration(config))
+            config = UMT5Config(**{**lively.network.config.to_dict(), "model_type": "umt5"})
+            lively = replace(lively, network=UMT5ForConditionalGeneration(config))
         if request.param == "mpnet":
             folder = save_tiny_encoder(tmp_path_factory.mktemp("mpnet"), "mpnet")
-            found = from_encoder(folder, FreshDecoderConfig(), None)
+            lively = from_encoder(folder, FreshDecoderConfig(), None)
         with torch.no_grad():
-            for name, value in found.network.named_parameters():
+            for name, value in lively.network.named_parameters():
                 value.mul_(8.0 if "relative" in name else 1.6)
-        found.network.eval()
-        tagger = Tagger(found.network.config.d_model, found.task.marks)
+        lively.network.eval()
+        tagger = Tagger(lively.network.config.d_model, lively.task.marks)
         with torch.no_grad():
             tagger.marks.weight.mul_(4.0)
-    found = replace(found, tagger=tagger.requires_grad_(False))
-    return found.with_task(delay_left_words=3, pause_ms=280, max_tokens=100_000)
+    lively = replace(lively, tagger=tagger.requires_grad_(False))
+    return lively.with_task(delay_left_words=3, pause_ms=280, max_tokens=100_000)
 
 
 @pytest.fixture(scope="module")
@@ -80,11 +80,13 @@ def _batch(
     punctuator: Punctuator, lookahead: int, words: Sequence[str], windows: WindowConfig
 ) -> list[tuple[str, ...]]:
     config = replace(punctuator.config, windows=windows, decoding=DecodingConfig("tagger", delay_words=lookahead))
-    return [(one.text, one.label, one.case) for one in Punctuator(punctuator.model, config).annotate(" ".join(words))]
+    return [
+        (word.text, word.label, word.case) for word in Punctuator(punctuator.model, config).annotate(" ".join(words))
+    ]
 
 
 def _written(words: Sequence[Committed]) -> list[tuple[str, ...]]:
-    return [(one.annotated.text, one.annotated.label, one.annotated.case) for one in words]
+    return [(word.annotated.text, word.annotated.label, word.annotated.case) for word in words]
 
 
 @few
@@ -92,13 +94,13 @@ def _written(words: Sequence[Committed]) -> list[tuple[str, ...]]:
 def test_a_stream_equals_the_whole_text_with_the_same_mask_in_any_chunking(
     punctuator: Punctuator, words: list[str], lookahead: int, rng: random.Random
 ) -> None:
-    found = _stream(punctuator, lookahead, [words])
-    assert found == _stream(punctuator, lookahead, chunked(words, rng))
-    streamed, batch = _written(found), _batch(punctuator, lookahead, words, WindowConfig(1000))
+    committed = _stream(punctuator, lookahead, [words])
+    assert committed == _stream(punctuator, lookahead, chunked(words, rng))
+    streamed, batch = _written(committed), _batch(punctuator, lookahead, words, WindowConfig(1000))
     if lookahead == 0:  # the last slot is final before anyone knows that it is the last
         streamed, batch = streamed[:-1], batch[:-1]
     assert streamed == batch
-    assert [one.delay_words for one in found[: max(0, len(words) - lookahead)]] == [lookahead] * max(
+    assert [word.delay_words for word in committed[: max(0, len(words) - lookahead)]] == [lookahead] * max(
         0, len(words) - lookahead
     )
 
@@ -118,14 +120,14 @@ def test_columns_give_the_states_of_the_whole_text(
 ) -> None:
     delay, lower = Delay(lookahead, 3, layers), [word.lower() for word in words]
     encoder, wanted = ColumnEncoder(model, delay), _states(model, [word.lower() for word in words], delay)
-    memory, found = encoder.begin(), dict[int, torch.Tensor]()
+    memory, rows = encoder.begin(), dict[int, torch.Tensor]()
     for chunk in chunked(lower, rng):
         (memory,) = encoder.read([memory], [[model.tokenizer.word_ids(word) for word in chunk]])
-        found |= dict(zip(memory.final.words, memory.final.rows, strict=True))
-        assert sorted(found) == list(range(max(0, memory.n_words - lookahead)))
+        rows |= dict(zip(memory.final.words, memory.final.rows, strict=True))
+        assert sorted(rows) == list(range(max(0, memory.n_words - lookahead)))
     (tail,) = encoder.tails([memory])
-    found |= dict(zip(tail.words, tail.rows, strict=True))
-    assert torch.allclose(torch.stack([found[word] for word in range(len(words))]), wanted, atol=1e-3)
+    rows |= dict(zip(tail.words, tail.rows, strict=True))
+    assert torch.allclose(torch.stack([rows[word] for word in range(len(words))]), wanted, atol=1e-3)
 
 
 def test_a_leaky_column_is_found(punctuator: Punctuator, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -192,11 +194,11 @@ def test_a_saved_stream_computes_its_memory_again(
     before = stream.push(words[:cut])
     resumed = StreamingPunctuator(punctuator, _delayed(lookahead), StreamState.from_json(stream.state.to_json()))
     assert resumed.state == stream.state and resumed.state.memory is None
-    found = [*before, *resumed.push(words[cut:]), *resumed.finish()]
+    committed = [*before, *resumed.push(words[cut:]), *resumed.finish()]
     whole = _stream(punctuator, lookahead, [words])
-    assert _written(found) == _written(whole)
-    wanted = [one.annotated.confidence for one in whole]
-    assert [one.annotated.confidence for one in found] == pytest.approx(wanted, abs=1e-3)
+    assert _written(committed) == _written(whole)
+    wanted = [word.annotated.confidence for word in whole]
+    assert [word.annotated.confidence for word in committed] == pytest.approx(wanted, abs=1e-3)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -218,19 +220,19 @@ def test_a_memory_that_forgot_where_it_was_would_differ(punctuator: Punctuator) 
     stream = StreamingPunctuator(punctuator, _delayed(2))
     stream.push(["we", "xylophone"] * 12)
     state = StreamState.from_json(stream.state.to_json())
-    found = []
-    for one in (state, replace(state, n_tokens=0)):
-        resumed = StreamingPunctuator(punctuator, _delayed(2), one)
-        found.append([word.annotated.confidence for word in resumed.push(["know", "that"])])
-    assert found[0] != pytest.approx(found[1], abs=1e-5)
+    confidences = []
+    for saved in (state, replace(state, n_tokens=0)):
+        resumed = StreamingPunctuator(punctuator, _delayed(2), saved)
+        confidences.append([word.annotated.confidence for word in resumed.push(["know", "that"])])
+    assert confidences[0] != pytest.approx(confidences[1], abs=1e-5)
 
 
 def test_a_state_of_another_policy_or_lookahead_goes_on(punctuator: Punctuator) -> None:
     stream = StreamingPunctuator(punctuator, StreamConfig(window=8, lookahead=5))
-    before = [one.annotated.word for one in stream.push(PIECES[:10])]
+    before = [word.annotated.word for word in stream.push(PIECES[:10])]
     other = StreamingPunctuator(punctuator, _delayed(1), StreamState.from_json(stream.state.to_json()))
-    found = [*other.push(["we"]), *other.finish()]
-    assert [*before, *(one.annotated.word for one in found)] == [*PIECES[:10], "we"]
+    committed = [*other.push(["we"]), *other.finish()]
+    assert [*before, *(word.annotated.word for word in committed)] == [*PIECES[:10], "we"]
 
 
 def test_a_memory_of_another_lookahead_style_model_or_policy_is_not_gone_on_with(
@@ -243,11 +245,11 @@ def test_a_memory_of_another_lookahead_style_model_or_policy_is_not_gone_on_with
     larger = models.fresh(replace(TINY_SHAPE, d_model=64, num_layers=2), tiny_model.tokenizer)
     larger = replace(larger, tagger=Tagger(64, larger.task.marks)).with_task(delay_left_words=3)
     for other, lookahead in ((punctuator, 4), (chatty, 2), (Punctuator(larger, chatty.config), 2)):
-        found = []
+        written = []
         for state in (stream.state, StreamState.from_json(stream.state.to_json())):
             resumed = StreamingPunctuator(other, _delayed(lookahead), state)
-            found.append(_written([*resumed.push(["know", "that", "we", "know"]), *resumed.finish()]))
-        assert found[0] == found[1]
+            written.append(_written([*resumed.push(["know", "that", "we", "know"]), *resumed.finish()]))
+        assert written[0] == written[1]
     fixed = StreamingPunctuator(punctuator, StreamConfig(window=8, lookahead=2), stream.state)
     fixed.push(words)
     again = StreamingPunctuator(punctuator, _delayed(2), fixed.state)
@@ -259,8 +261,8 @@ def test_a_memory_of_another_lookahead_style_model_or_policy_is_not_gone_on_with
 def test_streams_together_equal_each_alone(
     punctuator: Punctuator, texts: list[list[str]], lookahead: int, rng: random.Random
 ) -> None:
-    found = streamed_together(Streams(punctuator, _delayed(lookahead)), texts, rng)
-    for words, committed in zip(texts, found, strict=True):
+    streamed = streamed_together(Streams(punctuator, _delayed(lookahead)), texts, rng)
+    for words, committed in zip(texts, streamed, strict=True):
         assert _written(committed) == _written(_stream(punctuator, lookahead, [words]))
 
 
@@ -278,8 +280,8 @@ def test_silences_are_heard_the_same_in_any_chunking_and_after_a_resume(
     whole, stream = (StreamingPunctuator(punctuator, config) for _ in range(2))
     before = stream.push(words[:cut])
     resumed = StreamingPunctuator(punctuator, config, StreamState.from_json(stream.state.to_json()))
-    found, wanted = [*before, *resumed.push(words[cut:]), *resumed.finish()], [*whole.push(words), *whole.finish()]
-    assert _written(found) == _written(wanted)
+    committed, wanted = [*before, *resumed.push(words[cut:]), *resumed.finish()], [*whole.push(words), *whole.finish()]
+    assert _written(committed) == _written(wanted)
 
 
 def test_after_a_flush_the_stream_goes_on_as_if_it_had_only_been_looked_at(punctuator: Punctuator) -> None:
@@ -288,10 +290,10 @@ def test_after_a_flush_the_stream_goes_on_as_if_it_had_only_been_looked_at(punct
     plain = StreamingPunctuator(punctuator.with_config(fragment=True), _delayed(3))
     flushed = StreamingPunctuator(punctuator.with_config(fragment=True), _delayed(3))
     wanted = [*plain.push(words), *plain.finish()]
-    found = [*flushed.push(words[:12]), *flushed.flush(), *flushed.push(words[12:]), *flushed.finish()]
-    assert [one.annotated.word for one in found] == [one.annotated.word for one in wanted]
+    committed = [*flushed.push(words[:12]), *flushed.flush(), *flushed.push(words[12:]), *flushed.finish()]
+    assert [word.annotated.word for word in committed] == [word.annotated.word for word in wanted]
     # where a sentence begins may differ after the flush; labels do not
-    before, after = ([one.annotated.label for one in words] for words in (found, wanted))
+    before, after = ([word.annotated.label for word in words] for words in (committed, wanted))
     assert before[:9] + before[12:] == after[:9] + after[12:]
 
 
@@ -301,14 +303,14 @@ def test_the_provisional_tail_is_what_finish_would_commit(punctuator: Punctuator
     state, tail = stream.state, stream.provisional()
     assert [word.word for word in tail] == ["right", "and", "so"]
     assert stream.state is state, "looking changes nothing"
-    assert tail == tuple(one.annotated for one in stream.finish())
+    assert tail == tuple(word.annotated for word in stream.finish())
 
 
 def test_kept_marks_stay(punctuator: Punctuator) -> None:
     keeping = punctuator.with_config(render=RenderConfig(keep_marks=True))
-    found = _stream(keeping, 2, ["so. that, vs. them? we".split()])
-    assert [one.annotated.text[-1] for one in found[:2]] == [".", ","]
-    assert found[1].annotated.text[0].isupper()
+    committed = _stream(keeping, 2, ["so. that, vs. them? we".split()])
+    assert [word.annotated.text[-1] for word in committed[:2]] == [".", ","]
+    assert committed[1].annotated.text[0].isupper()
 
 
 def test_what_cannot_be_is_refused_in_one_line(punctuator: Punctuator, tiny_model: Model) -> None:

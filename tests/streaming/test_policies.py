@@ -88,7 +88,7 @@ def _algorithm_1(ends: list[bool], every: int, after: int, window: int) -> list[
     `ends[i]`: the model sees a sentence end after word i, whenever it looks.  The bound is ours, and that the algorithm
     is repeated on what is left of the buffer.
     """
-    committed, found = 0, []
+    committed, commits = 0, []
     for heard in range(1, len(ends) + 1):
         waiting, before = heard - committed, committed
         if heard % every and waiting < window:
@@ -101,13 +101,13 @@ def _algorithm_1(ends: list[bool], every: int, after: int, window: int) -> list[
         if committed == before and waiting >= window:
             committed = heard - after
         if committed > before:
-            found.append((heard, committed))
-    return found
+            commits.append((heard, committed))
+    return commits
 
 
 @given(st.lists(st.booleans(), max_size=40), st.integers(1, 5), st.integers(0, 5), st.integers(6, 12))
 def test_sentence_follows_algorithm_1(ends: list[bool], every: int, after: int, window: int) -> None:
-    policy, found = Sentence(every, after, window), []
+    policy, commits = Sentence(every, after, window), []
     n_committed = 0
     for heard in range(1, len(ends) + 1):
         state = StreamState((Word("a"),) * min(heard, window), heard, n_committed)
@@ -116,8 +116,8 @@ def test_sentence_follows_algorithm_1(ends: list[bool], every: int, after: int, 
         votes = [_vote(stop=1.0) if ends[place] else SURE for place in range(n_committed, heard)]
         if n_ready := policy.n_ready(state, votes[: policy.n_asked(state)]):
             n_committed += n_ready
-            found.append((heard, n_committed))
-    assert found == _algorithm_1(ends, every, after, window)
+            commits.append((heard, n_committed))
+    assert commits == _algorithm_1(ends, every, after, window)
 
 
 @given(st.integers(1, 6), st.integers(1, 5), st.integers(0, 5))

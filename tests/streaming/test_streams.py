@@ -61,7 +61,7 @@ def test_any_chunking_commits_the_same_and_the_words_are_kept(
     whole = _stream(punctuator, config, [words])
     assert whole == _stream(punctuator, config, chunked(words, rng))
     assert whole == _stream(punctuator, config, [[" ".join(words)]])
-    assert [one.annotated.word for one in whole] == [word.text for word in split(" ".join(words)).words]
+    assert [word.annotated.word for word in whole] == [word.text for word in split(" ".join(words)).words]
 
 
 @steady
@@ -71,8 +71,8 @@ def test_no_slot_waits_longer_than_its_policy_allows(
 ) -> None:
     stream = StreamingPunctuator(punctuator, config)
     words = [word for place, word in enumerate(words) if word != "-" or not place]  # others are of the word before them
-    committed = [one for word in words for one in stream.push([word])]
-    delays = [one.delay_words for one in committed]
+    committed = [slot for word in words for slot in stream.push([word])]
+    delays = [slot.delay_words for slot in committed]
     if config.policy == "fixed":
         assert set(delays) <= {config.lookahead}
         assert len(delays) == max(0, len(words) - config.lookahead)
@@ -82,7 +82,7 @@ def test_no_slot_waits_longer_than_its_policy_allows(
     else:
         assert all(config.after <= delay < config.window for delay in delays)
         assert stream.state.n_seen - stream.state.n_committed < config.window
-    assert [one.delay_words for one in stream.finish()] == list(range(len(words) - len(delays)))[::-1]
+    assert [slot.delay_words for slot in stream.finish()] == list(range(len(words) - len(delays)))[::-1]
 
 
 @settings(max_examples=25, suppress_health_check=list(HealthCheck))
@@ -94,11 +94,13 @@ def test_fixed_equals_the_batch_preset_realtime(
     config = PunctuatorConfig(strategy.windows, strategy.combine, fragment=fragment)
     batch = Punctuator(punctuator.model, config).annotate(" ".join(words))
     stream = _stream(Punctuator(punctuator.model, config), StreamConfig(lookahead=lookahead), [words])
-    found = tuple(one.annotated for one in stream)
+    streamed = tuple(word.annotated for word in stream)
     if lookahead == 0 and not fragment:  # the last slot is final before anyone knows that it is the last
-        found, batch = found[:-1], batch[:-1]
-    assert [(one.text, one.label, one.case) for one in found] == [(one.text, one.label, one.case) for one in batch]
-    assert [one.confidence for one in found] == pytest.approx([one.confidence for one in batch], abs=1e-4)
+        streamed, batch = streamed[:-1], batch[:-1]
+    assert [(word.text, word.label, word.case) for word in streamed] == [
+        (word.text, word.label, word.case) for word in batch
+    ]
+    assert [word.confidence for word in streamed] == pytest.approx([word.confidence for word in batch], abs=1e-4)
 
 
 @steady
@@ -120,10 +122,10 @@ def test_batched_streams_equal_single_ones(
 ) -> None:
     for words, committed in zip(texts, streamed_together(Streams(punctuator, config), texts, rng), strict=True):
         single = _stream(punctuator, config, [words])
-        assert [one.text for one in committed] == [one.text for one in single]
-        assert [one.delay_words for one in committed] == [one.delay_words for one in single]
-        confidences = [one.annotated.confidence for one in committed]
-        assert confidences == pytest.approx([one.annotated.confidence for one in single], abs=1e-4)
+        assert [word.text for word in committed] == [word.text for word in single]
+        assert [word.delay_words for word in committed] == [word.delay_words for word in single]
+        confidences = [word.annotated.confidence for word in committed]
+        assert confidences == pytest.approx([word.annotated.confidence for word in single], abs=1e-4)
 
 
 @pytest.mark.parametrize("policy", ["fixed", "entropy", "sentence"])
@@ -144,7 +146,7 @@ def test_the_provisional_tail_is_what_finish_would_commit_if_the_text_may_end_an
     state, tail = stream.state, stream.provisional()
     assert [word.word for word in tail] == ["that", "right", "and"]
     assert stream.state == state, "looking changes nothing"
-    assert tail == tuple(one.annotated for one in stream.finish())
+    assert tail == tuple(word.annotated for word in stream.finish())
     assert stream.finish() == ()
 
 
@@ -157,21 +159,21 @@ def test_a_whole_stream_begins_and_ends_with_a_sentence(punctuator: Punctuator) 
 def test_flushing_commits_all_that_was_heard_and_the_stream_goes_on(punctuator: Punctuator) -> None:
     stream = StreamingPunctuator(punctuator, StreamConfig(window=6, lookahead=3))
     stream.push(["we", "know"])
-    assert [one.annotated.word for one in stream.flush()] == ["we", "know"]
+    assert [word.annotated.word for word in stream.flush()] == ["we", "know"]
     assert stream.flush() == ()
     assert stream.push(["that"]) == ()
-    assert [one.annotated.word for one in stream.push(["is", "right", "and"])] == ["that"]
+    assert [word.annotated.word for word in stream.push(["is", "right", "and"])] == ["that"]
 
 
 def test_a_silence_commits_everything_before_it(punctuator: Punctuator) -> None:
     config = StreamConfig(window=6, lookahead=3, max_delay_ms=700)
     timed = [TimedWord("we", 0, 200), TimedWord("know", 200, 400), TimedWord("that", 1100, 1300), TimedWord("is", 1999)]
     stream = StreamingPunctuator(punctuator, config)
-    assert [one.annotated.word for one in stream.push(timed)] == ["we", "know"]
+    assert [slot.annotated.word for slot in stream.push(timed)] == ["we", "know"]
     single = StreamingPunctuator(punctuator, config)
-    assert [one.annotated.word for word in timed for one in single.push([word])] == ["we", "know"]
+    assert [slot.annotated.word for word in timed for slot in single.push([word])] == ["we", "know"]
     for patient in (replace(config, max_delay_ms=701), replace(config, max_delay_ms=None)):
-        assert [one.delay_words for one in StreamingPunctuator(punctuator, patient).push(timed)] == [3]
+        assert [slot.delay_words for slot in StreamingPunctuator(punctuator, patient).push(timed)] == [3]
 
 
 def test_a_mark_that_stands_alone_is_decided_anew_in_whatever_chunk_it_comes(punctuator: Punctuator) -> None:
@@ -268,8 +270,8 @@ def test_resuming_with_a_smaller_window_loses_no_word(punctuator: Punctuator) ->
     stream = StreamingPunctuator(punctuator, StreamConfig(window=12, lookahead=9))
     stream.push(PIECES[:9])
     smaller = StreamingPunctuator(punctuator, StreamConfig(window=3, lookahead=1), stream.state)
-    found = [*smaller.push(["we"]), *smaller.finish()]
-    assert [one.annotated.word for one in found] == [*PIECES[:9], "we"]
+    committed = [*smaller.push(["we"]), *smaller.finish()]
+    assert [word.annotated.word for word in committed] == [*PIECES[:9], "we"]
 
 
 def test_a_policy_that_forgot_its_left_context_would_differ_from_the_preset(punctuator: Punctuator) -> None:
@@ -278,7 +280,7 @@ def test_a_policy_that_forgot_its_left_context_would_differ_from_the_preset(punc
     strategy = load_preset("realtime-1")
     batch = Punctuator(punctuator.model, PunctuatorConfig(strategy.windows, strategy.combine)).annotate(" ".join(words))
     stream = _stream(punctuator, StreamConfig(window=4, lookahead=1), [words])
-    assert [one.text for one in stream] != [one.text for one in batch]
+    assert [word.text for word in stream] != [word.text for word in batch]
     assert WindowConfig(32, 1, 30, 1, lead_in=30) == strategy.windows
 
 
@@ -297,11 +299,11 @@ def test_silences_are_heard_the_same_in_any_chunking_and_after_a_resume(
     stream = StreamingPunctuator(hearing, config)
     before = stream.push(words[:cut])
     resumed = StreamingPunctuator(hearing, config, StreamState.from_json(stream.state.to_json()))
-    found = [*before, *resumed.push(words[cut:])]
+    committed = [*before, *resumed.push(words[cut:])]
     heard = resumed.state.words
     assert [word.pause for word in heard] == [*silent[len(silent) - len(heard) + 1 :], False]
     whole = StreamingPunctuator(hearing, config)
-    assert found == list(whole.push(words))
+    assert committed == list(whole.push(words))
     assert resumed.state == whole.state
     deaf = StreamingPunctuator(punctuator, config)
     deaf.push(words)
@@ -315,10 +317,10 @@ def test_a_silence_changes_what_the_model_reads(punctuator: Punctuator) -> None:
     stream.push(words)
     assert hearing.window_input(stream.state.words).pauses == (True, False, False)
     assert punctuator.window_input(stream.state.words).pauses == ()
-    timed = [one.annotated.confidence for one in stream.finish()]
+    timed = [word.annotated.confidence for word in stream.finish()]
     untimed = StreamingPunctuator(hearing, StreamConfig(lookahead=3))
     untimed.push([word.word for word in words])
-    assert timed != [one.annotated.confidence for one in untimed.finish()]
+    assert timed != [word.annotated.confidence for word in untimed.finish()]
 
 
 def test_what_cannot_work_is_said_before_the_first_word(lively_model: Model, punctuator: Punctuator) -> None:
@@ -336,7 +338,7 @@ def test_classified_words_begin_sentences_after_marks_that_are_kept(punctuator: 
     words = "how are you? fine. thanks we".split()
     for window in (3, 5):
         stream = StreamingPunctuator(keeping, StreamConfig(decide="classify", window=window, lookahead=window - 1))
-        found = [*stream.push(words), *stream.finish()]  # the last ones all in one look
-        shown = {one.annotated.word: one.text for one in found}
+        committed = [*stream.push(words), *stream.finish()]  # the last ones all in one look
+        shown = {word.annotated.word: word.text for word in committed}
         assert shown["fine"] == "Fine."
         assert shown["thanks"].startswith("Thanks")
