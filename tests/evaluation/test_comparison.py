@@ -49,43 +49,47 @@ def text(tmp_path: Path) -> Path:
 
 def test_scores_are_those_of_each_system_alone_and_the_gain_is_their_difference(tiny_model: Model, text: Path) -> None:
     worse, better = Told(tiny_model, TEXT.replace(",", "").replace("!", "")), Told(tiny_model, TEXT.replace(",", ""))
-    found = compare_file(text, worse, better)
-    assert found.first.scores == evaluate_file(text, worse).scores
-    assert found.second.scores == evaluate_file(text, better).scores
-    assert found.second.signature == evaluate_file(text, better).signature
-    micro = found.of("micro")  # 2 and 0 commas, 3 and 2 full stops, 2 questions of 7 marks
+    comparison = compare_file(text, worse, better)
+    assert comparison.first.scores == evaluate_file(text, worse).scores
+    assert comparison.second.scores == evaluate_file(text, better).scores
+    assert comparison.second.signature == evaluate_file(text, better).signature
+    micro = comparison.of("micro")  # 2 and 0 commas, 3 and 2 full stops, 2 questions of 7 marks
     assert (micro.first, micro.second) == (pytest.approx(200 * 4 / (4 + 7)), pytest.approx(200 * 5 / (5 + 7)))
     assert micro.gain is not None
     assert micro.gain.score == pytest.approx(200 * 5 / 12 - 200 * 4 / 11)
-    assert micro.p_value == paired_test(found.second.counts, found.first.counts).p_value
-    assert (found.of("PERIOD").first, found.of("PERIOD").second) == (80.0, 100.0)
-    assert (found.of("COMMA").first, found.of("QUESTION").second) == (0.0, 100.0)
+    assert micro.p_value == paired_test(comparison.second.counts, comparison.first.counts).p_value
+    assert (comparison.of("PERIOD").first, comparison.of("PERIOD").second) == (80.0, 100.0)
+    assert (comparison.of("COMMA").first, comparison.of("QUESTION").second) == (0.0, 100.0)
 
 
 def test_a_system_gains_nothing_over_itself(tiny_model: Model, text: Path) -> None:
     system = Told(tiny_model, TEXT.replace(",", "."))
-    for one in compare_file(text, system, system).differences:
-        assert one.gain is not None
-        assert (one.gain.low, one.gain.score, one.gain.high, one.p_value) == (0.0, 0.0, 0.0, 1.0)
+    for change in compare_file(text, system, system).differences:
+        assert change.gain is not None
+        assert (change.gain.low, change.gain.score, change.gain.high, change.p_value) == (0.0, 0.0, 0.0, 1.0)
 
 
 def test_one_document_has_a_difference_and_no_test(tiny_model: Model, text: Path) -> None:
     text.write_text("We know, that. Right?\n")
     worse, better = Told(tiny_model, "we know that right"), Told(tiny_model, "We know, that. Right?")
-    found = compare_file(text, worse, better)
-    micro = found.of("micro")
+    comparison = compare_file(text, worse, better)
+    micro = comparison.of("micro")
     assert (micro.first, micro.second, micro.gain, micro.p_value) == (0.0, 100.0, None, None)
-    assert comparison_json(found)["differences"]["micro"]["gain"] == 100.0
+    assert comparison_json(comparison)["differences"]["micro"]["gain"] == 100.0
 
 
 def test_a_model_of_fewer_marks_is_scored_against_those_of_both(tiny_model: Model, text: Path) -> None:
     few = Told(tiny_model.with_task(marks=".,?"), TEXT.replace("!", "."))
     many = Told(tiny_model, TEXT)
     text.write_text(TEXT.replace("Yes!", "Yes:"))  # without a colon among its marks, `yes:` would be a word
-    found = compare_file(text, few, many, max_words=10)
-    assert found.first.scores.per_class["COMMA"].reference == found.second.scores.per_class["COMMA"].reference == 3
-    assert found.first.signature.endswith("|reference-marks:,.?!:;-")
-    assert found.first.scores.words == found.second.scores.words == 10
+    comparison = compare_file(text, few, many, max_words=10)
+    assert (
+        comparison.first.scores.per_class["COMMA"].reference
+        == comparison.second.scores.per_class["COMMA"].reference
+        == 3
+    )
+    assert comparison.first.signature.endswith("|reference-marks:,.?!:;-")
+    assert comparison.first.scores.words == comparison.second.scores.words == 10
 
 
 def test_words_decided_are_told_of_both_systems_in_turn(tiny_model: Model, text: Path) -> None:
@@ -116,10 +120,10 @@ def test_reports_of_different_texts_are_not_compared(tiny_model: Model, text: Pa
 
 
 def test_the_table_shows_scores_gain_interval_and_p(tiny_model: Model, text: Path) -> None:
-    found = compare_file(text, Told(tiny_model, TEXT.replace("!", "")), Told(tiny_model, TEXT))
+    comparison = compare_file(text, Told(tiny_model, TEXT.replace("!", "")), Told(tiny_model, TEXT))
     console = Console(width=120)
     with console.capture() as captured:
-        console.print(comparison_table(found, ("old", "new")))
+        console.print(comparison_table(comparison, ("old", "new")))
     shown = captured.get()
     for part in ("old", "new", "micro", "boundary", "capitals", "95 % interval", " +20.0 ", "0.0 to", "decoder:slots"):
         assert part in shown
@@ -138,11 +142,11 @@ def system(n_documents: int, right_percent: int, seed: int = 1) -> list[Counts]:
 @given(st.integers(2, 8), st.integers(20, 90), st.integers(0, 5))
 def test_an_interval_holds_the_score_and_is_the_same_for_a_seed(n_documents: int, right: int, seed: int) -> None:
     documents = system(n_documents, right)
-    found = interval(documents, n_samples=100, seed=seed)
-    assert found is not None
-    assert 0.0 <= found.low <= found.high <= 100.0
-    assert found.score == scores_of(sum(documents, Counts())).micro.f1
-    assert found == interval(documents, n_samples=100, seed=seed)
+    bounds = interval(documents, n_samples=100, seed=seed)
+    assert bounds is not None
+    assert 0.0 <= bounds.low <= bounds.high <= 100.0
+    assert bounds.score == scores_of(sum(documents, Counts())).micro.f1
+    assert bounds == interval(documents, n_samples=100, seed=seed)
 
 
 def test_an_interval_is_around_the_score_and_wider_at_a_higher_level() -> None:
@@ -159,9 +163,9 @@ def test_one_document_tells_no_spread() -> None:
 
 
 def test_another_statistic_has_its_own_interval() -> None:
-    found = interval(system(3, 60), lambda counts: float(counts.slots))
-    assert found is not None
-    assert (found.low, found.score, found.high) == (60.0, 60.0, 60.0)
+    bounds = interval(system(3, 60), lambda counts: float(counts.slots))
+    assert bounds is not None
+    assert (bounds.low, bounds.score, bounds.high) == (60.0, 60.0, 60.0)
 
 
 def test_draws_are_added_up_without_a_counts_for_each(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -174,24 +178,24 @@ def test_draws_are_added_up_without_a_counts_for_each(monkeypatch: pytest.Monkey
 def test_identical_systems_gain_nothing() -> None:
     documents = system(6, 70)
     assert paired_test(documents, list(documents)) == paired_test(documents, documents)
-    found = paired_test(documents, documents)
-    assert (found.gain, found.p_value) == (0.0, 1.0)
+    outcome = paired_test(documents, documents)
+    assert (outcome.gain, outcome.p_value) == (0.0, 1.0)
 
 
 def test_a_far_better_system_is_told_from_chance() -> None:
     good, bad = system(12, 95), system(12, 30, seed=2)
-    found = paired_test(good, bad)
-    assert found.gain == pytest.approx(micro_f1(sum(good, Counts())) - micro_f1(sum(bad, Counts())))
-    assert found.gain > 30.0
-    assert found.p_value < 0.01
-    assert paired_test(bad, good).gain == pytest.approx(-found.gain)
+    outcome = paired_test(good, bad)
+    assert outcome.gain == pytest.approx(micro_f1(sum(good, Counts())) - micro_f1(sum(bad, Counts())))
+    assert outcome.gain > 30.0
+    assert outcome.p_value < 0.01
+    assert paired_test(bad, good).gain == pytest.approx(-outcome.gain)
     assert paired_test(bad, good).p_value < 0.01  # two-sided
 
 
 def test_equally_good_systems_differ_at_p_at_most_one_tenth_about_one_time_in_ten() -> None:
     pairs = [(system(6, 60, seed), system(6, 60, 1000 + seed)) for seed in range(30)]
-    found = sum(paired_test(*pair, n_samples=100).p_value <= 0.1 for pair in pairs)
-    assert found <= 8  # 3 of 30 expected; more than 8 have a chance of 0.2 %
+    n_differing = sum(paired_test(*pair, n_samples=100).p_value <= 0.1 for pair in pairs)
+    assert n_differing <= 8  # 3 of 30 expected; more than 8 have a chance of 0.2 %
 
 
 def test_the_p_value_is_exact_for_two_documents() -> None:
@@ -217,12 +221,12 @@ def test_nothing_to_compare_is_refused() -> None:
 @given(st.integers(2, 8), st.integers(20, 90), st.integers(20, 90), st.integers(0, 5))
 def test_the_interval_of_a_gain_turns_its_sign_with_the_systems(n: int, right: int, other: int, seed: int) -> None:
     ours, theirs = system(n, right, seed), system(n, other, seed + 100)
-    found, turned = (gain_interval(*pair, n_samples=60, seed=seed) for pair in ((ours, theirs), (theirs, ours)))
-    assert found and turned
-    assert found.score == pytest.approx(-turned.score)
-    assert found.low <= found.high
-    assert sorted([-turned.low, -turned.high])[0] <= found.high
-    assert found == gain_interval(ours, theirs, n_samples=60, seed=seed)
+    gain, turned = (gain_interval(*pair, n_samples=60, seed=seed) for pair in ((ours, theirs), (theirs, ours)))
+    assert gain and turned
+    assert gain.score == pytest.approx(-turned.score)
+    assert gain.low <= gain.high
+    assert sorted([-turned.low, -turned.high])[0] <= gain.high
+    assert gain == gain_interval(ours, theirs, n_samples=60, seed=seed)
 
 
 def test_a_paired_interval_is_narrower_where_documents_are_hard_for_both() -> None:

@@ -16,7 +16,7 @@ WORDS = st.lists(st.sampled_from(["we", "know", "that", "Now", "go"]), max_size=
 
 
 def count_pairs(pairs: list[tuple[Slot, Slot]]) -> Counts:
-    return count([wanted for wanted, _ in pairs], [found for _, found in pairs])
+    return count([wanted for wanted, _ in pairs], [predicted for _, predicted in pairs])
 
 
 @pytest.mark.parametrize(
@@ -55,15 +55,15 @@ def test_every_field_of_one_slot_of_each_kind() -> None:
 
 
 @given(PAIRS, PAIRS)
-def test_counts_of_a_concatenation_are_the_sum(one: list[tuple[Slot, Slot]], other: list[tuple[Slot, Slot]]) -> None:
-    assert count_pairs(one + other) == count_pairs(one) + count_pairs(other)
+def test_counts_of_a_concatenation_are_the_sum(pairs: list[tuple[Slot, Slot]], other: list[tuple[Slot, Slot]]) -> None:
+    assert count_pairs(pairs + other) == count_pairs(pairs) + count_pairs(other)
 
 
 @given(PAIRS)
 def test_errors_are_what_the_classes_miss_and_invent(pairs: list[tuple[Slot, Slot]]) -> None:
     counts = count_pairs(pairs)
-    missed = sum(found.reference - found.correct for found in counts.classes.values())
-    invented = sum(found.predicted - found.correct for found in counts.classes.values())
+    missed = sum(tally.reference - tally.correct for tally in counts.classes.values())
+    invented = sum(tally.predicted - tally.correct for tally in counts.classes.values())
     assert missed == counts.substitutions + counts.deletions
     assert invented == counts.substitutions + counts.insertions
 
@@ -131,9 +131,9 @@ def test_counts_by_hand() -> None:
 
 
 def test_counts_of_joined_texts_are_the_sum() -> None:
-    one, other = ("Well, we know.", "Well we, know?"), ("One; two, three.", "One. two three")
-    joined = compare(f"{one[0]} {other[0]}", f"{one[1]} {other[1]}")
-    assert joined == compare(*one) + compare(*other)
+    first, other = ("Well, we know.", "Well we, know?"), ("One; two, three.", "One. two three")
+    joined = compare(f"{first[0]} {other[0]}", f"{first[1]} {other[1]}")
+    assert joined == compare(*first) + compare(*other)
 
 
 @pytest.mark.parametrize(
@@ -169,7 +169,7 @@ def test_case_can_be_left_out_of_account() -> None:
 
 def test_another_alphabet_scores_other_marks() -> None:
     counts = compare("Well, we: know.", "well we know", alphabet=Alphabet(","))
-    assert sum(found.reference for found in counts.classes.values()) == 1
+    assert sum(tally.reference for tally in counts.classes.values()) == 1
 
 
 @given(WORDS, WORDS)

@@ -50,8 +50,8 @@ class Careless(Punctuator):
     """Says something else, as a free generator might."""
 
     def written_word(self, word: Word, decision: Decision) -> AnnotatedWord:
-        found = super().written_word(word, decision)
-        return replace(found, text=found.text.lower().replace("know", "now").replace("three", "three four"))
+        written = super().written_word(word, decision)
+        return replace(written, text=written.text.lower().replace("know", "now").replace("three", "three four"))
 
 
 def test_a_model_of_fewer_marks_is_scored_by_the_same_reference(tiny_model: Model, tmp_path: Path) -> None:
@@ -228,24 +228,26 @@ def test_the_report_carries_its_settings(tiny_model: Model) -> None:
 
 def test_the_taggers_share_is_a_setting_of_slots_alone(tagged_model: Model) -> None:
     model = tagged_model.with_task(tagger_share=0.85)
-    found = {name: Punctuator(model, PunctuatorConfig(decoding=DecodingConfig(name))) for name in ("slots", "tagger")}
-    assert "|tagger-share:0.85|" in evaluate_file(CLITICS, found["slots"]).signature
-    assert "tagger-share" not in evaluate_file(CLITICS, found["tagger"]).signature
+    punctuators = {
+        name: Punctuator(model, PunctuatorConfig(decoding=DecodingConfig(name))) for name in ("slots", "tagger")
+    }
+    assert "|tagger-share:0.85|" in evaluate_file(CLITICS, punctuators["slots"]).signature
+    assert "tagger-share" not in evaluate_file(CLITICS, punctuators["tagger"]).signature
 
 
 def test_json_has_the_published_keys(tiny_model: Model) -> None:
     report = evaluate_file(CLITICS, Scripted(tiny_model, "i'm well, don't stop. what is it! we, know: right?"))
-    found = as_json(report)
-    assert list(found) == [
+    published = as_json(report)
+    assert list(published) == [
         "data", "micro_f1", "micro_precision", "micro_recall", "micro_f1_interval", "macro_f1", "per_class",
         "slot_error_rate", "boundary_f1", "multiple_exact", "case_accuracy", "cased_accuracy", "words",
         "words_changed", "generated_words", "seconds", "signature",
     ]  # fmt: skip
-    assert found["per_class"]["COMMA"] == {"precision": pytest.approx(100 / 3), "recall": 50.0, "f1": 40.0,
+    assert published["per_class"]["COMMA"] == {"precision": pytest.approx(100 / 3), "recall": 50.0, "f1": 40.0,
                                            "reference": 2}  # fmt: skip
-    assert (found["micro_precision"], found["micro_recall"]) == (pytest.approx(100 / 3), 40.0)
-    assert found["boundary_f1"] == 100.0
-    assert found["multiple_exact"] is None
+    assert (published["micro_precision"], published["micro_recall"]) == (pytest.approx(100 / 3), 40.0)
+    assert published["boundary_f1"] == 100.0
+    assert published["multiple_exact"] is None
 
 
 @pytest.mark.parametrize("content", ["", "\n\n"])
@@ -331,7 +333,8 @@ def test_rows_that_are_to_be_left_out(tmp_path: Path) -> None:
     assert [word.text for word in reference.words] == ["um", "don't", "don't"]
     words = [("um~", "", True), ("don't~,", ",", True), ("don't.", ".", False)]
     annotated = [
-        AnnotatedWord(text.strip("~,."), text, label, "lower", 1, 1, disfluent=one) for text, label, one in words
+        AnnotatedWord(text.strip("~,."), text, label, "lower", 1, 1, disfluent=disfluent)
+        for text, label, disfluent in words
     ]
     (counts,) = reference.counts(annotated)
     assert counts.disfluent == ClassCounts(3, 3, 3)

@@ -44,16 +44,20 @@ def test_cached_votes_decide_as_the_punctuator_does(tiny_model: Model, decoder: 
     config = PunctuatorConfig(strategy.windows, strategy.combine, DecodingConfig(decoder))
     cache = VoteCache(Punctuator(tiny_model, replace(config, windows=WindowConfig(8))), WORDS)
     cached, anew = cache.decisions(strategy), list(Punctuator(tiny_model, config).decisions(WORDS))
-    assert [(one.label, one.case) for one in cached] == [(one.label, one.case) for one in anew]
+    assert [(decision.label, decision.case) for decision in cached] == [
+        (decision.label, decision.case) for decision in anew
+    ]
     # masked slots are not written where no strategy asks for them, which rounds differently
-    assert [one.label_confidence for one in cached] == pytest.approx([one.label_confidence for one in anew], abs=1e-5)
+    assert [decision.label_confidence for decision in cached] == pytest.approx(
+        [decision.label_confidence for decision in anew], abs=1e-5
+    )
 
 
 def test_a_window_is_decoded_once_for_all_strategies(tiny_model: Model) -> None:
     punctuator = Counting(tiny_model)
     cache = VoteCache(punctuator, WORDS)
     strategies = [Preset(WindowConfig(8, stride, mask)) for stride, mask in product((2, 4, 6), (0, 2))]
-    distinct = {(v.window.start, v.window.stop) for one in strategies for v in iter_views(WORDS, one.windows)}
+    distinct = {(v.window.start, v.window.stop) for preset in strategies for v in iter_views(WORDS, preset.windows)}
     for strategy in [*strategies, *strategies]:
         cache.decisions(strategy)
     assert punctuator.n_windows == len(distinct)
@@ -73,7 +77,7 @@ def test_the_grid_holds_every_strategy_that_the_budget_pays_for(
     window: int, grain: int, budget: float, largest_mask: float
 ) -> None:
     config = TuneConfig(budget, [window], grain, largest_mask, ["mean", "vote"])
-    found = list(config.strategies(window))
+    strategies = list(config.strategies(window))
     wanted = {
         (stride, left, right, method)
         for stride, left, right, method in product(range(1, window + 1), range(window), range(window), ("mean", "vote"))
@@ -83,7 +87,7 @@ def test_the_grid_holds_every_strategy_that_the_budget_pays_for(
         and window / stride <= budget
         and (method == "mean" or stride < window - left - right)
     }
-    keys = [(s.windows.stride_words, s.windows.mask_left, s.windows.mask_right, s.combine.method) for s in found]
+    keys = [(s.windows.stride_words, s.windows.mask_left, s.windows.mask_right, s.combine.method) for s in strategies]
     assert len(keys) == len(set(keys))
     assert set(keys) == wanted
 
@@ -100,16 +104,16 @@ def test_the_frontier_is_what_nothing_as_cheap_beats(points: list[tuple[int, int
     assert [trial.reads for trial in best] == sorted({trial.reads for trial in best})
     for trial in trials:
         rivals = [other.micro_f1 for other in trials if other.reads <= trial.reads]
-        on_it = any(one.reads <= trial.reads and one.micro_f1 == max(rivals) for one in best)
+        on_it = any(chosen.reads <= trial.reads and chosen.micro_f1 == max(rivals) for chosen in best)
         assert on_it
-    for one in best:
-        assert all(other.micro_f1 < one.micro_f1 for other in trials if other.reads < one.reads)
+    for chosen in best:
+        assert all(other.micro_f1 < chosen.micro_f1 for other in trials if other.reads < chosen.reads)
 
 
 def test_tuning_tries_the_whole_grid(tiny_model: Model) -> None:
     config = TuneConfig(2.0, [4, 8], 4, 0.25, ["mean"])
     trials = list(tune(CLITICS, Punctuator(tiny_model), config))
-    assert [one.strategy for one in trials] == [*config.strategies(4), *config.strategies(8)]
+    assert [trial.strategy for trial in trials] == [*config.strategies(4), *config.strategies(8)]
 
 
 @pytest.mark.parametrize(
