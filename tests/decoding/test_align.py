@@ -55,10 +55,10 @@ def test_inserted_dropped_and_changed_words_account_for_both_sides(words: list[s
 @quick
 @given(short_words, short_words)
 def test_the_quality_is_the_likeness_of_the_letters(words: list[str], other: list[str]) -> None:
-    one, two = "".join(words), "".join(other)
-    longer = max(len(one), len(two))
+    letters, other_letters = "".join(words), "".join(other)
+    longer = max(len(letters), len(other_letters))
     assert align(words, " ".join(other)).quality == pytest.approx(
-        1 - distance(tuple(one), tuple(two)) / longer if longer else 1.0
+        1 - distance(tuple(letters), tuple(other_letters)) / longer if longer else 1.0
     )
 
 
@@ -67,12 +67,12 @@ def test_the_quality_is_the_likeness_of_the_letters(words: list[str], other: lis
 def test_every_input_word_gets_exactly_one_vote_whatever_was_generated(words: list[str], text: str) -> None:
     alignment = align(words, text)
     assert [link.input_index for link in alignment.links] == list(range(len(words)))
-    found = votes(alignment)
-    assert len(found) == len(words)
-    assert [(vote.left_words, vote.right_words) for vote in found] == [
+    word_votes = votes(alignment)
+    assert len(word_votes) == len(words)
+    assert [(vote.left_words, vote.right_words) for vote in word_votes] == [
         (place, len(words) - place - 1) for place in range(len(words))
     ]
-    assert all(vote.weight in (0.0, 0.5, 1.0) for vote in found)
+    assert all(vote.weight in (0.0, 0.5, 1.0) for vote in word_votes)
 
 
 @quick
@@ -87,9 +87,9 @@ def test_links_never_cross(words: list[str], other: list[str]) -> None:
 def test_a_faithful_text_gives_back_its_own_labels_with_full_weight(text: str) -> None:
     words = split(text).words
     alignment = align([word.normal for word in words], text)
-    found = votes(alignment)
-    assert [vote.labels.best for vote in found] == [word.label for word in words]
-    assert [vote.weight for vote in found] == [1.0] * len(words)
+    word_votes = votes(alignment)
+    assert [vote.labels.best for vote in word_votes] == [word.label for word in words]
+    assert [vote.weight for vote in word_votes] == [1.0] * len(words)
     assert alignment.quality == 1.0
 
 
@@ -160,8 +160,8 @@ def test_a_long_repetition_is_aligned_in_time() -> None:
 
 
 def test_a_capital_after_a_generated_sentence_end_says_nothing_of_a_word_inside_a_sentence() -> None:
-    found = votes(align("so we know i know nasa".split(), "So. We know. I know. NASA"))
-    insides = [vote.inside.best if vote.inside else None for vote in found]
+    word_votes = votes(align("so we know i know nasa".split(), "So. We know. I know. NASA"))
+    insides = [vote.inside.best if vote.inside else None for vote in word_votes]
     assert insides == [None, "lower", None, "capitalised", None, "upper"]
     assert [vote.inside for vote in votes(align(["mr", "who"], "Mr. Who"))] == [None, None], "the capital of a name"
 

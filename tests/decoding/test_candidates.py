@@ -78,10 +78,10 @@ def test_options_never_begin_one_another_and_always_hold_the_next_word(tiny_mode
         for n_marks in range(4):
             options = candidates.choice(window, index, n_marks).options
             tokens = [option.tokens for option in options]
-            for i, one in enumerate(tokens):
+            for i, ids in enumerate(tokens):
                 for other in tokens[i + 1 :]:
-                    shorter = min(len(one), len(other))
-                    assert one[:shorter] != other[:shorter]
+                    shorter = min(len(ids), len(other))
+                    assert ids[:shorter] != other[:shorter]
             goes_on = [option for option in options if option.mark is None]
             assert goes_on, "the next word, or the end, can always be written"
             assert all((option.case is None) == (index == len(words)) for option in goes_on)
@@ -135,17 +135,17 @@ def test_no_mark_follows_a_piece_of_pure_punctuation(tiny_model: Model) -> None:
 
 
 def test_choices_are_made_once_and_their_number_is_bounded(tiny_model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
-    made = Candidates(tiny_model.tokenizer)
+    candidates = Candidates(tiny_model.tokenizer)
     window = WindowInput.of(["no", "no", "no"])
-    assert made.choice(window, 1, 0) is made.choice(window, 2, 1)
+    assert candidates.choice(window, 1, 0) is candidates.choice(window, 2, 1)
     monkeypatch.setattr("t5punct.decoding.candidates._KEPT_CHOICES", 3)
     for number in range(10):
-        made.choice(WindowInput.of([str(number)]), 0, 0)
-        assert len(made._choices) <= 3
+        candidates.choice(WindowInput.of([str(number)]), 0, 0)
+        assert len(candidates._choices) <= 3
 
 
 def test_the_memory_of_choices_does_not_grow_with_new_words(tiny_model: Model) -> None:
-    rng, made = random.Random(1), Candidates(tiny_model.tokenizer, mark_odds={",": 2.0})
+    rng, candidates = random.Random(1), Candidates(tiny_model.tokenizer, mark_odds={",": 2.0})
     word_of = tiny_model.tokenizer.word_ids
     sizes = []
     tracemalloc.start()
@@ -153,10 +153,10 @@ def test_the_memory_of_choices_does_not_grow_with_new_words(tiny_model: Model) -
         for _ in range(3_000):
             word = "".join(rng.choices("abcdefghijk", k=6))
             word_of(word)  # kept by the tokenizer, which has a bound of its own
-            made.choice(WindowInput((word,), (word,), (True,)), 0, 0)
+            candidates.choice(WindowInput((word,), (word,), (True,)), 0, 0)
         sizes.append(tracemalloc.get_traced_memory()[0])
     tracemalloc.stop()
-    assert len(made._choices) <= 5_000
+    assert len(candidates._choices) <= 5_000
     assert sizes[1] < 60_000_000, "886 MB after 28,000 random words, once: 190 MB after 6,000"
 
 

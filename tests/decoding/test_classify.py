@@ -41,21 +41,21 @@ def test_the_source_has_the_sentinel_behind_the_word_asked_about(model: Model) -
 
 def test_the_distribution_is_the_networks_over_what_may_be_answered(model: Model) -> None:
     questions = [Question(window, slot) for window in WINDOWS for slot in range(len(window.words))]
-    found = SlotClassifier(model, DecodingConfig(marks="?!", max_marks=1)).decode(questions)
+    answers = SlotClassifier(model, DecodingConfig(marks="?!", max_marks=1)).decode(questions)
     tokenizer = model.tokenizer
     allowed = [tokenizer.eos_id, tokenizer.mark_ids["?"][0], tokenizer.mark_ids["!"][0]]
-    for question, labels in zip(questions, found, strict=True):
+    for question, labels in zip(questions, answers, strict=True):
         wanted = _next(model, question, [tokenizer.sentinel_id], allowed)
         assert [labels.probability(label) for label in ("", "?", "!")] == pytest.approx(wanted, abs=1e-4)
 
 
 def test_labels_of_two_marks_are_chain_rule_products(model: Model) -> None:
     questions = [Question(window, slot) for window in WINDOWS for slot in range(len(window.words))]
-    found = SlotClassifier(model, DecodingConfig(marks="?!", max_marks=2)).decode(questions)
+    answers = SlotClassifier(model, DecodingConfig(marks="?!", max_marks=2)).decode(questions)
     tokenizer = model.tokenizer
     (ask,), (bang,) = tokenizer.mark_ids["?"], tokenizer.mark_ids["!"]
     allowed, n_longer = [tokenizer.eos_id, ask, bang], 0
-    for question, labels in zip(questions, found, strict=True):
+    for question, labels in zip(questions, answers, strict=True):
         first = dict(zip(("", "?", "!"), _next(model, question, [tokenizer.sentinel_id], allowed), strict=True))
         best = max(first, key=first.__getitem__)
         if not best:

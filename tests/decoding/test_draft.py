@@ -24,7 +24,7 @@ def test_the_case_of_a_word_fits_the_mark_before_it(
     tiny_model: Model, mark: str, case: Case, inside: Case, drafted: Case
 ) -> None:
     *marks, word = _second_place(tiny_model, ["so", "it"], [Guess(mark), Guess("", case, inside)])
-    assert [one.mark for one in marks] == [mark] * bool(mark)
+    assert [option.mark for option in marks] == [mark] * bool(mark)
     assert word.case is drafted
 
 

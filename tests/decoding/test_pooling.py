@@ -44,7 +44,9 @@ def _loud(model: Model, times: float = 40.0) -> Model:
 
 def _probabilities(votes: list[tuple[Vote, ...]]) -> list[dict[str, float]]:
     return [
-        dict(zip(vote.labels.outcomes, vote.labels.probabilities, strict=True)) for found in votes for vote in found
+        dict(zip(vote.labels.outcomes, vote.labels.probabilities, strict=True))
+        for window_votes in votes
+        for vote in window_votes
     ]
 
 
@@ -60,20 +62,20 @@ def test_log_odds_of_each_mark_are_the_weighted_mean_and_words_keep_their_propor
     logits = torch.tensor([[*words, *marks, -math.inf]])
     classes = torch.tensor([[*(0 for _ in words), *range(1, len(marks) + 1), 0]])
     pool = OpinionPool.of(torch.tensor([tagged]) + data.draw(finite), share)  # a constant changes nothing
-    before, after = (found.softmax(-1)[0].tolist() for found in (logits, pool.weigh(logits, classes, [0])))
+    before, after = (scores.softmax(-1)[0].tolist() for scores in (logits, pool.weigh(logits, classes, [0])))
     n, unmarked = len(words), sum(before[: len(words)])
     for index, said in enumerate(tagged[1:]):
         wanted = (1 - share) * math.log(before[n + index] / unmarked) + share * said
         assert math.log(after[n + index] / sum(after[:n])) == pytest.approx(wanted, abs=1e-3)
-    for one, other in zip(before[:n], after[:n], strict=True):
-        assert other / sum(after[:n]) == pytest.approx(one / unmarked, abs=1e-4)
+    for chance, other in zip(before[:n], after[:n], strict=True):
+        assert other / sum(after[:n]) == pytest.approx(chance / unmarked, abs=1e-4)
     assert after[-1] == 0.0, "what is not offered stays so"
 
 
 def test_where_only_marks_are_offered_their_differences_are_pooled() -> None:
     pool = OpinionPool.of(torch.tensor([[5.0, 1.0, 3.0]]), share=0.25)
-    found = pool.weigh(torch.tensor([[2.0, 6.0]]), torch.tensor([[1, 2]]), [0])[0]
-    assert float(found[1] - found[0]) == pytest.approx(0.75 * 4.0 + 0.25 * 2.0)
+    weighed = pool.weigh(torch.tensor([[2.0, 6.0]]), torch.tensor([[1, 2]]), [0])[0]
+    assert float(weighed[1] - weighed[0]) == pytest.approx(0.75 * 4.0 + 0.25 * 2.0)
 
 
 def test_where_the_tagger_says_nothing_nothing_changes() -> None:
@@ -106,19 +108,19 @@ def test_behind_abbreviations_parallel_equals_step_by_step_and_both_have_the_tag
     words = "she has a ph.d in physics from st louis and works at apple inc in reno".split()
     window = WindowInput.of(words, [word in ("ph.d", "st", "inc") for word in words])
     config = DecodingConfig(tagger_share=0.5, mark_odds={".": 1e6}, max_marks=1)  # each of them has a full stop
-    (found,), (wanted,) = (
+    (parallel,), (wanted,) = (
         SlotDecoder(tagged_model, config).votes([window]),
         decode_stepwise(tagged_model, [window], config),
     )
     (tagged,) = TagDecoder(tagged_model).votes([window])
-    for one, other in zip(found, wanted, strict=True):
-        assert one.cases.outcomes == other.cases.outcomes
-        assert one.cases.probabilities == pytest.approx(other.cases.probabilities, abs=1e-4)
-    pairs = enumerate(zip(found, tagged, strict=True))
+    for vote, other in zip(parallel, wanted, strict=True):
+        assert vote.cases.outcomes == other.cases.outcomes
+        assert vote.cases.probabilities == pytest.approx(other.cases.probabilities, abs=1e-4)
+    pairs = enumerate(zip(parallel, tagged, strict=True))
     alike = [
         place
-        for place, (one, other) in pairs
-        if one.cases.probabilities == pytest.approx(other.cases.probabilities, abs=1e-4)
+        for place, (vote, other) in pairs
+        if vote.cases.probabilities == pytest.approx(other.cases.probabilities, abs=1e-4)
     ]
     assert [window.words[place - 1] for place in alike] == ["ph.d", "st", "inc"]
 
@@ -129,21 +131,23 @@ def test_parallel_equals_step_by_step_whatever_the_share(tagged_model: Model, sh
     config = DecodingConfig(tagger_share=share, mark_odds={",": 3.0, ".": 0.2})
     shuffled = random.Random(1).sample(WINDOWS, len(WINDOWS))
     for windows in (WINDOWS, shuffled):
-        found, wanted = SlotDecoder(model, config).votes(windows), decode_stepwise(model, windows, config)
-        assert [[vote.labels.best for vote in one] for one in found] == [[v.labels.best for v in one] for one in wanted]
-        for one, other in zip(_probabilities(found), _probabilities(wanted), strict=True):
-            assert one == pytest.approx(other, abs=1e-4)
+        parallel, wanted = SlotDecoder(model, config).votes(windows), decode_stepwise(model, windows, config)
+        assert [[vote.labels.best for vote in votes] for votes in parallel] == [
+            [v.labels.best for v in votes] for votes in wanted
+        ]
+        for chances, other in zip(_probabilities(parallel), _probabilities(wanted), strict=True):
+            assert chances == pytest.approx(other, abs=1e-4)
 
 
 def test_a_share_of_nothing_is_the_decoder_alone_and_a_share_counts(tagged_model: Model) -> None:
     model = _loud(tagged_model)
     alone = _probabilities(_slots(replace(model, tagger=None), WINDOWS, tagger_share=0.7))
-    for one, other in zip(alone, _probabilities(_slots(model, WINDOWS)), strict=True):
-        assert one == pytest.approx(other, abs=1e-5)
+    for chances, other in zip(alone, _probabilities(_slots(model, WINDOWS)), strict=True):
+        assert chances == pytest.approx(other, abs=1e-5)
     assert _slots(model, WINDOWS, tagger_share=0.7) == _slots(model.with_task(tagger_share=0.7), WINDOWS)
     assert _slots(model.with_task(tagger_share=0.7), WINDOWS, tagger_share=0.0) == _slots(model, WINDOWS)
     shared = _probabilities(_slots(model, WINDOWS, tagger_share=0.7))
-    assert any(one != pytest.approx(other, abs=1e-2) for one, other in zip(alone, shared, strict=True))
+    assert any(chances != pytest.approx(other, abs=1e-2) for chances, other in zip(alone, shared, strict=True))
 
 
 @torch.inference_mode()
@@ -156,8 +160,8 @@ def test_with_the_whole_share_a_slot_is_the_taggers(tagged_model: Model) -> None
     network: Any = model.network
     states = network.get_encoder()(input_ids=batch.input_ids, attention_mask=batch.attention_mask).last_hidden_state
     marks = "".join(mark for mark in model.task.marks if mark != "-")  # a dash shares its first token with words
-    found = _slots(model, WINDOWS, tagger_share=1.0, max_marks=1, marks=marks)
-    for row, votes in enumerate(found):
+    decoded = _slots(model, WINDOWS, tagger_share=1.0, max_marks=1, marks=marks)
+    for row, votes in enumerate(decoded):
         own = list(sources[row].word_ends)
         heads = TagDecoder(model, DecodingConfig(marks=marks)).tag(states[row, own], [WINDOWS[row]]).marks
         heads += model.tagger.log_odds({}, marks)

@@ -21,11 +21,11 @@ from t5punct.t5.tagger import Tagger
 
 
 def test_bf16_converts_network_and_tagger(tiny_model: Model) -> None:
-    made = with_precision(replace(tiny_model, tagger=Tagger(32, ",.?!:;-")), "bf16")
-    assert {parameter.dtype for parameter in made.network.parameters()} == {torch.bfloat16}
-    assert made.tagger is not None
-    assert made.tagger.marks.weight.dtype is torch.bfloat16
-    assert made.precision == "bf16"
+    converted = with_precision(replace(tiny_model, tagger=Tagger(32, ",.?!:;-")), "bf16")
+    assert {parameter.dtype for parameter in converted.network.parameters()} == {torch.bfloat16}
+    assert converted.tagger is not None
+    assert converted.tagger.marks.weight.dtype is torch.bfloat16
+    assert converted.precision == "bf16"
 
 
 @pytest.mark.parametrize(
@@ -89,8 +89,8 @@ def test_an_unknown_precision_is_refused(tiny_model: Model) -> None:
 def test_a_conversion_leaves_the_given_model_as_it_is(tiny_model: Model, name: str) -> None:
     tagger = torch.nn.Linear(32, 8)
     before = {key: value.clone() for key, value in tiny_model.network.state_dict().items()}
-    made = with_precision(replace(tiny_model, tagger=tagger), name)
-    assert made.network is not tiny_model.network
+    converted = with_precision(replace(tiny_model, tagger=tagger), name)
+    assert converted.network is not tiny_model.network
     after = tiny_model.network.state_dict()
     assert after.keys() == before.keys()
     assert all(torch.equal(after[key], value) and after[key].dtype is value.dtype for key, value in before.items())
@@ -98,12 +98,12 @@ def test_a_conversion_leaves_the_given_model_as_it_is(tiny_model: Model, name: s
 
 
 def test_a_converted_model_is_not_converted_again(tiny_model: Model) -> None:
-    made = with_precision(tiny_model, "int8")
-    assert with_precision(made, "int8") is made
-    assert with_precision(made, "auto") is made
+    converted = with_precision(tiny_model, "int8")
+    assert with_precision(converted, "int8") is converted
+    assert with_precision(converted, "auto") is converted
     for name in ("fp32", "bf16"):
         with pytest.raises(ConfigError, match=f"{name} of a model in int8; expected a model in fp32; load it again"):
-            with_precision(made, name)
+            with_precision(converted, name)
 
 
 def _change_by_company(model: Model) -> float:
@@ -114,8 +114,8 @@ def _change_by_company(model: Model) -> float:
     pairs = [pair for votes in zip(together, alone, strict=True) for pair in zip(*votes, strict=True)]
     return max(
         abs(p - other.labels.probability(o))
-        for one, other in pairs
-        for o, p in zip(one.labels.outcomes, one.labels.probabilities, strict=True)
+        for vote, other in pairs
+        for o, p in zip(vote.labels.outcomes, vote.labels.probabilities, strict=True)
     )
 
 
@@ -134,8 +134,8 @@ def test_bf16_gives_one_warning_where_it_is_slow(
     n_warnings: int,
 ) -> None:
     monkeypatch.setattr(precision, "multiplies_bf16", lambda device: fast)
-    made = with_precision(tiny_model, name)
-    with_precision(made, name)  # as a punctuator with other settings does
-    found = [record for record in caplog.records if record.levelno == logging.WARNING]
-    assert len(found) == n_warnings
-    assert all("--precision auto" in record.getMessage() for record in found)
+    converted = with_precision(tiny_model, name)
+    with_precision(converted, name)  # as a punctuator with other settings does
+    warnings = [record for record in caplog.records if record.levelno == logging.WARNING]
+    assert len(warnings) == n_warnings
+    assert all("--precision auto" in record.getMessage() for record in warnings)

@@ -63,22 +63,22 @@ def _parallel(model: Model, windows: list[WindowInput], **settings: Any) -> list
     return [solution.votes for solution in SlotDecoder(model, DecodingConfig(**settings)).decode(windows)]
 
 
-def _assert_same(found: tuple[Vote, ...], wanted: tuple[Vote, ...]) -> None:
-    assert len(found) == len(wanted)
-    for one, other in zip(found, wanted, strict=True):
-        assert one.labels.outcomes == other.labels.outcomes
-        assert one.cases.outcomes == other.cases.outcomes
-        assert one.labels.probabilities == pytest.approx(other.labels.probabilities, abs=1e-4)
-        assert one.cases.probabilities == pytest.approx(other.cases.probabilities, abs=1e-4)
-        assert (one.inside is None) == (other.inside is None)
-        if one.inside and other.inside:
-            assert one.inside.probabilities == pytest.approx(other.inside.probabilities, abs=1e-4)
-        assert (one.left_words, one.right_words) == (other.left_words, other.right_words)
+def _assert_same(votes: tuple[Vote, ...], wanted: tuple[Vote, ...]) -> None:
+    assert len(votes) == len(wanted)
+    for vote, other in zip(votes, wanted, strict=True):
+        assert vote.labels.outcomes == other.labels.outcomes
+        assert vote.cases.outcomes == other.cases.outcomes
+        assert vote.labels.probabilities == pytest.approx(other.labels.probabilities, abs=1e-4)
+        assert vote.cases.probabilities == pytest.approx(other.cases.probabilities, abs=1e-4)
+        assert (vote.inside is None) == (other.inside is None)
+        if vote.inside and other.inside:
+            assert vote.inside.probabilities == pytest.approx(other.inside.probabilities, abs=1e-4)
+        assert (vote.left_words, vote.right_words) == (other.left_words, other.right_words)
 
 
-def _assert_all_same(found: list[tuple[Vote, ...]], wanted: list[tuple[Vote, ...]]) -> None:
-    for one, other in zip(found, wanted, strict=True):
-        _assert_same(one, other)
+def _assert_all_same(decoded: list[tuple[Vote, ...]], wanted: list[tuple[Vote, ...]]) -> None:
+    for votes, other in zip(decoded, wanted, strict=True):
+        _assert_same(votes, other)
 
 
 def _shaped(model: Model, seed: int, **changes: Any) -> Model:
@@ -96,8 +96,8 @@ def _shaped(model: Model, seed: int, **changes: Any) -> Model:
 
 
 def test_the_reference_equals_the_oracle(tiny_model: Model) -> None:
-    for window, found in zip(WINDOWS, decode_stepwise(tiny_model, WINDOWS), strict=True):
-        _assert_same(found, _oracle(tiny_model, window))
+    for window, votes in zip(WINDOWS, decode_stepwise(tiny_model, WINDOWS), strict=True):
+        _assert_same(votes, _oracle(tiny_model, window))
 
 
 SHAPES = [
@@ -231,10 +231,10 @@ def test_parallel_equals_step_by_step_with_marks_that_are_given(lively_model: Mo
     windows = [
         replace(window, given=tuple(rng.choice(["", "", ".", "?!", ","]) for _ in window.words)) for window in WINDOWS
     ]
-    found = _parallel(lively_model, windows)
-    _assert_all_same(found, decode_stepwise(lively_model, windows))
-    assert [len(votes) for votes in found] == [len(window.words) for window in windows]
-    unlike = [_cases(votes) for votes in found] != [_cases(votes) for votes in _parallel(lively_model, WINDOWS)]
+    parallel = _parallel(lively_model, windows)
+    _assert_all_same(parallel, decode_stepwise(lively_model, windows))
+    assert [len(votes) for votes in parallel] == [len(window.words) for window in windows]
+    unlike = [_cases(votes) for votes in parallel] != [_cases(votes) for votes in _parallel(lively_model, WINDOWS)]
     assert unlike, "given marks change what is decoded after them"
 
 
@@ -296,8 +296,8 @@ def test_a_decoder_that_forgot_to_verify_would_be_found(tiny_model: Model, monke
 
 def test_the_order_of_windows_changes_nothing(tiny_model: Model) -> None:
     shuffled = random.Random(1).sample(WINDOWS, len(WINDOWS))
-    found = dict(zip(shuffled, _parallel(tiny_model, shuffled), strict=True))
-    _assert_all_same([found[window] for window in WINDOWS], _parallel(tiny_model, WINDOWS))
+    votes_by_window = dict(zip(shuffled, _parallel(tiny_model, shuffled), strict=True))
+    _assert_all_same([votes_by_window[window] for window in WINDOWS], _parallel(tiny_model, WINDOWS))
 
 
 def test_every_distribution_sums_to_one_and_every_word_gets_a_vote(tiny_model: Model) -> None:

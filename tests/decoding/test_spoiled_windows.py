@@ -89,9 +89,9 @@ def test_votes_of_other_windows_recover_what_one_window_spoiled(tiny_model: Mode
     config = PunctuatorConfig(WINDOWS, CombineConfig("mean"), DecodingConfig("generate"), fragment=True)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "generate_texts", _writer(written, lambda n: n % 4 == 2 and 0 < n < last - 3, rng))
-        found = Punctuator(tiny_model, config).annotate(" ".join(words))
-    assert [word.word for word in found] == words
-    assert [word.label for word in found] == labels
+        annotated = Punctuator(tiny_model, config).annotate(" ".join(words))
+    assert [word.word for word in annotated] == words
+    assert [word.label for word in annotated] == labels
 
 
 @settings(max_examples=40)
@@ -114,8 +114,8 @@ def test_without_overlap_a_spoiled_window_does_harm(tiny_model: Model) -> None:
     config = PunctuatorConfig(WindowConfig(12), decoding=DecodingConfig("generate"), fragment=True)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "generate_texts", _writer(written, lambda n: True, rng))
-        found = Punctuator(tiny_model, config).annotate(" ".join(words))
-    assert [word.text for word in found] != list(written.values())
+        annotated = Punctuator(tiny_model, config).annotate(" ".join(words))
+    assert [word.text for word in annotated] != list(written.values())
 
 
 def test_windows_that_aligned_badly_are_counted_and_lose_their_vote(tiny_model: Model) -> None:

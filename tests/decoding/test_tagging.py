@@ -27,7 +27,7 @@ WINDOWS = [
 
 
 def _softmax(logits: list[float]) -> list[float]:
-    weights = [math.exp(one) for one in logits]
+    weights = [math.exp(logit) for logit in logits]
     return [weight / sum(weights) for weight in weights]
 
 
@@ -42,13 +42,15 @@ def _logits(model: Model, window: WindowInput, word: int) -> tuple[list[float], 
 
 def test_votes_are_the_heads_probabilities_with_odds(tagged_model: Model) -> None:
     odds = {",": 3.0, "?": 0.5}
-    found = TagDecoder(tagged_model, DecodingConfig("tagger", mark_odds=odds, batch_tokens=40)).votes(WINDOWS)
-    for window, votes in zip(WINDOWS, found, strict=True):
+    tagged = TagDecoder(tagged_model, DecodingConfig("tagger", mark_odds=odds, batch_tokens=40)).votes(WINDOWS)
+    for window, votes in zip(WINDOWS, tagged, strict=True):
         assert len(votes) == len(window.words)
         for word, vote in enumerate(votes):
             marks, cases = _logits(tagged_model, window, word)
             classes = ("", *tagged_model.task.marks)
-            wanted = _softmax([one + math.log(odds.get(mark, 1.0)) for mark, one in zip(classes, marks, strict=True)])
+            wanted = _softmax(
+                [logit + math.log(odds.get(mark, 1.0)) for mark, logit in zip(classes, marks, strict=True)]
+            )
             assert vote.labels.outcomes == classes
             assert vote.labels.probabilities == pytest.approx(wanted, abs=1e-4)
             if window.words[word] == "said":
@@ -75,7 +77,7 @@ def test_only_the_slots_that_are_asked_for_are_decided(tagged_model: Model) -> N
     whole, part = decoder.votes(WINDOWS), decoder.votes(WINDOWS, [2, 0, 5, 3])
     assert [len(votes) for votes in part] == [2, 0, 5, 3]
     for some, every in zip(part, whole, strict=True):
-        assert [decided(one) for one in some] == [decided(one) for one in every[: len(some)]]
+        assert [decided(vote) for vote in some] == [decided(vote) for vote in every[: len(some)]]
 
 
 def decided(vote: Vote) -> tuple[str, str]:
@@ -132,13 +134,13 @@ def test_behind_an_abbreviation_with_a_full_stop_the_model_says_whether_a_capita
     assert punctuator.punctuate("we inc is so") == expected
     for policy in ("fixed", "sentence", "delay"):
         config = StreamConfig(policy, window=6, lookahead=1, every=1, after=1)
-        state, found = StreamState(), list[str]()
+        state, written = StreamState(), list[str]()
         for word in ("we", "inc", "is", "so"):
             stream = StreamingPunctuator(punctuator, config, StreamState.from_json(state.to_json()))
-            found += [one.text for one in stream.push([word])]
+            written += [committed.text for committed in stream.push([word])]
             state = stream.state
-        found += [one.text for one in StreamingPunctuator(punctuator, config, state).finish()]
-        assert " ".join(found) == expected
+        written += [committed.text for committed in StreamingPunctuator(punctuator, config, state).finish()]
+        assert " ".join(written) == expected
 
 
 @given(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1))
