@@ -126,7 +126,9 @@ def test_a_window_that_wrote_one_mark_votes_against_a_second() -> None:
 def test_a_vote_inserts_the_most_chosen_mark_only_above_the_threshold(chosen: list[str], threshold: float) -> None:
     label = decide([certain(label) for label in chosen], CombineConfig("vote", threshold)).label
     for prefix in (label[:end] for end in range(len(label) + 1)):
-        counts = Counter(one[len(prefix)] for one in chosen if one.startswith(prefix) and len(one) > len(prefix))
+        counts = Counter(
+            choice[len(prefix)] for choice in chosen if choice.startswith(prefix) and len(choice) > len(prefix)
+        )
         above = {mark for mark in counts if counts[mark] / len(chosen) > threshold + 1e-9}
         if prefix == label:
             assert not above
@@ -257,18 +259,21 @@ def test_runners_up_share_what_the_best_label_leaves(slot: list[Vote], method: s
     config = CombineConfig(method)
     decision = decide(slot, config)
     everyone = rank_runners_up(slot, config, decision, len(LABELS))
-    found = rank_runners_up(slot, config, decision, n_labels)
-    assert found == everyone[:n_labels]
-    assert decision.label not in [one.label for one in everyone]
-    assert len({one.label for one in everyone}) == len(everyone)
-    chances = [one.probability for one in everyone]
+    runners_up = rank_runners_up(slot, config, decision, n_labels)
+    assert runners_up == everyone[:n_labels]
+    assert decision.label not in [runner_up.label for runner_up in everyone]
+    assert len({runner_up.label for runner_up in everyone}) == len(everyone)
+    chances = [runner_up.probability for runner_up in everyone]
     assert chances == sorted(chances, reverse=True)
     assert not everyone or decision.label_confidence + sum(chances) == pytest.approx(1.0)
-    assert {one.label for one in everyone} <= {label for vote in slot for label in vote.labels.outcomes}
+    assert {runner_up.label for runner_up in everyone} <= {label for vote in slot for label in vote.labels.outcomes}
 
 
 def test_runners_up_of_a_single_vote_have_its_probabilities() -> None:
     labels = Distribution.of({",": 5.0, "": 2.0, ".": 3.0})
     vote = Vote(labels, Distribution.certain("lower"))
-    found = rank_runners_up([vote], CombineConfig(), decide([vote], CombineConfig()), 5)
-    assert [(one.label, one.probability) for one in found] == [(".", pytest.approx(0.3)), ("", pytest.approx(0.2))]
+    runners_up = rank_runners_up([vote], CombineConfig(), decide([vote], CombineConfig()), 5)
+    assert [(runner_up.label, runner_up.probability) for runner_up in runners_up] == [
+        (".", pytest.approx(0.3)),
+        ("", pytest.approx(0.2)),
+    ]

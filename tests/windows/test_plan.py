@@ -187,9 +187,9 @@ def test_a_stride_takes_the_place_of_the_votes_wanted() -> None:
 @given(st.integers(0, 60), configs(), st.integers(1, 80))
 def test_a_pool_is_closed_as_soon_as_it_holds_enough_words(n_words: int, config: WindowConfig, least: int) -> None:
     views = list(iter_views(range(n_words), config))
-    found = list(iter_pools(iter(views), least))
-    assert [view for pool in found for view in pool] == views
-    sizes = [[len(view.words) for view in pool] for pool in found]
+    pools = list(iter_pools(iter(views), least))
+    assert [view for pool in pools for view in pool] == views
+    sizes = [[len(view.words) for view in pool] for pool in pools]
     enough = [min(least, 2**number * least / 16) for number in range(len(sizes))]  # the first are smaller
     assert all(sum(held) >= n for held, n in zip(sizes[:-1], enough, strict=False))
     assert all(sum(held[:-1]) < n for held, n in zip(sizes, enough, strict=True))

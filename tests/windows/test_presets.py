@@ -39,15 +39,15 @@ def _nguyen(n_words: int, chunk: int = 30, overlap: int = 15, min_words_cut: int
     starts = [0]
     while starts[-1] + chunk < n_words:
         starts.append(starts[-1] + chunk - overlap)
-    found = []
+    taken = []
     for number, start in enumerate(starts):
         words = list(range(start, min(n_words, start + chunk)))
         if number:
             words = words[overlap - min_words_cut :]
         if number < len(starts) - 1:
             words = words[:-min_words_cut]
-        found += [(number, word) for word in words]
-    return found
+        taken += [(number, word) for word in words]
+    return taken
 
 
 @given(st.integers(1, 200))

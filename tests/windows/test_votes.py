@@ -67,6 +67,6 @@ def test_a_text_begins_with_a_capital_and_ends_with_a_sentence() -> None:
 
 
 def test_a_word_inside_a_sentence_has_the_case_that_it_has_there() -> None:
-    labels, capital, lower = (Distribution.certain(one) for one in ("", "capitalised", "lower"))
+    labels, capital, lower = (Distribution.certain(outcome) for outcome in ("", "capitalised", "lower"))
     assert continue_sentence(Vote(labels, capital, inside=lower)).cases == lower
     assert continue_sentence(Vote(labels, capital)).cases == capital, "a name"
