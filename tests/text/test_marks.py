@@ -214,8 +214,8 @@ def test_a_letter_that_is_two_begins_a_word_with_one_capital(word: str, titled: 
 
 
 def test_marks_of_other_scripts_are_marks_where_an_alphabet_has_them() -> None:
-    found = split("مرحبا، كيف حالك؟ «нет», ¿qué hora es? ¡hola!").words
-    assert [(word.core, word.label) for word in found] == [
+    words = split("مرحبا، كيف حالك؟ «нет», ¿qué hora es? ¡hola!").words
+    assert [(word.core, word.label) for word in words] == [
         *(("مرحبا", "،"), ("كيف", ""), ("حالك", "؟"), ("нет", ",")),
         *(("qué", ""), ("hora", ""), ("es", "?"), ("hola", "!")),
     ]

@@ -96,9 +96,9 @@ def test_keeping_marks_with_nothing_to_add_gives_the_text_byte_for_byte(text: st
 
 @pytest.mark.parametrize(("text", "spelling", "written"), [("us.", "U.S.", "U.S."), ("yahoo!", "Yahoo!", "Yahoo!")])
 def test_a_mark_that_is_kept_is_not_doubled_by_a_spelling(text: str, spelling: str, written: str) -> None:
-    (word,) = (replace(one, spelled=spelling) for one in split(text).words)
-    found = render_word(word, decided(""), RenderConfig(keep_marks=True), Alphabet())
-    assert (found.text, found.label) == (written, text[-1])
+    (word,) = (replace(plain, spelled=spelling) for plain in split(text).words)
+    shown = render_word(word, decided(""), RenderConfig(keep_marks=True), Alphabet())
+    assert (shown.text, shown.label) == (written, text[-1])
 
 
 def test_keeping_marks_fills_only_empty_slots_and_still_sets_case() -> None:

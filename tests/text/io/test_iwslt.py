@@ -18,8 +18,8 @@ rows = st.lists(
 
 
 def joined(*words: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
-    found = join_clitics([Row(word, "O") for word in words])
-    return found.words, found.last_rows
+    whole = join_clitics([Row(word, "O") for word in words])
+    return whole.words, whole.last_rows
 
 
 @pytest.mark.parametrize(
@@ -43,13 +43,13 @@ def test_clitics_are_joined_to_the_word_before(
 
 @settings(max_examples=100, deadline=None)
 @given(rows)
-def test_joining_loses_no_row_and_no_letter(found: list[Row]) -> None:
-    words = join_clitics(found)
+def test_joining_loses_no_row_and_no_letter(file_rows: list[Row]) -> None:
+    words = join_clitics(file_rows)
     assert len(words.words) == len(words.last_rows)
     assert list(words.last_rows) == sorted(set(words.last_rows))
-    assert not found or words.last_rows[-1] == len(found) - 1
+    assert not file_rows or words.last_rows[-1] == len(file_rows) - 1
     assert all(words.words)
-    assert "".join(words.words).removeprefix("?") == "".join(row.word for row in found)
+    assert "".join(words.words).removeprefix("?") == "".join(row.word for row in file_rows)
 
 
 def test_rows_are_read_with_any_line_end_and_blank_lines_skipped(tmp_path: Path) -> None:

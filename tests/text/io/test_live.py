@@ -46,17 +46,17 @@ def test_words_are_whole_however_their_bytes_arrive(words: list[str], cuts: list
     data = (" ".join(words) + "\n").encode()
     places = [0, *sorted(cut for cut in cuts if cut < len(data)), len(data)]
     chunks = [data[start:stop] for start, stop in itertools.pairwise(places) if stop > start]
-    assert [one.word for one in _words(chunks)] == words
+    assert [word.word for word in _words(chunks)] == words
 
 
 def test_a_word_arrives_before_its_line_ends() -> None:
     for descriptor in _piped([b"how ar", b"e you", b" "], pause_s=0.05):
-        found = [tuple(one.word for one in arrival.words) for arrival in arrivals(descriptor)]
-        assert found == [("how",), ("are",), ("you",)]
+        arrived = [tuple(word.word for word in arrival.words) for arrival in arrivals(descriptor)]
+        assert arrived == [("how",), ("are",), ("you",)]
 
 
 def test_the_last_word_needs_no_space_and_bad_bytes_end_nothing() -> None:
-    assert [one.word.encode("utf-8", "surrogateescape") for one in _words([b"we kn\xff", b"ow"])] == [
+    assert [word.word.encode("utf-8", "surrogateescape") for word in _words([b"we kn\xff", b"ow"])] == [
         b"we",
         b"kn\xffow",
     ]
@@ -79,24 +79,24 @@ def test_events_have_times_in_milliseconds() -> None:
 def test_a_line_that_is_no_event_is_told_and_ends_nothing(line: bytes) -> None:
     event = b'{"word": "we"}\n'
     for descriptor in _piped([event + line + event]):
-        found = list(arrivals(descriptor, timed=True))
-    assert [one.problem is None for one in found] == [True, False, True]
-    assert "an event that reads" in str(found[1].problem)
-    assert [one.word for arrival in found for one in arrival.words] == ["we", "we"]
+        arrived = list(arrivals(descriptor, timed=True))
+    assert [arrival.problem is None for arrival in arrived] == [True, False, True]
+    assert "an event that reads" in str(arrived[1].problem)
+    assert [word.word for arrival in arrived for word in arrival.words] == ["we", "we"]
 
 
 def test_a_silence_is_told_once() -> None:
     for descriptor in _piped([b"we know ", b"that "], pause_s=0.25):
-        found = list(arrivals(descriptor, silence_ms=50))
-    texts = [[one.word for one in arrival.words] for arrival in found]
+        arrived = list(arrivals(descriptor, silence_ms=50))
+    texts = [[word.word for word in arrival.words] for arrival in arrived]
     assert texts == [["we", "know"], [], ["that"], []]
-    assert found[1] == Arrival()
+    assert arrived[1] == Arrival()
 
 
 def test_a_silence_makes_the_word_before_it_whole() -> None:
     for descriptor in _piped([b"how are", b"you"], pause_s=0.4):
-        found = [tuple(one.word for one in arrival.words) for arrival in arrivals(descriptor, silence_ms=100)]
-        assert found == [("how",), ("are",), (), ("you",), ()]
+        arrived = [tuple(word.word for word in arrival.words) for arrival in arrivals(descriptor, silence_ms=100)]
+        assert arrived == [("how",), ("are",), (), ("you",), ()]
 
 
 def test_when_told_to_stop_what_was_read_arrives_whole() -> None:
@@ -104,9 +104,9 @@ def test_when_told_to_stop_what_was_read_arrives_whole() -> None:
     reading, writing = os.pipe()
     os.write(writing, b"how are yo")
     source = arrivals(reading, stop=told)
-    assert [one.word for one in next(source).words] == ["how", "are"]
+    assert [word.word for word in next(source).words] == ["how", "are"]
     os.write(tell, b"!")
-    assert [[one.word for one in arrival.words] for arrival in source] == [["yo"]]
+    assert [[word.word for word in arrival.words] for arrival in source] == [["yo"]]
     for descriptor in (told, tell, reading, writing):
         os.close(descriptor)
 
@@ -116,7 +116,7 @@ def test_when_told_to_stop_an_event_that_is_not_whole_is_no_mistake() -> None:
     reading, writing = os.pipe()
     os.write(writing, b'{"word": "how"}\n{"word": "a')
     source = arrivals(reading, timed=True, stop=told)
-    assert [one.word for one in next(source).words] == ["how"]
+    assert [word.word for word in next(source).words] == ["how"]
     os.write(tell, b"!")
     assert list(source) == []
     for descriptor in (told, tell, reading, writing):
@@ -137,10 +137,10 @@ def test_when_told_to_stop_what_has_arrived_is_still_read(
     reading, writing = os.pipe()
     os.write(writing, before)
     source = arrivals(reading, timed=timed, stop=told)
-    assert [one.word for one in next(source).words] == ["how"]
+    assert [word.word for word in next(source).words] == ["how"]
     os.write(writing, after)
     os.write(tell, b"!")
-    assert [one.word for arrival in source for one in arrival.words] == found
+    assert [word.word for arrival in source for word in arrival.words] == found
     for descriptor in (told, tell, reading, writing):
         os.close(descriptor)
 
@@ -150,9 +150,9 @@ def test_a_byte_order_mark_is_no_word(timed: bool) -> None:
     reading, writing = os.pipe()
     os.write(writing, b'\xef\xbb\xbf{"word":"how"}\n')
     os.close(writing)
-    (found,) = arrivals(reading, timed=timed)
+    (arrival,) = arrivals(reading, timed=timed)
     os.close(reading)
-    assert [one.word for one in found.words] == (["how"] if timed else ['{"word":"how"}'])
+    assert [word.word for word in arrival.words] == (["how"] if timed else ['{"word":"how"}'])
 
 
 def test_a_word_that_comes_in_many_pieces_is_not_searched_anew_at_each(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -166,5 +166,5 @@ def test_a_word_that_comes_in_many_pieces_is_not_searched_anew_at_each(monkeypat
 
     monkeypatch.setattr("t5punct.text.io.live._SPACE", Counting())
     monkeypatch.setattr("t5punct.text.io.live._READ_BYTES", 10)
-    assert [one.word for one in _words([b"x" * 5_000])] == ["x" * 5_000]
+    assert [word.word for word in _words([b"x" * 5_000])] == ["x" * 5_000]
     assert searched <= 5_000
