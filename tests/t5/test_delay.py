@@ -111,7 +111,7 @@ def by_hand(encoder: Any, ids: list[int], words: list[int], delay: Delay) -> tor
         attention, normed = block.layer[0].SelfAttention, block.layer[0].layer_norm(hidden)
         biased = attention if attention.has_relative_attention_bias else first
         bias = biased.compute_bias(len(ids), len(ids))[0]  # (n_heads, n_source, n_source)
-        found = []
+        attended = []
         for token, word in enumerate(words):
             keys = [k for k, other in enumerate(words) if sees(word, other, look_ahead, delay.left_words)]
             heads = []
@@ -122,8 +122,8 @@ def by_hand(encoder: Any, ids: list[int], words: list[int], delay: Delay) -> tor
                 weights = torch.stack(logits).softmax(0)
                 values = torch.stack([(attention.v.weight @ normed[k])[part] for k in keys])
                 heads.append(weights @ values)
-            found.append(attention.o.weight @ torch.cat(heads))
-        hidden = block.layer[1](hidden + torch.stack(found))
+            attended.append(attention.o.weight @ torch.cat(heads))
+        hidden = block.layer[1](hidden + torch.stack(attended))
     result: torch.Tensor = encoder.final_layer_norm(hidden)
     return result
 
@@ -151,8 +151,8 @@ def test_no_state_depends_on_a_later_word_whatever_it_is(
     new_ids = [*(ids[place] for place in heard), *random.Random(seed).choices(range(2, 40), k=5)]
     new_words = [*(words[place] for place in heard), beyond, beyond, beyond + 1, beyond + 2, NOBODY]
     mine = [place for place in heard if words[place] == word]
-    found, other = states_of(kind, ids, words, delay), states_of(kind, new_ids, new_words, delay)
-    assert torch.allclose(found[mine], other[mine], atol=1e-4)
+    states, other = states_of(kind, ids, words, delay), states_of(kind, new_ids, new_words, delay)
+    assert torch.allclose(states[mine], other[mine], atol=1e-4)
 
 
 def reached(kind: str, ids: list[int], words: list[int], delay: Delay, word: int) -> set[int]:
@@ -164,7 +164,7 @@ def reached(kind: str, ids: list[int], words: list[int], delay: Delay, word: int
     hook.remove()
     chosen = torch.tensor([owner == word for owner in words])
     (gradient,) = torch.autograd.grad((states[chosen] * torch.randn(16)).sum(), rows)
-    return {owner for owner, one in zip(words, gradient[0], strict=True) if bool(one.abs().sum() > 0)}
+    return {owner for owner, row in zip(words, gradient[0], strict=True) if bool(row.abs().sum() > 0)}
 
 
 @pytest.mark.parametrize("kind", ENCODERS)
@@ -176,10 +176,10 @@ def test_gradients_reach_exactly_the_words_that_the_delay_lets_a_word_see(
     ids, words = text
     last = max(word for word in words if word != NOBODY)
     word = data.draw(st.integers(0, last))
-    found = reached(kind, ids, words, delay, word)
+    seen = reached(kind, ids, words, delay, word)
     first = max(0, word - delay.reach_words(N_LAYERS))
-    assert found - {PREFIX} == set(range(first, min(word + delay.words, last) + 1)), "no more, and no less"
-    assert (PREFIX in found) == (PREFIX in words)
+    assert seen - {PREFIX} == set(range(first, min(word + delay.words, last) + 1)), "no more, and no less"
+    assert (PREFIX in seen) == (PREFIX in words)
 
 
 @pytest.mark.parametrize("leak", ["one word more", "the end", "a prefix that reads the text"])
@@ -208,16 +208,16 @@ def test_a_delay_that_hides_nothing_is_the_encoder_itself(kind: str) -> None:
     """All words in sight, no prefix, no end: then nothing is masked."""
     encoder, ids = ENCODERS[kind], torch.tensor([[5, 6, 7, 8, 9, 10]])
     words = torch.arange(6)[None]
-    found = delayed_states(encoder, ids, words, Delay(6 * N_LAYERS, 6))
-    assert torch.allclose(found, encoder(input_ids=ids).last_hidden_state, atol=1e-5)
+    states = delayed_states(encoder, ids, words, Delay(6 * N_LAYERS, 6))
+    assert torch.allclose(states, encoder(input_ids=ids).last_hidden_state, atol=1e-5)
 
 
 def test_padding_and_batch_mates_change_nothing() -> None:
-    one, other = ([5, 6, 7, 8, 1], [PREFIX, 0, 1, 1, NOBODY]), ([9, 3, 1], [PREFIX, 0, NOBODY])
-    ids, words = torch.tensor([one[0], [*other[0], 0, 0]]), torch.tensor([one[1], [*other[1], NOBODY, NOBODY]])
+    first, other = ([5, 6, 7, 8, 1], [PREFIX, 0, 1, 1, NOBODY]), ([9, 3, 1], [PREFIX, 0, NOBODY])
+    ids, words = torch.tensor([first[0], [*other[0], 0, 0]]), torch.tensor([first[1], [*other[1], NOBODY, NOBODY]])
     with torch.no_grad():
         both = delayed_states(ENCODERS["umt5"], ids, words, Delay(2, 3))
-    assert torch.allclose(both[0][:4], states_of("umt5", *one, Delay(2, 3))[:4], atol=1e-5)
+    assert torch.allclose(both[0][:4], states_of("umt5", *first, Delay(2, 3))[:4], atol=1e-5)
     assert torch.allclose(both[1][:2], states_of("umt5", *other, Delay(2, 3))[:2], atol=1e-5)
     assert bool(both.isfinite().all()), "padding sees itself"
 

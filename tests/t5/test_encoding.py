@@ -53,10 +53,10 @@ def _batch(lengths: list[int], seed: int) -> tuple[torch.Tensor, torch.Tensor]:
 def test_states_are_those_of_transformers(kind: str, lengths: list[int], seed: int) -> None:
     encoder, (ids, mask) = _encoder(kind), _batch(lengths, seed)
     expected = encoder(input_ids=ids, attention_mask=mask).last_hidden_state
-    found = encode_windows(encoder, ids, mask)
-    assert found.shape == expected.shape
-    assert torch.allclose(found[mask.bool()], expected[mask.bool()], atol=2e-5)
-    assert not found[~mask.bool()].any()
+    states = encode_windows(encoder, ids, mask)
+    assert states.shape == expected.shape
+    assert torch.allclose(states[mask.bool()], expected[mask.bool()], atol=2e-5)
+    assert not states[~mask.bool()].any()
 
 
 @torch.inference_mode()
@@ -71,14 +71,18 @@ def test_position_biases_count() -> None:
 def test_bfloat16_stays_bfloat16() -> None:
     encoder, (ids, mask) = deepcopy(_encoder("umt5")).to(torch.bfloat16), _batch([9, 5, 9], 0)
     with torch.inference_mode():
-        found, expected = (
+        states, expected = (
             encode_windows(encoder, ids, mask),
             encoder(input_ids=ids, attention_mask=mask).last_hidden_state,
         )
-    assert found.dtype is torch.bfloat16
-    assert torch.nn.functional.cosine_similarity(found[mask.bool()], expected[mask.bool()], dim=-1).min() > 0.99
+    assert states.dtype is torch.bfloat16
+    assert torch.nn.functional.cosine_similarity(states[mask.bool()], expected[mask.bool()], dim=-1).min() > 0.99
 
 
 def test_windows_of_equal_length_lie_side_by_side() -> None:
     assert group_equal_windows([3]) == [EqualWindows(0, 3, 1)]
-    assert [(one.n_tokens, one.n_windows) for one in group_equal_windows([1, 4, 4, 4, 6])] == [(1, 1), (4, 3), (6, 1)]
+    assert [(group.n_tokens, group.n_windows) for group in group_equal_windows([1, 4, 4, 4, 6])] == [
+        (1, 1),
+        (4, 3),
+        (6, 1),
+    ]

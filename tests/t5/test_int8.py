@@ -79,11 +79,11 @@ def wide_model(tiny_model: Model) -> Model:
     shape = replace(TINY_SHAPE, d_model=64, d_kv=16, num_heads=4, d_ff=96)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(6)
-        made = models.fresh(shape, tiny_model.tokenizer)
-        for parameter in made.network.parameters():
+        wide = models.fresh(shape, tiny_model.tokenizer)
+        for parameter in wide.network.parameters():
             parameter.data.mul_(1.5)
-    made.network.eval()
-    return made
+    wide.network.eval()
+    return wide
 
 
 def test_rows_in_int8_come_back_with_a_small_error(wide_model: Model, tmp_path: Path) -> None:
@@ -123,8 +123,8 @@ def test_what_is_large_comes_in_shards_and_one_that_is_missing_is_noticed(
     assert len(files) > 2
     assert files[0] == f"model-int8-00001-of-{len(files):05d}.safetensors"
     assert all(path.stat().st_size < 64_000 for path in (tmp_path / "shards").glob("model*"))
-    one, shards = (models.load(tmp_path / name).network.state_dict() for name in ("one", "shards"))
-    assert all(torch.equal(one[name], shards[name]) for name in one)
+    whole, shards = (models.load(tmp_path / name).network.state_dict() for name in ("one", "shards"))
+    assert all(torch.equal(whole[name], shards[name]) for name in whole)
     (tmp_path / "shards" / files[1]).unlink()
     with pytest.raises(ModelError, match="an incomplete set of weights"):
         models.load(tmp_path / "shards")

@@ -7,10 +7,10 @@ from t5punct.t5.tagger import Tagger
 
 def test_its_classes_are_found_by_their_marks() -> None:
     tagger, states = Tagger(4, ",.?!"), torch.randn(3, 4)
-    made = tagger.of_marks("?,")
+    narrowed = tagger.of_marks("?,")
     marks, cases = tagger(states)
-    other_marks, other_cases = made(states)
-    assert made.mark_classes == ("", "?", ",")
+    other_marks, other_cases = narrowed(states)
+    assert narrowed.mark_classes == ("", "?", ",")
     assert torch.allclose(other_marks, marks[:, [0, 3, 1]])
     assert torch.equal(other_cases, cases)
 
@@ -18,10 +18,10 @@ def test_its_classes_are_found_by_their_marks() -> None:
 def test_nothing_else_of_it_changes_and_no_random_number_is_drawn() -> None:
     tagger = Tagger(4, ",.?").double().requires_grad_(False)
     state = torch.get_rng_state()
-    made = tagger.of_marks(".")
+    narrowed = tagger.of_marks(".")
     assert torch.equal(torch.get_rng_state(), state)
-    assert {(value.dtype, value.requires_grad) for value in made.parameters()} == {(torch.float64, False)}
-    assert made.marks.out_features == 2 and tagger.marks.weight.shape == (4, 4)
+    assert {(value.dtype, value.requires_grad) for value in narrowed.parameters()} == {(torch.float64, False)}
+    assert narrowed.marks.out_features == 2 and tagger.marks.weight.shape == (4, 4)
 
 
 def test_a_tagger_that_lacks_a_mark_stays() -> None:

@@ -27,8 +27,8 @@ def test_a_target_is_its_words_and_marks_in_a_row(tiny_model: Model, parts: list
         wanted += tokenizer.word_ids(word, first=index == 0)
         for mark in label:
             wanted += tokenizer.mark_ids[mark]
-    found = tokenizer.target([word for word, _ in parts], [label for _, label in parts])
-    assert found == (*wanted, tokenizer.eos_id)
+    target = tokenizer.target([word for word, _ in parts], [label for _, label in parts])
+    assert target == (*wanted, tokenizer.eos_id)
 
 
 @given(any_word | tricky_words)
@@ -48,8 +48,8 @@ def test_words_are_forgotten_when_there_are_too_many(tiny_model: Model, monkeypa
 
 def test_a_data_set_text_gives_the_tokens_that_decoding_offers(tiny_model: Model) -> None:
     tokenizer = tiny_model.tokenizer
-    found = tokenizer.encode_target("Well, what?! I know - right...")
-    assert found == tokenizer.target(["Well", "what", "I", "know", "right"], [",", "?!", "", "-", "..."])
+    target = tokenizer.encode_target("Well, what?! I know - right...")
+    assert target == tokenizer.target(["Well", "what", "I", "know", "right"], [",", "?!", "", "-", "..."])
 
 
 def test_written_tokens_read_back_as_the_text(tiny_model: Model) -> None:
@@ -176,10 +176,10 @@ def test_a_silence_is_a_token_behind_its_word_where_the_task_has_one(tiny_model:
     assert plain.source(words, pauses=silent) == plain.source(words)
     hearing = TaskTokenizer(plain.tokenizer, TaskConfig(pause_ms=280))
     assert hearing.source(words) == plain.source(words)
-    found, without = hearing.source(words, pauses=silent), plain.source(words)
+    heard, without = hearing.source(words, pauses=silent), plain.source(words)
     place = without.word_ends[1] + 1
-    assert found.ids == (*without.ids[:place], hearing.pause_ids[0], *without.ids[place:])
-    assert found.word_ends == (*without.word_ends[:2], without.word_ends[2] + 1)
+    assert heard.ids == (*without.ids[:place], hearing.pause_ids[0], *without.ids[place:])
+    assert heard.word_ends == (*without.word_ends[:2], without.word_ends[2] + 1)
     asked = hearing.source(words, asked=1, pauses=silent).ids
     assert asked == (*without.ids[:place], hearing.sentinel_id, hearing.pause_ids[0], *without.ids[place:])
     assert hearing.pause_ids[0] != hearing.sentinel_id
