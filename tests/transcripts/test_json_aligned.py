@@ -25,13 +25,13 @@ JSON = (
 )
 
 
-def words_of(found: RecogniserJson) -> list[SpokenWord]:
-    return [item for item in found.items if isinstance(item, SpokenWord)]
+def words_of(recognised: RecogniserJson) -> list[SpokenWord]:
+    return [item for item in recognised.items if isinstance(item, SpokenWord)]
 
 
-def written(found: RecogniserJson, new: list[str]) -> str:
-    words = zip(words_of(found), new, strict=True)
-    return found.written(
+def written(recognised: RecogniserJson, new: list[str]) -> str:
+    words = zip(words_of(recognised), new, strict=True)
+    return recognised.written(
         WrittenWord(word, AnnotatedWord(word.word.text, text, "", "lower", 1.0, 1.0)) for word, text in words
     )
 
@@ -49,13 +49,13 @@ def found_in(theirs: str, ours: dict[str, Spelling]) -> list[str | None]:
 
 
 def test_words_in_pieces_have_times_and_get_marks() -> None:
-    found = RecogniserJson.read(JSON)
-    words = words_of(found)
+    recognised = RecogniserJson.read(JSON)
+    words = words_of(recognised)
     assert [(word.raw, word.start_ms, word.end_ms) for word in words][2:] == [
         *(("1,000", 1000, 2500), ("well-known", 3000, 4000), ("u.s.", 4000, 5000))
     ]
     new = ["It", "costs", "1,000.", "Well-known,", "U.S."]
-    value = json.loads(written(found, new))
+    value = json.loads(written(recognised, new))
     (segment,) = value["segments"]
     assert segment["text"] == " It costs 1,000. Well-known, U.S."
     assert [word["word"] for word in segment["words"]] == [
@@ -77,8 +77,8 @@ def cut(draw: st.DrawFn) -> tuple[dict[str, Spelling], list[str]]:
 
 
 @given(cut())
-def test_pieces_make_up_the_written_words(found: tuple[dict[str, Spelling], list[str]]) -> None:
-    spellings, pieces = found
+def test_pieces_make_up_the_written_words(spelled_pieces: tuple[dict[str, Spelling], list[str]]) -> None:
+    spellings, pieces = spelled_pieces
     texts = found_in(" ".join(pieces), spellings)
     assert "".join(map(str, texts)) == "".join(new.letters + new.marks for new in spellings.values())
 
@@ -127,10 +127,10 @@ def test_pieces_make_up_the_written_words(found: tuple[dict[str, Spelling], list
 def test_words_have_the_times_that_recognisers_give(
     source: str, expected: list[tuple[str, int | None, int | None]]
 ) -> None:
-    found = RecogniserJson.read(source)
-    words = words_of(found)
+    recognised = RecogniserJson.read(source)
+    words = words_of(recognised)
     assert [(word.raw, word.start_ms, word.end_ms) for word in words] == expected
-    assert written(found, [word.raw for word in words]) == source
+    assert written(recognised, [word.raw for word in words]) == source
 
 
 def test_what_is_said_elsewhere_is_not_forced() -> None:
@@ -158,10 +158,10 @@ def test_of_the_orders_the_one_in_which_most_is_found_counts() -> None:
 
 @pytest.mark.parametrize("marks", ["", " -", ".", "?"])
 def test_a_mark_behind_a_hyphen_with_a_token_of_its_own_goes(marks: str) -> None:
-    found = RecogniserJson.read(
+    recognised = RecogniserJson.read(
         '{"text": "so-. we", "words": [{"word": "so"}, {"word": "-"}, {"word": "."}, {"word": "we"}]}'
     )
-    value = json.loads(written(found, [f"So-{marks}", "we"]))
+    value = json.loads(written(recognised, [f"So-{marks}", "we"]))
     assert value["text"] == f"So-{marks} we"
     assert "".join(word["word"] for word in value["words"]) == f"So-{marks}we"
 
@@ -175,14 +175,16 @@ def test_marks_and_signs_inside_a_word_are_pieces_of_it(pieces: list[str], behin
     """As tokens of Whisper, a space before which says that a word begins."""
     tokens = [" so", *pieces, *behind]
     word = "".join(pieces).strip()
-    found = RecogniserJson.read(json.dumps({"text": "".join(tokens), "tokens": [{"text": token} for token in tokens]}))
-    value = json.loads(written(found, ["So", f"{word},", *(text.strip() for text in behind)]))
+    recognised = RecogniserJson.read(
+        json.dumps({"text": "".join(tokens), "tokens": [{"text": token} for token in tokens]})
+    )
+    value = json.loads(written(recognised, ["So", f"{word},", *(text.strip() for text in behind)]))
     assert [token["text"] for token in value["tokens"]] == [" So", *pieces[:-1], f"{pieces[-1]},", *behind]
     assert value["text"] == "".join(token["text"] for token in value["tokens"])
 
 
 def test_a_full_stop_that_begins_a_list_is_no_piece_of_the_word_behind_it() -> None:
     lists = [{"words": [{"word": word} for word in words]} for words in (["so"], [".", "it", "is"])]
-    found = RecogniserJson.read(json.dumps({"text": "so. it is", "segments": lists}))
-    value = json.loads(written(found, ["So.", "It,", "is?"]))
+    recognised = RecogniserJson.read(json.dumps({"text": "so. it is", "segments": lists}))
+    value = json.loads(written(recognised, ["So.", "It,", "is?"]))
     assert [word["word"] for segment in value["segments"] for word in segment["words"]] == ["So.", ".", "It,", "is?"]

@@ -20,16 +20,16 @@ from t5punct.transcripts.items import SpokenWord, WrittenWord, texts_of
 from t5punct.transcripts.recogniser.recording import RecogniserJson
 
 
-def words_of(found: RecogniserJson) -> list[SpokenWord]:
-    return [item for item in found.items if isinstance(item, SpokenWord)]
+def words_of(recognised: RecogniserJson) -> list[SpokenWord]:
+    return [item for item in recognised.items if isinstance(item, SpokenWord)]
 
 
 def written(text: str, new: Sequence[str] | None = None) -> str:
     """The json with its words written as `new`, or as they are."""
-    found = RecogniserJson.read(text)
-    words = words_of(found)
+    recognised = RecogniserJson.read(text)
+    words = words_of(recognised)
     texts = [word.raw for word in words] if new is None else new
-    return found.written(
+    return recognised.written(
         WrittenWord(word, AnnotatedWord(word.word.text, text, "", "lower", 1.0, 1.0))
         for word, text in zip(words, texts, strict=True)
     )
@@ -137,8 +137,8 @@ def test_deepgram_has_marks_in_the_words_that_it_punctuates() -> None:
         for n, (word, text) in enumerate(shown)
     ]
     value = {"results": {"channels": [{"alternatives": [{"transcript": "Hello, world. Yes.", "words": words}]}]}}
-    found = RecogniserJson.read(json.dumps(value))
-    assert [" ".join(word.text for word in one) for one in texts_of(found.items)] == ["Hello world", "Yes"]
+    recognised = RecogniserJson.read(json.dumps(value))
+    assert [" ".join(word.text for word in said) for said in texts_of(recognised.items)] == ["Hello world", "Yes"]
     new = json.loads(written(json.dumps(value), ["hello", "World?", "yes!"]))
     best = new["results"]["channels"][0]["alternatives"][0]
     assert best["transcript"] == "hello World? yes!"
@@ -153,16 +153,21 @@ def test_words_that_a_recogniser_splits_are_read_where_they_are_whole() -> None:
     tokens = [
         "[_BEG_]", " prof", "its", " gr", "ew", " by", " 50", "%", " we", " are", " well", "-", "known", "[_TT_150]",
     ]  # fmt: skip
-    segment = {"start": 0.0, "end": 3.0, "text": f" {said}", "words": [{"word": one, "start": 0.5} for one in pieces]}
-    for more in ({}, {"tokens": [{"text": one, "offset": 1} for one in tokens]}):
+    segment = {
+        "start": 0.0,
+        "end": 3.0,
+        "text": f" {said}",
+        "words": [{"word": piece, "start": 0.5} for piece in pieces],
+    }
+    for more in ({}, {"tokens": [{"text": token, "offset": 1} for token in tokens]}):
         text = json.dumps({"text": said, "segments": [segment | more]})
         words = words_of(RecogniserJson.read(text))
         assert [word.raw for word in words] == said.split()
         assert words[0].cue is not None and (words[0].cue.start_ms, words[0].cue.end_ms) == (0, 3000)
         new = "Profits grew by 50%. We are well-known.".split()
-        made = json.loads(written(text, new))
-        assert made["text"] == made["segments"][0]["text"].strip() == " ".join(new)
-        assert [word["word"] for word in made["segments"][0]["words"]][3:] == [
+        rewritten = json.loads(written(text, new))
+        assert rewritten["text"] == rewritten["segments"][0]["text"].strip() == " ".join(new)
+        assert [word["word"] for word in rewritten["segments"][0]["words"]][3:] == [
             " 50", "%.", " We", " are", " well", "-known.",
         ]  # fmt: skip
 
@@ -191,7 +196,7 @@ def test_quotes_and_brackets_belong_to_each_place() -> None:
     assert [word["word"] for word in value["words"]] == ["He", "said", "Hello,"]
     text = json.dumps({"text": "he said hello", "words": [{"word": word} for word in ("he", "said", '("hello.")')]})
     assert json.loads(written(text, ["He", "said -", "hello!"]))["words"][2] == {"word": '("hello!")'}
-    text = json.dumps({"text": 'a "b" c', "tokens": [{"text": one} for one in (" a", ' "', "b", '"', " c")]})
+    text = json.dumps({"text": 'a "b" c', "tokens": [{"text": piece} for piece in (" a", ' "', "b", '"', " c")]})
     tokens = json.loads(written(text, ["A", '"B",', "c."]))["tokens"]
     assert "".join(token["text"] for token in tokens).count('"') == 2
 
@@ -224,8 +229,8 @@ def test_a_new_mark_has_an_item_whatever_the_key_of_words_is(key: str) -> None:
 
 def test_a_mark_is_not_joined_with_a_word_of_another_list() -> None:
     lists = [["so", "what"], [",", "it"], ["is", "."]]
-    items = [[_item(text) for text in one] for one in lists]
-    new = json.loads(written(json.dumps({"parts": [{"items": one} for one in items]}), ["So", "what?", "It", "is"]))
+    items = [[_item(text) for text in texts] for texts in lists]
+    new = json.loads(written(json.dumps({"parts": [{"items": part} for part in items]}), ["So", "what?", "It", "is"]))
     assert [[item["content"] for item in part["items"]] for part in new["parts"]] == [
         ["So", "what", "?"], [",", "It"], ["is"],
     ]  # fmt: skip
@@ -288,10 +293,10 @@ def test_channels_are_aligned_by_channel() -> None:
     new = json.loads(by_chance(json.dumps(value), 1)[0])["results"]
     for channel in (0, 1):
         best = new["channels"][channel]["alternatives"][0]
-        ours = [one for one in new["utterances"] if one["channel"] == channel]
-        shown = [word["word"] for one in ours for word in one["words"]]
+        ours = [utterance for utterance in new["utterances"] if utterance["channel"] == channel]
+        shown = [word["word"] for utterance in ours for word in utterance["words"]]
         assert shown == [word["word"] for word in best["words"]]
-        assert " ".join(shown) == best["transcript"] == " ".join(one["transcript"] for one in ours)
+        assert " ".join(shown) == best["transcript"] == " ".join(utterance["transcript"] for utterance in ours)
         assert sum(word[-1] in ",.?!-" or word[0].isupper() for word in shown) > len(shown) / 2, "all have changed"
 
 
@@ -430,7 +435,7 @@ def test_names_and_phrases_that_are_listed_have_no_marks() -> None:
 
 
 def test_pieces_are_cut_where_the_lower_case_is_longer() -> None:
-    pieces = [{"word": one} for one in ("in", "İs", "tan", "bul")]
+    pieces = [{"word": piece} for piece in ("in", "İs", "tan", "bul")]
     text = json.dumps({"text": "in İstanbul", "words": pieces}, ensure_ascii=False)
     assert [word["word"] for word in json.loads(written(text, ["In", "İstanbul."]))["words"]] == [
         "In",
@@ -464,7 +469,7 @@ def test_what_stands_under_a_key_that_comes_again_changes_too() -> None:
 
 
 def test_marks_that_are_words_among_others_are_no_words() -> None:
-    text = json.dumps({"text": "so, what -", "words": [{"word": one} for one in ("so", ",", "what", " -")]})
+    text = json.dumps({"text": "so, what -", "words": [{"word": word} for word in ("so", ",", "what", " -")]})
     assert written(text) == text
     for new, expected in (
         (["so?", "what"], ["so", "?", "what", ""]),

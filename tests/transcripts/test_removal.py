@@ -45,9 +45,9 @@ def _annotated(text: str, format_name: str) -> Iterator[AnnotatedWord]:
 
 
 def _without(text: str, format_name: str = "text", to: str | None = None) -> str:
-    found = transcript_of(text.splitlines(keepends=True), format_name)
-    written = found.with_words(_annotated(text, format_name))
-    return "".join(written_pieces(found, written, WriterConfig(to), "talk"))
+    transcript = transcript_of(text.splitlines(keepends=True), format_name)
+    written = transcript.with_words(_annotated(text, format_name))
+    return "".join(written_pieces(transcript, written, WriterConfig(to), "talk"))
 
 
 @pytest.mark.parametrize(
@@ -107,19 +107,19 @@ def test_a_recognisers_json_keeps_its_places_for_them() -> None:
     text = json.dumps(
         {"text": "so um yes", "segments": [{"text": " so um yes", "words": [{"word": " so"}, {"word": " um"}]}]}
     )
-    found = json.loads(_without(text, "json"))
-    assert found["text"] == "so yes"
-    assert found["segments"][0]["text"] == " so yes"
-    assert [word["word"].strip() for word in found["segments"][0]["words"]] == ["so", ""]
+    value = json.loads(_without(text, "json"))
+    assert value["text"] == "so yes"
+    assert value["segments"][0]["text"] == " so yes"
+    assert [word["word"].strip() for word in value["segments"][0]["words"]] == ["so", ""]
 
 
 def test_words_as_json_list_what_was_removed() -> None:
-    found = json.loads(_without(SRT, "srt", "json"))
-    assert [word["word"] for word in found["words"]] == ["we", "know", "this", "now", "yes"]
-    assert [word["word"] for word in found["removed"]] == ["um", "uh", "um", "um", "um"]
-    assert found["removed"][0] == {"word": "um", "start": 1.0}
+    value = json.loads(_without(SRT, "srt", "json"))
+    assert [word["word"] for word in value["words"]] == ["we", "know", "this", "now", "yes"]
+    assert [word["word"] for word in value["removed"]] == ["um", "uh", "um", "um", "um"]
+    assert value["removed"][0] == {"word": "um", "start": 1.0}
     own = _without(SRT, "srt")
-    assert [own[word["start_char"] : word["end_char"]] for word in found["words"]] == [
+    assert [own[word["start_char"] : word["end_char"]] for word in value["words"]] == [
         "we", "know", "this", "now", "yes",
     ]  # fmt: skip
     assert "removed" not in json.loads(_without("we know", "text", "json"))

@@ -80,8 +80,10 @@ def written_of(
         for item in items:
             if isinstance(item, SpokenWord):
                 label, case, sure, others = next(said)
-                found = render_word(item.word, Decision(label, case, sure, sure), RenderConfig(), ALL_MARKS)
-                yield AnnotatedWord(item.word.text, found.text, found.label, found.case.value, sure, sure, others)
+                rendered = render_word(item.word, Decision(label, case, sure, sure), RenderConfig(), ALL_MARKS)
+                yield AnnotatedWord(
+                    item.word.text, rendered.text, rendered.label, rendered.case.value, sure, sure, others
+                )
 
     return list(written_items(items, words()))
 
@@ -93,11 +95,11 @@ def empty_page() -> Found:
 
 def holds(text: str, page: str) -> bool:
     """Whether the text of a page is that text, and nothing in it is anything but words."""
-    found = Found(page)
-    is_tame = {tag for tag, _ in found.in_main} <= {"p", "span", "b"}
-    is_tame &= all(name == "dir" or name.startswith("data-") for _, given in found.in_main for name in given)
-    is_same = found.text == text.replace("\0", "\ufffd")  # HTML has no zero byte
-    return is_same and is_tame and found.is_nested and found.outside == empty_page().outside
+    parsed = Found(page)
+    is_tame = {tag for tag, _ in parsed.in_main} <= {"p", "span", "b"}
+    is_tame &= all(name == "dir" or name.startswith("data-") for _, given in parsed.in_main for name in given)
+    is_same = parsed.text == text.replace("\0", "\ufffd")  # HTML has no zero byte
+    return is_same and is_tame and parsed.is_nested and parsed.outside == empty_page().outside
 
 
 @given(hostile_texts, st.lists(annotations, min_size=1, max_size=5))
@@ -121,10 +123,10 @@ def test_text_that_is_not_escaped_is_found(monkeypatch: pytest.MonkeyPatch) -> N
 
 @pytest.mark.parametrize("name", ['a"><script>x.srt', "{{text}}.txt", "R&D.txt.gz", "-", "a/b/talk.en.vtt"])
 def test_the_name_of_the_input_is_the_title_and_names_the_saved_text(name: str) -> None:
-    found = Found("".join(review_page([], name)))
+    parsed = Found("".join(review_page([], name)))
     title = {"-": "standard input"}.get(name, Path(name).name)
-    assert found.title == f"{title} – review of marks"
-    (attributes,) = [given for tag, given in found.outside if tag == "main"]
+    assert parsed.title == f"{title} – review of marks"
+    (attributes,) = [given for tag, given in parsed.outside if tag == "main"]
     stems = {"-": "transcript", "R&D.txt.gz": "R&D", "a/b/talk.en.vtt": "talk.en"}
     assert attributes["data-save"] == stems.get(name, title.rpartition(".")[0]) + ".txt"
 
@@ -273,6 +275,6 @@ def test_the_commands(lively_folder: str, tmp_path: Path, invoke: Invoke) -> Non
     assert "data-a=" not in run("--to", "html", "--alternatives", 0)
     words = json.loads(run("--json"))["words"]
     assert all("alternatives" not in word for word in words)
-    found = json.loads(run("--json", "--alternatives", 2))["words"]
-    assert any(word.get("alternatives") for word in found)
-    assert [{name: word[name] for name in words[0]} for word in found] == words
+    offered = json.loads(run("--json", "--alternatives", 2))["words"]
+    assert any(word.get("alternatives") for word in offered)
+    assert [{name: word[name] for name in words[0]} for word in offered] == words

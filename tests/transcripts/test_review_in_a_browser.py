@@ -67,7 +67,7 @@ def opened(chromium: Page, folder: Path, items: list[WrittenItem]) -> Iterator[P
     chromium.open(file)
     yield chromium
     assert chromium.errors == []
-    assert [one for one in chromium.requests if not one.startswith("blob:")] == [file.as_uri()]
+    assert [request for request in chromium.requests if not request.startswith("blob:")] == [file.as_uri()]
 
 
 def text_of(page: Page) -> str:
@@ -215,9 +215,9 @@ def test_everything_can_be_read_in_the_light_and_in_the_dark(page: Page, scheme:
     page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
     page.press("n")
     assert (page.ask("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)") == (scheme == "light")
-    found = page.ask(CONTRAST)
-    assert len(found) > 20
-    assert [one for one in found if one[1] < 4.5] == [], "WCAG AA"
+    contrasts = page.ask(CONTRAST)
+    assert len(contrasts) > 20
+    assert [contrast for contrast in contrasts if contrast[1] < 4.5] == [], "WCAG AA"
 
 
 def test_a_hostile_text_is_text(chromium: Page, tmp_path: Path) -> None:
@@ -239,12 +239,12 @@ def test_the_page_writes_marks_and_capitals_as_python_does(page: Page) -> None:
     words = [split(word).words[0] for word in TRICKY_WORDS]
     words = [word for word in words if word.has_slot]
     marks = ("", ",", ".", "?!", "...", "-", "?-", "--")
-    found = [[word, mark, word.written(mark)] for word in words for mark in marks]
+    spellings = [[word, mark, word.written(mark)] for word in words for mark in marks]
     # a mark that would become part of the word is not offered; a person who types it means it
-    found = [(word, mark, text) for word, mark, text in found if not mark or text != word.written("")]
+    spellings = [(word, mark, text) for word, mark, text in spellings if not mark or text != word.written("")]
     cases = [(text[: len(text) - word.n_closers], word.text[len(word.text) - word.n_closers :], mark)
-             for word, mark, _ in found for text in [word.written("")]]  # fmt: skip
-    assert page.ask(f"{json.dumps(cases)}.map((one) => spelled(...one))") == [text for _, _, text in found]
+             for word, mark, _ in spellings for text in [word.written("")]]  # fmt: skip
+    assert page.ask(f"{json.dumps(cases)}.map((one) => spelled(...one))") == [text for _, _, text in spellings]
 
 
 def lines_of(words: list[Word], disfluent: bool | None = None) -> list[WrittenItem]:
@@ -266,11 +266,11 @@ def test_capitals_turn_to_what_python_would_write_and_nothing_else(
     for word in words:
         cases = [case for case in Case if case is not Case.CAPITALISED or takes_capital(word.core)]  # never `3Rd`
         decisions = [Decision("", case, 1.0, 1.0, disfluent=bool(disfluent)) for case in cases]
-        shown.append((word.text, {render_word(word, one, config, Alphabet()).text for one in decisions}))
+        shown.append((word.text, {render_word(word, decision, config, Alphabet()).text for decision in decisions}))
     for page in opened(chromium, tmp_path, lines_of(words, disfluent)):
         turned = "words.map((word) => [1, 2, 3, 4].map(() => (turnCase(word), word.element.textContent)))"
-        found = [(word.text, {*texts}) for word, texts in zip(words, page.ask(turned), strict=True)]
-        assert found == shown
+        spellings = [(word.text, {*texts}) for word, texts in zip(words, page.ask(turned), strict=True)]
+        assert spellings == shown
 
 
 def test_a_sentence_begins_with_a_capital_only_where_python_writes_one(chromium: Page, tmp_path: Path) -> None:

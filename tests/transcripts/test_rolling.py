@@ -37,12 +37,12 @@ def words_of(text: str, name: str = "vtt") -> list[str]:
 
 
 def annotated(items: list[Item], seed: int) -> list[AnnotatedWord]:
-    rng, found = random.Random(seed), []
+    rng, annotated_words = random.Random(seed), []
     for word in (item.word for item in items if isinstance(item, SpokenWord)):
         decision = Decision(rng.choice(["", ",", ".", "?"]), rng.choice(list(Case)), 1.0, 1.0)
         written = render_word(word, decision, RenderConfig(), Alphabet())
-        found.append(AnnotatedWord(word.text, written.text, written.label, written.case.value, 1.0, 1.0))
-    return found
+        annotated_words.append(AnnotatedWord(word.text, written.text, written.label, written.case.value, 1.0, 1.0))
+    return annotated_words
 
 
 SAID = "hi everyone my name is luke no no no no".split()
@@ -50,9 +50,9 @@ SAID = "hi everyone my name is luke no no no no".split()
 
 def test_words_are_read_once_and_know_their_times() -> None:
     assert words_of(YOUTUBE) == SAID
-    found = [item for item in items_of(YOUTUBE) if isinstance(item, SpokenWord)]
-    assert [item.start_ms for item in found] == [240, 400, 800, 1920, 2100, 2500, 6010, 6400, 7010, 7300]
-    assert [item.end_ms for item in found] == [
+    spoken = [item for item in items_of(YOUTUBE) if isinstance(item, SpokenWord)]
+    assert [item.start_ms for item in spoken] == [240, 400, 800, 1920, 2100, 2500, 6010, 6400, 7010, 7300]
+    assert [item.end_ms for item in spoken] == [
         None, None, 1910, None, None, 4550, None, 7000, None, 9000,
     ]  # fmt: skip
     assert [" ".join(word.text for word in text) for text in texts_of(items_of(YOUTUBE))] == [
@@ -84,17 +84,17 @@ def test_a_line_has_the_same_marks_wherever_it_is_shown(name: str, seed: int) ->
 
 
 def test_other_formats_have_each_word_once() -> None:
-    found = transcript_of(io.StringIO(YOUTUBE), "vtt")
-    items = list(found.items)
+    transcript = transcript_of(io.StringIO(YOUTUBE), "vtt")
+    items = list(transcript.items)
     same = [
         AnnotatedWord(item.raw, item.raw, "", "verbatim", 1.0, 1.0) for item in items if isinstance(item, SpokenWord)
     ]
     for to in ("text", "srt"):
-        text = "".join(written_pieces(found, found.with_words(same), WriterConfig(to), "talk"))
+        text = "".join(written_pieces(transcript, transcript.with_words(same), WriterConfig(to), "talk"))
         shown = [line for line in text.split("\n") if "-->" not in line and not line.isdecimal()]
         assert " ".join(" ".join(shown).split()) == " ".join([*SAID[:6], "[Music]", *SAID[6:]])
     stamps = [line.split(" --> ") for line in text.split("\n") if "-->" in line]
-    assert all(one[1] <= two[0] for one, two in pairwise(stamps)), "no cue overlaps the next"
+    assert all(earlier[1] <= later[0] for earlier, later in pairwise(stamps)), "no cue overlaps the next"
 
 
 def test_what_is_said_twice_is_read_twice() -> None:

@@ -62,14 +62,14 @@ DAMAGED: dict[str, Callable[[str], str]] = {  # of the second cue's times and nu
 }
 
 
-def unchanged(found: Transcript) -> str:
-    return "".join(item.text if isinstance(item, Kept) else item.raw + item.after for item in found.items)
+def unchanged(transcript: Transcript) -> str:
+    return "".join(item.text if isinstance(item, Kept) else item.raw + item.after for item in transcript.items)
 
 
 @pytest.mark.parametrize("header", ["word", "Token", "text", "word\tstart"])
 def test_the_header_of_a_table_is_no_word_however_few_its_columns(header: str) -> None:
-    found = reading(f"{header}\nso\nfine\n", "tsv").items
-    assert [item.raw for item in found if isinstance(item, SpokenWord)] == ["so", "fine"]
+    items = reading(f"{header}\nso\nfine\n", "tsv").items
+    assert [item.raw for item in items if isinstance(item, SpokenWord)] == ["so", "fine"]
 
 
 @pytest.mark.parametrize("name", LINE_FORMATS)
@@ -107,16 +107,16 @@ def test_a_large_file_comes_back_as_it_was_and_is_held_once(name: str, tmp_path:
     (tmp_path / "large").write_text(line * n_lines, encoding="utf-8")
     tracemalloc.start()
     try:
-        found = read_transcript(tmp_path / "large", format=name)
-        words = [item.raw for item in found.items if isinstance(item, SpokenWord)]
-        pieces = found.written(
-            written_items(found.items, (AnnotatedWord(word, word, "", "verbatim", 1.0, 1.0) for word in words))
+        transcript = read_transcript(tmp_path / "large", format=name)
+        words = [item.raw for item in transcript.items if isinstance(item, SpokenWord)]
+        pieces = transcript.written(
+            written_items(transcript.items, (AnnotatedWord(word, word, "", "verbatim", 1.0, 1.0) for word in words))
         )
         assert all(piece in line for piece in pieces)
         assert tracemalloc.get_traced_memory()[1] < 1.2 * n_lines * len(line)
     finally:
         tracemalloc.stop()
-    assert unchanged(found) == line * n_lines
+    assert unchanged(transcript) == line * n_lines
 
 
 @pytest.mark.parametrize("times", ["-00:00:00,500 --> 00:00:04,000", "00:00:05 --> 00:00:06", "00:00:05,0 --> :06"])
@@ -176,14 +176,14 @@ def whisper_files(draw: st.DrawFn) -> str:
 
 @given(whisper_files(), st.integers(0, 2**16))
 def test_json_says_the_same_everywhere_and_keeps_its_layout(text: str, seed: int) -> None:
-    found = transcript_of([text], "json")
-    items = list(found.items)
+    transcript = transcript_of([text], "json")
+    items = list(transcript.items)
     words = [item for item in items if isinstance(item, SpokenWord)]
     assert all(word.start_ms is not None and word.end_ms is not None for word in words)
     same = [AnnotatedWord(word.word.text, word.raw, "", "verbatim", 1.0, 1.0) for word in words]
-    assert "".join(found.written(written_items(items, iter(same)))) == text
+    assert "".join(transcript.written(written_items(items, iter(same)))) == text
     new = list(annotated((word.word for word in words), seed))
-    value = json.loads("".join(found.written(written_items(items, iter(new)))))
+    value = json.loads("".join(transcript.written(written_items(items, iter(new)))))
     expected = [word.text for word in new]
     assert value["text"].split() == " ".join(expected).split()
     assert [word["word"].strip() for segment in value["segments"] for word in segment["words"]] == expected
@@ -275,7 +275,7 @@ LABELLED: list[tuple[str, Callable[[str], Transcript], list[str]]] = [
 def test_no_sentence_goes_on_over_a_speaker_or_a_direction(
     text: str, read: Callable[[str], Transcript], expected: list[str]
 ) -> None:
-    assert [" ".join(word.text for word in one) for one in texts_of(read(text).items)] == expected
+    assert [" ".join(word.text for word in words) for words in texts_of(read(text).items)] == expected
 
 
 @pytest.mark.parametrize(

@@ -113,5 +113,5 @@ def test_the_row_of_a_mark_does_not_change_which_column_holds_words_when_it_goes
 def test_a_mark_before_all_words_or_behind_another_recordings_is_kept() -> None:
     text = "a 1 0 0 ,\na 1 0 1 so\nb 1 0 0 .\nb 1 0 1 what\n"
     items = list(transcript_of(io.StringIO(text), "ctm").items)
-    assert [[word.text for word in one] for one in texts_of(items)] == [[",", "so"], [".", "what"]]
+    assert [[word.text for word in words] for words in texts_of(items)] == [[",", "so"], [".", "what"]]
     assert written(text, "ctm", [",", "So.", ".", "What."]) == text.replace("so", "So.").replace("what", "What.")

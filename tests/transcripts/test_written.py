@@ -56,16 +56,16 @@ def kept(items: list[Item]) -> Iterator[AnnotatedWord]:
     """The words with the marks that they have."""
     for item in items:
         if isinstance(item, SpokenWord):
-            made = render_word(
+            rendered = render_word(
                 item.word, Decision(item.word.label, Case.VERBATIM, 1.0, 1.0), RenderConfig(), Alphabet()
             )
-            yield AnnotatedWord(item.word.text, made.text, made.label, made.case.value, 1.0, 1.0)
+            yield AnnotatedWord(item.word.text, rendered.text, rendered.label, rendered.case.value, 1.0, 1.0)
 
 
 def converted(text: str, name: str, config: WriterConfig) -> str:
-    found = transcript_of(io.StringIO(text, newline="\n"), name)
-    items = list(found.items)
-    return "".join(written_pieces(found, found.with_words(kept(items)), config, "talks/one.srt"))
+    transcript = transcript_of(io.StringIO(text, newline="\n"), name)
+    items = list(transcript.items)
+    return "".join(written_pieces(transcript, transcript.with_words(kept(items)), config, "talks/one.srt"))
 
 
 @pytest.mark.parametrize(
@@ -172,14 +172,14 @@ def test_lines_of_text_and_of_the_same_format_end_as_those_of_the_input(to: str,
 
 
 def test_json_has_words_times_and_places() -> None:
-    found = json.loads(converted(SRT, "srt", WriterConfig("json")))
-    assert found["source"] == "talks/one.srt"
+    value = json.loads(converted(SRT, "srt", WriterConfig("json")))
+    assert value["source"] == "talks/one.srt"
     same = converted(SRT, "srt", WriterConfig())
-    assert [same[word["start_char"] : word["end_char"]] for word in found["words"]] == [
+    assert [same[word["start_char"] : word["end_char"]] for word in value["words"]] == [
         "so", "what.", "fine", "and", "&amp;", "you?",
     ]  # fmt: skip
-    assert [word.get("start") for word in found["words"]] == [1.0, None, None, 4.0, None, None]
-    assert [word.get("end") for word in found["words"]] == [None, None, 2.0, None, None, 6.0]
+    assert [word.get("start") for word in value["words"]] == [1.0, None, None, 4.0, None, None]
+    assert [word.get("end") for word in value["words"]] == [None, None, 2.0, None, None, 6.0]
 
 
 @pytest.mark.parametrize("to", ["srt", "vtt", "ass", "ctm"])
@@ -227,7 +227,7 @@ def test_new_cues_hold_every_word_once_and_keep_their_limits(
         assert n_words == 1 or (
             len(cue.text) <= max(max_chars, config.max_lines) and cue.end_ms - cue.start_ms <= max_duration_ms
         )
-    assert all(one.end_ms <= two.start_ms for one, two in pairwise(cues))
+    assert all(earlier.end_ms <= later.start_ms for earlier, later in pairwise(cues))
 
 
 PIECES = st.tuples(st.integers(1, 9), st.integers(0, 900), st.integers(0, 400), st.sampled_from(["", "", ","]))
@@ -311,7 +311,7 @@ def test_paragraphs_end_where_it_is_silent() -> None:
 def test_a_direction_neither_ends_nor_begins_a_paragraph() -> None:
     cue = "{n}\n00:00:0{n},000 --> 00:00:0{n},900\n{text}\n\n"
     said = ("we left.", "[Laughter]", "it was late.", "so", "yes.")
-    text = "".join(cue.format(n=n, text=one) for n, one in enumerate(said, start=1))
+    text = "".join(cue.format(n=n, text=line) for n, line in enumerate(said, start=1))
     assert converted(text, "srt", WriterConfig("text", ParagraphConfig(2))) == (
         "we left. [Laughter] it was late.\n\nso yes.\n"
     )
@@ -337,8 +337,8 @@ def test_terms_are_written_as_the_user_wants() -> None:
 def test_terms_lose_no_item(words: list[str]) -> None:
     terms = Terms.of(["a b=A B", "b c a=B C A", "c=CC"])
     items = [Kept(word, breaks=True) if word[-1] == " " else SpokenWord(Word(word, raw=word)) for word in words]
-    found = [item.text if isinstance(item, Kept) else item.raw for item in apply_terms(items, terms)]
-    assert found == words
+    texts = [item.text if isinstance(item, Kept) else item.raw for item in apply_terms(items, terms)]
+    assert texts == words
 
 
 def test_the_first_equals_sign_parts_a_term() -> None:
