@@ -68,9 +68,9 @@ def test_batches_hold_examples_of_about_the_same_length() -> None:
 
 def test_collate_pads_and_masks() -> None:
     nothing = IGNORED
-    one = Example((5, 6, 7, 1), (5, 8, 6, 7, 1), (5, 6, 6, nothing, 1), (1, 2), (1, 0), (1, 0), (0, 0, 1, NOBODY))
+    first = Example((5, 6, 7, 1), (5, 8, 6, 7, 1), (5, 6, 6, nothing, 1), (1, 2), (1, 0), (1, 0), (0, 0, 1, NOBODY))
     other = Example(source=(5, 1), target=(5, 1), next_word_ids=(), word_ends=(0,), marks=(3,), cases=(2,))
-    batch = make_collator(pad_id=0)([one, other])
+    batch = make_collator(pad_id=0)([first, other])
     assert batch.input_ids.tolist() == [[5, 6, 7, 1], [5, 1, 0, 0]]
     assert batch.attention_mask.tolist() == [[1, 1, 1, 1], [1, 1, 0, 0]]
     assert batch.labels.tolist() == [[5, 8, 6, 7, 1], [5, 1, IGNORED, IGNORED, IGNORED]]
@@ -87,15 +87,15 @@ def test_collate_pads_and_masks() -> None:
 
 @given(LENGTHS, st.integers(1, 4), st.integers(0, 2), st.integers(0, 3))
 def test_every_process_gets_as_many_batches(lengths: list[int], n_processes: int, epoch: int, start: int) -> None:
-    one, several = BatchSampler(lengths, 60, 1), BatchSampler(lengths, 60, 1, n_processes)
-    one.set_position(epoch)
+    alone, several = BatchSampler(lengths, 60, 1), BatchSampler(lengths, 60, 1, n_processes)
+    alone.set_position(epoch)
     several.set_position(epoch)
-    if 0 < len(one) < n_processes:
-        with pytest.raises(ConfigError, match=f"{len(one)} batches for {n_processes} processes; .*data.batch_tokens"):
+    if 0 < len(alone) < n_processes:
+        with pytest.raises(ConfigError, match=f"{len(alone)} batches for {n_processes} processes; .*data.batch_tokens"):
             len(several)
         return
-    assert len(several) == len(one) - len(one) % n_processes
-    assert list(several) == list(one)[: len(several)]
+    assert len(several) == len(alone) - len(alone) % n_processes
+    assert list(several) == list(alone)[: len(several)]
     several.set_position(epoch, min(start * n_processes, len(several)))  # as a resume has it
     shards = [
         list(BatchSamplerShard(several, n_processes, process, even_batches=False)) for process in range(n_processes)

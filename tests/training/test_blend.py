@@ -33,24 +33,26 @@ def pair(tiny_model: Model) -> tuple[Model, Model]:
 
 def weights(model: Model) -> dict[str, torch.Tensor]:
     assert model.tagger is not None
-    return dict(model.network.state_dict()) | {f"tagger {name}": one for name, one in model.tagger.state_dict().items()}
+    return dict(model.network.state_dict()) | {
+        f"tagger {name}": value for name, value in model.tagger.state_dict().items()
+    }
 
 
 @pytest.mark.parametrize("share", [0.0, 0.25, 1.0])
 def test_every_weight_lies_between(pair: tuple[Model, Model], share: float) -> None:
     start, tuned = pair
-    before, after, found = (weights(one) for one in (start, tuned, blend_models(tuned, start, share)))
-    assert found.keys() == after.keys()
-    for name, value in found.items():
+    before, after, blended = (weights(model) for model in (start, tuned, blend_models(tuned, start, share)))
+    assert blended.keys() == after.keys()
+    for name, value in blended.items():
         torch.testing.assert_close(value, (1 - share) * before[name] + share * after[name])
-    assert any(not torch.equal(before[name], after[name]) for name in found)
+    assert any(not torch.equal(before[name], after[name]) for name in blended)
 
 
 def test_the_two_models_stay_as_they_are(pair: tuple[Model, Model]) -> None:
-    before = [{name: value.clone() for name, value in weights(one).items()} for one in pair]
+    before = [{name: value.clone() for name, value in weights(model).items()} for model in pair]
     blend_models(pair[1], pair[0], 0.5)
-    for one, kept in zip(pair, before, strict=True):
-        assert all(torch.equal(value, kept[name]) for name, value in weights(one).items())
+    for model, kept in zip(pair, before, strict=True):
+        assert all(torch.equal(value, kept[name]) for name, value in weights(model).items())
 
 
 def test_strangers_are_refused(pair: tuple[Model, Model]) -> None:
@@ -70,8 +72,8 @@ def test_the_command_writes_a_blend_and_says_so_in_its_card(
     models.save(tuned, tmp_path / "tuned")
     output, blend = tmp_path / "made", ("--blend", tmp_path / "start", "--blend-share", "0.25")
     assert invoke("export", tmp_path / "tuned", "-o", output, "--dtype", "float32", *blend)[0] == 0
-    expected, found = weights(blend_models(tuned, start, 0.25)), weights(models.load(output))
-    for name, value in found.items():
+    expected, written = weights(blend_models(tuned, start, 0.25)), weights(models.load(output))
+    for name, value in written.items():
         torch.testing.assert_close(value, expected[name])
     card = (output / CARD).read_text(encoding="utf-8")
     assert "A blend: 0.25 of the weights are the run's, 0.75 those of start." in card

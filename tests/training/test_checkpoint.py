@@ -90,11 +90,11 @@ def test_ten_steps_are_five_and_five(
     assert json.loads((tmp_path / "parted" / "state.json").read_text())["step"] == 5
     torch.manual_seed(99)  # another process begins elsewhere
     train(replace(parted, resume=True))
-    wanted, found = load_file(whole / "model.safetensors"), load_file(tmp_path / "parted" / "model.safetensors")
-    assert wanted.keys() == found.keys()
+    wanted, resumed = load_file(whole / "model.safetensors"), load_file(tmp_path / "parted" / "model.safetensors")
+    assert wanted.keys() == resumed.keys()
     for name, tensor in wanted.items():
-        torch.testing.assert_close(found[name], tensor, rtol=0.0, atol=1e-6)
-    assert any(not torch.equal(found[name], five[name]) for name in found)
+        torch.testing.assert_close(resumed[name], tensor, rtol=0.0, atol=1e-6)
+    assert any(not torch.equal(resumed[name], five[name]) for name in resumed)
     states = [load_file(folder / "optimiser.safetensors") for folder in (whole, tmp_path / "parted")]
     assert states[0].keys() == states[1].keys()
     for name in states[0]:
@@ -117,9 +117,9 @@ def test_a_run_cut_in_a_later_epoch_goes_on_there(
     state = TrainState(**json.loads((tmp_path / "parted" / "state.json").read_text()))
     assert state.epoch > 0
     train(replace(parted, resume=True))
-    wanted, found = load_file(whole / "model.safetensors"), load_file(tmp_path / "parted" / "model.safetensors")
+    wanted, resumed = load_file(whole / "model.safetensors"), load_file(tmp_path / "parted" / "model.safetensors")
     for name, tensor in wanted.items():
-        torch.testing.assert_close(found[name], tensor, rtol=0.0, atol=1e-6)
+        torch.testing.assert_close(resumed[name], tensor, rtol=0.0, atol=1e-6)
 
 
 def test_a_checkpoint_is_a_model_with_its_settings_and_without_pickle(config: TrainConfig) -> None:
@@ -220,9 +220,9 @@ def test_an_output_that_is_another_models_folder_is_refused(
     (tmp_path / "model" / "README.md").write_text("a model card")
     monkeypatch.setattr(models, "bundled_root", lambda: tmp_path / "bundled")
     begun = replace(config, init_from=str(tmp_path / "model"))
-    for output, found in (("model", "is also init_from"), ("bundled/base", "is where the package's own models are")):
+    for output, reason in (("model", "is also init_from"), ("bundled/base", "is where the package's own models are")):
         for resume in (False, True):
-            with pytest.raises(ConfigError, match=f"output .*{output} {found}; expected a new or empty folder"):
+            with pytest.raises(ConfigError, match=f"output .*{output} {reason}; expected a new or empty folder"):
                 train(replace(begun, output=f"{tmp_path}/run/../{output}", resume=resume))
     with pytest.raises(ConfigError, match=r"output .*model holds other files"):
         train(replace(config, output=str(tmp_path / "model")))

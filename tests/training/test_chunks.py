@@ -25,9 +25,9 @@ def configs(draw: st.DrawFn) -> ChunkConfig:
     return ChunkConfig(least, least + draw(st.integers(0, 20)), max_tokens=draw(st.integers(3, 40)))
 
 
-def places(found: list[Chunk]) -> list[int]:
+def places(chunks: list[Chunk]) -> list[int]:
     """The numbers of the words, in the order of the chunks."""
-    return [int(word[1:]) for chunk in found for word in chunk.source.split()]
+    return [int(word[1:]) for chunk in chunks for word in chunk.source.split()]
 
 
 def test_an_example_is_what_the_model_reads_and_writes() -> None:
@@ -40,14 +40,14 @@ def test_an_example_is_what_the_model_reads_and_writes() -> None:
 
 @given(st.integers(0, 200), configs(), st.integers(0, 99))
 def test_every_word_stands_in_one_chunk_but_for_short_rests(n_words: int, config: ChunkConfig, seed: int) -> None:
-    found = list(cut_into_chunks(" ".join(NUMBERED[:n_words]), config, random.Random(seed), style="talk"))
-    used = places(found)
+    chunks = list(cut_into_chunks(" ".join(NUMBERED[:n_words]), config, random.Random(seed), style="talk"))
+    used = places(chunks)
     assert used == list(range(used[0], used[-1] + 1)) if used else n_words < config.min_words + config.max_words
     if used:
         assert used[0] < config.max_words
         assert n_words - 1 - used[-1] < config.min_words
-    assert all(config.min_words <= chunk.n_words <= config.max_words for chunk in found)
-    assert all(chunk.n_words == len(chunk.source.split()) and chunk.style == "talk" for chunk in found)
+    assert all(config.min_words <= chunk.n_words <= config.max_words for chunk in chunks)
+    assert all(chunk.n_words == len(chunk.source.split()) and chunk.style == "talk" for chunk in chunks)
 
 
 @given(st.integers(0, 200), configs(), st.integers(0, 99))
@@ -55,11 +55,11 @@ def test_the_token_limit_shortens_windows_and_loses_nothing(n_words: int, config
     def n_tokens(chunk: Chunk) -> int:
         return 3 * chunk.n_words  # three tokens a word
 
-    found = list(
+    chunks = list(
         cut_into_chunks(" ".join(NUMBERED[:n_words]), config, random.Random(seed), style="talk", n_tokens=n_tokens)
     )
-    used = places(found)
-    assert all(n_tokens(chunk) <= config.max_tokens for chunk in found)
+    used = places(chunks)
+    assert all(n_tokens(chunk) <= config.max_tokens for chunk in chunks)
     assert used == list(range(used[0], used[-1] + 1)) if used else n_words < config.min_words + config.max_words
     assert not used or n_words - 1 - used[-1] < config.min_words
 
@@ -67,29 +67,31 @@ def test_the_token_limit_shortens_windows_and_loses_nothing(n_words: int, config
 def test_a_window_over_the_limit_is_halved_and_the_rest_comes_next() -> None:
     config = ChunkConfig(8, 8, max_tokens=5)
     document = " ".join(NUMBERED[:8])
-    found = list(
+    chunks = list(
         cut_into_chunks(document, config, random.Random(1), style="talk", n_tokens=lambda chunk: chunk.n_words)
     )
-    assert [chunk.n_words for chunk in found] == [4]  # the last four are a rest shorter than min_words
+    assert [chunk.n_words for chunk in chunks] == [4]  # the last four are a rest shorter than min_words
     loose = ChunkConfig(4, 8, max_tokens=5)
-    found = list(cut_into_chunks(document, loose, random.Random(1), style="talk", n_tokens=lambda chunk: chunk.n_words))
-    assert len(places(found)) > 4
+    chunks = list(
+        cut_into_chunks(document, loose, random.Random(1), style="talk", n_tokens=lambda chunk: chunk.n_words)
+    )
+    assert len(places(chunks)) > 4
 
 
 def test_windows_start_anywhere_and_have_many_lengths() -> None:
     config = ChunkConfig(4, 16)
     document = " ".join(NUMBERED[:60])
-    found = [list(cut_into_chunks(document, config, random.Random(seed), style="talk")) for seed in range(200)]
-    assert {places(chunks_)[0] for chunks_ in found} == set(range(16))
-    assert {chunk.n_words for chunks_ in found for chunk in chunks_} == set(range(4, 17))
+    runs = [list(cut_into_chunks(document, config, random.Random(seed), style="talk")) for seed in range(200)]
+    assert {places(chunks_)[0] for chunks_ in runs} == set(range(16))
+    assert {chunk.n_words for chunks_ in runs for chunk in chunks_} == set(range(4, 17))
 
 
 def test_the_same_seed_gives_the_same_chunks() -> None:
-    one, same, other = (
+    first, same, other = (
         list(cut_into_chunks(" ".join(NUMBERED), ChunkConfig(), random.Random(seed), style="talk"))
         for seed in (1, 1, 2)
     )
-    assert one == same != other
+    assert first == same != other
 
 
 @given(TEXTS, st.booleans(), st.integers(0, 9))

@@ -47,8 +47,8 @@ def test_text_and_jsonl_are_read_plain_and_packed(
     write(tmp_path / f"a.jsonl{ending}", "\n\n".join([*lines, json.dumps({"text": " "})]))
     for name in ("a.txt", "a.jsonl"):
         corpus = CorpusConfig(str(tmp_path / (name + ending)))
-        found = [text for split in ("train", "validation") for text in iter_documents(corpus, split, seed=1)]
-        assert found == wanted
+        documents = [text for split in ("train", "validation") for text in iter_documents(corpus, split, seed=1)]
+        assert documents == wanted
 
 
 @pytest.mark.parametrize("streaming", [False, True])
@@ -103,14 +103,14 @@ def test_short_documents_may_be_put_together_at_random(talks: str) -> None:
 
 def test_a_budget_takes_a_stretch_of_every_document_in_proportion(talks: str) -> None:
     corpus = CorpusConfig(talks, words=600)
-    found = list(iter_documents(corpus, "train", seed=1, holdout_percent=10.0))
+    stretches = list(iter_documents(corpus, "train", seed=1, holdout_percent=10.0))
     total = sum(len(text.split()) for text in TALKS[:36])  # 990 words
-    assert 590 <= sum(len(text.split()) for text in found) <= 600
-    assert len(found) == 36
-    for stretch, talk in zip(found, TALKS, strict=False):
+    assert 590 <= sum(len(text.split()) for text in stretches) <= 600
+    assert len(stretches) == 36
+    for stretch, talk in zip(stretches, TALKS, strict=False):
         assert stretch in talk
         assert abs(len(stretch.split()) - len(talk.split()) * 600 / total) <= 1.0
-    assert any(not talk.startswith(stretch) for stretch, talk in zip(found, TALKS, strict=False))
+    assert any(not talk.startswith(stretch) for stretch, talk in zip(stretches, TALKS, strict=False))
     heldout = list(iter_documents(corpus, "validation", seed=1, holdout_percent=10.0))
     assert 55 <= sum(len(text.split()) for text in heldout) <= 60  # 10 % of the budget
     assert all(any(stretch in talk for talk in TALKS[36:]) for stretch in heldout)
@@ -122,8 +122,8 @@ def test_a_budget_above_what_there_is_takes_all(talks: str) -> None:
 
 def test_the_same_seed_gives_the_same_stretches_and_another_gives_others(talks: str) -> None:
     corpus = CorpusConfig(talks, words=200)
-    one, same, other = (list(iter_documents(corpus, "train", seed=seed)) for seed in (1, 1, 2))
-    assert one == same != other
+    first, same, other = (list(iter_documents(corpus, "train", seed=seed)) for seed in (1, 1, 2))
+    assert first == same != other
 
 
 def test_what_cannot_be_read_is_named(tmp_path: Path) -> None:

@@ -36,11 +36,11 @@ def delayed(config: TrainConfig) -> TrainConfig:
 @pytest.fixture
 def batch(tiny_model: Model) -> Batch:
     rows = ["we know that is right and so", "stop now please"]
-    found: list[Example] = []
+    examples: list[Example] = []
     for row in rows:
         data = _Rows({"source": [row], "target": [row + "."], "style": ["talk"], "n_words": [len(row.split())]})
-        found.append(ChunkExamples(data, tiny_model.tokenizer)[0])
-    return make_collator(tiny_model.tokenizer.pad_id)(found)
+        examples.append(ChunkExamples(data, tiny_model.tokenizer)[0])
+    return make_collator(tiny_model.tokenizer.pad_id)(examples)
 
 
 class _Rows(dict[str, list[object]]):
@@ -54,13 +54,13 @@ class _Rows(dict[str, list[object]]):
 
 def test_a_place_in_the_run_draws_its_delay_and_all_of_the_list_come() -> None:
     config = DelayConfig([0, 4, None, None], left_words=7, layers=[1, 0])
-    found = [draw_delay(config, 1, epoch, place, 0) for epoch in range(2) for place in range(400)]
-    assert found == [draw_delay(config, 1, epoch, place, 0) for epoch in range(2) for place in range(400)]
-    counts = Counter(found)
+    drawn = [draw_delay(config, 1, epoch, place, 0) for epoch in range(2) for place in range(400)]
+    assert drawn == [draw_delay(config, 1, epoch, place, 0) for epoch in range(2) for place in range(400)]
+    counts = Counter(drawn)
     assert counts.keys() == {Delay(0, 7, (1, 0)), Delay(4, 7, (1, 0)), None}
     assert 340 < counts[None] < 460, "what stands twice comes twice as often"
-    assert found[:400] != found[400:] != [draw_delay(config, 2, 1, place, 0) for place in range(400)]
-    assert found[:400] != [draw_delay(config, 1, 0, place, 1) for place in range(400)], "processes draw their own"
+    assert drawn[:400] != drawn[400:] != [draw_delay(config, 2, 1, place, 0) for place in range(400)]
+    assert drawn[:400] != [draw_delay(config, 1, 0, place, 1) for place in range(400)], "processes draw their own"
 
 
 @pytest.mark.parametrize(
@@ -97,14 +97,14 @@ def test_the_taggers_loss_reads_delayed_states_and_the_text_loss_those_of_the_wh
     torch.manual_seed(2)
     objective, delay = Objective(tiny_model, LossConfig(tagger_weight=1.0)), Delay(1, 2)
     with torch.no_grad():
-        whole, found = objective(batch), objective(batch, delay)
+        whole, with_delay = objective(batch), objective(batch, delay)
         states = delayed_states(tiny_model.network.get_encoder(), batch.input_ids, batch.token_words, delay)
         assert objective.tagger is not None
         marks, _ = objective.tagger(states_at_words(states, batch.word_ends))
     wanted = torch.nn.functional.cross_entropy(marks.flatten(0, 1), batch.marks.flatten())
-    assert float(found.tags) == pytest.approx(float(wanted), rel=1e-5)
-    assert float(found.tags) != float(whole.tags)
-    assert float(found.text) == float(whole.text)
+    assert float(with_delay.tags) == pytest.approx(float(wanted), rel=1e-5)
+    assert float(with_delay.tags) != float(whole.tags)
+    assert float(with_delay.text) == float(whole.text)
 
 
 def test_a_run_with_delays_leaves_a_model_that_says_so(delayed: TrainConfig) -> None:
@@ -117,16 +117,16 @@ def test_a_run_with_delays_leaves_a_model_that_says_so(delayed: TrainConfig) -> 
 def test_an_interrupted_run_draws_the_same_delays(
     delayed: TrainConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found: list[Delay | None] = []
+    drawn: list[Delay | None] = []
 
     def noted(config: DelayConfig, *place: int) -> Delay | None:
-        found.append(draw_delay(config, *place))
-        return found[-1]
+        drawn.append(draw_delay(config, *place))
+        return drawn[-1]
 
     monkeypatch.setattr(loop, "draw_delay", noted)
     whole = train(replace(delayed, output=str(tmp_path / "whole"), optim=replace(delayed.optim, max_steps=6)))
-    at_once = found.copy()
-    found.clear()
+    at_once = drawn.copy()
+    drawn.clear()
     half = replace(delayed, output=str(tmp_path / "half"), optim=replace(delayed.optim, max_steps=6))
     with monkeypatch.context() as patch:
         patch.setattr(loop, "_due", lambda step, every: step == 3)
@@ -134,7 +134,7 @@ def test_an_interrupted_run_draws_the_same_delays(
         with pytest.raises(KeyboardInterrupt):
             train(replace(half, checkpoint_every_steps=3))
     train(replace(half, resume=True))
-    assert found == at_once and len({*found}) > 1
+    assert drawn == at_once and len({*drawn}) > 1
     assert (whole / "model.safetensors").read_bytes() == (tmp_path / "half" / "model.safetensors").read_bytes()
 
 
@@ -149,8 +149,8 @@ def test_without_delays_training_is_what_it_was(config: TrainConfig, tmp_path: P
         train(replace(config, output=str(tmp_path / str(n)), data=replace(config.data, delays=DelayConfig(words))))
         for n, words in enumerate(([], [None], [1]))
     ]
-    plain, nulls, one = ((folder / "model.safetensors").read_bytes() for folder in folders)
-    assert plain == nulls != one
+    plain, nulls, one_word = ((folder / "model.safetensors").read_bytes() for folder in folders)
+    assert plain == nulls != one_word
     assert "delay_left_words: null" in (folders[1] / "t5punct.yaml").read_text()
     losses = [json.loads(line)["text_loss"] for line in Path(f"{folders[0]}.log.jsonl").read_text().splitlines()]
     assert losses

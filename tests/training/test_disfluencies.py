@@ -100,7 +100,7 @@ def _heard(text: str, n_seeds: int, **chances: float) -> set[str]:
 def test_phrases_are_said_twice() -> None:
     heard = _heard("We went home to the house.", 40, phrase=0.5)
     assert {"We went home to~ the~ to the house.", "We went home to~ the~ house~ to the house."} <= heard
-    assert not any("went~" in one or "We~" in one for one in heard)
+    assert not any("went~" in text or "We~" in text for text in heard)
 
 
 def test_repairs_begin_with_the_same_words_and_end_with_another() -> None:
@@ -111,11 +111,11 @@ def test_repairs_begin_with_the_same_words_and_end_with_another() -> None:
 
 def test_restarts_begin_sentences_which_go_on_in_lower_case() -> None:
     heard = _heard("The house. I left. Tom left.", 80, restart=1.0)
-    assert any(one.startswith("Um~ the house. ") for one in heard)
-    assert any(one.startswith("Did~ they~ see~ the house. ") for one in heard)
-    assert any("~ I left." in one for one in heard)
-    assert all(one.endswith("left. Tom left.") for one in heard), "Tom may be a name"
-    assert not any(word in one for one in heard for word in ("~ The", "~ i "))
+    assert any(text.startswith("Um~ the house. ") for text in heard)
+    assert any(text.startswith("Did~ they~ see~ the house. ") for text in heard)
+    assert any("~ I left." in text for text in heard)
+    assert all(text.endswith("left. Tom left.") for text in heard), "Tom may be a name"
+    assert not any(word in text for text in heard for word in ("~ The", "~ i "))
 
 
 @given(st.integers(0, 10_000), st.lists(st.floats(0, 1), min_size=5, max_size=5))
@@ -124,7 +124,9 @@ def test_whatever_is_put_in_has_the_sign_alone(seed: int, chances: list[float]) 
     config = DisfluencyConfig(1.0, **dict(zip(names, chances, strict=True)), marked=1.0)
     heard = add_disfluencies(WORDS, config, random.Random(seed), OTHERS, DISFLUENT)
     said = [word for word in heard if word.label != DISFLUENT]
-    assert [(word.read, word.label, word.pause) for word in said] == [(one.read, one.label, one.pause) for one in WORDS]
+    assert [(word.read, word.label, word.pause) for word in said] == [
+        (word.read, word.label, word.pause) for word in WORDS
+    ]
     assert not any(word.pause for word in heard if word.label == DISFLUENT)
 
 
@@ -274,54 +276,54 @@ def test_the_last_words_of_a_chunk_are_no_repetition() -> None:
 )
 def test_only_signs_are_added(pairs: list[tuple[str, str]]) -> None:
     words = [Written(word, word, label.strip("|")) for word, label in pairs]
-    found = label_natural_disfluencies(words)
-    assert [(word.read, word.form, word.label.removeprefix(DISFLUENT)) for word in found] == [
+    labelled = label_natural_disfluencies(words)
+    assert [(word.read, word.form, word.label.removeprefix(DISFLUENT)) for word in labelled] == [
         (word.read, word.form, word.label) for word in words
     ]
-    assert all(word.label.startswith(DISFLUENT) for word in found if word.read in SOUNDS)
+    assert all(word.label.startswith(DISFLUENT) for word in labelled if word.read in SOUNDS)
 
 
 TEXT = "we know that this is right what how are you today well i think it's time to go"
 
 
 def test_the_new_token_is_the_mean_of_the_marks_and_the_others_stay(tagged_model: Model) -> None:
-    made = with_disfluencies(tagged_model)
-    (sign,) = made.tokenizer.mark_ids[DISFLUENT]
-    assert made.tokenizer.tokenizer.convert_ids_to_tokens(sign) == mark_token(DISFLUENT)
-    old, new = (one.network.get_input_embeddings().weight for one in (tagged_model, made))
-    assert len(new) == sign + 1 == len(old) + 1 == made.network.config.vocab_size
+    signing = with_disfluencies(tagged_model)
+    (sign,) = signing.tokenizer.mark_ids[DISFLUENT]
+    assert signing.tokenizer.tokenizer.convert_ids_to_tokens(sign) == mark_token(DISFLUENT)
+    old, new = (model.network.get_input_embeddings().weight for model in (tagged_model, signing))
+    assert len(new) == sign + 1 == len(old) + 1 == signing.network.config.vocab_size
     assert torch.equal(new[:-1], old)
-    marks = sorted({number for mark in ",.?!:;-" for number in made.tokenizer.mark_ids[mark]})
+    marks = sorted({number for mark in ",.?!:;-" for number in signing.tokenizer.mark_ids[mark]})
     assert torch.allclose(new[sign], old[marks].mean(0))
-    assert made.tagger is not None
+    assert signing.tagger is not None
     assert tagged_model.tagger is not None
-    assert torch.equal(made.tagger.marks.weight[:-1], tagged_model.tagger.marks.weight)
-    assert torch.allclose(made.tagger.marks.bias[-1], tagged_model.tagger.marks.bias[1:].mean())
-    assert sign in made.tokenizer.task_ids
+    assert torch.equal(signing.tagger.marks.weight[:-1], tagged_model.tagger.marks.weight)
+    assert torch.allclose(signing.tagger.marks.bias[-1], tagged_model.tagger.marks.bias[1:].mean())
+    assert sign in signing.tokenizer.task_ids
     assert not tagged_model.task.disfluencies
-    assert with_disfluencies(made) is made
+    assert with_disfluencies(signing) is signing
 
 
 def test_it_decides_as_before_and_comes_back_from_the_disk(tagged_model: Model, tmp_path: Path) -> None:
-    made = with_disfluencies(tagged_model)
-    models.save(made, tmp_path / "made")
+    signing = with_disfluencies(tagged_model)
+    models.save(signing, tmp_path / "made")
     loaded = models.load(tmp_path / "made")
-    assert loaded.task == made.task
+    assert loaded.task == signing.task
     assert loaded.tagger is not None
     wanted = Punctuator(tagged_model).annotate(TEXT)
-    for one in (made, loaded):
-        assert Punctuator(one).annotate(TEXT) == wanted
+    for model in (signing, loaded):
+        assert Punctuator(model).annotate(TEXT) == wanted
     marking = Punctuator(loaded).with_config(render=RenderConfig(disfluencies="mark"))
     assert [word.word for word in marking.annotate(TEXT)] == TEXT.split()
 
 
 def test_a_written_sign_is_a_word_like_others(tagged_model: Model) -> None:
-    made = with_disfluencies(tagged_model)
-    (sign,) = made.tokenizer.mark_ids[DISFLUENT]
-    assert sign not in made.tokenizer.source(["we", mark_token(DISFLUENT), "go"]).ids
-    ids = made.tokenizer.target(["we", "go"], [DISFLUENT + ",", "."])
+    signing = with_disfluencies(tagged_model)
+    (sign,) = signing.tokenizer.mark_ids[DISFLUENT]
+    assert sign not in signing.tokenizer.source(["we", mark_token(DISFLUENT), "go"]).ids
+    ids = signing.tokenizer.target(["we", "go"], [DISFLUENT + ",", "."])
     assert sign in ids
-    assert made.tokenizer.decode(ids) == made.tokenizer.decode([one for one in ids if one != sign])
+    assert signing.tokenizer.decode(ids) == signing.tokenizer.decode([token for token in ids if token != sign])
 
 
 @pytest.mark.parametrize("marked", [0.0, 0.9])
@@ -347,9 +349,9 @@ def test_training_begins_with_the_new_mark_where_it_is_learned(
 
 
 def test_a_model_that_will_forget_the_sign_is_named(tagged_model: Model, caplog: pytest.LogCaptureFixture) -> None:
-    made = with_disfluencies(tagged_model)
-    assert match_disfluencies(made, DisfluencyConfig(marked=0.5)) is made
+    signing = with_disfluencies(tagged_model)
+    assert match_disfluencies(signing, DisfluencyConfig(marked=0.5)) is signing
     assert match_disfluencies(tagged_model, DisfluencyConfig()) is tagged_model
     assert not caplog.records
-    assert match_disfluencies(made, DisfluencyConfig()) is made
+    assert match_disfluencies(signing, DisfluencyConfig()) is signing
     assert "fresh knows disfluencies and will forget them" in caplog.text

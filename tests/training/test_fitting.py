@@ -29,8 +29,8 @@ def examples(tiny_model: Model, tiny_data: Path) -> ChunkExamples:
 def losses(model: Model, examples: ChunkExamples, config: LossConfig, n_examples: int = 40) -> Losses:
     batch = make_collator(model.tokenizer.pad_id)([examples[index] for index in range(n_examples)])
     with torch.no_grad():
-        found: Losses = Objective(model, config)(batch)
-    return found
+        measured: Losses = Objective(model, config)(batch)
+    return measured
 
 
 def test_a_fitted_tagger_knows_more_than_the_shares_of_classes(tiny_model: Model, examples: ChunkExamples) -> None:
@@ -38,11 +38,11 @@ def test_a_fitted_tagger_knows_more_than_the_shares_of_classes(tiny_model: Model
     tagger = fit_tagger(tiny_model, examples, n_words=2000)
     for name, value in tiny_model.network.state_dict().items():
         assert torch.equal(value, before[name]), "the network stays as it is"
-    found = losses(replace(tiny_model, tagger=tagger), examples, LossConfig(tagger_weight=1.0), len(examples))
+    fitted = losses(replace(tiny_model, tagger=tagger), examples, LossConfig(tagger_weight=1.0), len(examples))
     marks = torch.tensor([mark for index in range(len(examples)) for mark in examples[index].marks])
     shares = torch.bincount(marks).float() / len(marks)
     entropy = -float((shares[shares > 0] * shares[shares > 0].log()).sum())
-    assert float(found.tags) < 0.98 * entropy, "where marks stand in this text is drawn by lot"
+    assert float(fitted.tags) < 0.98 * entropy, "where marks stand in this text is drawn by lot"
 
 
 def test_a_tagger_is_fitted_on_as_many_words_as_are_asked_for(

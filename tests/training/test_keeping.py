@@ -57,7 +57,7 @@ def test_the_last_checkpoints_are_kept_and_each_can_be_resumed(long: TrainConfig
     assert {path.name for path in (folder / "checkpoint-4").iterdir()} == {
         path.name for path in folder.iterdir() if path.is_file()
     }
-    assert len({weights(one) for one in (folder, folder / "checkpoint-4", folder / "checkpoint-6")}) == 3
+    assert len({weights(saved) for saved in (folder, folder / "checkpoint-4", folder / "checkpoint-6")}) == 3
     shutil.copytree(folder / "checkpoint-4", tmp_path / "again")
     again = train(replace(long, output=str(tmp_path / "again"), resume=True))
     assert weights(again) == weights(folder)
@@ -163,9 +163,9 @@ def test_a_cut_at_any_moment_leaves_whole_checkpoints_and_the_best(
             undo()
         find_checkpoint(folder)
         clear_leftovers(folder)
-        for one in (folder, *folder.glob("checkpoint-*")):
-            assert load_file(one / "model.safetensors").keys() == weights_of.keys()
-            assert load_file(one / "optimiser.safetensors").keys() == tensors.keys()
+        for saved in (folder, *folder.glob("checkpoint-*")):
+            assert load_file(saved / "model.safetensors").keys() == weights_of.keys()
+            assert load_file(saved / "optimiser.safetensors").keys() == tensors.keys()
         assert load_file(folder / "best" / "model.safetensors").keys() == weights_of.keys()
         assert read_state(folder).step in (before, 3)
         before = read_state(folder).step

@@ -202,8 +202,8 @@ def batch(tiny_model: Model, tiny_data: Path) -> Batch:
 
 def losses(model: Model, config: TeacherConfig, batch: Batch) -> Losses:
     with torch.no_grad():
-        found: Losses = Objective(model, LOSS, Teacher(config, model))(batch)
-    return found
+        measured: Losses = Objective(model, LOSS, Teacher(config, model))(batch)
+    return measured
 
 
 def test_a_pupil_that_is_its_teacher_has_nothing_to_learn(taught: Model, folder: str, batch: Batch) -> None:
@@ -216,11 +216,12 @@ def test_a_pupil_that_is_its_teacher_has_nothing_to_learn(taught: Model, folder:
 def test_fewer_layers_have_other_states(taught: Model, folder: str, batch: Batch) -> None:
     fewer = with_encoder_layers(taught, [1])
     config = TeacherConfig(folder, states_weight=2.0, labels_weight=0.0)
-    found = losses(fewer, config, batch)
+    measured = losses(fewer, config, batch)
     ids, mask = batch.input_ids, batch.attention_mask
     with torch.no_grad():
         states, wanted = (
-            one.network.get_encoder()(input_ids=ids, attention_mask=mask).last_hidden_state for one in (fewer, taught)
+            model.network.get_encoder()(input_ids=ids, attention_mask=mask).last_hidden_state
+            for model in (fewer, taught)
         )
     apart = [
         1 - float(torch.cosine_similarity(states[row, place], wanted[row, place], dim=0))
@@ -228,17 +229,17 @@ def test_fewer_layers_have_other_states(taught: Model, folder: str, batch: Batch
         for place in range(ids.shape[1])
         if mask[row, place]
     ]
-    assert float(found.teacher) == pytest.approx(2.0 * sum(apart) / len(apart), rel=1e-4)
-    assert float(found.total) == pytest.approx(
-        float(found.text) + float(found.tags) + 0.5 * float(found.cases) + float(found.teacher), rel=1e-5
+    assert float(measured.teacher) == pytest.approx(2.0 * sum(apart) / len(apart), rel=1e-4)
+    assert float(measured.total) == pytest.approx(
+        float(measured.text) + float(measured.tags) + 0.5 * float(measured.cases) + float(measured.teacher), rel=1e-5
     )
 
 
 def test_layers_that_are_kept(taught: Model) -> None:
-    made = with_encoder_layers(taught, [1])
-    assert made.network.config.num_layers == 1 and taught.network.config.num_layers == 2
+    shallow = with_encoder_layers(taught, [1])
+    assert shallow.network.config.num_layers == 1 and taught.network.config.num_layers == 2
     name = "layer.0.SelfAttention.q.weight"
-    state, whole = made.network.encoder.block[0].state_dict(), taught.network.encoder.block[1].state_dict()
+    state, whole = shallow.network.encoder.block[0].state_dict(), taught.network.encoder.block[1].state_dict()
     assert torch.equal(state[name], whole[name])
     for layers in ([2], [1, 0], [0, 0], [-1]):
         with pytest.raises(ConfigError, match="some of 0 to 1"):
@@ -251,13 +252,13 @@ def test_a_model_without_its_first_layer_keeps_its_positions(taught: Model, tmp_
     shape = {"d_model": 32, "d_kv": 8, "num_heads": 4, "d_ff": 64, "num_layers": 3, "num_decoder_layers": 1}
     torch.manual_seed(2)
     network = kind(kind.config_class(**shape, vocab_size=taught.network.config.vocab_size, pad_token_id=0)).eval()
-    made = with_encoder_layers(replace(taught, network=network, tagger=None), [1, 2])
+    shallow = with_encoder_layers(replace(taught, network=network, tagger=None), [1, 2])
     index = 0 if kind is T5ForConditionalGeneration else 1
     wanted = network.encoder.block[index].layer[0].SelfAttention.relative_attention_bias.weight
-    assert torch.equal(made.network.encoder.block[0].layer[0].SelfAttention.relative_attention_bias.weight, wanted)
-    models.save(made, tmp_path)
+    assert torch.equal(shallow.network.encoder.block[0].layer[0].SelfAttention.relative_attention_bias.weight, wanted)
+    models.save(shallow, tmp_path)
     ids = torch.tensor([[5, 6, 7, 8, 5, 6, 1]])
-    states = [one.encode(ids, torch.ones_like(ids)) for one in (made, models.load(tmp_path))]
+    states = [model.encode(ids, torch.ones_like(ids)) for model in (shallow, models.load(tmp_path))]
     assert torch.allclose(states[0], states[1], atol=1e-6)
 
 
@@ -269,17 +270,17 @@ def test_a_tagger_stays_with_the_layer_that_it_reads(taught: Model) -> None:
 def test_layers_that_are_kept_do_not_look_ahead_as_the_old_ones_did(taught: Model) -> None:
     """A delay of layer 1 would be nobody's in an encoder of one layer, and its words would never be seen."""
     delayed = taught.with_task(delay_left_words=32, delay_layers=[1, 0])
-    made = with_encoder_layers(delayed, [0]).task
-    assert (made.delay_left_words, made.delay_layers) == (None, [])
-    assert sum(Delay.of_task(4, made).look_aheads(1)) == 4
+    task = with_encoder_layers(delayed, [0]).task
+    assert (task.delay_left_words, task.delay_layers) == (None, [])
+    assert sum(Delay.of_task(4, task).look_aheads(1)) == 4
 
 
 def test_a_small_model_is_trained_and_the_teacher_stays(config: TrainConfig, folder: str, taught: Model) -> None:
     config = replace(config, tokenizer=None, init_from=folder, encoder_layers=[0], teacher=TeacherConfig(folder))
     output = train(config)
-    made = models.load(output)
-    assert made.network.config.num_layers == 1
-    assert not any("teacher" in name for name in made.network.state_dict())
+    trained = models.load(output)
+    assert trained.network.config.num_layers == 1
+    assert not any("teacher" in name for name in trained.network.state_dict())
     for name, value in models.load(folder).network.state_dict().items():
         assert torch.equal(value, taught.network.state_dict()[name])
 

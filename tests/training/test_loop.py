@@ -44,8 +44,8 @@ def test_a_run_logs_its_losses_and_leaves_a_model(config: TrainConfig) -> None:
 
 def test_the_same_seed_trains_the_same_model_and_another_another(config: TrainConfig, tmp_path: Path) -> None:
     folders = [train(replace(config, output=str(tmp_path / f"run{n}"), seed=seed)) for n, seed in enumerate((1, 1, 2))]
-    one, same, other = ((folder / "model.safetensors").read_bytes() for folder in folders)
-    assert one == same != other
+    first, same, other = ((folder / "model.safetensors").read_bytes() for folder in folders)
+    assert first == same != other
 
 
 def test_processes_wait_while_the_first_one_validates(config: TrainConfig, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,15 +111,15 @@ def test_muon_takes_the_matrices_between_hidden_states_and_adamw_the_rest(config
     objective = build(config).objective
     muon, adamw = build_optimisers(objective, OptimConfig(name="muon", lr=2e-3, embedding_lr=1e-2))
     names = {id(parameter): name for name, parameter in objective.named_parameters()}
-    found = [
+    taken = [
         {names[id(parameter)] for group in optimiser.param_groups for parameter in group["params"]}
         for optimiser in (muon, adamw)
     ]
-    assert found[0] | found[1] == set(names.values())
-    assert not found[0] & found[1]
-    assert {"network.shared.weight", "tagger.marks.weight", "tagger.cases.bias"} <= found[1]
-    assert all("relative_attention_bias" not in name and "layer_norm" not in name for name in found[0])
-    assert any("SelfAttention.q" in name for name in found[0])
+    assert taken[0] | taken[1] == set(names.values())
+    assert not taken[0] & taken[1]
+    assert {"network.shared.weight", "tagger.marks.weight", "tagger.cases.bias"} <= taken[1]
+    assert all("relative_attention_bias" not in name and "layer_norm" not in name for name in taken[0])
+    assert any("SelfAttention.q" in name for name in taken[0])
     assert (muon.param_groups[0]["lr"], adamw.param_groups[0]["lr"]) == (2e-3, 1e-2)
     assert len(build_optimisers(objective, OptimConfig())) == 1
 
@@ -199,17 +199,17 @@ def test_a_bare_no_is_what_yaml_reads_as_false_and_means_no(tmp_path: Path) -> N
     given = ["data.path=x", "tokenizer=y"]
     (tmp_path / "mine.yaml").write_text("mixed_precision: no\n")
     assert settings.load(TrainConfig, tmp_path / "mine.yaml", given).mixed_precision == "no"
-    found = settings.load(TrainConfig, overrides=[*given, "mixed_precision=bf16", "mixed_precision=no"])
-    assert found.mixed_precision == "no"
-    settings.save(found, tmp_path / "saved.yaml")
-    assert settings.load(TrainConfig, tmp_path / "saved.yaml") == found
+    loaded = settings.load(TrainConfig, overrides=[*given, "mixed_precision=bf16", "mixed_precision=no"])
+    assert loaded.mixed_precision == "no"
+    settings.save(loaded, tmp_path / "saved.yaml")
+    assert settings.load(TrainConfig, tmp_path / "saved.yaml") == loaded
 
 
 def test_uncased_data_is_for_an_uncased_task(config: TrainConfig, tiny_data: Path, tmp_path: Path) -> None:
     uncased = tmp_path / "uncased"
     shutil.copytree(tiny_data, uncased)
-    made = settings.load(PrepareConfig, tiny_data / "prepare.yaml")
-    settings.save(replace(made, cased=False), uncased / "prepare.yaml")
+    prepared = settings.load(PrepareConfig, tiny_data / "prepare.yaml")
+    settings.save(replace(prepared, cased=False), uncased / "prepare.yaml")
     config = replace(config, data=DataConfig(str(uncased)))
     with pytest.raises(ConfigError, match=r"uncased prepared without capitals, .*; set task.cased=false or prepare"):
         build(config)
@@ -262,9 +262,9 @@ def test_weights_that_the_last_step_broke_are_not_saved(config: TrainConfig, mon
         return losses
 
     monkeypatch.setattr(loop, "_step", breaking)
-    one = replace(config, optim=replace(config.optim, max_steps=1))
+    single_step = replace(config, optim=replace(config.optim, max_steps=1))
     with pytest.raises(ConfigError, match=r"weights that are not finite after step 1; expected finite weights; lower"):
-        train(one)
+        train(single_step)
     assert not Path(config.output).exists()
 
 

@@ -41,16 +41,16 @@ def test_adapters_merge_as_peft_merges_them(tiny_model: models.Model) -> None:
         for name, value in network.named_parameters():
             if "lora_B" in name:
                 value.normal_()
-    found = merge_adapters(network.state_dict(), config.scale)
+    merged = merge_adapters(network.state_dict(), config.scale)
     theirs = copy.deepcopy(network)
     for layer in theirs.modules():
         if isinstance(layer, peft.tuners.lora.LoraLayer):
             layer.merge()
     wanted = {name.replace(".base_layer", ""): value for name, value in theirs.state_dict().items()}
-    assert found.keys() == tiny_model.network.state_dict().keys()
-    for name, value in found.items():
+    assert merged.keys() == tiny_model.network.state_dict().keys()
+    for name, value in merged.items():
         torch.testing.assert_close(value, wanted[name])
-    changed = {name for name, value in tiny_model.network.state_dict().items() if not torch.equal(value, found[name])}
+    changed = {name for name, value in tiny_model.network.state_dict().items() if not torch.equal(value, merged[name])}
     assert {name.split(".")[-2] for name in changed} == {"q", "k", "v", "o", "wi", "wo"}
 
 
@@ -65,8 +65,8 @@ def test_only_adapters_and_the_tagger_learn(adapted: TrainConfig) -> None:
 
 def test_what_is_saved_is_a_model_like_any_other_and_writes_what_was_trained(adapted: TrainConfig) -> None:
     folder = train(adapted)
-    base, made = models.load(adapted.init_from), models.load(folder)
-    state, before = made.network.state_dict(), base.network.state_dict()
+    base, saved = models.load(adapted.init_from), models.load(folder)
+    state, before = saved.network.state_dict(), base.network.state_dict()
     assert state.keys() == before.keys()
     changed = {name for name in state if not torch.equal(state[name], before[name])}
     assert changed and all(
@@ -81,18 +81,18 @@ def test_what_is_saved_is_a_model_like_any_other_and_writes_what_was_trained(ada
         trained = run.objective(batch)
         merged_run = build(replace(adapted, init_from=str(folder), lora=LoraConfig(), output=str(folder) + "2"))
         merged_run.objective.eval()
-        found = merged_run.objective(batch)
-    assert float(found.text) == pytest.approx(float(trained.text), rel=1e-4)
-    assert float(found.tags) == pytest.approx(float(trained.tags), rel=1e-4)
+        merged = merged_run.objective(batch)
+    assert float(merged.text) == pytest.approx(float(trained.text), rel=1e-4)
+    assert float(merged.tags) == pytest.approx(float(trained.tags), rel=1e-4)
 
 
 def test_the_tagger_that_is_saved_knows_the_sign_of_disfluent_words(adapted: TrainConfig) -> None:
     """It is a class of its own, which the model that the run began with did not have."""
     marked = replace(adapted.data, disfluencies=DisfluencyConfig(share=1.0, filler=0.2, marked=1.0))
     folder = train(replace(adapted, data=marked, optim=replace(adapted.optim, max_steps=2)))
-    made = models.load(folder)
-    assert made.task.disfluencies and made.tagger is not None
-    assert made.tagger.mark_classes[-1] == DISFLUENT
+    saved = models.load(folder)
+    assert saved.task.disfluencies and saved.tagger is not None
+    assert saved.tagger.mark_classes[-1] == DISFLUENT
 
 
 def test_six_steps_are_three_and_three(adapted: TrainConfig, tmp_path: Path) -> None:
@@ -100,9 +100,9 @@ def test_six_steps_are_three_and_three(adapted: TrainConfig, tmp_path: Path) -> 
     whole = train(replace(parted, output=str(tmp_path / "whole")))
     train(replace(parted, optim=replace(parted.optim, max_steps=3)))
     torch.manual_seed(99)
-    found = train(replace(parted, resume=True))
+    resumed = train(replace(parted, resume=True))
     for name in ("model", "tagger", "optimiser"):
-        wanted, tensors = (load_file(one / f"{name}.safetensors") for one in (whole, found))
+        wanted, tensors = (load_file(folder / f"{name}.safetensors") for folder in (whole, resumed))
         assert wanted.keys() == tensors.keys()
         for key, tensor in wanted.items():
             torch.testing.assert_close(tensors[key], tensor, rtol=0.0, atol=1e-6)

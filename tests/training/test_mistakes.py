@@ -66,8 +66,8 @@ def test_a_mistake_in_preparing_is_one_line(
     words = re.findall(r"\S+?=(?:\[.*\]|\S+)", overrides)
     given = [f"root={tmp_path}", f"output={tmp_path / 'made'}", f"tokenizer={tiny_tokenizer_folder}"]
     corpora = [] if any(word.startswith("corpora=") for word in words) else ["corpora=[{path: talks.txt}]"]
-    found = answer("prepare", *given, *corpora, *words)
-    assert re.match(f"t5punct: .*{PREPARE[overrides]}", found), found
+    message = answer("prepare", *given, *corpora, *words)
+    assert re.match(f"t5punct: .*{PREPARE[overrides]}", message), message
     assert not (tmp_path / "made").exists()
 
 
@@ -76,9 +76,9 @@ def test_a_mistake_in_preparing_is_one_line(
     [("lr", "optim.lr"), ("optim.learning_rate", ""), ("init", "init_from"), ("data.batch_size", "data.batch")],
 )
 def test_an_unknown_setting_is_answered_with_the_nearest(answer: Callable[..., str], wrong: str, near: str) -> None:
-    found = answer("train", "data.path=x", "init_from=bundled", f"{wrong}=1")
-    assert found.startswith(f"t5punct: unknown setting '{wrong}'; expected one of ")
-    assert f"; check the spelling: is it {near}" in found
+    message = answer("train", "data.path=x", "init_from=bundled", f"{wrong}=1")
+    assert message.startswith(f"t5punct: unknown setting '{wrong}'; expected one of ")
+    assert f"; check the spelling: is it {near}" in message
 
 
 def refused(config: TrainConfig) -> str:
@@ -110,5 +110,5 @@ def test_a_mistake_in_training_is_one_line(config: TrainConfig, tiny_model: Mode
         r"revision v2 of the folder .*model; expected a hub id; drop --revision",
         r"output .*model is also init_from; expected a new or empty folder; choose another output",
     ]
-    for found, line in zip(said, wanted, strict=True):
-        assert re.fullmatch(line, found), found
+    for message, line in zip(said, wanted, strict=True):
+        assert re.fullmatch(line, message), message

@@ -39,7 +39,7 @@ class Rows(dict):
         if isinstance(key, str):
             return super().__getitem__(key)
         several = isinstance(key, list)
-        return {name: [values[one] for one in key] if several else values[key] for name, values in self.items()}
+        return {name: [values[index] for index in key] if several else values[key] for name, values in self.items()}
 
 
 @pytest.fixture
@@ -106,7 +106,7 @@ def test_smoothed_losses_ask_for_a_little_of_every_class(tiny_model: Model) -> N
     examples = ChunkExamples(Rows(ROWS), model.tokenizer)
     batch = make_collator(model.tokenizer.pad_id)([examples[0], examples[1]])
     tagger = Objective(model, LossConfig(tagger_weight=1.0)).tagger
-    exact, found = (
+    exact, smoothed = (
         Objective(replace(model, tagger=tagger), LossConfig(slot_weight=1.0, tagger_weight=1.0, label_smoothing=share))(
             batch
         )
@@ -116,9 +116,9 @@ def test_smoothed_losses_ask_for_a_little_of_every_class(tiny_model: Model) -> N
     logits = network(input_ids=batch.input_ids, attention_mask=batch.attention_mask, labels=batch.labels).logits
     real = logits[batch.labels != IGNORED]
     even = float((real.logsumexp(-1) - real.mean(-1)).mean())  # the cross-entropy of an even distribution
-    assert float(found.text) == pytest.approx(0.9 * float(exact.text) + 0.1 * even, rel=1e-5)
+    assert float(smoothed.text) == pytest.approx(0.9 * float(exact.text) + 0.1 * even, rel=1e-5)
     for name in ("slots", "tags", "cases"):
-        assert float(getattr(found, name)) != pytest.approx(float(getattr(exact, name)), rel=1e-4), name
+        assert float(getattr(smoothed, name)) != pytest.approx(float(getattr(exact, name)), rel=1e-4), name
 
 
 def test_a_frozen_encoder_gets_no_gradients_but_the_decoder_does(tiny_model: Model, batch: Batch) -> None:
@@ -158,12 +158,12 @@ def test_padding_and_batch_mates_do_not_change_an_example(tiny_model: Model, smo
     examples = ChunkExamples(Rows(ROWS), tiny_model.tokenizer)
     pad = make_collator(tiny_model.tokenizer.pad_id)
     with torch.no_grad():
-        both, one, other = (
+        both, first, other = (
             objective(pad(chosen)) for chosen in ([examples[0], examples[1]], [examples[0]], [examples[1]])
         )
-    assert float(both.tags) == pytest.approx((3 * float(one.tags) + 2 * float(other.tags)) / 5, rel=1e-5)
-    n_one, n_other = len(examples[0].target), len(examples[1].target)
-    pooled = (n_one * float(one.text) + n_other * float(other.text)) / (n_one + n_other)
+    assert float(both.tags) == pytest.approx((3 * float(first.tags) + 2 * float(other.tags)) / 5, rel=1e-5)
+    n_first, n_other = len(examples[0].target), len(examples[1].target)
+    pooled = (n_first * float(first.text) + n_other * float(other.text)) / (n_first + n_other)
     assert float(both.text) == pytest.approx(pooled, rel=1e-5)
 
 
@@ -204,9 +204,9 @@ def backwards(run: Run, delay: Delay | None) -> tuple[list[float], dict[str, tor
 def test_losses_and_gradients_are_the_same_and_layers_run_twice(config: TrainConfig, delay: Delay | None) -> None:
     config = replace(config, fresh=replace(TINY_SHAPE, dropout_rate=0.1), loss=LossConfig(tagger_weight=0.5))
     losses, gradients, n_calls = backwards(build(config), delay)
-    again, found, n_calls_again = backwards(build(replace(config, gradient_checkpointing=True)), delay)
+    again, gradients_again, n_calls_again = backwards(build(replace(config, gradient_checkpointing=True)), delay)
     assert again == pytest.approx(losses)
-    assert gradients.keys() == found.keys()
+    assert gradients.keys() == gradients_again.keys()
     for name, gradient in gradients.items():
-        torch.testing.assert_close(found[name], gradient, rtol=1e-4, atol=1e-6)
+        torch.testing.assert_close(gradients_again[name], gradient, rtol=1e-4, atol=1e-6)
     assert n_calls_again == 2 * n_calls

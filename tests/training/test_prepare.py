@@ -59,16 +59,16 @@ def config(tmp_path: Path) -> PrepareConfig:
 
 def test_a_data_set_from_end_to_end(config: PrepareConfig) -> None:
     report = prepare(config)
-    made = Path(config.output)
-    data = load_from_disk(str(made))
+    folder = Path(config.output)
+    data = load_from_disk(str(folder))
     assert set(data) == {"train", "validation"}
     assert report.train_chunks == len(data["train"]) > report.validation_chunks == len(data["validation"]) > 0
     assert report.train_words == sum(data["train"]["n_words"])
     assert set(data["train"].column_names) == {"source", "target", "style", "n_words"}
     assert set(data["train"]["style"]) == {"talk", "chat"}
-    assert not list(made.glob(".cache*"))
-    assert settings.load(PrepareConfig, made / "prepare.yaml") == config
-    tokenizer = load_tokenizer(made / "tokenizer", TaskConfig())
+    assert not list(folder.glob(".cache*"))
+    assert settings.load(PrepareConfig, folder / "prepare.yaml") == config
+    tokenizer = load_tokenizer(folder / "tokenizer", TaskConfig())
     for row in data["train"]:
         words = split(row["target"]).words
         assert row["source"].split() == [word.normal for word in words]
@@ -81,31 +81,31 @@ def test_a_data_set_from_end_to_end(config: PrepareConfig) -> None:
 
 
 def test_train_and_validation_share_no_document(config: PrepareConfig) -> None:
-    found = {}
+    documents = {}
     for name in ("train", "validation"):
         sources = [chunk.source for chunk in all_chunks(config, name, check_tokens=False)]
-        found[name] = {word for source in sources for word in source.split() if word.startswith("doc")}
-    assert found["train"] == {f"doc{talk}x" for talk in range(18)}
-    assert found["validation"] == {"doc18x", "doc19x"}
+        documents[name] = {word for source in sources for word in source.split() if word.startswith("doc")}
+    assert documents["train"] == {f"doc{talk}x" for talk in range(18)}
+    assert documents["validation"] == {"doc18x", "doc19x"}
 
 
 def test_the_same_seed_gives_the_same_data_and_another_gives_other(config: PrepareConfig, tmp_path: Path) -> None:
     plain = replace(config, tokenizer=None)
-    made = []
+    targets = []
     for name, seed in (("one", 3), ("two", 3), ("three", 4)):
         prepare(replace(plain, output=str(tmp_path / name), seed=seed))
-        made.append(load_from_disk(str(tmp_path / name))["train"]["target"][:])
-    assert made[0] == made[1] != made[2]
+        targets.append(load_from_disk(str(tmp_path / name))["train"]["target"][:])
+    assert targets[0] == targets[1] != targets[2]
 
 
 def test_more_workers_make_the_same_chunks(config: PrepareConfig, tmp_path: Path) -> None:
-    def made(workers: int) -> list[str]:
+    def chunks_by(workers: int) -> list[str]:
         several = replace(config, workers=workers, output=str(tmp_path / f"by-{workers}"))
         prepare(several)
         data = load_from_disk(several.output)
         return sorted(f"{row}" for name in data for row in data[name])
 
-    assert made(1) == made(3) == made(11), "of 20 and 10 documents"
+    assert chunks_by(1) == chunks_by(3) == chunks_by(11), "of 20 and 10 documents"
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -206,7 +206,7 @@ def test_styles_are_those_of_the_tokenizers_model(config: PrepareConfig, tiny_mo
 
 
 def test_a_failure_leaves_no_folder_of_ours_and_keeps_yours(config: PrepareConfig) -> None:
-    made = Path(config.output)
+    folder = Path(config.output)
     failing = [
         replace(config, corpora=[CorpusConfig("missing.txt")], tokenizer=None),
         replace(config, vocabulary=VocabularyConfig(size=100)),
@@ -215,14 +215,14 @@ def test_a_failure_leaves_no_folder_of_ours_and_keeps_yours(config: PrepareConfi
     for wrong in failing:
         with pytest.raises((ConfigError, InputError)):
             prepare(wrong)
-        assert not made.exists()
-    made.mkdir()
-    (made / "notes.txt").write_text("mine")
+        assert not folder.exists()
+    folder.mkdir()
+    (folder / "notes.txt").write_text("mine")
     with pytest.raises(InputError, match="no file"):
         prepare(failing[0])
-    assert [path.name for path in made.iterdir()] == ["notes.txt"]
+    assert [path.name for path in folder.iterdir()] == ["notes.txt"]
     with pytest.raises(ConfigError, match=r"output .*notes.txt is a file; expected a folder; choose another output"):
-        prepare(replace(config, output=str(made / "notes.txt")))
+        prepare(replace(config, output=str(folder / "notes.txt")))
 
 
 TALKS = [" ".join(tiny_text(10, seed)) for seed in range(20)]
@@ -244,11 +244,11 @@ def test_the_report_counts_documents_labels_and_lengths(talks_only: PrepareConfi
     report = prepare(talks_only)
     rows = load_from_disk(talks_only.output)["train"]
     words = [word for target in rows["target"] for word in split(target).words]
-    found = {one.name: one.count for one in report.content.labels}
-    assert found == {label: sum(word.label == label for word in words) for label in found}
-    assert sum(found.values()) == report.content.n_words == report.train_words == len(words)
-    assert {one.name for one in report.content.cases} == {"lower", "capitalised"}
-    assert sum(one.count for one in report.content.lengths) == report.train_chunks
+    counts = {counted.name: counted.count for counted in report.content.labels}
+    assert counts == {label: sum(word.label == label for word in words) for label in counts}
+    assert sum(counts.values()) == report.content.n_words == report.train_words == len(words)
+    assert {counted.name for counted in report.content.cases} == {"lower", "capitalised"}
+    assert sum(counted.count for counted in report.content.lengths) == report.train_chunks
     (corpus,) = report.corpora
     assert (corpus.documents, corpus.held_out, corpus.dropped_short, corpus.dropped_empty) == (21, 2, 0, 0)
     assert corpus.words == sum(len(talk.split()) for talk in TALKS[:19])

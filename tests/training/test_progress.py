@@ -72,9 +72,9 @@ def test_a_line_in_words_names_what_is_trained_and_the_time_left(
 def test_a_validation_has_its_own_words(config: TrainConfig, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Validator, "line", lambda _self, _model, step: {"step": step, "validation_loss": 5.0})
     watched = replace(config, validation=ValidationConfig(every_steps=1), log_every_steps=4)
-    found = {line["step"]: line["words"] for line in log_of(train(watched)) if "validation_loss" in line}
-    assert list(found) == [1, 2, 3, 4]
-    assert 0 < found[1] < found[2] < found[3] < found[4]
+    words_by_step = {line["step"]: line["words"] for line in log_of(train(watched)) if "validation_loss" in line}
+    assert list(words_by_step) == [1, 2, 3, 4]
+    assert 0 < words_by_step[1] < words_by_step[2] < words_by_step[3] < words_by_step[4]
 
 
 def test_the_rate_is_that_of_the_schedule_whatever_the_first_matrix_has(config: TrainConfig) -> None:

@@ -126,9 +126,9 @@ def test_a_slow_model_scores_fewer_words_and_the_page_says_so(
 ) -> None:
     text.write_text("We know, that. Right?\n" * 20, encoding="utf-8")
     monkeypatch.setattr(final_scores, "_TRIED_WORDS", 8)
-    found = final_scores.final_scores(run, replace(run_config(run), report=ReportConfig(str(text), max_seconds=600)))
-    assert found.scores is not None and found.notes == ()
-    assert found.scores.scores.words == 80
+    scored = final_scores.final_scores(run, replace(run_config(run), report=ReportConfig(str(text), max_seconds=600)))
+    assert scored.scores is not None and scored.notes == ()
+    assert scored.scores.scores.words == 80
 
     class Slow(Punctuator):
         def decisions(self, words):  # type: ignore[no-untyped-def]
@@ -138,19 +138,19 @@ def test_a_slow_model_scores_fewer_words_and_the_page_says_so(
             return super().decisions(words)
 
     monkeypatch.setattr(final_scores, "Punctuator", Slow)
-    found = final_scores.final_scores(run, replace(run_config(run), report=ReportConfig(str(text), max_seconds=1)))
-    assert found.scores is not None
-    assert 8 <= found.scores.scores.words <= 1 / (2 * 0.05 / 4)
-    assert "to end in 1 s" in found.notes[0]
+    scored = final_scores.final_scores(run, replace(run_config(run), report=ReportConfig(str(text), max_seconds=1)))
+    assert scored.scores is not None
+    assert 8 <= scored.scores.scores.words <= 1 / (2 * 0.05 / 4)
+    assert "to end in 1 s" in scored.notes[0]
 
 
 def test_what_only_the_tagger_learned_is_scored_with_the_tagger(run: Path, tagged_model: Model, tmp_path: Path) -> None:
     models.save(tagged_model, run)
     config = replace(run_config(run), loss=LossConfig(text_weight=0.0, tagger_weight=1.0))
-    found = final_scores.final_scores(run, config)
-    assert found.scores is not None
-    assert "decoder:tagger" in found.scores.signature
-    assert "which has no tagger" in found.notes[0], "the starting model"
+    scored = final_scores.final_scores(run, config)
+    assert scored.scores is not None
+    assert "decoder:tagger" in scored.scores.signature
+    assert "which has no tagger" in scored.notes[0], "the starting model"
 
 
 def test_without_matplotlib_there_is_no_picture(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:

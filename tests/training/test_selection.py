@@ -202,11 +202,11 @@ def test_a_file_is_scored_with_the_decoder_that_is_trained(
 
 
 def noting(asked: list[str], make: Any) -> Any:
-    def made(self: Punctuator, model: Model, config: PunctuatorConfig) -> None:
+    def noted(self: Punctuator, model: Model, config: PunctuatorConfig) -> None:
         asked.append(config.decoding.decoder)
         make(self, model, config)
 
-    return made
+    return noted
 
 
 def test_what_is_frozen_stays_so_when_a_run_is_validated(config: TrainConfig) -> None:
@@ -241,13 +241,13 @@ def test_a_set_without_validation_chunks_can_be_trained_on(config: TrainConfig, 
 def test_a_wrong_validation_is_refused_before_training(config: TrainConfig, tmp_path: Path) -> None:
     (tmp_path / "empty.txt").write_text("\n")
     (tmp_path / "bad.tsv").write_text("we\tO\nknow\tCOMA\n")
-    for name, found in (
+    for name, reason in (
         ("missing.txt", "no file .*missing.txt"),
         ("empty.txt", "holds no words"),
         ("bad.tsv", "line 2"),
     ):
         validation = ValidationConfig(str(tmp_path / name), every_steps=1000)
-        with pytest.raises(InputError, match=found):
+        with pytest.raises(InputError, match=reason):
             build(replace(config, validation=validation))
     with pytest.raises(ConfigError, match=r"preset 'fancy'; expected one of side-by-side, .*; see `t5punct presets`"):
         ValidationConfig("dev.tsv", every_steps=1, preset="fancy")

@@ -22,7 +22,7 @@ TEXTS = ["Hello, there.\nAre you well?", "NA", None, "", "Well: so it goes.", "Y
 KEPT = [text for text in TEXTS if text]
 
 
-def found(corpus: CorpusConfig, **options: float) -> list[str]:
+def texts_of(corpus: CorpusConfig, **options: float) -> list[str]:
     return [text for split in ("train", "validation") for text in iter_documents(corpus, split, seed=1, **options)]  # type: ignore[arg-type]
 
 
@@ -50,7 +50,7 @@ def table(request: pytest.FixtureRequest, rows: Dataset, tmp_path: Path) -> Path
 
 def test_a_table_gives_the_texts_of_a_column_and_counts_empty_rows(table: Path) -> None:
     corpus = CorpusConfig(str(table), column="said")
-    assert found(corpus) == KEPT
+    assert texts_of(corpus) == KEPT
     counted = survey_corpus(corpus, None)
     assert list(counted.n_words) == [len(text.split()) for text in KEPT]
     assert counted.n_empty == 2
@@ -58,17 +58,17 @@ def test_a_table_gives_the_texts_of_a_column_and_counts_empty_rows(table: Path) 
 
 def test_a_column_that_is_missing_or_no_text_is_named(table: Path) -> None:
     with pytest.raises(InputError, match=r"no column 'text' in .*; expected one of id, said; set corpora.column"):
-        found(CorpusConfig(str(table)))
+        texts_of(CorpusConfig(str(table)))
     with pytest.raises(InputError, match=r"row 1: '0' under 'id'; expected text; set corpora.column"):
-        found(CorpusConfig(str(table), column="id"))
+        texts_of(CorpusConfig(str(table), column="id"))
 
 
 def test_of_a_saved_data_set_one_split_is_read(rows: Dataset, tmp_path: Path) -> None:
     DatasetDict(train=rows, test=rows.select([0, 5])).save_to_disk(str(tmp_path / "saved"))
     corpus = CorpusConfig(str(tmp_path / "saved"), column="said", split="test")
-    assert found(corpus) == [TEXTS[0], TEXTS[5]]
+    assert texts_of(corpus) == [TEXTS[0], TEXTS[5]]
     with pytest.raises(InputError, match=r"no split 'dev' in .*saved; expected one of train, test; set corpora.split"):
-        found(CorpusConfig(str(tmp_path / "saved"), column="said", split="dev"))
+        texts_of(CorpusConfig(str(tmp_path / "saved"), column="said", split="dev"))
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.parquet"])
@@ -76,19 +76,19 @@ def test_of_a_saved_data_set_one_split_is_read(rows: Dataset, tmp_path: Path) ->
 def test_a_broken_table_is_one_line(tmp_path: Path, name: str, text: str) -> None:
     (tmp_path / name).write_text(text)
     with pytest.raises(InputError, match=rf"{name} cannot be read \(.*\); expected a \w+ file"):
-        found(CorpusConfig(str(tmp_path / name)))
+        texts_of(CorpusConfig(str(tmp_path / name)))
 
 
 def test_a_missing_table_is_a_missing_file(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"no file .*none.parquet"):
-        found(CorpusConfig(str(tmp_path / "none.parquet")))
+        texts_of(CorpusConfig(str(tmp_path / "none.parquet")))
 
 
 def test_jsonl_has_a_column_too(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text("\n".join(json.dumps({"said": text}) for text in TEXTS))
-    assert found(CorpusConfig(str(tmp_path / "a.jsonl"), column="said")) == KEPT
+    assert texts_of(CorpusConfig(str(tmp_path / "a.jsonl"), column="said")) == KEPT
     with pytest.raises(InputError, match=r'a.jsonl line 1: .*expected {"text": "..."} or .*, or set corpora.column'):
-        found(CorpusConfig(str(tmp_path / "a.jsonl")))
+        texts_of(CorpusConfig(str(tmp_path / "a.jsonl")))
 
 
 @pytest.fixture
@@ -105,7 +105,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_a_folder_gives_all_files_that_can_be_read_in_the_order_of_their_paths(folder: Path) -> None:
-    assert found(CorpusConfig(str(folder))) == ["A one.", "B one.", "B two.", "C one."]
+    assert texts_of(CorpusConfig(str(folder))) == ["A one.", "B one.", "B two.", "C one."]
     assert survey_corpus(CorpusConfig(str(folder)), None).left_out == (
         "2 x .pdf left out: no reader for it",
         "1 x Makefile left out: no reader for it",
@@ -113,10 +113,10 @@ def test_a_folder_gives_all_files_that_can_be_read_in_the_order_of_their_paths(f
 
 
 def test_a_pattern_gives_the_files_that_fit_it(folder: Path) -> None:
-    assert found(CorpusConfig(f"{folder}/*.txt")) == ["B one.", "B two."]
-    assert found(CorpusConfig(f"{folder}/**/*.txt*")) == ["B one.", "B two.", "C one."]
+    assert texts_of(CorpusConfig(f"{folder}/*.txt")) == ["B one.", "B two."]
+    assert texts_of(CorpusConfig(f"{folder}/**/*.txt*")) == ["B one.", "B two.", "C one."]
     with pytest.raises(InputError, match=r"no file .*\*.vtt; expected a pattern that files fit; check the path"):
-        found(CorpusConfig(f"{folder}/*.vtt"))
+        texts_of(CorpusConfig(f"{folder}/*.vtt"))
 
 
 def test_a_file_whose_name_looks_like_a_pattern_is_that_file(tmp_path: Path) -> None:
@@ -127,7 +127,7 @@ def test_a_file_whose_name_looks_like_a_pattern_is_that_file(tmp_path: Path) -> 
 def test_a_folder_without_text_is_named(tmp_path: Path) -> None:
     (tmp_path / "x.pdf").write_text("x")
     with pytest.raises(InputError, match=r"folder .* holds no text; expected files that end with .txt, .jsonl,"):
-        found(CorpusConfig(str(tmp_path)))
+        texts_of(CorpusConfig(str(tmp_path)))
 
 
 def test_a_hub_id_is_asked_for_as_it_was_named(rows: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,7 +139,7 @@ def test_a_hub_id_is_asked_for_as_it_was_named(rows: Dataset, monkeypatch: pytes
 
     monkeypatch.setattr(datasets, "load_dataset", load_dataset)
     corpus = CorpusConfig(dataset="someone/talks", subset="en", split="test", revision="v2", column="said")
-    assert found(corpus) == KEPT
+    assert texts_of(corpus) == KEPT
     assert set(map(str, asked)) == {
         str((("someone/talks", "en"), {"split": "test", "revision": "v2", "streaming": False}))
     }
@@ -162,7 +162,7 @@ def test_a_hub_id_that_cannot_be_read_is_one_line(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(datasets, "load_dataset", load_dataset)
     with pytest.raises(InputError, match=r"no data set no/body, split train \(no network\); expected the id of a data"):
-        found(CorpusConfig(dataset="no/body"))
+        texts_of(CorpusConfig(dataset="no/body"))
 
 
 def test_settings_that_contradict_each_other_are_refused() -> None:

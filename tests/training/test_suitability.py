@@ -41,30 +41,30 @@ def without_byte_fallback(tokenizer: TaskTokenizer, task: TaskConfig) -> TaskTok
 
 @given(st.lists(any_word.filter(lambda word: not word.startswith("<")), max_size=8))
 def test_bytes_lose_nothing(words: list[str]) -> None:
-    found = round_trip(TaskTokenizer(ByT5Tokenizer(), TaskConfig()), words)
-    assert (found.lost_marks, found.lost_words, found.loses_case) == ((), (), False)
-    assert found.n_words == len(set(words))
+    trip = round_trip(TaskTokenizer(ByT5Tokenizer(), TaskConfig()), words)
+    assert (trip.lost_marks, trip.lost_words, trip.loses_case) == ((), (), False)
+    assert trip.n_words == len(set(words))
 
 
 def test_the_bundled_model_gives_back_its_marks_and_words() -> None:
-    found = round_trip(models.load_tokenizer("base", TaskConfig(inline_case=True)), "we don't o'clock co-op 42".split())
-    assert found.lost_marks == found.lost_words == ()
+    trip = round_trip(models.load_tokenizer("base", TaskConfig(inline_case=True)), "we don't o'clock co-op 42".split())
+    assert trip.lost_marks == trip.lost_words == ()
 
 
 def test_words_that_a_vocabulary_has_no_piece_for_are_named(tiny_model: Model) -> None:
     plain = without_byte_fallback(tiny_model.tokenizer, TaskConfig())
-    found = round_trip(plain, ["we", "{we}", "know", "да", "we"])
-    assert (found.n_words, found.lost_words, found.lost_share) == (4, ("{we}", "да"), 0.5)
-    assert (found.lost_marks, found.loses_case) == ((), False)
+    trip = round_trip(plain, ["we", "{we}", "know", "да", "we"])
+    assert (trip.n_words, trip.lost_words, trip.lost_share) == (4, ("{we}", "да"), 0.5)
+    assert (trip.lost_marks, trip.loses_case) == ((), False)
     assert round_trip(tiny_model.tokenizer, ["{we}", "да"]).lost_words == (), "with byte fallback"
 
 
 def test_a_mark_that_is_lost_is_refused(tiny_model: Model) -> None:
     plain = without_byte_fallback(tiny_model.tokenizer, TaskConfig(marks=",.?。、"))
-    found = round_trip(plain, ["we"])
-    assert found.lost_marks == ("。", "、")
+    trip = round_trip(plain, ["we"])
+    assert trip.lost_marks == ("。", "、")
     with pytest.raises(ModelError, match=r"the tokenizer of mine has no 。 、; .*; set task.marks to the others"):
-        check_marks(found, "mine")
+        check_marks(trip, "mine")
 
 
 class _Lowering:
@@ -82,9 +82,9 @@ class _Lowering:
 
 def test_capitals_that_are_lost_are_refused_where_they_are_written(tiny_model: Model) -> None:
     lowering: object = _Lowering(tiny_model.tokenizer.tokenizer)
-    found = round_trip(TaskTokenizer(lowering, TaskConfig()), ["we"])  # type: ignore[arg-type]
+    trip = round_trip(TaskTokenizer(lowering, TaskConfig()), ["we"])  # type: ignore[arg-type]
     with pytest.raises(ModelError, match=r"the tokenizer of mine has no capitals; .*; set task.cased=false"):
-        check_marks(found, "mine")
+        check_marks(trip, "mine")
     assert not round_trip(TaskTokenizer(lowering, TaskConfig(cased=False)), ["we"]).loses_case  # type: ignore[arg-type]
 
 

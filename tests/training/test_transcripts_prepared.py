@@ -58,7 +58,7 @@ HEARD = "Hello, there. So what?"
 
 
 def texts(path: Path, pauses_ms: tuple[int, ...] = (), **options: str) -> list[str]:
-    return [one.text for one in source_documents(CorpusConfig(str(path), **options), pauses_ms)]  # type: ignore[arg-type]
+    return [document.text for document in source_documents(CorpusConfig(str(path), **options), pauses_ms)]  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -121,13 +121,13 @@ def test_of_a_recording_in_several_formats_one_is_read(tmp_path: Path) -> None:
     (tmp_path / "b.txt").write_text("Another.\n")
     (tmp_path / "c.csv").write_text("text\nA table.\n")
     (tmp_path / "c.txt").write_text("No transcript of it.\n")
-    found = find_sources(CorpusConfig(str(tmp_path)))
-    assert [path.name for path in found.files] == ["a.srt", "b.en.srt.gz", "b.txt", "c.csv", "c.txt"]
-    assert found.left_out == (
+    sources = find_sources(CorpusConfig(str(tmp_path)))
+    assert [path.name for path in sources.files] == ["a.srt", "b.en.srt.gz", "b.txt", "c.csv", "c.txt"]
+    assert sources.left_out == (
         "2 x .txt left out: another format of a file that is read",
         "1 x .vtt left out: another format of a file that is read",
     )
-    assert find_sources(CorpusConfig(f"{tmp_path}/*")) == found, "of a pattern as well"
+    assert find_sources(CorpusConfig(f"{tmp_path}/*")) == sources, "of a pattern as well"
     assert [path.name for path in find_sources(CorpusConfig(f"{tmp_path}/a.*t*")).files] == ["a.srt"]
 
 

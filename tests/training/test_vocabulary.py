@@ -60,15 +60,15 @@ def test_marks_are_pieces_of_their_own_and_mean_one_thing(tokenizer: Any) -> Non
     for mark in MARKS.replace("-", ""):
         assert pieces[mark] == [mark]
     assert "".join(pieces["-"]) == "▁-"
-    assert not any(piece.startswith("<0x") for found in pieces.values() for piece in found)
+    assert not any(piece.startswith("<0x") for mark_pieces in pieces.values() for piece in mark_pieces)
 
 
 def test_training_again_gives_the_same_vocabulary(tmp_path: Path) -> None:
     lines = ["we know that this is right", "how are you today?", "well, stop now."] * 20
     for name in ("one", "two"):
         train_tokenizer(lines, tmp_path / name, VocabularyConfig(size=420))
-    one, two = ((tmp_path / name / "tokenizer.json").read_bytes() for name in ("one", "two"))
-    assert one == two
+    first, second = ((tmp_path / name / "tokenizer.json").read_bytes() for name in ("one", "two"))
+    assert first == second
 
 
 def test_marks_are_in_the_vocabulary_even_if_the_text_has_none(tmp_path: Path) -> None:
