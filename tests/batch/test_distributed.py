@@ -99,16 +99,16 @@ def test_a_worker_is_killed_and_nothing_is_lost_and_nothing_is_twice(
     told = _run(capsys, *command, "alone")
     killer = _Killer(talks.parent / "shared")
     killer.start()
-    found = _run(capsys, *command, "shared", "--ray", "local", "--ray-workers", "2")
+    told_shared = _run(capsys, *command, "shared", "--ray", "local", "--ray-workers", "2")
     killer.is_over.set()
     killer.join()
     assert killer.left, "else nobody was killed"
     assert 3 <= killer.n_complete < N_FILES, "in the middle"
     assert _tree(Path("shared")) == _tree(Path("alone")), "all complete, no leftover of the killed worker"
     assert len(_tree(Path("shared"))) == N_FILES + 1, "and the file of settings"
-    assert found == told
-    assert found[0] == 1
-    assert all(name in found[1] for name in BAD)
+    assert told_shared == told
+    assert told_shared[0] == 1
+    assert all(name in told_shared[1] for name in BAD)
     for name in BAD:
         (talks / name).unlink()
     again = _run(capsys, *command, "shared", "--ray", "local")
@@ -146,10 +146,10 @@ def test_map_batches_takes_the_class(folder: str) -> None:
         compute=ray.data.ActorPoolStrategy(size=1),
         num_cpus=1,
     )
-    found = sorted(table.take_all(), key=lambda row: row["id"])
+    punctuated = sorted(table.take_all(), key=lambda row: row["id"])
     expected = BatchPunctuator(folder)({"text": [row["text"] for row in rows]})["punctuated"]
-    assert [row["punctuated"] for row in found] == expected
-    assert [{"id": row["id"], "text": row["text"]} for row in found] == rows
+    assert [row["punctuated"] for row in punctuated] == expected
+    assert [{"id": row["id"], "text": row["text"]} for row in punctuated] == rows
 
 
 @pytest.mark.parametrize("kind", [ConnectionError, Exception])

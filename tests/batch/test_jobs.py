@@ -22,13 +22,13 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def named(found: tuple[Job, ...]) -> list[tuple[str, str | None, str]]:
-    return [(job.source, None if job.target is None else str(job.target), job.read_as) for job in found]
+def named(jobs: tuple[Job, ...]) -> list[tuple[str, str | None, str]]:
+    return [(job.source, None if job.target is None else str(job.target), job.read_as) for job in jobs]
 
 
 def test_a_folder_is_mirrored(tree: Path) -> None:
-    found = plan_jobs(["in"], OutputConfig(folder=Path("out"))).jobs
-    assert named(found) == [
+    jobs = plan_jobs(["in"], OutputConfig(folder=Path("out"))).jobs
+    assert named(jobs) == [
         ("in/a.txt", "out/a.txt", "text"),
         ("in/b/a.srt.gz", "out/b/a.srt", "srt"),
         ("in/b/c.JSON", "out/b/c.JSON", "json"),
@@ -36,14 +36,14 @@ def test_a_folder_is_mirrored(tree: Path) -> None:
 
 
 def test_a_pattern_is_mirrored_below_its_first_magic_part(tree: Path) -> None:
-    found = plan_jobs(["in/*/*.srt.gz", "in/*.txt"], OutputConfig(folder=Path("out"))).jobs
-    assert named(found) == [("in/b/a.srt.gz", "out/b/a.srt", "srt"), ("in/a.txt", "out/a.txt", "text")]
+    jobs = plan_jobs(["in/*/*.srt.gz", "in/*.txt"], OutputConfig(folder=Path("out"))).jobs
+    assert named(jobs) == [("in/b/a.srt.gz", "out/b/a.srt", "srt"), ("in/a.txt", "out/a.txt", "text")]
     assert [job.source for job in plan_jobs(["in/**/*.JSON"], OutputConfig(folder=Path("out"))).jobs] == ["in/b/c.JSON"]
 
 
 def test_files_of_one_name_from_several_folders_do_not_collide(tree: Path) -> None:
-    found = plan_jobs(["in/a.txt", "other/a.txt", "in/a.txt"], OutputConfig(folder=Path("out"))).jobs
-    assert named(found) == [("in/a.txt", "out/in/a.txt", "text"), ("other/a.txt", "out/other/a.txt", "text")]
+    jobs = plan_jobs(["in/a.txt", "other/a.txt", "in/a.txt"], OutputConfig(folder=Path("out"))).jobs
+    assert named(jobs) == [("in/a.txt", "out/in/a.txt", "text"), ("other/a.txt", "out/other/a.txt", "text")]
 
 
 @pytest.mark.parametrize(
@@ -56,8 +56,8 @@ def test_files_of_one_name_from_several_folders_do_not_collide(tree: Path) -> No
     ],
 )
 def test_an_output_has_the_suffix_of_its_format(tree: Path, output: str, names: list[str]) -> None:
-    found = plan_jobs(["in"], OutputConfig(folder=Path("out"), format=output)).jobs
-    assert [str(job.target) for job in found] == [f"out/{name}" for name in names]
+    jobs = plan_jobs(["in"], OutputConfig(folder=Path("out"), format=output)).jobs
+    assert [str(job.target) for job in jobs] == [f"out/{name}" for name in names]
 
 
 def test_texts_and_json_share_an_output_and_other_files_do_not(tree: Path) -> None:
@@ -89,9 +89,9 @@ def test_what_cannot_be_done_is_said_beforehand(tree: Path) -> None:
 
 
 def test_one_missing_file_leaves_the_others(tree: Path) -> None:
-    found = plan_jobs(["in/a.txt", "none.txt", "other"], OutputConfig(folder=Path("out")))
-    assert [job.source for job in found.jobs] == ["in/a.txt", "other/a.txt"]
-    assert [str(failure) for failure in found.failures] == [
+    plan = plan_jobs(["in/a.txt", "none.txt", "other"], OutputConfig(folder=Path("out")))
+    assert [job.source for job in plan.jobs] == ["in/a.txt", "other/a.txt"]
+    assert [str(failure) for failure in plan.failures] == [
         "no file none.txt; expected an existing text file; check the path"
     ]
 
@@ -103,9 +103,9 @@ def test_a_name_of_a_format_that_is_not_read_is_refused(tree: Path, suffix: str)
     told = rf"{re.escape(name)}, whose name says that it is .*; expected one of text, .*; save it as one of them; or"
     with pytest.raises(InputError, match=told):
         plan_jobs([name], OutputConfig())
-    found = plan_jobs(["other/*"], OutputConfig(folder=Path("out")))
-    assert [job.source for job in found.jobs] == ["other/a.txt"]
-    assert [failure.source for failure in found.failures] == ["other/*"]
+    plan = plan_jobs(["other/*"], OutputConfig(folder=Path("out")))
+    assert [job.source for job in plan.jobs] == ["other/a.txt"]
+    assert [failure.source for failure in plan.failures] == ["other/*"]
     assert [job.read_as for job in plan_jobs([name], OutputConfig(), "text").jobs] == ["text"]
     assert plan_jobs(["other"], OutputConfig(folder=Path("out"))).failures == (), "a folder is for what is read"
     with pytest.raises(InputError, match=told):
@@ -138,7 +138,7 @@ def test_outputs_below_the_inputs_are_no_inputs(tree: Path) -> None:
         Path(name).write_text("done\n")
     assert [job.source for job in plan_jobs(["in"], output).jobs] == before
     assert [job.source for job in plan_jobs(["in/**/*.txt"], output).jobs] == [
-        one for one in before if one.endswith(".txt")
+        source for source in before if source.endswith(".txt")
     ]
     assert "in/out/new.txt" in [job.source for job in plan_jobs(["in"], OutputConfig(folder=Path("other"))).jobs]
     assert plan_jobs(["in"], OutputConfig(folder=Path())).jobs, "an output folder above them hides none"
@@ -195,11 +195,11 @@ def test_a_folder_that_may_not_be_read_is_told_and_the_others_are_done(
     # the tests may run as root, who may read anything
     monkeypatch.setattr(os, "access", lambda path, mode: Path(path).name != "b" and access(path, mode))
     for name, told in (("in", "in/b"), ("in/**/*.txt", "in/b"), ("in/*/*.gz", "in/b"), ("in/b", "in/b")):
-        found = plan_jobs([name, "other"], OutputConfig(folder=Path("out")))
-        assert [str(failure.error) for failure in found.failures] == [
+        plan = plan_jobs([name, "other"], OutputConfig(folder=Path("out")))
+        assert [str(failure.error) for failure in plan.failures] == [
             f"folder {told} may not be read; expected one that may; allow it by chmod u+rx, or leave it out"
         ]
-        assert "other/a.txt" in [job.source for job in found.jobs]
+        assert "other/a.txt" in [job.source for job in plan.jobs]
     with pytest.raises(InputError, match="folder in/b may not be read"):
         plan_jobs(["in/b/none*"], OutputConfig())
     assert plan_jobs(["in/*.txt"], OutputConfig()).failures == (), "its files were not asked for"

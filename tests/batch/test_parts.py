@@ -32,10 +32,10 @@ def test_parts_hold_every_job_once_in_order_and_none_is_much_too_large(
     files: list[Job], data: st.DataObject, n_workers: int
 ) -> None:
     jobs = data.draw(st.lists(st.sampled_from(files), max_size=30))
-    made = divide_into_parts(jobs, n_workers)
-    assert [job for part in sorted(made, key=lambda part: part.number) for job in part.jobs] == jobs
-    assert [part.n_bytes for part in made] == sorted((part.n_bytes for part in made), reverse=True)
-    for part in made:
+    parts = divide_into_parts(jobs, n_workers)
+    assert [job for part in sorted(parts, key=lambda part: part.number) for job in part.jobs] == jobs
+    assert [part.n_bytes for part in parts] == sorted((part.n_bytes for part in parts), reverse=True)
+    for part in parts:
         before_the_last = sum(Path(job.source).stat().st_size for job in part.jobs[:-1])
         assert before_the_last < _LARGEST
 

@@ -22,19 +22,19 @@ def folder(lively_folder: str) -> str:
 
 @pytest.fixture(scope="module")
 def expected(folder: str) -> list[str]:
-    found = list(map(Punctuator.from_pretrained(folder).punctuate, TEXTS))
-    assert found != TEXTS
-    return found
+    punctuated = list(map(Punctuator.from_pretrained(folder).punctuate, TEXTS))
+    assert punctuated != TEXTS
+    return punctuated
 
 
 def test_arrays_stay_arrays_and_lists_lists(folder: str, expected: list[str]) -> None:
     punctuate = BatchPunctuator(folder)
     for kind in (np.array, lambda texts: np.array(texts, dtype=object)):
         batch = {"id": np.arange(3), "text": kind(TEXTS)}
-        found = punctuate(batch)
-        assert list(found) == ["id", "text", "punctuated"]
+        punctuated = punctuate(batch)
+        assert list(punctuated) == ["id", "text", "punctuated"]
         assert list(batch) == ["id", "text"], "the batch itself is left alone"
-        assert (found["punctuated"].dtype, found["punctuated"].tolist()) == (object, expected)
+        assert (punctuated["punctuated"].dtype, punctuated["punctuated"].tolist()) == (object, expected)
     assert punctuate({"text": TEXTS}) == {"text": TEXTS, "punctuated": expected}
     assert punctuate({"text": np.array([], dtype=object)})["punctuated"].shape == (0,)
 
@@ -84,9 +84,9 @@ def test_a_data_set_is_mapped(folder: str, expected: list[str]) -> None:
 def test_a_missing_text_stays_missing(folder: str, expected: list[str]) -> None:
     pandas = pytest.importorskip("pandas")
     texts = [None, TEXTS[0], float("nan"), pandas.NA, TEXTS[2]]
-    found = BatchPunctuator(folder)({"text": texts})["punctuated"]
-    assert [found[1], found[4]] == [expected[0], expected[2]]
-    assert all(found[place] is texts[place] for place in (0, 2, 3))
+    punctuated = BatchPunctuator(folder)({"text": texts})["punctuated"]
+    assert [punctuated[1], punctuated[4]] == [expected[0], expected[2]]
+    assert all(punctuated[place] is texts[place] for place in (0, 2, 3))
 
 
 def test_settings_are_those_of_from_pretrained(folder: str) -> None:

@@ -53,8 +53,8 @@ def contents(folder: Path) -> dict[str, str]:
 
 def test_each_file_comes_out_as_it_would_alone(punctuator: Punctuator, tmp_path: Path) -> None:
     write_texts(tmp_path / "in", 12)
-    found = plan_jobs([str(tmp_path / "in")], OutputConfig(folder=tmp_path / "out"))
-    outcome = Work(punctuator).run(found.jobs)
+    plan = plan_jobs([str(tmp_path / "in")], OutputConfig(folder=tmp_path / "out"))
+    outcome = Work(punctuator).run(plan.jobs)
     alone = {name: punctuator.punctuate(text) for name, text in contents(tmp_path / "in").items()}
     assert contents(tmp_path / "out") == alone
     assert (outcome.n_written, outcome.failures) == (12, ())
@@ -67,9 +67,9 @@ def test_a_bad_file_stops_no_other(punctuator: Punctuator, tmp_path: Path) -> No
     (tmp_path / "in/001.txt").write_bytes(b"we know\nthat caf\xe9 " + b"is right " * 200)
     (tmp_path / "in/003.json").write_text('{"text": "so what')
     (tmp_path / "in/004.ctm").write_text("a 1 0.0 0.5 how\n")
-    found = plan_jobs([str(tmp_path / "in")], OutputConfig(folder=tmp_path / "out"))
+    plan = plan_jobs([str(tmp_path / "in")], OutputConfig(folder=tmp_path / "out"))
     (tmp_path / "in/005.txt").unlink()  # after it was found
-    outcome = Work(punctuator).run(found.jobs)
+    outcome = Work(punctuator).run(plan.jobs)
     assert [Path(failure.source).name for failure in outcome.failures] == ["001.txt", "003.json", "005.txt"]
     assert sorted(contents(tmp_path / "out")) == ["000.txt", "002.txt", "003.txt", "004.txt"]
     assert all(text == punctuator.punctuate(good[name]) for name, text in contents(tmp_path / "out").items())
@@ -94,11 +94,11 @@ def test_what_nobody_foresaw_in_a_file_is_its_own_failure(
         return read_transcript(source, **options)  # type: ignore[arg-type]
 
     monkeypatch.setattr(work, "read_transcript", read)
-    found = plan_jobs([str(tmp_path / "in")], OutputConfig(folder=tmp_path / "out"))
-    outcome = Work(punctuator).run(found.jobs)
+    plan = plan_jobs([str(tmp_path / "in")], OutputConfig(folder=tmp_path / "out"))
+    outcome = Work(punctuator).run(plan.jobs)
     names = {Path(failure.source).name: str(failure) for failure in outcome.failures}
     assert {*names} == {"2-deep.json", "4.txt"}
-    assert outcome.n_written == len(found.jobs) - 2
+    assert outcome.n_written == len(plan.jobs) - 2
     assert re.fullmatch(r".*4.txt: KeyError: 'seven.nlines'; expected a file .*; report this line, .*", names["4.txt"])
 
 
@@ -112,8 +112,8 @@ def test_a_file_in_which_nothing_was_said_is_no_empty_file(punctuator: Punctuato
         "silent": '{"text": "", "segments": []}',
     }.items():
         (tmp_path / f"in/{name}.json").write_text(text)
-    found = plan_jobs([str(tmp_path / "in")], OutputConfig(folder=tmp_path / "out", format=to))
-    outcome = Work(punctuator, WriterConfig(to)).run(found.jobs)
+    plan = plan_jobs([str(tmp_path / "in")], OutputConfig(folder=tmp_path / "out", format=to))
+    outcome = Work(punctuator, WriterConfig(to)).run(plan.jobs)
     names = ["music", "silent"] if to in ("ctm", "tsv") else ["silent"]
     assert [Path(failure.source).stem for failure in outcome.failures] == names
     assert f"silent.json, in which nothing was said; expected words to write as {to}; " in str(outcome.failures[-1])
@@ -132,14 +132,14 @@ def test_a_file_that_cannot_be_written_leaves_the_others_their_own_words(
 ) -> None:
     """In a group, each file has the words that follow those of the file before it."""
     write_texts(tmp_path / "in", 5)
-    found = plan_jobs([str(tmp_path / "in")], OutputConfig(folder=tmp_path / "out", format=to))
-    whole = Work(punctuator, WriterConfig(to)).run(found.jobs)
+    plan = plan_jobs([str(tmp_path / "in")], OutputConfig(folder=tmp_path / "out", format=to))
+    whole = Work(punctuator, WriterConfig(to)).run(plan.jobs)
     expected = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
-    blocked = found.jobs[2].target
+    blocked = plan.jobs[2].target
     assert blocked is not None
     blocked.unlink()
     blocked.mkdir()
-    outcome = Work(punctuator, WriterConfig(to)).run(found.jobs)
+    outcome = Work(punctuator, WriterConfig(to)).run(plan.jobs)
     assert (whole.n_written, outcome.n_written, len(outcome.failures)) == (5, 4, 1)
     assert {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir() if path.is_file()} == {
         name: data for name, data in expected.items() if name != blocked.name
@@ -151,8 +151,8 @@ def test_half_a_character_in_a_json_loses_nothing_else(punctuator: Punctuator, t
     r"""`"\ud83d"` is json, and cannot be written in UTF-8."""
     (tmp_path / "a.json").write_text(r'{"segments": [{"text": "hi \ud83d there", "start": 0, "end": 2}]}')
     (tmp_path / "b.json").write_text('{"segments": [{"text": "so what", "start": 0, "end": 2}]}')
-    found = plan_jobs([str(tmp_path)], OutputConfig(folder=tmp_path / "out", format=to))
-    outcome = Work(punctuator, WriterConfig(to)).run(found.jobs)
+    plan = plan_jobs([str(tmp_path)], OutputConfig(folder=tmp_path / "out", format=to))
+    outcome = Work(punctuator, WriterConfig(to)).run(plan.jobs)
     assert (outcome.n_written, outcome.failures) == (2, ())
     (written, _) = (path.read_text(encoding="utf-8").lower() for path in sorted((tmp_path / "out").iterdir()))
     assert "hi" in written and "there" in written
@@ -174,13 +174,13 @@ def test_files_are_done_again_by_a_model_that_has_changed(lively_model: Model, t
 
 def test_a_shared_file_is_whole_or_not_there(punctuator: Punctuator, tmp_path: Path) -> None:
     write_texts(tmp_path / "in", 3)
-    found = plan_jobs([str(tmp_path / "in")], OutputConfig(file=tmp_path / "out.txt"))
-    assert Work(punctuator).run(found.jobs).n_written == 3
+    plan = plan_jobs([str(tmp_path / "in")], OutputConfig(file=tmp_path / "out.txt"))
+    assert Work(punctuator).run(plan.jobs).n_written == 3
     texts = [punctuator.punctuate(text) for text in contents(tmp_path / "in").values()]
     assert (tmp_path / "out.txt").read_text() == "".join(texts)
     (tmp_path / "out.txt").unlink()
     (tmp_path / "in/001.txt").write_bytes(b"caf\xe9")
-    outcome = Work(punctuator).run(found.jobs)
+    outcome = Work(punctuator).run(plan.jobs)
     assert (outcome.n_written, len(outcome.failures)) == (0, 1)
     assert not (tmp_path / "out.txt").exists()
 
@@ -230,8 +230,8 @@ def test_an_error_of_the_model_stops_everything(
 
 def test_terms_and_conversions_reach_every_file(punctuator: Punctuator, tmp_path: Path) -> None:
     (tmp_path / "a.srt").write_text("1\n00:00:01,000 --> 00:00:03,000\nwe know pytorch\n", encoding="utf-8")
-    found = plan_jobs([str(tmp_path / "a.srt")], OutputConfig(folder=tmp_path, format="vtt"))
-    Work(punctuator, WriterConfig("vtt"), Terms.of(["PyTorch"])).run(found.jobs)
+    plan = plan_jobs([str(tmp_path / "a.srt")], OutputConfig(folder=tmp_path, format="vtt"))
+    Work(punctuator, WriterConfig("vtt"), Terms.of(["PyTorch"])).run(plan.jobs)
     written = (tmp_path / "a.vtt").read_text(encoding="utf-8")
     assert written.startswith("WEBVTT\n")
     assert "00:00:01.000 --> 00:00:03.000\n" in written
@@ -241,13 +241,13 @@ def test_terms_and_conversions_reach_every_file(punctuator: Punctuator, tmp_path
 def test_a_killed_batch_goes_on_where_it_was(punctuator: Punctuator, tmp_path: Path) -> None:
     """Killed at random moments again and again, then left alone: all outputs as if nothing had happened."""
     write_texts(tmp_path / "in", 60)
-    found = plan_jobs([str(tmp_path / "in")], OutputConfig(folder=tmp_path / "out"))
+    plan = plan_jobs([str(tmp_path / "in")], OutputConfig(folder=tmp_path / "out"))
     small = replace(punctuator.config.decoding, batch_tokens=64)
     punctuator, rng, n_killed = punctuator.with_config(decoding=small), random.Random(1), 0
 
     def waiting() -> list[Job]:
         current = Current.of(tmp_path / "out", "settings")
-        return [job for job in found.jobs if not current.has(job)]
+        return [job for job in plan.jobs if not current.has(job)]
 
     for _ in range(8):
         child = os.fork()
@@ -285,10 +285,10 @@ def test_memory_grows_with_the_largest_file_and_not_with_their_number(
         folder.mkdir(exist_ok=True)
         for number in range(n_files):
             (folder / f"{number}.txt").write_text("we know that\n" * (n_words // 3), encoding="utf-8")
-        found = plan_jobs([str(folder)], OutputConfig(folder=tmp_path / "out", format=to))
+        plan = plan_jobs([str(folder)], OutputConfig(folder=tmp_path / "out", format=to))
         tracemalloc.start()
         try:
-            Work(punctuator, WriterConfig(to)).run(found.jobs)
+            Work(punctuator, WriterConfig(to)).run(plan.jobs)
             return tracemalloc.get_traced_memory()[1]
         finally:
             tracemalloc.stop()
@@ -308,10 +308,10 @@ def test_progress_counts_bytes_as_the_whole_does_and_ends_with_all_of_them(
     (tmp_path / "in/packed.txt.gz").write_bytes(gzip.compress(b"we know " * 500))
     (tmp_path / "in/a.json").write_text(f'{{"text": "how are you", "noise": "{"x" * 500}"}}', encoding="utf-8")
     (tmp_path / "in/bad.txt").write_bytes(b"we know\ncaf\xe9\n" + b"so " * 90)
-    found = plan_jobs([str(tmp_path / "in")], OutputConfig(folder=tmp_path / "out"))
+    plan = plan_jobs([str(tmp_path / "in")], OutputConfig(folder=tmp_path / "out"))
     work, told = Work(punctuator), list[int]()
     work.on_progress = lambda progress: told.append(progress.n_bytes)
-    assert len(work.run(found.jobs).failures) == 1
+    assert len(work.run(plan.jobs).failures) == 1
     assert told == sorted(told)
-    assert told[-1] == sum(job.n_bytes for job in found.jobs)
-    assert len(set(told)) > len(found.jobs), "it is told within files, too"
+    assert told[-1] == sum(job.n_bytes for job in plan.jobs)
+    assert len(set(told)) > len(plan.jobs), "it is told within files, too"
