@@ -87,14 +87,14 @@ def test_a_pipe_is_read(invoke: Invoke, folder: str) -> None:
 
 def test_json_gives_words_with_label_case_and_confidence(invoke: Invoke, folder: str, text: Path) -> None:
     code, out, _ = invoke("punctuate", text, text, "--model", folder, "--json")
-    found, again = (json.loads(line) for line in out.splitlines())
-    words = found["words"]
+    document, again = (json.loads(line) for line in out.splitlines())
+    words = document["words"]
     assert code == 0
     for word, other in zip(
         words, again["words"], strict=True
     ):  # of windows side by side in a batch: equal but for rounding
         assert word == other | {name: pytest.approx(other[name]) for name in ("confidence", "case_confidence")}
-    assert found["source"] == str(text)
+    assert document["source"] == str(text)
     assert [word["word"] for word in words] == text.read_text().split()
     names = {"word", "text", "label", "case", "confidence", "case_confidence", "start_char", "end_char"}
     assert set(words[0]) == names
@@ -112,7 +112,7 @@ def test_evaluate_gives_the_promised_keys(invoke: Invoke, folder: str, tmp_path:
     promised = {"micro_f1", "macro_f1", "per_class", "slot_error_rate", "words_changed", "words", "seconds"}
     assert promised <= set(report)
     assert (report["words"], report["words_changed"]) == (4, 0)
-    assert [found["reference"] for found in report["per_class"].values()] == [1, 1, 1]
+    assert [scores["reference"] for scores in report["per_class"].values()] == [1, 1, 1]
     assert (report["generated_words"] is None) == (decoder == "slots")
 
 

@@ -25,12 +25,12 @@ def text(tmp_path: Path) -> Path:
 def test_both_are_scored_as_they_are_alone(invoke: Invoke, folders: list[str], text: Path) -> None:
     code, out, err = invoke("evaluate", text, "--compare", *folders, "--json", "--preset", "side-by-side")
     assert (code, err) == (0, "")
-    found = json.loads(out)
-    for report, folder in zip(found["reports"], folders, strict=True):
+    comparison = json.loads(out)
+    for report, folder in zip(comparison["reports"], folders, strict=True):
         alone = json.loads(invoke("evaluate", text, "--model", folder, "--json", "--preset", "side-by-side")[1])
         assert report | {"seconds": 0} == alone | {"seconds": 0}
-    scores = [report["micro_f1"] for report in found["reports"]]
-    micro = found["differences"]["micro"]
+    scores = [report["micro_f1"] for report in comparison["reports"]]
+    micro = comparison["differences"]["micro"]
     assert micro["scores"] == scores
     assert micro["gain"] == pytest.approx(scores[1] - scores[0])
     assert micro["gain_interval"][0] <= micro["gain"] <= micro["gain_interval"][1]

@@ -36,9 +36,9 @@ def _as_usual() -> Iterator[None]:
 
 
 def _n_unread(pipe: int) -> int:
-    found = array.array("i", [0])
-    fcntl.ioctl(pipe, termios.FIONREAD, found)
-    return found[0]
+    n_unread = array.array("i", [0])
+    fcntl.ioctl(pipe, termios.FIONREAD, n_unread)
+    return n_unread[0]
 
 
 def test_a_command_that_is_terminated_while_it_reads_leaves_no_file(tiny_model: Model, tmp_path: Path) -> None:

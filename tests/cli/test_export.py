@@ -36,19 +36,19 @@ def test_weights_are_halved_and_the_task_is_changed_where_asked(
     (tmp_path / "task.yaml").write_text('mark_odds: {",": 2.5}\ndefault_style: meeting\n')
     output = tmp_path / "made"
     assert invoke("export", run_folder, "-o", output, "--task", tmp_path / "task.yaml", "default_style=chat")[0] == 0
-    made, trained = models.load(output), models.load(run_folder)
-    assert made.task == replace(trained.task, mark_odds={",": 2.5}, default_style="chat")
-    assert made.task.max_marks == 2, "what the model was trained with stays"
+    exported, trained = models.load(output), models.load(run_folder)
+    assert exported.task == replace(trained.task, mark_odds={",": 2.5}, default_style="chat")
+    assert exported.task.max_marks == 2, "what the model was trained with stays"
     assert {tensor.dtype for tensor in load_file(output / "model.safetensors").values()} == {torch.bfloat16}
-    assert made.tagger is not None
+    assert exported.tagger is not None
     assert not (output / "optimiser.safetensors").exists()
 
 
 def test_weights_can_stay_as_they_are(run_folder: Path, tmp_path: Path, invoke: Invoke) -> None:
     assert invoke("export", run_folder, "-o", tmp_path / "made", "--dtype", "float32")[0] == 0
-    made, trained = models.load(tmp_path / "made"), models.load(run_folder)
+    exported, trained = models.load(tmp_path / "made"), models.load(run_folder)
     for name, value in trained.network.state_dict().items():
-        assert torch.equal(made.network.state_dict()[name], value)
+        assert torch.equal(exported.network.state_dict()[name], value)
 
 
 def test_an_earlier_model_in_the_folder_is_replaced_whole_or_stays_whole(

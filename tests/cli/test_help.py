@@ -68,7 +68,7 @@ def test_a_command_has_its_groups_and_an_example(capsys: pytest.CaptureFixture[s
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_an_example_names_options_that_exist(capsys: pytest.CaptureFixture[str], command: str) -> None:
-    for line in EXAMPLES[next(one for one in EXAMPLES if one.__name__ == command)].splitlines():
+    for line in EXAMPLES[next(function for function in EXAMPLES if function.__name__ == command)].splitlines():
         name, *words = shlex.split(line.rpartition("t5punct ")[2])
         shown = _shown(capsys, name, "--help")
         for option in [word for word in words if word.startswith("-")]:

@@ -78,7 +78,7 @@ def test_nothing_is_shown_where_standard_error_is_no_terminal(
 
 def test_two_models_share_one_bar(commands: dict[str, list[str]], folder: str, terminal: Terminal) -> None:
     run([*commands["evaluating"][:2], "--compare", folder, folder], terminal)
-    numbers = [int(found.replace(",", "")) for found in re.findall(r"([\d,]+) words,", terminal.shown)]
+    numbers = [int(number.replace(",", "")) for number in re.findall(r"([\d,]+) words,", terminal.shown)]
     n_words = len(Path(commands["evaluating"][1]).read_text(encoding="utf-8").split())
     assert n_words < max(numbers) <= 2 * n_words
 

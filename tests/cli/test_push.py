@@ -87,8 +87,8 @@ def test_what_is_pushed_loads_as_it_was_with_equal_outputs(
     code, out, err = invoke("export", run, "-o", output, "--push-to-hub", HUB_ID, "--private", "--dtype", "float32")
     assert (code, err) == (0, "")
     assert out.splitlines() == [f"{output}: exported from {run}", f"https://hub/{HUB_ID}/commit/{COMMIT}: pushed"]
-    (made, private), (sent_to, names) = calls
-    assert (made, private, sent_to) == (HUB_ID, True, HUB_ID)
+    (created, private), (sent_to, names) = calls
+    assert (created, private, sent_to) == (HUB_ID, True, HUB_ID)
     assert isinstance(names, list)
     assert {"README.md", "config.json", "model.safetensors", "t5punct.yaml", "tagger.safetensors"} <= set(names)
     assert not {"optimiser.safetensors", "train.yaml", "report.json"} & set(names)

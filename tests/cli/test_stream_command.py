@@ -80,8 +80,8 @@ def test_a_delay_needs_a_model_with_a_tagger(run: Run, tagged_model: Model, tmp_
     chosen = ("--policy", "delay", "--lookahead", "2", "--json", "--provisional")
     code, out, error = run("how are you today", "--model", str(tmp_path / "tagged"), *chosen)
     assert (code, error) == (0, "")
-    found = [json.loads(line) for line in out.splitlines()]
-    assert [one["delay_words"] for one in found if "word" in one] == [2, 2, 1, 0]
+    events = [json.loads(line) for line in out.splitlines()]
+    assert [event["delay_words"] for event in events if "word" in event] == [2, 2, 1, 0]
 
 
 @pytest.mark.parametrize("policy", ["fixed", "entropy", "sentence"])
@@ -188,13 +188,13 @@ def test_times_and_places_come_out_with_the_words(run: Run, policy: str) -> None
     events += [{"word": "my name", "start": 6.25, "end": 7.0}, {"word": "is"}, {"word": "maria", "start": 8.5}]
     lines = "".join(json.dumps(event) + "\n" for event in events)
     _, out, _ = run(lines, "--timed", "--json", "--policy", policy)
-    found = [json.loads(line) for line in out.splitlines()]
-    assert [(one["word"], one.get("start"), one.get("end")) for one in found] == [
+    words = [json.loads(line) for line in out.splitlines()]
+    assert [(word["word"], word.get("start"), word.get("end")) for word in words] == [
         ("how", 0.0, 0.5), ("are", 1.0, 1.5), ("you", 2.0, 2.5), ("today", 3.0, 3.5),
         ("my", 6.25, 7.0), ("name", 6.25, 7.0), ("is", None, None), ("maria", 8.5, None),
     ]  # fmt: skip
     _, text, _ = run(lines, "--timed", "--policy", policy)
-    assert [text[one["start_char"] : one["end_char"]] for one in found] == [one["text"] for one in found]
+    assert [text[word["start_char"] : word["end_char"]] for word in words] == [word["text"] for word in words]
 
 
 @pytest.mark.parametrize(
