@@ -109,8 +109,8 @@ def has_own_output(model: models.Model) -> bool:
 def logits(model: models.Model) -> torch.Tensor:
     ids = torch.tensor([[5, 6, 7, 1]])
     with torch.no_grad():
-        found: torch.Tensor = model.network(input_ids=ids, decoder_input_ids=ids, use_cache=False).logits
-    return found
+        values: torch.Tensor = model.network(input_ids=ids, decoder_input_ids=ids, use_cache=False).logits
+    return values
 
 
 def test_a_family_goes_the_whole_way(
@@ -135,7 +135,9 @@ def test_a_family_goes_the_whole_way(
     assert has_own_output(trained) == (not family.tied)
     assert output_scale(trained) == pytest.approx(output_scale(begun))
     assert not torch.allclose(logits(trained), logits(begun), atol=1e-4), "it learned"
-    assert not [one for one in caplog.records if one.name.startswith("transformers")], "advice that nobody can follow"
+    assert not [record for record in caplog.records if record.name.startswith("transformers")], (
+        "advice that nobody can follow"
+    )
 
     for decoder in ("slots", "tagger"):
         chosen = replace(PunctuatorConfig(), decoding=DecodingConfig(decoder))

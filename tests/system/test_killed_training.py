@@ -108,12 +108,12 @@ def _killed(
     time.sleep(moment.delay)
     launcher = psutil.Process(process.pid)
     family = [launcher, *launcher.children(recursive=True)]
-    for one in [launcher] if alone else draw.sample(family, len(family)):
+    for victim in [launcher] if alone else draw.sample(family, len(family)):
         with contextlib.suppress(psutil.NoSuchProcess):
-            one.kill()
+            victim.kill()
     process.wait()
     until = time.monotonic() + 60
-    while not all(is_over(one) for one in family):
+    while not all(is_over(member) for member in family):
         assert time.monotonic() < until, "a process outlives its kill, or its launcher"
         time.sleep(0.01)
     process.communicate()

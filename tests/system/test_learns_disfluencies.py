@@ -110,9 +110,9 @@ def test_they_are_removed_on_the_command_line_and_only_if_that_is_asked(trained:
     n_removed = len(kept.split()) - len(removed.split())
     assert n_removed > 10
     assert summary.startswith(f"t5punct: {n_removed} of {len(words.split())} words removed: um ")
-    found = json.loads(punctuated("--disfluencies", "remove", "--json")[0])
-    assert len(found["removed"]) == n_removed
-    assert [word["text"] for word in found["words"]] == removed.split()
+    document = json.loads(punctuated("--disfluencies", "remove", "--json")[0])
+    assert len(document["removed"]) == n_removed
+    assert [word["text"] for word in document["words"]] == removed.split()
     marked = punctuated("--disfluencies", "mark")[0]
     assert marked.count("~") == n_removed
     assert [word for word in marked.lower().split() if "~" not in word] == removed.lower().split()

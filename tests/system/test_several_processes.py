@@ -66,9 +66,9 @@ def in_one(settings_file: Path, output: Path, *changes: str) -> Output:
 
 
 def largest_difference(first: Output, second: Output, name: str) -> float:
-    wanted, found = (load_file(output.folder / f"{name}.safetensors") for output in (first, second))
-    assert wanted.keys() == found.keys()
-    return max(float((found[key] - wanted[key]).abs().max()) for key in wanted)
+    wanted, other = (load_file(output.folder / f"{name}.safetensors") for output in (first, second))
+    assert wanted.keys() == other.keys()
+    return max(float((other[key] - wanted[key]).abs().max()) for key in wanted)
 
 
 def test_two_processes_give_what_one_gives_with_twice_the_batch(
