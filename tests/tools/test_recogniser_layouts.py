@@ -89,12 +89,12 @@ def _assemblyai(value: Any) -> Said:
 
 def _google(value: Any) -> Said:
     best = [result["alternatives"][0] for result in value["results"]]
-    with_text = [one for one in best if "transcript" in one]
+    with_text = [alternative for alternative in best if "transcript" in alternative]
     said = {
-        "transcripts": " ".join(one["transcript"] for one in with_text),
-        "words": " ".join(word["word"] for one in with_text for word in one["words"]),
+        "transcripts": " ".join(alternative["transcript"] for alternative in with_text),
+        "words": " ".join(word["word"] for alternative in with_text for word in alternative["words"]),
     }
-    again = [word["word"] for one in best if "transcript" not in one for word in one["words"]]
+    again = [word["word"] for alternative in best if "transcript" not in alternative for word in alternative["words"]]
     return said | ({"words with speakers": " ".join(again)} if again else {})
 
 

@@ -107,12 +107,16 @@ def _by_pycaption(format: str) -> Package:
     reader = {"srt": pycaption.SRTReader, "vtt": pycaption.WebVTTReader}[format]
 
     def nodes(lines: list[Line]) -> list[pycaption.CaptionNode]:
-        node, made = pycaption.CaptionNode, list[pycaption.CaptionNode]()
+        node, caption_nodes = pycaption.CaptionNode, list[pycaption.CaptionNode]()
         for line in lines:
-            made += [node.create_break()] * bool(made)
+            caption_nodes += [node.create_break()] * bool(caption_nodes)
             style = {"italics": True}
-            made += [node.create_style(True, style), node.create_text(" ".join(line)), node.create_style(False, style)]
-        return made
+            caption_nodes += [
+                node.create_style(True, style),
+                node.create_text(" ".join(line)),
+                node.create_style(False, style),
+            ]
+        return caption_nodes
 
     def written(cues: list[Cue]) -> str:
         captions = [pycaption.Caption(1000 * start, 1000 * end, nodes(lines)) for start, end, lines in cues]
@@ -149,10 +153,10 @@ def _by_ttconv(format: str) -> Package:
         return str(package.writer.from_model(document))
 
     def read(text: str) -> Any:
-        paragraphs = (one for one in package.reader.to_model(io.StringIO(text)).get_body().dfs_iterator())
+        paragraphs = (element for element in package.reader.to_model(io.StringIO(text)).get_body().dfs_iterator())
         return [
-            (type(one).__name__, one.get_begin(), one.get_end(), _said(one))
-            for one in paragraphs
+            (type(element).__name__, element.get_begin(), element.get_end(), _said(element))
+            for element in paragraphs
         ]  # fmt: skip
 
     return format, written, read
