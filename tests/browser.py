@@ -44,10 +44,10 @@ class Page:
         self._to.write(json.dumps(message).encode() + b"\0")
         self._to.flush()
         while True:
-            found = self._next()
-            if found.get("id") == self._number:
-                assert "error" not in found, found
-                return dict(found["result"])
+            answer = self._next()
+            if answer.get("id") == self._number:
+                assert "error" not in answer, answer
+                return dict(answer["result"])
 
     def open(self, file: Path) -> None:
         self.call("Page.navigate", url=file.as_uri())
@@ -60,9 +60,9 @@ class Page:
 
     def ask(self, expression: str) -> Any:
         """The value of an expression in the page."""
-        found = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
-        assert "exceptionDetails" not in found, found
-        return found["result"].get("value")
+        answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
+        assert "exceptionDetails" not in answer, answer
+        return answer["result"].get("value")
 
     def until(self, expression: str) -> None:
         """Wait until an expression is true."""
@@ -102,15 +102,15 @@ class Page:
             assert piece, "the browser is gone"
             self._rest += piece
         line, self._rest = self._rest.split(b"\0", 1)
-        found: dict[str, Any] = json.loads(line)
-        match found.get("method"):
+        message: dict[str, Any] = json.loads(line)
+        match message.get("method"):
             case "Network.requestWillBeSent":
-                self.requests.append(found["params"]["request"]["url"])
+                self.requests.append(message["params"]["request"]["url"])
             case "Runtime.exceptionThrown":
-                self.errors.append(str(found["params"]["exceptionDetails"]))
-            case "Log.entryAdded" if found["params"]["entry"]["level"] == "error":
-                self.errors.append(found["params"]["entry"]["text"])
-        return found
+                self.errors.append(str(message["params"]["exceptionDetails"]))
+            case "Log.entryAdded" if message["params"]["entry"]["level"] == "error":
+                self.errors.append(message["params"]["entry"]["text"])
+        return message
 
 
 @contextmanager

@@ -71,14 +71,14 @@ def chunked(words: Sequence[str], rng: random.Random) -> list[list[str]]:
 def streamed_together(streams: Streams, texts: Sequence[Sequence[str]], rng: random.Random) -> list[list[Committed]]:
     """What many streams that run together commit of each text, in chunks of any size, to their ends."""
     states = [StreamState() for _ in texts]
-    found: list[list[Committed]] = [[] for _ in texts]
+    committed: list[list[Committed]] = [[] for _ in texts]
     left = [chunked(words, rng) for words in texts]
     while any(left):
         steps = streams.push(states, [chunks.pop(0) if chunks else [] for chunks in left])
         states = [step.state for step in steps]
         for index, step in enumerate(steps):
-            found[index] += step.committed
+            committed[index] += step.committed
     for index, step in enumerate(streams.finish(states)):
-        found[index] += step.committed
+        committed[index] += step.committed
         assert step.state.finished
-    return found
+    return committed

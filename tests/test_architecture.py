@@ -70,7 +70,7 @@ def nodes(source: str) -> list[ast.AST]:
 def imports(path: str, source: str) -> set[str]:
     """The modules of the package (without its name), and the other packages, that a file imports anywhere."""
     package = path.split("/")[:-1]
-    found = set()
+    imported = set()
     for node in nodes(source):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
@@ -82,8 +82,8 @@ def imports(path: str, source: str) -> set[str]:
             continue
         for name in names:
             top, _, rest = name.partition(".")
-            found.add(rest if top == "t5punct" and rest else top)
-    return found
+            imported.add(rest if top == "t5punct" and rest else top)
+    return imported
 
 
 def import_faults(sources: dict[str, str]) -> list[str]:
@@ -113,8 +113,8 @@ def cycles(sources: dict[str, str]) -> list[str]:
     edges.pop("", None)
     reach = {module: set(others) for module, others in edges.items()}
     for _ in range(len(edges).bit_length()):
-        reach = {module: found.union(*(reach[other] for other in found)) for module, found in reach.items()}
-    return sorted(module for module, found in reach.items() if module in found)
+        reach = {module: others.union(*(reach[other] for other in others)) for module, others in reach.items()}
+    return sorted(module for module, others in reach.items() if module in others)
 
 
 def functions(sources: dict[str, str]) -> dict[str, int]:

@@ -37,12 +37,12 @@ def test_a_launchers_config_opens_with_its_command_and_accelerate_knows_all_of_i
     assert match, first
     assert ROOT / match[1] == path
     config.load(TrainConfig, ROOT / match[2], match[3].split())
-    found = load_config_from_file(str(path))
-    assert found.num_processes == 2
+    launcher = load_config_from_file(str(path))
+    assert launcher.num_processes == 2
     known = {action.dest for action in launch_command_parser()._actions}
-    assert set(found.fsdp_config or {}) <= known, "else the launcher would ignore them"
-    if found.fsdp_config:
-        values = {name.removeprefix("fsdp_"): value for name, value in found.fsdp_config.items()}
+    assert set(launcher.fsdp_config or {}) <= known, "else the launcher would ignore them"
+    if launcher.fsdp_config:
+        values = {name.removeprefix("fsdp_"): value for name, value in launcher.fsdp_config.items()}
         offload, version = values.pop("offload_params"), values.pop("version")
         plugin = FullyShardedDataParallelPlugin(**values, fsdp_version=version, cpu_offload=offload)
         assert plugin.fsdp_version == 2

@@ -76,8 +76,8 @@ def test_marked_no_word_changes_and_removed_none_but_the_marked(signing_model: M
     )
     assert [word.word for word in kept] == [word.word for word in marked] == [word.word for word in removed]
     bare = [word.text.replace(DISFLUENT, "", 1) if word.disfluent else word.text for word in marked]
-    assert [_letters(one) for one in bare] == [_letters(word.text) for word in kept]
-    left = [_letters(one) for one, word in zip(bare, marked, strict=True) if not word.disfluent]
+    assert [_letters(plain) for plain in bare] == [_letters(word.text) for word in kept]
+    left = [_letters(plain) for plain, word in zip(bare, marked, strict=True) if not word.disfluent]
     assert [_letters(word.text) for word in removed if not word.is_removed] == left
 
 
@@ -110,16 +110,16 @@ def test_any_chunking_of_a_stream_is_the_whole(signing_model: Model, mode: str, 
     punctuator = _punctuator(signing_model, mode, decoder)
     whole = StreamingPunctuator(punctuator, config)
     said = [*whole.push(words), *whole.finish()]
-    assert any(one.annotated.disfluent for one in said)
-    assert [one.annotated.word for one in said] == words
+    assert any(word.annotated.disfluent for word in said)
+    assert [word.annotated.word for word in said] == words
     for seed in range(2):
-        stream, found = StreamingPunctuator(punctuator, config), []
+        stream, streamed = StreamingPunctuator(punctuator, config), []
         for chunk in chunked(words, random.Random(seed)):
-            found += stream.push(chunk)
+            streamed += stream.push(chunk)
             if policy != "delay":
                 state = StreamState.from_json(stream.state.to_json())
                 stream = StreamingPunctuator(punctuator, config, state)
-        assert [one.annotated for one in (*found, *stream.finish())] == [one.annotated for one in said]
+        assert [word.annotated for word in (*streamed, *stream.finish())] == [word.annotated for word in said]
 
 
 @pytest.mark.parametrize("odds", [None, {DISFLUENT: 0.3, ",": 3.0}])
@@ -127,12 +127,12 @@ def test_parallel_equals_step_by_step(signing_model: Model, odds: dict[str, floa
     config = DecodingConfig(marks=signing_model.task.slot_marks, style="prose", mark_odds=odds)
     windows = [WindowInput.of(TEXT.split()[start : start + 15]) for start in range(0, 60, 15)]
     wanted = decode_stepwise(signing_model, windows, config)
-    found = SlotDecoder(signing_model, config).votes(windows)
+    parallel = SlotDecoder(signing_model, config).votes(windows)
     labels = [vote.labels for votes in wanted for vote in votes]
-    assert any(one.best.startswith(DISFLUENT) for one in labels)
-    assert [one.outcomes for one in labels] == [vote.labels.outcomes for votes in found for vote in votes]
-    for one, other in zip(labels, (vote.labels for votes in found for vote in votes), strict=True):
-        assert one.probabilities == pytest.approx(other.probabilities, abs=1e-4)
+    assert any(label.best.startswith(DISFLUENT) for label in labels)
+    assert [label.outcomes for label in labels] == [vote.labels.outcomes for votes in parallel for vote in votes]
+    for label, other in zip(labels, (vote.labels for votes in parallel for vote in votes), strict=True):
+        assert label.probabilities == pytest.approx(other.probabilities, abs=1e-4)
 
 
 def test_odds_of_the_sign_mark_more_words_or_fewer(signing_model: Model) -> None:
@@ -179,9 +179,9 @@ def test_only_a_model_that_knows_them_is_asked(tagged_model: Model, signing_mode
 )
 def test_marks_behind_what_is_removed(labels: list[str], left: list[str]) -> None:
     decisions = [Decision(label, Case.LOWER, 0.5, 1.0).without_sign(Word("um")) for label in labels]
-    found = list(move_marks_of_removed_words(decisions))
-    assert len(found) == len(decisions)
-    assert [one.label for one in found if not one.disfluent] == left
+    moved = list(move_marks_of_removed_words(decisions))
+    assert len(moved) == len(decisions)
+    assert [decision.label for decision in moved if not decision.disfluent] == left
 
 
 @pytest.mark.parametrize(
@@ -191,8 +191,8 @@ def test_marks_behind_what_is_removed(labels: list[str], left: list[str]) -> Non
 def test_the_sign_stands_behind_the_word(text: str, label: str, marked: str) -> None:
     (word,) = split(f"{text[:-1]}.{text[-1]}" if text[-1] in '")' else text).words
     decision = Decision(label, Case.LOWER, 0.5, 1.0, disfluent=True)
-    found = render_word(word, decision, RenderConfig(disfluencies="mark"), Alphabet())
-    assert (found.text, found.label) == (marked, label)
+    rendered = render_word(word, decision, RenderConfig(disfluencies="mark"), Alphabet())
+    assert (rendered.text, rendered.label) == (marked, label)
     assert render_word(word, decision, RenderConfig(disfluencies="remove"), Alphabet()).text == ""
 
 

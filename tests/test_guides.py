@@ -34,8 +34,8 @@ COMMAND: Any = typer.main.get_command(app)
 
 def commands(page: Path) -> list[str]:
     """The lines of a page's shell blocks, without comments."""
-    found = re.findall(r"```sh\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL)
-    joined = [re.sub(r"\s+# .*", "", block).replace("\\\n", "") for block in found]
+    blocks = re.findall(r"```sh\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    joined = [re.sub(r"\s+# .*", "", block).replace("\\\n", "") for block in blocks]
     return [line for block in joined for line in block.splitlines() if line.strip()]
 
 

@@ -257,10 +257,10 @@ def test_a_model_of_another_family_decodes(tmp_path: Path) -> None:
     windows = [WINDOW, WindowInput.of("naïve iPhone o'clock".split())]
     for solution, wanted in zip(SlotDecoder(model).decode(windows), decode_stepwise(model, windows), strict=True):
         assert len(solution.votes) == len(wanted)
-        for one, other in zip(solution.votes, wanted, strict=True):
-            assert one.labels.outcomes == other.labels.outcomes
-            assert one.labels.probabilities == pytest.approx(other.labels.probabilities, abs=1e-4)
-            assert one.cases.probabilities == pytest.approx(other.cases.probabilities, abs=1e-4)
+        for vote, other in zip(solution.votes, wanted, strict=True):
+            assert vote.labels.outcomes == other.labels.outcomes
+            assert vote.labels.probabilities == pytest.approx(other.labels.probabilities, abs=1e-4)
+            assert vote.cases.probabilities == pytest.approx(other.cases.probabilities, abs=1e-4)
 
 
 def test_a_tagger_is_saved_with_its_model(tiny_model: Model, tmp_path: Path) -> None:
@@ -284,8 +284,8 @@ def test_a_tagger_follows_the_order_of_the_marks(tiny_model: Model, tmp_path: Pa
         changed = models.load(tmp_path / marks[0]).tagger
         assert changed is not None and changed.mark_classes == ("", *marks)
         for mark in ("", *marks):
-            one, other = (each.mark_classes.index(mark) for each in (tagger, changed))
-            assert torch.equal(tagger(states)[0][:, one], changed(states)[0][:, other])
+            place, other = (each.mark_classes.index(mark) for each in (tagger, changed))
+            assert torch.equal(tagger(states)[0][:, place], changed(states)[0][:, other])
         assert torch.equal(tagger(states)[1], changed(states)[1])
 
 
@@ -305,10 +305,10 @@ def test_a_decoder_can_be_cut_to_its_first_layers(tiny_model: Model, tmp_path: P
     assert len(loaded.network.decoder.block) == loaded.network.config.num_decoder_layers == 1
     ids = torch.tensor([[5, 6, 7, 1]])
     with torch.no_grad():
-        found = loaded.network(input_ids=ids, decoder_input_ids=ids).logits
+        logits = loaded.network(input_ids=ids, decoder_input_ids=ids).logits
         whole = tiny_model.network(input_ids=ids, decoder_input_ids=ids).logits
-        assert torch.allclose(found, cut.network(input_ids=ids, decoder_input_ids=ids).logits)
-    assert not torch.allclose(found, whole)
+        assert torch.allclose(logits, cut.network(input_ids=ids, decoder_input_ids=ids).logits)
+    assert not torch.allclose(logits, whole)
     for n_layers in (0, 3):
         with pytest.raises(ConfigError, match=f"{n_layers} decoder layers; expected 1 to 2"):
             with_decoder_layers(tiny_model, n_layers)

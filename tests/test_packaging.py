@@ -42,20 +42,22 @@ def distributions_of_packages() -> dict[str, list[str]]:
 
 
 def named(requirements: list[str]) -> set[str]:
-    return {canonicalize_name(Requirement(one).name) for one in requirements}
+    return {canonicalize_name(Requirement(requirement).name) for requirement in requirements}
 
 
 def import_faults(sources: dict[str, str]) -> list[str]:
     """Imports, at any level of a file, of packages that the file's extras do not install."""
     distributions, faults = distributions_of_packages(), []
     for path, source in sources.items():
-        extras = [extra for part, found in EXTRAS_OF.items() if path.startswith(part) for extra in found]
+        extras = [extra for part, part_extras in EXTRAS_OF.items() if path.startswith(part) for extra in part_extras]
         requirements = sum((PROJECT["optional-dependencies"][extra] for extra in extras), PROJECT["dependencies"])
         for node in ast.walk(ast.parse(source)):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             names += [node.module or ""] if isinstance(node, ast.ImportFrom) and not node.level else []
             for name in {name.split(".")[0] for name in names} - {"t5punct"} - sys.stdlib_module_names:
-                if not named(requirements) & {canonicalize_name(one) for one in distributions.get(name, [name])}:
+                if not named(requirements) & {
+                    canonicalize_name(distribution) for distribution in distributions.get(name, [name])
+                }:
                     faults.append(f"{path} imports {name}")
     return faults
 
@@ -82,18 +84,18 @@ def test_a_command_knows_the_packages_of_its_extra() -> None:
 @cache
 def core_distributions() -> set[str]:
     """The core dependencies and all that they depend on."""
-    found: set[str] = set()
-    waiting = [(Requirement(one), "") for one in PROJECT["dependencies"]]
+    reached: set[str] = set()
+    waiting = [(Requirement(dependency), "") for dependency in PROJECT["dependencies"]]
     while waiting:
         requirement, extra = waiting.pop()
         name = canonicalize_name(requirement.name)
         if requirement.marker and not requirement.marker.evaluate({"extra": extra}):
             continue
         for wanted in ("", *requirement.extras):
-            if f"{name}[{wanted}]" not in found:
-                found |= {name, f"{name}[{wanted}]"}
-                waiting += [(Requirement(one), wanted) for one in metadata.requires(name) or []]
-    return found
+            if f"{name}[{wanted}]" not in reached:
+                reached |= {name, f"{name}[{wanted}]"}
+                waiting += [(Requirement(dependency), wanted) for dependency in metadata.requires(name) or []]
+    return reached
 
 
 def without_extras(code: str) -> subprocess.CompletedProcess[str]:
@@ -102,7 +104,7 @@ def without_extras(code: str) -> subprocess.CompletedProcess[str]:
     refused = [
         name
         for name, distributions in distributions_of_packages().items()
-        if not core & {canonicalize_name(one) for one in distributions}
+        if not core & {canonicalize_name(distribution) for distribution in distributions}
     ]
     assert set(refused) >= NOT_FOR_INFERENCE
     code = f"import sys\nsys.modules.update(dict.fromkeys({refused!r}))\n" + code
@@ -165,7 +167,9 @@ def test_the_demo_installs_the_core_alone_and_says_so_and_the_tests_add_the_rest
 
 
 def test_the_tests_have_every_extra_but_ray_which_is_large() -> None:
-    (own,) = [one for one in PROJECT["optional-dependencies"]["dev"] if one.startswith("t5punct")]
+    (own,) = [
+        requirement for requirement in PROJECT["optional-dependencies"]["dev"] if requirement.startswith("t5punct")
+    ]
     assert Requirement(own).extras == PROJECT["optional-dependencies"].keys() - {"dev", "ray"}
 
 

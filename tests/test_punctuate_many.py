@@ -113,9 +113,9 @@ def test_what_is_no_text_is_refused_when_it_is_read(lively_model: Model) -> None
 @given(st.lists(st.integers(0, 30), max_size=8), st.integers(1, 40))
 def test_pools_hold_every_view_once_and_no_more_than_they_must(lengths: list[int], n_words: int) -> None:
     views = [view for length in lengths for view in iter_views(range(length), PLAN)]
-    found = list(iter_pools(views, n_words))
-    assert [view for pool in found for view in pool] == views
-    sizes = [[len(view.words) for view in pool] for pool in found]
+    pools = list(iter_pools(views, n_words))
+    assert [view for pool in pools for view in pool] == views
+    sizes = [[len(view.words) for view in pool] for pool in pools]
     least = [min(n_words, 2**number * n_words / 16) for number in range(len(sizes))]  # the first are smaller
     assert all(sum(pool) >= enough for pool, enough in zip(sizes[:-1], least, strict=False))
     assert all(sum(pool[:-1]) < enough for pool, enough in zip(sizes, least, strict=True))

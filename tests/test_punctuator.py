@@ -165,9 +165,9 @@ def test_nothing_to_punctuate_comes_back_as_it_was(tiny_model: Model, text: str)
 def test_generate_reports_what_it_did_to_the_words(tiny_model: Model) -> None:
     punctuator = Punctuator(tiny_model, PunctuatorConfig(decoding=DecodingConfig("generate")))
     punctuator.punctuate("we know that right")
-    made = punctuator.alignment
-    assert made.words == 4
-    assert made.dropped + made.changed > 0, "a random model cannot copy"
+    alignment = punctuator.alignment
+    assert alignment.words == 4
+    assert alignment.dropped + alignment.changed > 0, "a random model cannot copy"
 
 
 def test_an_unknown_style_is_said_at_once(tiny_model: Model) -> None:
@@ -179,12 +179,12 @@ def test_masked_slots_on_the_right_are_not_written_unless_asked_for(lively_model
     plan = WindowConfig(8, mask_left=2, mask_right=3)
     punctuator = Punctuator(lively_model, PunctuatorConfig(plan))
     views = list(iter_views([Word(f"w{number}") for number in range(20)], plan))
-    for view, one, whole in zip(
+    for view, part, whole in zip(
         views, punctuator.window_votes(views), punctuator.window_votes(views, whole=True), strict=True
     ):
         assert len(whole.votes) == len(view.words)
-        assert len(one.votes) == view.window.keep_stop - view.window.start
-        assert len(one.votes) == len(view.words) - (0 if view.is_last else 3)
+        assert len(part.votes) == view.window.keep_stop - view.window.start
+        assert len(part.votes) == len(view.words) - (0 if view.is_last else 3)
 
 
 @pytest.mark.parametrize(("precision", "dtype"), [("bf16", torch.bfloat16), ("fp32", torch.float32)])
@@ -235,12 +235,12 @@ def _told(words: str, cases: str, labels: dict[str, str], config: PunctuatorConf
     """The text that certain votes give, one a word; cases by their first letters."""
     punctuator, transcript = Punctuator(model, config), split(words, model.task.alphabet).words
     names = {"l": "lower", "c": "capitalised", "u": "upper"}
-    found = [
+    votes = [
         Vote(Distribution.certain(labels.get(word.text, "")), Distribution.certain(names[case]))
         for word, case in zip(transcript, cases, strict=True)
     ]
     (view,) = iter_views(transcript, WindowConfig(window=len(transcript)))
-    known = tuple(punctuator.known(view, place, vote) for place, vote in enumerate(found))
+    known = tuple(punctuator.known(view, place, vote) for place, vote in enumerate(votes))
     decided = punctuator.decided(transcript, [WindowVotes(view, known)], config.combine)
     return " ".join(word.text for word in punctuator.written(transcript, decided))
 
@@ -275,12 +275,12 @@ def test_windows_that_disagree_about_a_sentence_end_leave_no_capital(tiny_model:
     """The first window writes no mark behind `is`, the second, which decides the case of `how`, writes `?` there."""
     plan = WindowConfig(window=2)
     words = split("what is how much").words
-    one, other = iter_views(words, plan)
+    first, other = iter_views(words, plan)
     plain = Vote(Distribution.certain(""), Distribution.certain("lower"))
     capital = Vote(plain.labels, Distribution.certain("capitalised"), inside=plain.cases)
     punctuator = Punctuator(tiny_model, PunctuatorConfig(plan))
     decided = punctuator.decided(
-        words, [WindowVotes(one, (plain, plain)), WindowVotes(other, (capital, plain))], CombineConfig()
+        words, [WindowVotes(first, (plain, plain)), WindowVotes(other, (capital, plain))], CombineConfig()
     )
     assert [word.text for word in punctuator.written(words, decided)] == ["What", "is", "how", "much"]
 
@@ -290,8 +290,8 @@ def test_kept_marks_are_decoded_as_they_are_given(lively_model: Model) -> None:
     words = split("so; that (is) etc. we?!").words
     assert keeping.window_input(words).given == (";", "", "", "", "?!")
     assert Punctuator(lively_model).window_input(words).given == ()
-    (found,) = keeping.window_votes(iter_views(words, WindowConfig()))
-    assert [vote.labels.best for vote in found.votes][0::4] == [";", "?!"]
+    (window_votes,) = keeping.window_votes(iter_views(words, WindowConfig()))
+    assert [vote.labels.best for vote in window_votes.votes][0::4] == [";", "?!"]
 
 
 @SETTINGS
@@ -308,10 +308,10 @@ def test_after_kept_ends_of_sentences_there_are_capitals(lively_model: Model, te
 def test_from_pretrained_takes_a_config_and_what_is_named_beside_it(tiny_model: Model, tmp_path: Path) -> None:
     save(tiny_model, tmp_path)
     config = PunctuatorConfig(WindowConfig(7), decoding=DecodingConfig("generate", style="prose", device="cpu"))
-    found = Punctuator.from_pretrained(tmp_path, config, style="chat", precision="bf16")
+    punctuator = Punctuator.from_pretrained(tmp_path, config, style="chat", precision="bf16")
     decoding = DecodingConfig("generate", style="chat", precision="bf16", device="cpu")
-    assert found.config == replace(config, decoding=decoding)
-    assert found.model.precision == "bf16"
+    assert punctuator.config == replace(config, decoding=decoding)
+    assert punctuator.model.precision == "bf16"
     assert Punctuator.from_pretrained(tmp_path, config).config == config
     for wrong in ({"style": "poem"}, {"precision": "fp8"}, {"device": "tpu9"}):
         with pytest.raises(ConfigError, match=next(iter(wrong.values()))):
@@ -330,15 +330,15 @@ def test_fewer_than_none_are_refused() -> None:
 def test_alternatives_change_nothing_else(tagged_model: Model, decoder: str) -> None:
     config = PunctuatorConfig(decoding=DecodingConfig(decoder))
     without = Punctuator(tagged_model, config).annotate(SENTENCES)
-    found = Punctuator(tagged_model, replace(config, render=RenderConfig(alternatives=2))).annotate(SENTENCES)
-    assert tuple(replace(word, alternatives=()) for word in found) == without
-    assert all(len(word.alternatives) <= 2 for word in found)
+    annotated = Punctuator(tagged_model, replace(config, render=RenderConfig(alternatives=2))).annotate(SENTENCES)
+    assert tuple(replace(word, alternatives=()) for word in annotated) == without
+    assert all(len(word.alternatives) <= 2 for word in annotated)
     if decoder != "generate":  # a single text votes for one label each time
-        assert any(len(word.alternatives) == 2 for word in found)
-    for word in found:
-        chances = [word.confidence, *(one.probability for one in word.alternatives)]
+        assert any(len(word.alternatives) == 2 for word in annotated)
+    for word in annotated:
+        chances = [word.confidence, *(alternative.probability for alternative in word.alternatives)]
         assert sum(chances) <= 1 + 1e-6
-        assert word.label not in [one.label for one in word.alternatives] or word.text == "-"
+        assert word.label not in [alternative.label for alternative in word.alternatives] or word.text == "-"
 
 
 def test_who_does_not_ask_does_not_pay(tiny_model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -362,5 +362,5 @@ def test_who_does_not_ask_does_not_pay(tiny_model: Model, monkeypatch: pytest.Mo
 )
 def test_only_what_can_be_written_is_named(text: str, config: RenderConfig, named: list[str]) -> None:
     decision = Decision("", Case.LOWER, 0.5, 1.0, alternatives=(Alternative(".", 0.3), Alternative(",", 0.2)))
-    found = written_alternatives(split(text).words[0], decision, config, Alphabet())
-    assert [one.label for one in found] == named
+    alternatives = written_alternatives(split(text).words[0], decision, config, Alphabet())
+    assert [alternative.label for alternative in alternatives] == named

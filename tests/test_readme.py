@@ -46,11 +46,11 @@ def test_the_first_code_block_stands_in_the_first_thirty_lines_and_its_output_is
     done = subprocess.run(
         f"{make} --silent VENV={sys.prefix} -o {ready}", shell=True, cwd=ROOT, capture_output=True, check=True
     )
-    found, shown = done.stdout.decode().splitlines(), output.strip().splitlines()
-    assert [_bare(line) for line in found] == [_bare(line) for line in shown]
-    pairs = list(zip(" ".join(found).split(" "), " ".join(shown).split(" "), strict=False))
+    printed, shown = done.stdout.decode().splitlines(), output.strip().splitlines()
+    assert [_bare(line) for line in printed] == [_bare(line) for line in shown]
+    pairs = list(zip(" ".join(printed).split(" "), " ".join(shown).split(" "), strict=False))
     # another processor may round a near tie the other way
-    assert sum(one == other for one, other in pairs) >= 0.9 * len(pairs)
+    assert sum(word == other for word, other in pairs) >= 0.9 * len(pairs)
 
 
 def test_the_python_blocks_run(capsys: pytest.CaptureFixture[str]) -> None:
