@@ -11,8 +11,8 @@ memory; both speeds and their ratio, the median of the rounds.
 
 `step`: words a second and the share of matrix speed, which is what this machine reaches on one large product, in the
 precision and with the threads of the step: the operations of a step's products (torch's flop counter, forward and
-backward), divided by its time, are compared with it.  Times of the parts are medians.  `--compile` adds torch.compile,
-which takes minutes to begin.
+backward), divided by its time, are compared with it.  Times of the parts are medians.  Some variants by name:
+`--variants fp32` where the processor only emulates bf16, or "torch.compile", which takes minutes to begin.
 """
 
 from __future__ import annotations
@@ -79,7 +79,8 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=8, help="optimiser steps of a round")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--compile", action="store_true")
+    names = [variant.name for variant in (*VARIANTS, COMPILED)]
+    parser.add_argument("--variants", nargs="+", choices=names, default=names[:-1], help="ways to take a step")
     options, overrides = parser.parse_known_args()
     torch.set_num_threads(options.threads)
     config = settings.load(TrainConfig, options.config, overrides)
@@ -163,7 +164,9 @@ def compare_steps(config: TrainConfig, options: argparse.Namespace) -> str:
     run.objective = run.accelerator.unwrap_model(run.objective, keep_fp32_wrapper=False)
     batches = batches_of(run, options.steps)
     operations = sum(_operations(run, batch) for batch in batches)
-    steps_of: dict[Variant, list[Step]] = {variant: [] for variant in (*VARIANTS, *[COMPILED] * options.compile)}
+    steps_of: dict[Variant, list[Step]] = {
+        variant: [] for variant in (*VARIANTS, COMPILED) if variant.name in options.variants
+    }
     for number in range(options.rounds + 1):
         for variant in steps_of:
             taken = _steps(run, variant, batches)
@@ -175,7 +178,7 @@ def table(steps_of: dict[Variant, list[Step]], batches: list[Any], operations: i
     """The speeds of each variant; operations are those of the first, whatever a variant computes besides."""
     n_words = sum(batch.n_words for batch in batches)
     real = sum(int(batch.attention_mask.sum()) for batch in batches) / sum(batch.input_ids.numel() for batch in batches)
-    speeds = {kind: matrix_speed(kind) for kind in (torch.bfloat16, torch.float32)}
+    speeds = {kind: matrix_speed(kind) for kind in {variant.precision for variant in steps_of}}
     shown = ", ".join(f"{kind} {speed / 1e9:.0f}" for kind, speed in speeds.items())
     lines = [
         f"{len(batches)} batches, {n_words:,} words, {real:.0%} of the tokens are not padding; matrix speed in",
