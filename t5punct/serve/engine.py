@@ -4,8 +4,8 @@ In: texts and streams' words, from any thread.  Out: annotated words, as they ar
 
 One thread works with the model.  It takes all that has arrived, moves every stream that has words in one call, begins
 the texts of like settings as one group, and then decides one slice of each group that is under way.  So a stream waits
-for a slice at most, and a short text for the slices of others, however long those are.  Threads of torch help it with
-texts alone.
+for a slice at most.  Short texts gather while a group of short ones is under way, and a long text is a group of its own
+beside it: a short text never waits for the end of a long one.  Threads of torch help with texts alone.
 
     words = list(engine.annotate(transcript.texts, config))
     step = await engine.push(StreamSettings(), state, ["how", "are"])
@@ -80,6 +80,7 @@ class _TextGroup:
         self._waiting = deque(call for call in calls if call.n_words)
         self._words = punctuator.annotate_texts(self._texts())
         self.n_words = sum(call.n_words for call in calls)
+        self.is_long = self.n_words > _GROUP_WORDS
 
     @property
     def is_wanted(self) -> bool:
@@ -181,12 +182,19 @@ class Engine:
         return await asyncio.wrap_future(answer)
 
     def _run(self) -> None:
-        groups, is_open = list[_TextGroup](), True
-        while is_open or groups:
-            stream_calls, text_calls, is_open = self._take(is_open, wait=not groups)
+        groups, waiting, is_open = list[_TextGroup](), list[_TextCall](), True
+        while is_open or groups or waiting:
+            stream_calls, text_calls, is_open = self._take(is_open, wait=not groups and not waiting)
             with one_thread():
                 self._move_streams(stream_calls)
-            groups += self._begin(text_calls)
+            waiting += text_calls
+            # short texts gather while others are decided; a long one keeps nobody waiting
+            if all(group.is_long for group in groups):
+                beginning, waiting = waiting, []
+            else:
+                beginning = [call for call in waiting if call.n_words > _GROUP_WORDS]
+                waiting = [call for call in waiting if call.n_words <= _GROUP_WORDS]
+            groups += self._begin(beginning)
             groups = [group for group in groups if self._advance(group)]  # in turns
 
     def _take(self, is_open: bool, *, wait: bool) -> tuple[list[_StreamCall], list[_TextCall], bool]:

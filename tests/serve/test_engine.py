@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -50,6 +50,30 @@ def test_a_stream_does_not_wait_for_the_end_of_a_long_text(engine: Engine, monke
     assert len(step.committed) == 2
     assert engine.n_waiting_words > 0, "the text was decided before the stream"
     words.close()  # type: ignore[attr-defined]  # a generator
+
+
+def test_short_texts_gather_while_others_are_decided_and_none_waits_for_a_long_one(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engines, "_SLICE_WORDS", 8)
+    monkeypatch.setattr(engines, "_GROUP_WORDS", 400)
+    n_texts, begin = list[int](), engines._TextGroup.__init__
+
+    def counted(group: engines._TextGroup, punctuator: Punctuator, calls: Sequence[engines._TextCall]) -> None:
+        n_texts.append(len(calls))
+        begin(group, punctuator, calls)
+
+    monkeypatch.setattr(engines._TextGroup, "__init__", counted)
+    long = engine.annotate([[Word("so")] * 9_000], FP32)
+    next(long)  # it is under way
+    first = engine.annotate([[Word("we")] * 200], FP32)
+    next(first)
+    with ThreadPoolExecutor(6) as pool:
+        later = list(pool.map(lambda n_words: len(list(engine.annotate([[Word("no")] * n_words], FP32))), [9] * 6))
+    assert later == [9] * 6
+    assert engine.n_waiting_words > 1_000, "the long text was decided before the short ones"
+    assert n_texts[:2] == [1, 1] and len(n_texts) < 2 + 6, "those that came while the first was decided are one group"
+    long.close()  # type: ignore[attr-defined]  # a generator
 
 
 def test_streams_together_are_what_each_is_alone(engine: Engine) -> None:
