@@ -119,7 +119,9 @@ class Engine:
     """A model, and the one thread that works with it."""
 
     def __init__(self, punctuator: Punctuator) -> None:
-        self.model = punctuator.model
+        import torch
+
+        self.model, self._n_threads = punctuator.model, torch.get_num_threads()
         self._calls: queue.SimpleQueue[_StreamCall | _TextCall | None] = queue.SimpleQueue()
         self._punctuators: OrderedDict[str, Punctuator] = OrderedDict()
         self._streams: OrderedDict[str, Streams] = OrderedDict()
@@ -182,11 +184,15 @@ class Engine:
         return await asyncio.wrap_future(answer)
 
     def _run(self) -> None:
+        import torch
+
+        torch.set_num_threads(self._n_threads)  # those of this thread: of a new one they are what any set last
         groups, waiting, is_open = list[_TextGroup](), list[_TextCall](), True
         while is_open or groups or waiting:
             stream_calls, text_calls, is_open = self._take(is_open, wait=not groups and not waiting)
-            with one_thread():
-                self._move_streams(stream_calls)
+            if stream_calls:
+                with one_thread():
+                    self._move_streams(stream_calls)
             waiting += text_calls
             # short texts gather while others are decided; a long one keeps nobody waiting
             if all(group.is_long for group in groups):

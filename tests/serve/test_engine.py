@@ -112,7 +112,7 @@ def test_streams_are_moved_by_one_thread_and_texts_by_all(engine: Engine, monkey
     monkeypatch.setattr(engines._TextGroup, "advance", counted("texts", engines._TextGroup.advance))
     before = torch.get_num_threads()
     torch.set_num_threads(3)
-    threaded = Engine(Punctuator(engine.model, FP32))  # its thread takes what is set when it begins
+    threaded = Engine(Punctuator(engine.model, FP32))  # its thread takes what is set here
     try:
         asyncio.run(threaded.push(StreamSettings(StreamConfig(lookahead=1), FP32), StreamState(), [TimedWord("so")]))
         list(threaded.annotate([TEXTS[1]], FP32))
