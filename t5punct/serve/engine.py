@@ -24,6 +24,8 @@ from dataclasses import dataclass
 from itertools import groupby, islice
 from typing import Any, TypeVar
 
+import torch
+
 from ..errors import T5PunctError
 from ..punctuator import Punctuator, PunctuatorConfig
 from ..streaming import Streams, StreamState, TimedWord
@@ -119,8 +121,6 @@ class Engine:
     """A model, and the one thread that works with it."""
 
     def __init__(self, punctuator: Punctuator) -> None:
-        import torch
-
         self.model, self._n_threads = punctuator.model, torch.get_num_threads()
         self._calls: queue.SimpleQueue[_StreamCall | _TextCall | None] = queue.SimpleQueue()
         self._punctuators: OrderedDict[str, Punctuator] = OrderedDict()
@@ -184,8 +184,6 @@ class Engine:
         return await asyncio.wrap_future(answer)
 
     def _run(self) -> None:
-        import torch
-
         torch.set_num_threads(self._n_threads)  # those of this thread: of a new one they are what any set last
         groups, waiting, is_open = list[_TextGroup](), list[_TextCall](), True
         while is_open or groups or waiting:
@@ -301,8 +299,6 @@ class Engine:
 @contextmanager
 def one_thread() -> Iterator[None]:
     """Compute without other threads: a step of streams is too small to share, and clients need processors too."""
-    import torch
-
     n_threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:

@@ -50,12 +50,8 @@ class Tokens:
     def part(self, chosen: slice) -> Tokens:
         return Tokens(self.rows[chosen], self.words[chosen], self.positions[chosen])
 
-    def then(self, *more: Tokens) -> Tokens:
-        return Tokens(
-            torch.cat([self.rows, *(part.rows for part in more)]),
-            sum((part.words for part in more), self.words),
-            sum((part.positions for part in more), self.positions),
-        )
+    def then(self, more: Tokens) -> Tokens:
+        return Tokens(torch.cat([self.rows, more.rows]), self.words + more.words, self.positions + more.positions)
 
     def with_rows(self, rows: torch.Tensor) -> Tokens:
         """Return other rows of the same tokens."""
@@ -123,10 +119,6 @@ class _Sight:
     positions: tuple[int, ...]
     keys: Keys
 
-    @property
-    def shape(self) -> tuple[int, int]:
-        return len(self.rows), len(self.keys)
-
 
 @dataclass(frozen=True, slots=True)
 class Memory:
@@ -162,11 +154,15 @@ class ColumnEncoder:
         source = model.tokenizer.source([], style)
         self._prefix = source.ids[: source.n_prefix]
         self._farthest = self._stack.farthest  # tokens; from there on all are equally far
+        self._owner = (encoder, delay, self._prefix)
         with torch.inference_mode():
             self._biases = self._stack.biases() if self._stack.biases else []
-        self._prefix_keys: list[torch.Tensor] = []  # and values, layer by layer; none until the prefix is read
-        self._start: Memory | None = None
-        self._owner = (encoder, delay, self._prefix)
+            self._start = self._blank()
+            self._prefix_keys = [layer.keys.rows for layer in self._start.layers]  # and values; none while it is read
+            if self._prefix:
+                prefix = self._tokens(self._prefix, [PREFIX] * self.n_prefix, range(self.n_prefix))
+                (prefix_memory,) = self._read_columns([self._start], [prefix], whole=False)
+                self._prefix_keys = [layer.keys.rows for layer in prefix_memory.layers]
 
     @property
     def n_prefix(self) -> int:
@@ -185,19 +181,8 @@ class ColumnEncoder:
         """
         return self.delay.reach_words(len(self._look_aheads)) + self.delay.words + 3
 
-    @torch.inference_mode()
     def begin(self, n_words: int = 0, n_tokens: int = 0) -> Memory:
         """Return the memory of a stream that has heard so many words, of so many tokens, and remembers none of them."""
-        if self._start is None:
-            nothing, first = self._tokens([], [], []), self._stack.layers[0]
-            no_room = _Room(_keys_and_values(first, first.read(nothing.rows)), n_spare=0)  # streams share none
-            no_keys = Keys(no_room, 0, (), ())
-            blank = Memory((LayerMemory(no_keys, nothing),) * len(self._look_aheads), 0, 0, nothing, self._owner)
-            prefix = self._tokens(self._prefix, [PREFIX] * self.n_prefix, range(self.n_prefix))
-            if self._prefix:
-                (read,) = self._read_columns([blank], [prefix], whole=False)
-                self._prefix_keys = [layer.keys.rows for layer in read.layers]
-            self._start = replace(blank, n_tokens=self.n_prefix)
         return replace(self._start, n_words=n_words, n_tokens=self.n_prefix + n_tokens)
 
     @torch.inference_mode()
@@ -221,6 +206,13 @@ class ColumnEncoder:
             stream_end.final.part(slice(_count(stream_end.final.words, memory.n_words - 1 - self.delay.words), None))
             for stream_end, memory in zip(ended, memories, strict=True)
         ]
+
+    def _blank(self) -> Memory:
+        """A memory of no tokens."""
+        nothing, first = self._tokens([], [], []), self._stack.layers[0]
+        no_room = _Room(_keys_and_values(first, first.read(nothing.rows)), n_spare=0)  # streams share none
+        layer = LayerMemory(Keys(no_room, 0, (), ()), nothing)
+        return Memory((layer,) * len(self._look_aheads), 0, 0, nothing, self._owner)
 
     def _read_columns(self, memories: Sequence[Memory], incoming: Sequence[Tokens], *, whole: bool) -> list[Memory]:
         """Take tokens up through the layers as far as they can go; all that wait too, if these are the `whole`."""
@@ -301,7 +293,7 @@ class ColumnEncoder:
     def _attend_words(self, index: int, queries: torch.Tensor, words: Sequence[_Sight]) -> torch.Tensor:
         """Attention of words of one shape: (n_words, n_tokens, n_heads * d_kv) -> the same shape."""
         layer, n_keys = self._stack.layers[index], len(words[0].keys)
-        prefix = self._prefix_keys[index] if self._prefix_keys else queries.new_empty(0, 2 * queries.shape[-1])
+        prefix = self._prefix_keys[index]
         seen = queries.new_empty(len(words), len(prefix) + n_keys, prefix.shape[-1])
         seen[:, : len(prefix)] = prefix
         for place, word in enumerate(words):
@@ -313,10 +305,13 @@ class ColumnEncoder:
         )
         distances = (key_places[:, None] - places[:, :, None]).clamp_(-self._farthest, self._farthest)
         bias = self._biases[index][:, distances + self._farthest].transpose(0, 1)
+        # heads of all words in one dimension: with two, torch takes a way whose sums depend on how threads share it
         query, key, value = (
-            rows.reshape(*rows.shape[:2], layer.n_heads, -1).transpose(1, 2) for rows in (queries, keys, values)
+            rows.reshape(*rows.shape[:2], layer.n_heads, -1).transpose(1, 2).flatten(0, 1)
+            for rows in (queries, keys, values)
         )
-        return attend(query, key, value, bias, layer.scale).transpose(1, 2).flatten(2)
+        attended = attend(query, key, value, bias.flatten(0, 1), layer.scale)
+        return attended.view(len(words), layer.n_heads, *attended.shape[1:]).transpose(1, 2).flatten(2)
 
     def _tokens(self, ids: Sequence[int], words: Sequence[int], positions: Sequence[int]) -> Tokens:
         embedded = self._stack.embed(torch.tensor(list(ids), dtype=torch.long, device=self._biases[0].device), None)
@@ -336,7 +331,7 @@ def _keys_and_values(layer: EncoderLayer, read: Any) -> torch.Tensor:
 
 
 def _shape(sight: _Sight) -> tuple[int, int]:
-    return sight.shape
+    return len(sight.rows), len(sight.keys)
 
 
 def _count(words: Sequence[int], last_word: int) -> int:

@@ -51,16 +51,17 @@ class Int8Linear(nn.Module):
     weight: torch.Tensor
     scales: torch.Tensor
 
-    def __init__(self, rows: Int8Rows, bias: nn.Parameter | None) -> None:
-        """`rows`: weights as this machine multiplies them (`fitting_rows`); bias: float32 (n_out,)."""
+    def __init__(self, weight: torch.Tensor | Int8Rows, bias: nn.Parameter | None) -> None:
+        """Take weights, (n_out, n_in), as this machine multiplies them (`fitting_rows`); bias: float32 (n_out,)."""
         super().__init__()
+        rows = fitting_rows(weight)
         self.n_out, self.n_in = rows.shape
-        self.register_buffer("weight", factor(rows.integers))
+        self.register_buffer("weight", pack_weight(rows.integers))
         self.register_buffer("scales", rows.scales.squeeze(1))
         self.bias = bias
 
     def __reduce__(self) -> tuple[type[Int8Linear], tuple[Int8Rows, nn.Parameter | None]]:
-        """Pickle and copy the integers themselves, which another processor may pack otherwise, or not at all."""
+        """Pickle and copy the integers, which another processor may have to round further, and packs in its own way."""
         return Int8Linear, (Int8Rows(self.integers(), self.scales[:, None]), self.bias)
 
     def integers(self) -> torch.Tensor:
@@ -89,7 +90,7 @@ def in_int8(network: Any) -> Any:
     """
     kept = {id(parameter): parameter for parameter in network.parameters()}
     linear = [layer for layer in network.get_encoder().modules() if isinstance(layer, nn.Linear)]
-    rounded = {id(layer): Int8Linear(fitting_rows(layer.weight.detach()), layer.bias) for layer in linear}
+    rounded = {id(layer): Int8Linear(layer.weight.detach(), layer.bias) for layer in linear}
     return copy.deepcopy(network, kept | rounded)
 
 
@@ -100,40 +101,41 @@ def take_rows(encoder: nn.Module, stored: Mapping[str, Int8Rows]) -> list[str]:
     """
     linear = {name: layer for name, layer in encoder.named_modules() if isinstance(layer, nn.Linear)}
     for name, layer in linear.items():
-        encoder.set_submodule(name, Int8Linear(fitting_rows(stored[f"{name}.weight"]), layer.bias))
+        encoder.set_submodule(name, Int8Linear(stored[f"{name}.weight"], layer.bias))
     return [f"{name}.weight" for name in linear]
 
 
 def fitting_rows(weight: torch.Tensor | Int8Rows) -> Int8Rows:
     """Return a matrix in int8 as this machine multiplies it; rows that fit already are returned as they are."""
-    if not has_wide_sums():
-        return rows_of_fitting_pairs(weight.float())
-    return weight if isinstance(weight, Int8Rows) else Int8Rows.of(weight)
+    if has_wide_sums():
+        return weight if isinstance(weight, Int8Rows) else Int8Rows.of(weight)
+    if isinstance(weight, Int8Rows) and bool((largest_sums(weight.integers.int()) <= _LARGEST + 1).all()):
+        return weight
+    return Int8Rows.of(weight.float(), largest_sums(weight.float()))
 
 
-def rows_of_fitting_pairs(weight: torch.Tensor) -> Int8Rows:
-    """Round a matrix, float32 (n_out, n_in), so that no sum of two neighbours' products is too large for 16 bits.
+def largest_sums(weight: torch.Tensor) -> torch.Tensor:
+    """Return the largest value of each row, or sum of two neighbours, in size: (n_out, n_in) -> (n_out, 1).
 
-    Inputs are at most 255 there.  Two neighbours whose sum is within 127 are within 128 when they are rounded, and
-    255 * 128 fits.  A sum is far less often extreme than each of its parts: rows keep 102 steps of 127 on an average,
-    where weights that are small enough each would keep 63.  So it is with other sizes than multiples of 4, where
-    oneDNN may add others than neighbours.
+    Where that becomes 127, two neighbours are within 128 together when they are rounded.  Inputs are at most 255, and
+    255 * 128 fits into 16 bits.  A sum is far less often extreme than each of its parts: rows keep 102 steps of 127 on
+    an average, where weights that are small enough each would keep 63.  So it is with other sizes than multiples of 4,
+    where oneDNN may add others than neighbours.
     """
     largest = weight.abs().amax(1, keepdim=True)
     if weight.shape[1] % 4:
-        return Int8Rows.of(weight, 2 * largest)
-    pairs = weight.view(len(weight), -1, 2).sum(2).abs().amax(1, keepdim=True)
-    return Int8Rows.of(weight, torch.maximum(largest, pairs))
+        return 2 * largest
+    return torch.maximum(largest, weight.view(len(weight), -1, 2).sum(2).abs().amax(1, keepdim=True))
 
 
 @cache
 def has_wide_sums() -> bool:
     """Return whether this machine's products of int8 are exact whatever the weights are."""
     largest = torch.full((16, 64), _LARGEST, dtype=torch.int8)
-    return bool((multiply(largest, factor(largest), 16) == 64 * _LARGEST**2).all())
+    return bool((multiply(largest, pack_weight(largest), 16) == 64 * _LARGEST**2).all())
 
 
-def factor(weight: torch.Tensor) -> torch.Tensor:
+def pack_weight(weight: torch.Tensor) -> torch.Tensor:
     """Return a matrix, int8 (n_out, n_in), in the form in which this processor multiplies by it fastest.
 
     That is the matrix itself where torch's product uses VNNI, and else, on x86, what oneDNN packs it into.
@@ -145,12 +147,17 @@ def factor(weight: torch.Tensor) -> torch.Tensor:
 
 
 def multiply(rows: torch.Tensor, weight: torch.Tensor, n_out: int) -> torch.Tensor:
-    """Return the exact products of rows, int8 (n_tokens, n_in), and a `factor`; float32 (n_tokens, n_out)."""
+    """Return the exact products of rows, int8 (n_tokens, n_in), and a `pack_weight`; float32 (n_tokens, n_out)."""
     if not weight.is_mkldnn:
         return torch._int_mm(rows, weight.t()).to(torch.float32)
     shifted = rows.view(torch.uint8) ^ 128  # unsigned ones are up to three times as fast; 128 is their zero
     products: torch.Tensor = torch.ops.onednn.qlinear_pointwise(
-        shifted, 1.0, 128, weight, torch.ones(n_out), torch.zeros(n_out, dtype=torch.int64),
-        None, 1.0, 0, torch.float32, "none", [], "",
-    )  # fmt: skip
+        shifted, 1.0, 128, weight, *_units(n_out), None, 1.0, 0, torch.float32, "none", [], ""
+    )
     return products
+
+
+@cache
+def _units(n_out: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Scales of 1 and zeros of 0, with which oneDNN's products are those of integers."""
+    return torch.ones(n_out), torch.zeros(n_out, dtype=torch.int64)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -201,6 +201,15 @@ def test_a_saved_stream_computes_its_memory_again(
     assert [word.annotated.confidence for word in committed] == pytest.approx(wanted, abs=1e-3)
 
 
+@pytest.fixture(params=[1, 2])
+def threads(request: pytest.FixtureRequest) -> Iterator[int]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(request.param)
+    yield request.param
+    torch.set_num_threads(before)
+
+
+@pytest.mark.usefixtures("threads")
 @pytest.mark.parametrize("seed", range(4))
 def test_in_int8_a_saved_stream_goes_on_to_the_bit(punctuator: Punctuator, seed: int) -> None:
     """Rounding to int8 makes much of the last digit of a sum, so sums must not depend on what is read together."""
@@ -351,6 +360,14 @@ def test_what_is_remembered_is_a_value(model: Model) -> None:
     first = read_on(memory)
     encoder.read([memory], [ids])
     assert torch.equal(read_on(memory), first)
+
+
+def test_another_reader_of_the_same_settings_goes_on_with_what_is_remembered(punctuator: Punctuator) -> None:
+    """A live state, as a program passes it on: the memory goes with it, and nothing is computed again."""
+    stream, other = (StreamingPunctuator(punctuator, _delayed(2)) for _ in range(2))
+    stream.push(PIECES)
+    other.state = stream.state
+    assert [*other.push(["we"]), *other.finish()] == [*stream.push(["we"]), *stream.finish()]
 
 
 @few
