@@ -30,6 +30,7 @@ from t5punct.streaming import StreamConfig, StreamingPunctuator
 THRESHOLDS = (0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.3)  # bits
 WINDOW = 32
 WARM_WORDS = 64  # read before anything is timed, so that windows and caches are full
+_INT8_PRODUCTS = (torch.ops.aten._int_mm, torch.ops.onednn.qlinear_pointwise)  # which one depends on the processor
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ def cost(punctuator: Punctuator, config: StreamConfig, words: Sequence[str]) -> 
     cpu_ms = 1000 * (time.process_time() - started) / len(timed)
     counted = timed[: max(1, len(timed) // 4)]
     # torch does not count products of int8 by itself
-    counter = FlopCounterMode(display=False, custom_mapping={torch.ops.aten._int_mm: _int8_operations})
+    counter = FlopCounterMode(display=False, custom_mapping=dict.fromkeys(_INT8_PRODUCTS, _int8_operations))
     again = StreamingPunctuator(punctuator, config, state)
     with counter:
         for word in counted:
@@ -73,9 +74,9 @@ def cost(punctuator: Punctuator, config: StreamConfig, words: Sequence[str]) -> 
     return Cost(cpu_ms, counter.get_total_flops() / 2e6 / len(counted))
 
 
-def _int8_operations(left: Sequence[int], right: Sequence[int], *_: object, **__: object) -> int:
-    """Of a product of int8, by the shapes of both sides: as many as of one in float32."""
-    return 2 * left[0] * left[1] * right[1]
+def _int8_operations(left: Sequence[int], *_: object, out_shape: Sequence[int], **__: object) -> int:
+    """Of a product of int8, by the shapes of its left side and of what comes out: as many as of one in float32."""
+    return 2 * left[0] * left[1] * out_shape[1]
 
 
 def rows(

