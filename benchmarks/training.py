@@ -31,6 +31,7 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from t5punct import config as settings
+from t5punct.cli.process import keep_freed_memory
 from t5punct.training.config import TrainConfig, ValidationConfig
 from t5punct.training.loop.progress import RunLog
 from t5punct.training.loop.run import Run, build
@@ -83,6 +84,7 @@ def main() -> None:
     parser.add_argument("--variants", nargs="+", choices=names, default=names[:-1], help="ways to take a step")
     options, overrides = parser.parse_known_args()
     torch.set_num_threads(options.threads)
+    keep_freed_memory()  # as the command does
     config = settings.load(TrainConfig, options.config, overrides)
     with tempfile.TemporaryDirectory() as folder:
         optim = replace(config.optim, max_steps=options.steps * (options.rounds + 1))

@@ -77,7 +77,7 @@ class Int8Linear(nn.Module):
         outputs = products.view(*rows.integers.shape[:-1], self.n_out)
         if self.bias is None:
             return outputs.mul_(rows.steps)
-        return torch.addcmul(self.bias, outputs, rows.steps, out=outputs)
+        return torch.addcmul(self.bias, outputs, rows.steps)
 
 
 def share_rounding(layer: nn.Module, inputs: torch.Tensor) -> torch.Tensor | RoundedRows:

@@ -94,6 +94,20 @@ def test_the_loss_of_slots_is_normalised_as_slot_decoding_does_it(tiny_model: Mo
     assert float(losses.total) == pytest.approx(0.5 * float(losses.text) + 3.0 * float(losses.slots), rel=1e-5)
 
 
+@torch.no_grad()
+def test_a_sample_of_pieces_changes_the_loss_of_text_alone(tiny_model: Model) -> None:
+    """Deciding tokens and next words are never left out."""
+    model = tiny_model.with_task(marks=",.?!", cased=False, max_marks=9)
+    examples = ChunkExamples(Rows(ROWS), model.tokenizer)
+    batch = make_collator(model.tokenizer.pad_id)([examples[0], examples[1]])
+    whole, sampled, least = (
+        Objective(model, LossConfig(slot_weight=1.0, sampled_pieces=n_pieces))(batch) for n_pieces in (None, 9, 0)
+    )
+    assert float(sampled.slots) == pytest.approx(float(whole.slots), rel=1e-5)
+    assert float(least.slots) == pytest.approx(float(whole.slots), rel=1e-5)
+    assert float(least.text) < float(sampled.text) < float(whole.text), "fewer pieces, fewer wrong ones"
+
+
 def test_a_text_form_in_which_no_single_token_decides_has_no_loss_of_slots(tiny_model: Model) -> None:
     with pytest.raises(ConfigError, match=r"no single token decides.*set loss\.slot_weight=0"):
         Objective(tiny_model, LossConfig(slot_weight=1.0))

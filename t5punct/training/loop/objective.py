@@ -130,44 +130,45 @@ class Objective(nn.Module):
             input_ids=inputs, encoder_hidden_states=states, encoder_attention_mask=batch.attention_mask, use_cache=False
         ).last_hidden_state
         real = batch.labels != IGNORED
-        wanted, outputs = batch.labels[real], written[real] * self.output_scale  # (n_tokens,), (n_tokens, d_model)
-        slots = (
-            self._slot_loss(outputs, wanted, batch.next_word_ids[real])
-            if self.config.slot_weight
-            else outputs.new_zeros(())
-        )
-        rows, pieces = self._pieces(wanted)
-        if pieces is not None:
-            wanted = torch.searchsorted(pieces, wanted)
-        logits = nn.functional.linear(outputs, rows).float()
-        return cross_entropy(logits, wanted, label_smoothing=self.config.label_smoothing), slots
+        wanted, next_word_ids = batch.labels[real], batch.next_word_ids[real]  # (n_tokens,)
+        pieces = self._pieces(wanted)
+        rows = self.network.get_output_embeddings().weight
+        outputs = written[real] * self.output_scale  # (n_tokens, d_model)
+        logits = nn.functional.linear(outputs, rows if len(pieces) == len(rows) else rows[pieces]).float()
+        places = torch.searchsorted(pieces, wanted)
+        text = cross_entropy(logits, places, label_smoothing=self.config.label_smoothing)
+        return text, self._slot_loss(logits, pieces, wanted, next_word_ids) if self.config.slot_weight else text * 0
 
-    def _slot_loss(self, outputs: torch.Tensor, wanted: torch.Tensor, next_word_ids: torch.Tensor) -> torch.Tensor:
+    def _slot_loss(
+        self, logits: torch.Tensor, pieces: torch.Tensor, wanted: torch.Tensor, next_word_ids: torch.Tensor
+    ) -> torch.Tensor:
         """Mean cross-entropy in nats, among the deciding tokens and the next word, a scalar; 0 without decisions.
 
-        outputs: states (n_tokens, d_model); wanted, next_word_ids: int64 (n_tokens,), the target and the next word.
+        logits: float32 (n_tokens, n_pieces), of the `pieces`; wanted, next_word_ids: int64 (n_tokens,), the target and
+        the next word, which is a later target.
         """
         decided = next_word_ids != IGNORED
-        outputs, wanted, next_word_ids = outputs[decided], wanted[decided], next_word_ids[decided]
-        rows = self.network.get_output_embeddings().weight
-        deciding = nn.functional.linear(outputs, rows[self.deciding_ids])  # (n_decided, n_deciding)
-        following = (outputs * rows[next_word_ids]).sum(-1, keepdim=True)  # (n_decided, 1)
+        logits, wanted = logits[decided], wanted[decided]
+        following = torch.searchsorted(pieces, next_word_ids[decided])[:, None]  # (n_decided, 1)
+        deciding = torch.searchsorted(pieces, self.deciding_ids).expand(len(wanted), -1)  # (n_decided, n_deciding)
         # the place of the wanted token among the deciding ones; that of the next word, the last, if it is none of them
         taken = (wanted[:, None] == self.deciding_ids).int()
         classes = torch.where(taken.any(-1), taken.argmax(-1), len(self.deciding_ids))
-        logits, smoothing = torch.cat([deciding, following], -1).float(), self.config.label_smoothing
-        summed = cross_entropy(logits, classes, reduction="sum", label_smoothing=smoothing)
+        choices, smoothing = logits.gather(1, torch.cat([deciding, following], -1)), self.config.label_smoothing
+        summed = cross_entropy(choices, classes, reduction="sum", label_smoothing=smoothing)
         return summed / max(1, len(classes))
 
-    def _pieces(self, wanted: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor | None]:
-        """The output layer's rows that the loss is taken over, (n, d_model), and their ids if they are not all."""
-        rows = self.network.get_output_embeddings().weight
-        n_others = self.config.sampled_pieces
+    def _pieces(self, wanted: torch.Tensor) -> torch.Tensor:
+        """The ids whose logits are computed, int64 (n_pieces,), ascending: all, or those that are asked for and others.
+
+        They are gathered once, since the gradient of each gathering is as large as the whole vocabulary.
+        """
+        n_vocabulary, n_others = len(self.network.get_output_embeddings().weight), self.config.sampled_pieces
         if n_others is None:
-            return rows, None
-        sample = torch.randint(len(rows), (n_others,), device=wanted.device)
-        pieces = torch.unique(torch.cat([wanted, sample]))
-        return rows[pieces], pieces
+            return torch.arange(n_vocabulary, device=wanted.device)
+        sample = torch.randint(n_vocabulary, (n_others,), device=wanted.device)
+        pieces: torch.Tensor = torch.cat([wanted, self.deciding_ids, sample]).unique()  # type: ignore[no-untyped-call]
+        return pieces
 
 
 def _deciding_ids(model: Model) -> tuple[int, ...]:
