@@ -16,7 +16,6 @@ sum of two neighbours fits as well.
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -97,15 +96,14 @@ def in_int8(network: Any) -> Any:
     return copy.deepcopy(network, kept | rounded)
 
 
-def take_rows(encoder: nn.Module, stored: Mapping[str, Int8Rows]) -> list[str]:
-    """Make an encoder's linear layers, which have no weights yet, multiply by stored rows; return the weights' names.
+def take_rows(encoder: nn.Module, stored: dict[str, Any], prefix: str) -> None:
+    """Move rows from what is `stored` into an encoder's linear layers, which have no weights yet.
 
-    Raises KeyError if there are no rows for one of them.
+    Each is stored under the prefix and its name in the encoder.  Raises KeyError if there are no rows for one of them.
     """
     linear = {name: layer for name, layer in encoder.named_modules() if isinstance(layer, nn.Linear)}
     for name, layer in linear.items():
-        encoder.set_submodule(name, Int8Linear(stored[f"{name}.weight"], layer.bias))
-    return [f"{name}.weight" for name in linear]
+        encoder.set_submodule(name, Int8Linear(stored.pop(f"{prefix}{name}.weight"), layer.bias))
 
 
 def fitting_rows(weight: torch.Tensor | Int8Rows) -> Int8Rows:

@@ -36,17 +36,15 @@ def read_network(folder: Path, *, in_int8: bool = False) -> InferenceT5 | None:
     try:
         config = SimpleNamespace(**json.loads((folder / "config.json").read_text(encoding="utf-8")))
         weights: dict[str, Any] = read_stored(folder) if has_int8(folder) else load_file(folder / FLOAT_FILE)
-        rows = {name: weight for name, weight in weights.items() if isinstance(weight, Int8Rows)}
-        if any(not weight.scales.isfinite().all() for weight in rows.values()) or (in_int8 and not rows):
+        scales = [weight.scales for weight in weights.values() if isinstance(weight, Int8Rows)]
+        if not all(scale.isfinite().all() for scale in scales) or (in_int8 and not scales):
             return None
         with torch.device("meta"):  # its weights are those of the file
             network = InferenceT5(config, has_own_output=_OUTPUT in weights)
         if not has_layers(network.encoder) or not _fits(network, weights):
             return None
         if in_int8:
-            taken = take_rows(network.encoder, {name.removeprefix(_ENCODER): rows[name] for name in rows})
-            for name in taken:
-                del weights[_ENCODER + name]
+            take_rows(network.encoder, weights, _ENCODER)
         network.load_state_dict({name: weight.float() for name, weight in weights.items()}, strict=False, assign=True)
     except (OSError, ValueError, TypeError, KeyError, AttributeError, RuntimeError, SafetensorError):
         return None
