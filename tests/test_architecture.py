@@ -271,6 +271,11 @@ def test_files_and_functions_are_short() -> None:
     assert length_faults(SOURCES) == []
 
 
+def test_files_of_tests_are_short() -> None:
+    tests = {path.name: path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("*.py")}
+    assert [name for name, source in tests.items() if len(source.splitlines()) > 400] == []
+
+
 def test_a_full_folder_is_found() -> None:
     modules = {f"t5punct/new/part{n}.py": "" for n in range(15)}
     assert length_faults(SOURCES | modules) == ["t5punct/new"]

@@ -5,50 +5,16 @@ from __future__ import annotations
 import json
 import logging
 import random
-from collections.abc import Sequence
 from typing import Any
 
-import chance
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from recognised import by_chance, whisper, words_of, written
 
 from t5punct.errors import InputError
-from t5punct.text.marks import Alphabet
-from t5punct.text.render import AnnotatedWord
-from t5punct.transcripts.items import SpokenWord, WrittenWord, texts_of
+from t5punct.transcripts.items import texts_of
 from t5punct.transcripts.recogniser.recording import RecogniserJson
-
-
-def words_of(recognised: RecogniserJson) -> list[SpokenWord]:
-    return [item for item in recognised.items if isinstance(item, SpokenWord)]
-
-
-def written(text: str, new: Sequence[str] | None = None) -> str:
-    """The json with its words written as `new`, or as they are."""
-    recognised = RecogniserJson.read(text)
-    words = words_of(recognised)
-    texts = [word.raw for word in words] if new is None else new
-    return recognised.written(
-        WrittenWord(word, AnnotatedWord(word.word.text, text, "", "lower", 1.0, 1.0))
-        for word, text in zip(words, texts, strict=True)
-    )
-
-
-def by_chance(text: str, seed: int, alphabet: Alphabet | None = None) -> tuple[str, list[str]]:
-    """The json with marks and case by chance, and its words as they are written."""
-    return chance.by_chance(text, "json", seed, alphabet)
-
-
-def whisper(segments: list[list[str]]) -> dict[str, Any]:
-    times = [{"start": 1.5 * n, "end": 1.5 * n + 1} for n in range(len(segments))]
-    return {
-        "text": " " + " ".join(" ".join(words) for words in segments),
-        "segments": [
-            {"id": n, **time, "text": " " + " ".join(words), "words": [{"word": f" {word}", **time} for word in words]}
-            for n, (words, time) in enumerate(zip(segments, times, strict=True))
-        ],
-    }
 
 
 @settings(max_examples=40)
@@ -59,60 +25,6 @@ def test_a_file_that_is_cut_is_refused(data: st.DataObject) -> None:
     for wrong in (cut, text + "]"):
         with pytest.raises(InputError, match="talk is no json"):
             RecogniserJson.read(wrong, None, "talk")
-
-
-def aws(words: list[tuple[str, str]], **options: Any) -> str:
-    """Json as AWS Transcribe writes it, of words and the marks behind them."""
-    items: list[dict[str, Any]] = []
-    for number, (word, mark) in enumerate(words):
-        guess = [{"confidence": "0.99", "content": word}, {"confidence": "0.1", "content": "other"}]
-        times = {"start_time": str(number), "end_time": f"{number}.5"}
-        items.append({"id": len(items), "type": "pronunciation", "alternatives": guess, **times})
-        if mark:
-            guess = [{"confidence": "0.0", "content": mark}]
-            items.append({"id": len(items), "type": "punctuation", "alternatives": guess})
-    text = " ".join(word + mark for word, mark in words)
-    segment = {"id": 0, "transcript": text, "items": [item["id"] for item in items]}
-    results = {"transcripts": [{"transcript": text}], "items": items, "audio_segments": [segment]}
-    return json.dumps({"jobName": "talk", "results": results, "status": "COMPLETED"}, **options)
-
-
-HEARD = [("hello", ","), ("world", ""), ("how", "."), ("are", ""), ("you", "?")]
-LAYOUTS: list[dict[str, Any]] = [{}, {"indent": 2}, {"separators": (",", ":")}]
-
-
-@pytest.mark.parametrize("layout", LAYOUTS)
-def test_marks_have_items_of_their_own_and_none_stays_that_is_gone(layout: dict[str, Any]) -> None:
-    text = aws(HEARD, **layout)
-    assert [(word.word.text, word.word.label, word.start_ms) for word in words_of(RecogniserJson.read(text))] == [
-        ("hello", ",", 0), ("world", "", 1000), ("how", ".", 2000), ("are", "", 3000), ("you", "?", 4000),
-    ]  # fmt: skip
-    assert written(text) == text
-    new = written(text, ["Hello", "world.", "How", "are -", "you!"])
-    results = json.loads(new)["results"]
-    assert results["transcripts"][0]["transcript"] == "Hello world. How are - you!"
-    assert [(item["type"], item["alternatives"][0]["content"]) for item in results["items"]] == [
-        ("pronunciation", "Hello"), ("pronunciation", "world"), ("punctuation", "."), ("pronunciation", "How"),
-        ("pronunciation", "are"), ("punctuation", "-"), ("pronunciation", "you"), ("punctuation", "!"),
-    ]  # fmt: skip
-    listed = [item["id"] for item in results["items"]]
-    assert results["audio_segments"][0]["items"] == listed, "segments list the items that there are"
-    assert len({*listed}) == len(listed)
-    assert all("start_time" not in item for item in results["items"] if item["type"] == "punctuation")
-    bare = aws([(word, "") for word, _ in HEARD], **layout)
-    assert written(text, [word for word, _ in HEARD]).count("\n") == bare.count("\n"), "same layout"
-    assert written(bare, [word + mark for word, mark in HEARD]).count("\n") == text.count("\n")
-
-
-def test_without_ids_the_items_change_and_nothing_else() -> None:
-    """Take the items of marks away, and the input is back."""
-    text = json.dumps({"items": [{"type": "punctuation", "content": "-"}, *({"type": "pronunciation", "content": word}
-        for word in ("so", "what"))]})  # fmt: skip
-    new = written(text, ["so,", "what?"])
-    assert new == text.replace('"so"}', '"so"}, {"type": "punctuation", "content": ","}').replace(
-        '"what"}', '"what"}, {"type": "punctuation", "content": "?"}'
-    )
-    assert written(new, ["so", "what"]) == text
 
 
 def test_other_types_of_words_have_their_marks_where_the_file_has_them() -> None:
@@ -216,33 +128,6 @@ def test_pieces_of_quoted_words_get_their_marks(new: str, pieces: str, expected:
     value = json.loads(written(text, new.replace("hello", "Hello").split()))
     assert value["text"] == new.replace("hello", "Hello")
     assert [word["word"] for word in value["words"]] == expected.split("|")
-
-
-@pytest.mark.parametrize("key", ["text", "transcript", "word", "punctuated_word", "content"])
-def test_a_new_mark_has_an_item_whatever_the_key_of_words_is(key: str) -> None:
-    text = json.dumps({"items": [{"type": "pronunciation", key: word, "n": [1, {}]} for word in ("so", "what")]})
-    assert json.loads(written(text, ["So,", "what?"]))["items"] == [
-        {"type": "pronunciation", key: "So", "n": [1, {}]}, {"type": "punctuation", key: ","},
-        {"type": "pronunciation", key: "what", "n": [1, {}]}, {"type": "punctuation", key: "?"},
-    ]  # fmt: skip
-
-
-def test_a_mark_is_not_joined_with_a_word_of_another_list() -> None:
-    lists = [["so", "what"], [",", "it"], ["is", "."]]
-    items = [[_item(text) for text in texts] for texts in lists]
-    new = json.loads(written(json.dumps({"parts": [{"items": part} for part in items]}), ["So", "what?", "It", "is"]))
-    assert [[item["content"] for item in part["items"]] for part in new["parts"]] == [
-        ["So", "what", "?"], [",", "It"], ["is"],
-    ]  # fmt: skip
-
-
-def _item(text: str) -> dict[str, Any]:
-    return {"type": "pronunciation" if text.isalpha() else "punctuation", "content": text}
-
-
-def test_a_typed_object_in_no_list_has_its_marks_in_its_text() -> None:
-    text = '{"first": {"type": "pronunciation", "content": "so"}, "second": {"type": "punctuation", "content": "."}}'
-    assert written(text, ["so,"]) == text.replace('"so"', '"so,"')
 
 
 @settings(max_examples=100)
@@ -374,49 +259,6 @@ def test_words_that_stand_there_once_more_with_their_speakers_are_the_same() -> 
     assert heard == new + new
 
 
-@pytest.mark.parametrize(("word", "mark"), [("etc", "."), ("J", "."), ("U.S", "."), ("what", "?"), ("3", ".")])
-def test_the_letters_of_an_item_stay_where_its_mark_has_its_own(word: str, mark: str) -> None:
-    text = aws([("so", ""), (word, mark), ("now", "")])
-    assert written(text) == text
-    for seed in range(20):
-        results = json.loads(by_chance(text, seed)[0])["results"]
-        spoken = [item["alternatives"][0]["content"] for item in results["items"] if item["type"] == "pronunciation"]
-        assert [text.lower() for text in spoken] == ["so", word.lower(), "now"]
-
-
-def test_of_two_items_of_marks_none_stays_that_is_gone() -> None:
-    items = [_item(text) for text in ("so", "?", "!", "what")]
-    text = json.dumps({"items": items})
-    assert written(text, ["so?!", "what"]) == text
-    assert json.loads(written(text, ["so.", "what"]))["items"] == [_item(text) for text in ("so", ".", "what")]
-    assert json.loads(written(text, ["so", "what"]))["items"] == [_item(text) for text in ("so", "what")]
-
-
-@pytest.mark.parametrize("transcript", [{}, {"transcript": "hola ¿cómo va"}])
-@pytest.mark.parametrize("content", ["¿", "%", "(", ")", '"', "word"])
-def test_an_item_of_a_mark_that_is_none_stays_and_parts_nothing(content: str, transcript: dict[str, str]) -> None:
-    items = [_item("hola"), {"type": "punctuation", "content": content}, *map(_item, (",", "cómo", "va"))]
-    new = json.loads(
-        written(json.dumps({**transcript, "items": items}), ["Hola.", "¿cómo" if transcript else "cómo", "va?"])
-    )
-    assert [item["content"] for item in new["items"]] == ["Hola", content, ".", "cómo", "va", "?"]
-
-
-@pytest.mark.parametrize("alphabet", [None, Alphabet()])
-@pytest.mark.parametrize("mark", ["。", "؟", '?"', ".)"])
-def test_an_item_of_a_mark_keeps_its_closing_quotes_and_marks_that_the_model_does_not_know(
-    mark: str, alphabet: Alphabet | None
-) -> None:
-    """Then the item says what the text does."""
-    items = [_item("so"), {"type": "punctuation", "content": mark}, _item("what")]
-    text = json.dumps({"transcript": f"so{mark} what", "items": items}, ensure_ascii=False)
-    assert written(text) == text
-    for seed in range(9):
-        new = json.loads(by_chance(text, seed, alphabet)[0])
-        assert new["items"][0]["content"].lower() == "so"
-        assert "".join(item["content"] for item in new["items"]).replace(" ", "") == new["transcript"].replace(" ", "")
-
-
 def test_names_and_phrases_that_are_listed_have_no_marks() -> None:
     value = {
         "text": "john smith is here",
@@ -451,12 +293,6 @@ def test_pieces_have_the_full_stops_that_stand_between_them() -> None:
     assert written(text) == text
     tokens = json.loads(written(text, ["The", "U.S.,", "at", "a.b.com?"]))["tokens"]
     assert [token["text"] for token in tokens] == [" The", *pieces[1:4], ".,", *pieces[5:9], "com?"]
-
-
-def test_a_spoken_item_that_is_a_mark_stays() -> None:
-    items = [{"type": "pronunciation", "content": word} for word in ("so", "?!", "we")]
-    new = json.loads(written(json.dumps({"transcript": "so?! we", "items": items}), ["so -", "we."]))["items"]
-    assert [item["content"] for item in new if item["type"] == "pronunciation"] == ["so", "?!", "we"]
 
 
 def test_what_stands_under_a_key_that_comes_again_changes_too() -> None:

@@ -4,39 +4,28 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterator
-from itertools import groupby, pairwise
 from typing import Any
 
 import pytest
+from converting import SRT, converted
 from hypothesis import given
 from hypothesis import strategies as st
 
 from t5punct.errors import ConfigError, InputError
 from t5punct.text.marks import Alphabet, Case
-from t5punct.text.render import AnnotatedWord, Decision, RenderConfig, render_word
+from t5punct.text.render import Decision, RenderConfig, render_word
 from t5punct.text.words import Word
-from t5punct.transcripts.cues import WrittenCue, subtitles
 from t5punct.transcripts.formats import transcript_of
 from t5punct.transcripts.items import (
-    Item,
     Kept,
-    Role,
     SpokenWord,
-    WrittenItem,
-    WrittenWord,
     add_pauses,
-    written_items,
 )
 from t5punct.transcripts.paragraphs import ParagraphConfig
-from t5punct.transcripts.resegment import ResegmentConfig, _fits, _parts, _TimedPiece, sentence_cues
+from t5punct.transcripts.resegment import ResegmentConfig
 from t5punct.transcripts.terms import Terms, apply_terms
-from t5punct.transcripts.writers import OUTPUTS, WriterConfig, written_pieces
+from t5punct.transcripts.writers import OUTPUTS, WriterConfig
 
-SRT = (
-    "1\n00:00:01,000 --> 00:00:02,000\n<i>so what.</i>\n- fine [laughs]\n\n"
-    "2\n00:00:04,000 --> 00:00:06,000\nand &amp; you?\n"
-)
 WHISPER = {
     "text": " so what. fine",
     "segments": [
@@ -50,22 +39,6 @@ LABELLED = {
         {"start": 2, "end": 4, "text": "MARY: fine"},
     ]
 }
-
-
-def kept(items: list[Item]) -> Iterator[AnnotatedWord]:
-    """The words with the marks that they have."""
-    for item in items:
-        if isinstance(item, SpokenWord):
-            rendered = render_word(
-                item.word, Decision(item.word.label, Case.VERBATIM, 1.0, 1.0), RenderConfig(), Alphabet()
-            )
-            yield AnnotatedWord(item.word.text, rendered.text, rendered.label, rendered.case.value, 1.0, 1.0)
-
-
-def converted(text: str, name: str, config: WriterConfig) -> str:
-    transcript = transcript_of(io.StringIO(text, newline="\n"), name)
-    items = list(transcript.items)
-    return "".join(written_pieces(transcript, transcript.with_words(kept(items)), config, "talks/one.srt"))
 
 
 @pytest.mark.parametrize(
@@ -196,87 +169,6 @@ def test_an_unknown_format_is_refused() -> None:
     assert all(WriterConfig(name).format == name for name in OUTPUTS)
 
 
-@st.composite
-def timed_words(draw: st.DrawFn) -> list[WrittenItem]:
-    """Words with times, marks, silences and speakers; some words have no time of their own."""
-    at_ms, items = 0, list[WrittenItem]()
-    for word in draw(st.lists(st.sampled_from(["so", "what", "extraordinarily", "a", "you"]), min_size=1, max_size=60)):
-        at_ms += draw(st.sampled_from([0, 50, 2_000]))
-        start_ms, at_ms = at_ms, at_ms + draw(st.integers(50, 900))
-        label = draw(st.sampled_from(["", "", "", ",", ".", "?"]))
-        if draw(st.integers(0, 9)) == 0:
-            items.append(Kept("ANN: ", breaks=True, role=Role.SPEAKER))
-        spoken = SpokenWord(Word(word, raw=word), " ", start_ms=start_ms, end_ms=at_ms)
-        items.append(WrittenWord(spoken, AnnotatedWord(word, word + label, label, "verbatim", 1.0, 1.0)))
-    return items
-
-
-@given(timed_words(), st.integers(10, 90), st.integers(1, 3), st.integers(500, 7000))
-def test_new_cues_hold_every_word_once_and_keep_their_limits(
-    items: list[WrittenItem], max_chars: int, max_lines: int, max_duration_ms: int
-) -> None:
-    config = ResegmentConfig(max_chars, max_lines, max_duration_ms)
-    cues = sentence_cues(items, config)
-    shown = [item.text.strip() if isinstance(item, Kept) else item.annotated.text for item in items]
-    assert " ".join(cue.text for cue in cues).split() == [text for text in shown if text]
-    words = {item.spoken.start_ms: item for item in items if isinstance(item, WrittenWord)}
-    for cue in cues:
-        n_words = len(cue.text.replace("ANN:", "").split())
-        assert cue.start_ms in words
-        assert cue.text.count("\n") < max_lines
-        assert n_words == 1 or (
-            len(cue.text) <= max(max_chars, config.max_lines) and cue.end_ms - cue.start_ms <= max_duration_ms
-        )
-    assert all(earlier.end_ms <= later.start_ms for earlier, later in pairwise(cues))
-
-
-PIECES = st.tuples(st.integers(1, 9), st.integers(0, 900), st.integers(0, 400), st.sampled_from(["", "", ","]))
-
-
-@given(st.lists(PIECES, min_size=1, max_size=40), st.integers(5, 60), st.integers(300, 5000))
-def test_a_sentence_is_cut_where_it_no_longer_fits(
-    drawn: list[tuple[int, int, int, str]], max_chars: int, max_duration_ms: int
-) -> None:
-    """Against brute force: the longest beginning that fits, or that up to a mark in its second half."""
-    sentence, now_ms = list[_TimedPiece](), 0
-    for n_letters, lasts_ms, pause_ms, label in drawn:
-        sentence.append(_TimedPiece("x" * n_letters, label, now_ms, now_ms + lasts_ms, opens=False))
-        now_ms += lasts_ms + pause_ms
-    config, left = ResegmentConfig(max_chars, 1, max_duration_ms), sentence
-    for part in _parts(sentence, config):
-        fits = [n for n in range(1, len(left) + 1) if n == 1 or _fits(left[:n], config)]
-        n_best = max(fits)
-        marked = [n for n in range(n_best // 2 + 1, n_best + 1) if left[n - 1].label] if n_best < len(left) else []
-        assert part == left[: max(marked, default=n_best)]
-        left = left[len(part) :]
-    assert not left
-
-
-def cues_of(ctm: str, config: ResegmentConfig) -> list[WrittenCue]:
-    items = list(transcript_of(io.StringIO(ctm), "ctm").items)
-    return sentence_cues(written_items(items, kept(items)), config)
-
-
-def test_new_cues_end_with_sentences() -> None:
-    text = "\n".join(f"a 1 {place} 1 {word}" for place, word in enumerate("so what. I know this, and you? yes".split()))
-    assert cues_of(text, ResegmentConfig(min_chars=1)) == [
-        WrittenCue(0, 2000, "so what."),
-        WrittenCue(2000, 7000, "I know this, and you?"),
-        WrittenCue(7000, 8000, "yes"),
-    ]
-    short = cues_of(text, ResegmentConfig(12, 1, min_chars=1))
-    assert [cue.text for cue in short] == ["so what.", "I know this,", "and you?", "yes"], "cut behind a comma"
-    text = "a 1 0 1 Mr.\na 1 1 1 Who\n"
-    assert [cue.text for cue in cues_of(text, ResegmentConfig(min_chars=1))] == ["Mr. Who"]
-
-
-def test_words_without_times_share_what_their_cue_has() -> None:
-    cues = converted(SRT, "srt", WriterConfig("srt", resegment=ResegmentConfig(min_chars=1)))
-    assert "00:00:01,000 --> 00:00:01,360\nso what.\n" in cues
-    assert "00:00:01,360 --> 00:00:02,000\n- fine [laughs]\n" in cues
-    assert "00:00:04,000 --> 00:00:06,000\nand & you?\n" in cues
-
-
 @pytest.mark.parametrize(
     ("source", "config", "expected"),
     [
@@ -355,42 +247,11 @@ def test_segments_of_a_table_have_the_times_of_their_words() -> None:
     assert converted(table.replace("you", "you?"), "tsv", config) == "how are you?\n\nfine\n"
 
 
-def test_no_new_cue_ends_before_it_begins() -> None:
-    """Of two channels one after the other, the second begins at 0 again; segments may overlap."""
-    rows = "a 1 5 2 so\na 1 6 0.5 what\na 1 600 1 now\na 1 0 1 yes\na 1 1 1 no"
-    items = list(transcript_of(io.StringIO(rows), "ctm").items)
-    cues = sentence_cues(written_items(items, kept(items)), ResegmentConfig())
-    assert [(cue.start_ms, cue.end_ms, cue.text) for cue in cues] == [
-        (5000, 7000, "so what"),
-        (600_000, 601_000, "now"),
-        (0, 2000, "yes no"),
-    ]
-
-
 def test_a_term_is_the_whole_word_with_or_without_a_full_stop_of_its_own() -> None:
     terms = Terms.of(["dr=Dr.", "inc=Inc.", "vs.=versus", "yahoo=Yahoo!"])
     items = apply_terms(transcript_of(io.StringIO("dr. smith of acme inc. vs. yahoo dr who")).items, terms)
     written = [item.word.written("", Case.LOWER) for item in items if isinstance(item, SpokenWord)]
     assert written == ["Dr.", "smith", "of", "acme", "Inc.", "versus", "Yahoo!", "Dr.", "who"]
-
-
-@pytest.mark.parametrize("format", ["srt", "vtt", "ass"])
-def test_no_character_of_a_cue_is_read_as_a_code(format: str) -> None:
-    """pysubs2 alone would drop `{x}` and take `\\N` for a line's end."""
-    said = "open C:\\New and {x} now & <b> go"
-    text = subtitles([WrittenCue(0, 1500, said), WrittenCue(3_600_000, 3_601_001, "a\nb")], format)
-    if format == "ass":
-        assert text.splitlines()[-2].endswith(",,open C:\\\u2060New and \\{x\\} now & <b> go")
-        assert text.splitlines()[-1].endswith(",,a\\Nb")
-        return
-    point = "." if format == "vtt" else ","
-    assert f"\n01:00:00{point}000 --> 01:00:01{point}001\na\nb\n\n" in text
-    read = transcript_of(io.StringIO(text), format).items
-    cues = [list(words) for _, words in groupby((i for i in read if isinstance(i, SpokenWord)), lambda i: i.cue)]
-    if format == "srt":
-        assert "open C:\\New and &#123;x} now &amp; &lt;b&gt; go" in text
-    assert [" ".join(word.word.text for word in words) for words in cues][1] == "a b"
-    assert (cues[1][0].start_ms, cues[1][-1].end_ms) == (3_600_000, 3_601_001)
 
 
 @pytest.mark.parametrize("line", ["a b=c", "=x", "two words=three words more"])
@@ -413,12 +274,3 @@ def test_capitals_of_the_input_can_be_kept() -> None:
     assert render_word(word, decision, RenderConfig(keep_case=True), Alphabet()).text == "NASA"
     small = Word("nasa", raw="nasa"), Decision("", Case.CAPITALISED, 1.0, 1.0)
     assert render_word(*small, RenderConfig(keep_case=True), Alphabet()).text == "Nasa"
-
-
-@pytest.mark.parametrize("format", ["srt", "vtt"])
-@given(st.text(st.sampled_from("ab<>&;{}\\/lt#1 "), min_size=1, max_size=20).filter(lambda text: "a" in text))
-def test_what_looks_like_a_tag_in_a_cue_is_read_again_as_the_text_that_it_is(format: str, text: str) -> None:
-    text = f"a {' '.join(text.split())} b"
-    read = transcript_of(io.StringIO(subtitles([WrittenCue(1000, 2000, text)], format)), format)
-    words = [item.word.text + item.word.label for item in read.items if isinstance(item, SpokenWord)]
-    assert "".join(words) == text.replace(" ", "")
