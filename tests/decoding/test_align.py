@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import any_word, texts
 
-from t5punct.decoding.align import AlignConfig, Alignment, align, votes
+from t5punct.decoding.align import AlignConfig, Alignment, AlignmentCounts, align, votes
 from t5punct.errors import ConfigError
 from t5punct.text.marks import Alphabet
 from t5punct.text.words import split
@@ -204,3 +204,14 @@ def test_a_long_stretch_without_a_word_in_common_is_paired_in_order() -> None:
     words, other = [f"a{n}" for n in range(60)], " ".join(f"b{n}," for n in range(50))
     links = align(words, other).links
     assert [link.label_index for link in links] == [*range(50), *[None] * 10]
+
+
+def test_counts_of_alignments_add_up() -> None:
+    alike, unlike = align(["so", "it", "is"], "So it is."), align(["so", "it", "is"], "never mind at all, thanks")
+    counts = [AlignmentCounts.of(alignment, AlignConfig(min_quality=0.5)) for alignment in (alike, unlike)]
+    assert counts[0] == AlignmentCounts(windows=1, distrusted=0, words=3)
+    assert (counts[1].windows, counts[1].distrusted, counts[1].words) == (1, 1, 3)
+    assert counts[1].inserted + counts[1].dropped + counts[1].changed > 0
+    total = counts[0] + counts[1]
+    assert (total.windows, total.distrusted, total.words) == (2, 1, 6)
+    assert total - counts[1] == counts[0]

@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from t5punct.errors import ConfigError
-from t5punct.streaming.policies import Entropy, Fixed, Policy, Sentence, StreamConfig, make_policy
+from t5punct.streaming.policies import MOST_DELAY, Delayed, Entropy, Fixed, Policy, Sentence, StreamConfig, make_policy
 from t5punct.streaming.state import StreamState
 from t5punct.text.words import Word
+from t5punct.windows.plan import MOST_WORDS
 from t5punct.windows.votes import Distribution, Vote
 
 
@@ -159,6 +160,9 @@ def test_a_sentence_s_window_begins_where_the_sentence_does() -> None:
         ({"policy": "entropy", "l_max": 40}, "l_max of 40 words"),
         ({"policy": "sentence", "every": 0}, "every of 0 words in a window of 32; expected 1 or more"),
         ({"policy": "sentence", "after": 32}, "after of 32 words"),
+        ({"window": MOST_WORDS + 1}, "a window of"),
+        ({"policy": "delay", "lookahead": -1}, "a lookahead of -1 words"),
+        ({"policy": "delay", "decide": "classify"}, "decide classify"),
         ({"max_delay_ms": 0}, "max_delay_ms 0"),
         ({"max_delay_ms": 86_400_001}, "max_delay_ms 86400001"),
     ],
@@ -179,10 +183,27 @@ def test_impossible_values_are_refused(values: dict[str, object], message: str) 
         ({"policy": "entropy", "l_min": 31, "l_max": 31}, Entropy(31, 31, [0.5])),
         ({"policy": "sentence"}, Sentence(4, 4, 32)),
         ({"policy": "sentence", "every": 1, "after": 0, "window": 2}, Sentence(1, 0, 2)),
+        ({"policy": "delay", "lookahead": 0}, Delayed(0)),
+        ({"policy": "delay", "lookahead": MOST_DELAY}, Delayed(MOST_DELAY)),
+        ({"window": MOST_WORDS}, Fixed(4)),
     ],
 )
 def test_the_least_and_the_most_that_is_possible_makes_a_policy(values: dict[str, object], policy: Policy) -> None:
     assert make_policy(StreamConfig(**values)) == policy  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("n_seen", "n_committed", "start"), [(4, 4, 3), (9, 5, 4), (0, 0, 0), (30, 3, 20)])
+def test_with_a_delay_the_waiting_words_are_shown_and_the_one_before_them(
+    n_seen: int, n_committed: int, start: int
+) -> None:
+    assert Delayed(4).window_start(_heard(n_seen, n_committed)) == start
+
+
+@pytest.mark.parametrize(("n_waiting", "n_ready"), [(8, 0), (9, 5), (10, 6)])
+def test_a_full_window_without_an_end_is_committed(n_waiting: int, n_ready: int) -> None:
+    policy, state = Sentence(every=100, after=4, window=9), _heard(n_waiting, 0)
+    assert policy.is_due(state) is (n_ready > 0)
+    assert policy.n_ready(state, [SURE] * policy.n_asked(state)) == n_ready
 
 
 @pytest.mark.parametrize("policy", [Fixed(4), Entropy(4, 5, [1.0, 1.0]), Sentence(1, 4, 9)])

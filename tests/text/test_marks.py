@@ -54,6 +54,15 @@ def test_an_alphabet_knows_the_other_spellings_of_its_marks(marks: str, characte
     assert Alphabet(marks).characters == characters
 
 
+def test_the_sign_of_disfluent_words_is_a_mark_more() -> None:
+    assert Alphabet(",.", 2).signed == Alphabet(",.~", 3)
+
+
+@pytest.mark.parametrize("most", [(1, 3), (3, 1)])
+def test_two_alphabets_together_have_the_marks_of_both_and_the_longer_labels(most: tuple[int, int]) -> None:
+    assert Alphabet(",.", most[0]).union(Alphabet(".?", most[1])) == Alphabet(",.?", 3)
+
+
 @pytest.mark.parametrize(("label", "ends"), [("", False), (",;:-", False), (".", True), (",?", True), ("!-", True)])
 def test_a_label_with_a_full_stop_a_question_or_an_exclamation_mark_ends_a_sentence(label: str, ends: bool) -> None:
     assert ends_sentence(label) is ends

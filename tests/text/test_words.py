@@ -15,7 +15,7 @@ from strategies import TRICKY_WORDS, alphabets, cases, decisions, spaced_texts, 
 from t5punct.errors import InputError
 from t5punct.text.marks import Alphabet, Case
 from t5punct.text.render import Decision, RenderConfig, render_word
-from t5punct.text.words import Word, checked_text, readable, split
+from t5punct.text.words import Word, checked_text, opening_apart, readable, split
 
 # characters that nobody sees, and such as belong to the letter or emoji before them
 UNSEEN = "\u00ad\u061c\u200b\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff"
@@ -312,6 +312,33 @@ def test_the_marks_that_are_given_leave_out_the_full_stop_of_the_word() -> None:
     assert given_marks == {
         "etc.": "", "etc.,": ",", "vs?": "?", "etc...": "...", "so.": ".", "etc. -": "-", "(vs.)": "",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "opening", "written"),
+    [
+        ("qué", "¿", "¿qué"), ("¿qué", "¿", "¿qué"), ("¡qué", "¿", "¿qué"), ("¿qué", "", "qué"), ("qué", "", "qué"),
+        ('"(¡qué', "¿", '"(¿qué'), ('"¿', "", '"¿'), (":)", "¿", ":)"),
+    ],
+)  # fmt: skip
+def test_an_opening_mark_stands_right_before_what_is_read(text: str, opening: str, written: str) -> None:
+    word = split(text).words[0].with_opening(opening)
+    assert word.text == written
+    assert word.core == split(text).words[0].core
+
+
+@pytest.mark.parametrize(
+    ("text", "rest", "opening"),
+    [("so", "so", ""), ("¿qué", "qué", "¿"), ('"¿Qué', '"Qué', "¿"), ('¿"¡qué', '"qué', "¿¡"), ("(so", "(so", "")],
+)
+def test_opening_marks_are_taken_from_a_word_as_it_is_written(text: str, rest: str, opening: str) -> None:
+    assert opening_apart(text) == (rest, opening)
+
+
+@pytest.mark.parametrize(("spelled", "written"), [("Yahoo!", "Yahoo!"), ("Who?", "Who?"), ("Who", "Who?")])
+def test_what_a_user_spells_with_an_end_ends_a_sentence_by_itself(spelled: str, written: str) -> None:
+    assert Word("who", spelled=spelled).written("?") == written
+    assert Word("who", spelled=spelled).ends_sentence("?")
 
 
 def test_a_sentence_ends_where_a_reader_sees_it_end() -> None:

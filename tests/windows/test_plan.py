@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from t5punct.errors import ConfigError
-from t5punct.windows.plan import Window, WindowConfig, iter_pools, iter_views, plan_windows
+from t5punct.windows.plan import MOST_WORDS, Window, WindowConfig, iter_pools, iter_views, plan_windows
 
 quick = settings(max_examples=200, deadline=None)
 
@@ -108,9 +108,14 @@ def test_no_words_need_no_windows() -> None:
     assert list(plan_windows(0, WindowConfig())) == []
 
 
+def test_a_window_may_have_so_many_words() -> None:
+    assert WindowConfig(MOST_WORDS).stride_words == MOST_WORDS
+
+
 @pytest.mark.parametrize(
     ("values", "message"),
     [
+        ({"window": MOST_WORDS + 1}, "a window of"),
         ({"window": 0}, "a window of 0 words"),
         ({"window": 8, "mask_left": 4, "mask_right": 4}, "masks of 4 and 4; expected masks of 0 or more that leave"),
         ({"mask_left": -1}, "masks of -1 and 0"),
