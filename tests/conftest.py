@@ -143,3 +143,11 @@ def folder(tiny_model: models.Model, tmp_path_factory: pytest.TempPathFactory) -
     path = tmp_path_factory.mktemp("model")
     models.save(tiny_model, path)
     return str(path)
+
+
+@pytest.fixture
+def text(tmp_path: Path) -> Path:
+    """Two lines without marks, on disk."""
+    path = tmp_path / "talk.txt"
+    path.write_text("we know that right\nand you\n", encoding="utf-8")
+    return path
