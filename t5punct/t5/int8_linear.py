@@ -26,7 +26,7 @@ from torch import nn
 from .int8 import Int8Rows
 
 _LARGEST = 127
-_ROWS = 64
+_ROWS_STEP = 64  # between the numbers of rows that are multiplied
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,8 @@ def fitting_rows(weight: torch.Tensor | Int8Rows) -> Int8Rows:
         return weight if isinstance(weight, Int8Rows) else Int8Rows.of(weight)
     if isinstance(weight, Int8Rows) and bool((largest_sums(weight.integers.int()) <= _LARGEST + 1).all()):
         return weight
-    return Int8Rows.of(weight.float(), largest_sums(weight.float()))
+    values = weight.float()
+    return Int8Rows.of(values, largest_sums(values))
 
 
 def largest_sums(weight: torch.Tensor) -> torch.Tensor:
@@ -121,8 +122,8 @@ def largest_sums(weight: torch.Tensor) -> torch.Tensor:
 
     Where that becomes 127, two neighbours are within 128 together when they are rounded.  Inputs are at most 255, and
     255 * 128 fits into 16 bits.  A sum is far less often extreme than each of its parts: rows keep 102 steps of 127 on
-    an average, where weights that are small enough each would keep 63.  So it is with other sizes than multiples of 4,
-    where oneDNN may add others than neighbours.
+    an average, where weights that are small enough each would keep 63.  Where n_in is no multiple of 4, oneDNN may
+    add others than neighbours: then it is twice the largest value.
     """
     largest = weight.abs().amax(1, keepdim=True)
     if weight.shape[1] % 4:
@@ -159,7 +160,7 @@ def multiply(rows: torch.Tensor, weight: torch.Tensor, scales: torch.Tensor) -> 
         return torch._int_mm(rows, weight.t()).to(torch.float32).mul_(scales)
     # oneDNN compiles a kernel for each number of rows, and keeps it: so rows are filled up to one of few numbers
     n_rows, n_in = rows.shape
-    step = min(_ROWS, 1 << max(0, n_rows - 1).bit_length())
+    step = min(_ROWS_STEP, 1 << (n_rows - 1).bit_length())
     shifted = torch.empty(-(-n_rows // step) * step, n_in, dtype=torch.uint8)
     torch.bitwise_xor(rows.view(torch.uint8), 128, out=shifted[:n_rows])  # unsigned ones are faster; 128 is their zero
     products: torch.Tensor = torch.ops.onednn.qlinear_pointwise(

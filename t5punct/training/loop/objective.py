@@ -137,7 +137,9 @@ class Objective(nn.Module):
         logits = nn.functional.linear(outputs, rows if len(pieces) == len(rows) else rows[pieces]).float()
         places = torch.searchsorted(pieces, wanted)
         text = cross_entropy(logits, places, label_smoothing=self.config.label_smoothing)
-        return text, self._slot_loss(logits, pieces, wanted, next_word_ids) if self.config.slot_weight else text * 0
+        if not self.config.slot_weight:
+            return text, text.new_zeros(())
+        return text, self._slot_loss(logits, pieces, wanted, next_word_ids)
 
     def _slot_loss(
         self, logits: torch.Tensor, pieces: torch.Tensor, wanted: torch.Tensor, next_word_ids: torch.Tensor
@@ -148,14 +150,14 @@ class Objective(nn.Module):
         the next word, which is a later target.
         """
         decided = next_word_ids != IGNORED
-        logits, wanted = logits[decided], wanted[decided]
+        wanted = wanted[decided]
         following = torch.searchsorted(pieces, next_word_ids[decided])[:, None]  # (n_decided, 1)
         deciding = torch.searchsorted(pieces, self.deciding_ids).expand(len(wanted), -1)  # (n_decided, n_deciding)
         # the place of the wanted token among the deciding ones; that of the next word, the last, if it is none of them
         taken = (wanted[:, None] == self.deciding_ids).int()
         classes = torch.where(taken.any(-1), taken.argmax(-1), len(self.deciding_ids))
-        choices, smoothing = logits.gather(1, torch.cat([deciding, following], -1)), self.config.label_smoothing
-        summed = cross_entropy(choices, classes, reduction="sum", label_smoothing=smoothing)
+        choices = logits[decided.nonzero(), torch.cat([deciding, following], -1)]
+        summed = cross_entropy(choices, classes, reduction="sum", label_smoothing=self.config.label_smoothing)
         return summed / max(1, len(classes))
 
     def _pieces(self, wanted: torch.Tensor) -> torch.Tensor:
