@@ -48,27 +48,6 @@ def bare_of_openings(text: str) -> str:
     return re.sub(f"[{''.join(OPENING)}]", "", text)
 
 
-@pytest.mark.parametrize(
-    ("text", "opening", "written"),
-    [
-        ("qué", "¿", "¿qué"),
-        ("¿qué", "", "qué"),
-        ("¿qué", "¡", "¡qué"),
-        ("¡¿qué", "¿", "¿qué"),
-        ('"qué', "¿", '"¿qué'),
-        ('¿"qué"', "¿", '"¿qué"'),
-        ("(¿qué)", "", "(qué)"),
-        ("42", "¿", "¿42"),
-        ("¿", "¡", "¿"),
-        (":)", "¿", ":)"),
-    ],
-)
-def test_an_opening_mark_stands_before_the_core(text: str, opening: str, written: str) -> None:
-    (word,) = split(text).words
-    decision = Decision("", Case.LOWER, 1.0, 1.0, opening=opening)
-    assert render_word(word, decision, RenderConfig(), Alphabet()).text == written
-
-
 def test_a_model_that_knows_none_leaves_them() -> None:
     (word,) = split("¿qué").words
     assert render_word(word, Decision("?", Case.CAPITALISED, 1.0, 1.0), RenderConfig(), Alphabet()).text == "¿Qué?"

@@ -147,3 +147,29 @@ def test_a_mark_that_was_not_written_is_not_reported() -> None:
     (smiley,) = split(":)").words
     assert render_word(smiley, decided("?"), RenderConfig(), Alphabet()).label == ""
     assert render_word(split("yes").words[0], decided("?"), RenderConfig(), Alphabet()).label == "?"
+
+
+@pytest.mark.parametrize(
+    ("text", "opening", "written"),
+    [
+        ("qué", "¿", "¿qué"),
+        ("¿qué", "", "qué"),
+        ("qué", "", "qué"),
+        ("¿qué", "¿", "¿qué"),
+        ('"(¡qué', "¿", '"(¿qué'),
+        ('"¿', "", '"¿'),
+        ("¿qué", "¡", "¡qué"),
+        ("¡¿qué", "¿", "¿qué"),
+        ('"qué', "¿", '"¿qué'),
+        ('¿"qué"', "¿", '"¿qué"'),
+        ("(¿qué)", "", "(qué)"),
+        ("42", "¿", "¿42"),
+        ("¿", "¡", "¿"),
+        (":)", "¿", ":)"),
+    ],
+)
+def test_an_opening_mark_stands_before_the_core(text: str, opening: str, written: str) -> None:
+    (word,) = split(text).words
+    decision = Decision("", Case.LOWER, 1.0, 1.0, opening=opening)
+    assert render_word(word, decision, RenderConfig(), Alphabet()).text == written
+    assert word.with_opening(opening).core == word.core

@@ -315,19 +315,6 @@ def test_the_marks_that_are_given_leave_out_the_full_stop_of_the_word() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "opening", "written"),
-    [
-        ("qué", "¿", "¿qué"), ("¿qué", "¿", "¿qué"), ("¡qué", "¿", "¿qué"), ("¿qué", "", "qué"), ("qué", "", "qué"),
-        ('"(¡qué', "¿", '"(¿qué'), ('"¿', "", '"¿'), (":)", "¿", ":)"),
-    ],
-)  # fmt: skip
-def test_an_opening_mark_stands_right_before_what_is_read(text: str, opening: str, written: str) -> None:
-    word = split(text).words[0].with_opening(opening)
-    assert word.text == written
-    assert word.core == split(text).words[0].core
-
-
-@pytest.mark.parametrize(
     ("text", "rest", "opening"),
     [("so", "so", ""), ("¿qué", "qué", "¿"), ('"¿Qué', '"Qué', "¿"), ('¿"¡qué', '"qué', "¿¡"), ("(so", "(so", "")],
 )
