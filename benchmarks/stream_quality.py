@@ -15,11 +15,11 @@ from t5punct.decoding.classify import Question, SlotClassifier
 from t5punct.errors import InputError
 from t5punct.evaluation.counts import Counts
 from t5punct.evaluation.references import Reference, read_references
-from t5punct.punctuator import Punctuator, WindowVotes
+from t5punct.punctuator import Punctuator
 from t5punct.streaming import StreamConfig, Streams, StreamState
 from t5punct.streaming.deciding import Classify
 from t5punct.text.words import Word
-from t5punct.windows.combine import written_label
+from t5punct.windows.combine import WindowVotes, written_label
 from t5punct.windows.plan import View, Window
 from t5punct.windows.votes import Distribution, Vote
 

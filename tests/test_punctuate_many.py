@@ -70,7 +70,7 @@ def test_a_batch_of_the_network_holds_windows_of_several_texts(
     lively_model: Model, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     batches: list[int] = []
-    generate = "t5punct.punctuator.generate_texts"
+    generate = "t5punct.decoding.generate.generate_texts"
 
     def written(model: Model, windows: Sequence[WindowInput], config: DecodingConfig) -> list[str]:
         batches.append(len(windows))

@@ -11,7 +11,7 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from t5punct import punctuator as module
+from t5punct import annotator as module
 from t5punct.decoding.inputs import DecodingConfig
 from t5punct.errors import ConfigError, InputError
 from t5punct.model import Model, save
@@ -132,7 +132,7 @@ def test_a_sober_style_writes_one_mark_a_slot_unless_more_are_asked_for(
     tiny_model: Model, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = tiny_model.with_task(style_max_marks={"talk": 1})
-    monkeypatch.setattr("t5punct.punctuator.generate_texts", lambda *_: ["Well... What?! Stop it..."])
+    monkeypatch.setattr("t5punct.decoding.generate.generate_texts", lambda *_: ["Well... What?! Stop it..."])
 
     def longest(decoder: str, style: str, max_marks: int | None = None) -> int:
         config = PunctuatorConfig(decoding=DecodingConfig(decoder, style=style, max_marks=max_marks))
@@ -166,6 +166,7 @@ def test_generate_reports_what_it_did_to_the_words(tiny_model: Model) -> None:
     punctuator = Punctuator(tiny_model, PunctuatorConfig(decoding=DecodingConfig("generate")))
     punctuator.punctuate("we know that right")
     alignment = punctuator.alignment
+    assert alignment is not None
     assert alignment.words == 4
     assert alignment.dropped + alignment.changed > 0, "a random model cannot copy"
 
@@ -240,9 +241,9 @@ def _told(words: str, cases: str, labels: dict[str, str], config: PunctuatorConf
         for word, case in zip(transcript, cases, strict=True)
     ]
     (view,) = iter_views(transcript, WindowConfig(window=len(transcript)))
-    known = tuple(punctuator.known(view, place, vote) for place, vote in enumerate(votes))
-    decided = punctuator.decided(transcript, [WindowVotes(view, known)], config.combine)
-    return " ".join(word.text for word in punctuator.written(transcript, decided))
+    known = tuple(punctuator.apply_known(view, place, vote) for place, vote in enumerate(votes))
+    decided = punctuator.decide_words(transcript, [WindowVotes(view, known)], config.combine)
+    return " ".join(word.text for word in punctuator.write_words(transcript, decided))
 
 
 @pytest.mark.parametrize(
@@ -279,10 +280,10 @@ def test_windows_that_disagree_about_a_sentence_end_leave_no_capital(tiny_model:
     plain = Vote(Distribution.certain(""), Distribution.certain("lower"))
     capital = Vote(plain.labels, Distribution.certain("capitalised"), inside=plain.cases)
     punctuator = Punctuator(tiny_model, PunctuatorConfig(plan))
-    decided = punctuator.decided(
+    decided = punctuator.decide_words(
         words, [WindowVotes(first, (plain, plain)), WindowVotes(other, (capital, plain))], CombineConfig()
     )
-    assert [word.text for word in punctuator.written(words, decided)] == ["What", "is", "how", "much"]
+    assert [word.text for word in punctuator.write_words(words, decided)] == ["What", "is", "how", "much"]
 
 
 def test_kept_marks_are_decoded_as_they_are_given(lively_model: Model) -> None:

@@ -7,32 +7,39 @@ With `DecodingConfig("tagger", precision="bf16")` that is a `TagDecoder`, of the
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Protocol
 
 from ..errors import ConfigError
 from ..model import Model, with_transformers
 from ..text.marks import DISFLUENT
 from ..text.render import KEEP
-from .inputs import DecodingConfig
+from ..windows.votes import Vote
+from .align import AlignConfig
+from .generate import GeneratingDecoder
+from .inputs import DecodingConfig, WindowInput
 from .precision import on_device, with_precision
 from .slots import SlotDecoder
 from .tagging import TagDecoder
 
 
-def make_decoder(model: Model, config: DecodingConfig) -> SlotDecoder | TagDecoder | None:
-    """Make the decoder of slots; None where text is generated and aligned.
+class Decoder(Protocol):
+    """What decides the slots of windows."""
+
+    def votes(self, windows: Sequence[WindowInput], n_slots: Sequence[int] | None = None) -> list[tuple[Vote, ...]]:
+        """Return votes for each window, in order, one a slot; with `n_slots`, at least for its first so many slots."""
+
+
+def make_decoder(model: Model, config: DecodingConfig, align_config: AlignConfig) -> Decoder:
+    """Make the decoder of slots that a config names; `align_config` says which generated windows are trusted.
 
     A tagger that has the whole say in a slot's only mark decides alone: case is its own then too (`pooling`).
     """
-    match config.decoder:
-        case "slots" if config.share(model) == 1.0 and config.alphabet(model.task).max_marks == 1:
-            return TagDecoder(model, config)
-        case "slots":
-            return SlotDecoder(model, config)
-        case "tagger":
-            return TagDecoder(model, config)
-        case _:
-            return None
+    if config.decoder == "generate":
+        return GeneratingDecoder(model, config, align_config)
+    decides_alone = config.share(model) == 1.0 and config.alphabet(model.task).max_marks == 1
+    return TagDecoder(model, config) if config.decoder == "tagger" or decides_alone else SlotDecoder(model, config)
 
 
 def prepare_model(model: Model, config: DecodingConfig) -> Model:

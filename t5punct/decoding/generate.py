@@ -1,6 +1,6 @@
 """Free generation, as in the papers: greedy or beam search; the model may write any text.
 
-In: windows of words.  Out: one generated text a window; the aligner projects it onto the words.
+In: windows of words.  Out: one generated text a window, and votes: `align` projects the text onto the words.
 
 `generate_texts(model, [WindowInput.of(["we", "know"])])` might give `["We know."]`.
 """
@@ -14,11 +14,30 @@ import torch
 
 from ..model import Model
 from ..t5.tokenization import Source
+from ..windows.votes import Vote
+from .align import AlignConfig, AlignmentCounts, align, votes
 from .batching import batch_by_length
 from .inputs import DecodingConfig, WindowInput, encoder_input, sources_of
 
 _ROOM = 1.5  # how much longer than its source a target may grow; marks and capitals cost tokens
 _ROOM_TOKENS = 16
+
+
+class GeneratingDecoder:
+    """Writes windows freely, and votes for the marks and the case of the words that it wrote."""
+
+    def __init__(self, model: Model, config: DecodingConfig, align_config: AlignConfig) -> None:
+        self._model, self._config, self._align_config = model, config, align_config
+        self._alphabet = config.alphabet(model.task)
+        self.alignment = AlignmentCounts()  # of everything written so far
+
+    def votes(self, windows: Sequence[WindowInput], n_slots: Sequence[int] | None = None) -> list[tuple[Vote, ...]]:
+        """Return votes on all slots of each window, in order; a text is written to its end whatever `n_slots` says."""
+        texts, alphabet = generate_texts(self._model, windows, self._config), self._model.task.alphabet
+        alignments = [align(window.words, text, alphabet) for window, text in zip(windows, texts, strict=True)]
+        counts = [AlignmentCounts.of(alignment, self._align_config) for alignment in alignments]
+        self.alignment = sum(counts, self.alignment)
+        return [votes(alignment, self._alphabet, self._align_config) for alignment in alignments]
 
 
 @torch.inference_mode()

@@ -64,9 +64,10 @@ def evaluate(
     before, documents, units, n_words = punctuator.alignment, list[Counts](), "text", 0
     for reference in references:
         decided = _watch(punctuator.decisions(reference.words), n_words, on_progress)
-        documents += reference.counts(punctuator.written(reference.words, decided))
+        documents += reference.counts(list(punctuator.write_words(reference.words, decided)))
         units, n_words = reference.units, n_words + len(reference.words)
     seconds = time.perf_counter() - started  # the rest is not timed
+    after = punctuator.alignment
     scores = scores_of(sum(documents, Counts()))
     return Report(
         data=data,
@@ -74,7 +75,7 @@ def evaluate(
         micro_interval=None if scores.micro.f1 is None else interval(documents),
         counts=tuple(documents),
         seconds=seconds,
-        generated=punctuator.alignment - before if punctuator.config.decoding.decoder == "generate" else None,
+        generated=None if after is None or before is None else after - before,
         signature=f"{signature(punctuator, units, max_words)}|{strategy_signature(strategy)}",
     )
 

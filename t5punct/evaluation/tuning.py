@@ -17,10 +17,10 @@ from itertools import product
 from pathlib import Path
 
 from ..errors import ConfigError
-from ..punctuator import Punctuator, WindowVotes
+from ..punctuator import Punctuator
 from ..text.render import Decision
 from ..text.words import Word
-from ..windows.combine import CombineConfig
+from ..windows.combine import CombineConfig, WindowVotes
 from ..windows.plan import WindowConfig, iter_views, plan_windows
 from ..windows.presets import Preset
 from ..windows.votes import Vote
@@ -114,7 +114,7 @@ class VoteCache:
             if self._on_progress is not None:
                 self._on_progress(len(window_votes.view.words))
         windows = (WindowVotes(view, self._votes[view.window.start, view.window.stop]) for view in views)
-        return list(self._punctuator.decided(self._words, windows, strategy.combine))
+        return list(self._punctuator.decide_words(self._words, windows, strategy.combine))
 
 
 class Trials:
@@ -158,7 +158,7 @@ class Trials:
     def trial(self, strategy: Preset) -> Trial:
         counts: list[Counts] = []
         for document, votes in self._documents:
-            counts += document.counts(self._punctuator.written(document.words, votes.decisions(strategy)))
+            counts += document.counts(list(self._punctuator.write_words(document.words, votes.decisions(strategy))))
             if self._on_progress is not None:
                 self._on_progress(len(document.words))
         return Trial(strategy, tuple(counts), self._documents[0][0].units)

@@ -14,8 +14,8 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from ..annotator import Annotator
 from ..errors import ConfigError, InputError
-from ..punctuator import Punctuator
 from ..text.io.live import TimedWord, whole_ms
 from ..text.render import AnnotatedWord, Decision
 from ..text.words import Word, checked_text, words_of
@@ -66,13 +66,13 @@ class Streams:
     """Any number of streams over one model.  Their states are values, kept by the caller."""
 
     def __init__(
-        self, punctuator: Punctuator, config: StreamConfig | None = None, decider: Decider | None = None
+        self, punctuator: Annotator, config: StreamConfig | None = None, decider: Decider | None = None
     ) -> None:
         """`decider` takes the place of the one that the config names.
 
         Raises ConfigError for a window that the model cannot read, and for a decoder that cannot do what is asked.
         """
-        self._punctuator, self.config = punctuator, config or StreamConfig()
+        self._annotator, self.config = punctuator, config or StreamConfig()
         self._check()
         self._policy, self._n_kept = make_policy(self.config), self.config.window
         self._columns: Columns | None = None
@@ -118,7 +118,7 @@ class Streams:
         return [tuple(committed.annotated for committed in step.committed) for step in steps]
 
     def _check(self) -> None:
-        decoder = self._punctuator.config.decoding.decoder
+        decoder = self._annotator.config.decoding.decoder
         if self.config.policy == "delay":
             if decoder == "generate":
                 raise ConfigError("policy delay with the decoder generate", expected="tagger", fix="drop --decoder")
@@ -131,7 +131,7 @@ class Streams:
                 expected="the decoder slots, which knows how sure it is and answers questions",
                 fix="drop --decoder",
             )
-        self._punctuator.window_input([Word("a")] * self.config.window)  # raises ConfigError if it is too long
+        self._annotator.window_input([Word("a")] * self.config.window)  # raises ConfigError if it is too long
 
     def _pieces(self, words: Words) -> Iterator[TimedWord]:
         """One item for each word, or mark that stands alone, whatever chunk it comes in."""
@@ -145,7 +145,7 @@ class Streams:
 
     def _hear(self, state: StreamState, queue: deque[TimedWord]) -> _Heard:
         """Take words until a window must be decoded, or none are left."""
-        task = self._punctuator.model.task
+        task = self._annotator.model.task
         while queue:
             silence_ms = queue[0].silence_ms(state.end_ms)
             if state.words:
@@ -172,10 +172,10 @@ class Streams:
         if not state.words:
             return None
         last = state.words[-1]
-        reread = [*words_of(f"{last.raw} {piece}", self._punctuator.model.task.alphabet, opens_line=False)]
+        reread = [*words_of(f"{last.raw} {piece}", self._annotator.model.task.alphabet, opens_line=False)]
         if len(reread) > 1:
             return None
-        if not self._punctuator.config.render.keep_marks:
+        if not self._annotator.config.render.keep_marks:
             return state
         if not state.n_waiting or len(reread[0].label) == len(last.label):
             return None
@@ -206,15 +206,15 @@ class Streams:
 
     def _commit(self, state: StreamState, votes: Sequence[Vote]) -> tuple[StreamState, tuple[Committed, ...]]:
         """The first waiting words, as these votes decide them, and the state once they are committed."""
-        begins = state.begins_sentence if state.n_committed else self._punctuator.begins_text
+        begins = state.begins_sentence if state.n_committed else self._annotator.begins_text
         decisions, sentence_start = list[Decision](), state.sentence_start
         words = state.words[state.n_committed - state.start :][: len(votes)]
         for place, (word, vote) in enumerate(zip(words, votes, strict=True), start=state.n_committed + 1):
-            decision, begins = self._punctuator.decision(word, [vote], begins)
+            decision, begins = self._annotator.decide_word(word, [vote], begins)
             decisions.append(decision)
             sentence_start = place if begins else sentence_start
         # what is out stays: the marks of a removed word can only go to a word that is committed together with it
-        written = self._punctuator.written(words, self._punctuator.settled(decisions))
+        written = self._annotator.write_words(words, decisions)
         times = [state.times_of(place) for place in range(state.n_committed, state.n_committed + len(words))]
         committed = tuple(
             Committed(word, state.n_waiting - place, spoken.start_ms, spoken.end_ms)
@@ -229,7 +229,7 @@ class StreamingPunctuator:
     """One stream, which remembers where it is; `state` can be saved, and given to another one that resumes it."""
 
     def __init__(
-        self, punctuator: Punctuator, config: StreamConfig | None = None, state: StreamState | None = None
+        self, punctuator: Annotator, config: StreamConfig | None = None, state: StreamState | None = None
     ) -> None:
         self._streams, self.state = Streams(punctuator, config), state or StreamState()
 

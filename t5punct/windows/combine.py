@@ -11,12 +11,15 @@ In: the votes of a slot.  Out: a `Decision`.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from ..errors import ConfigError
 from ..text.marks import NO_LABEL, Case
 from ..text.render import Alternative, Decision
+from ..text.words import Word
+from .plan import View
 from .votes import Distribution, Vote
 
 METHODS = ("mean", "entropy", "hamming", "vote")
@@ -108,22 +111,23 @@ def written_label(labels: Distribution) -> str:
     return _sole_label(labels)[0]
 
 
-class VoteAccumulator:
-    """The slots of a document that still collect votes; memory is bounded by the windows' overlap."""
+@dataclass(frozen=True, slots=True)
+class WindowVotes:
+    """A window and its votes, one a word; at least up to the last slot that the window may decide."""
 
-    def __init__(self) -> None:
-        self._open: dict[int, list[Vote]] = {}
-        self._next = 0
+    view: View[Word]
+    votes: tuple[Vote, ...]
 
-    def add(self, slot: int, vote: Vote) -> None:
-        """Add one vote for a slot; slots are numbered from the document's start."""
-        self._open.setdefault(slot, []).append(vote)
 
-    def pop_settled(self, before: int) -> Iterator[list[Vote]]:
-        """Yield the votes of each slot below `before`, in order; no more may come for them."""
-        while self._next < before:
-            yield self._open.pop(self._next)
-            self._next += 1
+def votes_by_slot(windows: Iterable[WindowVotes]) -> Iterator[list[Vote]]:
+    """Yield the windows' votes on each slot, of those that may decide it; memory is bounded by the windows' overlap."""
+    votes_of, n_settled = defaultdict[int, list[Vote]](list), 0
+    for window_votes in windows:
+        window = window_votes.view.window
+        for slot in range(window.keep_start, window.keep_stop):
+            votes_of[slot].append(window_votes.votes[slot - window.start])
+        yield from map(votes_of.pop, range(n_settled, window_votes.view.n_settled))
+        n_settled = window_votes.view.n_settled
 
 
 def _weights(votes: Sequence[Vote], config: CombineConfig) -> list[float]:

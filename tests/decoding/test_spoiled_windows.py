@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from t5punct import punctuator as module
+from t5punct.decoding import generate as module
 from t5punct.decoding.align import AlignConfig, align
 from t5punct.decoding.generate import generate_texts
 from t5punct.decoding.inputs import DecodingConfig, WindowInput
@@ -126,6 +126,7 @@ def test_windows_that_aligned_badly_are_counted_and_lose_their_vote(tiny_model: 
         patch.setattr(module, "generate_texts", lambda model, windows, config: ["rubbish"] * len(windows))
         punctuator = Punctuator(tiny_model, config)
         punctuator.punctuate("we know that right and you")
+    assert punctuator.alignment is not None
     assert (punctuator.alignment.windows, punctuator.alignment.distrusted) == (2, 2)
     with pytest.raises(Exception, match=r"min_quality 2.*0 to 1.*--min-alignment"):
         AlignConfig(2)

@@ -49,8 +49,8 @@ class Scripted(Punctuator):
 class Careless(Punctuator):
     """Says something else, as a free generator might."""
 
-    def written_word(self, word: Word, decision: Decision) -> AnnotatedWord:
-        written = super().written_word(word, decision)
+    def write_word(self, word: Word, decision: Decision) -> AnnotatedWord:
+        written = super().write_word(word, decision)
         return replace(written, text=written.text.lower().replace("know", "now").replace("three", "three four"))
 
 

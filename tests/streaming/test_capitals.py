@@ -47,7 +47,7 @@ class Silent:
     """Says nothing but what is known without a model."""
 
     def __init__(self, punctuator: Punctuator) -> None:
-        self._known = punctuator.known
+        self._known = punctuator.apply_known
 
     def votes(self, looks: Sequence[Look]) -> list[tuple[Vote, ...]]:
         nothing = Vote(Distribution.certain(""), Distribution.certain("lower"))

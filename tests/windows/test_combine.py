@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import given, settings
@@ -14,7 +15,17 @@ from t5punct.decoding.draft import ChoiceAccumulator
 from t5punct.errors import ConfigError
 from t5punct.model import Model
 from t5punct.text.marks import Case
-from t5punct.windows.combine import METHODS, CombineConfig, VoteAccumulator, decide, rank_runners_up, written_label
+from t5punct.text.words import Word
+from t5punct.windows.combine import (
+    METHODS,
+    CombineConfig,
+    WindowVotes,
+    decide,
+    rank_runners_up,
+    votes_by_slot,
+    written_label,
+)
+from t5punct.windows.plan import WindowConfig, iter_views
 from t5punct.windows.votes import Distribution, Vote
 
 quick = settings(max_examples=150, deadline=None)
@@ -174,18 +185,25 @@ def test_a_decision_is_a_label_and_a_case_that_some_window_gave(slot: list[Vote]
 
 
 @quick
-@given(st.lists(slots, max_size=8), st.sampled_from(METHODS), st.data())
-def test_a_ballot_closed_bit_by_bit_equals_deciding_everything_at_once(
-    document: list[list[Vote]], method: str, data: st.DataObject
+@given(st.integers(1, 40), st.integers(2, 12), st.data())
+def test_each_slot_has_the_votes_of_all_windows_that_may_decide_it_as_soon_as_they_are_there(
+    n_words: int, n_window: int, data: st.DataObject
 ) -> None:
-    config = CombineConfig(method)
-    accumulator, collected = VoteAccumulator(), []
-    for place, slot in enumerate(document):
-        for vote in slot:
-            accumulator.add(place, vote)
-        collected += accumulator.pop_settled(data.draw(st.integers(0, place + 1)))
-    collected += accumulator.pop_settled(len(document))
-    assert [decide(votes, config) for votes in collected] == [decide(slot, config) for slot in document]
+    left, right = data.draw(st.integers(0, n_window // 2)), data.draw(st.integers(0, (n_window - 1) // 2))
+    config = WindowConfig(n_window, data.draw(st.integers(1, n_window - left - right)), left, right)
+    read = list[WindowVotes]()
+
+    def windows() -> Iterator[WindowVotes]:
+        for number, view in enumerate(iter_views([Word("a")] * n_words, config)):
+            read.append(WindowVotes(view, tuple(certain(",", number, place) for place, _ in enumerate(view.words))))
+            yield read[-1]
+
+    for slot, votes in enumerate(votes_by_slot(windows())):
+        assert read[-1].view.n_settled > slot, "no later window decides it"
+        assert len(read) == 1 or read[-2].view.n_settled <= slot, "it does not wait for another window"
+        deciding = [part for part in read if part.view.window.keep_start <= slot < part.view.window.keep_stop]
+        assert votes == [part.votes[slot - part.view.window.start] for part in deciding]
+    assert slot == n_words - 1
 
 
 def test_a_window_without_trust_has_no_say_unless_all_lack_it() -> None:
