@@ -275,7 +275,7 @@ def test_memory_grows_with_the_largest_file_and_not_with_their_number(
     certain = Decision("", Case.LOWER, 1.0, 1.0)
 
     def annotated(self: Punctuator, texts: Iterable[Iterable[Word]]) -> Iterator[AnnotatedWord]:
-        return (self.written_word(word, certain) for text in texts for word in text)
+        return (self.write_word(word, certain) for text in texts for word in text)
 
     monkeypatch.setattr(Punctuator, "annotate_texts", annotated)
     monkeypatch.setattr(work, "_GROUP_WORDS", 1_000)
