@@ -16,7 +16,7 @@ from ..annotator import Annotator
 from ..decoding.tagging import TagDecoder
 from ..windows.votes import Vote
 from .deciding import Look
-from .kv_cache import ColumnEncoder, Memory, Tokens
+from .kv_cache import Memory, StreamEncoder, Tokens
 from .state import StreamState
 
 
@@ -28,7 +28,7 @@ class _Unread:
     words: list[tuple[int, ...]]
 
 
-class Columns:
+class DelayDecider:
     """A model that reads streams word by word, and its tagger."""
 
     def __init__(self, annotator: Annotator, lookahead: int) -> None:
@@ -36,7 +36,7 @@ class Columns:
         model, decoding = annotator.model, replace(annotator.decoding, decoder="tagger", delay_words=lookahead)
         self._annotator, self._tagger = annotator, TagDecoder(model, decoding)
         assert self._tagger.delay is not None  # noqa: S101  (the config has one)
-        self._encoder = ColumnEncoder(model, self._tagger.delay, decoding.style)
+        self._encoder = StreamEncoder(model, self._tagger.delay, decoding.style)
 
     @property
     def n_remembered_words(self) -> int:

@@ -135,13 +135,8 @@ class Memory:
     final: Tokens
     owner: tuple[object, ...]
 
-    @property
-    def n_cached(self) -> int:
-        """How many keys and waiting inputs are held, all layers together."""
-        return sum(len(layer.keys) + len(layer.waiting) for layer in self.layers)
 
-
-class ColumnEncoder:
+class StreamEncoder:
     """A model's encoder with a delay, ready to read streams."""
 
     def __init__(self, model: Model, delay: Delay, style: str | None = None) -> None:

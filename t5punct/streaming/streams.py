@@ -23,7 +23,7 @@ from ..transcripts.items import pause_of
 from ..windows.plan import View, Window
 from ..windows.votes import Vote
 from .deciding import Decider, Look, make_decider
-from .delayed import Columns
+from .delayed import DelayDecider
 from .policies import StreamConfig, make_policy
 from .state import StreamState, Times
 
@@ -75,10 +75,10 @@ class Streams:
         self._annotator, self.config = punctuator, config or StreamConfig()
         self._check()
         self._policy, self._n_kept = make_policy(self.config), self.config.window
-        self._columns: Columns | None = None
+        self._delay_decider: DelayDecider | None = None
         if self.config.policy == "delay" and decider is None:
-            self._columns = decider = Columns(punctuator, self.config.lookahead)
-            self._n_kept = self._columns.n_remembered_words
+            self._delay_decider = decider = DelayDecider(punctuator, self.config.lookahead)
+            self._n_kept = self._delay_decider.n_remembered_words
         self._decider = decider or make_decider(self.config.decide, punctuator)
 
     def push(self, states: Sequence[StreamState], words: Sequence[Words]) -> list[Step]:
@@ -188,7 +188,7 @@ class Streams:
         Where everything is final, a silence or the end of the stream follows; with `ends` the sentence ends there.
         """
         states = [steps[index].state for index in looks]
-        states = states if self._columns is None else self._columns.read(states)
+        states = states if self._delay_decider is None else self._delay_decider.read(states)
         wanted = [
             self._choose_look(state, everything, ends) for state, everything in zip(states, looks.values(), strict=True)
         ]

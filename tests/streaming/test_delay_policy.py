@@ -22,8 +22,8 @@ from t5punct.errors import ConfigError, InputError
 from t5punct.model import Model
 from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.streaming import Committed, StreamConfig, StreamingPunctuator, Streams, StreamState, TimedWord
-from t5punct.streaming import kv_cache as column_module
-from t5punct.streaming.kv_cache import ColumnEncoder, Keys, Memory, Tokens, _Room, keys_in_sight
+from t5punct.streaming import kv_cache as kv_cache_module
+from t5punct.streaming.kv_cache import Keys, Memory, StreamEncoder, Tokens, _Room, keys_in_sight
 from t5punct.t5.delay import Delay, delayed_states, token_words
 from t5punct.t5.layers import blocks_of
 from t5punct.t5.tagger import Tagger
@@ -119,7 +119,7 @@ def test_columns_give_the_states_of_the_whole_text(
     model: Model, words: list[str], lookahead: int, layers: tuple[int, ...], rng: random.Random
 ) -> None:
     delay, lower = Delay(lookahead, 3, layers), [word.lower() for word in words]
-    encoder, wanted = ColumnEncoder(model, delay), _states(model, [word.lower() for word in words], delay)
+    encoder, wanted = StreamEncoder(model, delay), _states(model, [word.lower() for word in words], delay)
     memory, rows = encoder.begin(), dict[int, torch.Tensor]()
     for chunk in chunked(lower, rng):
         (memory,) = encoder.read([memory], [[model.tokenizer.word_ids(word) for word in chunk]])
@@ -139,7 +139,7 @@ def test_a_leaky_column_is_found(punctuator: Punctuator, monkeypatch: pytest.Mon
     def leaky(key_words: Sequence[int], word: int, look_ahead: int, left_words: int) -> slice:
         return keys_in_sight(key_words, word, look_ahead + 1, left_words)
 
-    monkeypatch.setattr(column_module, "keys_in_sight", leaky)
+    monkeypatch.setattr(kv_cache_module, "keys_in_sight", leaky)
     assert _written(_stream(punctuator, 2, [words])) != batch
 
 
@@ -158,7 +158,7 @@ def test_what_is_remembered_does_not_grow(punctuator: Punctuator) -> None:
     for _ in range(150):
         stream.push(rng.choices(["we", "know", "that", "no"], k=2))
         if stream.state.memory is not None:
-            sizes.append(stream.state.memory.n_cached)
+            sizes.append(sum(len(layer.keys) + len(layer.waiting) for layer in stream.state.memory.layers))
         lengths.append(len(stream.state.words))
     n_per_word = max(len(punctuator.model.tokenizer.word_ids(word)) for word in ("we", "know", "that", "no"))
     n_layers, left = 3, 3
@@ -350,7 +350,7 @@ def test_a_model_that_was_not_trained_with_a_delay_gives_a_warning(
 
 def test_what_is_remembered_is_a_value(model: Model) -> None:
     """Two continuations of one memory do not disturb each other."""
-    encoder, ids = ColumnEncoder(model, Delay(1, 3)), [model.tokenizer.word_ids(word) for word in ("we", "know", "no")]
+    encoder, ids = StreamEncoder(model, Delay(1, 3)), [model.tokenizer.word_ids(word) for word in ("we", "know", "no")]
     (memory,) = encoder.read([encoder.begin()], [ids])
 
     def read_on(start: Memory) -> torch.Tensor:
@@ -386,7 +386,7 @@ def test_keys_that_grow_share_room_and_stay_as_they_are(growths: list[tuple[int,
 
 
 def test_a_stream_does_not_copy_its_keys_for_each_word(model: Model) -> None:
-    encoder, ids = ColumnEncoder(model, Delay(1, 3)), model.tokenizer.word_ids("no")
+    encoder, ids = StreamEncoder(model, Delay(1, 3)), model.tokenizer.word_ids("no")
     (memory,) = encoder.read([encoder.begin()], [[ids] * 4])
     (after,) = encoder.read([memory], [[ids]])
     assert after.layers[0].keys.room is memory.layers[0].keys.room
