@@ -18,6 +18,7 @@ from studies import run
 
 from t5punct import __version__
 from t5punct.decoding.inputs import DecodingConfig
+from t5punct.evaluation.evaluate import references_for
 from t5punct.evaluation.plots import check_plot, save
 from t5punct.evaluation.significance import paired_test
 from t5punct.evaluation.tuning import Trial, Trials
@@ -61,11 +62,11 @@ class Row:
     @property
     def cells(self) -> str:
         """Score, interval, gain and p-value, in Markdown."""
-        spread, test = self.trial.spread(), paired_test(self.trial.counts, self.baseline.counts)
+        spread, gain = self.trial.spread(), self.trial.micro_f1 - self.baseline.micro_f1
         score = f"{self.trial.micro_f1:.1f}" + (f" ({spread.low:.1f} to {spread.high:.1f})" if spread else "")
         if self.trial is self.baseline:
             return f"{score} |"
-        return f"{score} | {test.gain:+.1f}, p {test.p_value:.3f}"
+        return f"{score} | {gain:+.1f}, p {paired_test(self.trial.counts, self.baseline.counts):.3f}"
 
 
 def study(settings: StudyConfig) -> None:
@@ -85,7 +86,7 @@ def study(settings: StudyConfig) -> None:
 
 
 def _rows(settings: StudyConfig, punctuator: Punctuator, decoder: str, name: str, path: Path) -> list[Row]:
-    trials = Trials.on_file(path, punctuator, settings.max_words)
+    trials = Trials(punctuator, references_for(punctuator, path, settings.max_words))
     baseline = trials.trial(Preset(WindowConfig(settings.window)))
     rows = []
     for section, strategies in _sections(settings).items():

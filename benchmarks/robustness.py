@@ -139,7 +139,7 @@ def page(rows: Sequence[Row], model: str, file: str, max_words: int | None) -> s
     first = rows[0]
     for row in rows:
         loss = (first.scores.micro.f1 or 0.0) - (row.scores.micro.f1 or 0.0)
-        p = paired_test(first.counts, row.counts).p_value
+        p = paired_test(first.counts, row.counts)
         classes = " | ".join(f"{values.f1 or 0.0:.1f}" for values in row.scores.per_class.values())
         lost = f"{loss:.1f} ({p_text(p)})" if row is not first else ""
         lines.append(f"| {row.name} | {row.scores.micro.f1:.1f} | {lost} | {classes} |")

@@ -25,7 +25,7 @@ from t5punct.decoding.inputs import DecodingConfig
 from t5punct.evaluation.counts import CLASS_MARKS, Counts
 from t5punct.evaluation.plots import check_plot, save
 from t5punct.evaluation.scores import Scores, scores_of
-from t5punct.evaluation.significance import interval, paired_test
+from t5punct.evaluation.significance import interval, micro_f1, paired_test
 from t5punct.model import BUNDLED
 from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.streaming import StreamConfig
@@ -170,8 +170,9 @@ def _lookahead(settings: StudyConfig, rows: Sequence[Row]) -> list[str]:
     for row in rows:
         scores, spread = _scores(row), interval(row.listened.counts)
         full = _find(rows, row.file, "full")
-        test = paired_test(row.listened.counts, full.listened.counts)
-        against = "" if row is full else f"{test.gain:+.1f}, p {test.p_value:.3f}"
+        gain = micro_f1(sum(row.listened.counts, Counts())) - micro_f1(sum(full.listened.counts, Counts()))
+        p_value = paired_test(row.listened.counts, full.listened.counts)
+        against = "" if row is full else f"{gain:+.1f}, p {p_value:.3f}"
         micro = f"**{_percent(scores.micro.f1)}**" + (f" ({spread.low:.1f} to {spread.high:.1f})" if spread else "")
         cells = [row.file, row.config.decide, row.name, *_classes(scores), micro, _percent(scores.macro_f1), against]
         lines.append(f"| {' | '.join(cells)} |")

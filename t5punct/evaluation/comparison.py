@@ -8,19 +8,17 @@ interval is 0.4 to 2.1 and whose p is 0.004 is one that other documents of this 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..punctuator import Punctuator
-from ..text.marks import Alphabet
-from .counts import CLASS_MARKS
-from .evaluate import OnProgress, Report, alphabet_of, evaluate
-from .references import Reference, read_references
+from .evaluate import OnProgress, Report, alphabet_of, evaluate, ignore
+from .references import read_references
 from .scores import Scores, scores_of
 from .significance import Interval, Statistic, gain_interval, paired_test
 
-MICRO, BOUNDARY, CAPITALS = "micro", "boundary", "capitals"
+CAPITALS = "capitals"
 
 
 @dataclass(frozen=True)
@@ -32,6 +30,11 @@ class Difference:
     second: float | None
     gain: Interval | None  # None for a single document, or where one has no score
     p_value: float | None
+
+    @property
+    def points(self) -> float | None:
+        """The gain in points of percent; None where one has no score."""
+        return None if self.first is None or self.second is None else self.second - self.first
 
 
 @dataclass(frozen=True)
@@ -53,7 +56,7 @@ def compare_file(
     second: Punctuator,
     *,
     max_words: int | None = None,
-    on_progress: OnProgress | None = None,
+    on_progress: OnProgress = ignore,
 ) -> Comparison:
     """Score two systems on one file, a pipe, or `-` for standard input.
 
@@ -63,17 +66,12 @@ def compare_file(
     case = all(system.config.render.case for system in (first, second))
     documents = list(read_references(path, alphabet, case=case, max_words=max_words))
     n_words = sum(len(document.words) for document in documents)
-    reports = [
-        _report(
-            documents,
-            system,
-            str(path),
-            alphabet,
-            max_words,
-            on_progress and _shift_progress(on_progress, number * n_words),
-        )
-        for number, system in enumerate((first, second))
-    ]
+    reports = []
+    for system, tell in ((first, on_progress), (second, lambda n_decided: on_progress(n_words + n_decided))):
+        report = evaluate(documents, system, str(path), max_words=max_words, on_progress=tell)
+        if alphabet != system.model.task.alphabet:  # the signature says so
+            report = replace(report, signature=f"{report.signature}|reference-marks:{alphabet.marks}")
+        reports.append(report)
     return compare_reports(*reports)
 
 
@@ -89,38 +87,15 @@ def f1_of(name: str) -> Statistic:
 
 def score_of(scores: Scores, name: str) -> float | None:
     """Return a score in percent: the F1 of a class, all marks or sentence ends, or the share of right capitals."""
-    if name == CAPITALS:
-        return scores.cased_accuracy
-    classes = {MICRO: scores.micro, BOUNDARY: scores.boundary, **scores.per_class}
-    return classes[name].f1
+    return scores.cased_accuracy if name == CAPITALS else scores.by_name[name].f1
 
 
 def _iter_differences(first: Report, second: Report) -> Iterator[Difference]:
-    for name in (*CLASS_MARKS, MICRO, BOUNDARY, CAPITALS):
+    for name in (*first.scores.by_name, CAPITALS):
         first_score, second_score = score_of(first.scores, name), score_of(second.scores, name)
         if first_score is None or second_score is None or len(first.counts) == 1:
             yield Difference(name, first_score, second_score, None, None)
             continue
         pair, statistic = (second.counts, first.counts), f1_of(name)
-        tested = paired_test(*pair, statistic)
-        yield Difference(name, first_score, second_score, gain_interval(*pair, statistic), tested.p_value)
-
-
-def _report(
-    documents: Sequence[Reference],
-    system: Punctuator,
-    data: str,
-    alphabet: Alphabet,
-    max_words: int | None,
-    on_progress: OnProgress | None,
-) -> Report:
-    """A report whose signature says against which marks, where they are not the system's own."""
-    report = evaluate(documents, system, data, max_words=max_words, on_progress=on_progress)
-    if alphabet == system.model.task.alphabet:
-        return report
-    return replace(report, signature=f"{report.signature}|reference-marks:{alphabet.marks}")
-
-
-def _shift_progress(on_progress: OnProgress, before: int) -> OnProgress:
-    """The same, for words that come after others."""
-    return lambda n_words: on_progress(before + n_words)
+        gain, p_value = gain_interval(*pair, statistic), paired_test(*pair, statistic)
+        yield Difference(name, first_score, second_score, gain, p_value)

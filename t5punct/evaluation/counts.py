@@ -60,14 +60,15 @@ class ClassCounts:
     predicted: int = 0
     reference: int = 0
 
+    @classmethod
+    def of_slot(cls, wanted: bool, predicted: bool) -> ClassCounts:
+        """Return the counts of one slot that is of the class in the reference, in the output, in both or neither."""
+        return cls(int(wanted and predicted), int(predicted), int(wanted))
+
     def __add__(self, more: ClassCounts) -> ClassCounts:
         return ClassCounts(
             self.correct + more.correct, self.predicted + more.predicted, self.reference + more.reference
         )
-
-
-def _no_classes() -> dict[str, ClassCounts]:
-    return {name: ClassCounts() for name in CLASS_MARKS}
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ class Counts:
     """Sums over slots; every field adds up over documents."""
 
     slots: int = 0
-    classes: Mapping[str, ClassCounts] = field(default_factory=_no_classes)
+    classes: Mapping[str, ClassCounts] = field(default_factory=lambda: dict.fromkeys(CLASS_MARKS, ClassCounts()))
     substitutions: int = 0  # slots with one class in the reference and another in the output
     insertions: int = 0
     deletions: int = 0
@@ -147,12 +148,9 @@ def _kind(wanted: Slot, output: Slot) -> tuple[Slot, Slot]:
 
 
 def _count_slot(wanted: Slot, output: Slot) -> Counts:
-    wanted_class, found_class = class_of(wanted.label), class_of(output.label)
-    classes = {
-        name: ClassCounts(int(wanted_class == found_class == name), int(found_class == name), int(wanted_class == name))
-        for name in CLASS_MARKS
-    }
-    ends = ends_sentence(wanted.label), ends_sentence(output.label)
+    wanted_class, output_class = class_of(wanted.label), class_of(output.label)
+    classes = {name: ClassCounts.of_slot(wanted_class == name, output_class == name) for name in CLASS_MARKS}
+    openings = ClassCounts.of_slot(bool(wanted.opening), bool(output.opening))
     multiple = len(wanted.label) > 1
     cased = wanted.word is not None and output.word is not None
     not_lower = cased and wanted.word != str(wanted.word).lower()
@@ -160,18 +158,14 @@ def _count_slot(wanted: Slot, output: Slot) -> Counts:
     return Counts(
         slots=1,
         classes=classes,
-        substitutions=int(None not in (wanted_class, found_class) and wanted_class != found_class),
-        insertions=int(wanted_class is None and found_class is not None),
-        deletions=int(wanted_class is not None and found_class is None),
+        substitutions=int(None not in (wanted_class, output_class) and wanted_class != output_class),
+        insertions=int(wanted_class is None and output_class is not None),
+        deletions=int(wanted_class is not None and output_class is None),
         multiple=int(multiple),
         multiple_exact=int(multiple and wanted.label == output.label),
-        boundaries=ClassCounts(int(all(ends)), int(ends[1]), int(ends[0])),
-        disfluent=ClassCounts(int(wanted.disfluent and output.disfluent), int(output.disfluent), int(wanted.disfluent)),
-        openings=ClassCounts(
-            int(wanted.opening == output.opening != NO_LABEL),
-            int(output.opening != NO_LABEL),
-            int(wanted.opening != NO_LABEL),
-        ),
+        boundaries=ClassCounts.of_slot(ends_sentence(wanted.label), ends_sentence(output.label)),
+        disfluent=ClassCounts.of_slot(wanted.disfluent, output.disfluent),
+        openings=openings if wanted.opening == output.opening else replace(openings, correct=0),
         cased_words=int(not_lower),
         cased_correct=int(not_lower and same),
         case_words=int(cased),

@@ -28,6 +28,10 @@ OnProgress = Callable[[int], None]  # called from time to time with how many wor
 _PROGRESS_WORDS = 64
 
 
+def ignore(n_words: int) -> None:
+    """Tell nobody how many words are decided."""
+
+
 @dataclass(frozen=True)
 class Report:
     """Scores of one file, with the settings that gave them."""
@@ -42,12 +46,16 @@ class Report:
 
 
 def evaluate_file(
-    path: str | Path, punctuator: Punctuator, *, max_words: int | None = None, on_progress: OnProgress | None = None
+    path: str | Path, punctuator: Punctuator, *, max_words: int | None = None, on_progress: OnProgress = ignore
 ) -> Report:
     """Punctuate a file's words again and score the result; `path` may be a pipe, or `-` for standard input."""
-    alphabet, case = alphabet_of(punctuator), punctuator.config.render.case
-    documents = read_references(path, alphabet, case=case, max_words=max_words)
+    documents = references_for(punctuator, path, max_words)
     return evaluate(documents, punctuator, str(path), max_words=max_words, on_progress=on_progress)
+
+
+def references_for(punctuator: Punctuator, path: str | Path, max_words: int | None) -> Iterator[Reference]:
+    """Return the references of a file for what a punctuator writes: with the sign of disfluent words, without case."""
+    return read_references(path, alphabet_of(punctuator), case=punctuator.config.render.case, max_words=max_words)
 
 
 def evaluate(
@@ -56,7 +64,7 @@ def evaluate(
     data: str,
     *,
     max_words: int | None = None,
-    on_progress: OnProgress | None = None,
+    on_progress: OnProgress = ignore,
 ) -> Report:
     """Score references, one by one; `data` and `max_words` say where they are from."""
     started = time.perf_counter()
@@ -80,11 +88,11 @@ def evaluate(
     )
 
 
-def _watch(decided: Iterable[Decision], before: int, on_progress: OnProgress | None) -> Iterator[Decision]:
+def _watch(decided: Iterable[Decision], before: int, on_progress: OnProgress) -> Iterator[Decision]:
     """Yield the decisions, and report how many there are; `before` of them were made earlier."""
     for number, decision in enumerate(decided, start=before + 1):
         yield decision
-        if on_progress is not None and not number % _PROGRESS_WORDS:
+        if not number % _PROGRESS_WORDS:
             on_progress(number)
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Protocol
+from typing import ClassVar
 
 from ..errors import InputError
 from ..text.io.files import source_lines
@@ -37,31 +37,17 @@ _SCORED_FORMATS = ("text", "tsv")
 _STRETCH_WORDS = 500  # an IWSLT file does not say where talks end; intervals are drawn over stretches of this length
 
 
-class Reference(Protocol):
-    """A document, or a file of IWSLT rows."""
-
-    @property
-    def units(self) -> str:
-        """What is scored: `text` or `iwslt-rows`; for signatures."""
-
-    @property
-    def words(self) -> Sequence[Word]:
-        """What a system is given: no marks, no capitals."""
-
-    def counts(self, annotated: Sequence[AnnotatedWord]) -> list[Counts]:
-        """Count the words as a system writes them."""
-
-
 @dataclass(frozen=True)
 class RowsReference:
     """IWSLT rows; the file's own words are scored, and a slot inside a joined word counts as O."""
 
     rows: tuple[Row, ...]
     alphabet: Alphabet
-    units: str = "iwslt-rows"
+    units: ClassVar[str] = "iwslt-rows"  # what is scored; for signatures
 
     @cached_property
     def words(self) -> Sequence[Word]:
+        """What a system is given: no marks, no capitals."""
         return [Word(word) for word in self._joined.words]
 
     @cached_property
@@ -97,19 +83,21 @@ class TextReference:
     reference: tuple[Word, ...]
     alphabet: Alphabet
     case: bool  # whether capitals are scored
-    units: str = "text"
+    units: ClassVar[str] = "text"
 
     @cached_property
     def words(self) -> Sequence[Word]:
-        return split(" ".join(map(_unmarked, self.reference)), self.alphabet).words
+        """What a system is given: no marks, no capitals."""
+        bare = (word.with_opening(NO_LABEL).text.lower() for word in self.reference)
+        return split(" ".join(bare), self.alphabet).words
 
     def counts(self, annotated: Sequence[AnnotatedWord]) -> list[Counts]:
+        """Count the words as a system writes them."""
         output = split(" ".join(word.text for word in annotated), self.alphabet).words
         return [compare_words(self.reference, output, case=self.case)]
 
 
-def _unmarked(word: Word) -> str:
-    return word.with_opening(NO_LABEL).text.lower()
+Reference = RowsReference | TextReference
 
 
 def read_references(
@@ -122,11 +110,9 @@ def read_references(
             expected="punctuated text, a document a line, or IWSLT rows",
             fix=f"make text of the .{name} first: t5punct punctuate --keep-marks --keep-case --to text",
         )
-    lines = source_lines(path)
-    first = _first(lines)
-    lines = itertools.chain((first,), lines)  # a pipe is read once
+    has_rows, lines = _open(path)
     documents: Iterator[Reference]
-    if is_named_iwslt(path) or is_row(first):
+    if has_rows:
         rows = parse_rows(lines, str(path))[:max_words]
         documents = iter([RowsReference(rows, alphabet)] if rows else [])
     else:
@@ -141,16 +127,16 @@ def count_words(path: str | Path, max_words: int | None = None) -> int | None:
     """Return about how many words `read_references` has of a file; None for a pipe, which is read only once."""
     if not Path(path).is_file():
         return None
-    lines = source_lines(path)
-    first = _first(lines)
-    is_rows = is_named_iwslt(path) or is_row(first)
-    total = sum(1 if is_rows else len(line.split()) for line in itertools.chain((first,), lines))
+    has_rows, lines = _open(path)
+    total = sum(1 if has_rows else len(line.split()) for line in lines)
     return total if max_words is None else min(total, max_words)
 
 
-def _first(lines: Iterator[str]) -> str:
-    """The first line that is not empty."""
-    return next((line for line in lines if line.strip()), "")
+def _open(path: str | Path) -> tuple[bool, Iterator[str]]:
+    """Whether a file holds IWSLT rows, and its lines from the first that is not empty: a pipe is read only once."""
+    lines = source_lines(path)
+    first = next((line for line in lines if line.strip()), "")
+    return is_named_iwslt(path) or is_row(first), itertools.chain((first,), lines)
 
 
 def _texts(lines: Iterable[str], alphabet: Alphabet, case: bool, max_words: int | None) -> Iterator[TextReference]:

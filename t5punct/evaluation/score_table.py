@@ -7,12 +7,12 @@ In: a `Report` or a `Comparison`.  Out: a rich table; json under the published k
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from .comparison import Comparison, Difference
 from .evaluate import Report
-from .scores import ClassScores
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -29,16 +29,16 @@ def as_json(report: Report) -> dict[str, Any]:
         "micro_recall": scores.micro.recall,
         "micro_f1_interval": None if interval is None else [interval.low, interval.high],
         "macro_f1": scores.macro_f1,
-        "per_class": {name: _class_json(class_scores) for name, class_scores in scores.per_class.items()},
+        "per_class": {name: asdict(class_scores) for name, class_scores in scores.per_class.items()},
         "slot_error_rate": scores.slot_error_rate,
         "boundary_f1": scores.boundary.f1,
-        **({"disfluent": _class_json(scores.disfluent)} if scores.disfluent.reference else {}),
-        **({"opening": _class_json(scores.opening)} if scores.opening.reference else {}),
+        **({"disfluent": asdict(scores.disfluent)} if scores.disfluent.reference else {}),
+        **({"opening": asdict(scores.opening)} if scores.opening.reference else {}),
         "multiple_exact": scores.multiple_exact,
         "case_accuracy": scores.case_accuracy,
         "cased_accuracy": scores.cased_accuracy,
         "words": scores.words,
-        "words_changed": scores.words_changed + scores.words_inserted + scores.words_dropped,
+        "words_changed": scores.n_changes,
         "generated_words": None
         if generated is None
         else {
@@ -62,23 +62,12 @@ def comparison_json(comparison: Comparison) -> dict[str, Any]:
         "differences": {
             difference.name: {
                 "scores": [difference.first, difference.second],
-                "gain": None
-                if difference.first is None or difference.second is None
-                else difference.second - difference.first,
+                "gain": difference.points,
                 "gain_interval": None if difference.gain is None else [difference.gain.low, difference.gain.high],
                 "p_value": difference.p_value,
             }
             for difference in comparison.differences
         },
-    }
-
-
-def _class_json(scores: ClassScores) -> Mapping[str, float | int | None]:
-    return {
-        "precision": scores.precision,
-        "recall": scores.recall,
-        "f1": scores.f1,
-        "reference": scores.reference,
     }
 
 
@@ -90,10 +79,10 @@ def report_table(report: Report) -> RenderableType:
 
     scores = report.scores
     classes = Table("class", "precision", "recall", "F1", "reference", title=report.data)
-    rows: list[tuple[str, Any]] = [*scores.per_class.items(), ("micro", scores.micro), ("boundary", scores.boundary)]
-    rows += [("disfluent", scores.disfluent)] if scores.disfluent.reference else []
-    rows += [("opening ¿ ¡", scores.opening)] if scores.opening.reference else []
-    for name, row_scores in rows:
+    rows = scores.by_name
+    rows |= {"disfluent": scores.disfluent} if scores.disfluent.reference else {}
+    rows |= {"opening ¿ ¡": scores.opening} if scores.opening.reference else {}
+    for name, row_scores in rows.items():
         values = (row_scores.precision, row_scores.recall, row_scores.f1)
         classes.add_row(name, *(score_text(value) for value in values), str(row_scores.reference))
     figures = Text("\n".join(f"{name:<25} {text}" for name, text in _figures(report)))
@@ -122,9 +111,7 @@ def one_line(signature: str) -> RenderableType:
 
 def difference_cells(difference: Difference) -> tuple[str, str, str, str, str]:
     """Return two scores, their difference, its interval, and p, as text."""
-    gain = (
-        "-" if difference.first is None or difference.second is None else f"{difference.second - difference.first:+.1f}"
-    )
+    gain = "-" if difference.points is None else f"{difference.points:+.1f}"
     interval = "-" if difference.gain is None else f"{difference.gain.low:+.1f} to {difference.gain.high:+.1f}"
     return score_text(difference.first), score_text(difference.second), gain, interval, p_text(difference.p_value)
 
@@ -143,7 +130,7 @@ def _figures(report: Report) -> Iterator[tuple[str, str]]:
     yield "case right, all words", score_text(scores.case_accuracy)
     yield "case right, capitals", score_text(scores.cased_accuracy)
     yield "words", str(scores.words)
-    yield "words changed", str(scores.words_changed + scores.words_inserted + scores.words_dropped)
+    yield "words changed", str(scores.n_changes)
     yield "seconds", f"{report.seconds:.1f}"
     generated = report.generated
     if generated is not None:

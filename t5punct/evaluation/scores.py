@@ -14,6 +14,8 @@ from dataclasses import dataclass
 
 from .counts import CLASS_MARKS, ClassCounts, Counts
 
+MICRO, BOUNDARY = "micro", "boundary"  # all marks; sentence ends
+
 
 @dataclass(frozen=True, slots=True)
 class ClassScores:
@@ -44,6 +46,16 @@ class Scores:
     words_changed: int
     words_inserted: int
     words_dropped: int
+
+    @property
+    def by_name(self) -> dict[str, ClassScores]:
+        """The scores of each class, of all marks and of sentence ends."""
+        return {**self.per_class, MICRO: self.micro, BOUNDARY: self.boundary}
+
+    @property
+    def n_changes(self) -> int:
+        """How many words were changed, inserted or dropped."""
+        return self.words_changed + self.words_inserted + self.words_dropped
 
 
 def scores_of(counts: Counts) -> Scores:

@@ -21,24 +21,17 @@ from .scores import scores_of
 Statistic = Callable[[Counts], float]
 Rows = npt.NDArray[np.int64]  # (n_documents, n_numbers)
 Drawn = npt.NDArray[np.int64]  # (n_documents,), the rows that a sample has
+_SEED = 1
+_TAIL = 0.025  # of the replicates, on either side of a 95 % interval
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A score and the range that holds `level` of its bootstrap replicates."""
+    """A score and the range that holds 95 % of its bootstrap replicates."""
 
     score: float
     low: float
     high: float
-    level: float
-
-
-@dataclass(frozen=True, slots=True)
-class PairedTest:
-    """The gain of one system over another, and how often chance alone gives that much."""
-
-    gain: float
-    p_value: float
 
 
 def micro_f1(counts: Counts) -> float:
@@ -46,67 +39,44 @@ def micro_f1(counts: Counts) -> float:
     return scores_of(counts).micro.f1 or 0.0
 
 
-def interval(
-    documents: Sequence[Counts],
-    statistic: Statistic = micro_f1,
-    *,
-    n_samples: int = 1000,
-    level: float = 0.95,
-    seed: int = 1,
-) -> Interval | None:
+def interval(documents: Sequence[Counts], statistic: Statistic = micro_f1, *, n_samples: int = 1000) -> Interval | None:
     """Return a percentile bootstrap over documents (Efron 1979); None for a single document, which shows no spread."""
     if not documents:
         raise InputError("no documents", expected="at least one", fix="score something first")
     rows, score = _rows(documents), _of_rows(statistic)
-    return _bootstrap(lambda drawn: score(rows[drawn]), len(rows), n_samples, level, seed)
+    return _bootstrap(lambda drawn: score(rows[drawn]), len(rows), n_samples)
 
 
 def gain_interval(
-    ours: Sequence[Counts],
-    theirs: Sequence[Counts],
-    statistic: Statistic = micro_f1,
-    *,
-    n_samples: int = 1000,
-    level: float = 0.95,
-    seed: int = 1,
+    ours: Sequence[Counts], theirs: Sequence[Counts], statistic: Statistic = micro_f1, *, n_samples: int = 1000
 ) -> Interval | None:
     """Return a paired percentile bootstrap: each draw takes the same documents of both.  None for a single document."""
     (our_rows, their_rows), score = _pair(ours, theirs), _of_rows(statistic)
-    return _bootstrap(
-        lambda drawn: score(our_rows[drawn]) - score(their_rows[drawn]), len(our_rows), n_samples, level, seed
-    )
+    return _bootstrap(lambda drawn: score(our_rows[drawn]) - score(their_rows[drawn]), len(our_rows), n_samples)
 
 
 def paired_test(
-    ours: Sequence[Counts],
-    theirs: Sequence[Counts],
-    statistic: Statistic = micro_f1,
-    *,
-    n_samples: int = 1000,
-    seed: int = 1,
-) -> PairedTest:
-    """Test by approximate randomisation over documents (Noreen 1989), two-sided."""
-    rng, (our_rows, their_rows), score = np.random.default_rng(seed), _pair(ours, theirs), _of_rows(statistic)
+    ours: Sequence[Counts], theirs: Sequence[Counts], statistic: Statistic = micro_f1, *, n_samples: int = 1000
+) -> float:
+    """Return p, how often chance gives as large a gain; approximate randomisation (Noreen 1989), two-sided."""
+    rng, (our_rows, their_rows), score = np.random.default_rng(_SEED), _pair(ours, theirs), _of_rows(statistic)
     gain = score(our_rows) - score(their_rows)
     as_large = 0
     for _ in range(n_samples):
         swap = rng.random(len(our_rows))[:, None] < 0.5  # (n_documents, 1)
         mixed, rest = np.where(swap, their_rows, our_rows), np.where(swap, our_rows, their_rows)
         as_large += abs(score(mixed) - score(rest)) >= abs(gain)
-    return PairedTest(gain, (as_large + 1) / (n_samples + 1))
+    return (as_large + 1) / (n_samples + 1)
 
 
-def _bootstrap(
-    score: Callable[[Drawn], float], n_documents: int, n_samples: int, level: float, seed: int
-) -> Interval | None:
-    """The score of all documents, and the range that holds `level` of those of as many, drawn with replacement."""
+def _bootstrap(score: Callable[[Drawn], float], n_documents: int, n_samples: int) -> Interval | None:
+    """The score of all documents, and the range that holds 95 % of those of as many, drawn with replacement."""
     if n_documents == 1:
         return None
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(_SEED)
     ordered = sorted(score(rng.integers(n_documents, size=n_documents)) for _ in range(n_samples))
-    tail = (1.0 - level) / 2.0
-    low, high = ordered[int(tail * n_samples)], ordered[min(n_samples - 1, int((1.0 - tail) * n_samples))]
-    return Interval(score(np.arange(n_documents)), low, high, level)
+    low, high = ordered[int(_TAIL * n_samples)], ordered[int((1.0 - _TAIL) * n_samples)]
+    return Interval(score(np.arange(n_documents)), low, high)
 
 
 def _pair(ours: Sequence[Counts], theirs: Sequence[Counts]) -> tuple[Rows, Rows]:

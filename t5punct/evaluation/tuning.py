@@ -21,16 +21,14 @@ from ..punctuator import Punctuator
 from ..text.render import Decision
 from ..text.words import Word
 from ..windows.combine import CombineConfig, WindowVotes
-from ..windows.plan import WindowConfig, iter_views, plan_windows
+from ..windows.plan import Window, WindowConfig, iter_views, plan_windows
 from ..windows.presets import Preset
 from ..windows.votes import Vote
 from .counts import Counts
-from .evaluate import alphabet_of
-from .references import Reference, read_references
+from .evaluate import OnProgress, ignore, references_for
+from .references import Reference
 from .scores import scores_of
 from .significance import Interval, interval
-
-OnProgress = Callable[[int], None]  # called with how many words more the model has read, or a strategy has decided
 
 
 @dataclass(frozen=True)
@@ -99,78 +97,45 @@ class Trial:
 
 
 class VoteCache:
-    """The votes of a document's windows, each decoded once."""
+    """The votes of a document's windows, each decoded once; `on_progress` is told how many words more were read."""
 
-    def __init__(self, punctuator: Punctuator, words: Sequence[Word], on_progress: OnProgress | None = None) -> None:
+    def __init__(self, punctuator: Punctuator, words: Sequence[Word], on_progress: OnProgress = ignore) -> None:
         self._punctuator, self._words, self._on_progress = punctuator, words, on_progress
         self._votes: dict[tuple[int, int], tuple[Vote, ...]] = {}
 
     def decisions(self, strategy: Preset) -> list[Decision]:
         """Return the punctuator's decisions with another strategy."""
         views = list(iter_views(self._words, strategy.windows))
-        missing = [view for view in views if (view.window.start, view.window.stop) not in self._votes]
+        missing = [view for view in views if _place(view.window) not in self._votes]
         for window_votes in self._punctuator.window_votes(missing, whole=True):
-            self._votes[window_votes.view.window.start, window_votes.view.window.stop] = window_votes.votes
-            if self._on_progress is not None:
-                self._on_progress(len(window_votes.view.words))
-        windows = (WindowVotes(view, self._votes[view.window.start, view.window.stop]) for view in views)
+            self._votes[_place(window_votes.view.window)] = window_votes.votes
+            self._on_progress(len(window_votes.view.words))
+        windows = (WindowVotes(view, self._votes[_place(view.window)]) for view in views)
         return list(self._punctuator.decide_words(self._words, windows, strategy.combine))
 
 
 class Trials:
-    """A development file, on which one strategy after the other is tried."""
+    """Documents, on which one strategy after the other is tried; `on_progress`: of words that are read or decided."""
 
     def __init__(
-        self, punctuator: Punctuator, documents: Iterable[Reference], on_progress: OnProgress | None = None
+        self, punctuator: Punctuator, documents: Iterable[Reference], on_progress: OnProgress = ignore
     ) -> None:
         self._punctuator, self._on_progress = punctuator, on_progress
-        self._documents = [(document, self._cache(document)) for document in documents]
-
-    @classmethod
-    def on_file(
-        cls,
-        path: str | Path,
-        punctuator: Punctuator,
-        max_words: int | None = None,
-        on_progress: OnProgress | None = None,
-    ) -> Trials:
-        alphabet, case = alphabet_of(punctuator), punctuator.config.render.case
-        return cls(punctuator, read_references(path, alphabet, case=case, max_words=max_words), on_progress)
-
-    def work(self, strategies: Iterable[Preset]) -> int:
-        """Count the words that are read and decided when strategies with windows of one size are tried."""
-        windows_of_documents, n_decided = [set[tuple[int, int]]() for _ in self._documents], 0
-        for strategy in strategies:
-            for (document, _), windows in zip(self._documents, windows_of_documents, strict=True):
-                windows.update(
-                    (window.start, window.stop) for window in plan_windows(len(document.words), strategy.windows)
-                )
-                n_decided += len(document.words)
-        return n_decided + sum(stop - start for windows in windows_of_documents for start, stop in windows)
-
-    def forget(self) -> None:
-        """Drop all votes, to free memory; for when no later strategy has windows of the same size."""
-        self._documents = [(document, self._cache(document)) for document, _ in self._documents]
-
-    def _cache(self, document: Reference) -> VoteCache:
-        return VoteCache(self._punctuator, document.words, self._on_progress)
+        self._documents = [(document, VoteCache(punctuator, document.words, on_progress)) for document in documents]
 
     def trial(self, strategy: Preset) -> Trial:
         counts: list[Counts] = []
         for document, votes in self._documents:
             counts += document.counts(list(self._punctuator.write_words(document.words, votes.decisions(strategy))))
-            if self._on_progress is not None:
-                self._on_progress(len(document.words))
+            self._on_progress(len(document.words))
         return Trial(strategy, tuple(counts), self._documents[0][0].units)
 
 
 def tune(
-    path: str | Path,
-    punctuator: Punctuator,
-    config: TuneConfig,
-    on_progress: Callable[[int, int], None] | None = None,
+    path: str | Path, punctuator: Punctuator, config: TuneConfig, on_progress: Callable[[int, int], None] | None = None
 ) -> Iterator[Trial]:
     """Yield a trial of every strategy; `on_progress` is called with how many words are done, and of how many."""
+    documents = list(references_for(punctuator, path, config.max_words))
     n_done = n_all = 0
 
     def tell(n_words: int) -> None:
@@ -179,13 +144,26 @@ def tune(
         if on_progress is not None:
             on_progress(n_done, n_all)
 
-    trials = Trials.on_file(path, punctuator, config.max_words, tell)
     if on_progress is not None:
-        n_all = sum(trials.work(config.strategies(window)) for window in config.windows)
+        n_all = sum(_count_work(documents, list(config.strategies(window))) for window in config.windows)
     for window in config.windows:
-        for strategy in config.strategies(window):
-            yield trials.trial(strategy)
-        trials.forget()
+        trials = Trials(punctuator, documents, tell)  # votes of other windows are not asked for again
+        yield from map(trials.trial, config.strategies(window))
+
+
+def _count_work(documents: Sequence[Reference], strategies: Sequence[Preset]) -> int:
+    """The words that are read and decided when strategies with windows of one size are tried."""
+    n_read = n_words = 0
+    for document in documents:
+        n_words += len(document.words)
+        plans = (plan_windows(len(document.words), strategy.windows) for strategy in strategies)
+        n_read += sum(stop - start for start, stop in {_place(window) for plan in plans for window in plan})
+    return n_read + n_words * len(strategies)
+
+
+def _place(window: Window) -> tuple[int, int]:
+    """What a window's votes depend on: of its slots any may be kept."""
+    return window.start, window.stop
 
 
 def find_frontier(trials: Iterable[Trial]) -> list[Trial]:

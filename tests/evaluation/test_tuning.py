@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from t5punct.decoding.inputs import DecodingConfig
 from t5punct.errors import ConfigError
 from t5punct.evaluation.counts import ClassCounts, Counts
-from t5punct.evaluation.evaluate import evaluate_file
+from t5punct.evaluation.evaluate import evaluate_file, references_for
 from t5punct.evaluation.tuning import Trial, Trials, TuneConfig, VoteCache, find_frontier, tune
 from t5punct.model import Model
 from t5punct.punctuator import Punctuator, PunctuatorConfig
@@ -65,7 +65,8 @@ def test_a_window_is_decoded_once_for_all_strategies(tiny_model: Model) -> None:
 
 def test_a_trial_counts_what_an_evaluation_counts(tiny_model: Model) -> None:
     strategy = Preset(WindowConfig(4, 2))
-    trial = Trials.on_file(CLITICS, Punctuator(tiny_model)).trial(strategy)
+    punctuator = Punctuator(tiny_model)
+    trial = Trials(punctuator, references_for(punctuator, CLITICS, None)).trial(strategy)
     report = evaluate_file(CLITICS, Punctuator(tiny_model, PunctuatorConfig(strategy.windows, strategy.combine)))
     assert trial.counts == report.counts
     assert trial.micro_f1 == report.scores.micro.f1

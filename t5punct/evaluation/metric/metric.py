@@ -44,5 +44,5 @@ class PunctuationScores(evaluate.Metric):  # type: ignore[misc]
             "slot_error_rate": scores.slot_error_rate,
             "case_accuracy": scores.case_accuracy,
             "words": scores.words,
-            "words_changed": scores.words_changed + scores.words_inserted + scores.words_dropped,
+            "words_changed": scores.n_changes,
         }

@@ -17,10 +17,10 @@ from pathlib import Path
 
 from ... import config as settings
 from ...errors import ModelError
-from ...evaluation.comparison import BOUNDARY, MICRO, f1_of, score_of
-from ...evaluation.counts import CLASS_MARKS
+from ...evaluation.comparison import f1_of, score_of
 from ...evaluation.evaluate import Report
 from ...evaluation.score_table import as_json, comparison_json, difference_cells, score_text
+from ...evaluation.scores import MICRO
 from ...evaluation.significance import interval
 from ...extras import way_to_install
 from ...text.io.files import writing
@@ -113,10 +113,9 @@ def _scores(report: Report) -> Iterator[str]:
         "| --- | --- | --- | --- | --- |",
     )
     scores = report.scores
-    for name in (*CLASS_MARKS, MICRO, BOUNDARY):
-        counted = {MICRO: scores.micro, BOUNDARY: scores.boundary, **scores.per_class}[name]
-        numbers = f"{score_text(counted.precision)} | {score_text(counted.recall)} | {_with_interval(report, name)}"
-        yield f"| {name} | {numbers} | {counted.reference:,} |"
+    for name, row in scores.by_name.items():
+        numbers = f"{score_text(row.precision)} | {score_text(row.recall)} | {_with_interval(report, name)}"
+        yield f"| {name} | {numbers} | {row.reference:,} |"
     yield from (
         "",
         f"Macro F1 {score_text(scores.macro_f1)}, slot error rate {score_text(scores.slot_error_rate)}, capitals "
