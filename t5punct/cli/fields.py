@@ -11,7 +11,7 @@ What a service decides for all (the model, precision, threads), and whatever wou
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, fields
 from typing import Any, get_args, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
@@ -106,8 +106,7 @@ class OptionFields:
         _check_typed(request, {"html": None, "output_dir": None, "ray": None, **asdict(options)})
         terms: str = getattr(request, "terms")  # noqa: B009  # a field that is made above
         spellings = Terms.of(terms.splitlines()) if terms.strip() else None
-        config = replace(options.config(), render=options.render())
-        return TextRequest(config, options.writer(), spellings, options.input_format)
+        return TextRequest(options.config(options.render()), options.writer(), spellings, options.input_format)
 
     def stream(self, values: Mapping[str, str]) -> StreamRequest:
         """Return what a stream asks for.  Raises FieldError or ConfigError."""
@@ -116,9 +115,7 @@ class OptionFields:
         more = {name: asked.pop(name) for name in ("provisional", "state_every")}
         options = LiveOptions(**self._own, **asked)
         _check_typed(request, {"as_json": True, **asdict(options)})
-        return StreamRequest(
-            StreamSettings(options.stream(), replace(options.config(), render=options.render())), **more
-        )
+        return StreamRequest(StreamSettings(options.stream(), options.config(options.render())), **more)
 
 
 def _read(kind: type[BaseModel], values: Mapping[str, str]) -> BaseModel:

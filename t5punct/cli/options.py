@@ -20,6 +20,7 @@ import typer
 from ..errors import ConfigError
 from ..text.io.outputs import named_place
 from ..text.render import RenderConfig
+from ..windows.plan import WindowConfig
 from ..windows.presets import DEFAULT_PRESET, PRESET_SUFFIXES, Preset, load_preset
 from .command import EXPERT
 from .process import keep_freed_memory, keep_objects, use_threads, wait_asleep
@@ -148,26 +149,26 @@ class ModelOptions:
         """Return how a document is cut into windows: the default."""
         return load_preset(DEFAULT_PRESET)
 
-    def config(self) -> PunctuatorConfig:
-        """Return what they ask for; every value is checked before a model is loaded."""
+    def config(self, render: RenderConfig | None = None) -> PunctuatorConfig:
+        """Return what they ask for, and how words are written; every value is checked before a model is loaded."""
         from ..decoding.align import AlignConfig
         from ..decoding.inputs import DecodingConfig
         from ..punctuator import PunctuatorConfig
 
         chosen = self.strategy()
-        own = ("decoder", "beams", "batch_tokens", "style", "marks", "max_marks", "tagger_share", "precision", "device")
         odds = None if self.mark_odds is None else parse_mark_odds(self.mark_odds)
         return PunctuatorConfig(
             chosen.windows,
             chosen.combine,
-            DecodingConfig(**{name: getattr(self, name) for name in own}, mark_odds=odds),
+            DecodingConfig(**options_of(DecodingConfig, self) | {"mark_odds": odds}),
             fragment=self.fragment,
             align=AlignConfig(self.min_alignment),
+            render=render or RenderConfig(),
         )
 
     def punctuator(self, render: RenderConfig | None = None) -> Punctuator:
-        """Return the punctuator that the options name; `render`: how it writes words, the default if there is none."""
-        config = self.config() if render is None else replace(self.config(), render=render)
+        """Return the punctuator that the options name."""
+        config = self.config(render)
         from ..punctuator import Punctuator
 
         keep_freed_memory()
@@ -222,18 +223,12 @@ class StrategyOptions(ModelOptions):
         """The same, and a preset's file."""
         return (*super().reads, *[self.preset] * self.preset.endswith(PRESET_SUFFIXES))
 
-    def config(self) -> PunctuatorConfig:
-        """Return the same, with a delay."""
-        chosen = super().config()
-        return replace(chosen, decoding=replace(chosen.decoding, delay_words=self.delay_words))
-
     def strategy(self) -> Preset:
         """Return the preset, with single values changed."""
-        chosen, names = load_preset(self.preset), ("window", "stride", "mask_left", "mask_right", "lead_in")
-        windows = replace(
-            chosen.windows, **{name: getattr(self, name) for name in names if getattr(self, name) is not None}
-        )
-        return Preset(windows, replace(chosen.combine, method=self.combine) if self.combine else chosen.combine)
+        chosen = load_preset(self.preset)
+        changes = {name: value for name, value in options_of(WindowConfig, self).items() if value is not None}
+        combine = replace(chosen.combine, method=self.combine) if self.combine else chosen.combine
+        return Preset(replace(chosen.windows, **changes), combine)
 
 
 @dataclass(frozen=True)
@@ -245,6 +240,12 @@ class StreamOptions(ModelOptions):
     ] = "base"
 
     threads: Annotated[int, expert(min=1, max=_MOST_THREADS, help="Processor threads.")] = 1
+
+
+def options_of(config: type[Any], options: ModelOptions) -> dict[str, Any]:
+    """Return the options that have the names of a config's fields."""
+    names = {field.name for field in fields(config)} & {option.name for option in fields(options)}
+    return {name: getattr(options, name) for name in names}
 
 
 def with_model_options(command: Callable[..., None]) -> Callable[..., None]:

@@ -148,11 +148,6 @@ class BatchOptions(TranscriptOptions):
         int | None, expert(min=1, show_default="as many as there are processors for", help="With --ray: workers.")
     ] = None
 
-    def check(self) -> None:
-        """Raise ConfigError where Ray is asked for and not installed."""
-        if self.ray is not None:
-            need("ray")
-
     @property
     def done(self) -> BatchOptions:
         """What is done, whoever does it, and by however many threads."""
@@ -221,7 +216,8 @@ def punctuate(
     """
     from ..batch.jobs import Current, OutputConfig, plan_jobs
 
-    options.check()
+    if options.ray is not None:
+        need("ray")
     options.render()  # a mistake is said before a model is loaded
     writer, terms = options.writer(), options.spellings()
     places = OutputConfig(output, output_dir, writer.format, html, options.reads)

@@ -25,7 +25,7 @@ from ..errors import ConfigError, InputError
 from ..extras import need
 from ..text.io.outputs import standard_output
 from ..text.render import RenderConfig
-from .options import Disfluencies, Json, KeepMarks, NoCase, StreamOptions, expert, with_model_options
+from .options import Disfluencies, Json, KeepMarks, NoCase, StreamOptions, expert, options_of, with_model_options
 from .progress import report_removed
 
 if TYPE_CHECKING:
@@ -75,8 +75,7 @@ class LiveOptions(StreamOptions):
         """Return when slots are decided.  Raises ConfigError for values that do not agree."""
         from ..streaming import StreamConfig
 
-        own = ("policy", "decide", "window", "lookahead", "l_min", "l_max", "every", "after", "max_delay_ms")
-        return StreamConfig(**{name: getattr(self, name) for name in own}, thresholds=_numbers(self.threshold))
+        return StreamConfig(**options_of(StreamConfig, self), thresholds=_numbers(self.threshold))
 
     def render(self) -> RenderConfig:
         """Return how words are written."""
@@ -87,8 +86,8 @@ class LiveOptions(StreamOptions):
 
         Raises ConfigError for what a service decides for all its clients.
         """
-        asked = {option.name: getattr(self, option.name) for option in fields(self)}
-        asked = {option.name: asked[option.name] for option in fields(self) if asked[option.name] != option.default}
+        values = ((option, getattr(self, option.name)) for option in fields(self))
+        asked = {option.name: value for option, value in values if value != option.default}
         for name in SERVICE_OPTIONS:
             if name in asked:
                 raise ConfigError(
@@ -127,14 +126,12 @@ def stream(
         from ..text.io.live import arrivals
 
         printer = _Printer(as_json)
-        silence_ms = options.max_delay_ms
         options.stream()  # a mistake is said before anything is loaded
-        with (
-            _here(options, printer, provisional)
-            if server is None
-            else _at(server, options, printer, provisional) as say
-        ):
-            source = arrivals(sys.stdin.fileno(), timed=timed, silence_ms=silence_ms, stop=interrupt.descriptor)
+        decide = _here if server is None else partial(_at, server)
+        with decide(options, printer, provisional) as say:
+            source = arrivals(
+                sys.stdin.fileno(), timed=timed, silence_ms=options.max_delay_ms, stop=interrupt.descriptor
+            )
             n_problems = _say_all(source, say)
         printer.end()
     report_removed(printer.removed, printer.n_words, options.disfluencies)
@@ -188,12 +185,12 @@ def _at(server: str, options: LiveOptions, printer: _Printer, provisional: bool)
     """Let a service decide."""
     need("serve")
     from ..serve.client import RemoteStream, stream_address
-    from ..serve.messages import flush_message, words_message
+    from ..serve.requests import FLUSH, words_message
 
     asked = {**options.service_fields(), **({"provisional": True} if provisional else {})}
     token = os.environ.get("T5PUNCT_TOKEN")
     with RemoteStream(stream_address(server, asked), printer.put, token) as remote:
-        yield lambda words: remote.say(words_message(words) if words else flush_message())
+        yield lambda words: remote.say(words_message(words) if words else FLUSH)
 
 
 class _Interruptible:
@@ -228,7 +225,6 @@ class _Printer:
     """Writes what is final, flushed at once."""
 
     def __init__(self, as_json: bool) -> None:
-
         # bytes that are no UTF-8 come out as they came in; json names them, \udcff for the byte ff
         errors = "backslashreplace" if as_json else "surrogateescape"
         self._as_json, self._out = as_json, standard_output(errors)
@@ -260,7 +256,6 @@ class _Printer:
 
 
 def _numbers(text: str) -> list[float]:
-
     try:
         return [float(number) for number in text.split(",")]
     except ValueError as error:

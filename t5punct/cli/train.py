@@ -12,6 +12,7 @@ import os
 import signal
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -119,7 +120,6 @@ def report(
     Settings are those of `report` in the run: file=TEXT, against=MODEL, max_words=5000, max_seconds=60.
     """
     wait_asleep()
-
     from ..training.config import ReportConfig
     from ..training.report.page import run_config
 
@@ -148,18 +148,15 @@ def write_with_bar(run: Path, config: TrainConfig) -> str:
         return str(write_report(run, config, lambda done, total: advance(done, done, total)))
 
 
-def end_with_launcher() -> bool:
-    """Ask Linux to end this process when its launcher is gone, however it went; False where it is not asked.
+def end_with_launcher() -> None:
+    """Ask Linux to end this process when its launcher is gone, however it went.
 
     A launcher that is killed -9 cannot end what it started, which would train on, unseen.  Without a launcher nothing
     is asked: a training that was sent to the background outlives its shell.
     """
-    if not sys.platform.startswith("linux") or not any(name in os.environ for name in _LAUNCHED):
-        return False
-    try:
-        return bool(ctypes.CDLL(None).prctl(_SET_DEATH_SIGNAL, int(signal.SIGTERM), 0, 0, 0) == 0)
-    except (AttributeError, OSError, TypeError):
-        return False
+    if sys.platform.startswith("linux") and any(name in os.environ for name in _LAUNCHED):
+        with suppress(AttributeError, OSError, TypeError):
+            ctypes.CDLL(None).prctl(_SET_DEATH_SIGNAL, int(signal.SIGTERM), 0, 0, 0)
 
 
 def leave_group() -> None:

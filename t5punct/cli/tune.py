@@ -110,7 +110,6 @@ def _table(best: Sequence[Trial], n_trials: int) -> RenderableType:
 
 
 def _as_json(trial: Trial) -> dict[str, Any]:
-
     spread = trial.spread()
     return {
         **asdict(trial.strategy),

@@ -3,10 +3,9 @@
 In reading order:
 
     config    where it listens, and its limits
-    requests  what a request asks for; `cli/fields.py` reads it
+    requests  what a request asks for, which `cli/fields.py` reads, and a stream's messages, as json
     engine    one model for many clients: what arrives while it works is decided together
     texts     a request's body -> the transcript, and its answer in pieces
-    messages  what a client and a stream say to each other, as json
     live      one stream over a WebSocket
     guard     what is refused before anything else: hosts, origins, tokens, large bodies
     metrics   counts and latencies, as Prometheus reads them

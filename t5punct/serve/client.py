@@ -26,8 +26,8 @@ from websockets.sync.client import ClientConnection, connect
 from ..errors import ConfigError, InputError
 from .guard import SUBPROTOCOL
 from .live import TOO_MUCH, UNFIT
+from .requests import END
 
-_END = '{"end": true}'
 _STATE_WORDS = 16  # committed words between two states
 _MOST_WAITING = 1_000  # messages that the service has not taken: whoever says more is held back
 _PAUSES_S = (0.1, 0.2, 0.5, 1.0, 2.0)  # before the next try; the last one again and again
@@ -76,7 +76,7 @@ class RemoteStream:
     def __exit__(self, kind: type[BaseException] | None, *raised: object) -> None:
         """End the stream, and wait for its last words."""
         if kind is None:
-            self.say(_END)
+            self.say(END)
         while kind is None and self._thread.is_alive():
             self._thread.join(0.2)  # so that Ctrl-C is heard
         self._is_over = True

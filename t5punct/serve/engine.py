@@ -8,7 +8,7 @@ for a slice at most.  Short texts gather while a group of short ones is under wa
 beside it: a short text never waits for the end of a long one.  Threads of torch help with texts alone.
 
     words = list(engine.annotate(transcript.texts, config))
-    step = await engine.push(StreamSettings(), state, ["how", "are"])
+    step = await engine.step(StreamSettings(), "push", state, [TimedWord("how"), TimedWord("are")])
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import asyncio
 import queue
 import threading
 from collections import OrderedDict, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -141,24 +141,16 @@ class Engine:
         self._calls.put(call)
         yield from call.words()
 
-    async def push(self, settings: StreamSettings, state: StreamState, words: Sequence[TimedWord]) -> Step:
-        """Give a stream words.  Raises InputError as `Streams.push`."""
-        step: Step = await self._step(settings, "push", state, words)
-        return step
-
-    async def flush(self, settings: StreamSettings, state: StreamState) -> Step:
-        """Make everything final that a stream has heard."""
-        step: Step = await self._step(settings, "flush", state)
-        return step
-
-    async def finish(self, settings: StreamSettings, state: StreamState) -> Step:
-        """End a stream."""
-        step: Step = await self._step(settings, "finish", state)
+    async def step(
+        self, settings: StreamSettings, action: str, state: StreamState, words: Sequence[TimedWord] = ()
+    ) -> Step:
+        """Push words into a stream, `flush` what it has heard, or `finish` it.  Raises InputError as `Streams.push`."""
+        step: Step = await self._call(settings, action, state, words)
         return step
 
     async def provisional(self, settings: StreamSettings, state: StreamState) -> tuple[AnnotatedWord, ...]:
         """Return a stream's words that are not final yet."""
-        words: tuple[AnnotatedWord, ...] = await self._step(settings, "provisional", state)
+        words: tuple[AnnotatedWord, ...] = await self._call(settings, "provisional", state)
         return words
 
     def punctuator(self, config: PunctuatorConfig) -> Punctuator:
@@ -176,7 +168,7 @@ class Engine:
         """Let the thread end when it has done what was asked before."""
         self._calls.put(None)
 
-    async def _step(
+    async def _call(
         self, settings: StreamSettings, action: str, state: StreamState, words: Sequence[TimedWord] = ()
     ) -> Any:
         answer: Future[Any] = Future()
@@ -190,7 +182,8 @@ class Engine:
             stream_calls, text_calls, is_open = self._take(is_open, wait=not groups and not waiting)
             if stream_calls:
                 with one_thread():
-                    self._move_streams(stream_calls)
+                    for alike in _alike(stream_calls, lambda call: repr((call.settings, call.action))):
+                        self._move_streams(alike)
             waiting += text_calls
             # short texts gather while others are decided; a long one keeps nobody waiting
             if all(group.is_long for group in groups):
@@ -213,38 +206,26 @@ class Engine:
                 case None:
                     is_open = False
                 case _StreamCall():
-                    stream_calls.append(call)
+                    if call.answer.set_running_or_notify_cancel():
+                        stream_calls.append(call)
                 case _TextCall():
                     text_calls.append(call)
         return stream_calls, text_calls, is_open
 
     def _move_streams(self, calls: Sequence[_StreamCall]) -> None:
-        """Make the steps of all streams, those of the same kind together."""
-
-        def kind(call: _StreamCall) -> tuple[str, str]:
-            return repr(call.settings), call.action
-
-        live = [call for call in calls if call.answer.set_running_or_notify_cancel()]
-        for _, group in groupby(sorted(live, key=kind), key=kind):
-            alike = list(group)
-            try:
-                steps = self._steps(alike)
-            except T5PunctError:  # of one of them: the others have done nothing wrong
-                self._move_one_by_one(alike)
-                continue
-            except Exception as error:
-                for call in alike:
-                    call.answer.set_exception(error)
-                continue
-            for call, step in zip(alike, steps, strict=True):
-                call.answer.set_result(step)
-
-    def _move_one_by_one(self, calls: Sequence[_StreamCall]) -> None:
-        for call in calls:
-            try:
-                call.answer.set_result(self._steps([call])[0])
-            except Exception as error:
+        """Make the steps of streams of one kind together."""
+        try:
+            steps = self._steps(calls)
+        except Exception as error:
+            if isinstance(error, T5PunctError) and len(calls) > 1:  # of one of them: the others have done nothing wrong
+                for call in calls:
+                    self._move_streams([call])
+                return
+            for call in calls:
                 call.answer.set_exception(error)
+            return
+        for call, step in zip(calls, steps, strict=True):
+            call.answer.set_result(step)
 
     def _steps(self, calls: Sequence[_StreamCall]) -> Sequence[Any]:
         """What the streams of like settings become by the same action."""
@@ -258,8 +239,7 @@ class Engine:
     def _begin(self, calls: Sequence[_TextCall]) -> list[_TextGroup]:
         """Groups of texts with like settings; a long text is one alone."""
         groups = list[_TextGroup]()
-        ordered = sorted(calls, key=lambda call: repr(call.config))
-        for _, alike in groupby(ordered, key=lambda call: repr(call.config)):
+        for alike in _alike(calls, lambda call: repr(call.config)):
             together, n_words = list[_TextCall](), 0
             for call in alike:
                 if together and n_words + call.n_words > _GROUP_WORDS:
@@ -305,6 +285,12 @@ def one_thread() -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(n_threads)
+
+
+def _alike(calls: Iterable[Value], kind: Callable[[Value], str]) -> Iterator[list[Value]]:
+    """The calls of each kind, in the order in which they came."""
+    for _, alike in groupby(sorted(calls, key=kind), key=kind):
+        yield list(alike)
 
 
 def _kept(values: OrderedDict[str, Value], key: str, make: Callable[[], Value]) -> Value:

@@ -1,6 +1,6 @@
 """One stream over a WebSocket: messages in, events out, until either side ends.
 
-In: a connection and what its client asks for.  Out: events; see `messages`.
+In: a connection and what its client asks for.  Out: events; see `requests`.
 
 A message is answered before the next one is taken, and an event waits until the client has room for it.  So a client
 that reads slowly is held back by its own connection, and the service keeps one message of it.
@@ -21,9 +21,8 @@ from ..streaming import Committed, StreamState
 from ..streaming.events import committed_events, provisional_event
 from ..text.words import readable
 from .engine import Engine
-from .messages import Message, Saved, message_of
 from .metrics import Metrics
-from .requests import StreamRequest
+from .requests import Message, Saved, StreamRequest, message_of
 
 # https://www.iana.org/assignments/websocket/websocket.xhtml
 ENDED, GOING_AWAY, UNFIT, TOO_MUCH, BROKEN, RESTARTING, BUSY = 1000, 1001, 1008, 1009, 1011, 1012, 1013
@@ -103,10 +102,7 @@ class LiveStream:
             self._n_told = self._state.n_committed
             return
         started = time.perf_counter()
-        if message.order == "flush":
-            step = await self._engine.flush(self._settings, self._state)
-        else:
-            step = await self._engine.push(self._settings, self._state, message.words)
+        step = await self._engine.step(self._settings, message.order or "push", self._state, message.words)
         self._metrics.stream_words.inc(max(0, step.state.n_seen - self._state.n_seen))
         self._state = step.state
         await self._tell(step.committed, started)
@@ -128,7 +124,7 @@ class LiveStream:
         """Tell the last words, and that they are the last."""
         started = time.perf_counter()
         if not self._state.finished:
-            step = await self._engine.finish(self._settings, self._state)
+            step = await self._engine.step(self._settings, "finish", self._state)
             self._state = step.state
             await self._tell(step.committed, started)
         await self._send({"end": {"n_words": self._state.n_committed, "n_chars": self._n_chars}})

@@ -18,7 +18,7 @@ from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.serve.client import RemoteStream, stream_address
 from t5punct.serve.config import ServeConfig
 from t5punct.serve.engine import Engine
-from t5punct.serve.messages import flush_message, words_message
+from t5punct.serve.requests import FLUSH, words_message
 from t5punct.streaming import StreamConfig, StreamingPunctuator, TimedWord
 
 WORDS = (Path(__file__).parents[1] / "data" / "lecture.txt").read_text(encoding="utf-8").split()[:45]
@@ -36,7 +36,7 @@ def alone(engine: Engine) -> list[str]:
 def say_all(remote: RemoteStream, cut_after: Collection[int] = ()) -> None:
     for place, word in enumerate(WORDS):
         if place == 20:
-            remote.say(flush_message())
+            remote.say(FLUSH)
         remote.say(words_message([TimedWord(word)]))
         if place in cut_after:
             with suppress(OSError):  # it is cut already
@@ -72,7 +72,7 @@ def test_a_service_that_is_started_again_goes_on(engine: Engine) -> None:
         remote = RemoteStream(f"ws://{address}/v1/stream?{ASKED}", texts).__enter__()
         for word in WORDS[:20]:
             remote.say(words_message([TimedWord(word)]))
-        remote.say(flush_message())
+        remote.say(FLUSH)
     with server(engine, ServeConfig(port=port)):
         for word in WORDS[20:]:
             remote.say(words_message([TimedWord(word)]))

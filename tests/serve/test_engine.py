@@ -46,7 +46,7 @@ def test_a_stream_does_not_wait_for_the_end_of_a_long_text(engine: Engine, monke
     words = engine.annotate([[Word("so")] * 3_000], FP32)
     next(words)  # it is under way
     settings = StreamSettings(StreamConfig(lookahead=1), FP32)
-    step = asyncio.run(engine.push(settings, StreamState(), [TimedWord("how are you")]))
+    step = asyncio.run(engine.step(settings, "push", StreamState(), [TimedWord("how are you")]))
     assert len(step.committed) == 2
     assert engine.n_waiting_words > 0, "the text was decided before the stream"
     words.close()  # type: ignore[attr-defined]  # a generator
@@ -83,9 +83,9 @@ def test_streams_together_are_what_each_is_alone(engine: Engine) -> None:
     async def stream(words: list[str]) -> list[str]:
         state, texts = StreamState(), list[str]()
         for word in words:
-            step = await engine.push(settings, state, [TimedWord(word)])
+            step = await engine.step(settings, "push", state, [TimedWord(word)])
             state, texts = step.state, texts + [word.text for word in step.committed]
-        step = await engine.finish(settings, state)
+        step = await engine.step(settings, "finish", state)
         return texts + [word.text for word in step.committed]
 
     async def all_streams() -> list[list[str]]:
@@ -114,7 +114,9 @@ def test_streams_are_moved_by_one_thread_and_texts_by_all(engine: Engine, monkey
     torch.set_num_threads(3)
     threaded = Engine(Punctuator(engine.model, FP32))  # its thread takes what is set here
     try:
-        asyncio.run(threaded.push(StreamSettings(StreamConfig(lookahead=1), FP32), StreamState(), [TimedWord("so")]))
+        asyncio.run(
+            threaded.step(StreamSettings(StreamConfig(lookahead=1), FP32), "push", StreamState(), [TimedWord("so")])
+        )
         list(threaded.annotate([TEXTS[1]], FP32))
     finally:
         torch.set_num_threads(before)
@@ -126,9 +128,9 @@ def test_a_mistake_of_one_stream_is_its_own(engine: Engine) -> None:
     settings = StreamSettings(config=FP32)
 
     async def both() -> list[object]:
-        ended = engine.push(settings, StreamState(finished=True), [TimedWord("so")])
+        ended = engine.step(settings, "push", StreamState(finished=True), [TimedWord("so")])
         return await asyncio.gather(
-            ended, engine.push(settings, StreamState(), [TimedWord("so")]), return_exceptions=True
+            ended, engine.step(settings, "push", StreamState(), [TimedWord("so")]), return_exceptions=True
         )
 
     mistake, step = asyncio.run(both())
