@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -295,3 +296,17 @@ def test_runners_up_of_a_single_vote_have_its_probabilities() -> None:
         (".", pytest.approx(0.3)),
         ("", pytest.approx(0.2)),
     ]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_opening_mark_is_the_best_of_all_votes_and_unknown_where_no_vote_knows_any(method: str) -> None:
+    config, plain = CombineConfig(method), certain(",")
+    asks = replace(plain, openings=Distribution.of({"": 0.4, "¿": 0.6}))
+    tells = replace(plain, openings=Distribution.of({"": 0.8, "¿": 0.2}), weight=0.5)
+    assert decide([plain], config).opening is None
+    assert decide([plain, plain], config).opening is None
+    assert decide([asks], config).opening == "¿"
+    assert decide([tells], config).opening == ""
+    assert decide([asks, tells], config).opening == ""
+    assert decide([asks, asks, tells], config).opening == "¿"
+    assert decide([asks, replace(tells, weight=0.1), plain], config).opening == "¿"
