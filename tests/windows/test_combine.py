@@ -149,13 +149,15 @@ def test_a_vote_inserts_the_most_chosen_mark_only_above_the_threshold(chosen: li
             assert counts[label[len(prefix)]] == max(counts.values())
 
 
-def test_each_window_votes_for_one_case_however_sure_it_is() -> None:
-    """A mean would be 0.75 for upper case; two windows of three want another."""
+def test_each_window_votes_for_one_label_and_one_case_however_sure_it_is() -> None:
+    """A mean would be 0.66 for `.` and for upper case; two windows of three want others."""
     surest = Vote(Distribution.certain("."), Distribution.certain("upper"))
-    unsure = Vote(Distribution.certain("."), Distribution.of({"lower": 0.51, "upper": 0.49}))
+    unsure = Vote(Distribution.of({",": 0.51, ".": 0.49}), Distribution.of({"lower": 0.51, "upper": 0.49}))
     decision = decide([surest, unsure, unsure], CombineConfig("vote"))
+    assert (decision.label, decision.label_confidence) == (",", pytest.approx(2 / 3))
     assert (decision.case, decision.case_confidence) == (Case.LOWER, pytest.approx(2 / 3))
-    assert decide([surest, unsure, unsure], CombineConfig("mean")).case is Case.UPPER
+    mean = decide([surest, unsure, unsure], CombineConfig("mean"))
+    assert (mean.label, mean.case) == (".", Case.UPPER)
     sole = decide([unsure], CombineConfig("vote"))
     assert (sole.case, sole.case_confidence, sole.label_confidence) == (Case.LOWER, 1.0, 1.0)
 
