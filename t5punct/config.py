@@ -69,12 +69,30 @@ def save(config: Any, path: str | Path) -> None:
     Path(path).write_text(as_yaml(config), encoding="utf-8")
 
 
-def check_least(config: Any, section: str, least: float, *names: str) -> None:
-    """Raise ConfigError for the first of these settings that is smaller, or no number; null passes."""
+def check_range(
+    config: Any, section: str, least: float, *names: str, most: float | None = None, below: float | None = None
+) -> None:
+    """Raise ConfigError for the first of these settings that is out of a range, or no number; null passes.
+
+    The range begins with `least`, and ends with `most`, before `below`, or never.
+    """
+    end = f" to {most}" if most is not None else f" to below {below}" if below is not None else " or more"
     for name in names:
         value = getattr(config, name)
-        if value is not None and not value >= least:
-            raise ConfigError(f"{section}{name} {value}", expected=f"{least} or more", fix=f"set {section}{name}")
+        is_inside = value is None or (
+            value >= least and (most is None or value <= most) and (below is None or value < below)
+        )
+        if not is_inside:
+            raise ConfigError(f"{section}{name} {value}", expected=f"{least}{end}", fix=f"set {section}{name}")
+
+
+def check_choice(config: Any, section: str, name: str, choices: Sequence[str]) -> None:
+    """Raise ConfigError for a setting that is none of these; null passes."""
+    value = getattr(config, name)
+    if value is not None and value not in choices:
+        raise ConfigError(
+            f"{section}{name} {value!r}", expected=f"one of {', '.join(choices)}", fix=f"check {section}{name}"
+        )
 
 
 def valid_keys(schema: Any, prefix: str = "") -> list[str]:

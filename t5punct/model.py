@@ -51,19 +51,11 @@ class FreshModelConfig:
     feed_forward_proj: str = "relu"
 
     def __post_init__(self) -> None:
-        for name in ("d_model", "d_kv", "num_heads", "d_ff", "num_layers", "num_decoder_layers"):
-            if getattr(self, name) < 1:
-                raise ConfigError(f"{name} {getattr(self, name)}", expected="1 or more", fix=f"set fresh.{name}")
-        if not 0 <= self.dropout_rate < 1:
-            raise ConfigError(
-                f"dropout_rate {self.dropout_rate}", expected="0 to below 1", fix="set fresh.dropout_rate"
-            )
-        if self.feed_forward_proj not in ACTIVATIONS:
-            raise ConfigError(
-                f"feed_forward_proj {self.feed_forward_proj!r}",
-                expected=f"one of {', '.join(ACTIVATIONS)}",
-                fix="check fresh.feed_forward_proj",
-            )
+        settings.check_range(
+            self, "fresh.", 1, "d_model", "d_kv", "num_heads", "d_ff", "num_layers", "num_decoder_layers"
+        )
+        settings.check_range(self, "fresh.", 0, "dropout_rate", below=1)
+        settings.check_choice(self, "fresh.", "feed_forward_proj", ACTIVATIONS)
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..config import check_least
+from ..config import check_range
 from ..errors import ConfigError, InputError, T5PunctError, first_line
 from ..text.io.files import remove_leftovers
 from .jobs import Job
@@ -48,8 +48,8 @@ class RayConfig:
     n_gpus: int = 0
 
     def __post_init__(self) -> None:
-        check_least(self, "", 1, "n_workers", "n_cpus")
-        check_least(self, "", 0, "n_gpus")
+        check_range(self, "", 1, "n_workers", "n_cpus")
+        check_range(self, "", 0, "n_gpus")
 
 
 class RayWork:

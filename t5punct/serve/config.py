@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, fields
 
-from ..config import check_least
+from ..config import check_range
 from ..errors import ConfigError
 
 _LARGEST_PORT = 65_535
@@ -43,7 +43,7 @@ class ServeConfig:
         for limit in fields(self):
             value = getattr(self, limit.name)
             if limit.name.startswith("max_"):
-                check_least(self, "", 1, limit.name)
+                check_range(self, "", 1, limit.name)
             if limit.name.endswith("_s") and not 0 < value < math.inf:
                 raise ConfigError(f"{limit.name} {value}", expected="seconds, more than 0", fix=f"set {limit.name}")
         if self.token is not None and not (self.token.isascii() and self.token.isprintable() and self.token.strip()):

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from ..config import check_least
+from ..config import check_range
 from ..errors import ConfigError
 from ..text.marks import DISFLUENT, OPENING, Alphabet, Case, capitalise, case_of
 
@@ -54,7 +54,7 @@ class TaskConfig:
 
     def __post_init__(self) -> None:
         Alphabet(self.marks, self.max_marks)  # raises ConfigError if they are wrong
-        check_least(self, "", 1, "max_tokens")
+        check_range(self, "", 1, "max_tokens")
         if DISFLUENT in self.marks:
             raise ConfigError(
                 f"marks {self.marks!r}",

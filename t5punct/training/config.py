@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-from ..config import check_least
+from ..config import check_choice, check_range
 from ..errors import ConfigError
 from ..model import FreshModelConfig
 from ..t5.task import TaskConfig
@@ -39,11 +39,12 @@ class QuestionConfig:
     keep_unmarked: float = 0.3  # how often a slot without marks is asked about when it is drawn; else one with marks
 
     def __post_init__(self) -> None:
-        check_least(self, "data.questions.", 0, "share", "l_min", "keep_unmarked")
-        if self.share > 1 or self.keep_unmarked > 1 or self.l_min > self.l_max:
+        check_range(self, "data.questions.", 0, "share", "keep_unmarked", most=1)
+        check_range(self, "data.questions.", 0, "l_min")
+        if self.l_min > self.l_max:
             raise ConfigError(
-                f"questions of share {self.share}, l_min {self.l_min}, l_max {self.l_max}, keep {self.keep_unmarked}",
-                expected="shares of 0 to 1, and l_min <= l_max",
+                f"questions of l_min {self.l_min}, l_max {self.l_max}",
+                expected="l_min <= l_max",
                 fix="check data.questions",
             )
 
@@ -66,8 +67,8 @@ class DataConfig:
     delays: DelayConfig = field(default_factory=DelayConfig)
 
     def __post_init__(self) -> None:
-        check_least(self, "data.", 1, "batch_tokens")
-        check_least(self, "data.", 0, "workers", "silent_share")
+        check_range(self, "data.", 1, "batch_tokens")
+        check_range(self, "data.", 0, "workers", "silent_share")
         for style, times in self.styles.items():
             if not 0 <= times < math.inf:
                 raise ConfigError(f"style {style} {times} times", expected="0 or more", fix="set data.styles")
@@ -96,17 +97,13 @@ class OptimConfig:
     accumulation_steps: int = 1  # batches of a step; each weighs the same, however many words it has
 
     def __post_init__(self) -> None:
-        if self.name not in ("adamw", "adafactor", "muon"):
-            raise ConfigError(f"optimiser {self.name!r}", expected="adamw, adafactor or muon", fix="check optim.name")
-        if self.embeddings not in ("all", "task"):
-            raise ConfigError(f"embeddings {self.embeddings!r}", expected="all or task", fix="check optim.embeddings")
-        if self.rates not in ("same", "matrix"):
-            raise ConfigError(f"rates {self.rates!r}", expected="same or matrix", fix="check optim.rates")
-        if self.schedule not in SCHEDULES:
-            known = ", ".join(SCHEDULES)
-            raise ConfigError(f"schedule {self.schedule!r}", expected=f"one of {known}", fix="check optim.schedule")
-        check_least(self, "optim.", 0, "lr", "embedding_lr", "warmup_steps", "max_steps", "weight_decay", "clip_norm")
-        check_least(self, "optim.", 1, "epochs", "accumulation_steps")
+        check_choice(self, "optim.", "name", ("adamw", "adafactor", "muon"))
+        check_choice(self, "optim.", "embeddings", ("all", "task"))
+        check_choice(self, "optim.", "rates", ("same", "matrix"))
+        check_choice(self, "optim.", "schedule", SCHEDULES)
+        check_range(self, "optim.", 0, "lr", "embedding_lr", "warmup_steps", "max_steps", "weight_decay", "clip_norm")
+        check_range(self, "optim.", 1, "epochs", "accumulation_steps")
+        check_range(self, "optim.", 0, "beta1", "beta2", below=1)
         for part, factor in self.factors.items():
             if not 0 < factor < math.inf:
                 raise ConfigError(
@@ -116,11 +113,6 @@ class OptimConfig:
             raise ConfigError("factors with muon", expected="adamw or adafactor", fix="drop optim.factors")
         if self.embedding_lr is not None and self.name != "muon":
             raise ConfigError(f"embedding_lr with {self.name}", expected="muon", fix="drop it or set optim.name=muon")
-        for name in ("beta1", "beta2"):
-            if not 0 <= getattr(self, name) < 1:
-                raise ConfigError(
-                    f"optim.{name} {getattr(self, name)}", expected="0 to below 1", fix=f"set optim.{name}"
-                )
 
 
 @dataclass(frozen=True)
@@ -135,11 +127,8 @@ class LossConfig:
     label_smoothing: float = 0.0  # of all these losses: how much of a target is spread over all classes
 
     def __post_init__(self) -> None:
-        check_least(self, "loss.", 0, "text_weight", "tagger_weight", "case_weight", "sampled_pieces", "slot_weight")
-        if not 0 <= self.label_smoothing < 1:
-            raise ConfigError(
-                f"label_smoothing {self.label_smoothing}", expected="0 to below 1", fix="set loss.label_smoothing"
-            )
+        check_range(self, "loss.", 0, "text_weight", "tagger_weight", "case_weight", "sampled_pieces", "slot_weight")
+        check_range(self, "loss.", 0, "label_smoothing", below=1)
         if not self.text_weight and not self.tagger_weight:
             raise ConfigError("no loss", expected="a text_weight or tagger_weight above 0", fix="set loss.text_weight")
         if self.slot_weight and not self.text_weight:
@@ -163,7 +152,7 @@ class TeacherConfig:
     labels_weight: float = 1.0  # of the divergence from its tagger's distributions
 
     def __post_init__(self) -> None:
-        check_least(self, "teacher.", 0, "states_weight", "labels_weight")
+        check_range(self, "teacher.", 0, "states_weight", "labels_weight")
 
 
 @dataclass(frozen=True)
@@ -173,7 +162,7 @@ class FitConfig:
     tagger_words: int = 0  # a tagger on so many words' frozen states, where the model has none; 0: random weights
 
     def __post_init__(self) -> None:
-        check_least(self, "fit.", 0, "tagger_words")
+        check_range(self, "fit.", 0, "tagger_words")
 
 
 @dataclass(frozen=True)
@@ -190,31 +179,23 @@ class ValidationConfig:
     patience: int | None = None  # stop after so many validations in a row without a better score; null never stops
 
     def __post_init__(self) -> None:
-        check_least(self, "validation.", 0, "every_steps")
-        check_least(self, "validation.", 1, "max_words", "patience")
-        if self.score is not None and self.score not in SCORES:
-            raise ConfigError(
-                f"validation.score {self.score!r}", expected=f"one of {', '.join(SCORES)}", fix="check validation.score"
-            )
+        check_range(self, "validation.", 0, "every_steps")
+        check_range(self, "validation.", 1, "max_words", "patience")
+        check_choice(self, "validation.", "score", SCORES)
         if self.score in ("micro_f1", "macro_f1") and self.file is None:
             raise ConfigError(
                 f"validation.score {self.score} without a file",
                 expected="a file to score",
                 fix="set validation.file or validation.score=loss",
             )
-        if self.patience is not None and not self.every_steps:
-            raise ConfigError(
-                f"validation.patience {self.patience} without validations",
-                expected="validation.every_steps above 0",
-                fix="set validation.every_steps",
-            )
         load_preset(self.preset)  # raises ConfigError for an unknown one
-        if self.file is not None and not self.every_steps:
-            raise ConfigError(
-                f"validation.file {self.file} that is never scored",
-                expected="validation.every_steps above 0",
-                fix="set validation.every_steps",
-            )
+        for name in ("patience", "file"):
+            if (value := getattr(self, name)) is not None and not self.every_steps:
+                raise ConfigError(
+                    f"validation.{name} {value} without validations",
+                    expected="validation.every_steps above 0",
+                    fix="set validation.every_steps",
+                )
 
 
 @dataclass(frozen=True)
@@ -227,9 +208,8 @@ class ReportConfig:
     max_seconds: int = 600  # for all models together: fewer words are scored where they would take longer
 
     def __post_init__(self) -> None:
-        check_least(self, "report.", 0, "max_words")
-        if self.max_seconds < 1:
-            raise ConfigError(f"report.max_seconds {self.max_seconds}", expected="1 or more", fix="set it")
+        check_range(self, "report.", 0, "max_words")
+        check_range(self, "report.", 1, "max_seconds")
 
 
 @dataclass(frozen=True)
@@ -282,8 +262,8 @@ class TrainConfig:
             )
         if self.pieces_of is not None and self.pieces is None:
             raise ConfigError(f"pieces_of {self.pieces_of} without pieces", expected="how many more", fix="set pieces")
-        check_least(self, "", 0, "checkpoint_every_steps", "seed")
-        check_least(self, "", 1, "log_every_steps", "pieces", "decoder_layers", "keep")
+        check_range(self, "", 0, "checkpoint_every_steps", "seed")
+        check_range(self, "", 1, "log_every_steps", "pieces", "decoder_layers", "keep")
         if not self.data.path:
             raise ConfigError("no training data", expected="data.path=FOLDER", fix="run `t5punct prepare` first")
         if self.validation.score == "tag_loss" and not self.loss.tagger_weight:

@@ -76,7 +76,7 @@ def test_they_are_as_frequent_as_asked() -> None:
 
 @pytest.mark.parametrize("values", [{"share": 1.5}, {"repeat": -0.1}, {"filler": float("nan")}])
 def test_shares_are_checked(values: dict[str, float]) -> None:
-    with pytest.raises(ConfigError, match=r"check data\.disfluencies"):
+    with pytest.raises(ConfigError, match=r"data\.disfluencies\.\w+ .*; expected 0 to 1; set data"):
         DisfluencyConfig(**values)
 
 
@@ -228,9 +228,16 @@ def test_errors_are_as_frequent_as_asked() -> None:
     assert 0.90 < counts["old"] / 10_000 < 0.94  # 5 % exchanged, 3 % lost
 
 
-@pytest.mark.parametrize("values", [{"share": 1.5}, {"delete": -0.1}, {"substitute": 0.6, "delete": 0.6}])
-def test_shares_of_errors_are_checked(values: dict[str, float]) -> None:
-    with pytest.raises(ConfigError, match="substitute and delete together"):
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"share": 1.5}, r"data\.noise\.share 1.5; expected 0 to 1; set"),
+        ({"delete": -0.1}, r"data\.noise\.delete -0.1; expected 0 to 1; set"),
+        ({"substitute": 0.6, "delete": 0.6}, "substitutes 0.6 and deletes 0.6; expected at most 1 together"),
+    ],
+)
+def test_shares_of_errors_are_checked(values: dict[str, float], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
         NoiseConfig(**values)
 
 

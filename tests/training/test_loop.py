@@ -155,7 +155,7 @@ def test_settings_that_cannot_work_are_refused(config: TrainConfig, tmp_path: Pa
         replace(config, data=DataConfig())
     with pytest.raises(ConfigError, match=r"neither init_from nor tokenizer; expected one of them"):
         replace(config, tokenizer=None)
-    with pytest.raises(ConfigError, match=r"optimiser 'sgd'; expected adamw, adafactor or muon; check optim.name"):
+    with pytest.raises(ConfigError, match=r"name 'sgd'; expected one of adamw, adafactor, muon; check optim.name"):
         OptimConfig(name="sgd")
     with pytest.raises(ConfigError, match=r"unknown setting 'optim.rate'; expected one of output, init_from"):
         settings.load(TrainConfig, overrides=["data.path=x", "tokenizer=y", "optim.rate=1"])

@@ -251,5 +251,5 @@ def test_a_wrong_validation_is_refused_before_training(config: TrainConfig, tmp_
             build(replace(config, validation=validation))
     with pytest.raises(ConfigError, match=r"preset 'fancy'; expected one of side-by-side, .*; see `t5punct presets`"):
         ValidationConfig("dev.tsv", every_steps=1, preset="fancy")
-    with pytest.raises(ConfigError, match=r"validation.file dev.tsv that is never scored; .*every_steps above 0"):
+    with pytest.raises(ConfigError, match=r"validation.file dev.tsv without validations; .*every_steps above 0"):
         ValidationConfig("dev.tsv")

@@ -14,6 +14,7 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from ...config import check_range
 from ...errors import ConfigError
 from ...t5.task import PAUSES
 from ...text.words import Word, split
@@ -34,8 +35,7 @@ class ChunkConfig:
                 expected="1 <= min_words <= max_words",
                 fix="set chunks.min_words and chunks.max_words",
             )
-        if self.max_tokens < 1:
-            raise ConfigError(f"max_tokens {self.max_tokens}", expected="1 or more", fix="set chunks.max_tokens")
+        check_range(self, "chunks.", 1, "max_tokens")
 
 
 @dataclass(frozen=True, slots=True)

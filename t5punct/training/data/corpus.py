@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from ...config import check_choice
 from ...errors import ConfigError
 from .paragraphs import UNITS
 
@@ -42,10 +43,7 @@ class CorpusConfig:
                 expected="0, or 2 and more",
                 fix="set corpora.holdout_every",
             )
-        if self.document not in UNITS:
-            raise ConfigError(
-                f"document {self.document!r}", expected=f"one of {', '.join(UNITS)}", fix="set corpora.document"
-            )
+        check_choice(self, "corpora.", "document", UNITS)
         if self.path and self.dataset is not None:
             raise ConfigError(f"path {self.path} and dataset {self.dataset}", expected="one of them", fix="drop one")
         if self.streaming and self.join > 1:

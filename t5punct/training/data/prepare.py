@@ -48,14 +48,10 @@ class PrepareConfig:
     vocabulary: VocabularyConfig = field(default_factory=VocabularyConfig)
 
     def __post_init__(self) -> None:
-        if not 0 <= self.holdout_percent < 100:
-            raise ConfigError(
-                f"holdout_percent {self.holdout_percent}", expected="0 to below 100", fix="set holdout_percent"
-            )
+        settings.check_range(self, "", 0, "holdout_percent", below=100)
         _ = self.pauses_ms  # raises ConfigError if they are wrong
-        settings.check_least(self, "", 0, "seed")
-        if self.workers < 1:
-            raise ConfigError(f"{self.workers} workers", expected="1 or more", fix="set workers")
+        settings.check_range(self, "", 0, "seed")
+        settings.check_range(self, "", 1, "workers")
 
     @property
     def pauses_ms(self) -> tuple[int, ...]:

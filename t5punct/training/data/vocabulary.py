@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ...errors import ConfigError, InputError
+from ...config import check_range
+from ...errors import InputError
 from ...t5.task import N_SENTINELS
 
 _PAD, _EOS, _UNK = 0, 1, 2  # T5's places
@@ -28,10 +29,7 @@ class VocabularyConfig:
     sample_words: int = 2_000_000
 
     def __post_init__(self) -> None:
-        if self.sample_words < 1:
-            raise ConfigError(
-                f"sample_words {self.sample_words}", expected="1 or more", fix="set vocabulary.sample_words"
-            )
+        check_range(self, "vocabulary.", 1, "sample_words")
 
 
 def train_tokenizer(lines: Iterable[str], folder: str | Path, config: VocabularyConfig) -> None:

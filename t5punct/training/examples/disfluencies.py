@@ -34,9 +34,9 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
-from ...errors import ConfigError
+from ...config import check_range
 from ...text.marks import DISFLUENT, NO_LABEL, capitalise, ends_sentence
 from ...text.spelling import is_first_person
 from .noise import Written
@@ -70,13 +70,7 @@ class DisfluencyConfig:
     marked: float = 0.0
 
     def __post_init__(self) -> None:
-        values = (self.share, self.repeat, self.filler, self.phrase, self.repair, self.restart, self.marked)
-        if not all(0 <= value <= 1 for value in values):
-            raise ConfigError(
-                f"disfluencies with the values {', '.join(map(str, values))}",
-                expected="share, repeat, filler, phrase, repair, restart, marked of 0 to 1",
-                fix="check data.disfluencies",
-            )
+        check_range(self, "data.disfluencies.", 0, *(field.name for field in fields(self)), most=1)
 
 
 def add_disfluencies(

@@ -14,8 +14,9 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
+from ...config import check_range
 from ...errors import ConfigError
 from ...text.marks import capitalise, ends_sentence
 from ..teacher.labels import Taught
@@ -31,11 +32,11 @@ class NoiseConfig:
     insert: float = 0.03
 
     def __post_init__(self) -> None:
-        values = (self.share, self.substitute, self.delete, self.insert)
-        if not all(0 <= value <= 1 for value in values) or self.substitute + self.delete > 1:
+        check_range(self, "data.noise.", 0, *(field.name for field in fields(self)), most=1)
+        if self.substitute + self.delete > 1:
             raise ConfigError(
-                f"noise with the values {', '.join(map(str, values))}",
-                expected="share, substitute, delete, insert of 0 to 1, substitute and delete together at most 1",
+                f"noise that substitutes {self.substitute} and deletes {self.delete}",
+                expected="at most 1 together",
                 fix="check data.noise",
             )
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import warnings
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
@@ -35,18 +35,18 @@ def build_optimisers(objective: nn.Module, config: OptimConfig) -> tuple[torch.o
     parameters = {name: value for name, value in objective.named_parameters() if value.requires_grad}
     if not parameters:
         raise ConfigError("nothing to train", expected="parameters that are not frozen", fix="check optim.frozen")
-    if config.name == "adamw":
-        return (_adamw(parameters, config, config.lr),)
     if config.name == "adafactor":
         return (_adafactor(parameters, config),)
-    hidden = {name: value for name, value in parameters.items() if _is_hidden(name, value)}
-    outer = {name: value for name, value in parameters.items() if name not in hidden}
-    outer_lr = config.lr if config.embedding_lr is None else config.embedding_lr
+    hidden = [name for name in parameters if config.name == "muon" and _is_hidden(name, parameters[name])]
+    matrices = [parameters.pop(name) for name in hidden]
     optimisers = list[torch.optim.Optimizer]()
-    if hidden:
-        optimisers.append(_muon(hidden, config))
-    if outer:
-        optimisers.append(_adamw(outer, config, outer_lr))
+    if matrices:
+        decay = config.weight_decay
+        optimisers.append(torch.optim.Muon(matrices, lr=config.lr, weight_decay=decay, adjust_lr_fn="match_rms_adamw"))
+    if parameters:
+        lr = config.lr if config.embedding_lr is None else config.embedding_lr
+        groups, betas = _groups(parameters, config, lr), (config.beta1, config.beta2)
+        optimisers.append(torch.optim.AdamW(groups, lr=lr, betas=betas, weight_decay=config.weight_decay, fused=True))
     return tuple(optimisers)
 
 
@@ -74,16 +74,6 @@ def freeze_words(embeddings: nn.Embedding, task_ids: Sequence[int]) -> None:
 def _is_hidden(name: str, value: torch.Tensor) -> bool:
     """Whether a parameter is a matrix between hidden states."""
     return value.ndim == 2 and not any(outer in name for outer in _OUTER)
-
-
-def _muon(parameters: Mapping[str, nn.Parameter], config: OptimConfig) -> torch.optim.Optimizer:
-    decay = config.weight_decay
-    return torch.optim.Muon(list(parameters.values()), lr=config.lr, weight_decay=decay, adjust_lr_fn="match_rms_adamw")
-
-
-def _adamw(parameters: Mapping[str, nn.Parameter], config: OptimConfig, lr: float) -> torch.optim.AdamW:
-    groups, betas = _groups(parameters, config, lr), (config.beta1, config.beta2)
-    return torch.optim.AdamW(groups, lr=lr, betas=betas, weight_decay=config.weight_decay, fused=True)
 
 
 def _adafactor(parameters: Mapping[str, nn.Parameter], config: OptimConfig) -> torch.optim.Optimizer:
@@ -129,15 +119,6 @@ def rate(name: str, value: torch.Tensor, lr: float) -> float:
         return lr
     rms = float(value.detach().float().pow(2).mean().sqrt())
     return lr * max(rms, 0.1 * _TYPICAL_RMS) / _TYPICAL_RMS
-
-
-def warm_up_warnings(config: OptimConfig, n_steps: int) -> Iterator[str]:
-    """Yield warnings if a run ends before its warm-up does."""
-    if config.schedule != "constant" and config.warmup_steps >= n_steps:
-        yield (
-            f"a warm-up of {config.warmup_steps} steps in a run of {n_steps}: the learning rate never reaches "
-            "optim.lr; expected a warm-up that is shorter than the run; lower optim.warmup_steps"
-        )
 
 
 def rate_now(config: OptimConfig, schedule: Any) -> float:

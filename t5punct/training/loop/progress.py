@@ -18,6 +18,7 @@ import logging
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import asdict
 from datetime import timedelta
 from pathlib import Path
 from types import TracebackType
@@ -30,6 +31,7 @@ from rich.progress import Progress as Bar
 from ...errors import ConfigError
 from ...text.io.files import writing
 from ..checkpoint.checkpoint import TrainState
+from ..checkpoint.resuming import flatten_settings
 from ..config import TrainConfig
 from .objective import Losses
 
@@ -40,10 +42,6 @@ _LOSSES = {  # of `Losses`, and what the log calls them
 }  # fmt: skip
 
 
-def _untracked(_: Mapping[str, float | int], *, step: float) -> None:
-    """Without trackers."""
-
-
 class RunLog:
     """Collects losses between two lines of the log.
 
@@ -51,7 +49,13 @@ class RunLog:
     """
 
     def __init__(
-        self, output: Path, n_steps: int, state: TrainState, *, show: bool, track: Callable[..., None] = _untracked
+        self,
+        output: Path,
+        n_steps: int,
+        state: TrainState,
+        *,
+        show: bool,
+        track: Callable[..., None] = lambda line, step: None,
     ) -> None:
         """`track` is given each line of the log, and its step by name; `show` is for the first process."""
         self.path = output.with_name(output.name + ".log.jsonl")  # beside: checkpoints replace the folder
@@ -170,18 +174,18 @@ def tracker_settings(config: TrainConfig) -> dict[str, Any]:
     return {"log_with": names, "project_config": ProjectConfiguration(logging_dir=folder)}
 
 
-def start_trackers(accelerator: Any, config: TrainConfig, settings: Mapping[str, Any]) -> None:
-    """Begin a run in each tracker; `settings` by their dotted names stand beside it."""
+@contextmanager
+def tracking(accelerator: Any, config: TrainConfig) -> Iterator[None]:
+    """Begin a run in each tracker, with the settings by their dotted names; let each write what it has at the end."""
     if config.report_to:
         plain = {
             name: value if isinstance(value, bool | int | float | str) else str(value)
-            for name, value in settings.items()
+            for name, value in flatten_settings(asdict(config)).items()
         }
         named = {"wandb": {"name": Path(config.output).name}}
         accelerator.init_trackers(_PROJECT, config=plain, init_kwargs=named)
-
-
-def end_trackers(accelerator: Any) -> None:
-    """Let each tracker write what it has."""
-    for tracker in accelerator.trackers:
-        tracker.finish()
+    try:
+        yield
+    finally:
+        for tracker in accelerator.trackers:
+            tracker.finish()

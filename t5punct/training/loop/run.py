@@ -31,7 +31,7 @@ from ..start.starting_model import make_starting_model
 from ..start.suitability import check_suitable
 from ..teacher.teacher import teacher_of
 from .objective import Objective
-from .optimisers import build_optimisers, freeze, freeze_words, learning_rate, warm_up_warnings
+from .optimisers import build_optimisers, freeze, freeze_words, learning_rate
 from .progress import tracker_settings
 from .sharding import check_sharded
 from .validation import Validator, deciding_score
@@ -82,9 +82,13 @@ def build(config: TrainConfig) -> Run:
     optimisers = build_optimisers(objective, config.optim)
     per_epoch = -(-len(sampler) // (accelerator.num_processes * config.optim.accumulation_steps))
     n_steps = config.optim.max_steps or per_epoch * config.optim.epochs
-    for warning in warm_up_warnings(config.optim, n_steps):
-        if accelerator.is_main_process:
-            _log.warning("%s", warning)
+    if config.optim.schedule != "constant" and config.optim.warmup_steps >= n_steps and accelerator.is_main_process:
+        _log.warning(
+            "a warm-up of %s steps in a run of %s: the learning rate never reaches optim.lr; expected a warm-up that "
+            "is shorter than the run; lower optim.warmup_steps",
+            config.optim.warmup_steps,
+            n_steps,
+        )
     wrapped, loader, *prepared = accelerator.prepare(objective, loader, *optimisers)
     run = Run(config, accelerator, model, wrapped, prepared, [], sampler, loader, n_steps, state, validator, plain)
     if config.resume:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 import math
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +18,11 @@ from ...errors import ConfigError
 from ..checkpoint.checkpoint import check_output, clear_leftovers, save_checkpoint
 from ..checkpoint.lock import lock_folder
 from ..checkpoint.optimiser_state import collect_tensors
-from ..checkpoint.resuming import flatten_settings
 from ..config import TrainConfig
 from ..examples.delays import draw_delay
 from .objective import Losses
 from .optimisers import rate_now
-from .progress import RunLog, end_trackers, start_trackers
+from .progress import RunLog, tracking
 from .run import Run, build
 from .validation import deciding_score, is_stale, update_best
 
@@ -38,19 +37,12 @@ def train(config: TrainConfig) -> Path:
         if is_first:
             clear_leftovers(output)
         run = build(config)
-        start_trackers(run.accelerator, config, flatten_settings(asdict(config)))
-        try:
-            _train(run, config, output)
-        finally:
-            end_trackers(run.accelerator)
+        show, track = run.accelerator.is_main_process, run.accelerator.log
+        with tracking(run.accelerator, config):
+            with RunLog(output, run.n_steps, run.state, show=show, track=track) as progress:
+                take_steps(run, progress)
+            _save(run)
     return output
-
-
-def _train(run: Run, config: TrainConfig, output: Path) -> None:
-    show, track = run.accelerator.is_main_process, run.accelerator.log
-    with RunLog(output, run.n_steps, run.state, show=show, track=track) as progress:
-        take_steps(run, progress)
-    _save(run)
 
 
 def take_steps(run: Run, progress: RunLog) -> None:

@@ -13,8 +13,10 @@ import os
 import platform
 from collections.abc import Callable, Iterator, Sequence
 from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 
+from ... import __version__
 from ... import config as settings
 from ...errors import ModelError
 from ...evaluation.comparison import f1_of, score_of
@@ -29,7 +31,7 @@ from ..config import PAGE, PICTURE, VALUES, TrainConfig
 from .curves import Point, draw_curves, log_of, read_log, seconds_of
 from .final_scores import FinalScores, final_scores
 
-_PACKAGES = ("t5punct", "torch", "transformers", "accelerate", "datasets", "tokenizers")
+_PACKAGES = ("torch", "transformers", "accelerate", "datasets", "tokenizers")
 _SHOWN_POINTS = 12  # of the log, in the table
 
 
@@ -169,24 +171,11 @@ def environment() -> Iterator[str]:
     """Yield versions and the kind of machine; no names of machines, people or places."""
     import torch
 
-    versions = {name: _version(name) for name in _PACKAGES}
-    yield f"Python {platform.python_version()}, " + ", ".join(
-        f"{name} {versions[name]}" for name in versions if versions[name]
-    )
+    versions = [f"{name} {metadata.version(name)}" for name in _PACKAGES if find_spec(name) is not None]
+    yield ", ".join([f"Python {platform.python_version()}", f"t5punct {__version__}", *versions])
     yield f"{platform.system()} on {platform.machine()}, {os.cpu_count()} processors"
     devices = [torch.cuda.get_device_name(number) for number in range(torch.cuda.device_count())]
     yield f"accelerators: {', '.join(devices) or 'none'}"
-
-
-def _version(name: str) -> str:
-    if name == "t5punct":
-        from ... import __version__
-
-        return __version__
-    try:
-        return metadata.version(name)
-    except metadata.PackageNotFoundError:
-        return ""
 
 
 def _with_interval(report: Report, name: str) -> str:

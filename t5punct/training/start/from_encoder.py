@@ -19,7 +19,7 @@ from typing import Any
 
 import torch
 
-from ...config import check_least
+from ...config import check_range
 from ...errors import ConfigError, ModelError, first_line
 from ...model import Model, find
 from ...t5.task import CASE_TOKENS, ENCODER_TASK, PAUSES, SENTINEL, TaskConfig, mark_token, style_token
@@ -45,11 +45,8 @@ class FreshDecoderConfig:
     dropout_rate: float = 0.0  # of the encoder too; for texts that are seen more than once, 0.1
 
     def __post_init__(self) -> None:
-        check_least(self, "decoder.", 1, "layers", "d_ff")
-        if not 0 <= self.dropout_rate < 1:
-            raise ConfigError(
-                f"decoder.dropout_rate {self.dropout_rate}", expected="0 to below 1", fix="set decoder.dropout_rate"
-            )
+        check_range(self, "decoder.", 1, "layers", "d_ff")
+        check_range(self, "decoder.", 0, "dropout_rate", below=1)
 
 
 def from_encoder(

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from ...config import check_range
 from ...errors import ConfigError
 from ...extras import way_to_install
 
@@ -34,12 +35,9 @@ class LoraConfig:
     modules: list[str] = field(default_factory=lambda: ["q", "k", "v", "o", "wi", "wi_0", "wi_1", "wo"])
 
     def __post_init__(self) -> None:
-        if self.rank < 0 or not 0 <= self.dropout < 1 or (self.alpha is not None and self.alpha < 1):
-            raise ConfigError(
-                f"lora of rank {self.rank}, alpha {self.alpha}, dropout {self.dropout}",
-                expected="a rank of 0 or more, an alpha of 1 or more, a dropout of 0 to below 1",
-                fix="check lora",
-            )
+        check_range(self, "lora.", 0, "rank")
+        check_range(self, "lora.", 1, "alpha")
+        check_range(self, "lora.", 0, "dropout", below=1)
 
     @property
     def scale(self) -> float:

@@ -48,7 +48,7 @@ class LabelConfig:
         if not self.data or not self.model:
             raise ConfigError(f"labels of {self.data or 'nothing'} by {self.model or 'nobody'}",
                               expected="a data set and a model", fix="name both")  # fmt: skip
-        settings.check_least(self, "", 1, "batch_tokens")
+        settings.check_range(self, "", 1, "batch_tokens")
 
     @property
     def folder(self) -> Path:
