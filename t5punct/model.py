@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import config as settings
-from .errors import ConfigError, ModelError, first_line
+from .errors import ModelError, first_line
 from .t5.folder import TAGGER_FILE, remove_weights, writing_folder
 from .t5.hub import locate
 from .t5.task import TaskConfig
