@@ -54,7 +54,10 @@ def evaluate(
     ] = "keep",
     as_json: Json = False,
 ) -> None:
-    """Score a model: take a text's marks off, put them on anew, compare."""
+    """Score a model on a text that has the right marks.
+
+    They are taken off, the model puts on its own, and the two are compared.
+    """
     import json
 
     check_source(data)

@@ -104,7 +104,10 @@ def export(
     licence: Licence = None,
     overrides: Overrides = None,
 ) -> None:
-    """Write a trained model as it is to be shared, with a card; on request, send it to the hub."""
+    """Write a trained model as it is shared, with a card.
+
+    With --push-to-hub it is sent to the hub, too.
+    """
     from ..model import find
     from ..model import load as load_model
     from ..t5.folder import whole_folder

@@ -34,12 +34,14 @@ expert = functools.partial(typer.Option, rich_help_panel=EXPERT)
 place = functools.partial(typer.Option, parser=named_place, metavar="PATH")  # where to write
 
 Json = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
-Config = Annotated[Path | None, typer.Option(show_default="none", help="A YAML file of settings.")]
+Config = Annotated[
+    Path | None, typer.Option(show_default="none", help="A YAML file of settings, which KEY=VALUE changes.")
+]
 Overrides = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="KEY=VALUE",
-        help="Settings, laid over those of --config; an unknown name lists all there are.",
+        help="Settings; an unknown name lists all there are.",
         show_default=False,
     ),
 ]
@@ -199,7 +201,7 @@ class StrategyOptions(ModelOptions):
         int | None, expert(min=0, show_default=_PRESETS, help="Last words of a window whose slots are not used.")
     ] = None
     lead_in: Annotated[
-        int | None, expert(min=0, show_default=_PRESETS, help="Words before the text where its first window begins.")
+        int | None, expert(min=0, show_default=_PRESETS, help="How many words before the text the first window begins.")
     ] = None
     combine: Annotated[
         str | None,

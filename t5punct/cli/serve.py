@@ -25,7 +25,7 @@ def serve(
     port: Annotated[int, typer.Option(min=0, max=65535, help="0: one that is free.")] = 8008,
     allow_host: Annotated[
         list[str] | None,
-        typer.Option(show_default="its own", help="Another name of it, such as captions.example.org."),
+        typer.Option(show_default="its own", help="Another name of the service, such as captions.example.org."),
     ] = None,
     allow_origin: Annotated[
         list[str] | None,
@@ -38,7 +38,9 @@ def serve(
     idle_s: Annotated[float, expert(min=1, help="End a stream in which nothing is said for so long.")] = 300.0,
     ending_s: Annotated[float, expert(min=1, help="How long work under way may take when it is told to end.")] = 20.0,
 ) -> None:
-    """Serve texts, live streams and a page for the browser over HTTP and WebSocket.
+    """Serve texts, live streams and a page for the browser.
+
+    Texts come over HTTP, streams over WebSocket.
 
     Where the variable T5PUNCT_TOKEN is set, every request must bring that token, but for the page's and /healthz.
     """

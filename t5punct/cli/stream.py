@@ -60,12 +60,12 @@ class LiveOptions(StreamOptions):
     ] = "seq2seq"
     window: Annotated[int, expert(min=1, help="Words the model sees at once; not with policy delay.")] = 32
     l_min: Annotated[int, expert(min=0, help="Policy entropy: the fewest words that must follow.")] = 1
-    l_max: Annotated[int, expert(min=0, help="Policy entropy: the most that are waited for.")] = 6
+    l_max: Annotated[int, expert(min=0, help="Policy entropy: the most words that are waited for.")] = 6
     threshold: Annotated[
         str,
         expert(help="Policy entropy: decide at so many bits or fewer; or a number for each lookahead, 0.2,0.4,..."),
     ] = "0.5"
-    every: Annotated[int, expert(min=1, help="Policy sentence: look once in so many words.")] = 4
+    every: Annotated[int, expert(min=1, help="Policy sentence: read once in so many words.")] = 4
     after: Annotated[int, expert(min=0, help="Policy sentence: words that must follow a sentence's end.")] = 4
     keep_marks: KeepMarks = False
     no_case: NoCase = False

@@ -37,7 +37,10 @@ _RANKED = ("LOCAL_RANK", "WORLD_SIZE", "PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MV2_
 
 
 def prepare(config: Config = None, overrides: Overrides = None) -> None:
-    """Make a training data set from corpora (see configs/prepare-own-text.yaml)."""
+    """Make a training data set from corpora.
+
+    configs/prepare-own-text.yaml shows what can be set.
+    """
     need("train")
     from datasets.utils.logging import CRITICAL, disable_progress_bar, enable_progress_bar, set_verbosity
 
@@ -71,7 +74,10 @@ def label(
     precision: Annotated[str, typer.Option(help="As for punctuate.")] = "auto",
     threads: Annotated[int | None, typer.Option(show_default="all cores", help="Threads to compute with.")] = None,
 ) -> None:
-    """Store what a model says of every word of a data set, for smaller models to learn from (teacher.source)."""
+    """Store what a model says of a data set, for others to learn.
+
+    The setting teacher.source names it in the training of a smaller model.
+    """
     need("train")
     collect_as_usual()
     use_threads(threads)
@@ -85,7 +91,10 @@ def label(
 
 
 def train(config: Config = None, overrides: Overrides = None) -> None:
-    """Train or fine-tune a model (see configs/); `accelerate launch train.py` runs it on several devices."""
+    """Train or fine-tune a model.
+
+    The files in configs/ show what can be set; `accelerate launch train.py` runs it on several devices.
+    """
     need("train")
     wait_asleep()  # before anything loads torch
     from ..training.checkpoint.lock import is_first
@@ -115,7 +124,9 @@ def report(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a training run.")],
     overrides: Overrides = None,
 ) -> None:
-    """Write report.md of a run anew: curves, scores, what changed, settings.
+    """Write the report of a training run anew.
+
+    It is report.md in the run's folder: curves, scores, what changed, settings.
 
     Settings are those of `report` in the run: file=TEXT, against=MODEL, max_words=5000, max_seconds=60.
     """

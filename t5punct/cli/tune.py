@@ -44,7 +44,9 @@ def tune(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Choose window, stride, masks and combination on a development file, within a budget.
+    """Choose the window strategy that is best for a text.
+
+    Window, stride, masks and combination are tried on a development file, within a budget.
 
     Settings such as budget=4, windows=[32,64] or max_words=20000 follow the file.
     """
