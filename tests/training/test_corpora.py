@@ -13,7 +13,7 @@ from tiny import tiny_text
 
 from t5punct.errors import ConfigError, InputError
 from t5punct.training.data.corpora import CorpusConfig, iter_documents
-from t5punct.training.data.paragraphs import is_wrapped, join_paragraphs, text_documents
+from t5punct.training.data.readers import is_wrapped, join_paragraphs, read_text
 
 TALKS = [" ".join(f"t{talk}w{word}" for word in range(10 + talk)) + "." for talk in range(40)]
 
@@ -159,18 +159,22 @@ def wrapped(width: int, between: str = "\n\n") -> str:
     return between.join(textwrap.fill(text, width) for text in PARAGRAPHS)
 
 
+def text_documents(path: Path, unit: str) -> list[str]:
+    return list(read_text(path, CorpusConfig(document=unit), ()))
+
+
 @pytest.mark.parametrize("width", [50, 70, 78, 100])
 def test_a_book_is_read_by_its_paragraphs(tmp_path: Path, width: int) -> None:
     path = tmp_path / "book.txt"
     path.write_text("THE BOOK\n\n\n" + wrapped(width) + "\n", encoding="utf-8")
-    assert list(text_documents(path, "auto")) == ["THE BOOK", *PARAGRAPHS]
+    assert text_documents(path, "auto") == ["THE BOOK", *PARAGRAPHS]
 
 
 def test_lines_that_are_documents_stay(tmp_path: Path) -> None:
     path = tmp_path / "talks.txt"
     for lines in (PARAGRAPHS, tiny_text(500, 1), ["yes"] * 50, [f"ok, that is number {n} of it" for n in range(50)]):
         path.write_text("\n".join(lines), encoding="utf-8")
-        assert list(text_documents(path, "auto")) == lines
+        assert text_documents(path, "auto") == lines
     rng = random.Random(1)
     chat = [
         " ".join(rng.choices("so we go there now or what do you mean".split(), k=rng.randint(1, 20)))
@@ -184,11 +188,11 @@ def test_lines_that_are_documents_stay(tmp_path: Path) -> None:
 def test_the_unit_can_be_named(tmp_path: Path) -> None:
     path = tmp_path / "book.txt"
     path.write_text(wrapped(70), encoding="utf-8")
-    assert list(text_documents(path, "line")) == [line for line in wrapped(70).split("\n") if line]
-    assert list(text_documents(path, "paragraph")) == PARAGRAPHS
-    assert list(text_documents(path, "file")) == [" ".join(PARAGRAPHS)]
+    assert text_documents(path, "line") == [line for line in wrapped(70).split("\n") if line]
+    assert text_documents(path, "paragraph") == PARAGRAPHS
+    assert text_documents(path, "file") == [" ".join(PARAGRAPHS)]
     path.write_text("\n \n")
-    assert list(text_documents(path, "file")) == []
+    assert text_documents(path, "file") == []
 
 
 def test_blank_lines_in_any_number_are_between_paragraphs() -> None:

@@ -51,7 +51,7 @@ def table(request: pytest.FixtureRequest, rows: Dataset, tmp_path: Path) -> Path
 def test_a_table_gives_the_texts_of_a_column_and_counts_empty_rows(table: Path) -> None:
     corpus = CorpusConfig(str(table), column="said")
     assert texts_of(corpus) == KEPT
-    counted = survey_corpus(corpus, None)
+    counted = survey_corpus(corpus, ())
     assert list(counted.n_words) == [len(text.split()) for text in KEPT]
     assert counted.n_empty == 2
 
@@ -106,7 +106,7 @@ def folder(tmp_path: Path) -> Path:
 
 def test_a_folder_gives_all_files_that_can_be_read_in_the_order_of_their_paths(folder: Path) -> None:
     assert texts_of(CorpusConfig(str(folder))) == ["A one.", "B one.", "B two.", "C one."]
-    assert survey_corpus(CorpusConfig(str(folder)), None).left_out == (
+    assert survey_corpus(CorpusConfig(str(folder)), ()).left_out == (
         "2 x .pdf left out: no reader for it",
         "1 x Makefile left out: no reader for it",
     )
@@ -190,7 +190,7 @@ def test_a_stream_is_read_no_further_than_it_is_used(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text("\n".join([*lines, "the end, which is no json"]))
     some = CorpusConfig(str(tmp_path / "a.jsonl"), streaming=True, words=30)
     assert len(list(iter_documents(some, "train", seed=1))) == 10
-    assert survey_corpus(some, None).is_stream
+    assert survey_corpus(some, ()).is_stream
 
 
 @pytest.mark.parametrize("options", [{}, {"words": 10_000}, {"streaming": True}])

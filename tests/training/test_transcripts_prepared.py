@@ -172,7 +172,7 @@ def test_subtitles_are_prepared_by_document_and_those_without_marks_are_named(su
 
 def test_a_corpus_of_subtitles_without_marks_is_said_as_a_whole(tmp_path: Path) -> None:
     (tmp_path / "a.srt").write_text(cued("we know that this is right " * 20))
-    sample = survey_corpus(CorpusConfig(str(tmp_path)), None).sample
+    sample = survey_corpus(CorpusConfig(str(tmp_path)), ()).sample
     assert (sample.n_words, sample.n_marks, sample.unmarked.n_documents) == (120, 0, 1)
 
 

@@ -3,9 +3,7 @@
 prepare      `t5punct prepare`: all of it
 corpus       the settings of one corpus
 sources      where documents come from
-paragraphs   what one document of a text file is
-tables       documents in a column
-transcripts  subtitles, recognisers' files and lines of words with times
+readers      what a file of each format holds as documents
 survey       what a corpus holds, counted in one pass
 corpora      which documents and which share are taken
 chunks       documents -> windows of words

@@ -12,7 +12,8 @@ from pathlib import Path
 
 from ...config import check_choice
 from ...errors import ConfigError
-from .paragraphs import UNITS
+
+UNITS = ("auto", "line", "paragraph", "file")
 
 
 @dataclass(frozen=True)

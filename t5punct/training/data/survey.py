@@ -2,7 +2,7 @@
 
 In: a `CorpusConfig`.  Out: a `Survey`.
 
-`survey_corpus(CorpusConfig("talks.txt"), None).n_words` has one number for each document.
+`survey_corpus(CorpusConfig("talks.txt"), ()).n_words` has one number for each document.
 """
 
 from __future__ import annotations

@@ -1,0 +1,285 @@
+"""What a file holds as documents: one reader for each format, by the ending of the file's name.
+
+In: a file, a saved data set or a hub id.  Out: its documents in order; "" for an empty row of a table.
+
+In a text file a document is a line, a paragraph of wrapped lines, or the whole file.  Of csv, parquet and data sets it
+is a row of a column; `datasets` reads them, and they are never in memory.
+
+Subtitles and a recogniser's file are one document each: words and marks as they stand, without times, tags, speaker
+labels and stage directions.  Nothing ends at the end of a cue: of `<i>So we</i>` and, a cue later, `went home.`, it is
+`So we went home.`  A token stands at every silence of some lengths.  So it does in json lines such as
+`{"words": [{"word": "so", "start": 0.1, "end": 0.4, "marks": ","}, ..]}`, times in seconds: lines that follow each
+other and name the same `meeting` are one document, so that windows go over turns.
+
+>>> list(join_paragraphs(["He saw", "it.", "", "So did I."]))
+['He saw it.', 'So did I.']
+>>> text_with_silences(turn_of({"words": [
+...     {"word": "so", "start": 0.1, "end": 2.0, "est_end": 0.4, "marks": ","}, {"word": "yes", "start": 0.9},
+... ]}).words, (280,))
+'so, <extra_id_1> yes'
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import chain, groupby, islice, pairwise
+from pathlib import Path
+from typing import Any
+
+from ...errors import InputError, T5PunctError, first_line
+from ...t5.task import silence_tokens
+from ...text.io.files import read_lines
+from ...text.io.iwslt import LABEL_OF_CLASS, is_iwslt, join_clitics, read_rows
+from ...text.io.live import timed_word
+from ...text.marks import Alphabet
+from ...text.words import Word
+from ...transcripts.formats import SUFFIXES, format_of, read_transcript
+from ...transcripts.items import Item, SpokenWord, add_pauses
+from .corpus import CorpusConfig
+
+_TRANSCRIPTS = (".json", *(ending for ending, name in SUFFIXES.items() if name in ("vtt", "srt", "ass", "ctm")))
+# of one recording in several of these, the first is read: it knows most of the times
+PREFERRED = (*_TRANSCRIPTS, ".tsv", ".txt")
+_SEEN_LINES = 2000  # of a file, to tell whether its lines are wrapped
+_FEWEST_LINES = 5
+_WIDTHS = range(40, 161)  # characters; longer lines are documents, shorter ones lists
+_SENTENCE_ENDS = tuple(".?!…\"'”’»)")
+_SAVED = ("dataset_dict.json", "state.json")  # what `save_to_disk` leaves
+
+
+def read_text(path: Path, corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> Iterator[str]:
+    """Yield the documents of a text file; `auto` takes paragraphs where lines are wrapped, and lines elsewhere."""
+    if is_iwslt(path):
+        yield _read_iwslt(path)
+        return
+    unit = corpus.document
+    if unit == "auto":
+        unit = "paragraph" if is_wrapped(islice(read_lines(path), _SEEN_LINES)) else "line"
+    lines = read_lines(path)
+    if unit != "paragraph":
+        lines = (line for line in lines if line.strip())
+    yield from lines if unit == "line" else join_paragraphs(lines)
+
+
+def join_paragraphs(lines: Iterable[str]) -> Iterator[str]:
+    """Yield lines that follow each other, as one; blank lines are between."""
+    for is_text, paragraph in groupby((line.strip() for line in lines), key=bool):
+        if is_text:
+            yield " ".join(paragraph)
+
+
+def is_wrapped(lines: Iterable[str]) -> bool:
+    """Return whether lines are broken at a width, as in a book: the next line's first word would not have had room.
+
+    In lines that are documents it often would, or they end where sentences end.
+    """
+    lines = [line.rstrip()[: _WIDTHS.stop] for line in lines]  # a long one is long, no matter how much
+    lengths = sorted(len(line) for line in lines if line)
+    inner = [(line, after.split()[0]) for line, after in pairwise(lines) if line.strip() and after.strip()]
+    if len(inner) < _FEWEST_LINES:
+        return False
+    width = lengths[int(0.95 * len(lengths))]  # a few lines may be longer: titles, addresses
+    n_full = sum(len(line) + 1 + len(word) > width for line, word in inner)
+    n_ended = sum(line.endswith(_SENTENCE_ENDS) for line, _ in inner)
+    return width in _WIDTHS and n_full >= 0.8 * len(inner) and n_ended <= 0.5 * len(inner)
+
+
+def _read_iwslt(path: Path) -> str:
+    """The whole file as one punctuated (lower-cased) document."""
+    rows = read_rows(path)
+    joined = join_clitics(rows)
+    alphabet = Alphabet()
+    return " ".join(
+        alphabet.spell(word, LABEL_OF_CLASS[rows[last].label_class])
+        for word, last in zip(joined.words, joined.last_rows, strict=True)
+    )
+
+
+def _read_transcript(path: Path, corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> Iterator[str]:
+    try:
+        items = read_transcript(path).items
+    except InputError as error:
+        if format_of(path) != "json":
+            raise
+        raise InputError(
+            error.found, expected=error.expected, fix="leave it out, by a pattern for the others: path: 'talks/*.srt'"
+        ) from error
+    yield text_with_silences(items, pauses_ms)
+
+
+def text_with_silences(items: Sequence[Item], pauses_ms: Sequence[int]) -> str:
+    """Return the words of items, and the tokens of the silences between them."""
+    words = (item.word for item in add_pauses(items, pauses_ms) if isinstance(item, SpokenWord))
+    return " ".join(piece for word in words for piece in (word.raw, *silence_tokens(word.pause)))
+
+
+def _read_json(path: Path, corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> Iterator[str]:
+    read = _read_jsonl if _is_json_lines(path, corpus.column) else _read_transcript
+    yield from read(path, corpus, pauses_ms)
+
+
+def _is_json_lines(path: Path, column: str) -> bool:
+    """Whether a .json file holds a line of json for each document, and not one recording."""
+    lines = list(islice((line for line in read_lines(path) if line.strip()), 2))
+    try:
+        value = json.loads(lines[0]) if lines else None
+    except ValueError:  # a recording over several lines, most likely
+        return False
+    return isinstance(value, dict) and (len(lines) > 1 or (column != "text" and column in value))
+
+
+def _read_tsv(path: Path, corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> Iterator[str]:
+    """A recogniser's table, which has a header, or IWSLT rows."""
+    header = {*next(read_lines(path), "").lower().split("\t")}
+    if {"start", "end"} & header and {"text", "word", "token"} & header:
+        yield from _read_transcript(path, corpus, pauses_ms)
+    else:
+        yield _read_iwslt(path)
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """Words that follow each other, and the recording that they are of, if it is named."""
+
+    words: tuple[SpokenWord, ...]
+    meeting: str | None = None
+
+
+def turn_of(values: Mapping[str, Any]) -> Turn:
+    """Return the words of a line.  Raises InputError, KeyError, TypeError or ValueError for what is no such line.
+
+    Of a word, `marks` stand behind it, and `est_end`, where an aligner has estimated when it was over, is better than
+    `end`.
+    """
+    words: list[SpokenWord] = []
+    for value in values["words"]:
+        text, end = value["word"] + value.get("marks", ""), value.get("est_end", value.get("end"))
+        timed = timed_word({"word": text, "start": value.get("start"), "end": end})
+        words.append(SpokenWord(Word(text, raw=text), start_ms=timed.start_ms, end_ms=timed.end_ms))
+    meeting = values.get("meeting")
+    return Turn(tuple(words), None if meeting is None else str(meeting))
+
+
+def _read_jsonl(path: Path, corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> Iterator[str]:
+    """Yield a document a line, or a meeting of several lines."""
+
+    def recording(line: Turn | str) -> object:
+        return object() if isinstance(line, str) or line.meeting is None else line.meeting  # an object is like no other
+
+    for _, group in groupby(_parsed_lines(path, corpus), key=recording):
+        lines = list(group)
+        words = [word for line in lines if isinstance(line, Turn) for word in line.words]
+        yield lines[0] if isinstance(lines[0], str) else text_with_silences(words, pauses_ms)
+
+
+def _parsed_lines(path: Path, corpus: CorpusConfig) -> Iterator[Turn | str]:
+    for number, line in enumerate(read_lines(path), start=1):
+        if not line.strip():
+            continue
+        try:
+            values = json.loads(line)
+            parsed = turn_of(values) if "words" in values else _text(values[corpus.column])
+        except (ValueError, KeyError, TypeError, OverflowError) as error:
+            raise InputError(
+                f"{path} line {number}: {line[:40]!r}",
+                expected=f'{{"{corpus.column}": "..."}} or '
+                '{"words": [{"word": "...", "start": 0.1, "end": 0.4}, ...]}',
+                fix="correct the line" if corpus.column in line else "correct the line, or set corpora.column",
+            ) from error
+        yield parsed
+
+
+def _text(value: object) -> str:
+    return "" if value is None else str(value)
+
+
+def _read_csv(path: Path, corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> Iterator[str]:
+    return _table_documents("csv", path, corpus.column, keep_default_na=False)  # "NA" is text, too
+
+
+def _read_parquet(path: Path, corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> Iterator[str]:
+    return _table_documents("parquet", path, corpus.column)
+
+
+def _table_documents(kind: str, path: Path, column: str, **options: bool) -> Iterator[str]:
+    from datasets import load_dataset
+
+    with _as_input_error(f"{path} cannot be read", expected=f"a {kind} file", fix="check the file"):
+        rows = load_dataset(kind, data_files=[str(path)], split="train", streaming=True, **options)
+        yield from _texts(rows, column, str(path))
+
+
+def is_saved(folder: Path) -> bool:
+    """Return whether `datasets` has saved a data set in a folder."""
+    return any((folder / name).is_file() for name in _SAVED)
+
+
+def saved_documents(folder: Path, corpus: CorpusConfig) -> Iterator[str]:
+    """Yield the texts of a data set that `datasets` has saved."""
+    from datasets import DatasetDict, load_from_disk
+
+    with _as_input_error(f"{folder} cannot be read", expected="a saved data set", fix="save it again"):
+        rows = load_from_disk(str(folder))
+    if isinstance(rows, DatasetDict):
+        if corpus.split not in rows:
+            raise InputError(
+                f"no split {corpus.split!r} in {folder}", expected=f"one of {', '.join(rows)}", fix="set corpora.split"
+            )
+        rows = rows[corpus.split]
+    yield from _texts(rows, corpus.column, str(folder))
+
+
+def hub_documents(corpus: CorpusConfig) -> Iterator[str]:
+    """Yield the texts of a data set that the user names by id; with `streaming`, nothing of it is kept on the disk."""
+    from datasets import load_dataset
+
+    with _as_input_error(  # no network, no such id, subset, split or revision
+        f"no data set {corpus.dataset}, split {corpus.split}",
+        expected="the id of a data set, and what it has",
+        fix="check corpora.dataset, corpora.subset, corpora.split and the network",
+    ):
+        rows = load_dataset(
+            corpus.dataset, corpus.subset, split=corpus.split, revision=corpus.revision, streaming=corpus.streaming
+        )
+    yield from _texts(rows, corpus.column, str(corpus.dataset))
+
+
+@contextmanager
+def _as_input_error(problem: str, *, expected: str, fix: str) -> Iterator[None]:
+    """Raise whatever `datasets` raises as InputError: pandas', pyarrow's and its own errors have no common base."""
+    try:
+        yield
+    except T5PunctError:
+        raise
+    except Exception as error:
+        raise InputError(f"{problem} ({first_line(error)})", expected=expected, fix=fix) from error
+
+
+def _texts(rows: Iterable[Any], column: str, name: str) -> Iterator[str]:
+    rows = iter(rows)
+    first = list(islice(rows, 1))
+    if first and column not in first[0]:
+        raise InputError(
+            f"no column {column!r} in {name}", expected=f"one of {', '.join(first[0])}", fix="set corpora.column"
+        )
+    for number, row in enumerate(chain(first, rows), start=1):
+        text = row[column]
+        if text is not None and not isinstance(text, str):
+            raise InputError(
+                f"{name} row {number}: {str(text)[:40]!r} under {column!r}", expected="text", fix="set corpora.column"
+            )
+        yield text or ""
+
+
+READERS: dict[str, Callable[[Path, CorpusConfig, tuple[int, ...]], Iterator[str]]] = {  # by ending, packed or not
+    ".txt": read_text,
+    ".jsonl": _read_jsonl,
+    **dict.fromkeys(_TRANSCRIPTS, _read_transcript),
+    ".json": _read_json,
+    ".tsv": _read_tsv,
+    ".csv": _read_csv,
+    ".parquet": _read_parquet,
+}
