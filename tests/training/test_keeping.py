@@ -88,18 +88,6 @@ def test_the_best_model_is_kept_while_the_run_goes_on(long: TrainConfig, tmp_pat
     assert weights(plain) == weights(folder)
 
 
-def test_a_report_of_earlier_weights_is_not_taken_along(long: TrainConfig) -> None:
-    """A resumed run that is cut before its end has no report, and its card no scores."""
-    folder = train(replace(long, optim=replace(long.optim, max_steps=2)))
-    (folder / "report.json").write_text('{"scores": {}}')
-    (folder / "report.md").write_text("# Of step 2")
-    (folder / "notes.md").write_text("mine")
-    train(replace(long, resume=True))
-    assert read_state(folder).step == 8
-    assert not list(folder.glob("report.*"))
-    assert (folder / "notes.md").read_text() == "mine"
-
-
 def test_the_best_model_stays_when_its_neighbours_are_edited_in_place(long: TrainConfig) -> None:
     folder = train(replace(long, validation=ValidationConfig(every_steps=1), optim=replace(long.optim, max_steps=3)))
     before = (folder / "best" / "t5punct.yaml").read_text()

@@ -9,6 +9,7 @@ import accelerate
 import pytest
 import torch
 from datasets import Dataset, DatasetDict
+from left_by_runs import log_lines
 from safetensors.torch import load_file
 
 from t5punct import config as settings
@@ -22,17 +23,13 @@ from t5punct.training.loop.optimisers import build_optimisers, freeze
 from t5punct.training.loop.train import Run, _step, build, train
 
 
-def log_of(folder: Path) -> list[dict[str, float]]:
-    return [json.loads(line) for line in folder.with_name(folder.name + ".log.jsonl").read_text().splitlines()]
-
-
 def weights(run: Run) -> dict[str, torch.Tensor]:
     return {name: value.detach().clone() for name, value in run.model.network.named_parameters()}
 
 
 def test_a_run_logs_its_losses_and_leaves_a_model(config: TrainConfig) -> None:
     folder = train(replace(config, optim=replace(config.optim, max_steps=8)))
-    log = log_of(folder)
+    log = log_lines(folder)
     assert [line["step"] for line in log] == [2, 4, 6, 8]
     losses = ["text_loss", "slot_loss", "tag_loss", "case_loss", "teacher_loss"]
     assert list(log[0]) == ["step", "words", *losses, "lr", "words_per_second"]
@@ -67,7 +64,7 @@ def test_epochs_see_every_example_once_each(config: TrainConfig) -> None:
     n_words = sum(run.loader.dataset.rows["n_words"])
     assert run.n_steps == 2 * len(run.sampler)
     folder = train(replace(config, optim=OptimConfig(epochs=2), log_every_steps=1))
-    assert len(log_of(folder)) == run.n_steps
+    assert len(log_lines(folder)) == run.n_steps
     assert json.loads((folder / "state.json").read_text())["words"] == 2 * n_words
 
 
@@ -182,7 +179,7 @@ IMPOSSIBLE = [
     "optim.lr=-1", "optim.lr=nan", "optim.embedding_lr=-1", "optim.warmup_steps=-1", "optim.max_steps=-1",
     "optim.beta2=1", "loss.tagger_weight=-1", "loss.label_smoothing=1", "validation.every_steps=-1",
     "validation.max_words=0", "checkpoint_every_steps=-1", "log_every_steps=0", "seed=-1", "task.marks=ab",
-    "task.prefix='{foo}'",
+    "task.prefix='{foo}'", "report.max_words=-1", "report.max_seconds=0",
 ]  # fmt: skip
 
 

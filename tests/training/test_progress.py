@@ -13,6 +13,7 @@ import pytest
 import torch
 from accelerate import tracking
 from accelerate.utils import LoggerType
+from left_by_runs import log_lines
 
 from t5punct.errors import ConfigError
 from t5punct.training.checkpoint.checkpoint import TrainState
@@ -24,12 +25,8 @@ from t5punct.training.loop.train import train
 from t5punct.training.loop.validation import Validator
 
 
-def log_of(folder: Path) -> list[dict[str, float]]:
-    return [json.loads(line) for line in folder.with_name(folder.name + ".log.jsonl").read_text().splitlines()]
-
-
 def test_the_last_steps_are_logged_as_well(config: TrainConfig) -> None:
-    log = log_of(train(replace(config, log_every_steps=3)))
+    log = log_lines(train(replace(config, log_every_steps=3)))
     assert [line["step"] for line in log] == [3, 4]
 
 
@@ -37,10 +34,10 @@ def test_a_new_run_begins_its_log_anew_and_a_resumed_one_goes_on(config: TrainCo
     (tmp_path / "run.log.jsonl").write_text('{"step": 1, "words": 9}\n')
     train(config)
     path = tmp_path / "run.log.jsonl"
-    assert [line["step"] for line in log_of(tmp_path / "run")] == [2, 4]
+    assert [line["step"] for line in log_lines(tmp_path / "run")] == [2, 4]
     path.write_text(path.read_text() + '{"step": 6}\n{"st')  # of steps that no checkpoint has, and half a line
     train(replace(config, resume=True, optim=replace(config.optim, max_steps=6)))
-    log = log_of(tmp_path / "run")
+    log = log_lines(tmp_path / "run")
     assert [line["step"] for line in log] == [2, 4, 6]
     assert "text_loss" in log[-1]
 
@@ -72,14 +69,14 @@ def test_a_line_in_words_names_what_is_trained_and_the_time_left(
 def test_a_validation_has_its_own_words(config: TrainConfig, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Validator, "line", lambda _self, _model, step: {"step": step, "validation_loss": 5.0})
     watched = replace(config, validation=ValidationConfig(every_steps=1), log_every_steps=4)
-    words_by_step = {line["step"]: line["words"] for line in log_of(train(watched)) if "validation_loss" in line}
+    words_by_step = {line["step"]: line["words"] for line in log_lines(train(watched)) if "validation_loss" in line}
     assert list(words_by_step) == [1, 2, 3, 4]
     assert 0 < words_by_step[1] < words_by_step[2] < words_by_step[3] < words_by_step[4]
 
 
 def test_the_rate_is_that_of_the_schedule_whatever_the_first_matrix_has(config: TrainConfig) -> None:
     optim = replace(config.optim, rates="matrix", schedule="constant_with_warmup", max_steps=3)
-    log = log_of(train(replace(config, optim=optim, log_every_steps=1)))
+    log = log_lines(train(replace(config, optim=optim, log_every_steps=1)))
     assert [line["lr"] for line in log] == pytest.approx([optim.lr / 2, optim.lr, optim.lr])
 
 
@@ -98,7 +95,7 @@ def test_words_a_second_leave_out_validation_and_saving(config: TrainConfig, mon
     monkeypatch.setattr(Validator, "line", lambda *_: later(500.0, line))
     watched = replace(config, validation=ValidationConfig(every_steps=1), checkpoint_every_steps=3, log_every_steps=1)
     words = 0.0
-    lines = [line for line in log_of(train(watched)) if "words_per_second" in line]
+    lines = [line for line in log_lines(train(watched)) if "words_per_second" in line]
     assert [line["step"] for line in lines] == [1, 2, 3, 4]
     for line in lines:
         assert line["words_per_second"] == pytest.approx(line["words"] - words)
@@ -147,7 +144,7 @@ def test_a_tracker_gets_the_settings_and_every_line_of_the_log(config: TrainConf
     assert lines[0][0] == "settings"
     assert (lines[0][1]["optim.lr"], lines[0][1]["init_from"]) == (config.optim.lr, "None")
     assert lines[-1] == ["closed"]
-    log = [json.loads(line) for line in Path(f"{folder}.log.jsonl").read_text().splitlines()]
+    log = log_lines(folder)
     wanted = [[name, value, line["step"]] for line in log for name, value in line.items() if name != "step"]
     assert lines[1:-1] == wanted
     assert "validation_loss" in {name for name, *_ in wanted}

@@ -14,7 +14,7 @@ from tiny import tiny_text
 
 from t5punct import config as settings
 from t5punct import model as models
-from t5punct.errors import ConfigError, ModelError
+from t5punct.errors import ModelError
 from t5punct.evaluation.evaluate import evaluate_file
 from t5punct.model import Model
 from t5punct.punctuator import Punctuator, PunctuatorConfig
@@ -159,13 +159,6 @@ def test_without_matplotlib_there_is_no_picture(run: Path, monkeypatch: pytest.M
     assert not draw_curves(points, run / "report.png")
     shown = "\n".join(iter_page_lines(run, run_config(run), points, FinalScores(), has_picture=False))
     assert "No picture: matplotlib is missing" in shown
-
-
-def test_settings_are_checked() -> None:
-    with pytest.raises(ConfigError, match=r"report.max_words -1; expected 0 or more"):
-        ReportConfig(max_words=-1)
-    with pytest.raises(ConfigError, match=r"report.max_seconds 0; expected 1 or more"):
-        ReportConfig(max_seconds=0)
 
 
 def test_the_command_writes_it_anew(run: Path, text: Path, invoke: Invoke) -> None:

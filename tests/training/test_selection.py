@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -13,12 +12,13 @@ import torch
 from datasets import concatenate_datasets, load_from_disk
 from hypothesis import given
 from hypothesis import strategies as st
+from left_by_runs import log_lines
 from tiny import TINY_SHAPE, tiny_text
 
 from t5punct.errors import ConfigError, InputError
 from t5punct.model import Model
 from t5punct.punctuator import Punctuator, PunctuatorConfig
-from t5punct.training.checkpoint.checkpoint import TrainState
+from t5punct.training.checkpoint.checkpoint import TrainState, read_state
 from t5punct.training.config import DataConfig, LossConfig, TrainConfig, ValidationConfig
 from t5punct.training.data.chunks import ChunkConfig
 from t5punct.training.data.corpora import CorpusConfig
@@ -30,6 +30,7 @@ from t5punct.training.loop.train import build, train
 from t5punct.training.loop.validation import Validator, deciding_score, is_stale, update_best
 
 Scores = dict[int, float]  # by step
+ROWS = str(Path(__file__).parents[1] / "data" / "hand-counted.tsv")
 
 
 @pytest.fixture
@@ -54,10 +55,6 @@ def watched(config: TrainConfig) -> TrainConfig:
     )
 
 
-def state_of(folder: Path) -> TrainState:
-    return TrainState(**json.loads((folder / "state.json").read_text()))
-
-
 @given(values=st.lists(st.integers(0, 5), min_size=1), score=st.sampled_from(["micro_f1", "loss"]))
 def test_the_best_is_the_first_of_the_best_scores_and_the_others_are_counted(values: list[int], score: str) -> None:
     state = TrainState()
@@ -76,13 +73,13 @@ def test_another_score_begins_anew() -> None:
 
 def test_a_run_stops_when_nothing_better_comes(watched: TrainConfig, scored: Callable[[Scores], None]) -> None:
     scored({1: 5.0, 2: 3.0, 3: 4.0, 4: 3.0, 5: 1.0})
-    state = state_of(train(watched))
+    state = read_state(train(watched))
     assert (state.step, state.best, state.best_step, state.stale) == (4, 3.0, 2, 2)
 
 
 def test_a_run_without_patience_goes_to_its_end(watched: TrainConfig, scored: Callable[[Scores], None]) -> None:
     scored(dict.fromkeys(range(1, 10), 5.0))
-    state = state_of(train(replace(watched, validation=ValidationConfig(every_steps=1))))
+    state = read_state(train(replace(watched, validation=ValidationConfig(every_steps=1))))
     assert (state.step, state.best_step, state.stale) == (9, 1, 8)
 
 
@@ -103,15 +100,15 @@ def test_a_resumed_run_stops_where_an_unbroken_one_does(
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr(loop, "_validate", cut)
         train(parted)
-    assert state_of(tmp_path / "parted").stale == 2
+    assert read_state(tmp_path / "parted").stale == 2
     resumed = train(replace(parted, resume=True))
-    assert state_of(resumed) == state_of(whole) != state_of(whole).after_batch(0)
-    assert state_of(whole).step == 5
+    assert read_state(resumed) == read_state(whole) != read_state(whole).after_batch(0)
+    assert read_state(whole).step == 5
     assert (resumed / "model.safetensors").read_bytes() == (whole / "model.safetensors").read_bytes()
     again = train(replace(parted, resume=True))
-    assert state_of(again).step == 5, "it has stopped for good"
+    assert read_state(again).step == 5, "it has stopped for good"
     more = train(replace(parted, resume=True, validation=ValidationConfig(every_steps=1, patience=5)))
-    assert state_of(more).step > 5, "unless it is given more patience"
+    assert read_state(more).step > 5, "unless it is given more patience"
 
 
 def test_what_decides_follows_from_what_is_measured(config: TrainConfig) -> None:
@@ -132,17 +129,12 @@ def test_scores_that_cannot_be_had_are_refused(config: TrainConfig) -> None:
     with pytest.raises(ConfigError, match=r"score tag_loss without a tagger's loss"):
         replace(config, loss=LossConfig(), validation=ValidationConfig(every_steps=1, score="tag_loss"))
     with pytest.raises(ConfigError, match=r"score loss without a split `validation`; .*holdout"):
-        Validator(ValidationConfig(str(Path(__file__).parents[1] / "data" / "hand-counted.tsv"), 1), None, 100)
-
-
-def log_of(folder: Path) -> list[dict[str, float]]:
-    return [json.loads(line) for line in folder.with_name(folder.name + ".log.jsonl").read_text().splitlines()]
+        Validator(ValidationConfig(ROWS, 1), None, 100)
 
 
 def test_validation_scores_go_into_the_log(config: TrainConfig) -> None:
-    file = str(Path(__file__).parents[1] / "data" / "hand-counted.tsv")
-    validation = ValidationConfig(file, every_steps=2, max_words=9)
-    log = log_of(train(replace(config, validation=validation)))
+    validation = ValidationConfig(ROWS, every_steps=2, max_words=9)
+    log = log_lines(train(replace(config, validation=validation)))
     lines = [line for line in log if "micro_f1" in line]
     assert [line["step"] for line in lines] == [2, 4]
     scores = ["micro_f1", "macro_f1", "comma_f1", "period_f1", "question_f1"]
@@ -150,11 +142,10 @@ def test_validation_scores_go_into_the_log(config: TrainConfig) -> None:
 
 
 def test_validation_does_not_change_the_training(config: TrainConfig, tmp_path: Path) -> None:
-    file = str(Path(__file__).parents[1] / "data" / "hand-counted.tsv")
     dropout = replace(config, fresh=replace(TINY_SHAPE, dropout_rate=0.2))
     plain = train(dropout)
     validated = train(
-        replace(dropout, output=str(tmp_path / "other"), validation=ValidationConfig(file, every_steps=1))
+        replace(dropout, output=str(tmp_path / "other"), validation=ValidationConfig(ROWS, every_steps=1))
     )
     assert (plain / "model.safetensors").read_bytes() == (validated / "model.safetensors").read_bytes()
 
@@ -182,7 +173,7 @@ def test_the_held_out_loss_is_the_mean_over_target_tokens(config: TrainConfig, t
 
 def test_the_held_out_loss_needs_no_file_and_falls(config: TrainConfig) -> None:
     optim = replace(config.optim, max_steps=8)
-    log = log_of(train(replace(config, optim=optim, validation=ValidationConfig(every_steps=4))))
+    log = log_lines(train(replace(config, optim=optim, validation=ValidationConfig(every_steps=4))))
     losses = [line["validation_loss"] for line in log if "validation_loss" in line]
     assert len(losses) == 2
     assert losses[1] < losses[0]
@@ -192,10 +183,10 @@ def test_the_held_out_loss_needs_no_file_and_falls(config: TrainConfig) -> None:
 def test_a_file_is_scored_with_the_decoder_that_is_trained(
     config: TrainConfig, text_weight: float, decoder: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    file, asked = str(Path(__file__).parents[1] / "data" / "hand-counted.tsv"), list[str]()
+    asked = list[str]()
     monkeypatch.setattr(Punctuator, "__init__", noting(asked, Punctuator.__init__))
     loss = replace(config.loss, text_weight=text_weight, tagger_weight=1.0)
-    run = build(replace(config, loss=loss, validation=ValidationConfig(file, every_steps=1, max_words=5)))
+    run = build(replace(config, loss=loss, validation=ValidationConfig(ROWS, every_steps=1, max_words=5)))
     assert run.validator is not None
     run.validator.line(run.model, 1)
     assert asked == [decoder]
