@@ -15,22 +15,14 @@ import string
 from pathlib import Path
 
 import pytest
+from learning import PLAN, learn
 
 from t5punct.decoding.inputs import DecodingConfig
 from t5punct.evaluation.evaluate import Report, evaluate_file
-from t5punct.model import FreshModelConfig
 from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.streaming import StreamConfig, StreamingPunctuator, TimedWord
-from t5punct.training.config import DataConfig, OptimConfig, QuestionConfig, TrainConfig
-from t5punct.training.data.chunks import ChunkConfig
-from t5punct.training.data.corpora import CorpusConfig
-from t5punct.training.data.prepare import PrepareConfig, prepare
-from t5punct.training.data.vocabulary import VocabularyConfig
-from t5punct.training.loop.train import train
-from t5punct.windows.plan import WindowConfig
+from t5punct.training.config import QuestionConfig
 
-SHAPE = FreshModelConfig(d_model=64, d_kv=16, num_heads=4, d_ff=128, num_layers=2, num_decoder_layers=1)
-PLAN = WindowConfig(window=16, mask_left=2, mask_right=2)
 ORDINARY = "we know that this is right how are they going home with some old friends".split()
 
 
@@ -66,31 +58,13 @@ def _event(word: TimedWord) -> dict[str, object]:
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A model trained on the language for some hundred short steps."""
-    folder = tmp_path_factory.mktemp("language")
-    (folder / "talks.txt").write_text("\n".join(_document(seed, 20) for seed in range(200)), encoding="utf-8")
     spoken = [json.dumps({"words": [_event(word) for word in _spoken(seed, 20)]}) for seed in range(1000, 1200)]
-    (folder / "spoken.jsonl").write_text("\n".join(spoken), encoding="utf-8")
-    data = folder / "prepared"
-    prepare(
-        PrepareConfig(
-            output=str(data),
-            root=str(folder),
-            corpora=[CorpusConfig("talks.txt"), CorpusConfig("spoken.jsonl")],
-            pause_ms=280,
-            chunks=ChunkConfig(4, 16),
-            tokenizer="train",
-            vocabulary=VocabularyConfig(size=450),
-        )
-    )
-    return train(
-        TrainConfig(
-            output=str(folder / "run"),
-            tokenizer=str(data / "tokenizer"),
-            fresh=SHAPE,
-            data=DataConfig(str(data), batch_tokens=1200, questions=QuestionConfig(share=0.3, l_max=4)),
-            optim=OptimConfig(name="muon", lr=5e-3, embedding_lr=1e-2, warmup_steps=10, max_steps=450),
-        )
-    )
+    texts = {
+        "talks.txt": "\n".join(_document(seed, 20) for seed in range(200)),
+        "spoken.jsonl": "\n".join(spoken),
+    }
+    questions, folder = QuestionConfig(share=0.3, l_max=4), tmp_path_factory.mktemp("language")
+    return learn(folder, texts, n_pieces=450, max_steps=450, pause_ms=280, batch_tokens=1200, questions=questions)
 
 
 def _scores(model: Path, decoder: str, folder: Path) -> Report:

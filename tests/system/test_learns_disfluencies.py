@@ -7,26 +7,18 @@ import random
 from pathlib import Path
 
 import pytest
+from learning import PLAN, learn
 from typer.testing import CliRunner
 
 from t5punct.cli import app
 from t5punct.decoding.inputs import DecodingConfig
 from t5punct.evaluation.evaluate import evaluate_file
-from t5punct.model import FreshModelConfig
 from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.text.render import RenderConfig
 from t5punct.text.words import split
-from t5punct.training.config import DataConfig, LossConfig, OptimConfig, TrainConfig
-from t5punct.training.data.chunks import ChunkConfig
-from t5punct.training.data.corpora import CorpusConfig
-from t5punct.training.data.prepare import PrepareConfig, prepare
-from t5punct.training.data.vocabulary import VocabularyConfig
+from t5punct.training.config import LossConfig
 from t5punct.training.examples.disfluencies import DisfluencyConfig
-from t5punct.training.loop.train import train
-from t5punct.windows.plan import WindowConfig
 
-SHAPE = FreshModelConfig(d_model=64, d_kv=16, num_heads=4, d_ff=128, num_layers=2, num_decoder_layers=1)
-PLAN = WindowConfig(window=16, mask_left=2, mask_right=2)
 WORDS = "we saw that old friend near the big house".split()
 
 
@@ -55,26 +47,12 @@ def _said(seed: int, n_sentences: int) -> str:
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("said-twice")
-    (folder / "talks.txt").write_text("\n".join(_document(seed, 20) for seed in range(150)), encoding="utf-8")
-    data = folder / "prepared"
-    prepare(
-        PrepareConfig(
-            output=str(data), root=str(folder), corpora=[CorpusConfig("talks.txt")], chunks=ChunkConfig(4, 16),
-            tokenizer="train", vocabulary=VocabularyConfig(size=400),
-        )
+    texts = {"talks.txt": "\n".join(_document(seed, 20) for seed in range(150))}
+    return learn(
+        tmp_path_factory.mktemp("said-twice"), texts, n_pieces=400, max_steps=300, batch_tokens=1000,
+        loss=LossConfig(text_weight=0.0, tagger_weight=1.0),
+        disfluencies=DisfluencyConfig(share=1.0, repeat=0.15, filler=0.1, marked=1.0),
     )  # fmt: skip
-    disfluencies = DisfluencyConfig(share=1.0, repeat=0.15, filler=0.1, marked=1.0)
-    return train(
-        TrainConfig(
-            output=str(folder / "run"),
-            tokenizer=str(data / "tokenizer"),
-            fresh=SHAPE,
-            data=DataConfig(str(data), batch_tokens=1000, disfluencies=disfluencies),
-            optim=OptimConfig(name="muon", lr=5e-3, embedding_lr=1e-2, warmup_steps=10, max_steps=300),
-            loss=LossConfig(text_weight=0.0, tagger_weight=1.0),
-        )
-    )
 
 
 def test_words_said_twice_and_fillers_are_found(trained: Path, tmp_path: Path) -> None:

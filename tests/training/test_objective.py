@@ -42,10 +42,21 @@ class Rows(dict):
         return {name: [values[index] for index in key] if several else values[key] for name, values in self.items()}
 
 
+def batch_of(model: Model, places: tuple[int, ...] = (0, 1)) -> Batch:
+    """The batch of some rows, no label of which is full."""
+    examples = ChunkExamples(Rows(ROWS), model.tokenizer)
+    return make_collator(model.tokenizer.pad_id)([examples[place] for place in places])
+
+
 @pytest.fixture
 def batch(tiny_model: Model) -> Batch:
-    examples = ChunkExamples(Rows(ROWS), tiny_model.tokenizer)
-    return make_collator(tiny_model.tokenizer.pad_id)([examples[0], examples[1]])
+    return batch_of(tiny_model)
+
+
+@pytest.fixture
+def uncased_model(tiny_model: Model) -> Model:
+    """Of a text form in which single tokens decide slots."""
+    return tiny_model.with_task(marks=",.?!", cased=False, max_marks=9)
 
 
 def cross_entropy(logits: list[float], wanted: int) -> float:
@@ -69,11 +80,9 @@ def test_the_text_loss_is_the_mean_over_target_tokens(tiny_model: Model, batch: 
 
 
 @torch.no_grad()
-def test_the_loss_of_slots_is_normalised_as_slot_decoding_does_it(tiny_model: Model) -> None:
-    """Summed over what step-by-step decoding is offered along the target, where that is a choice; no label is full."""
-    model = tiny_model.with_task(marks=",.?!", cased=False, max_marks=9)
-    examples = ChunkExamples(Rows(ROWS), model.tokenizer)
-    batch = make_collator(model.tokenizer.pad_id)([examples[0], examples[1]])
+def test_the_loss_of_slots_is_normalised_as_slot_decoding_does_it(uncased_model: Model) -> None:
+    """Summed over what step-by-step decoding is offered along the target, where that is a choice."""
+    model, batch = uncased_model, batch_of(uncased_model)
     losses = Objective(model, LossConfig(text_weight=0.5, slot_weight=3.0))(batch)
     logits = model.network(input_ids=batch.input_ids, attention_mask=batch.attention_mask, labels=batch.labels).logits
     by_hand = []
@@ -95,13 +104,12 @@ def test_the_loss_of_slots_is_normalised_as_slot_decoding_does_it(tiny_model: Mo
 
 
 @torch.no_grad()
-def test_a_sample_of_pieces_changes_the_loss_of_text_alone(tiny_model: Model) -> None:
+def test_a_sample_of_pieces_changes_the_loss_of_text_alone(uncased_model: Model) -> None:
     """Deciding tokens and next words are never left out."""
-    model = tiny_model.with_task(marks=",.?!", cased=False, max_marks=9)
-    examples = ChunkExamples(Rows(ROWS), model.tokenizer)
-    batch = make_collator(model.tokenizer.pad_id)([examples[0], examples[1]])
+    batch = batch_of(uncased_model)
     whole, sampled, least = (
-        Objective(model, LossConfig(slot_weight=1.0, sampled_pieces=n_pieces))(batch) for n_pieces in (None, 9, 0)
+        Objective(uncased_model, LossConfig(slot_weight=1.0, sampled_pieces=n_pieces))(batch)
+        for n_pieces in (None, 9, 0)
     )
     assert float(sampled.slots) == pytest.approx(float(whole.slots), rel=1e-5)
     assert float(least.slots) == pytest.approx(float(whole.slots), rel=1e-5)
@@ -114,11 +122,9 @@ def test_a_text_form_in_which_no_single_token_decides_has_no_loss_of_slots(tiny_
 
 
 @torch.no_grad()
-def test_smoothed_losses_ask_for_a_little_of_every_class(tiny_model: Model) -> None:
+def test_smoothed_losses_ask_for_a_little_of_every_class(uncased_model: Model) -> None:
     torch.manual_seed(2)
-    model = tiny_model.with_task(marks=",.?!", cased=False, max_marks=9)
-    examples = ChunkExamples(Rows(ROWS), model.tokenizer)
-    batch = make_collator(model.tokenizer.pad_id)([examples[0], examples[1]])
+    model, batch = uncased_model, batch_of(uncased_model)
     tagger = Objective(model, LossConfig(tagger_weight=1.0)).tagger
     exact, smoothed = (
         Objective(replace(model, tagger=tagger), LossConfig(slot_weight=1.0, tagger_weight=1.0, label_smoothing=share))(
@@ -169,14 +175,11 @@ def test_the_tagger_loss_is_the_mean_over_slots(tiny_model: Model, batch: Batch)
 def test_padding_and_batch_mates_do_not_change_an_example(tiny_model: Model, smoothing: float) -> None:
     torch.manual_seed(2)
     objective = Objective(tiny_model, LossConfig(tagger_weight=1.0, label_smoothing=smoothing))
-    examples = ChunkExamples(Rows(ROWS), tiny_model.tokenizer)
-    pad = make_collator(tiny_model.tokenizer.pad_id)
+    batches = [batch_of(tiny_model, places) for places in ((0, 1), (0,), (1,))]
     with torch.no_grad():
-        both, first, other = (
-            objective(pad(chosen)) for chosen in ([examples[0], examples[1]], [examples[0]], [examples[1]])
-        )
+        both, first, other = map(objective, batches)
     assert float(both.tags) == pytest.approx((3 * float(first.tags) + 2 * float(other.tags)) / 5, rel=1e-5)
-    n_first, n_other = len(examples[0].target), len(examples[1].target)
+    n_first, n_other = (int((batch.labels != IGNORED).sum()) for batch in batches[1:])
     pooled = (n_first * float(first.text) + n_other * float(other.text)) / (n_first + n_other)
     assert float(both.text) == pytest.approx(pooled, rel=1e-5)
 

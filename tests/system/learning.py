@@ -1,0 +1,47 @@
+"""A small model that learns a made-up language: prepared with its own vocabulary, trained from random weights."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from t5punct.model import FreshModelConfig
+from t5punct.training.config import DataConfig, LossConfig, OptimConfig, TrainConfig
+from t5punct.training.data.chunks import ChunkConfig
+from t5punct.training.data.corpora import CorpusConfig
+from t5punct.training.data.prepare import PrepareConfig, prepare
+from t5punct.training.data.vocabulary import VocabularyConfig
+from t5punct.training.loop.train import train
+from t5punct.windows.plan import WindowConfig
+
+PLAN = WindowConfig(window=16, mask_left=2, mask_right=2)  # as the chunks that are learned from
+SHAPE = FreshModelConfig(d_model=64, d_kv=16, num_heads=4, d_ff=128, num_layers=2, num_decoder_layers=1)
+
+
+def learn(
+    folder: Path,
+    texts: dict[str, str],
+    *,
+    n_pieces: int,
+    max_steps: int,
+    pause_ms: int | None = None,
+    loss: LossConfig | None = None,
+    **data: Any,
+) -> Path:
+    """Return the run that learned some texts, written into the folder by their names; `data`: of its `DataConfig`."""
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    prepared = str(folder / "prepared")
+    prepare(
+        PrepareConfig(
+            prepared, str(folder), [CorpusConfig(name) for name in texts], ChunkConfig(4, 16), pause_ms=pause_ms,
+            tokenizer="train", vocabulary=VocabularyConfig(size=n_pieces),
+        )
+    )  # fmt: skip
+    optim = OptimConfig(name="muon", lr=5e-3, embedding_lr=1e-2, warmup_steps=10, max_steps=max_steps)
+    return train(
+        TrainConfig(
+            output=str(folder / "run"), tokenizer=f"{prepared}/tokenizer", fresh=SHAPE,
+            data=DataConfig(prepared, **data), optim=optim, loss=loss or LossConfig(),
+        )
+    )  # fmt: skip
