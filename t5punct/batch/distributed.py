@@ -24,14 +24,13 @@ from typing import TYPE_CHECKING, Any
 from ..config import check_range
 from ..errors import ConfigError, InputError, T5PunctError, first_line
 from ..text.io.files import remove_leftovers
-from .jobs import Job
-from .parts import BatchPlace, Done, Entry, Ledger, Part, PartWorker, count_removed, divide_into_parts
+from .jobs import Job, Outcome
+from .parts import BatchPlace, Done, Entry, Ledger, Part, PartWorker, divide_into_parts
 
 if TYPE_CHECKING:  # a worker may choose how torch waits before it is loaded
     from ..punctuator import Punctuator
     from ..transcripts.terms import Terms
     from ..transcripts.writers import WriterConfig
-    from .work import Outcome, Progress
 
 LOCAL = "local"  # the address of a cluster of this machine, which is started and ended with the work
 _STORE_BYTES = 2**27  # what is shared are names of files; Ray would take a third of the memory
@@ -55,7 +54,7 @@ class RayConfig:
 class RayWork:
     """Punctuates files, each with an output of its own below `folder`, which `Current.of` has made.
 
-    `on_progress`, which may be set, is called after each part with the progress made.
+    `on_progress`, which may be set, is called after each part, as that of `Work` is from time to time.
     """
 
     def __init__(
@@ -68,15 +67,13 @@ class RayWork:
     ) -> None:
         self._load, self._folder, self._config = load, folder, config or RayConfig()
         self._writer, self._terms = writer, terms
-        self.on_progress: Callable[[Progress], None] = lambda progress: None
+        self.on_progress: Callable[[int, int], None] = lambda n_bytes, n_words: None
 
     def run(self, jobs: Iterable[Job]) -> Outcome:
         """Punctuate the files.
 
         What goes wrong with a file is in the outcome; what goes wrong with the model is raised.
         """
-        from .work import Outcome, Progress
-
         jobs = tuple(jobs)
         for job in jobs:
             if not Path(job.source).is_file():
@@ -84,24 +81,21 @@ class RayWork:
                     f"{job.source} is no file", expected="files, which workers can read", fix="save it first"
                 )
         if not jobs:
-            return Outcome(0, 0, ())
-        done_parts, n_bytes, n_words = dict[int, Done](), 0, 0
+            return Outcome()
+        outcomes = dict[int, Outcome]()
         with _cluster(self._config) as n_workers:
             all_parts = divide_into_parts(jobs, n_workers)
             sizes = {part.number: part.n_bytes for part in all_parts}
             for done in self._dones(all_parts, min(n_workers, len(all_parts))):
                 if done.error is not None:
                     raise done.error
-                done_parts[done.number] = done
-                n_bytes, n_words = n_bytes + sizes[done.number], n_words + done.n_words
-                self.on_progress(Progress(n_bytes, n_words))
+                outcomes[done.number] = done.outcome
+                n_words = sum(outcome.n_words for outcome in outcomes.values())
+                self.on_progress(sum(sizes[number] for number in outcomes), n_words)
         remove_leftovers(self._folder)  # of workers that were killed
-        if done_parts.keys() != sizes.keys():
+        if outcomes.keys() != sizes.keys():
             raise _stopped("some parts are missing")
-        in_order = [done_parts[number] for number in sorted(done_parts)]
-        failures = tuple(failure for done in in_order for failure in done.failures)
-        removed = count_removed(done.removed for done in in_order)
-        return Outcome(sum(done.n_written for done in in_order), n_words, failures, removed)
+        return Outcome.join([outcomes[number] for number in sorted(outcomes)])
 
     def _dones(self, all_parts: Iterable[Part], n_workers: int) -> Iterator[Done]:
         """What workers did, as it is done."""
@@ -139,7 +133,7 @@ class _Worker:
         return {"done": pickle.dumps(self._worker.done(part))}
 
 
-class _FarLedger:
+class _FarLedger(Ledger):
     """A ledger in another process."""
 
     def __init__(self, handle: Any) -> None:
@@ -151,10 +145,10 @@ class _FarLedger:
         entry: Entry = ray.get(self._handle.begin.remote(key))
         return entry
 
-    def end(self, key: str, done: Done) -> None:
+    def end(self, key: str, outcome: Outcome) -> None:
         import ray
 
-        ray.get(self._handle.end.remote(key, done))
+        ray.get(self._handle.end.remote(key, outcome))
 
 
 @contextmanager

@@ -18,8 +18,8 @@ import hashlib
 import os
 import stat
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from .. import __version__
@@ -71,6 +71,29 @@ class Failure:
 
     def __str__(self) -> str:
         return str(self.error) if self.source in str(self.error) else f"{self.source}: {self.error}"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of jobs.  `n_written`: inputs whose output is complete; `removed`: removed words, counted."""
+
+    n_written: int = 0
+    n_words: int = 0
+    failures: tuple[Failure, ...] = ()
+    removed: Mapping[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def join(cls, outcomes: Sequence[Outcome]) -> Outcome:
+        """Return what became of all jobs together."""
+        removed = Counter[str]()
+        for outcome in outcomes:
+            removed.update(outcome.removed)
+        return cls(
+            sum(outcome.n_written for outcome in outcomes),
+            sum(outcome.n_words for outcome in outcomes),
+            tuple(failure for outcome in outcomes for failure in outcome.failures),
+            dict(removed),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,11 +165,9 @@ def _find_files(name: str, output: Path | None) -> Iterator[tuple[str, Path]]:
         yield name, Path("stdin.txt" if name == STANDARD else path.name)
         return
     base, pattern = _base_and_pattern(path)
-    files = sorted(
-        file
-        for file in _glob(base, pattern, name)
-        if _is(file, stat.S_ISREG) and (_is_transcript(file) or not path.is_dir())
-    )
+    files = sorted(file for file in _glob(base, pattern, name) if _is(file, stat.S_ISREG))
+    if path.is_dir():
+        files = [file for file in files if Path(unpacked_name(file)).suffix.lower() in SUFFIXES]
     if output is not None and (place := _real(output)) != _real(base) and place.is_relative_to(_real(base)):
         files = [file for file in files if not _real(file).is_relative_to(place)]
     if not files:
@@ -179,7 +200,11 @@ def _unreadable(name: str) -> Iterator[InputError]:
 def _glob(base: Path, pattern: str, name: str) -> list[Path]:
     """What a pattern stands for below a folder, but for what is hidden.  `name`: as the user has written it."""
     try:
-        return [path for path in base.glob(pattern) if not _is_hidden(path.relative_to(base))]
+        return [
+            path
+            for path in base.glob(pattern)
+            if not any(part.startswith(".") for part in path.relative_to(base).parts)
+        ]
     except ValueError as error:  # `**` in the midst of a name, say
         raise InputError(f"pattern {name} ({error})", expected="one like talks/*.txt", fix="correct it") from None
 
@@ -195,14 +220,6 @@ def _is(path: Path, kind: Callable[[int], bool]) -> bool:
 def _real(path: Path) -> Path:
     """A path with its links followed, also one that leads nowhere: `resolve` raises for a link to itself."""
     return Path(os.path.realpath(path))
-
-
-def _is_transcript(path: Path) -> bool:
-    return Path(unpacked_name(path)).suffix.lower() in SUFFIXES
-
-
-def _is_hidden(below: Path) -> bool:
-    return any(part.startswith(".") for part in below.parts)
 
 
 def _base_and_pattern(path: Path) -> tuple[Path, str]:

@@ -17,16 +17,15 @@ import os
 import pickle
 import platform
 import traceback
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from .. import __version__
 from ..errors import ConfigError, InputError, OutputError, T5PunctError
 from ..text.io.files import remove_leftovers
-from .jobs import SETTINGS_FILE, Failure, Job
+from .jobs import SETTINGS_FILE, Failure, Job, Outcome
 
 if TYPE_CHECKING:  # a worker may choose how torch waits before it is loaded
     from ..punctuator import Punctuator
@@ -52,10 +51,7 @@ class Done:
     """What became of a part.  `error`: what concerns all files, as that there is no such model."""
 
     number: int
-    n_written: int = 0
-    n_words: int = 0
-    failures: tuple[Failure, ...] = ()
-    removed: Mapping[str, int] = field(default_factory=dict)
+    outcome: Outcome = field(default_factory=Outcome)
     error: Exception | None = None
 
 
@@ -97,14 +93,7 @@ class Entry:
     """What a ledger knows of a piece of work: how often it was begun, and how it ended."""
 
     n_begun: int = 0
-    done: Done | None = None
-
-
-class Notes(Protocol):
-    """A ledger, wherever it is kept."""
-
-    def begin(self, key: str) -> Entry: ...
-    def end(self, key: str, done: Done) -> None: ...
+    outcome: Outcome | None = None
 
 
 class Ledger:
@@ -119,8 +108,8 @@ class Ledger:
         self._entries[key] = replace(entry, n_begun=entry.n_begun + 1)
         return entry
 
-    def end(self, key: str, done: Done) -> None:
-        self._entries[key] = replace(self._entries[key], done=done)
+    def end(self, key: str, outcome: Outcome) -> None:
+        self._entries[key] = replace(self._entries[key], outcome=outcome)
 
 
 def divide_into_parts(jobs: Sequence[Job], n_workers: int) -> tuple[Part, ...]:
@@ -144,7 +133,7 @@ class PartWorker:
         self,
         load: Callable[[], Punctuator],
         place: BatchPlace,
-        ledger: Notes,
+        ledger: Ledger,
         writer: WriterConfig | None = None,
         terms: Terms | None = None,
     ) -> None:
@@ -160,52 +149,34 @@ class PartWorker:
                 self._place.enter()
                 self._punctuator = self._load()
             if not was_begun:
-                return self._run(self._punctuator, part.number, part.jobs)
-            return _join(part.number, [self._alone(self._punctuator, part.number, job) for job in part.jobs])
+                return Done(part.number, self._run(self._punctuator, part.jobs))
+            alone = [self._run_alone(self._punctuator, f"{part.number} {job.target}", job) for job in part.jobs]
+            return Done(part.number, Outcome.join(alone))
         except Exception as error:
             return Done(part.number, error=make_portable(error))
 
-    def _alone(self, punctuator: Punctuator, number: int, job: Job) -> Done:
-        """A file of a part whose worker was ended."""
-        key = f"{number} {job.target}"
+    def _run_alone(self, punctuator: Punctuator, key: str, job: Job) -> Outcome:
+        """A file of a part whose worker was ended.  `key`: what the ledger calls it."""
         entry = self._ledger.begin(key)
-        if entry.done is not None:
-            return entry.done
+        if entry.outcome is not None:
+            return entry.outcome
         if entry.n_begun >= _MOST_TRIES:
             error = InputError(
                 f"{job.source}: its worker was ended {entry.n_begun} times",
                 expected="a worker that can go on to the end",
                 fix="see whether the machine has enough memory for the file",
             )
-            return Done(number, failures=(Failure(job.source, error),))
-        done = self._run(punctuator, number, [job])
-        self._ledger.end(key, done)
-        return done
+            return Outcome(failures=(Failure(job.source, error),))
+        outcome = self._run(punctuator, [job])
+        self._ledger.end(key, outcome)
+        return outcome
 
-    def _run(self, punctuator: Punctuator, number: int, jobs: Iterable[Job]) -> Done:
+    def _run(self, punctuator: Punctuator, jobs: Iterable[Job]) -> Outcome:
         from .work import Work
 
         outcome = Work(punctuator, self._writer, self._terms).run(jobs)
         failures = tuple(Failure(failure.source, make_portable(failure.error)) for failure in outcome.failures)
-        return Done(number, outcome.n_written, outcome.n_words, failures, outcome.removed)
-
-
-def _join(number: int, several: Sequence[Done]) -> Done:
-    return Done(
-        number,
-        sum(done.n_written for done in several),
-        sum(done.n_words for done in several),
-        tuple(failure for done in several for failure in done.failures),
-        count_removed(done.removed for done in several),
-    )
-
-
-def count_removed(several: Iterable[Mapping[str, int]]) -> dict[str, int]:
-    """Return how often each word was removed, in all parts together."""
-    total = Counter[str]()
-    for counts in several:
-        total.update(counts)
-    return dict(total)
+        return replace(outcome, failures=failures)
 
 
 def make_portable(error: Exception) -> Exception:

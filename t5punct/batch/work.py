@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import logging
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 
@@ -21,35 +21,17 @@ from ..text.io.outputs import named_place, open_writer
 from ..text.render import REMOVE, AnnotatedWord
 from ..text.spaces import check_spaced
 from ..text.words import Word
-from ..transcripts.formats import Transcript, read_transcript
-from ..transcripts.items import Kept, SpokenWord, add_pauses
+from ..transcripts.formats import Transcript, read_transcript, transcript_of
+from ..transcripts.items import SpokenWord, add_pauses, written_items
 from ..transcripts.terms import Terms, apply_terms
-from ..transcripts.writers import WriterConfig, beside_a_page, check_removal, check_said, pieces_of, written_pieces
-from .jobs import Current, Failure, Job, OutputConfig, model_state, plan_jobs, settings_fingerprint
+from ..transcripts.writers import WriterConfig, check_writable, written_pieces
+from .jobs import Current, Failure, Job, Outcome, OutputConfig, model_state, plan_jobs, settings_fingerprint
 
 _GROUP_WORDS = 50_000  # that are decided together: all batches are full
 _PROGRESS_WORDS = 64  # how often progress is reported
 _log = logging.getLogger(__name__)
 
 StrPath = str | Path
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What became of jobs.  `n_written`: inputs whose output is complete; `removed`: removed words, counted."""
-
-    n_written: int
-    n_words: int
-    failures: tuple[Failure, ...]
-    removed: Mapping[str, int] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """What was written by now: bytes of the inputs, and words."""
-
-    n_bytes: int
-    n_words: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +45,11 @@ class _File:
 
 
 class Work:
-    """Punctuates files.  `on_progress`, which may be set, is called from time to time with the progress made."""
+    """Punctuates files.
+
+    `on_progress`, which may be set, is called from time to time with the bytes of the inputs that are done, and the
+    words.
+    """
 
     def __init__(
         self,
@@ -73,7 +59,7 @@ class Work:
     ) -> None:
         self._punctuator, self._config, self._terms = punctuator, config or WriterConfig(), terms
         self._removes = punctuator.config.render.disfluencies == REMOVE
-        self.on_progress: Callable[[Progress], None] = lambda progress: None
+        self.on_progress: Callable[[int, int], None] = lambda n_bytes, n_words: None
         self._n_words = self._n_bytes = 0
         self._removed: Counter[str] = Counter()
 
@@ -92,45 +78,40 @@ class Work:
             raise error.cause from None
         return Outcome(n_written, self._n_words, tuple(failures), dict(self._removed))
 
-    def read(self, source: str, format: str | None) -> Transcript:
-        """Return a file, prepared."""
-        alphabet = self._punctuator.model.task.alphabet
-        return self.prepare(read_transcript(source, format=format, alphabet=alphabet), source)
-
-    def prepare(self, transcript: Transcript, source: str) -> Transcript:
+    def read(self, source: str, format: str | None, lines: Iterable[str] | None = None) -> Transcript:
         """Return a transcript whose words know of pauses if the model does, and of the user's terms.
 
-        Raises InputError for a language without spaces.
+        `lines`: what is read in the place of the file `source`.  Raises InputError for a language without spaces.
         """
+        task, terms = self._punctuator.model.task, self._terms
+        if lines is None:
+            transcript = read_transcript(source, format=format, alphabet=task.alphabet)
+        else:
+            transcript = transcript_of(lines, format, task.alphabet, source)
         check_spaced((item.word.text for item in transcript.items if isinstance(item, SpokenWord)), source)
-        terms = self._terms
-        if pauses_ms := self._punctuator.model.task.pauses_ms:
-            transcript = transcript.with_items(lambda items: add_pauses(items, pauses_ms))
-        return transcript.with_items(lambda items: apply_terms(items, terms)) if terms else transcript
+        if pauses_ms := task.pauses_ms:
+            transcript = replace(transcript, items=add_pauses(transcript.items, pauses_ms))
+        return replace(transcript, items=apply_terms(transcript.items, terms)) if terms else transcript
 
     def pieces(self, transcript: Transcript, words: Iterable[AnnotatedWord], source: str) -> Iterable[str]:
-        """Return the file that is to be written.  Raises InputError where the transcript cannot be written so."""
-        self._check(transcript, source)
-        return pieces_of(transcript, words, self._config, source, removes=self._removes)
+        """Return the file that is to be written: as its words come, if nothing else is to change.
 
-    def _check(self, transcript: Transcript, source: str) -> None:
-        """Raise InputError for a transcript that cannot be written so."""
-        check_said(transcript, self._config, source)
-        if self._removes:
-            check_removal(transcript, self._config, source)
+        Raises InputError where the transcript cannot be written so.
+        """
+        config = self._config
+        check_writable(transcript, config, source, removes=self._removes)
+        if config.format is None and not config.paragraphs and not self._removes and not transcript.json:
+            return transcript.written(written_items(transcript.items, words))
+        return written_pieces(transcript, transcript.with_words(words), config, source)
 
     def _decide(self, jobs: Iterable[Job]) -> Iterator[_File]:
         """The files, with their words; words that are not asked for are passed over."""
         for group in self._groups(jobs):
-            words = _decode(self._punctuator, [text for file in group for text in file.texts])
+            words = self._punctuator.annotate_texts([text for file in group for text in file.texts])
             for file in group:
-                if isinstance(file.read, Transcript):
-                    own = self._count(file.job, file.read, words)
-                    yield replace(file, words=own)
-                    deque(own, maxlen=0)
-                else:
-                    yield file
-                    self._pass(self._n_bytes + file.job.n_bytes)
+                own = self._count(file, words)
+                yield replace(file, words=own)
+                deque(own, maxlen=0)
 
     def _groups(self, jobs: Iterable[Job]) -> Iterator[Sequence[_File]]:
         """The files, in groups of some ten thousand words."""
@@ -147,27 +128,22 @@ class Work:
                 group, n_words = [], 0
         yield group
 
-    def _count(self, job: Job, read: Transcript, words: Iterator[AnnotatedWord]) -> Iterator[AnnotatedWord]:
-        """The words of a file; tells how far the work is."""
-        end = self._n_bytes + job.n_bytes  # of what a file is packed in, or has beside its items, we hear nothing
-        for item in read.items:
-            if isinstance(item, Kept):
-                self._n_bytes = min(end, self._n_bytes + _n_bytes(item.text))
-                continue
-            word = next(words)
+    def _count(self, file: _File, words: Iterator[AnnotatedWord]) -> Iterator[AnnotatedWord]:
+        """The words of a file, which are the next ones; tells how far the work is: bytes are done as words are."""
+        begin, n_bytes, n_words = self._n_bytes, file.job.n_bytes, sum(map(len, file.texts))
+        for number in range(1, n_words + 1):
+            try:
+                word = next(words)
+            except Exception as error:
+                raise _DecodingError(error) from error
             yield word
             self._n_words += 1
-            self._n_bytes = min(end, self._n_bytes + _n_bytes(item.raw + item.after))
             if word.is_removed:
                 self._removed[word.word.lower()] += 1
             if not self._n_words % _PROGRESS_WORDS:
-                self._pass(self._n_bytes)
-        self._pass(end)
-
-    def _pass(self, n_bytes: int) -> None:
-        """Tell how far the work is."""
-        self._n_bytes = n_bytes
-        self.on_progress(Progress(self._n_bytes, self._n_words))
+                self.on_progress(begin + n_bytes * number // n_words, self._n_words)
+        self._n_bytes = begin + n_bytes
+        self.on_progress(self._n_bytes, self._n_words)
 
     def _write(self, target: Path | None, files: Iterable[_File]) -> tuple[int, list[Failure]]:
         """Write the files of one target; how many are complete, and what failed."""
@@ -175,43 +151,37 @@ class Work:
         try:
             with open_writer(target) as put:
                 for file in files:
-                    source, error = file.job.source, self._put(file, put)
-                    if error is None:
+                    source = file.job.source
+                    try:
+                        self._put(file, put)
                         n_files += 1
-                    elif target is None:
+                    except (BrokenPipeError, _DecodingError):
+                        raise
+                    except Exception as error:  # whatever it is, it is this file's
+                        if target is not None:
+                            raise
                         failures.append(Failure(source, _name_error(error, source, target)))
-                    else:
-                        raise error
         except (BrokenPipeError, _DecodingError):
             raise
         except Exception as error:  # the file does not appear
             return 0, [*failures, Failure(source, _name_error(error, source, target))]
         return n_files, failures
 
-    def _put(self, file: _File, put: Callable[[Iterable[str]], None]) -> Exception | None:
-        """Write one file, and its page for review; gives what went wrong with it."""
-        if isinstance(file.read, Exception):
-            return file.read
-        try:
-            if file.job.review is None:
-                put(self.pieces(file.read, file.words, file.job.source))
-            else:
-                self._put_with_page(file.read, file, file.job.review, put)
-        except (BrokenPipeError, _DecodingError):
-            raise
-        except Exception as error:  # whatever it is, it is this file's
-            return error
-        return None
-
-    def _put_with_page(
-        self, transcript: Transcript, file: _File, page: Path, put: Callable[[Iterable[str]], None]
-    ) -> None:
-        self._check(transcript, file.job.source)
-        written, config = transcript.with_words(file.words), beside_a_page(transcript, self._config)
-        put(written_pieces(transcript, written, config, file.job.source))
+    def _put(self, file: _File, put: Callable[[Iterable[str]], None]) -> None:
+        """Write one file, and its page for review.  Raises what went wrong when it was read."""
+        transcript, source, page, config = file.read, file.job.source, file.job.review, self._config
+        if isinstance(transcript, Exception):
+            raise transcript
+        if page is None:
+            put(self.pieces(transcript, file.words, source))
+            return
+        check_writable(transcript, config, source, removes=self._removes)
+        written = transcript.with_words(file.words)
+        if config.format is None and not transcript.is_plain:  # only the page may have paragraphs
+            config = replace(config, paragraphs=None)
+        put(written_pieces(transcript, written, config, source))
         with open_writer(page) as put_page:
-            shown = WriterConfig("html", self._config.paragraphs)
-            put_page(written_pieces(transcript, written, shown, file.job.source))
+            put_page(written_pieces(transcript, written, WriterConfig("html", self._config.paragraphs), source))
 
 
 def punctuate_file(
@@ -258,10 +228,6 @@ def punctuate_files(
     return replace(outcome, failures=(*planned.failures, *outcome.failures))
 
 
-def _n_bytes(text: str) -> int:
-    return len(text) if text.isascii() else len(text.encode(errors="surrogatepass"))
-
-
 def _name_error(error: Exception, source: str, target: Path | None) -> Exception:
     """The error as it is told: that of a full disk with a file's name, and one that nobody foresaw with its type."""
     if isinstance(error, OSError) and error.filename is None:
@@ -284,10 +250,3 @@ class _DecodingError(Exception):
     def __init__(self, cause: Exception) -> None:
         super().__init__()
         self.cause = cause
-
-
-def _decode(punctuator: Punctuator, texts: Sequence[Sequence[Word]]) -> Iterator[AnnotatedWord]:
-    try:
-        yield from punctuator.annotate_texts(texts)
-    except Exception as error:
-        raise _DecodingError(error) from error

@@ -264,7 +264,7 @@ def _run(
     if output_dir is not None:
         Current.of(output_dir, settings)  # only now, when the model has accepted the settings
     with progress_bar("punctuating", float(sum(job.n_bytes for job in jobs)) or None) as advance, ending_in_order():
-        work.on_progress = lambda progress: advance(progress.n_bytes, progress.n_words)
+        work.on_progress = advance
         outcome = work.run(jobs)
     report_removed(outcome.removed, outcome.n_words, options.disfluencies)
     return outcome.failures

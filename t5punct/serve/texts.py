@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from ..batch.work import Work
 from ..errors import ConfigError, InputError
 from ..text.io.files import decode
-from ..transcripts.formats import read_lines_as
 from .engine import Engine
 from .requests import TextRequest
 
@@ -76,7 +75,7 @@ def answer_of(body: Body, request: TextRequest, engine: Engine, max_words: int) 
     work, name = Work(asked, request.writer, request.terms), body.name or "the text"
     lines = decode(io.BytesIO(body.data), name, keep_bom=True)
     format = request.format or _shown(body)
-    transcript = work.prepare(read_lines_as(lines, name, format, asked.model.task.alphabet), name)
+    transcript = work.read(name, format, lines)
     texts = transcript.texts
     if (n_words := sum(map(len, texts))) > max_words:
         raise TooLongError(f"{n_words} words", expected=f"at most {max_words}", fix="send it in parts")

@@ -12,7 +12,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
 
@@ -83,10 +83,6 @@ class Transcript:
         """Whether it is a text already, with no times or tags."""
         return self.format in _FREE
 
-    def with_items(self, change: Callable[[Sequence[Item]], Sequence[Item]]) -> Transcript:
-        """Return the same with other items, which are made of its own."""
-        return replace(self, items=change(self.items))
-
     def with_words(self, words: Iterable[AnnotatedWord]) -> list[WrittenItem]:
         """Return its items, with its words as they are written now."""
         return list(written_items(self.items, words))
@@ -114,48 +110,36 @@ def format_of(source: str | Path) -> str:
 
 
 def read_transcript(source: str | Path, *, format: str | None = None, alphabet: Alphabet | None = None) -> Transcript:
-    """Read a file, a pipe or standard input (`-`).
+    """Read a file, a pipe or standard input (`-`).  Raises ConfigError and InputError as `transcript_of` does."""
+    return transcript_of(source_lines_with_ends(source, keep_bom=True), format, alphabet, str(source))
+
+
+def transcript_of(
+    lines: Iterable[str], format: str | None = None, alphabet: Alphabet | None = None, name: str = "the file"
+) -> Transcript:
+    """Return the transcript that lines with their ends are.  `name`: of their file; without a format, it tells.
 
     Raises ConfigError for an unknown format, and InputError for what cannot be read as it, as `format_of` does, and if
     no format is given, the name shows text or nothing, and the first lines are of subtitles or json.
     """
-    return read_lines_as(source_lines_with_ends(source, keep_bom=True), str(source), format, alphabet)
-
-
-def read_lines_as(
-    lines: Iterable[str], source: str, format: str | None = None, alphabet: Alphabet | None = None
-) -> Transcript:
-    """Return the same of lines with their ends; `source`: the name of the file that they are of."""
-    name = format or format_of(source)
-    if name not in FORMATS:
-        raise ConfigError(f"format {name!r}", expected=f"one of {', '.join(FORMATS)}", fix="check --format")
-    if format is None and name == "text":
-        lines = _that_are_text(lines, source)
-    return transcript_of(lines, name, alphabet, source)
-
-
-def transcript_of(
-    lines: Iterable[str], format: str = "text", alphabet: Alphabet | None = None, name: str = "the file"
-) -> Transcript:
-    """Return the same of lines with their ends."""
+    if format is None:
+        format = format_of(name)
+        lines = _that_are_text(lines, name) if format == "text" else lines
+    if format not in FORMATS:
+        raise ConfigError(f"format {format!r}", expected=f"one of {', '.join(FORMATS)}", fix="check --format")
     if format == "json":
         json = RecogniserJson.read("".join(lines), alphabet, name)
         transcript, has_text = Transcript(json.items, format, json), True
     else:
         lines = iter(lines)
         first = next(lines, "")
-        items = list(_items(first, lines, format, alphabet))
+        body = chain([first.removeprefix(BOM)] * bool(first), lines)
+        items = [Kept(BOM)] * first.startswith(BOM) + [*_READERS[format](body, alphabet)]
         has_text = any(isinstance(item, Kept) and item.text != BOM and not item.text.isspace() for item in items)
         transcript = Transcript(items, format, line_end="\r\n" if first.endswith("\r\n") else "\n")
     if has_text and not transcript.is_plain and not any(isinstance(item, SpokenWord) for item in transcript.items):
         _log.warning("%s: no words were found in it as %s", name, format)
     return transcript
-
-
-def _items(first: str, lines: Iterator[str], format: str, alphabet: Alphabet | None) -> Iterator[Item]:
-    if first.startswith(BOM):
-        yield Kept(BOM)
-    yield from _READERS[format](chain([first.removeprefix(BOM)] * bool(first), lines), alphabet)
 
 
 def _that_are_text(lines: Iterable[str], name: str) -> Iterator[str]:

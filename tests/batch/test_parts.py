@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from t5punct.batch.distributed import RayConfig, _n_workers
-from t5punct.batch.jobs import Current, Job
+from t5punct.batch.jobs import Current, Job, Outcome
 from t5punct.batch.parts import _LARGEST, BatchPlace, Done, Ledger, Part, PartWorker, divide_into_parts, make_portable
 from t5punct.errors import ConfigError, InputError
 from t5punct.model import Model
@@ -65,12 +65,12 @@ class _Fragile(PartWorker):
 
     deadly = "b.txt"
 
-    def _run(self, punctuator, number, jobs):  # type: ignore[no-untyped-def]
+    def _run(self, punctuator, jobs):  # type: ignore[no-untyped-def]
         for job in jobs:
             if job.source == self.deadly:
                 raise _Ended
-            done = super()._run(punctuator, number, [job])
-        return done
+            outcome = super()._run(punctuator, [job])
+        return outcome
 
 
 def _until_done(kind: type[PartWorker], place: BatchPlace, ledger: Ledger, model: Model) -> tuple[Done, int]:
@@ -86,8 +86,8 @@ def _until_done(kind: type[PartWorker], place: BatchPlace, ledger: Ledger, model
 def test_a_file_that_ends_every_worker_is_given_up_alone(place: BatchPlace, lively_model: Model) -> None:
     done, n_ended = _until_done(_Fragile, place, Ledger(), lively_model)
     assert n_ended == 4, "once with the part, three times alone"
-    assert (done.number, done.n_written, done.error) == (3, 2, None)
-    (failure,) = done.failures
+    assert (done.number, done.outcome.n_written, done.error) == (3, 2, None)
+    (failure,) = done.outcome.failures
     assert str(failure).startswith("b.txt: its worker was ended 3 times; expected")
     assert sorted(path.name for path in Path("out").glob("*.txt")) == ["a.txt", "c.txt"]
 
@@ -96,7 +96,7 @@ def test_a_part_that_was_begun_before_has_the_same_outputs_and_counts(place: Bat
     worker = PartWorker(partial(Punctuator, lively_model), place, Ledger())
     first = worker.done(PART)
     written = [job.target.read_bytes() for job in PART.jobs if job.target]
-    assert worker.done(PART) == first == Done(3, 3, 12)
+    assert worker.done(PART) == first == Done(3, Outcome(3, 12))
     assert [job.target.read_bytes() for job in PART.jobs if job.target] == written
 
 

@@ -310,7 +310,7 @@ def test_progress_counts_bytes_as_the_whole_does_and_ends_with_all_of_them(
     (tmp_path / "in/bad.txt").write_bytes(b"we know\ncaf\xe9\n" + b"so " * 90)
     plan = plan_jobs([str(tmp_path / "in")], OutputConfig(folder=tmp_path / "out"))
     work, told = Work(punctuator), list[int]()
-    work.on_progress = lambda progress: told.append(progress.n_bytes)
+    work.on_progress = lambda n_bytes, n_words: told.append(n_bytes)
     assert len(work.run(plan.jobs).failures) == 1
     assert told == sorted(told)
     assert told[-1] == sum(job.n_bytes for job in plan.jobs)

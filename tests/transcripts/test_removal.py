@@ -14,7 +14,7 @@ from t5punct.text.marks import Alphabet, Case
 from t5punct.text.render import AnnotatedWord, Decision, RenderConfig, render_word
 from t5punct.transcripts.formats import transcript_of
 from t5punct.transcripts.items import Kept, iter_pieces, leave_out_removed, written_items
-from t5punct.transcripts.writers import WriterConfig, check_removal, written_pieces
+from t5punct.transcripts.writers import WriterConfig, check_writable, written_pieces
 
 FILLERS = ("um", "uh")
 SRT = """1
@@ -130,8 +130,8 @@ def test_tables_are_written_anew_or_not_at_all() -> None:
     with pytest.raises(
         InputError, match="talk: words to be removed from a ctm, whose other columns stay; expected text"
     ):
-        check_removal(transcript_of(lines, "ctm"), WriterConfig(), "talk")
-    check_removal(transcript_of(lines, "ctm"), WriterConfig("ctm"), "talk")
+        check_writable(transcript_of(lines, "ctm"), WriterConfig(), "talk", removes=True)
+    check_writable(transcript_of(lines, "ctm"), WriterConfig("ctm"), "talk", removes=True)
     assert _without("".join(lines), "ctm", "ctm") == "talk 1 0.500 0.500 yes\n"
 
 
