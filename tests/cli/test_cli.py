@@ -12,7 +12,7 @@ import tracemalloc
 from pathlib import Path
 
 import pytest
-from command import Invoke
+from command import Invoke, pipe_of
 
 from t5punct import __version__, model
 from t5punct.model import Model
@@ -70,11 +70,8 @@ def test_white_space_stays_as_it_was_up_to_the_last_line_end(
 
 def test_a_pipe_is_read(invoke: Invoke, folder: str) -> None:
     for command in ("punctuate", "evaluate"):
-        read_end, write_end = os.pipe()
-        os.write(write_end, b"we know, that.\n")
-        os.close(write_end)
-        code, _, err = invoke(command, f"/dev/fd/{read_end}", "--model", folder)
-        os.close(read_end)
+        with pipe_of(b"we know, that.\n") as path:
+            code, _, err = invoke(command, path, "--model", folder)
         assert (code, err) == (0, "")
 
 
@@ -134,29 +131,11 @@ def test_what_the_shell_hands_over_may_be_closed_or_full(folder: str, text: Path
         assert (done.returncode, done.stderr) == (2, message)
 
 
-def test_without_a_command_the_help_is_shown_as_it_is(invoke: Invoke) -> None:
-    code, out, err = invoke()
-    assert (code, err) == (2, "")
-    assert out == invoke("--help")[1]
-    assert out.count("\n") > 5
-
-
-def test_version_and_help(invoke: Invoke) -> None:
+def test_version_and_help_which_is_shown_without_a_command_too(invoke: Invoke) -> None:
     assert invoke("--version")[1].strip() == f"t5punct {__version__}"
     shown = invoke("--help")[1]
     assert all(command in shown for command in ("punctuate", "evaluate", "prepare", "train"))
-
-
-def test_help_imports_nothing_heavy() -> None:
-    """The start is instant because of this; the time itself is measured by `make bench`, not by a test."""
-    code = (
-        "import sys\nfrom t5punct.cli import main\n"
-        "try:\n    main(['--help'])\nexcept SystemExit:\n    pass\n"
-        "heavy = {'torch', 'transformers', 'datasets', 'numpy', 'accelerate'} & set(sys.modules)\n"
-        "sys.exit(f'imported {heavy}' if heavy else 0)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, cwd=ROOT, check=False)
-    assert done.returncode == 0, done.stderr.decode()
+    assert invoke() == (2, shown, "")
 
 
 def test_a_reader_that_goes_away_is_no_error(folder: str) -> None:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 import pytest
-from command import Invoke
+from command import Invoke, pipe_of
 
 
 @pytest.fixture
@@ -38,11 +37,8 @@ def test_both_are_scored_as_they_are_alone(invoke: Invoke, folders: list[str], t
 
 
 def test_a_table_is_printed_and_a_pipe_is_read_once(invoke: Invoke, folders: list[str]) -> None:
-    read_end, write_end = os.pipe()
-    os.write(write_end, b"We know. You?\n")
-    os.close(write_end)
-    code, out, err = invoke("evaluate", f"/dev/fd/{read_end}", "--compare", *folders)
-    os.close(read_end)
+    with pipe_of(b"We know. You?\n") as path:
+        code, out, err = invoke("evaluate", path, "--compare", *folders)
     assert (code, err) == (0, "")
     for part in ("micro", "boundary", "difference", "95 % interval", f"model:{folders[1]}"):
         assert part in out.replace("\n", "")

@@ -59,15 +59,12 @@ def test_the_largest_threshold_that_is_taken_is_set(
     assert took[0] == (-3, threshold) and [name for name, _ in took[1:]] == [-1, -2]
 
 
-def test_without_a_threshold_nothing_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
-    took = _allocator(monkeypatch, 0)
-    assert not process.keep_freed_memory()
-    assert took == []
-
-
-def test_settings_of_the_user_stay(monkeypatch: pytest.MonkeyPatch) -> None:
-    took = _allocator(monkeypatch, 2**31)
-    monkeypatch.setenv("MALLOC_TOP_PAD_", "0")
+@pytest.mark.parametrize(("largest", "setting"), [(0, "OTHER"), (2**31, "MALLOC_TOP_PAD_")])
+def test_nothing_is_set_without_a_threshold_or_where_the_user_has_chosen(
+    monkeypatch: pytest.MonkeyPatch, largest: int, setting: str
+) -> None:
+    took = _allocator(monkeypatch, largest)
+    monkeypatch.setenv(setting, "0")
     assert not process.keep_freed_memory()
     assert took == []
 
@@ -92,25 +89,17 @@ def test_a_command_seldom_looks_for_cycles(monkeypatch: pytest.MonkeyPatch) -> N
     assert told[-1] == gc.get_threshold()[0], "and as usual when it is done"
 
 
-def test_a_loaded_command_collects_as_usual() -> None:
-    usual = gc.get_threshold()
+def test_a_loaded_command_keeps_what_there_is_and_collects_as_usual() -> None:
+    usual, n_kept = gc.get_threshold(), gc.get_freeze_count()
     process.collect_seldom()
     assert gc.get_threshold() != usual
     try:
         process.keep_objects()
         assert gc.get_threshold() == usual, "or what is dropped stays"
+        assert gc.get_freeze_count() > n_kept
     finally:
         gc.unfreeze()
         gc.set_threshold(*usual)
-
-
-def test_what_there_is_stays() -> None:
-    before = gc.get_freeze_count()
-    process.keep_objects()
-    try:
-        assert gc.get_freeze_count() > before
-    finally:
-        gc.unfreeze()
 
 
 LONE = {"ACCELERATE_USE_CPU": "True", "MASTER_ADDR": "127.0.0.1"}
@@ -145,16 +134,6 @@ def test_a_training_that_has_ended_leaves_its_group() -> None:
     assert not distributed.is_initialized()
 
 
-def _groups(tmp_path: Path, groups: str, files: dict[str, str]) -> float:
-    """The quota that these files of a system give."""
-    (tmp_path / "cgroup").write_text(groups)
-    for name, text in files.items():
-        path = tmp_path / "mount" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    return process.read_quota(tmp_path / "mount", tmp_path / "cgroup")
-
-
 V1 = "4:cpu,cpuacct:/docker/x\n3:memory:/docker/x\n"
 
 
@@ -177,10 +156,12 @@ V1 = "4:cpu,cpuacct:/docker/x\n3:memory:/docker/x\n"
 def test_a_quota_is_read_from_the_groups_of_this_process(
     tmp_path: Path, groups: str, files: dict[str, str], expected: float
 ) -> None:
-    assert _groups(tmp_path, groups, files) == expected
-
-
-def test_without_groups_there_is_no_quota(tmp_path: Path) -> None:
+    (tmp_path / "cgroup").write_text(groups)
+    for name, text in files.items():
+        path = tmp_path / "mount" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    assert process.read_quota(tmp_path / "mount", tmp_path / "cgroup") == expected
     assert process.read_quota(tmp_path, tmp_path / "none") == math.inf
 
 

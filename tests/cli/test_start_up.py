@@ -30,6 +30,12 @@ def imported(*commands: list[str]) -> list[set[str]]:
     return [set(json.loads(line)) for line in ended.stderr.splitlines() if line.startswith('["')]
 
 
+def test_help_imports_nothing_heavy() -> None:
+    """The start is instant because of this; the time itself is measured by `make bench`, not by a test."""
+    (modules,) = imported(["--help"])
+    assert not modules & (HEAVY | {"torch", "numpy"})
+
+
 def test_no_command_that_infers_imports_transformers_but_free_generation_when_it_begins(tmp_path: Path) -> None:
     """The last command shows that the test can fail."""
     talk = tmp_path / "talk.txt"

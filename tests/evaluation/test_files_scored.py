@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -11,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from command import pipe_of
 from rich.console import Console
 
 from t5punct.decoding.inputs import DecodingConfig
@@ -171,11 +171,8 @@ def test_an_iwslt_file_is_read_through_the_products_own_rendering(
 
 def test_a_pipe_of_either_kind_is_scored(tiny_model: Model) -> None:
     for content, words in ((b"i\tO\n'm\tCOMMA\nhere\tPERIOD\n", 3), (b"I'm here. Yes!\nNo.\n", 4)):
-        read_end, write_end = os.pipe()
-        os.write(write_end, content)
-        os.close(write_end)
-        assert evaluate_file(f"/dev/fd/{read_end}", Punctuator(tiny_model)).scores.words == words
-        os.close(read_end)
+        with pipe_of(content) as path:
+            assert evaluate_file(path, Punctuator(tiny_model)).scores.words == words
 
 
 def test_no_interval_is_given_where_there_is_no_score(tiny_model: Model, tmp_path: Path) -> None:
