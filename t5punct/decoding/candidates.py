@@ -24,7 +24,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 from ..t5.tokenization import TaskTokenizer
 from ..text.marks import DISFLUENT, NO_LABEL, Alphabet, Case, case_forms
@@ -97,17 +98,12 @@ class Path:
         return masses
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Choice:
     """Everything that may be written at one place: forms of the next word (or the end), then marks."""
 
     options: tuple[Option, ...]
     root: TrieNode
-    paths: tuple[Path, ...] = ()  # one for each option
-    marks: dict[str, Path] = field(default_factory=dict)  # those that write a mark
-    forms: dict[Case | None, Path] = field(default_factory=dict)  # those that write the next word, or (None) the end
-    labels: tuple[str, ...] = (NO_LABEL,)  # what the slot may hold after this choice: nothing more, or a mark
-    cases: tuple[str, ...] = ()  # of the next word
 
     @classmethod
     def of(cls, options: Sequence[Option]) -> Choice:
@@ -119,16 +115,32 @@ class Choice:
             if not any(_begin_alike(option.tokens, rival.tokens) for rival in rivals_of_token):
                 rivals_of_token.append(option)
                 distinct.append(option)
-        choice = cls(tuple(distinct), _node(distinct, range(len(distinct)), 0))
-        choice.paths = tuple(_path(choice, index) for index in range(len(distinct)))
-        for path in choice.paths:
-            if path.option.mark is not None:
-                choice.marks[path.option.mark] = path
-            else:
-                choice.forms[path.option.case] = path
-        choice.labels += tuple(choice.marks)
-        choice.cases = tuple(case.value for case in choice.forms if case is not None)
-        return choice
+        return cls(tuple(distinct), _node(distinct, range(len(distinct)), 0))
+
+    @cached_property
+    def paths(self) -> tuple[Path, ...]:
+        """One for each option."""
+        return tuple(_path(self, index) for index in range(len(self.options)))
+
+    @cached_property
+    def marks(self) -> dict[str, Path]:
+        """The paths that write a mark."""
+        return {path.option.mark: path for path in self.paths if path.option.mark is not None}
+
+    @cached_property
+    def forms(self) -> dict[Case | None, Path]:
+        """The paths that write the next word, or (None) the end."""
+        return {path.option.case: path for path in self.paths if path.option.mark is None}
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        """What the slot may hold after this choice: nothing more, or a mark."""
+        return (NO_LABEL, *self.marks)
+
+    @cached_property
+    def cases(self) -> tuple[str, ...]:
+        """Of the next word."""
+        return tuple(case.value for case in self.forms if case is not None)
 
     def form(self, case: Case | None) -> Path:
         """Return the path that writes the next word in a case, or in its first form (or the end) if it has none."""
