@@ -27,7 +27,9 @@ from typing import NamedTuple
 ODDS = 3.0  # how many times an opening mark counts against none
 LEAST = 0.02  # the chance from which a word may well have an opening mark; other languages stay below it
 
-Kind = int | None  # of a sentence so far: the class of its opening mark, 0: it has none, None: nor may it well have one
+Kind = int  # of a sentence so far: the class of its opening mark, or one of these
+UNOPENED = 0  # it has no opening mark, though a word of it may well have one
+ANY_END = -1  # no word of it may well have one, so it ends with any mark
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +41,11 @@ class Pairs:
 
     def ends_of(self, kind: Kind) -> tuple[int, ...]:
         """Return how a sentence of this kind may end."""
-        if kind is None:
+        if kind == ANY_END:
             return self.ends
-        return (self.closings[kind],) if kind else tuple(end for end in self.ends if end not in self.closings.values())
+        if kind == UNOPENED:
+            return tuple(end for end in self.ends if end not in self.closings.values())
+        return (self.closings[kind],)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +82,7 @@ class _Path(NamedTuple):
 
 def pair_marks(words: Sequence[SaidOfWord], pairs: Pairs) -> list[PairedMarks]:
     """Return the likeliest marks of a window's words, of those that fit, one for each word (Viterbi 1967)."""
-    paths: dict[Kind, _Path] = {None: _Path(0.0, None)}
+    paths: dict[Kind, _Path] = {ANY_END: _Path(0.0, None)}
     for word in words:
         steps = [step for kind, path in paths.items() for step in _iter_steps(kind, path, word, pairs)]
         paths = {}
@@ -95,14 +99,13 @@ def pair_marks(words: Sequence[SaidOfWord], pairs: Pairs) -> list[PairedMarks]:
 def _iter_steps(kind: Kind, path: _Path, word: SaidOfWord, pairs: Pairs) -> Iterable[tuple[Kind, _Path]]:
     """The ways to write one more word, and the kinds of sentence that they lead to."""
     openings: dict[int, float] = {0: 0.0}
-    if word.may_open:
-        kind = kind or 0
-        if not kind:
-            openings |= {
-                opening: math.log(ODDS * word.openings[opening] / max(word.openings[0], 1e-9))
-                for opening in pairs.closings
-                if word.openings[opening] > 0.0
-            }
+    if word.may_open and kind in (ANY_END, UNOPENED):
+        kind = UNOPENED
+        openings |= {
+            opening: math.log(ODDS * word.openings[opening] / max(word.openings[0], 1e-9))
+            for opening in pairs.closings
+            if word.openings[opening] > 0.0
+        }
     inside = max((mark for mark in range(len(word.marks)) if mark not in pairs.ends), key=word.marks.__getitem__)
     for opening, log_odds in openings.items():
         here = opening or kind
@@ -110,4 +113,4 @@ def _iter_steps(kind: Kind, path: _Path, word: SaidOfWord, pairs: Pairs) -> Iter
         score = path.score + log_odds
         yield here, _Path(score + word.marks[inside], (path, PairedMarks(opening, inside, end)))
         if end is not None and word.marks[end] > -math.inf:
-            yield None, _Path(score + word.marks[end], (path, PairedMarks(opening, end, end)))
+            yield ANY_END, _Path(score + word.marks[end], (path, PairedMarks(opening, end, end)))
