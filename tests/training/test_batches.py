@@ -69,7 +69,7 @@ def test_batches_hold_examples_of_about_the_same_length() -> None:
 def test_collate_pads_and_masks() -> None:
     nothing = IGNORED
     first = Example((5, 6, 7, 1), (5, 8, 6, 7, 1), (5, 6, 6, nothing, 1), (1, 2), (1, 0), (1, 0), (0, 0, 1, NOBODY))
-    other = Example(source=(5, 1), target=(5, 1), next_word_ids=(), word_ends=(0,), marks=(3,), cases=(2,))
+    other = Example((5, 1), (5, 1), (nothing, nothing), (0,), marks=(3,), cases=(2,), token_words=(NOBODY, NOBODY))
     batch = make_collator(pad_id=0)([first, other])
     assert batch.input_ids.tolist() == [[5, 6, 7, 1], [5, 1, 0, 0]]
     assert batch.attention_mask.tolist() == [[1, 1, 1, 1], [1, 1, 0, 0]]

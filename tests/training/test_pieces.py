@@ -19,7 +19,7 @@ from t5punct.errors import ConfigError
 from t5punct.training.config import DataConfig, LossConfig, OptimConfig, TrainConfig
 from t5punct.training.loop.train import train
 from t5punct.training.start.from_encoder import FreshDecoderConfig, from_encoder
-from t5punct.training.start.more_pieces import with_more_pieces
+from t5punct.training.start.more_tokens import with_more_pieces
 from t5punct.training.start.pieces import add_pieces, cut_pieces
 from t5punct.training.start.starting_model import count_chunk_words, make_starting_model
 

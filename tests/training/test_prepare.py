@@ -244,11 +244,11 @@ def test_the_report_counts_documents_labels_and_lengths(talks_only: PrepareConfi
     report = prepare(talks_only)
     rows = load_from_disk(talks_only.output)["train"]
     words = [word for target in rows["target"] for word in split(target).words]
-    counts = {counted.name: counted.count for counted in report.content.labels}
+    counts = report.content.labels
     assert counts == {label: sum(word.label == label for word in words) for label in counts}
     assert sum(counts.values()) == report.content.n_words == report.train_words == len(words)
-    assert {counted.name for counted in report.content.cases} == {"lower", "capitalised"}
-    assert sum(counted.count for counted in report.content.lengths) == report.train_chunks
+    assert report.content.cases.keys() == {"lower", "capitalised"}
+    assert sum(report.content.lengths.values()) == report.train_chunks
     (corpus,) = report.corpora
     assert (corpus.documents, corpus.held_out, corpus.dropped_short, corpus.dropped_empty) == (21, 2, 0, 0)
     assert corpus.words == sum(len(talk.split()) for talk in TALKS[:19])

@@ -9,8 +9,9 @@ matplotlib (the extra `report`) is installed, and for `report.json` what a model
 from __future__ import annotations
 
 import json
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
 from itertools import chain
@@ -20,7 +21,7 @@ from ...evaluation.plots import save
 from ...text.marks import case_of
 from ...text.words import split
 from .chunks import Chunk
-from .corpora import plan_pieces
+from .corpora import Piece
 from .corpus import CorpusConfig
 from .folder import REPORT
 from .survey import FEWEST_MARKS, OddDocuments, Survey
@@ -48,21 +49,13 @@ class CorpusCount:
 
 
 @dataclass(frozen=True)
-class Counted:
-    """How often something is, of all or of a sample."""
-
-    name: str
-    count: int
-
-
-@dataclass(frozen=True)
 class Content:
-    """Counts of training chunks: all of them, or the first ones."""
+    """Counts of training chunks, all of them or the first ones: how often each label, case and length is."""
 
     n_words: int
-    labels: tuple[Counted, ...]
-    cases: tuple[Counted, ...]
-    lengths: tuple[Counted, ...]  # chunks by words
+    labels: Mapping[str, int]  # the most frequent first, as cases
+    cases: Mapping[str, int]
+    lengths: Mapping[str, int]  # chunks by words: `9 to 16`
     examples: tuple[Chunk, ...]
 
 
@@ -80,31 +73,23 @@ class PrepareReport:
 
 
 def count_corpus(
-    corpus: CorpusConfig, survey: Survey, *, min_words: int, seed: int, holdout_percent: float
+    corpus: CorpusConfig, survey: Survey, taken: Iterable[Piece], held_out: Iterable[Piece], min_words: int
 ) -> CorpusCount:
-    """Count what is taken of a corpus, and what is not."""
-    notes = list(survey.left_out)
+    """Count what is taken of a corpus to train on, what is held out, and what is left."""
     if survey.is_stream:
-        notes.append("a stream: its documents are not counted")
-        return CorpusCount(corpus.title, corpus.style, notes=tuple(notes))
-    pieces = [
-        piece.n_words for piece in plan_pieces(corpus, survey, "train", seed=seed, holdout_percent=holdout_percent)
-    ]
-    held_out = [
-        number
-        for piece in plan_pieces(corpus, survey, "validation", seed=seed, holdout_percent=holdout_percent)
-        for number in piece.documents
-    ]
+        notes = (*survey.left_out, "a stream: its documents are not counted")
+        return CorpusCount(corpus.title, corpus.style, notes=notes)
+    lengths = [piece.n_words for piece in taken]
     return CorpusCount(
         corpus.title,
         corpus.style,
         documents=len(survey.n_words),
-        held_out=len(held_out),
-        words=sum(pieces),
-        dropped_short=sum(n_words < min_words for n_words in pieces),
+        held_out=sum(len(piece.documents) for piece in held_out),
+        words=sum(lengths),
+        dropped_short=sum(n_words < min_words for n_words in lengths),
         dropped_empty=survey.n_empty,
-        notes=tuple(notes),
-        lengths=tuple(pieces[:: 1 + len(pieces) // 5000]),
+        notes=survey.left_out,
+        lengths=tuple(lengths[:: 1 + len(lengths) // 5000]),
     )
 
 
@@ -119,14 +104,14 @@ def count_content(rows: Iterable[Chunk]) -> Content:
         words = split(chunk.target).words
         labels.update(word.label for word in words)
         cases.update(case_of(word.core).value for word in words)
-        lengths[_bin(chunk.n_words)] += 1
+        lengths[bisect_left(_LENGTH_BINS, chunk.n_words)] += 1
         n_words += len(words)
         if len(shown.setdefault(chunk.style, [])) < _EXAMPLES:
             shown[chunk.style].append(chunk)
         if n_words >= _COUNTED_WORDS:
             break
-    ranges = [Counted(_range(place), lengths[place]) for place in sorted(lengths)]
-    return Content(n_words, _most(labels), _most(cases), tuple(ranges), tuple(chain(*shown.values())))
+    ranges = {_range(place): lengths[place] for place in sorted(lengths)}
+    return Content(n_words, _by_frequency(labels), _by_frequency(cases), ranges, tuple(chain(*shown.values())))
 
 
 def iter_warnings(corpora: Iterable[CorpusConfig], surveys: Iterable[Survey], *, cased: bool) -> Iterator[str]:
@@ -141,20 +126,15 @@ def iter_warnings(corpora: Iterable[CorpusConfig], surveys: Iterable[Survey], *,
             continue
         if cased and sample.n_words and not sample.n_with_capitals:
             yield f"{corpus.title}: no capitals; expected text with its own case; leave it out, or set cased=false"
-        if _is_worth_saying(sample.unmarked, survey):
-            yield _odd(corpus, survey, sample.unmarked, "hardly a mark; expected punctuated text; leave them out")
-        if cased and _is_worth_saying(sample.shouted, survey):
-            fix = "leave them out, or set cased=false"
-            yield _odd(corpus, survey, sample.shouted, f"nothing but capitals; expected text with its own case; {fix}")
-
-
-def _is_worth_saying(odd: OddDocuments, survey: Survey) -> bool:
-    return odd.n_documents > _FEW_DOCUMENTS * len(survey.n_words)
-
-
-def _odd(corpus: CorpusConfig, survey: Survey, odd: OddDocuments, what: str) -> str:
-    named = ", ".join([*(Path(source).name for source in odd.sources), *["..."] * (odd.n_documents > len(odd.sources))])
-    return f"{corpus.title}: {odd.n_documents:,} of {len(survey.n_words):,} documents ({named}) have {what}"
+        shouted = sample.shouted if cased else OddDocuments()
+        for odd, what in (
+            (sample.unmarked, "hardly a mark; expected punctuated text; leave them out"),
+            (shouted, "nothing but capitals; expected text with its own case; leave them out, or set cased=false"),
+        ):
+            if odd.n_documents > _FEW_DOCUMENTS * len(survey.n_words):
+                more = ["..."] * (odd.n_documents > len(odd.sources))
+                names = ", ".join([*(Path(source).name for source in odd.sources), *more])
+                yield f"{corpus.title}: {odd.n_documents:,} of {len(survey.n_words):,} documents ({names}) have {what}"
 
 
 def iter_summary(report: PrepareReport) -> Iterator[str]:
@@ -165,7 +145,7 @@ def iter_summary(report: PrepareReport) -> Iterator[str]:
     )
     if n_short or n_empty:
         yield f"dropped: {n_short:,} documents with too few words for a window, {n_empty:,} empty rows"
-    marks = [f"{label.name} {1000 * label.count / content.n_words:.1f}" for label in content.labels if label.name][:8]
+    marks = [f"{label} {1000 * n / content.n_words:.1f}" for label, n in content.labels.items() if label][:8]
     yield f"marks of 1,000 words: {', '.join(marks) or 'none'}"
     for corpus in report.corpora:
         yield from (f"{corpus.name}: {note}" for note in corpus.notes)
@@ -210,7 +190,7 @@ def as_text(report: PrepareReport) -> str:
         "",
         *_table("label", content.labels, content.n_words),
         *_table("case", content.cases, content.n_words),
-        *_table("words of a chunk", content.lengths, sum(length.count for length in content.lengths)),
+        *_table("words of a chunk", content.lengths, sum(content.lengths.values())),
         "## Examples",
         "",
     ]
@@ -220,8 +200,8 @@ def as_text(report: PrepareReport) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _table(name: str, counts: Iterable[Counted], total: int) -> list[str]:
-    rows = [f"| {_shown(row.name)} | {row.count:,} | {1000 * row.count / max(1, total):.1f} |" for row in counts]
+def _table(name: str, counts: Mapping[str, int], total: int) -> list[str]:
+    rows = [f"| {_shown(row)} | {n:,} | {1000 * n / max(1, total):.1f} |" for row, n in counts.items()]
     return [f"| {name} | count | of 1,000 |", "| --- | --- | --- |", *rows, ""]
 
 
@@ -229,12 +209,8 @@ def _shown(name: str) -> str:
     return f"`{name}`" if name and not name[0].isalnum() else name or "none"
 
 
-def _most(counts: Counter[str]) -> tuple[Counted, ...]:
-    return tuple(Counted(name, count) for name, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])))
-
-
-def _bin(n_words: int) -> int:
-    return next((place for place, end in enumerate(_LENGTH_BINS) if n_words <= end), len(_LENGTH_BINS))
+def _by_frequency(counts: Mapping[str, int]) -> dict[str, int]:
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
 def _range(place: int) -> str:
@@ -254,16 +230,16 @@ def draw_report(report: PrepareReport, path: Path) -> bool:
     content = report.content
     figure = Figure(figsize=(12, 3.8))
     labels, documents, chunks = figure.subplots(1, 3)
-    marked = [label for label in content.labels if label.name][:_BARS]
+    marked = [label for label in content.labels if label][:_BARS]
     labels.bar(
-        [f" {label.name} " for label in marked], [1000 * label.count / max(1, content.n_words) for label in marked]
+        [f" {label} " for label in marked], [1000 * content.labels[label] / max(1, content.n_words) for label in marked]
     )
     labels.set(title="labels of 1,000 words", xlabel="label")
     lengths = [[max(1, words) for words in corpus.lengths] for corpus in report.corpora if corpus.lengths]
     if lengths:
         documents.hist(lengths, bins=[2.0**power for power in range(0, 20)], stacked=True)
     documents.set(title="documents, by corpus", xlabel="words of a document", xscale="log")
-    chunks.bar([length.name for length in content.lengths], [length.count for length in content.lengths])
+    chunks.bar(list(content.lengths), list(content.lengths.values()))
     chunks.set(title="chunks", xlabel="words of a chunk")
     chunks.tick_params(axis="x", labelrotation=30)
     save(figure, path)

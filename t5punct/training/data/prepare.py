@@ -98,15 +98,10 @@ def _plans(config: PrepareConfig, surveys: Sequence[Survey], split: str) -> Iter
 
 def _report(config: PrepareConfig, surveys: Sequence[Survey], splits: dict[str, Any]) -> PrepareReport:
     train, corpora = splits["train"], _locate(config)
+    plans = [_plans(config, surveys, split) for split in SPLITS]
     counts = [
-        count_corpus(
-            corpus,
-            survey,
-            min_words=config.chunks.min_words,
-            seed=config.seed,
-            holdout_percent=config.holdout_percent,
-        )
-        for corpus, survey in zip(corpora, surveys, strict=True)
+        count_corpus(corpus, survey, taken, held_out, config.chunks.min_words)
+        for corpus, survey, taken, held_out in zip(corpora, surveys, *plans, strict=True)
     ]
     notes = list(iter_warnings(corpora, surveys, cased=config.cased))
     if not len(splits["validation"]):

@@ -102,26 +102,22 @@ class BatchSampler(Sampler[list[int]]):
 def make_collator(pad_id: int) -> Callable[[Sequence[Example]], Batch]:
     """Return a function that pads examples into a batch."""
 
-    def pad(rows: Sequence[tuple[int, ...]], value: int) -> torch.Tensor:
-        return padded(rows, value, max(len(row) for row in rows))
-
-    def padded(rows: Sequence[tuple[int, ...]], value: int, width: int) -> torch.Tensor:
+    def pad(rows: Sequence[tuple[int, ...]], value: int, width: int = 0) -> torch.Tensor:
+        width = max(width, *map(len, rows))
         return torch.tensor([[*row, *(value,) * (width - len(row))] for row in rows], dtype=torch.long)
 
     def make(examples: Sequence[Example]) -> Batch:
-        sources = [example.source for example in examples]
-        mask = [(1,) * len(source) for source in sources]
         openings = [example.openings for example in examples]
         labels = pad([example.target for example in examples], IGNORED)
         return Batch(
-            pad(sources, pad_id),
-            pad(mask, 0),
+            pad([example.source for example in examples], pad_id),
+            pad([(1,) * len(example.source) for example in examples], 0),
             labels,
-            padded([example.next_word_ids for example in examples], IGNORED, labels.shape[1]),
+            pad([example.next_word_ids for example in examples], IGNORED, labels.shape[1]),
             pad([example.word_ends for example in examples], 0),
             pad([example.marks for example in examples], IGNORED),
             pad([example.cases for example in examples], IGNORED),
-            padded([example.token_words for example in examples], NOBODY, max(map(len, sources))),
+            pad([example.token_words for example in examples], NOBODY),
             n_words=sum(len(example.word_ends) for example in examples),
             taught=_taught(examples),
             openings=pad(openings, IGNORED) if any(openings) else None,

@@ -19,7 +19,7 @@ import torch
 from torch.utils.data import DataLoader, Dataset
 
 from ...errors import ConfigError
-from ...t5.delay import token_words
+from ...t5.delay import NOBODY, token_words
 from ...t5.tagger import TAGGED_CASES
 from ...t5.task import PAUSES, inline_case_of
 from ...t5.tokenization import TaskTokenizer
@@ -40,7 +40,7 @@ class Example:
     """One encoded example; `marks[i]` is the class of word i's slot (0 none, else 1 + place in the alphabet), and
     `cases[i]` that of word i's case (its place in `TAGGED_CASES`).  `next_word_ids[t]` is what target token t would
     be if its slot got no more marks and the next word no capital; IGNORED where nothing is decided.  `token_words[s]`
-    is the word that source token s belongs to (see `delay`); it is empty where no tagger reads the states.
+    is the word that source token s belongs to (see `delay`), NOBODY where no tagger reads the states.
     `taught[i]` is the teacher's code of word i (see `labels`), empty where it has said nothing.  `openings[i]` is the
     class of the opening mark before word i, empty for a task without any.
     """
@@ -51,7 +51,7 @@ class Example:
     word_ends: tuple[int, ...]
     marks: tuple[int, ...]
     cases: tuple[int, ...]
-    token_words: tuple[int, ...] = ()
+    token_words: tuple[int, ...]
     taught: tuple[bytes, ...] = ()
     openings: tuple[int, ...] = ()
 
@@ -116,8 +116,8 @@ class ChunkExamples(Dataset[Example]):
         next_word_ids = tuple(IGNORED if token is None else token for token in tokenizer.next_word_ids(forms, labels))
         target, owners = tokenizer.target(forms, labels), token_words(source)
         taught = tuple(_code(word) for word in words) if self.labels is not None else ()
-        openings = tuple(1 + task.opening.find(word.opening) if word.opening else 0 for word in words)
-        openings = openings if task.opening else ()
+        places = (1 + task.opening.find(word.opening) if word.opening else 0 for word in words)
+        openings = tuple(places) if task.opening else ()
         return Example(source.ids, target, next_word_ids, source.word_ends, marks, cases, owners, taught, openings)
 
     def first(self, n_words: int) -> list[Example]:
@@ -221,7 +221,8 @@ class ChunkExamples(Dataset[Example]):
         ignored, target = (IGNORED,) * len(source.word_ends), self.tokenizer.answer(words[slot].label)
         openings = ignored if self.tokenizer.task.opening else ()
         next_word_ids = (IGNORED, *(self.tokenizer.eos_id,) * (len(target) - 1))
-        return Example(source.ids, target, next_word_ids, source.word_ends, ignored, ignored, openings=openings)
+        owners = (NOBODY,) * len(source.ids)
+        return Example(source.ids, target, next_word_ids, source.word_ends, ignored, ignored, owners, (), openings)
 
 
 def _code(word: Written) -> bytes:

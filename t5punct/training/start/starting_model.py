@@ -24,8 +24,7 @@ from ..config import TrainConfig
 from ..examples.delays import check_layers
 from ..examples.loading import load_split, read_prepare_config
 from .from_encoder import from_encoder
-from .more_pieces import with_more_pieces
-from .new_marks import match_disfluencies
+from .more_tokens import match_disfluencies, with_more_pieces
 from .suitability import check_tokenizer
 
 _CHUNKS_AT_ONCE = 10_000
@@ -61,11 +60,21 @@ def _given(config: TrainConfig) -> models.Model:
     """The model of `init_from`, with the layers that are asked for."""
     folder = models.find(config.init_from, revision=config.revision)
     if is_encoder(folder):
-        _check_own_pieces(config)
+        if config.pieces_of is not None:  # of an encoder that has all of its own
+            raise ConfigError(
+                f"pieces_of {config.pieces_of} for {config.init_from}, which is an encoder with pieces of its own",
+                expected="a model that was cut from that encoder, to be given more pieces",
+                fix="drop pieces_of",
+            )
         words = count_chunk_words(config.data.path) if config.pieces is not None else None
         model = from_encoder(folder, config.decoder, config.task, config.pieces, words)
     else:
-        _check_whole(config)
+        if config.pieces is not None and config.pieces_of is None:  # a model that writes already is not cut
+            raise ConfigError(
+                f"pieces {config.pieces} of {config.init_from}, which is no encoder alone",
+                expected="an encoder such as an XLM-R, or pieces_of: the one that the model was cut from",
+                fix="set pieces_of, or drop pieces",
+            )
         model = models.load(config.init_from, task=config.task, revision=config.revision)
         if config.pieces_of is not None and config.pieces is not None:
             model = with_more_pieces(model, config.pieces_of, count_chunk_words(config.data.path), config.pieces)
@@ -83,26 +92,6 @@ def count_chunk_words(path: str) -> Counter[str]:
     for pause in PAUSES:
         del counts[pause]
     return counts
-
-
-def _check_whole(config: TrainConfig) -> None:
-    """Refuse to cut the vocabulary of a model that writes already."""
-    if config.pieces is not None and config.pieces_of is None:
-        raise ConfigError(
-            f"pieces {config.pieces} of {config.init_from}, which is no encoder alone",
-            expected="an encoder such as an XLM-R, or pieces_of: the one that the model was cut from",
-            fix="set pieces_of, or drop pieces",
-        )
-
-
-def _check_own_pieces(config: TrainConfig) -> None:
-    """Refuse another encoder's pieces for an encoder, which has all of its own."""
-    if config.pieces_of is not None:
-        raise ConfigError(
-            f"pieces_of {config.pieces_of} for {config.init_from}, which is an encoder with pieces of its own",
-            expected="a model that was cut from that encoder, to be given more pieces",
-            fix="drop pieces_of",
-        )
 
 
 def with_decoder_layers(model: models.Model, n_layers: int) -> models.Model:

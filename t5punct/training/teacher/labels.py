@@ -20,7 +20,6 @@ from safetensors import safe_open
 
 from ... import config as settings
 from ...errors import ConfigError, InputError
-from ...t5.tagger import TAGGED_CASES
 
 LABELS_FILE = "labels.yaml"  # it makes a folder one of labels, and is written last
 ROWS_IN_PART = 4096  # chunks of one file
@@ -100,16 +99,6 @@ def probabilities_of(codes: torch.Tensor) -> torch.Tensor:
     """Return codes uint8 (.., n_classes) of one distribution as probabilities, float32, that sum to 1."""
     weights = torch.exp2(codes.float() / -_STEPS_IN_BIT)
     return weights / weights.sum(-1, keepdim=True)
-
-
-def mark_probabilities(codes: torch.Tensor) -> torch.Tensor:
-    """Return the distributions over marks, (.., n_classes), of codes uint8 (.., n_classes + n_cases)."""
-    return probabilities_of(codes[..., : -len(TAGGED_CASES)])
-
-
-def case_probabilities(codes: torch.Tensor) -> torch.Tensor:
-    """Return the distributions over cases, (.., n_cases), of codes uint8 (.., n_classes + n_cases)."""
-    return probabilities_of(codes[..., -len(TAGGED_CASES) :])
 
 
 @lru_cache(maxsize=8)

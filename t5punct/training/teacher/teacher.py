@@ -23,7 +23,7 @@ from ...model import Model
 from ...t5.tagger import states_at_words
 from ..config import TeacherConfig
 from ..examples.batches import Batch
-from .labels import case_probabilities, is_labels, mark_probabilities
+from .labels import is_labels, probabilities_of
 
 
 def teacher_of(config: TeacherConfig, pupil: Model) -> Teacher | LabelTeacher | None:
@@ -46,10 +46,9 @@ class LabelTeacher:
         if batch.taught is None:
             return marks.new_zeros(())
         said = (batch.taught > 0).any(-1) & slots
-        codes = batch.taught[said]  # (n_words, n_codes)
-        labels = _divergence(marks[said], mark_probabilities(codes).log())
-        labels = labels + _divergence(cases[said], case_probabilities(codes).log())
-        return self.config.labels_weight * labels
+        of_marks, of_cases = batch.taught[said].tensor_split([marks.shape[-1]], -1)  # (n_words, n_codes)
+        labels = _divergence(marks[said], probabilities_of(of_marks).log())
+        return self.config.labels_weight * (labels + _divergence(cases[said], probabilities_of(of_cases).log()))
 
 
 class Teacher:
