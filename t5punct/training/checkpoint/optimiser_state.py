@@ -7,70 +7,67 @@ In: the live objects of a run.  Out: tensors by name, whole ones, and the way ba
     adapter.network. .. .q.lora_A.default.weight
     rng, rng.1, rng.cuda, rng.cuda.1            the random state of each process, on the CPU and on its device
 
-Where FSDP shards a run, each process holds a part of each tensor; all of them must call `training_tensors` together.
+Where FSDP shards a run, each process holds a part of each tensor; all of them must call `collect_tensors` together.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
+from torch import nn
 
-from ..loop.objective import Objective
-from ..loop.sharding import gather_whole, is_sharded, split_like
 from ..start.lora import is_adapter
+from .plain import gather_whole, is_sharded, split_like
 
 _RNG, _RNG_CUDA = "rng", "rng.cuda"
 
 
-def training_tensors(objective: Objective, optimisers: Sequence[Any]) -> dict[str, torch.Tensor]:
-    """Return the tensors that a checkpoint holds beside its model, on the CPU; no random state."""
-    named = dict(objective.named_parameters())
-    tensors = {f"optimiser.{name}": value for name, value in _moments(named, optimisers).items()}
-    rates = _rates(named, optimisers)
-    tensors |= {f"rate.{name}": torch.tensor(rate, dtype=torch.float64) for name, rate in rates.items()}
-    tensors |= {f"adapter.{name}": value.detach() for name, value in named.items() if is_adapter(name)}
-    return {name: gather_whole(tensor).contiguous().cpu() for name, tensor in tensors.items()}
-
-
-def restore_tensors(tensors: Mapping[str, torch.Tensor], objective: Objective, optimisers: Sequence[Any]) -> None:
-    """Put all but the random state back where it came from; the weights are already loaded as a model."""
-    owners: dict[torch.Tensor, torch.optim.Optimizer] = {}
-    groups: dict[torch.Tensor, dict[str, Any]] = {}
-    for optimiser in map(_plain, optimisers):
-        for group in optimiser.param_groups:
-            owners |= dict.fromkeys(group["params"], optimiser)
-            groups |= dict.fromkeys(group["params"], group)
-    slots_of: dict[str, dict[str, torch.Tensor]] = {}
-    for key, value in tensors.items():
-        if key.startswith("optimiser."):
-            name, _, slot = key.removeprefix("optimiser.").rpartition("/")
-            slots_of.setdefault(name, {})[slot] = value
-    for name, parameter in objective.named_parameters():
-        if f"adapter.{name}" in tensors:
-            with torch.no_grad():
-                parameter.copy_(split_like(parameter, tensors[f"adapter.{name}"]))
-        if parameter not in owners:
-            continue
-        if f"rate.{name}" in tensors:  # computed from the weights at the start of the run, not from today's
-            groups[parameter]["lr"] = float(tensors[f"rate.{name}"])
-        if name in slots_of:
-            owners[parameter].state[parameter] = {
-                slot: _as_it_was(parameter, value) for slot, value in slots_of[name].items()
-            }
-
-
-def collect_tensors(objective: Objective, optimisers: Sequence[Any], accelerator: Any) -> dict[str, torch.Tensor]:
-    """Return `training_tensors` and all processes' random states, on the first process; all must ask at once."""
+def collect_tensors(objective: nn.Module, optimisers: Sequence[Any], accelerator: Any) -> dict[str, torch.Tensor]:
+    """Return what a checkpoint holds beside its model, on the first process's CPU; all processes must ask at once."""
     from accelerate.utils import gather_object
 
     tensors: dict[str, torch.Tensor] = {}
     if accelerator.is_main_process or is_sharded(accelerator):
-        tensors = training_tensors(objective, optimisers)
+        for name, parameter, group, state in _iter_trained(objective, optimisers):
+            tensors[f"rate.{name}"] = torch.tensor(float(group["initial_lr"]), dtype=torch.float64)
+            for slot, value in state.get(parameter, {}).items():
+                tensors[f"optimiser.{name}/{slot}"] = torch.as_tensor(value)
+        named = objective.named_parameters()
+        tensors |= {f"adapter.{name}": value.detach() for name, value in named if is_adapter(name)}
+        tensors = {name: gather_whole(tensor).contiguous().cpu() for name, tensor in tensors.items()}
     for random_states in gather_object([random_state(accelerator.process_index)]):
         tensors |= random_states
     return tensors
+
+
+def restore_tensors(tensors: Mapping[str, torch.Tensor], objective: nn.Module, optimisers: Sequence[Any]) -> None:
+    """Put all but the random state back where it came from; the weights are already loaded as a model."""
+    slots_of = defaultdict[str, dict[str, torch.Tensor]](dict)
+    for key, value in tensors.items():
+        if key.startswith("optimiser."):
+            name, _, slot = key.removeprefix("optimiser.").rpartition("/")
+            slots_of[name][slot] = value
+    for name, parameter in objective.named_parameters():
+        if f"adapter.{name}" in tensors:
+            with torch.no_grad():
+                parameter.copy_(split_like(parameter, tensors[f"adapter.{name}"]))
+    for name, parameter, group, state in _iter_trained(objective, optimisers):
+        if f"rate.{name}" in tensors:  # computed from the weights at the start of the run, not from today's
+            group["lr"] = float(tensors[f"rate.{name}"])
+        if name in slots_of:
+            state[parameter] = {slot: _as_it_was(parameter, value) for slot, value in slots_of[name].items()}
+
+
+def _iter_trained(objective: nn.Module, optimisers: Sequence[Any]) -> Iterator[tuple[str, nn.Parameter, Any, Any]]:
+    """Each parameter that is trained: its name, itself, its group, and the state of its optimiser, by parameters."""
+    names = {parameter: name for name, parameter in objective.named_parameters()}
+    for wrapped in optimisers:
+        optimiser = getattr(wrapped, "optimizer", wrapped)  # accelerate wraps it
+        for group in optimiser.param_groups:
+            yield from ((names[parameter], parameter, group, optimiser.state) for parameter in group["params"])
 
 
 def random_state(process: int = 0) -> dict[str, torch.Tensor]:
@@ -94,31 +91,8 @@ def _of(name: str, process: int) -> str:
     return f"{name}.{process}" if process else name
 
 
-def _plain(optimiser: Any) -> torch.optim.Optimizer:
-    """The optimiser that accelerate has wrapped."""
-    plain: torch.optim.Optimizer = getattr(optimiser, "optimizer", optimiser)
-    return plain
-
-
 def _as_it_was(parameter: torch.Tensor, value: torch.Tensor) -> Any:
     """A saved moment where its parameter is, and so is a step count that is a tensor: AdamW's, fused, must be there."""
     if value.dim():
         return split_like(parameter, value)
     return value.to(parameter.device) if value.is_floating_point() else int(value)
-
-
-def _rates(named: Mapping[str, torch.Tensor], optimisers: Sequence[Any]) -> dict[str, float]:
-    """The learning rate at the start of each parameter's schedule."""
-    groups = [group for optimiser in optimisers for group in _plain(optimiser).param_groups]
-    rates = {parameter: float(group["initial_lr"]) for group in groups for parameter in group["params"]}
-    return {name: rates[parameter] for name, parameter in named.items() if parameter in rates}
-
-
-def _moments(named: Mapping[str, torch.Tensor], optimisers: Sequence[Any]) -> dict[str, torch.Tensor]:
-    """The optimisers' moments and step counts, named by parameter: `network.shared.weight/exp_avg`."""
-    states = {parameter: slots for optimiser in optimisers for parameter, slots in _plain(optimiser).state.items()}
-    return {
-        f"{name}/{slot}": torch.as_tensor(value)
-        for name, parameter in named.items()
-        for slot, value in states.get(parameter, {}).items()
-    }

@@ -19,7 +19,7 @@ from ... import model as models
 from ...t5.weights import without_advice
 from ..checkpoint.checkpoint import OPTIMISER_FILE, TrainState, find_checkpoint, read_state
 from ..checkpoint.optimiser_state import restore_random_state, restore_tensors
-from ..checkpoint.plain import PlainModel
+from ..checkpoint.plain import PlainModel, check_sharded
 from ..checkpoint.resuming import check_data, check_processes, check_resumed, check_same_base
 from ..config import TrainConfig
 from ..examples.batches import BatchSampler
@@ -33,7 +33,6 @@ from ..teacher.teacher import teacher_of
 from .objective import Objective
 from .optimisers import build_optimisers, freeze, freeze_words, learning_rate
 from .progress import tracker_settings
-from .sharding import check_sharded
 from .validation import Validator, deciding_score
 
 _log = logging.getLogger(__name__)
