@@ -1,4 +1,5 @@
 import random
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -25,6 +26,10 @@ def configs(draw: st.DrawFn) -> ChunkConfig:
     return ChunkConfig(least, least + draw(st.integers(0, 20)), max_tokens=draw(st.integers(3, 40)))
 
 
+def cut(text: str, config: ChunkConfig, seed: int, **options: Any) -> list[Chunk]:
+    return list(cut_into_chunks(text, config, random.Random(seed), style="talk", **options))
+
+
 def places(chunks: list[Chunk]) -> list[int]:
     """The numbers of the words, in the order of the chunks."""
     return [int(word[1:]) for chunk in chunks for word in chunk.source.split()]
@@ -40,7 +45,7 @@ def test_an_example_is_what_the_model_reads_and_writes() -> None:
 
 @given(st.integers(0, 200), configs(), st.integers(0, 99))
 def test_every_word_stands_in_one_chunk_but_for_short_rests(n_words: int, config: ChunkConfig, seed: int) -> None:
-    chunks = list(cut_into_chunks(" ".join(NUMBERED[:n_words]), config, random.Random(seed), style="talk"))
+    chunks = cut(" ".join(NUMBERED[:n_words]), config, seed)
     used = places(chunks)
     assert used == list(range(used[0], used[-1] + 1)) if used else n_words < config.min_words + config.max_words
     if used:
@@ -55,9 +60,7 @@ def test_the_token_limit_shortens_windows_and_loses_nothing(n_words: int, config
     def n_tokens(chunk: Chunk) -> int:
         return 3 * chunk.n_words  # three tokens a word
 
-    chunks = list(
-        cut_into_chunks(" ".join(NUMBERED[:n_words]), config, random.Random(seed), style="talk", n_tokens=n_tokens)
-    )
+    chunks = cut(" ".join(NUMBERED[:n_words]), config, seed, n_tokens=n_tokens)
     used = places(chunks)
     assert all(n_tokens(chunk) <= config.max_tokens for chunk in chunks)
     assert used == list(range(used[0], used[-1] + 1)) if used else n_words < config.min_words + config.max_words
@@ -65,39 +68,29 @@ def test_the_token_limit_shortens_windows_and_loses_nothing(n_words: int, config
 
 
 def test_a_window_over_the_limit_is_halved_and_the_rest_comes_next() -> None:
-    config = ChunkConfig(8, 8, max_tokens=5)
-    document = " ".join(NUMBERED[:8])
-    chunks = list(
-        cut_into_chunks(document, config, random.Random(1), style="talk", n_tokens=lambda chunk: chunk.n_words)
+    strict, loose = (
+        cut(" ".join(NUMBERED[:8]), ChunkConfig(least, 8, max_tokens=5), 1, n_tokens=lambda chunk: chunk.n_words)
+        for least in (8, 4)
     )
-    assert [chunk.n_words for chunk in chunks] == [4]  # the last four are a rest shorter than min_words
-    loose = ChunkConfig(4, 8, max_tokens=5)
-    chunks = list(
-        cut_into_chunks(document, loose, random.Random(1), style="talk", n_tokens=lambda chunk: chunk.n_words)
-    )
-    assert len(places(chunks)) > 4
+    assert [chunk.n_words for chunk in strict] == [4]  # the last four are a rest shorter than min_words
+    assert len(places(loose)) > 4
 
 
 def test_windows_start_anywhere_and_have_many_lengths() -> None:
-    config = ChunkConfig(4, 16)
-    document = " ".join(NUMBERED[:60])
-    runs = [list(cut_into_chunks(document, config, random.Random(seed), style="talk")) for seed in range(200)]
+    runs = [cut(" ".join(NUMBERED[:60]), ChunkConfig(4, 16), seed) for seed in range(200)]
     assert {places(chunks_)[0] for chunks_ in runs} == set(range(16))
     assert {chunk.n_words for chunks_ in runs for chunk in chunks_} == set(range(4, 17))
 
 
 def test_the_same_seed_gives_the_same_chunks() -> None:
-    first, same, other = (
-        list(cut_into_chunks(" ".join(NUMBERED), ChunkConfig(), random.Random(seed), style="talk"))
-        for seed in (1, 1, 2)
-    )
+    first, same, other = (cut(" ".join(NUMBERED), ChunkConfig(), seed) for seed in (1, 1, 2))
     assert first == same != other
 
 
 @given(TEXTS, st.booleans(), st.integers(0, 9))
 def test_sources_are_bare_and_targets_resplit_to_the_same_words_and_labels(text: str, cased: bool, seed: int) -> None:
     document = [word for word in split(text).words if word.has_slot]
-    for chunk in cut_into_chunks(text, ChunkConfig(1, 8), random.Random(seed), style="talk", cased=cased):
+    for chunk in cut(text, ChunkConfig(1, 8), seed, cased=cased):
         words = split(chunk.target).words
         assert chunk.source == chunk.source.lower()
         assert len(chunk.source.split()) == len(words) == chunk.n_words

@@ -84,8 +84,6 @@ def test_every_so_many_documents_may_be_for_validation(talks: str) -> None:
     assert len(train) == 32
     assert 110 <= sum(len(text.split()) for text in validation) <= 120  # a fifth of the budget
     assert list(iter_documents(CorpusConfig(talks, holdout_every=41), "validation", seed=1)) == TALKS[-1:]  # too few
-    with pytest.raises(ConfigError, match="holdout_every 1 "):
-        CorpusConfig(talks, holdout_every=1)
 
 
 def test_short_documents_may_be_put_together_at_random(talks: str) -> None:
@@ -97,8 +95,6 @@ def test_short_documents_may_be_put_together_at_random(talks: str) -> None:
     assert sorted(" ".join(joined).split()) == sorted(" ".join(alone).split())
     assert " ".join(joined) != " ".join(alone)
     assert joined == list(iter_documents(corpus, "train", seed=1)) != list(iter_documents(corpus, "train", seed=2))
-    with pytest.raises(ConfigError, match="join 0 "):
-        CorpusConfig(talks, join=0)
 
 
 def test_a_budget_takes_a_stretch_of_every_document_in_proportion(talks: str) -> None:

@@ -40,6 +40,10 @@ WORDS = [
 ]  # fmt: skip
 
 
+def _words_of(text: str) -> list[Written]:
+    return [Written(word.normal, word.core, word.label) for word in split(text).words]
+
+
 def _written(words: list[Written]) -> str:
     return " ".join(word.form + word.label + "|" * word.pause for word in words)
 
@@ -74,26 +78,16 @@ def test_they_are_as_frequent_as_asked() -> None:
     assert 0.015 < n_fillers / 20_000 < 0.025
 
 
-@pytest.mark.parametrize("values", [{"share": 1.5}, {"repeat": -0.1}, {"filler": float("nan")}])
-def test_shares_are_checked(values: dict[str, float]) -> None:
-    with pytest.raises(ConfigError, match=r"data\.disfluencies\.\w+ .*; expected 0 to 1; set data"):
-        DisfluencyConfig(**values)
-
-
 _EARLIER = "We met met Anna Anna,| then. I you know left left?!"  # of seed 7, before there were other kinds
-OTHERS = [
-    Written("so", "So", "."),
-    *(Written(word, word, "") for word in ("did", "they", "see")),
-    Written("bob", "Bob", "."),
-]
+OTHERS = _words_of("So. did they see Bob.")
 ALL_KINDS = {"repeat": 0.0, "filler": 0.0, "phrase": 0.0, "repair": 0.0, "restart": 0.0, "marked": 1.0}
 
 
 def _heard(text: str, n_seeds: int, **chances: float) -> set[str]:
-    words = [Written(word.normal, word.core, word.label) for word in split(text).words]
     config = DisfluencyConfig(1.0, **(ALL_KINDS | chances))
     return {
-        _written(add_disfluencies(words, config, random.Random(seed), OTHERS, DISFLUENT)) for seed in range(n_seeds)
+        _written(add_disfluencies(_words_of(text), config, random.Random(seed), OTHERS, DISFLUENT))
+        for seed in range(n_seeds)
     }
 
 
@@ -139,10 +133,7 @@ def test_what_never_happens_draws_nothing() -> None:
     assert _written(heard) == _EARLIER
 
 
-SENTENCES = [
-    Written("we", "We", ""), Written("met", "met", ""), Written("anna", "Anna", ","), Written("she", "she", ""),
-    Written("left", "left", "."), Written("then", "Then", ""), Written("why", "why", "?!"),
-]  # fmt: skip
+SENTENCES = _words_of("We met Anna, she left. Then why?!")
 OF = Written("of", "of", ",", pause=1)  # its label and pause stay where it comes from
 NEVER = {"share": 1.0, "substitute": 0.0, "delete": 0.0, "insert": 0.0}
 
@@ -164,44 +155,33 @@ def test_a_substitute_takes_the_label_and_the_capital_of_a_sentence_but_not_of_a
 
 def test_an_insertion_stands_behind_a_word_without_marks() -> None:
     heard = add_noise(SENTENCES, errors_of(insert=1.0), random.Random(1), lambda: OF)
-    assert " ".join(word.form + word.label for word in heard) == "We of met of Anna, she of left. Then of why?!"
+    assert _written(heard) == "We of met of Anna, she of left. Then of why?!"
 
 
-def test_a_lost_words_marks_go_to_the_word_before_and_its_capital_to_the_next() -> None:
-    def without(place: int) -> str:
-        class Fate(random.Random):
-            calls = -1
+class Fate(random.Random):
+    """One word is lost: the first draw for each word is its fate, the second its insertion, if it has no label."""
 
-            def random(self) -> float:  # the first draw for each word is its fate, the second its insertion
-                self.calls += 1
-                return 0.0 if self.calls == place else 1.0
+    def __init__(self, lost_at_draw: int) -> None:
+        self.draws = iter(range(100))
+        self.lost_at_draw = lost_at_draw
 
-        heard = add_noise(SENTENCES, errors_of(delete=0.5), Fate(), lambda: OF)
-        return " ".join(word.form + word.label for word in heard)
-
-    assert without(0) == "Met Anna, she left. Then why?!"
-    assert without(4) == "We met, she left. Then why?!"  # words with a label draw once only
-    assert without(5) == "We met Anna, left. Then why?!"
-    assert without(7) == "We met Anna, she. Then why?!"
-    assert without(8) == "We met Anna, she left. Why?!"
+    def random(self) -> float:
+        return 0.0 if next(self.draws) == self.lost_at_draw else 1.0
 
 
-def test_a_lost_word_takes_no_sentence_end_with_it() -> None:
-    words = [
-        Written("well", "Well", ","),
-        Written("yes", "yes", "."),
-        Written("we", "We", ""),
-        Written("go", "go", "."),
-    ]
-
-    class Fate(random.Random):
-        fates = iter((1.0, 0.0, 1.0, 1.0, 1.0))
-
-        def random(self) -> float:
-            return next(self.fates)
-
-    heard = add_noise(words, errors_of(delete=0.5), Fate(), lambda: OF)
-    assert " ".join(word.form + word.label for word in heard) == "Well. We go."
+@pytest.mark.parametrize(
+    ("text", "draw", "heard"),
+    [
+        ("We met Anna, she left. Then why?!", 0, "Met Anna, she left. Then why?!"),
+        ("We met Anna, she left. Then why?!", 4, "We met, she left. Then why?!"),
+        ("We met Anna, she left. Then why?!", 5, "We met Anna, left. Then why?!"),
+        ("We met Anna, she left. Then why?!", 7, "We met Anna, she. Then why?!"),
+        ("We met Anna, she left. Then why?!", 8, "We met Anna, she left. Why?!"),
+        ("Well, yes. We go.", 1, "Well. We go."),
+    ],
+)
+def test_a_lost_words_marks_go_to_the_word_before_and_its_capital_to_the_next(text: str, draw: int, heard: str) -> None:
+    assert _written(add_noise(_words_of(text), errors_of(delete=0.5), Fate(draw), lambda: OF)) == heard
 
 
 @given(st.integers(0, 10_000), st.floats(0, 0.5), st.floats(0, 0.5), st.floats(0, 1))
@@ -228,21 +208,9 @@ def test_errors_are_as_frequent_as_asked() -> None:
     assert 0.90 < counts["old"] / 10_000 < 0.94  # 5 % exchanged, 3 % lost
 
 
-@pytest.mark.parametrize(
-    ("values", "message"),
-    [
-        ({"share": 1.5}, r"data\.noise\.share 1.5; expected 0 to 1; set"),
-        ({"delete": -0.1}, r"data\.noise\.delete -0.1; expected 0 to 1; set"),
-        ({"substitute": 0.6, "delete": 0.6}, "substitutes 0.6 and deletes 0.6; expected at most 1 together"),
-    ],
-)
-def test_shares_of_errors_are_checked(values: dict[str, float], message: str) -> None:
-    with pytest.raises(ConfigError, match=message):
-        NoiseConfig(**values)
-
-
-def _words_of(text: str) -> list[Written]:
-    return [Written(word.normal, word.core, word.label) for word in split(text).words]
+def test_a_word_is_not_exchanged_and_lost_at_once() -> None:
+    with pytest.raises(ConfigError, match=r"substitutes 0.6 and deletes 0.6; expected at most 1 together"):
+        NoiseConfig(substitute=0.6, delete=0.6)
 
 
 def _found(text: str) -> list[str]:

@@ -42,8 +42,6 @@ def test_chunks_of_a_style_come_as_often_as_the_config_says(tiny_model: Model) -
     other = tiny_model.with_task(styles=["talk"], default_style="talk").tokenizer
     with pytest.raises(ConfigError, match="style 'chat'; expected one of talk"):
         ChunkExamples(data, other, DataConfig("data", workers=1))
-    with pytest.raises(ConfigError, match=r"style talk -1\.0 times"):
-        DataConfig("data", styles={"talk": -1.0})
 
 
 def test_seed_and_epoch_draw_other_errors(tiny_model: Model) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -180,20 +179,6 @@ def test_the_command_labels_beside_the_data_set(teacher: Path, tiny_data: Path, 
 LOSS = LossConfig(tagger_weight=1.0)
 
 
-@pytest.fixture(scope="module")
-def taught(tiny_model: Model) -> Model:
-    torch.manual_seed(5)
-    tagger = Tagger(tiny_model.network.config.d_model, tiny_model.task.marks)
-    return replace(tiny_model, network=copy.deepcopy(tiny_model.network), tagger=tagger)
-
-
-@pytest.fixture(scope="module")
-def folder(taught: Model, tmp_path_factory: pytest.TempPathFactory) -> str:
-    path = tmp_path_factory.mktemp("teacher")
-    models.save(taught, path)
-    return str(path)
-
-
 @pytest.fixture
 def batch(tiny_model: Model, tiny_data: Path) -> Batch:
     examples = ChunkExamples(load_from_disk(str(tiny_data))["train"], tiny_model.tokenizer)
@@ -206,22 +191,23 @@ def losses(model: Model, config: TeacherConfig, batch: Batch) -> Losses:
     return measured
 
 
-def test_a_pupil_that_is_its_teacher_has_nothing_to_learn(taught: Model, folder: str, batch: Batch) -> None:
-    assert float(losses(taught, TeacherConfig(folder), batch).teacher) == pytest.approx(0.0, abs=1e-5)
-    other = replace(taught, tagger=Tagger(taught.network.config.d_model, taught.task.marks))
-    assert float(losses(other, TeacherConfig(folder), batch).teacher) > 0.01
-    assert float(losses(other, TeacherConfig(folder, labels_weight=0.0), batch).teacher) == pytest.approx(0.0, abs=1e-5)
+def test_a_pupil_that_is_its_teacher_has_nothing_to_learn(tagged_model: Model, teacher: Path, batch: Batch) -> None:
+    assert float(losses(tagged_model, TeacherConfig(str(teacher)), batch).teacher) == pytest.approx(0.0, abs=1e-5)
+    other = replace(tagged_model, tagger=Tagger(tagged_model.network.config.d_model, tagged_model.task.marks))
+    assert float(losses(other, TeacherConfig(str(teacher)), batch).teacher) > 0.01
+    states_alone = TeacherConfig(str(teacher), labels_weight=0.0)
+    assert float(losses(other, states_alone, batch).teacher) == pytest.approx(0.0, abs=1e-5)
 
 
-def test_fewer_layers_have_other_states(taught: Model, folder: str, batch: Batch) -> None:
-    fewer = with_encoder_layers(taught, [1])
-    config = TeacherConfig(folder, states_weight=2.0, labels_weight=0.0)
+def test_fewer_layers_have_other_states(tagged_model: Model, teacher: Path, batch: Batch) -> None:
+    fewer = with_encoder_layers(tagged_model, [1])
+    config = TeacherConfig(str(teacher), states_weight=2.0, labels_weight=0.0)
     measured = losses(fewer, config, batch)
     ids, mask = batch.input_ids, batch.attention_mask
     with torch.no_grad():
         states, wanted = (
             model.network.get_encoder()(input_ids=ids, attention_mask=mask).last_hidden_state
-            for model in (fewer, taught)
+            for model in (fewer, tagged_model)
         )
     apart = [
         1 - float(torch.cosine_similarity(states[row, place], wanted[row, place], dim=0))
@@ -235,24 +221,24 @@ def test_fewer_layers_have_other_states(taught: Model, folder: str, batch: Batch
     )
 
 
-def test_layers_that_are_kept(taught: Model) -> None:
-    shallow = with_encoder_layers(taught, [1])
-    assert shallow.network.config.num_layers == 1 and taught.network.config.num_layers == 2
+def test_layers_that_are_kept(tagged_model: Model) -> None:
+    shallow = with_encoder_layers(tagged_model, [1])
+    assert shallow.network.config.num_layers == 1 and tagged_model.network.config.num_layers == 2
     name = "layer.0.SelfAttention.q.weight"
-    state, whole = shallow.network.encoder.block[0].state_dict(), taught.network.encoder.block[1].state_dict()
+    state, whole = shallow.network.encoder.block[0].state_dict(), tagged_model.network.encoder.block[1].state_dict()
     assert torch.equal(state[name], whole[name])
     for layers in ([2], [1, 0], [0, 0], [-1]):
         with pytest.raises(ConfigError, match="some of 0 to 1"):
-            with_encoder_layers(taught, layers)
+            with_encoder_layers(tagged_model, layers)
 
 
 @pytest.mark.parametrize("kind", [T5ForConditionalGeneration, UMT5ForConditionalGeneration])
-def test_a_model_without_its_first_layer_keeps_its_positions(taught: Model, tmp_path: Path, kind: Any) -> None:
+def test_a_model_without_its_first_layer_keeps_its_positions(tagged_model: Model, tmp_path: Path, kind: Any) -> None:
     """Of a T5 only the first layer has position biases; an umT5 has some in each."""
     shape = {"d_model": 32, "d_kv": 8, "num_heads": 4, "d_ff": 64, "num_layers": 3, "num_decoder_layers": 1}
     torch.manual_seed(2)
-    network = kind(kind.config_class(**shape, vocab_size=taught.network.config.vocab_size, pad_token_id=0)).eval()
-    shallow = with_encoder_layers(replace(taught, network=network, tagger=None), [1, 2])
+    network = kind(kind.config_class(**shape, vocab_size=tagged_model.network.config.vocab_size, pad_token_id=0)).eval()
+    shallow = with_encoder_layers(replace(tagged_model, network=network, tagger=None), [1, 2])
     index = 0 if kind is T5ForConditionalGeneration else 1
     wanted = network.encoder.block[index].layer[0].SelfAttention.relative_attention_bias.weight
     assert torch.equal(shallow.network.encoder.block[0].layer[0].SelfAttention.relative_attention_bias.weight, wanted)
@@ -262,27 +248,31 @@ def test_a_model_without_its_first_layer_keeps_its_positions(taught: Model, tmp_
     assert torch.allclose(states[0], states[1], atol=1e-6)
 
 
-def test_a_tagger_stays_with_the_layer_that_it_reads(taught: Model) -> None:
-    assert with_encoder_layers(taught, [1]).tagger is taught.tagger
-    assert with_encoder_layers(taught, [0]).tagger is None
+def test_a_tagger_stays_with_the_layer_that_it_reads(tagged_model: Model) -> None:
+    assert with_encoder_layers(tagged_model, [1]).tagger is tagged_model.tagger
+    assert with_encoder_layers(tagged_model, [0]).tagger is None
 
 
-def test_layers_that_are_kept_do_not_look_ahead_as_the_old_ones_did(taught: Model) -> None:
+def test_layers_that_are_kept_do_not_look_ahead_as_the_old_ones_did(tagged_model: Model) -> None:
     """A delay of layer 1 would be nobody's in an encoder of one layer, and its words would never be seen."""
-    delayed = taught.with_task(delay_left_words=32, delay_layers=[1, 0])
+    delayed = tagged_model.with_task(delay_left_words=32, delay_layers=[1, 0])
     task = with_encoder_layers(delayed, [0]).task
     assert (task.delay_left_words, task.delay_layers) == (None, [])
     assert sum(Delay.of_task(4, task).look_aheads(1)) == 4
 
 
-def test_a_small_model_is_trained_and_the_teacher_stays(config: TrainConfig, folder: str, taught: Model) -> None:
-    config = replace(config, tokenizer=None, init_from=folder, encoder_layers=[0], teacher=TeacherConfig(folder))
+def test_a_small_model_is_trained_and_the_teacher_stays(
+    config: TrainConfig, teacher: Path, tagged_model: Model
+) -> None:
+    config = replace(
+        config, tokenizer=None, init_from=str(teacher), encoder_layers=[0], teacher=TeacherConfig(str(teacher))
+    )
     output = train(config)
     trained = models.load(output)
     assert trained.network.config.num_layers == 1
     assert not any("teacher" in name for name in trained.network.state_dict())
-    for name, value in models.load(folder).network.state_dict().items():
-        assert torch.equal(value, taught.network.state_dict()[name])
+    for name, value in models.load(teacher).network.state_dict().items():
+        assert torch.equal(value, tagged_model.network.state_dict()[name])
 
 
 def test_a_teacher_of_other_tokens_or_without_a_tagger_is_refused(tiny_model: Model, tmp_path: Path) -> None:

@@ -179,7 +179,9 @@ IMPOSSIBLE = [
     "optim.lr=-1", "optim.lr=nan", "optim.embedding_lr=-1", "optim.warmup_steps=-1", "optim.max_steps=-1",
     "optim.beta2=1", "loss.tagger_weight=-1", "loss.label_smoothing=1", "validation.every_steps=-1",
     "validation.max_words=0", "checkpoint_every_steps=-1", "log_every_steps=0", "seed=-1", "task.marks=ab",
-    "task.prefix='{foo}'", "report.max_words=-1", "report.max_seconds=0",
+    "task.prefix='{foo}'", "report.max_words=-1", "report.max_seconds=0", "data.disfluencies.share=1.5",
+    "data.disfluencies.repeat=-0.1", "data.disfluencies.filler=nan", "data.noise.share=1.5", "data.noise.delete=-0.1",
+    "data.styles.talk=-1", "lora.rank=-1",
 ]  # fmt: skip
 
 

@@ -52,9 +52,19 @@ PREPARE = {
     "chunk.max_words=5": r"unknown setting 'chunk'; expected one of .*; check the spelling: is it chunks\?",
     "chunks.min_words=500 chunks.max_words=600": r"no chunk to train on; .*; lower chunks.min_words \(the longest",
     "holdout_percent=99": r"holdout_percent 99, which holds out all of 10 documents; expected .*; lower it, or add",
+    "holdout_percent=300": r"holdout_percent 300.0; expected 0 to below 100; set holdout_percent",
+    "holdout_percent=-1": r"holdout_percent -1.0; expected 0 to below 100; set holdout_percent",
+    "vocabulary.sample_words=0": r"vocabulary.sample_words 0; expected 1 or more; set vocabulary.sample_words",
+    "corpora=[{path: a.txt, words: -1}]": r"-1 words of a.txt; expected 0 \(all\) or more; set corpora.words",
+    "corpora=[{path: a.txt, join: 0}]": r"join 0 of a.txt; expected 1 or more; set corpora.join",
+    "corpora=[{path: a.txt, holdout_every: 1}]": r"holdout_every 1 of a.txt; expected 0, or 2 and more; set corpora",
+    "corpora=[{path: a.txt, document: page}]": r"corpora.document 'page'; expected one of auto, .*; check corpora",
+    "corpora=[{path: a, dataset: b}]": r"path a and dataset b; expected one of them; drop one",
+    "corpora=[{path: a, streaming: true, join: 2}]": r"join 2 of a stream; expected documents one by one; set corpora",
     "seed=-5": r"seed -5; expected 0 or more; set seed",
     "pause_ms=-5": r"pause_ms -5; expected 1 or more, or null; set pause_ms",
     "pause_ms=0": r"pause_ms 0; expected 1 or more, or null; set pause_ms",
+    "chunks.max_tokens=0": r"chunks.max_tokens 0; expected 1 or more; set chunks.max_tokens",
     "chunks.max_tokens=3": r"the word '.*' alone has more than 3 tokens; .*; raise chunks.max_tokens or clean the text",
 }
 
@@ -81,34 +91,26 @@ def test_an_unknown_setting_is_answered_with_the_nearest(answer: Callable[..., s
     assert f"; check the spelling: is it {near}" in message
 
 
-def refused(config: TrainConfig) -> str:
-    with pytest.raises(T5PunctError) as caught:
-        train(config)
-    assert "\n" not in str(caught.value)
-    return str(caught.value)
-
-
 def test_a_mistake_in_training_is_one_line(config: TrainConfig, tiny_model: Model, tmp_path: Path) -> None:
     models.save(tiny_model, tmp_path / "model")
     ByT5Tokenizer().save_pretrained(tmp_path / "bytes")
     BartConfig().save_pretrained(tmp_path / "bart")
     (tmp_path / "talks.txt").write_text(TALKS)
     begun = replace(config, init_from=str(tmp_path / "model"), tokenizer=None)
-    said = [
-        refused(replace(begun, data=replace(config.data, path=str(tmp_path / "talks.txt")))),
-        refused(replace(begun, init_from=str(tmp_path / "bart"))),
-        refused(replace(begun, init_from=str(tmp_path / "nothing"))),
-        refused(replace(begun, tokenizer=str(tmp_path / "bytes"))),
-        refused(replace(begun, revision="v2")),
-        refused(replace(begun, output=begun.init_from or "")),
-    ]
-    wanted = [
-        r"no data set in .*talks.txt; expected a folder made by `t5punct prepare`; prepare first",
-        r".*bart holds a bart; expected a T5, mT5, umT5 or byT5, or an encoder such as a BERT; name another model",
-        r"no model folder .*nothing; expected a T5 folder or hub id, or one of base, .*; check the name",
-        r"tokenizer .*bytes, which is not that of init_from .*model; expected .*; drop tokenizer: it is for random .*",
-        r"revision v2 of the folder .*model; expected a hub id; drop --revision",
-        r"output .*model is also init_from; expected a new or empty folder; choose another output",
-    ]
-    for message, line in zip(said, wanted, strict=True):
-        assert re.fullmatch(line, message), message
+    mistakes = {
+        r"no data set in .*talks.txt; expected a folder made by `t5punct prepare`; prepare first":
+            replace(begun, data=replace(config.data, path=str(tmp_path / "talks.txt"))),
+        r".*bart holds a bart; expected a T5, mT5, umT5 or byT5, or an encoder such as a BERT; name another model":
+            replace(begun, init_from=str(tmp_path / "bart")),
+        r"no model folder .*nothing; expected a T5 folder or hub id, or one of base, .*; check the name":
+            replace(begun, init_from=str(tmp_path / "nothing")),
+        r"tokenizer .*bytes, which is not that of init_from .*model; expected .*; drop tokenizer: it is for random .*":
+            replace(begun, tokenizer=str(tmp_path / "bytes")),
+        r"revision v2 of the folder .*model; expected a hub id; drop --revision": replace(begun, revision="v2"),
+        r"output .*model is also init_from; expected a new or empty folder; choose another output":
+            replace(begun, output=begun.init_from or ""),
+    }  # fmt: skip
+    for line, mistaken in mistakes.items():
+        with pytest.raises(T5PunctError) as caught:
+            train(mistaken)
+        assert re.fullmatch(line, str(caught.value)), caught.value

@@ -187,17 +187,6 @@ def test_one_document_leaves_validation_empty(config: PrepareConfig, tmp_path: P
     assert (report.train_chunks > 0, report.validation_chunks) == (True, 0)
 
 
-@pytest.mark.parametrize(
-    "override", ["holdout_percent=300", "holdout_percent=-1", "vocabulary.sample_words=0", "chunks.max_tokens=0"]
-)
-def test_an_impossible_value_is_one_clear_line(override: str) -> None:
-    name = override.split("=", maxsplit=1)[0]
-    with pytest.raises(ConfigError, match=rf"^{name} -?\d.*; expected .*; set "):
-        settings.load(PrepareConfig, overrides=[override])
-    with pytest.raises(ConfigError, match=r"^-1 words of a.txt; expected 0 \(all\) or more"):
-        CorpusConfig("a.txt", words=-1)
-
-
 def test_styles_are_those_of_the_tokenizers_model(config: PrepareConfig, tiny_model: Model, tmp_path: Path) -> None:
     song = replace(config, corpora=[CorpusConfig("talks.txt", "song")])  # tests/training/test_mistakes.py refuses it
     task = TaskConfig(styles=["song"], default_style="song")

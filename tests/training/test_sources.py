@@ -12,7 +12,7 @@ import datasets
 import pytest
 from datasets import Dataset, DatasetDict
 
-from t5punct.errors import ConfigError, InputError
+from t5punct.errors import InputError
 from t5punct.training.data.corpora import iter_documents
 from t5punct.training.data.corpus import CorpusConfig
 from t5punct.training.data.sources import find_sources
@@ -163,12 +163,6 @@ def test_a_hub_id_that_cannot_be_read_is_one_line(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(datasets, "load_dataset", load_dataset)
     with pytest.raises(InputError, match=r"no data set no/body, split train \(no network\); expected the id of a data"):
         texts_of(CorpusConfig(dataset="no/body"))
-
-
-def test_settings_that_contradict_each_other_are_refused() -> None:
-    for wrong in ({"path": "a", "dataset": "b"}, {"streaming": True, "join": 2}, {"document": "page"}):
-        with pytest.raises(ConfigError):
-            CorpusConfig(**wrong)  # type: ignore[arg-type]
 
 
 def test_a_stream_holds_one_document_in_so_many_out_and_takes_the_first_words(tmp_path: Path) -> None:
