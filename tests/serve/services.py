@@ -6,6 +6,7 @@ import socket as sockets
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
@@ -16,17 +17,26 @@ from starlette.testclient import TestClient
 
 from t5punct.cli.fields import OptionFields
 from t5punct.cli.options import ModelOptions
+from t5punct.decoding.inputs import DecodingConfig
+from t5punct.punctuator import PunctuatorConfig
 from t5punct.serve.app import Service, make_app
 from t5punct.serve.config import ServeConfig
 from t5punct.serve.engine import Engine
 from t5punct.serve.run import Server, listen
 
+FP32 = PunctuatorConfig(decoding=DecodingConfig(precision="fp32"))
+WORDS = (Path(__file__).parents[1] / "data" / "lecture.txt").read_text(encoding="utf-8").split()[:45]
+
+
+def service_of(engine: Engine, config: ServeConfig | None = None) -> Service:
+    """A service of an engine, which decides in fp32."""
+    return Service(engine, OptionFields(ModelOptions(precision="fp32")), config or ServeConfig())
+
 
 @contextmanager
 def client(engine: Engine, config: ServeConfig | None = None) -> Iterator[TestClient]:
     """A client of a service in this process."""
-    service = Service(engine, OptionFields(ModelOptions(precision="fp32")), config or ServeConfig())
-    with TestClient(make_app(service), base_url="http://127.0.0.1:8008") as served:
+    with TestClient(make_app(service_of(engine, config)), base_url="http://127.0.0.1:8008") as served:
         yield served
 
 
@@ -38,7 +48,7 @@ def server(engine: Engine, config: ServeConfig | None = None, buffer_bytes: int 
     if buffer_bytes:
         listening.setsockopt(sockets.SOL_SOCKET, sockets.SO_SNDBUF, buffer_bytes)
         listening.setsockopt(sockets.SOL_SOCKET, sockets.SO_RCVBUF, buffer_bytes)
-    service = Service(engine, OptionFields(ModelOptions(precision="fp32")), config)
+    service = service_of(engine, config)
     run = Server(uvicorn.Config(make_app(service), log_level="error", ws_max_size=config.max_message_bytes), service)
     thread = threading.Thread(target=run.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()

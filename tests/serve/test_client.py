@@ -6,11 +6,10 @@ import socket as sockets
 import time
 from collections.abc import Collection, Mapping
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 import pytest
-from services import server
+from services import WORDS, server
 
 from t5punct.decoding.inputs import DecodingConfig
 from t5punct.errors import ConfigError, InputError
@@ -21,7 +20,6 @@ from t5punct.serve.engine import Engine
 from t5punct.serve.requests import FLUSH, words_message
 from t5punct.streaming import StreamConfig, StreamingPunctuator, TimedWord
 
-WORDS = (Path(__file__).parents[1] / "data" / "lecture.txt").read_text(encoding="utf-8").split()[:45]
 ASKED = "lookahead=2&decoder=tagger"  # the fastest: which words come back is what counts here
 FP32_TAGGER = PunctuatorConfig(decoding=DecodingConfig("tagger", precision="fp32"))
 

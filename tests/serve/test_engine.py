@@ -10,17 +10,16 @@ from dataclasses import replace
 
 import pytest
 import torch
+from services import FP32
 
-from t5punct.decoding.inputs import DecodingConfig
 from t5punct.errors import ConfigError, InputError
-from t5punct.punctuator import Punctuator, PunctuatorConfig
+from t5punct.punctuator import Punctuator
 from t5punct.serve import engine as engines
 from t5punct.serve.engine import Engine
 from t5punct.serve.requests import StreamSettings
 from t5punct.streaming import StreamConfig, StreamingPunctuator, Streams, StreamState, TimedWord
 from t5punct.text.words import Word
 
-FP32 = PunctuatorConfig(decoding=DecodingConfig(precision="fp32"))
 TEXTS = [[Word(f"word{n % 7}") for n in range(length)] for length in (1, 5, 700, 64, 0, 130)]
 
 

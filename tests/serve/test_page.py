@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 from browser import CHROMIUM, Page, browser
-from services import client, server
+from services import FP32, client, server
 
-from t5punct.decoding.inputs import DecodingConfig
-from t5punct.punctuator import Punctuator, PunctuatorConfig
+from t5punct.punctuator import Punctuator
 from t5punct.serve.engine import Engine
 
 AXE = Path(__file__).parents[2] / "node_modules/axe-core/axe.min.js"  # npm install --no-save axe-core
@@ -42,7 +41,7 @@ def page(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[P
 
 
 def test_a_pasted_text_is_punctuated(page: Page, engine: Engine) -> None:
-    alone = Punctuator(engine.model, PunctuatorConfig(decoding=DecodingConfig(precision="fp32")))
+    alone = Punctuator(engine.model, FP32)
     for text in (TEXT, HOSTILE):
         page.ask(f"document.getElementById('input').value = {text!r}")
         page.point("document.getElementById('punctuate')", click=True)

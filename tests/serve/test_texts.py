@@ -9,16 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from services import client
+from services import FP32, client, service_of
 from starlette.testclient import TestClient
 
 from t5punct.batch.jobs import Job
 from t5punct.batch.work import Work
-from t5punct.cli.fields import OptionFields
-from t5punct.cli.options import ModelOptions
-from t5punct.decoding.inputs import DecodingConfig
-from t5punct.punctuator import Punctuator, PunctuatorConfig
-from t5punct.serve.app import Service, make_app
+from t5punct.punctuator import Punctuator
+from t5punct.serve.app import make_app
 from t5punct.serve.config import ServeConfig
 from t5punct.serve.engine import Engine
 from t5punct.transcripts.writers import WriterConfig
@@ -38,8 +35,7 @@ def command(engine: Engine, folder: Path, name: str, writer: WriterConfig | None
     """What the command writes."""
     source, target = folder / name, folder / f"written-{name}"
     source.write_bytes(FILES[name].encode())
-    config = PunctuatorConfig(decoding=DecodingConfig(precision="fp32"))
-    outcome = Work(Punctuator(engine.model, config), writer).run([Job(str(source), target)])
+    outcome = Work(Punctuator(engine.model, FP32), writer).run([Job(str(source), target)])
     assert not outcome.failures
     return target.read_bytes()
 
@@ -119,7 +115,7 @@ def test_a_body_without_a_length_is_cut_off(served: TestClient) -> None:
 @pytest.mark.parametrize("content_type", ["text/plain", "multipart/form-data; boundary=x"])
 def test_a_client_that_leaves_inside_its_body_is_no_error(engine: Engine, content_type: str) -> None:
     """What nobody foresaw is logged with a traceback; a client that hangs up is not that."""
-    service = Service(engine, OptionFields(ModelOptions(precision="fp32")), ServeConfig())
+    service = service_of(engine)
     headers = [(b"host", b"127.0.0.1"), (b"content-type", content_type.encode())]
     scope = {"type": "http", "method": "POST", "path": "/v1/punctuate", "query_string": b"", "headers": headers}
     messages = [{"type": "http.request", "body": b"how are", "more_body": True}, {"type": "http.disconnect"}]

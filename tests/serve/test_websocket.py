@@ -6,24 +6,20 @@ import json
 import socket as sockets
 import threading
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 import pytest
-from services import client, server
+from services import FP32, WORDS, client, server
 from starlette.testclient import TestClient, WebSocketTestSession
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
-from t5punct.decoding.inputs import DecodingConfig
-from t5punct.punctuator import Punctuator, PunctuatorConfig
+from t5punct.punctuator import Punctuator
 from t5punct.serve.config import ServeConfig
 from t5punct.serve.engine import Engine, one_thread
 from t5punct.streaming import StreamConfig, StreamingPunctuator
 from t5punct.streaming.events import committed_events
 
-WORDS = (Path(__file__).parents[1] / "data" / "lecture.txt").read_text(encoding="utf-8").split()[:40]
-FP32 = PunctuatorConfig(decoding=DecodingConfig(precision="fp32"))
 END = '{"end": true}'
 
 

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from ... import __version__
 from ... import config as settings
@@ -30,6 +30,7 @@ from ..data.prepare import PrepareConfig
 CARD = "README.md"
 _MADE = "<!-- written by t5punct export; a card without this line is kept -->"
 _MOST_PARENTS = 20
+Settings = TypeVar("Settings")
 _HUB_ID = re.compile(r"[\w.-]+(/[\w.-]+)?")
 
 
@@ -123,14 +124,11 @@ def _corpora(run: TrainConfig) -> Iterator[str]:
 
     A data set of an older version does not say these, and a stream does not count them: there it is the budget.
     """
-    file = Path(run.data.path) / SETTINGS
-    if not run.data.path or not file.is_file():
+    folder = Path(run.data.path)
+    prepared = _settings(PrepareConfig, folder / SETTINGS) if run.data.path else None
+    if prepared is None:
         return
-    try:
-        prepared = settings.load_plain(PrepareConfig, file)
-    except T5PunctError:  # of another version
-        return
-    counts = _values(file.with_name(COUNTS)).get("corpora") or [{} for _ in prepared.corpora]
+    counts = _values(folder / COUNTS).get("corpora") or [{} for _ in prepared.corpora]
     for corpus, counted in zip(prepared.corpora, counts, strict=False):
         words = counted.get("words") or corpus.words
         yield f"| {_corpus_name(corpus, prepared.root)} | {corpus.style} | {f'{words:,}' if words else 'all'} |"
@@ -165,17 +163,21 @@ def _scores(source: Path) -> Iterator[str]:
 def _runs(source: Path) -> Iterator[TrainConfig]:
     """The settings of a run, of the run it began with, and so on, as far as their folders are here."""
     for _ in range(_MOST_PARENTS):
-        file = source / TRAIN_FILE
-        if not file.is_file():
-            return
-        try:
-            config = settings.load_plain(TrainConfig, file)
-        except T5PunctError:  # of another version
+        config = _settings(TrainConfig, source / TRAIN_FILE)
+        if config is None:
             return
         yield config
         if config.init_from is None:
             return
         source = Path(config.init_from).expanduser()
+
+
+def _settings(kind: type[Settings], file: Path) -> Settings | None:
+    """The settings in a file; None if there are none, or those of another version."""
+    try:
+        return settings.load_plain(kind, file)
+    except T5PunctError:
+        return None
 
 
 def _parent(source: str) -> Parent:
