@@ -104,7 +104,7 @@ def test_a_pattern_takes_time_in_proportion(name: str) -> None:
 
 def test_patterns_are_found_wherever_they_are() -> None:
     names = {name.split()[1] for name in PATTERNS}
-    assert {"_BEGIN_SO", "_STRING", "_ID_LISTS", "_HUB_ID", "TAGS"} <= names
+    assert {"_BEGIN_SO", "_ESCAPE", "_ID_LISTS", "_HUB_ID", "TAGS"} <= names
     searched = {name.split()[1] for name, pattern in PATTERNS.items() if pattern in searched_patterns()}
     assert {"TAGS", "_ID_LISTS"} <= searched and {"_STRING", "TIMING"}.isdisjoint(searched)
 

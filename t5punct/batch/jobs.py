@@ -25,7 +25,7 @@ from pathlib import Path
 from .. import __version__
 from ..errors import InputError
 from ..text.io.files import STANDARD, check_source, remove_leftovers, unpacked_name, writing
-from ..text.io.outputs import checked_target, checked_targets, target_of
+from ..text.io.outputs import check_targets, target_of
 from ..transcripts.formats import SUFFIXES, format_of
 
 SETTINGS_FILE = ".t5punct-settings"
@@ -252,7 +252,9 @@ def _targets(sources: Sequence[_Source], output: OutputConfig) -> list[Path | No
         raise InputError(
             f"two inputs for {output.folder / twice}", expected="inputs of different names", fix="rename one"
         )
-    return [*checked_targets((output.folder / path for path in below), names, make=True)]
+    targets = [output.folder / path for path in below]
+    check_targets(targets, names, make=True)
+    return [*targets]
 
 
 def _review(sources: Sequence[_Source], targets: Sequence[Path | None], output: OutputConfig) -> Path | None:
@@ -269,7 +271,8 @@ def _review(sources: Sequence[_Source], targets: Sequence[Path | None], output: 
             expected="two files",
             fix="write only the page by --to html",
         )
-    return checked_target(output.review, [*(source.path for source in sources), *output.reads])
+    check_targets([output.review], [*(source.path for source in sources), *output.reads])
+    return output.review
 
 
 def _rename(below: Path, output_format: str | None) -> Path:

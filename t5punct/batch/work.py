@@ -222,7 +222,7 @@ def punctuate_files(
     model = (punctuator.model.name, model_state(punctuator.model.folder))
     settings = (model, punctuator.config, writer, spellings, format)
     current = Current.of(Path(folder), settings_fingerprint(settings))
-    outcome = Work(punctuator, writer, spellings if spellings.longest else None).run(
+    outcome = Work(punctuator, writer, spellings if spellings.spellings else None).run(
         [job for job in planned.jobs if overwrite or not current.has(job)]
     )
     return replace(outcome, failures=(*planned.failures, *outcome.failures))

@@ -17,7 +17,7 @@ import typer
 from ..config import as_yaml, load
 from ..errors import ConfigError
 from ..text.io.files import check_source
-from ..text.io.outputs import checked_target, open_writer, target_of
+from ..text.io.outputs import check_targets, open_writer, target_of
 from .options import Config, Json, ModelOptions, Overrides, place, with_model_options
 from .process import ending_in_order
 from .progress import is_shown, progress_bar
@@ -92,7 +92,7 @@ def _check_plot(plot: Path, read: Sequence[str], target: Path | None) -> None:
     """Raise InputError or ConfigError for a plot that cannot be drawn, or that would take another file's place."""
     from ..evaluation.plots import check_plot
 
-    checked_target(plot, read)
+    check_targets([plot], read)
     check_plot(plot)
     if target is not None and target.resolve() == plot.resolve():
         raise ConfigError(f"--output and --plot {plot}", expected="two files", fix="name another")

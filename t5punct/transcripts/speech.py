@@ -37,7 +37,6 @@ _LABEL = re.compile(  # who speaks, at the start of a line
     re.VERBOSE | re.IGNORECASE,
 )
 _TIME_LINE = re.compile(rf"\s*{_TIME}\s*\n")  # what YouTube shows beside a video has such; `10:30` alone may be said
-_SOUND = re.compile(r"\[[^\[\]\s]+\]|<\w+>")  # of a recogniser: [noise], <unk>, <eps>
 _DASH = re.compile(r"\s*[-–—]\s+(?=\S)|\s*[-–—](?=[^\W\d_])")  # another speaker, at the start of a subtitle's line
 _HEARD = (
     "applause|applauding|cheering|cheers|laughter|laughs|laughing|laugh|chuckles|chuckling|music|silence|pause|"
@@ -54,7 +53,7 @@ _IS_UNHEARD = re.compile(rf"[\[(](?:{_UNHEARD})\b", re.IGNORECASE)
 def read_plain(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator[Item]:
     """Read plain text; line ends and empty lines are white space between words."""
     for line in lines:
-        if is_time(line):
+        if _TIME_LINE.fullmatch(line):
             yield Kept(line)
         else:
             yield from read_line(line, alphabet=alphabet)
@@ -64,7 +63,7 @@ def read_utterances(lines: Iterable[str], alphabet: Alphabet | None = None) -> I
     """Read plain text of which each line is a text of its own."""
     for number, line in enumerate(lines):
         yield Kept("", breaks=True)
-        if is_time(line):
+        if _TIME_LINE.fullmatch(line):
             yield Kept(line)
         else:
             yield from read_line(line, alphabet=alphabet, cue=Cue(number))
@@ -102,16 +101,6 @@ def read_line(
     yield from _words(line[begin:], alphabet, cue, markup, opens_line)
 
 
-def is_time(line: str) -> bool:
-    """Return whether a line of a text is a time and nothing else: `0:12`."""
-    return _TIME_LINE.fullmatch(line) is not None
-
-
-def is_sound(token: str) -> bool:
-    """Return whether a word of a recogniser's table is none: `[noise]`, `<unk>`, `<eps>`."""
-    return _SOUND.fullmatch(token) is not None
-
-
 def _kept(raw: str, text: str, role: Role, cue: Cue | None, *, breaks: bool = True) -> Kept:
     return Kept(raw, breaks, role, "" if text == raw else text, cue)
 
@@ -140,8 +129,7 @@ def set_cue_times(items: Iterable[_Item], cue: Cue) -> Iterator[_Item]:
     """Return the items of a cue, whose first word begins with the cue and whose last word ends with it."""
     timed_items: list[Any] = list(items)
     places = [place for place, item in enumerate(timed_items) if isinstance(item, SpokenWord)]
-    for place in places[:1]:
-        timed_items[place] = replace(timed_items[place], start_ms=cue.start_ms)
-    for place in places[-1:]:
-        timed_items[place] = replace(timed_items[place], end_ms=cue.end_ms)
+    if places:
+        timed_items[places[0]] = replace(timed_items[places[0]], start_ms=cue.start_ms)
+        timed_items[places[-1]] = replace(timed_items[places[-1]], end_ms=cue.end_ms)
     return iter(timed_items)

@@ -20,11 +20,12 @@ from ..errors import InputError
 from ..text.marks import DASH, DASH_APART, Alphabet
 from ..text.words import ALL_MARKS, opening_apart, words_of
 from .items import Cue, Item, Kept, Role, SpokenWord, without_spaces
-from .speech import is_sound, read_line, set_cue_times
+from .speech import read_line, set_cue_times
 
 _FIELD = re.compile(r"\S+")
 _CELL = re.compile(r"[^\t\r\n]+|(?<=\t)(?=\t)|^(?=\t)")
 _QUOTED = re.compile(r'\s*"(.*)"\s*', re.DOTALL)
+_SOUND = re.compile(r"\[[^\[\]\s]+\]|<\w+>")  # in the place of a word: [noise], <unk>, <eps>
 _WORD_COLUMNS, _TEXT_COLUMN = ("word", "token"), "text"
 _CLOCK = re.compile(r"(?:(\d{1,9}):)?(\d{1,2}):(\d\d(?:\.\d{1,9})?)")  # `00:01`, `1:02:03.5`
 _BLANK = ("", "na", "none", "-")  # in a column of times
@@ -212,7 +213,7 @@ def _row_items(row: TableRow, alphabet: Alphabet | None, in_field: bool) -> Iter
         return
     begin += len(row.text) - len(row.text.lstrip())
     yield Kept(line[:begin])
-    if is_sound(sound := line[begin:end].rstrip()):  # it may be heard inside a sentence
+    if _SOUND.fullmatch(sound := line[begin:end].rstrip()):  # it may be heard inside a sentence
         yield Kept(sound, role=Role.DIRECTION)
         yield Kept(line[begin + len(sound) :])
         return

@@ -12,7 +12,7 @@ In: a file of terms, and the items of a transcript.  Out: the items; a term's wo
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -66,20 +66,16 @@ class Terms:
         """How many words terms have, the most first."""
         return tuple(sorted({len(words) for words in self.spellings}, reverse=True))
 
-    @property
-    def longest(self) -> int:
-        """Words of the longest term."""
-        return max(self.lengths, default=0)
-
-    def match(self, words: list[str]) -> tuple[str, ...]:
-        """Return the spelling of the longest term that begins with the first of `words`; empty: none does."""
+    def match(self, words: Sequence[str], first: int) -> tuple[str, ...]:
+        """Return the spelling of the longest term that begins with the word at `first`; empty: none does."""
         for n_words in self.lengths:
-            key = tuple(words[:n_words])
+            key = tuple(words[first : first + n_words])
             if key in self.spellings:
                 return self.spellings[key]
         for suffix in _POSSESSIVE:
-            if words[0].endswith(suffix) and (spelling := self.spellings.get((words[0].removesuffix(suffix),))):
-                return (spelling[0] + words[0][-len(suffix) :],)
+            word = words[first]
+            if word.endswith(suffix) and (spelling := self.spellings.get((word.removesuffix(suffix),))):
+                return (spelling[0] + word[-len(suffix) :],)
         return ()
 
 
@@ -94,7 +90,7 @@ def apply_terms(items: Iterable[Item], terms: Terms) -> list[Item]:
     for words in sentences:
         normals, first = [word.word.normal for _, word in words], 0
         while first < len(words):
-            spellings = terms.match(normals[first : first + max(1, terms.longest)])
+            spellings = terms.match(normals, first)
             for (place, word), new in zip(words[first:], spellings, strict=False):
                 spelled_items[place] = replace(word, word=replace(word.word, spelled=new))
             first += max(1, len(spellings))

@@ -21,10 +21,10 @@ import shutil
 import stat
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TextIO, cast
+from typing import IO, Any, TextIO
 
 from ...errors import InputError
 
@@ -48,6 +48,19 @@ def source_lines(source: str | Path) -> Iterator[str]:
     """Yield lines, without line ends, of anything that can be read once: a file, a pipe, or `-` for standard input."""
     for line in source_lines_with_ends(source):
         yield line.removesuffix("\n")
+
+
+def source_lines_with_ends(source: str | Path, *, keep_bom: bool = False) -> Iterator[str]:
+    """Yield the lines of a file, a pipe, or `-` (standard input), with their ends.  Raises InputError as `decode`."""
+    if str(source) == STANDARD:
+        if sys.stdin is None:
+            raise InputError("standard input is closed", expected="text on it", fix="name a file")
+        yield from decode(sys.stdin.buffer, "standard input", keep_bom=keep_bom)
+        return
+    check_source(source)
+    openers: dict[str, Callable[..., Any]] = {".xz": lzma.open, ".gz": gzip.open}
+    with openers.get(Path(source).suffix, open)(source, "rb") as handle:
+        yield from decode(handle, str(source), keep_bom=keep_bom)
 
 
 def check_source(source: str | Path) -> None:
@@ -201,7 +214,8 @@ def _sync(path: Path) -> None:
 def _new_file(folder: Path, suffix: str = "", mode: int = _ANY_MODE) -> Path:
     """A new and empty file of this process, with the permissions that the user's umask leaves of `mode`."""
     while True:
-        path = folder / f"{_partial_prefix(os.getpid())}{secrets.token_hex(4)}{suffix}"
+        # of this machine, since folders may be shared
+        path = folder / f"{_PARTIAL}-{platform.node()}-{os.getpid()}-{secrets.token_hex(4)}{suffix}"
         try:
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode | stat.S_IWUSR))
         except FileExistsError:
@@ -215,11 +229,6 @@ def remove_leftovers(folder: Path) -> None:
         number = path.name.removeprefix(f"{_PARTIAL}-{platform.node()}-").partition("-")[0]
         if number.isdecimal() and not _is_running(int(number)):
             path.unlink(missing_ok=True)
-
-
-def _partial_prefix(process: int) -> str:
-    """How the name of a file begins that a process has not finished; of this machine, since folders may be shared."""
-    return f"{_PARTIAL}-{platform.node()}-{process}-"
 
 
 def _is_running(process: int) -> bool:
@@ -244,23 +253,3 @@ def new_file_mode(folder: Path) -> int:
 def _is_special(path: Path) -> bool:
     """Whether a path is a device or a pipe."""
     return path.exists() and not path.is_file() and not path.is_dir()
-
-
-def source_lines_with_ends(source: str | Path, *, keep_bom: bool = False) -> Iterator[str]:
-    """Yield the lines of a file, a pipe, or `-` (standard input), with their ends.  Raises InputError as `decode`."""
-    if str(source) == STANDARD:
-        if sys.stdin is None:
-            raise InputError("standard input is closed", expected="text on it", fix="name a file")
-        yield from decode(sys.stdin.buffer, "standard input", keep_bom=keep_bom)
-        return
-    check_source(source)
-    with _open_binary(Path(source)) as handle:
-        yield from decode(handle, str(source), keep_bom=keep_bom)
-
-
-def _open_binary(path: Path) -> IO[bytes]:
-    if path.suffix == ".xz":
-        return cast(IO[bytes], lzma.open(path, "rb"))
-    if path.suffix == ".gz":
-        return cast(IO[bytes], gzip.open(path, "rb"))
-    return path.open("rb")

@@ -29,23 +29,18 @@ def target_of(output: Path | None, sources: Sequence[str]) -> Target:
         return None
     if output.suffix in PACKED:
         raise InputError(f"output {output}", expected="one that is not packed", fix=f"drop {output.suffix}")
-    return checked_target(output, sources)
+    check_targets([output], sources)
+    return output
 
 
-def checked_target(target: Path, sources: Sequence[str]) -> Path:
-    """Return the target, if it can be written and is not one of the inputs."""
-    return checked_targets([target], sources)[0]
-
-
-def checked_targets(targets: Iterable[Path], sources: Iterable[str], *, make: bool = False) -> list[Path]:
-    """Return the targets, if all can be written.  A folder among the sources, such as a model's, is read as a whole.
+def check_targets(targets: Iterable[Path], sources: Iterable[str], *, make: bool = False) -> None:
+    """Raise InputError for targets that cannot be written, or that are among the sources or in a folder among these.
 
     `make`: the targets' folders may be missing, and a file that is read-only is for its writer to refuse, since it may
     be up to date.
     """
     read = {_identity(Path(source)): source for source in sources if Path(source).exists()}
     around = dict[Path, str | None]()  # by the folder of targets: the source that it lies in
-    checked = list[Path]()
     for target in targets:
         path = writable(target) if target.parent.is_dir() or not make else target
         if not make:
@@ -57,8 +52,6 @@ def checked_targets(targets: Iterable[Path], sources: Iterable[str], *, make: bo
             around[path.parent] = _source_around(path.parent, read)
         if source := around[path.parent]:
             raise InputError(f"{target} is in {source}, which is read", expected="another folder", fix="name another")
-        checked.append(target)
-    return checked
 
 
 def _check_room(folder: Path) -> None:

@@ -144,8 +144,10 @@ def _plain(value: Any) -> Any:
             return {name: _plain(member) for name, member in value.items()}
         case list():
             return [_plain(member) for member in value]
-        case _:
+        case str():
             try:
                 return json.loads(value)
             except ValueError:  # a number of thousands of digits
                 return None
+        case _:
+            return value

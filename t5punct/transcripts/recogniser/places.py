@@ -236,13 +236,13 @@ def _ms(values: Mapping[str, Any], keys: Sequence[str], scale: int = _MS) -> int
 
 def _speaker(values: Mapping[str, Any]) -> str:
     value = _text(next((values[key] for key in _SPEAKER_KEYS if key in values), ""))
-    return value if isinstance(value, str) and value != "null" else ""
+    return value if isinstance(value, str) else ""
 
 
 def _channel(values: Mapping[str, Any]) -> str:
     """The number of a channel: AWS's is `ch_0`."""
     value = _text(next((values[key] for key in _CHANNEL_KEYS if key in values), None))
-    return value.removeprefix("ch_") if isinstance(value, str) and value != "null" else ""
+    return value.removeprefix("ch_") if isinstance(value, str) else ""
 
 
 def _text(value: Any) -> Any:

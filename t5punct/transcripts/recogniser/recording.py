@@ -276,6 +276,4 @@ def _says_nothing(value: object) -> bool:
         return any(map(_says_nothing, value))
     if not isinstance(value, dict):
         return False
-    return any(key in value and value[key] in ([], "null") for key in _HOLDERS) or any(
-        map(_says_nothing, value.values())
-    )
+    return any(key in value and value[key] in ([], None) for key in _HOLDERS) or any(map(_says_nothing, value.values()))

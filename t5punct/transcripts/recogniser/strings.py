@@ -12,18 +12,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from json.decoder import JSONArray, JSONObject, scanstring  # type: ignore[attr-defined]
+from json.scanner import py_make_scanner  # type: ignore[attr-defined]
 from typing import Any
 
 from ...errors import InputError
 from ...text.io.files import BOM
 from ...text.words import readable
 
-# possessive: a long string is not gone through again, and takes no memory for places to return to
-_SPACE = re.compile(r"[ \t\n\r]*+")
-_STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
-_SCALAR = re.compile(r"-?(?:0|[1-9]\d*+)(?:\.\d++)?(?:[eE][-+]?\d++)?|true|false|null|NaN|-?Infinity")
 _DEEPEST = 100  # levels of brackets; no recogniser has ten
 _ESCAPE = re.compile(r"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u....|\\.", re.DOTALL)
 _SPECIAL = r"[^ !#-\[\]-~]"  # what json may have to escape
@@ -64,13 +62,16 @@ def json_value(source: str, name: str = "the file") -> Any:
 
     Raises InputError for what is no json.
     """
-    scanner = _Scanner(source)
+    if source.startswith(BOM):
+        source = " " + source[1:]
     try:
-        value = scanner.value(0)
-        scanner.end()
-    except ValueError as error:
-        raise no_json(name, f"{getattr(error, 'msg', error)}: character {scanner.place + 1}") from error
-    return value
+        return _Decoder().decode(source)
+    except json.JSONDecodeError as error:
+        raise InputError(
+            f"{name} is no json ({error.msg}: character {error.pos + 1})",
+            expected="a complete json file",
+            fix="check it, make a list of it if each line is json, or name its --format",
+        ) from error
 
 
 def edit_of_string(source: str, literal: Literal, text: str) -> Edit:
@@ -112,90 +113,44 @@ def spell_string(text: str, like: str, *, is_ascii: bool) -> str:
     return '"' + re.sub(_SPECIAL + also_escaped, lambda match: escaped(match[0]), text) + '"'
 
 
-def no_json(name: str, why: str) -> InputError:
-    """Return the error for a file that is no json."""
-    return InputError(
-        f"{name} is no json ({why})",
-        expected="a complete json file",
-        fix="check it, make a list of it if each line is json, or name its --format",
-    )
+class _Decoder(json.JSONDecoder):
+    """Reads json as the standard library does; numbers stay as they are written, strings and objects know their place.
 
+    Only the scanner that is written in Python asks its decoder how to read these.
+    """
 
-class _Scanner:
-    """Reads a json text from its start to its end, and knows where it is."""
+    def __init__(self) -> None:
+        super().__init__(object_pairs_hook=list, parse_float=str, parse_int=str, parse_constant=str, strict=False)
+        self._depth = 0
+        self.parse_string, self.parse_object, self.parse_array = _literal, self._object, self._array
+        self.scan_once = py_make_scanner(self)
 
-    def __init__(self, source: str) -> None:
-        self._source, self.place = source, int(source.startswith(BOM))
-
-    def value(self, depth: int) -> Any:
-        """Return the value that comes next.  Raises ValueError where there is none."""
-        char = self._next()
-        if char == '"':
-            return self._string()
-        if char in ("{", "["):
-            if depth >= _DEEPEST:
-                raise ValueError(f"brackets {_DEEPEST} deep")
-            return self._object(depth + 1) if char == "{" else self._list(depth + 1)
-        scalar = _SCALAR.match(self._source, self.place)
-        if not scalar:
-            raise ValueError("Expecting value")
-        self.place = scalar.end()
-        return scalar[0]
-
-    def end(self) -> None:
-        """Raise ValueError if something comes next."""
-        if self._next():
-            raise ValueError("Extra data")
-
-    def _object(self, depth: int) -> JsonObject:
+    def _object(self, start: tuple[str, int], *how: Any) -> tuple[JsonObject, int]:
+        pairs, stop = self._inside(JSONObject, start, *how)
         members, hidden = JsonObject(), list[tuple[str, Any]]()
-        members.start = self.place
-        while not self._closes("}", is_first=self.place == members.start):
-            if self._next() != '"':
-                raise ValueError("Expecting property name enclosed in double quotes")
-            key = self._string().text
-            if self._next() != ":":
-                raise ValueError("Expecting ':' delimiter")
-            self.place += 1
+        for key, member in pairs:
             if key in members:
                 hidden.append((key, members[key]))
-            members[key] = self.value(depth)
-        members.stop, members.hidden = self.place, tuple(hidden)
-        return members
+            members[key] = member
+        members.start, members.stop, members.hidden = start[1] - 1, stop, tuple(hidden)
+        return members, stop
 
-    def _list(self, depth: int) -> list[Any]:
-        values, start = list[Any](), self.place
-        while not self._closes("]", is_first=self.place == start):
-            values.append(self.value(depth))
+    def _array(self, start: tuple[str, int], *how: Any) -> tuple[list[Any], int]:
+        return self._inside(JSONArray, start, *how)
+
+    def _inside(
+        self, read: Callable[..., tuple[list[Any], int]], start: tuple[str, int], *how: Any
+    ) -> tuple[list[Any], int]:
+        """What is inside brackets, and where they end; `start`: the source, and where it begins behind the first."""
+        if self._depth >= _DEEPEST:
+            raise json.JSONDecodeError(f"brackets {_DEEPEST} deep", start[0], start[1] - 1)
+        self._depth += 1
+        values = read(start, *how)
+        self._depth -= 1
         return values
 
-    def _closes(self, bracket: str, *, is_first: bool) -> bool:
-        """Whether a bracket closes here; pass over it, over the bracket that opened, or over the comma between."""
-        self.place += is_first
-        char = self._next()
-        if char == bracket:
-            self.place += 1
-            return True
-        if is_first:
-            return False
-        if char != ",":
-            raise ValueError("Expecting ',' delimiter")
-        self.place += 1
-        return False
 
-    def _string(self) -> Literal:
-        match = _STRING.match(self._source, self.place)
-        if not match:
-            raise ValueError("Unterminated string")
-        text = match[0][1:-1] if "\\" not in match[0] else str(json.loads(match[0], strict=False))
-        self.place = match.end()
-        return Literal(text, match.start(), match.end())
-
-    def _next(self) -> str:
-        """The next character that is no white space; empty at the end."""
-        char = self._source[self.place : self.place + 1]
-        if char not in " \t\n\r":
-            return char
-        space = _SPACE.match(self._source, self.place)
-        self.place = space.end() if space else self.place
-        return self._source[self.place : self.place + 1]
+def _literal(source: str, begin: int, strict: bool) -> tuple[Literal, int]:
+    """The string whose opening quote is before `begin`."""
+    text, stop = scanstring(source, begin, strict)
+    return Literal(text, begin - 1, stop), stop
