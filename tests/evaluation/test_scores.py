@@ -20,6 +20,7 @@ def test_every_score_by_hand() -> None:
     assert scores.slot_error_rate == 60.0  # one of each kind to 5 marks
     assert scores.multiple_exact == 50.0  # `?!` of `?!` and `...`
     assert scores.boundary == ClassScores(pytest.approx(200 / 3), 100.0, 80.0, 2)  # 2 right of 3 found, of 2 wanted
+    assert scores.by_name == {**scores.per_class, "micro": scores.micro, "boundary": scores.boundary}
     assert scores.case_accuracy == pytest.approx(100 * 4 / 7)
     assert scores.cased_accuracy == pytest.approx(100 / 3)
     assert (scores.words, scores.words_changed, scores.words_inserted, scores.words_dropped) == (7, 0, 0, 0)
@@ -28,6 +29,7 @@ def test_every_score_by_hand() -> None:
 def test_word_changes_are_handed_on() -> None:
     scores = scores_of(Counts(words=9, words_changed=1, words_inserted=2, words_dropped=3))
     assert (scores.words, scores.words_changed, scores.words_inserted, scores.words_dropped) == (9, 1, 2, 3)
+    assert scores.n_changes == 6
 
 
 def test_what_has_no_denominator_is_none() -> None:
