@@ -66,7 +66,8 @@ def _shown(written: Iterable[WrittenItem]) -> Iterator[_Shown]:
     held: _Shown | None = None
     for item in written:
         # of json there is only the bare text
-        ends_line = _ends_line(item.text or item.bare if isinstance(item, Kept) else item.spoken.after)
+        text = item.text or item.bare if isinstance(item, Kept) else item.spoken.after
+        ends_line = "\n" in text or "\\N" in text
         if isinstance(item, Kept) and not item.shown:
             if held:
                 held.ends_line = held.ends_line or ends_line
@@ -79,10 +80,6 @@ def _shown(written: Iterable[WrittenItem]) -> Iterator[_Shown]:
             held = _Shown(item.spoken.cue, item.annotated.text, ends_line, is_word=True)
     if held:
         yield held
-
-
-def _ends_line(text: str) -> bool:
-    return "\n" in text or "\\N" in text
 
 
 def subtitles(cues: Iterable[WrittenCue], format: str) -> str:

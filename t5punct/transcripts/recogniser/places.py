@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from io import StringIO
-from itertools import chain, repeat, zip_longest
+from itertools import zip_longest
 from typing import Any
 
 from ...text.marks import DASH, Alphabet
@@ -99,15 +99,15 @@ def places_of(value: Any) -> list[JsonPlace]:
 
 def with_words(places: Iterable[JsonPlace], alphabet: Alphabet | None = None) -> list[JsonPlace]:
     """Return the places with their items; a mark alone that stands behind a word in its list belongs to the word."""
-    read = _with_marks([*map(_read, places, repeat(alphabet))], alphabet)
-    return [place if place.listed and place.listed.type else replace(place, listed=None) for place in read]
-
-
-def _read(place: JsonPlace, alphabet: Alphabet | None) -> JsonPlace:
-    """The place with its items, line by line."""
-    lines = StringIO(place.literal.text, newline="\n")
-    items = tuple(chain.from_iterable(read_line(line, alphabet=alphabet, labels=place.is_text) for line in lines))
-    return replace(place, items=items, heard=items)
+    read = list[JsonPlace]()
+    for place in places:
+        lines = StringIO(place.literal.text, newline="\n")
+        items = tuple(item for line in lines for item in read_line(line, alphabet=alphabet, labels=place.is_text))
+        read.append(replace(place, items=items, heard=items))
+    return [
+        place if place.listed and place.listed.type else replace(place, listed=None)
+        for place in _with_marks(read, alphabet)
+    ]
 
 
 def _inside(
@@ -142,7 +142,7 @@ def _member(
         is_guess = key == GUESSES and isinstance(member, list)
         inner = member[:1] if is_guess else member
         yield from _inside(inner, path, value if is_guess else {}, channel, listed if is_guess else None)
-    elif key in TEXT_KEYS or key == _word_key(value):
+    elif key in TEXT_KEYS or key == next((name for name in _WORD_KEYS if isinstance(value.get(name), Literal)), None):
         around = {**parent, **value}
         yield JsonPlace(member, path, key, *_times(around), _speaker(around), channel, listed=listed)
 
@@ -213,10 +213,6 @@ def _is_mark_behind(place: JsonPlace, word: JsonPlace, alphabet: Alphabet) -> bo
         may_be_hyphen = not raw.strip(DASH)  # inside a word: of `well` `-` `known`
         is_mark = n_words == 1 and bool(raw.strip()) and not raw.strip(alphabet.characters + " ") and not may_be_hyphen
     return place.group == word.group and is_mark
-
-
-def _word_key(value: Mapping[str, Any]) -> str | None:
-    return next((key for key in _WORD_KEYS if isinstance(value.get(key), Literal)), None)
 
 
 def _times(values: Mapping[str, Any]) -> tuple[int | None, int | None]:

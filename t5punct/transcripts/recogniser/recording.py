@@ -26,7 +26,7 @@ from ...errors import InputError
 from ...text.marks import Alphabet
 from ...text.words import APOSTROPHES, CLOSERS, OPENERS, Word
 from ..items import Cue, Item, Kept, SpokenWord, WrittenWord, join_around_removed
-from .alignment import HeardWord, Match, align_words
+from .alignment import HeardWord, align_words
 from .marks import MarkItems, marks_changed
 from .places import JsonPlace, places_of, with_words
 from .spelling import Spelling
@@ -131,8 +131,11 @@ class RecogniserJson:
         spellings: list[Spelling | None] = [None] * len(theirs)
         if group.n_letters >= _QUOTED * self.groups[self.source_group].n_letters:
             for match in align_words(self.words, theirs):
-                for place, spelling in zip(match.theirs, _of_match(match, new, theirs), strict=True):
-                    spellings[place] = spelling
+                if len(match.ours) > 1:  # there may be a mark behind each of them
+                    continue
+                spelling, pieces = new[match.ours[0]], [theirs[place].normal for place in match.theirs]
+                for place, part in zip(match.theirs, spelling.cut(pieces) if pieces[1:] else [spelling], strict=True):
+                    spellings[place] = part
         return spellings
 
     def _edits(self, place: JsonPlace, new: Sequence[Spelling | None], mark_items: MarkItems | None) -> Iterator[Edit]:
@@ -205,13 +208,6 @@ def _with_times(words: Sequence[HeardWord], timed: Sequence[HeardWord]) -> list[
                 last.end_ms if place == match.theirs[-1] else None,
             )
     return timed_words
-
-
-def _of_match(match: Match, new: Sequence[Spelling], theirs: Sequence[HeardWord]) -> Sequence[Spelling | None]:
-    if len(match.ours) > 1:  # there may be a mark behind each of them
-        return [None]
-    spelling = new[match.ours[0]]
-    return [spelling] if len(match.theirs) == 1 else spelling.cut([theirs[place].normal for place in match.theirs])
 
 
 def _that_gives_the_words(groups: Mapping[str, _Group]) -> str:

@@ -54,18 +54,14 @@ def test_text_is_read_whatever_it_is_packed_in(
     assert "".join(source_lines_with_ends(str(tmp_path / name))) == TEXT + "\n"
 
 
-def test_windows_line_ends_come_back_as_they_were(tmp_path: Path) -> None:
-    (tmp_path / "crlf.txt").write_bytes(b"we know\r\nthat\r\n")
-    assert "".join(source_lines_with_ends(tmp_path / "crlf.txt")) == "we know\r\nthat\r\n"
+@pytest.mark.parametrize("text", ["we know\r\nthat\r\n", ""])
+def test_windows_line_ends_and_an_empty_file_come_back_as_they_were(tmp_path: Path, text: str) -> None:
+    (tmp_path / "talk.txt").write_bytes(text.encode())
+    assert "".join(source_lines_with_ends(tmp_path / "talk.txt")) == text
 
 
 def test_a_byte_order_mark_counts_only_at_the_very_start() -> None:
     assert list(decode(io.BytesIO("\ufeffa\n\ufeffb".encode()), "here")) == ["a\n", "\ufeffb"]
-
-
-def test_an_empty_file_has_no_lines(tmp_path: Path) -> None:
-    (tmp_path / "empty").write_bytes(b"")
-    assert "".join(source_lines_with_ends(tmp_path / "empty")) == ""
 
 
 def test_lines_are_read_one_by_one(tmp_path: Path) -> None:
@@ -162,18 +158,11 @@ def test_a_link_stays_a_link_and_a_file_keeps_its_mode(tmp_path: Path) -> None:
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
 
 
-def test_the_longest_name_that_a_file_can_have_is_written(tmp_path: Path) -> None:
-    path = tmp_path / ("x" * 255)
-    with writing(path) as handle:
+@pytest.mark.parametrize("name", ["x" * 255, f"Vol.2 {'a' * 230}"], ids=["as long as can be", "of a long suffix"])
+def test_a_long_name_is_written(tmp_path: Path, name: str) -> None:
+    with writing(tmp_path / name) as handle:
         handle.write("new")
-    assert path.read_text() == "new"
-
-
-def test_a_name_with_a_long_suffix_is_written(tmp_path: Path) -> None:
-    path = tmp_path / f"Vol.2 {'a' * 230}"
-    with writing(path) as handle:
-        handle.write("so")
-    assert path.read_text(encoding="utf-8") == "so"
+    assert (tmp_path / name).read_text() == "new"
 
 
 def test_what_comes_when_a_file_has_taken_its_place_is_raised_as_it_is(
