@@ -9,6 +9,7 @@ standard error for a user's mistake.
 
 from __future__ import annotations
 
+import logging
 import sys
 from collections.abc import Callable, Sequence
 from typing import Annotated, cast
@@ -30,6 +31,8 @@ from .tune import tune
 
 # click's class, which some versions of typer bring along themselves; `format_message` is what we need of it
 _UsageError = cast("type[typer.BadParameter]", typer.BadParameter.__mro__[1])
+
+_log = logging.getLogger("t5punct")
 
 app = typer.Typer(
     help="Punctuation and capitals for speech transcripts, with a T5 that never changes a word.",
@@ -70,6 +73,10 @@ def _root(
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; user mistakes become one line and exit code 2."""
     collect_seldom()
+    warnings = logging.StreamHandler(sys.stderr)
+    warnings.setLevel(logging.WARNING)
+    warnings.setFormatter(logging.Formatter("t5punct: %(message)s"))
+    _log.addHandler(warnings)
     try:
         code = app(args=list(sys.argv[1:] if arguments is None else arguments), standalone_mode=False)
     except T5PunctError as error:
@@ -82,6 +89,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except (typer.Abort, KeyboardInterrupt):
         sys.exit(130)
     finally:
+        _log.removeHandler(warnings)
         collect_as_usual()
     sys.exit(code if isinstance(code, int) else 0)
 

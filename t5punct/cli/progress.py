@@ -62,12 +62,13 @@ def progress_bar(what: str, total: float | None) -> Iterator[Advance]:
 
 @contextmanager
 def log_to_stderr(name: str) -> Iterator[None]:
-    """Write what is logged under `name` to standard error, a line each, where nobody sees a bar."""
+    """Write what is logged under `name` to standard error, a line each, where nobody sees a bar; but for warnings."""
     if is_shown():
         yield
         return
     logger, handler = logging.getLogger(name), logging.StreamHandler(sys.stderr)
     level = logger.level
+    handler.addFilter(lambda record: record.levelno < logging.WARNING)
     logger.addHandler(handler)
     logger.setLevel(logging.INFO)
     try:

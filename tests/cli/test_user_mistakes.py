@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import logging
+import shutil
 from pathlib import Path
 
 import pytest
@@ -123,3 +125,16 @@ def test_names_that_promise_something_else_are_refused(invoke: Invoke, text: Pat
     assert "an input without a name" in invoke("punctuate", "", "--model", "no/where")[2]
     told = invoke("punctuate", text, "-o", text.parent / "out.txt.gz", "--model", "no/where")[2]
     assert "expected one that is not packed; drop .gz" in told
+
+
+def test_a_warning_is_one_line_that_says_who_warns(
+    folder: str, text: Path, tmp_path: Path, invoke: Invoke, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(logging.root, "handlers", [])  # pytest's own would be told as well
+    model = shutil.copytree(folder, tmp_path / "plain")
+    (model / "t5punct.yaml").unlink()
+    for _ in range(2):  # a process that runs several commands is told once by each
+        code, _, err = invoke("punctuate", text, "--model", model)
+        assert code == 0
+        assert err.startswith(f"t5punct: {model} has no t5punct.yaml;") and err.count("\n") == 1
+    assert logging.getLogger("t5punct").handlers == []
