@@ -166,15 +166,17 @@ class TaskTokenizer:
     def next_word_ids(self, forms: Sequence[str], labels: Sequence[str]) -> tuple[int | None, ...]:
         """Return for each token of `target` the token that would end the slot there, with the next word in lower case.
 
-        After the last word it is the end.  None where nothing is decided: inside a word, and after a case token.  Where
-        it equals the target's token, the target has no mark and no capital; else the target has one of `deciding_ids`.
+        After the last word it is the end.  None where nothing is decided: inside a word or a mark, and after a case
+        token.  Where it equals the target's token, the target has no mark and no capital; else the target has one of
+        `deciding_ids`.
         """
+        words = [self.word_ids(form.lower(), first=index == 0)[0] for index, form in enumerate(forms)] + [self.eos_id]
         next_words: list[int | None] = []
-        for index, form in enumerate(forms):
-            word = self.word_ids(form.lower(), first=index == 0)
-            next_words += [word[0]] * (1 + len(labels[index - 1]) if index else 1)
-            next_words += [None] * (len(self.form_ids(form, first=index == 0)) - 1)
-        return (*next_words, *(self.eos_id,) * (1 + len(labels[-1]) if labels else 1))
+        for index, (form, label) in enumerate(zip(forms, labels, strict=True)):
+            next_words += [words[index], *[None] * (len(self.form_ids(form, first=index == 0)) - 1)]
+            for mark in label:
+                next_words += [words[index + 1], *[None] * (len(self.mark_ids[mark]) - 1)]
+        return (*next_words, self.eos_id)
 
     def answer(self, label: str) -> tuple[int, ...]:
         """Return the decoder output of a window with a sentinel: the sentinel, the marks of its slot, end."""

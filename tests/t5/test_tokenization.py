@@ -31,6 +31,21 @@ def test_a_target_is_its_words_and_marks_in_a_row(tiny_model: Model, parts: list
     assert target == (*wanted, tokenizer.eos_id)
 
 
+@given(st.lists(st.tuples(any_word, labels(ALPHABET)), min_size=1, max_size=6))
+def test_at_each_mark_the_next_word_may_stand_as_well(tiny_model: Model, parts: list[tuple[str, str]]) -> None:
+    tokenizer, wanted = tiny_model.tokenizer, list[tuple[int, int | None]]()  # the target's token, and the next word's
+    assert max(map(len, tokenizer.mark_ids.values())) > 1, "else no mark takes two tokens here"
+    forms, marked = zip(*parts, strict=True)
+    starts = [tokenizer.word_ids(form.lower(), first=index == 0)[0] for index, form in enumerate(forms)]
+    for index, (form, label) in enumerate(parts):
+        following = starts[index + 1] if index + 1 < len(parts) else tokenizer.eos_id
+        pieces = [tokenizer.form_ids(form, first=index == 0), *(tokenizer.mark_ids[mark] for mark in label)]
+        for ids, next_word in zip(pieces, [starts[index], *(following for _ in label)], strict=True):
+            wanted += zip(ids, [next_word, *[None] * (len(ids) - 1)], strict=True)
+    wanted.append((tokenizer.eos_id, tokenizer.eos_id))
+    assert [*zip(tokenizer.target(forms, marked), tokenizer.next_word_ids(forms, marked), strict=True)] == wanted
+
+
 @given(any_word | tricky_words)
 def test_no_word_is_without_tokens_and_none_holds_the_end(tiny_model: Model, word: str) -> None:
     for first in (True, False):
