@@ -16,7 +16,7 @@ from t5punct.decoding.inputs import DecodingConfig, WindowInput
 from t5punct.errors import InputError
 from t5punct.model import Model
 from t5punct.punctuator import Punctuator, PunctuatorConfig
-from t5punct.windows.plan import View, WindowConfig, iter_pools, iter_views
+from t5punct.windows.plan import View, WindowConfig
 
 PLAN = WindowConfig(6, mask_left=2, mask_right=1)
 SHORT = ["we know that", "", "how are you", "  ", "so it goes", "and then"]
@@ -108,17 +108,6 @@ def test_what_is_no_text_is_refused_when_it_is_read(lively_model: Model) -> None
     many = Punctuator(lively_model).punctuate_many(["we know", None])  # type: ignore[list-item]
     with pytest.raises(InputError, match="a text of type NoneType; expected a str"):
         list(many)
-
-
-@given(st.lists(st.integers(0, 30), max_size=8), st.integers(1, 40))
-def test_pools_hold_every_view_once_and_no_more_than_they_must(lengths: list[int], n_words: int) -> None:
-    views = [view for length in lengths for view in iter_views(range(length), PLAN)]
-    pools = list(iter_pools(views, n_words))
-    assert [view for pool in pools for view in pool] == views
-    sizes = [[len(view.words) for view in pool] for pool in pools]
-    least = [min(n_words, 2**number * n_words / 16) for number in range(len(sizes))]  # the first are smaller
-    assert all(sum(pool) >= enough for pool, enough in zip(sizes[:-1], least, strict=False))
-    assert all(sum(pool[:-1]) < enough for pool, enough in zip(sizes, least, strict=True))
 
 
 def test_the_counts_of_generated_words_are_the_same(lively_model: Model) -> None:

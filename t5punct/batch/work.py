@@ -25,9 +25,10 @@ from ..transcripts.formats import Transcript, read_transcript, transcript_of
 from ..transcripts.items import SpokenWord, add_pauses, written_items
 from ..transcripts.terms import Terms, apply_terms
 from ..transcripts.writers import WriterConfig, check_writable, written_pieces
+from ..windows.plan import iter_pools
 from .jobs import Current, Failure, Job, Outcome, OutputConfig, model_state, plan_jobs, settings_fingerprint
 
-_GROUP_WORDS = 50_000  # that are decided together: all batches are full
+_GROUP_WORDS = 50_000  # of files that are decided together: all batches are full
 _PROGRESS_WORDS = 64  # how often progress is reported
 _log = logging.getLogger(__name__)
 
@@ -42,6 +43,10 @@ class _File:
     read: Transcript | Exception
     texts: Sequence[Sequence[Word]] = ()
     words: Iterable[AnnotatedWord] = ()
+
+    @property
+    def n_words(self) -> int:
+        return sum(map(len, self.texts))
 
 
 class Work:
@@ -81,7 +86,8 @@ class Work:
     def read(self, source: str, format: str | None, lines: Iterable[str] | None = None) -> Transcript:
         """Return a transcript whose words know of pauses if the model does, and of the user's terms.
 
-        `lines`: what is read in the place of the file `source`.  Raises InputError for a language without spaces.
+        `lines`: what is read in the place of the file `source`.  Raises InputError for a language without spaces, and
+        where the transcript cannot be written so.
         """
         task, terms = self._punctuator.model.task, self._terms
         if lines is None:
@@ -89,6 +95,7 @@ class Work:
         else:
             transcript = transcript_of(lines, format, task.alphabet, source)
         check_spaced((item.word.text for item in transcript.items if isinstance(item, SpokenWord)), source)
+        check_writable(transcript, self._config, source, removes=self._removes)
         if pauses_ms := task.pauses_ms:
             transcript = replace(transcript, items=add_pauses(transcript.items, pauses_ms))
         return replace(transcript, items=apply_terms(transcript.items, terms)) if terms else transcript
@@ -96,41 +103,32 @@ class Work:
     def pieces(self, transcript: Transcript, words: Iterable[AnnotatedWord], source: str) -> Iterable[str]:
         """Return the file that is to be written: as its words come, if nothing else is to change.
 
-        Raises InputError where the transcript cannot be written so.
+        Raises InputError where the format needs times that the transcript does not have.
         """
         config = self._config
-        check_writable(transcript, config, source, removes=self._removes)
         if config.format is None and not config.paragraphs and not self._removes and not transcript.json:
             return transcript.written(written_items(transcript.items, words))
         return written_pieces(transcript, transcript.with_words(words), config, source)
 
     def _decide(self, jobs: Iterable[Job]) -> Iterator[_File]:
         """The files, with their words; words that are not asked for are passed over."""
-        for group in self._groups(jobs):
+        for group in iter_pools(map(self._read, jobs), _GROUP_WORDS):
             words = self._punctuator.annotate_texts([text for file in group for text in file.texts])
             for file in group:
                 own = self._count(file, words)
                 yield replace(file, words=own)
                 deque(own, maxlen=0)
 
-    def _groups(self, jobs: Iterable[Job]) -> Iterator[Sequence[_File]]:
-        """The files, in groups of some ten thousand words."""
-        group, n_words = list[_File](), 0
-        for job in jobs:
-            try:
-                transcript = self.read(job.source, job.format)
-                group.append(_File(job, transcript, transcript.texts))
-                n_words += sum(map(len, group[-1].texts))
-            except Exception as error:  # whatever it is, it is this file's
-                group.append(_File(job, error))
-            if n_words >= _GROUP_WORDS:
-                yield group
-                group, n_words = [], 0
-        yield group
+    def _read(self, job: Job) -> _File:
+        try:
+            transcript = self.read(job.source, job.format)
+        except Exception as error:  # whatever it is, it is this file's
+            return _File(job, error)
+        return _File(job, transcript, transcript.texts)
 
     def _count(self, file: _File, words: Iterator[AnnotatedWord]) -> Iterator[AnnotatedWord]:
         """The words of a file, which are the next ones; tells how far the work is: bytes are done as words are."""
-        begin, n_bytes, n_words = self._n_bytes, file.job.n_bytes, sum(map(len, file.texts))
+        begin, n_bytes, n_words = self._n_bytes, file.job.n_bytes, file.n_words
         for number in range(1, n_words + 1):
             try:
                 word = next(words)
@@ -175,7 +173,6 @@ class Work:
         if page is None:
             put(self.pieces(transcript, file.words, source))
             return
-        check_writable(transcript, config, source, removes=self._removes)
         written = transcript.with_words(file.words)
         if config.format is None and not transcript.is_plain:  # only the page may have paragraphs
             config = replace(config, paragraphs=None)

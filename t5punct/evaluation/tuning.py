@@ -109,7 +109,7 @@ class VoteCache:
         missing = [view for view in views if _place(view.window) not in self._votes]
         for window_votes in self._punctuator.window_votes(missing, whole=True):
             self._votes[_place(window_votes.view.window)] = window_votes.votes
-            self._on_progress(len(window_votes.view.words))
+            self._on_progress(window_votes.view.n_words)
         windows = (WindowVotes(view, self._votes[_place(view.window)]) for view in views)
         return list(self._punctuator.decide_words(self._words, windows, strategy.combine))
 

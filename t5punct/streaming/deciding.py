@@ -73,7 +73,7 @@ class Classify:
         yield from (Question(window, slot) for slot in look.slots)
 
     def _votes_of(self, look: Look, answers: Iterator[Distribution]) -> Iterator[Vote]:
-        n_words = len(look.view.words)
+        n_words = look.view.n_words
         for place in look.slots:
             case = Case.CAPITALISED if is_first_person(look.view.words[place].core) else Case.VERBATIM
             vote = Vote(next(answers), Distribution.certain(case.value), 1.0, place, n_words - place - 1)

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from ..errors import ConfigError
 
@@ -99,6 +99,10 @@ class View(Generic[T]):
     is_last: bool
     n_settled: int
 
+    @property
+    def n_words(self) -> int:
+        return len(self.words)
+
 
 def iter_views(words: Iterable[T], config: WindowConfig) -> Iterator[View[T]]:
     """Yield the windows over a document's words; at most one window and one more word are in memory at a time.
@@ -125,15 +129,25 @@ def iter_views(words: Iterable[T], config: WindowConfig) -> Iterator[View[T]]:
         start = following
 
 
-def iter_pools(views: Iterable[View[T]], n_words: int) -> Iterator[list[View[T]]]:
-    """Yield views in groups that hold at least so many words together, but for the last; lazily.
+class HoldsWords(Protocol):
+    """A view, a file: whatever holds a number of words."""
+
+    @property
+    def n_words(self) -> int: ...
+
+
+Held = TypeVar("Held", bound=HoldsWords)
+
+
+def iter_pools(values: Iterable[Held], n_words: int) -> Iterator[list[Held]]:
+    """Yield views, or files, in groups that hold at least so many words together, but for the last; lazily.
 
     The first are smaller, from a sixteenth on, each twice the one before, so that the first words need not wait long.
     """
-    pool, n_held, least = list[View[T]](), 0, n_words / 16
-    for view in views:
-        pool.append(view)
-        n_held += len(view.words)
+    pool, n_held, least = list[Held](), 0, n_words / 16
+    for value in values:
+        pool.append(value)
+        n_held += value.n_words
         if n_held >= least:
             yield pool
             pool, n_held, least = [], 0, min(2 * least, n_words)

@@ -189,9 +189,11 @@ def test_a_stride_takes_the_place_of_the_votes_wanted() -> None:
 
 
 @quick
-@given(st.integers(0, 60), configs(), st.integers(1, 80))
-def test_a_pool_is_closed_as_soon_as_it_holds_enough_words(n_words: int, config: WindowConfig, least: int) -> None:
-    views = list(iter_views(range(n_words), config))
+@given(st.lists(st.integers(0, 60), max_size=8), configs(), st.integers(1, 80))
+def test_a_pool_is_closed_as_soon_as_it_holds_enough_words(
+    lengths: list[int], config: WindowConfig, least: int
+) -> None:
+    views = [view for n_words in lengths for view in iter_views(range(n_words), config)]
     pools = list(iter_pools(iter(views), least))
     assert [view for pool in pools for view in pool] == views
     sizes = [[len(view.words) for view in pool] for pool in pools]
