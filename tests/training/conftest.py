@@ -1,11 +1,13 @@
-"""A run of four short steps, which the tests here change."""
+"""A run of four short steps, which the tests here change; one that is cut short."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from tiny import TINY_SHAPE
 
 from t5punct.training.config import DataConfig, LossConfig, OptimConfig, TrainConfig
+from t5punct.training.loop import train as loop
 
 
 @pytest.fixture
@@ -15,3 +17,22 @@ def config(tmp_path: Path, tiny_data: Path, tiny_tokenizer_folder: Path) -> Trai
         data=DataConfig(str(tiny_data), batch_tokens=600), optim=OptimConfig(lr=3e-3, warmup_steps=2, max_steps=4),
         loss=LossConfig(tagger_weight=0.5), log_every_steps=2,
     )  # fmt: skip
+
+
+@pytest.fixture
+def cut_short(monkeypatch: pytest.MonkeyPatch) -> Callable[[TrainConfig], None]:
+    """Trains until the first checkpoint is written, and no further."""
+
+    def run(config: TrainConfig) -> None:
+        save = loop.save_checkpoint
+
+        def save_and_stop(*arguments: object) -> None:
+            save(*arguments)  # type: ignore[arg-type]
+            raise KeyboardInterrupt
+
+        with monkeypatch.context() as patch:
+            patch.setattr(loop, "save_checkpoint", save_and_stop)
+            with pytest.raises(KeyboardInterrupt):
+                loop.train(config)
+
+    return run

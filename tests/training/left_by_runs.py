@@ -1,4 +1,4 @@
-"""What a run leaves beside its weights: its log."""
+"""What a run leaves: its log, which stands beside it, and its weights."""
 
 from __future__ import annotations
 
@@ -9,3 +9,7 @@ from pathlib import Path
 def log_lines(run: Path) -> list[dict[str, float]]:
     """The lines of a run's log, in order."""
     return [json.loads(line) for line in Path(f"{run}.log.jsonl").read_text().splitlines()]
+
+
+def weights(run: Path) -> bytes:
+    return (run / "model.safetensors").read_bytes()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 from command import Invoke
-from left_by_runs import log_lines
+from left_by_runs import log_lines, weights
 from safetensors.torch import load_file
 from tiny import TINY_SHAPE
 
@@ -19,53 +19,19 @@ from t5punct.errors import ConfigError, ModelError
 from t5punct.t5.task import TaskConfig
 from t5punct.training.checkpoint.checkpoint import read_state
 from t5punct.training.checkpoint.optimiser_state import _as_it_was
-from t5punct.training.config import DataConfig, LossConfig, OptimConfig, TrainConfig
-from t5punct.training.data.folder import make_data_folder
-from t5punct.training.loop import train as loop
+from t5punct.training.config import LossConfig, OptimConfig, TrainConfig
 from t5punct.training.loop.train import train
-from t5punct.training.report.curves import log_of
-
-
-class Cut(Exception):
-    """The power went off."""
 
 
 @pytest.fixture
-def config(tmp_path: Path, tiny_data: Path, tiny_tokenizer_folder: Path) -> TrainConfig:
+def config(config: TrainConfig) -> TrainConfig:
     """Ten steps with hardly a default among the settings; with dropout, so that the random state counts."""
-    return TrainConfig(
-        output=str(tmp_path / "run"),
-        tokenizer=str(tiny_tokenizer_folder),
-        fresh=replace(TINY_SHAPE, dropout_rate=0.1),
-        data=DataConfig(str(tiny_data), batch_tokens=600),
-        optim=OptimConfig(
-            lr=3e-3, schedule="cosine", warmup_steps=3, max_steps=10, weight_decay=0.01, beta1=0.8, beta2=0.95,
-            clip_norm=0.5, accumulation_steps=2,
-        ),
-        loss=LossConfig(tagger_weight=0.5),
-        checkpoint_every_steps=5,
-        log_every_steps=3,
-        seed=3,
+    optim = OptimConfig(
+        lr=3e-3, schedule="cosine", warmup_steps=3, max_steps=10, weight_decay=0.01, beta1=0.8, beta2=0.95,
+        clip_norm=0.5, accumulation_steps=2,
     )  # fmt: skip
-
-
-@pytest.fixture
-def cut_short(monkeypatch: pytest.MonkeyPatch) -> Callable[[TrainConfig], None]:
-    """Trains until the first checkpoint is written, and no further."""
-
-    def run(config: TrainConfig) -> None:
-        save = loop.save_checkpoint
-
-        def save_and_cut(*arguments: object) -> None:
-            save(*arguments)  # type: ignore[arg-type]
-            raise Cut
-
-        with monkeypatch.context() as patch:
-            patch.setattr(loop, "save_checkpoint", save_and_cut)
-            with pytest.raises(Cut):
-                train(config)
-
-    return run
+    dropout = replace(TINY_SHAPE, dropout_rate=0.1)
+    return replace(config, fresh=dropout, optim=optim, checkpoint_every_steps=5, log_every_steps=3, seed=3)
 
 
 def with_optimiser(config: TrainConfig, name: str, **changes: object) -> TrainConfig:
@@ -84,74 +50,71 @@ def test_ten_steps_are_five_and_five(
     name, _, later = optimiser.partition(" ")
     config = with_optimiser(config, name, embedding_lr=7e-3 if name == "muon" else None)
     if later:  # some 100 windows of 14 tokens are 3 batches an epoch, so that step 5 is in the fourth of them
-        config = with_optimiser(
-            replace(config, data=replace(config.data, batch_tokens=2500)), name, accumulation_steps=1
-        )
-    whole = train(config)
-    parted = replace(config, output=str(tmp_path / "parted"))
-    cut_short(parted)
-    five = load_file(tmp_path / "parted" / "model.safetensors")
-    state = read_state(tmp_path / "parted")
+        config = replace(config, data=replace(config.data, batch_tokens=2500))
+        config = with_optimiser(config, name, accumulation_steps=1)
+    whole, parted = train(config), tmp_path / "parted"
+    cut_short(replace(config, output=str(parted)))
+    five, state = weights(parted), read_state(parted)
     assert state.step == 5 and (state.epoch > 0) == bool(later)
     torch.manual_seed(99)  # another process begins elsewhere
-    train(replace(parted, resume=True))
-    wanted, resumed = load_file(whole / "model.safetensors"), load_file(tmp_path / "parted" / "model.safetensors")
-    assert wanted.keys() == resumed.keys()
-    for name, tensor in wanted.items():
-        torch.testing.assert_close(resumed[name], tensor, rtol=0.0, atol=1e-6)
-    assert any(not torch.equal(resumed[name], five[name]) for name in resumed)
-    states = [load_file(folder / "optimiser.safetensors") for folder in (whole, tmp_path / "parted")]
-    assert states[0].keys() == states[1].keys()
-    for name in states[0]:
-        torch.testing.assert_close(states[1][name], states[0][name], rtol=0.0, atol=1e-6)
-    assert (whole / "state.json").read_text() == (tmp_path / "parted" / "state.json").read_text()
-    assert logged(tmp_path / "parted") == logged(whole)
+    train(replace(config, output=str(parted), resume=True))
+    assert weights(parted) != five
+    for file in ("model", "optimiser"):
+        wanted, resumed = (load_file(folder / f"{file}.safetensors") for folder in (whole, parted))
+        assert wanted.keys() == resumed.keys()
+        for key, tensor in wanted.items():
+            torch.testing.assert_close(resumed[key], tensor, rtol=0.0, atol=1e-6)
+    assert (whole / "state.json").read_text() == (parted / "state.json").read_text()
+    assert logged(parted) == logged(whole)
     assert [line["step"] for line in logged(whole)] == [3, 5, 8, 10], "a checkpoint ends a line"
 
 
 def test_a_checkpoint_is_a_model_with_its_settings_and_without_pickle(config: TrainConfig) -> None:
     config = with_optimiser(config, "muon", max_steps=2)
     folder = train(config)
-    names = {path.name for path in folder.iterdir()}
-    assert {"model.safetensors", "optimiser.safetensors", "train.yaml", "state.json", "t5punct.yaml"} <= names
     for path in folder.iterdir():
         assert path.suffix in (".safetensors", ".json", ".yaml", ".txt")
         assert path.read_bytes()[:2] not in (b"\x80\x02", b"\x80\x04", b"PK")  # pickles, and torch's zipped pickles
     assert settings.load(TrainConfig, folder / "train.yaml") == config
     assert (folder / "t5punct-version.txt").read_text().strip() == __version__
     assert not folder.with_name("run.partial").exists()
-    tensors = load_file(folder / "optimiser.safetensors")
-    assert "rng" in tensors
-    assert {"marks.weight", "cases.bias"} <= set(load_file(folder / "tagger.safetensors"))
-    assert "optimiser.network.shared.weight/exp_avg" in tensors  # AdamW
-    assert "optimiser.network.encoder.block.0.layer.0.SelfAttention.q.weight/momentum_buffer" in tensors  # Muon
+    assert {
+        "rng",
+        "optimiser.network.shared.weight/exp_avg",  # AdamW
+        "optimiser.network.encoder.block.0.layer.0.SelfAttention.q.weight/momentum_buffer",  # Muon
+    } <= load_file(folder / "optimiser.safetensors").keys()
+    assert {"marks.weight", "cases.bias"} <= load_file(folder / "tagger.safetensors").keys()
     model = models.load(folder)
     assert model.task == TaskConfig()
     assert not model.network.training
 
 
-def test_a_cut_between_the_two_renames_loses_nothing(config: TrainConfig, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_is_not_begun_anew_over_itself_and_a_cut_between_the_two_renames_loses_nothing(
+    config: TrainConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
     config = with_optimiser(config, "adamw", max_steps=1)
     folder = train(config)
-    before = (folder / "model.safetensors").read_bytes()
-    rename, renamed = Path.replace, []
+    before, rename, renamed = weights(folder), Path.replace, []
+    refusal = r"output .*run holds a run; .*; go on with resume=true, or choose another"
+    with pytest.raises(ConfigError, match=refusal):
+        train(replace(config, seed=4))
 
     def cut_at_the_second(path: Path, target: Path) -> Path:
         if path.is_dir():  # not the log
             renamed.append(target)
         if len(renamed) == 2:
-            raise Cut
+            raise KeyboardInterrupt
         return rename(path, target)
 
     monkeypatch.setattr(Path, "replace", cut_at_the_second)
-    with pytest.raises(Cut):
+    with pytest.raises(KeyboardInterrupt):
         train(with_optimiser(replace(config, resume=True), "adamw", max_steps=2))
     monkeypatch.undo()
     assert not folder.exists()
-    with pytest.raises(ConfigError, match=r"output .*run holds a run; .*; go on with resume=true"):
+    with pytest.raises(ConfigError, match=refusal):
         train(config)
     train(replace(config, resume=True))
-    assert (folder / "model.safetensors").read_bytes() == before
+    assert weights(folder) == before
     assert [path.name for path in folder.parent.iterdir() if path.is_dir()] == ["run"]
 
 
@@ -197,29 +160,29 @@ def test_a_folder_of_other_things_is_never_overwritten(config: TrainConfig, tmp_
     assert precious.read_text() == "mine"
 
 
-def test_an_output_that_is_another_models_folder_is_refused(
-    config: TrainConfig, tiny_model: models.Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+HERE = "is the folder that this command is given in, or holds it"
+
+
+@pytest.mark.parametrize(
+    ("output", "reason"),
+    [
+        (".", HERE), ("..", HERE), ("{0}/here", HERE), ("{0}/file", "file is a file"), ("{0}/file/run", "is a file"),
+        ("{0}/here/../model", "is also init_from"), ("{0}/bundled/base", "is where the package's own models are"),
+    ],
+)  # fmt: skip
+def test_an_output_that_holds_something_else_is_refused_in_a_resumed_run_too(
+    config: TrainConfig, tiny_model: models.Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, output: str,
+    reason: str,
+) -> None:  # fmt: skip
     models.save(tiny_model, tmp_path / "model")
-    (tmp_path / "model" / "README.md").write_text("a model card")
     monkeypatch.setattr(models, "bundled_root", lambda: tmp_path / "bundled")
-    begun = replace(config, init_from=str(tmp_path / "model"))
-    for output, reason in (("model", "is also init_from"), ("bundled/base", "is where the package's own models are")):
-        for resume in (False, True):
-            with pytest.raises(ConfigError, match=f"output .*{output} {reason}; expected a new or empty folder"):
-                train(replace(begun, output=f"{tmp_path}/run/../{output}", resume=resume))
-    with pytest.raises(ConfigError, match=r"output .*model holds other files"):
-        train(replace(config, output=str(tmp_path / "model")))
-    assert (tmp_path / "model" / "README.md").read_text() == "a model card"
-
-
-def test_a_finished_run_is_not_begun_anew_over_itself(config: TrainConfig) -> None:
-    config = with_optimiser(config, "adamw", max_steps=1)
-    folder = train(config)
-    before = (folder / "model.safetensors").read_bytes()
-    with pytest.raises(ConfigError, match=r"output .*run holds a run; .*; go on with resume=true, or choose another"):
-        train(replace(config, seed=4))
-    assert (folder / "model.safetensors").read_bytes() == before
+    (tmp_path / "file").write_text("mine")
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    begun = replace(config, init_from=str(tmp_path / "model"), output=output.format(tmp_path))
+    for resume in (False, True):
+        with pytest.raises(ConfigError, match=f"{reason}; expected"):
+            train(replace(begun, resume=resume))
 
 
 def test_a_step_count_that_is_a_tensor_goes_where_its_parameter_is() -> None:
@@ -227,31 +190,6 @@ def test_a_step_count_that_is_a_tensor_goes_where_its_parameter_is() -> None:
     parameter = torch.zeros(2, device="meta")
     assert _as_it_was(parameter, torch.tensor(3.0)).device == parameter.device
     assert _as_it_was(torch.zeros(2), torch.tensor(3)) == 3
-
-
-@pytest.mark.parametrize("output", [".", "..", "{cwd}"])
-def test_the_folder_that_the_command_is_given_in_is_no_output(
-    config: TrainConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, output: str
-) -> None:
-    (tmp_path / "here").mkdir()
-    monkeypatch.chdir(tmp_path / "here")
-    output = output.format(cwd=tmp_path / "here")
-    for resume in (False, True):
-        with pytest.raises(ConfigError, match=r"is the folder that this command is given in, or holds it; expected"):
-            train(replace(config, output=output, resume=resume))
-    with (
-        pytest.raises(ConfigError, match="is the folder that this command is given in"),
-        make_data_folder(Path(output)),
-    ):
-        pass
-    assert log_of(Path()) == tmp_path / "here.log.jsonl"
-
-
-@pytest.mark.parametrize("output", ["file", "file/run"])
-def test_an_output_that_is_a_file_is_refused(config: TrainConfig, tmp_path: Path, output: str) -> None:
-    (tmp_path / "file").write_text("mine")
-    with pytest.raises(ConfigError, match=rf"output .*{output}: .*file is a file; expected a new or empty folder"):
-        train(replace(config, output=str(tmp_path / output)))
 
 
 def test_a_full_disk_is_one_clear_line_and_leaves_the_last_checkpoint(config: TrainConfig, invoke: Invoke) -> None:
@@ -266,11 +204,8 @@ def test_a_full_disk_is_one_clear_line_and_leaves_the_last_checkpoint(config: Tr
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, most)
     assert code == 2
-    assert re.search(
-        r"^t5punct: .*run.partial cannot be written \(.*File too large.*\); expected a folder with room .*\n\Z",
-        err,
-        re.MULTILINE,
-    )
+    line = r"^t5punct: .*run.partial cannot be written \(.*File too large.*\); expected a folder with room .*\n\Z"
+    assert re.search(line, err, re.MULTILINE)
     assert "Traceback" not in err
     assert before == {path.name: path.read_bytes() for path in folder.iterdir()}
     assert not folder.with_name("run.partial").exists()

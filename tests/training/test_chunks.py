@@ -43,28 +43,18 @@ def test_an_example_is_what_the_model_reads_and_writes() -> None:
     assert chunk_of(words, style="chat", cased=False).target == "so, ibm yes said - u.s. law; wait?! really..."
 
 
-@given(st.integers(0, 200), configs(), st.integers(0, 99))
-def test_every_word_stands_in_one_chunk_but_for_short_rests(n_words: int, config: ChunkConfig, seed: int) -> None:
-    chunks = cut(" ".join(NUMBERED[:n_words]), config, seed)
+@given(st.integers(0, 200), configs(), st.integers(0, 99), st.sampled_from([0, 3]))
+def test_every_word_stands_in_one_chunk_but_for_short_rests_and_none_is_over_the_limit(
+    n_words: int, config: ChunkConfig, seed: int, tokens_of_a_word: int
+) -> None:
+    chunks = cut(" ".join(NUMBERED[:n_words]), config, seed, n_tokens=lambda chunk: tokens_of_a_word * chunk.n_words)
     used = places(chunks)
     assert used == list(range(used[0], used[-1] + 1)) if used else n_words < config.min_words + config.max_words
-    if used:
-        assert used[0] < config.max_words
-        assert n_words - 1 - used[-1] < config.min_words
-    assert all(config.min_words <= chunk.n_words <= config.max_words for chunk in chunks)
+    assert not used or (used[0] < config.max_words and n_words - 1 - used[-1] < config.min_words)
     assert all(chunk.n_words == len(chunk.source.split()) and chunk.style == "talk" for chunk in chunks)
-
-
-@given(st.integers(0, 200), configs(), st.integers(0, 99))
-def test_the_token_limit_shortens_windows_and_loses_nothing(n_words: int, config: ChunkConfig, seed: int) -> None:
-    def n_tokens(chunk: Chunk) -> int:
-        return 3 * chunk.n_words  # three tokens a word
-
-    chunks = cut(" ".join(NUMBERED[:n_words]), config, seed, n_tokens=n_tokens)
-    used = places(chunks)
-    assert all(n_tokens(chunk) <= config.max_tokens for chunk in chunks)
-    assert used == list(range(used[0], used[-1] + 1)) if used else n_words < config.min_words + config.max_words
-    assert not used or n_words - 1 - used[-1] < config.min_words
+    assert all(chunk.n_words <= config.max_words for chunk in chunks)
+    assert all(tokens_of_a_word * chunk.n_words <= config.max_tokens for chunk in chunks)
+    assert tokens_of_a_word or all(chunk.n_words >= config.min_words for chunk in chunks)
 
 
 def test_a_window_over_the_limit_is_halved_and_the_rest_comes_next() -> None:
@@ -80,11 +70,6 @@ def test_windows_start_anywhere_and_have_many_lengths() -> None:
     runs = [cut(" ".join(NUMBERED[:60]), ChunkConfig(4, 16), seed) for seed in range(200)]
     assert {places(chunks_)[0] for chunks_ in runs} == set(range(16))
     assert {chunk.n_words for chunks_ in runs for chunk in chunks_} == set(range(4, 17))
-
-
-def test_the_same_seed_gives_the_same_chunks() -> None:
-    first, same, other = (cut(" ".join(NUMBERED), ChunkConfig(), seed) for seed in (1, 1, 2))
-    assert first == same != other
 
 
 @given(TEXTS, st.booleans(), st.integers(0, 9))
@@ -104,11 +89,6 @@ def test_sources_are_bare_and_targets_resplit_to_the_same_words_and_labels(text:
         assert [word.text for word in words] == (spellings if cased else [word.lower() for word in spellings])
 
 
-def test_pieces_of_punctuation_are_no_words() -> None:
-    (chunk,) = cut_into_chunks("- So :) it goes .", ChunkConfig(1, 9), random.Random(0), style="talk")
-    assert chunk == Chunk("so it goes", "So it goes.", "talk", 3)
-
-
 def test_impossible_lengths_are_refused() -> None:
     for shape in ((9, 8), (0, 8)):
         with pytest.raises(ConfigError, match=r"windows of \d to 8 words; expected 1 <= min_words <= max_words"):
@@ -117,12 +97,12 @@ def test_impossible_lengths_are_refused() -> None:
 
 def test_a_word_longer_than_the_limit_is_named() -> None:
     with pytest.raises(ConfigError, match=r"the word 'blob' alone has more than 5 tokens; .*raise chunks.max_tokens"):
-        list(cut_into_chunks("blob", ChunkConfig(1, 8, 5), random.Random(1), style="talk", n_tokens=lambda chunk: 6))
+        cut("blob", ChunkConfig(1, 8, 5), seed=1, n_tokens=lambda chunk: 6)
 
 
 def test_a_silence_belongs_to_the_word_before_it() -> None:
     document = "<extra_id_1> We know, <extra_id_1> - <extra_id_1> that is right. <extra_id_1>"
-    (chunk,) = cut_into_chunks(document, ChunkConfig(5, 5), random.Random(1), style="talk")
+    (chunk,) = cut(document, ChunkConfig(5, 5), seed=1)
     assert chunk.source == "we know <extra_id_1> that is right <extra_id_1>"
     assert chunk.n_words == 5
     assert "extra" not in chunk.target

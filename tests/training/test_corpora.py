@@ -7,6 +7,7 @@ import random
 import textwrap
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tiny import tiny_text
@@ -18,88 +19,75 @@ from t5punct.training.data.readers import is_wrapped, join_paragraphs, read_text
 TALKS = [" ".join(f"t{talk}w{word}" for word in range(10 + talk)) + "." for talk in range(40)]
 
 
-def write_plain(path: Path, text: str) -> None:
-    path.write_text(text, encoding="utf-8")
-
-
-def write_gz(path: Path, text: str) -> None:
-    path.write_bytes(gzip.compress(text.encode()))
-
-
-def write_xz(path: Path, text: str) -> None:
-    path.write_bytes(lzma.compress(text.encode()))
+def documents(corpus: CorpusConfig | str, split: str = "train", **options: Any) -> list[str]:
+    """Of a split, with seed 1 unless another is named."""
+    corpus = CorpusConfig(corpus) if isinstance(corpus, str) else corpus
+    return list(iter_documents(corpus, split, **{"seed": 1, **options}))
 
 
 @pytest.fixture
 def talks(tmp_path: Path) -> str:
     path = tmp_path / "talks.txt"
-    write_plain(path, "\n".join(TALKS) + "\n\n  \n")
+    path.write_text("\n".join(TALKS) + "\n\n  \n")
     return str(path)
 
 
-@pytest.mark.parametrize(("ending", "write"), [("", write_plain), (".gz", write_gz), (".xz", write_xz)])
-def test_text_and_jsonl_are_read_plain_and_packed(
-    tmp_path: Path, ending: str, write: Callable[[Path, str], None]
-) -> None:
+@pytest.mark.parametrize(("ending", "pack"), [("", bytes), (".gz", gzip.compress), (".xz", lzma.compress)])
+def test_text_and_jsonl_are_read_plain_and_packed(tmp_path: Path, ending: str, pack: Callable[[bytes], bytes]) -> None:
     wanted = ["Well, we know.", "Äh, naïve?", "So it goes..."]
-    write(tmp_path / f"a.txt{ending}", "\n".join(wanted))
     lines = [json.dumps({"text": text, "id": 1}) for text in wanted]
-    write(tmp_path / f"a.jsonl{ending}", "\n\n".join([*lines, json.dumps({"text": " "})]))
-    for name in ("a.txt", "a.jsonl"):
-        corpus = CorpusConfig(str(tmp_path / (name + ending)))
-        documents = [text for split in ("train", "validation") for text in iter_documents(corpus, split, seed=1)]
-        assert documents == wanted
+    contents = {"a.txt": "\n".join(wanted), "a.jsonl": "\n\n".join([*lines, json.dumps({"text": " "})])}
+    for name, content in contents.items():
+        path = tmp_path / (name + ending)
+        path.write_bytes(pack(content.encode()))
+        assert documents(str(path)) + documents(str(path), "validation") == wanted
 
 
 @pytest.mark.parametrize("streaming", [False, True])
 def test_nothing_is_held_out_where_that_is_asked_for(talks: str, streaming: bool) -> None:
     corpus = CorpusConfig(talks, streaming=streaming)
-    kept = [list(iter_documents(corpus, split, seed=1, holdout_percent=0.0)) for split in ("train", "validation")]
-    assert (sorted(kept[0]), kept[1]) == (sorted(TALKS), [])
+    assert sorted(documents(corpus, holdout_percent=0.0)) == sorted(TALKS)
+    assert documents(corpus, "validation", holdout_percent=0.0) == []
 
 
 def test_an_iwslt_file_is_one_document_with_its_clitics_joined() -> None:
-    corpus = CorpusConfig(str(Path(__file__).parents[1] / "data" / "hand-counted.tsv"))
-    assert list(iter_documents(corpus, "train", seed=1)) == ["i'm, well don't stop. what is it? we, know right."]
-    assert list(iter_documents(corpus, "validation", seed=1)) == []  # one document cannot be shared out
+    rows = str(Path(__file__).parents[1] / "data" / "hand-counted.tsv")
+    assert documents(rows) == ["i'm, well don't stop. what is it? we, know right."]
+    assert documents(rows, "validation") == []  # one document cannot be shared out
 
 
 @pytest.mark.parametrize(("percent", "n_heldout"), [(1.0, 1), (10.0, 4), (50.0, 20)])
 def test_the_last_documents_are_for_validation_and_no_document_is_in_both(
     talks: str, percent: float, n_heldout: int
 ) -> None:
-    corpus = CorpusConfig(talks)
-    train = list(iter_documents(corpus, "train", seed=1, holdout_percent=percent))
-    validation = list(iter_documents(corpus, "validation", seed=1, holdout_percent=percent))
-    assert validation == TALKS[-n_heldout:]
-    assert train + validation == TALKS
+    assert documents(talks, "validation", holdout_percent=percent) == TALKS[-n_heldout:]
+    assert documents(talks, holdout_percent=percent) == TALKS[:-n_heldout]
 
 
 def test_every_so_many_documents_may_be_for_validation(talks: str) -> None:
     corpus = CorpusConfig(talks, words=600, holdout_every=5)
-    train, validation = (list(iter_documents(corpus, split, seed=1)) for split in ("train", "validation"))
+    train, validation = documents(corpus), documents(corpus, "validation")
     kept = TALKS[4::5]
     assert all(any(stretch in talk for talk in kept) for stretch in validation)
     assert not any(stretch in talk for talk in kept for stretch in train)
     assert len(train) == 32
     assert 110 <= sum(len(text.split()) for text in validation) <= 120  # a fifth of the budget
-    assert list(iter_documents(CorpusConfig(talks, holdout_every=41), "validation", seed=1)) == TALKS[-1:]  # too few
+    assert documents(CorpusConfig(talks, holdout_every=41), "validation") == TALKS[-1:]  # too few
 
 
 def test_short_documents_may_be_put_together_at_random(talks: str) -> None:
     corpus = CorpusConfig(talks, join=3, holdout_every=4)
-    joined = list(iter_documents(corpus, "train", seed=1))
-    kept = TALKS[3::4]
-    alone = [text for text in TALKS if text not in kept]
+    joined = documents(corpus)
+    alone = [text for text in TALKS if text not in TALKS[3::4]]
     assert len(joined) == len(alone) // 3
     assert sorted(" ".join(joined).split()) == sorted(" ".join(alone).split())
     assert " ".join(joined) != " ".join(alone)
-    assert joined == list(iter_documents(corpus, "train", seed=1)) != list(iter_documents(corpus, "train", seed=2))
+    assert joined == documents(corpus) != documents(corpus, seed=2)
 
 
 def test_a_budget_takes_a_stretch_of_every_document_in_proportion(talks: str) -> None:
     corpus = CorpusConfig(talks, words=600)
-    stretches = list(iter_documents(corpus, "train", seed=1, holdout_percent=10.0))
+    stretches = documents(corpus, holdout_percent=10.0)
     total = sum(len(text.split()) for text in TALKS[:36])  # 990 words
     assert 590 <= sum(len(text.split()) for text in stretches) <= 600
     assert len(stretches) == 36
@@ -107,31 +95,21 @@ def test_a_budget_takes_a_stretch_of_every_document_in_proportion(talks: str) ->
         assert stretch in talk
         assert abs(len(stretch.split()) - len(talk.split()) * 600 / total) <= 1.0
     assert any(not talk.startswith(stretch) for stretch, talk in zip(stretches, TALKS, strict=False))
-    heldout = list(iter_documents(corpus, "validation", seed=1, holdout_percent=10.0))
+    heldout = documents(corpus, "validation", holdout_percent=10.0)
     assert 55 <= sum(len(text.split()) for text in heldout) <= 60  # 10 % of the budget
     assert all(any(stretch in talk for talk in TALKS[36:]) for stretch in heldout)
-
-
-def test_a_budget_above_what_there_is_takes_all(talks: str) -> None:
-    assert list(iter_documents(CorpusConfig(talks, words=10**6), "train", seed=1)) == TALKS[:-1]
-
-
-def test_the_same_seed_gives_the_same_stretches_and_another_gives_others(talks: str) -> None:
-    corpus = CorpusConfig(talks, words=200)
-    first, same, other = (list(iter_documents(corpus, "train", seed=seed)) for seed in (1, 1, 2))
-    assert first == same != other
+    assert documents(corpus) == documents(corpus) != documents(corpus, seed=2)
+    assert documents(CorpusConfig(talks, words=10**6)) == TALKS[:-1], "a budget above what there is takes all"
 
 
 def test_what_cannot_be_read_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="a corpus without a path"):
-        list(iter_documents(CorpusConfig(), "train", seed=1))
-    with pytest.raises(InputError, match=r"no file .*missing.txt; expected an existing text file"):
-        list(iter_documents(CorpusConfig(str(tmp_path / "missing.txt")), "train", seed=1))
+        documents("")
     for line in ("not json", '{"body": "x"}', '["text"]'):
         path = tmp_path / "bad.jsonl"
         path.write_text('{"text": "fine"}\n' + line + "\n")
         with pytest.raises(InputError, match=r'bad.jsonl line 2: .*expected {"text": "..."} or .*correct the line'):
-            list(iter_documents(CorpusConfig(str(path)), "train", seed=1))
+            documents(str(path))
 
 
 def test_words_with_times_become_text_with_pauses(tmp_path: Path) -> None:
@@ -140,19 +118,16 @@ def test_words_with_times_become_text_with_pauses(tmp_path: Path) -> None:
     lines = [json.dumps({"words": words}), json.dumps({"text": "Plain text."})]
     (tmp_path / "a.jsonl").write_text("\n".join(lines))
     corpus = CorpusConfig(str(tmp_path / "a.jsonl"), holdout_every=9)
-    splits = ("train", "validation")
-    assert [text for split in splits for text in iter_documents(corpus, split, seed=1, pauses_ms=(280,))] == [
-        "We know, <extra_id_1> that Right? Yes.",
-        "Plain text.",
-    ]
-    assert next(iter_documents(corpus, "train", seed=1)) == "We know, that Right? Yes."
+    assert documents(corpus, pauses_ms=(280,)) == ["We know, <extra_id_1> that Right? Yes."]
+    assert documents(corpus, "validation", pauses_ms=(280,)) == ["Plain text."]
+    assert documents(corpus) == ["We know, that Right? Yes."]
 
 
 PARAGRAPHS = [" ".join(tiny_text(6, seed)) for seed in range(30)]
 
 
-def wrapped(width: int, between: str = "\n\n") -> str:
-    return between.join(textwrap.fill(text, width) for text in PARAGRAPHS)
+def wrapped(width: int) -> str:
+    return "\n\n".join(textwrap.fill(text, width) for text in PARAGRAPHS)
 
 
 def text_documents(path: Path, unit: str) -> list[str]:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from chunk_rows import batch_of, rows
+from left_by_runs import weights
 
 from t5punct import model as models
 from t5punct.errors import ConfigError
@@ -17,9 +19,8 @@ from t5punct.model import Model
 from t5punct.t5.delay import NOBODY, PREFIX, Delay, delayed_states
 from t5punct.t5.tagger import states_at_words
 from t5punct.training.config import LossConfig, TrainConfig
-from t5punct.training.examples.batches import Batch, make_collator
+from t5punct.training.examples.batches import Batch
 from t5punct.training.examples.delays import DelayConfig, draw_delay
-from t5punct.training.examples.example import ChunkExamples, Example
 from t5punct.training.loop import train as loop
 from t5punct.training.loop.objective import Objective
 from t5punct.training.loop.train import train
@@ -35,21 +36,8 @@ def delayed(config: TrainConfig) -> TrainConfig:
 
 @pytest.fixture
 def batch(tiny_model: Model) -> Batch:
-    rows = ["we know that is right and so", "stop now please"]
-    examples: list[Example] = []
-    for row in rows:
-        data = _Rows({"source": [row], "target": [row + "."], "style": ["talk"], "n_words": [len(row.split())]})
-        examples.append(ChunkExamples(data, tiny_model.tokenizer)[0])
-    return make_collator(tiny_model.tokenizer.pad_id)(examples)
-
-
-class _Rows(dict[str, list[object]]):
-    """Just enough of a data set of one row."""
-
-    def __getitem__(self, key: Any) -> Any:
-        if isinstance(key, str):
-            return super().__getitem__(key)
-        return {name: values if isinstance(key, list) else values[key] for name, values in self.items()}
+    texts = ("we know that is right and so", "stop now please")
+    return batch_of(tiny_model, rows(*((text, f"{text}.") for text in texts)))
 
 
 def test_a_place_in_the_run_draws_its_delay_and_all_of_the_list_come() -> None:
@@ -115,7 +103,7 @@ def test_a_run_with_delays_leaves_a_model_that_says_so(delayed: TrainConfig) -> 
 
 
 def test_an_interrupted_run_draws_the_same_delays(
-    delayed: TrainConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    delayed: TrainConfig, cut_short: Callable[[TrainConfig], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     drawn: list[Delay | None] = []
 
@@ -124,23 +112,14 @@ def test_an_interrupted_run_draws_the_same_delays(
         return drawn[-1]
 
     monkeypatch.setattr(loop, "draw_delay", noted)
-    whole = train(replace(delayed, output=str(tmp_path / "whole"), optim=replace(delayed.optim, max_steps=6)))
+    delayed = replace(delayed, optim=replace(delayed.optim, max_steps=6), checkpoint_every_steps=3)
+    whole = train(replace(delayed, output=str(tmp_path / "whole")))
     at_once = drawn.copy()
     drawn.clear()
-    half = replace(delayed, output=str(tmp_path / "half"), optim=replace(delayed.optim, max_steps=6))
-    with monkeypatch.context() as patch:
-        patch.setattr(loop, "_due", lambda step, every: step == 3)
-        patch.setattr(loop, "_validate", _stop)
-        with pytest.raises(KeyboardInterrupt):
-            train(replace(half, checkpoint_every_steps=3))
-    train(replace(half, resume=True))
+    cut_short(delayed)
+    parted = train(replace(delayed, resume=True))
     assert drawn == at_once and len({*drawn}) > 1
-    assert (whole / "model.safetensors").read_bytes() == (tmp_path / "half" / "model.safetensors").read_bytes()
-
-
-def _stop(run: loop.Run, *_: object) -> None:
-    loop._save(run)
-    raise KeyboardInterrupt
+    assert weights(whole) == weights(parted)
 
 
 def test_without_delays_training_is_what_it_was(config: TrainConfig, tmp_path: Path) -> None:
@@ -149,8 +128,6 @@ def test_without_delays_training_is_what_it_was(config: TrainConfig, tmp_path: P
         train(replace(config, output=str(tmp_path / str(n)), data=replace(config.data, delays=DelayConfig(words))))
         for n, words in enumerate(([], [None], [1]))
     ]
-    plain, nulls, one_word = ((folder / "model.safetensors").read_bytes() for folder in folders)
-    assert plain == nulls != one_word
+    plain, nulls, delayed = map(weights, folders)
+    assert plain == nulls != delayed
     assert "delay_left_words: null" in (folders[1] / "t5punct.yaml").read_text()
-    losses = [json.loads(line)["text_loss"] for line in Path(f"{folders[0]}.log.jsonl").read_text().splitlines()]
-    assert losses

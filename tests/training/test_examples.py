@@ -1,9 +1,8 @@
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
-from datasets import Dataset, load_from_disk
+from chunk_rows import rows
 
 from t5punct.errors import ConfigError
 from t5punct.model import Model, load_tokenizer
@@ -13,12 +12,6 @@ from t5punct.training.config import DataConfig, QuestionConfig
 from t5punct.training.examples.disfluencies import DisfluencyConfig
 from t5punct.training.examples.example import IGNORED, ChunkExamples
 from t5punct.training.examples.noise import NoiseConfig
-
-
-def rows(*examples: tuple[str, str]) -> Any:
-    names = ("source", "target", "style", "n_words")
-    values = [(source, target, "talk", len(source.split())) for source, target in examples]
-    return Dataset.from_list([dict(zip(names, value, strict=True)) for value in values])
 
 
 def test_chunks_of_a_style_come_as_often_as_the_config_says(tiny_model: Model) -> None:
@@ -67,11 +60,12 @@ def test_some_chunks_get_disfluencies(tiny_model: Model) -> None:
     assert 30 < n_words.count(13) < 70
 
 
-def test_workers_count_the_same_lengths(tiny_model: Model) -> None:
+def test_lengths_are_tokens_of_the_source_whoever_counts_them(tiny_model: Model) -> None:
     data = rows(*[(f"{'word ' * (index % 7)}last", f"{'Word ' * (index % 7)}last.") for index in range(2500)])
     alone = ChunkExamples(data, tiny_model.tokenizer)
     assert ChunkExamples(data, tiny_model.tokenizer, DataConfig("data", workers=2)).lengths == alone.lengths
-    assert alone.lengths[:3] == [len(alone[index].source) for index in range(3)]
+    assert len(alone.lengths) == len(alone) == 2500
+    assert alone.lengths[:20] == [len(alone[index].source) for index in range(20)]
 
 
 def test_an_example_is_encoded_as_decoding_meets_it(tiny_model: Model) -> None:
@@ -79,6 +73,7 @@ def test_an_example_is_encoded_as_decoding_meets_it(tiny_model: Model) -> None:
     (example,) = ChunkExamples(rows(("we know right", "We know, right?!")), tokenizer)
     source = tokenizer.source(["we", "know", "right"], "talk")
     assert (example.source, example.word_ends) == (source.ids, source.word_ends)
+    assert tokenizer.sentinel_id not in example.source, "without a share of questions nothing is asked"
     assert example.target == tokenizer.target(["We", "know", "right"], ["", ",", "?!"])
     assert example.marks == (0, 1, 3)  # none, `,` is the first mark, `?` the third
     assert example.cases == (1, 0, 0)
@@ -91,15 +86,6 @@ def test_classes_of_marks_and_case_have_the_order_in_which_taggers_are_stored(ti
     assert tiny_model.task.marks == ",.?!:;-"
     assert example.marks == (1, 2, 3, 4, 6, 5, 7)
     assert example.cases == (1, 0, 2, 0, 0, 0, 0)  # lower, capitalised, upper
-
-
-def test_lengths_are_tokens_of_the_source(tiny_model: Model, tiny_data: Path) -> None:
-    examples = ChunkExamples(load_from_disk(str(tiny_data))["train"], tiny_model.tokenizer)
-    assert len(examples) == len(examples.lengths) > 100
-    for index in range(20):
-        example = examples[index]
-        assert examples.lengths[index] == len(example.source)
-        assert len(example.word_ends) == len(example.marks) == examples.rows[index]["n_words"]
 
 
 def test_a_task_with_fewer_marks_and_no_capitals_takes_the_same_data(tiny_tokenizer_folder: Path) -> None:
@@ -137,11 +123,6 @@ def test_questions_ask_about_one_slot_with_little_right_context(tiny_model: Mode
     unmarked = sum(slot not in labels for slot, _ in asked) / len(asked)
     assert unmarked == pytest.approx(0.25 * 8.25 / 10, abs=0.08), "0.25 of the unmarked slots that were drawn"
     assert examples[0] == examples[0], "an example is the same whenever it is asked for"
-
-
-def test_without_a_share_nothing_is_asked(tiny_model: Model) -> None:
-    (plain,) = ChunkExamples(rows(("we know", "We know.")), tiny_model.tokenizer)
-    assert tiny_model.tokenizer.sentinel_id not in plain.source
     with pytest.raises(ConfigError, match=r"questions of l_min 4, l_max 2; expected l_min <= l_max"):
         QuestionConfig(share=0.5, l_min=4, l_max=2)
 

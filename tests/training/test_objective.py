@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import torch
+from chunk_rows import batch_of, rows
 from stepwise import SlotWriter
 from tiny import TINY_SHAPE
 
@@ -18,39 +19,18 @@ from t5punct.errors import ConfigError
 from t5punct.model import Model
 from t5punct.t5.delay import Delay
 from t5punct.training.config import LossConfig, TrainConfig
-from t5punct.training.examples.batches import Batch, make_collator
-from t5punct.training.examples.example import IGNORED, ChunkExamples
+from t5punct.training.examples.batches import Batch
+from t5punct.training.examples.example import IGNORED
 from t5punct.training.loop.objective import Objective
 from t5punct.training.loop.optimisers import freeze
 from t5punct.training.loop.train import Run, build
 
-ROWS = {
-    "source": ["we know right", "stop now"],
-    "target": ["We know, right?!", "Stop now."],
-    "style": ["talk", "chat"],
-    "n_words": [3, 2],
-}
-
-
-class Rows(dict):
-    """Just enough of a data set: columns by name, rows by number or numbers."""
-
-    def __getitem__(self, key: str | int | list[int]) -> object:
-        if isinstance(key, str):
-            return super().__getitem__(key)
-        several = isinstance(key, list)
-        return {name: [values[index] for index in key] if several else values[key] for name, values in self.items()}
-
-
-def batch_of(model: Model, places: tuple[int, ...] = (0, 1)) -> Batch:
-    """The batch of some rows, no label of which is full."""
-    examples = ChunkExamples(Rows(ROWS), model.tokenizer)
-    return make_collator(model.tokenizer.pad_id)([examples[place] for place in places])
+CHUNKS = (("we know right", "We know, right?!"), ("stop now", "Stop now."))  # no label of which is full
 
 
 @pytest.fixture
 def batch(tiny_model: Model) -> Batch:
-    return batch_of(tiny_model)
+    return batch_of(tiny_model, rows(*CHUNKS))
 
 
 @pytest.fixture
@@ -82,11 +62,11 @@ def test_the_text_loss_is_the_mean_over_target_tokens(tiny_model: Model, batch: 
 @torch.no_grad()
 def test_the_loss_of_slots_is_normalised_as_slot_decoding_does_it(uncased_model: Model) -> None:
     """Summed over what step-by-step decoding is offered along the target, where that is a choice."""
-    model, batch = uncased_model, batch_of(uncased_model)
+    model, batch = uncased_model, batch_of(uncased_model, rows(*CHUNKS))
     losses = Objective(model, LossConfig(text_weight=0.5, slot_weight=3.0))(batch)
     logits = model.network(input_ids=batch.input_ids, attention_mask=batch.attention_mask, labels=batch.labels).logits
     by_hand = []
-    for row, (source, target) in enumerate(zip(ROWS["source"], batch.labels.tolist(), strict=True)):
+    for row, ((source, _), target) in enumerate(zip(CHUNKS, batch.labels.tolist(), strict=True)):
         writer = SlotWriter(WindowInput.of(source.split()), Candidates(model.tokenizer))
         for place, token in enumerate(token for token in target if token != IGNORED):
             allowed = list(writer.allowed)
@@ -106,7 +86,7 @@ def test_the_loss_of_slots_is_normalised_as_slot_decoding_does_it(uncased_model:
 @torch.no_grad()
 def test_a_sample_of_pieces_changes_the_loss_of_text_alone(uncased_model: Model) -> None:
     """Deciding tokens and next words are never left out."""
-    batch = batch_of(uncased_model)
+    batch = batch_of(uncased_model, rows(*CHUNKS))
     whole, sampled, least = (
         Objective(uncased_model, LossConfig(slot_weight=1.0, sampled_pieces=n_pieces))(batch)
         for n_pieces in (None, 9, 0)
@@ -124,7 +104,7 @@ def test_a_text_form_in_which_no_single_token_decides_has_no_loss_of_slots(tiny_
 @torch.no_grad()
 def test_smoothed_losses_ask_for_a_little_of_every_class(uncased_model: Model) -> None:
     torch.manual_seed(2)
-    model, batch = uncased_model, batch_of(uncased_model)
+    model, batch = uncased_model, batch_of(uncased_model, rows(*CHUNKS))
     tagger = Objective(model, LossConfig(tagger_weight=1.0)).tagger
     exact, smoothed = (
         Objective(replace(model, tagger=tagger), LossConfig(slot_weight=1.0, tagger_weight=1.0, label_smoothing=share))(
@@ -175,7 +155,7 @@ def test_the_tagger_loss_is_the_mean_over_slots(tiny_model: Model, batch: Batch)
 def test_padding_and_batch_mates_do_not_change_an_example(tiny_model: Model, smoothing: float) -> None:
     torch.manual_seed(2)
     objective = Objective(tiny_model, LossConfig(tagger_weight=1.0, label_smoothing=smoothing))
-    batches = [batch_of(tiny_model, places) for places in ((0, 1), (0,), (1,))]
+    batches = [batch_of(tiny_model, rows(*chunks)) for chunks in (CHUNKS, CHUNKS[:1], CHUNKS[1:])]
     with torch.no_grad():
         both, first, other = map(objective, batches)
     assert float(both.tags) == pytest.approx((3 * float(first.tags) + 2 * float(other.tags)) / 5, rel=1e-5)
