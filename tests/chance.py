@@ -55,6 +55,22 @@ def punctuated(text: str, name: str, seed: int) -> str:
     return by_chance(text, name, seed)[0]
 
 
+def rewritten(text: str, name: str, new: Sequence[str] | None = None) -> str:
+    """The file with its words written as `new`, or as they are."""
+    transcript = reading(text, name)
+    words = spoken(transcript.items)
+    texts = [word.raw for word in words] if new is None else new
+    said = (
+        AnnotatedWord(word.word.text, as_new, "", "lower", 1.0, 1.0) for word, as_new in zip(words, texts, strict=True)
+    )
+    return "".join(transcript.written(transcript.with_words(said)))
+
+
+def unchanged(transcript: Transcript) -> str:
+    """What was read, as it stood there."""
+    return "".join(item.text if isinstance(item, Kept) else item.raw + item.after for item in transcript.items)
+
+
 def bare(text: str, name: str, alphabet: Alphabet | None = None) -> str:
     """The file without marks, in lower case: what no decision may change."""
     return "".join(map(_without_marks, reading(text, name, alphabet).items))

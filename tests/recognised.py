@@ -9,24 +9,16 @@ from typing import Any
 import chance
 
 from t5punct.text.marks import Alphabet
-from t5punct.text.render import AnnotatedWord
-from t5punct.transcripts.items import SpokenWord, WrittenWord
-from t5punct.transcripts.recogniser.recording import RecogniserJson
+from t5punct.transcripts.items import SpokenWord
 
 
-def words_of(recognised: RecogniserJson) -> list[SpokenWord]:
-    return [item for item in recognised.items if isinstance(item, SpokenWord)]
+def words_of(text: str) -> list[SpokenWord]:
+    return chance.spoken(chance.reading(text, "json").items)
 
 
 def written(text: str, new: Sequence[str] | None = None) -> str:
     """The json with its words written as `new`, or as they are."""
-    recognised = RecogniserJson.read(text)
-    words = words_of(recognised)
-    texts = [word.raw for word in words] if new is None else new
-    return recognised.written(
-        WrittenWord(word, AnnotatedWord(word.word.text, text, "", "lower", 1.0, 1.0))
-        for word, text in zip(words, texts, strict=True)
-    )
+    return chance.rewritten(text, "json", new)
 
 
 def by_chance(text: str, seed: int, alphabet: Alphabet | None = None) -> tuple[str, list[str]]:

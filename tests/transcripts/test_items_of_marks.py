@@ -9,7 +9,6 @@ import pytest
 from recognised import aws, by_chance, words_of, written
 
 from t5punct.text.marks import Alphabet
-from t5punct.transcripts.recogniser.recording import RecogniserJson
 
 HEARD = [("hello", ","), ("world", ""), ("how", "."), ("are", ""), ("you", "?")]
 
@@ -20,7 +19,7 @@ LAYOUTS: list[dict[str, Any]] = [{}, {"indent": 2}, {"separators": (",", ":")}]
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_marks_have_items_of_their_own_and_none_stays_that_is_gone(layout: dict[str, Any]) -> None:
     text = aws(HEARD, **layout)
-    assert [(word.word.text, word.word.label, word.start_ms) for word in words_of(RecogniserJson.read(text))] == [
+    assert [(word.word.text, word.word.label, word.start_ms) for word in words_of(text)] == [
         ("hello", ",", 0), ("world", "", 1000), ("how", ".", 2000), ("are", "", 3000), ("you", "?", 4000),
     ]  # fmt: skip
     assert written(text) == text

@@ -7,33 +7,13 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from recognised import words_of, written
 
 from t5punct.text.marks import Case, apply_case
-from t5punct.text.render import AnnotatedWord
-from t5punct.transcripts.items import SpokenWord, WrittenWord
 from t5punct.transcripts.recogniser.alignment import HeardWord, Match, align_words
-from t5punct.transcripts.recogniser.recording import RecogniserJson
 from t5punct.transcripts.recogniser.spelling import Spelling
 
 WORDS = ["so", "1,000", "well-known", "don't", "50%", "é"]
-JSON = (
-    '{"segments": [{"text": " it costs 1,000 well-known u.s.", "words": ['
-    '{"word": " it", "start": 0, "end": 0.5}, {"word": " costs", "start": 0.5, "end": 1},'
-    ' {"word": " 1", "start": 1, "end": 1.5}, {"word": ",000", "start": 1.5, "end": 2.5},'
-    ' {"word": " well", "start": 3, "end": 3.5}, {"word": "-known", "start": 3.5, "end": 4},'
-    ' {"word": " u", "start": 4, "end": 4.5}, {"word": ".s.", "start": 4.5, "end": 5}]}]}'
-)
-
-
-def words_of(recognised: RecogniserJson) -> list[SpokenWord]:
-    return [item for item in recognised.items if isinstance(item, SpokenWord)]
-
-
-def written(recognised: RecogniserJson, new: list[str]) -> str:
-    words = zip(words_of(recognised), new, strict=True)
-    return recognised.written(
-        WrittenWord(word, AnnotatedWord(word.word.text, text, "", "lower", 1.0, 1.0)) for word, text in words
-    )
 
 
 def found_in(theirs: str, ours: dict[str, Spelling]) -> list[str | None]:
@@ -46,21 +26,6 @@ def found_in(theirs: str, ours: dict[str, Spelling]) -> list[str | None]:
             for place, spelling in zip(match.theirs, cut, strict=True):
                 spellings[place] = spelling
     return [None if spelling is None else spelling.letters + spelling.marks for spelling in spellings]
-
-
-def test_words_in_pieces_have_times_and_get_marks() -> None:
-    recognised = RecogniserJson.read(JSON)
-    words = words_of(recognised)
-    assert [(word.raw, word.start_ms, word.end_ms) for word in words][2:] == [
-        *(("1,000", 1000, 2500), ("well-known", 3000, 4000), ("u.s.", 4000, 5000))
-    ]
-    new = ["It", "costs", "1,000.", "Well-known,", "U.S."]
-    value = json.loads(written(recognised, new))
-    (segment,) = value["segments"]
-    assert segment["text"] == " It costs 1,000. Well-known, U.S."
-    assert [word["word"] for word in segment["words"]] == [
-        *(" It", " costs", " 1", ",000.", " Well", "-known,", " U", ".S.")
-    ]
 
 
 @st.composite
@@ -121,16 +86,19 @@ def test_pieces_make_up_the_written_words(spelled_pieces: tuple[dict[str, Spelli
             [("at", None, None), ("10:30", None, None)],
             id="a time that is said",
         ),
-        pytest.param('{"text": "", "segments": [], "language": "en"}', [], id="nothing was said"),
+        pytest.param(
+            '{"text": "so 1,000", "words": [{"word": " so", "start": 0, "end": 0.5},'
+            ' {"word": " 1", "start": 1, "end": 1.5}, {"word": ",000", "start": 1.5, "end": 2.5}]}',
+            [("so", 0, 500), ("1,000", 1000, 2500)],
+            id="a word in pieces",
+        ),
     ],
 )
 def test_words_have_the_times_that_recognisers_give(
     source: str, expected: list[tuple[str, int | None, int | None]]
 ) -> None:
-    recognised = RecogniserJson.read(source)
-    words = words_of(recognised)
-    assert [(word.raw, word.start_ms, word.end_ms) for word in words] == expected
-    assert written(recognised, [word.raw for word in words]) == source
+    assert [(word.raw, word.start_ms, word.end_ms) for word in words_of(source)] == expected
+    assert written(source) == source
 
 
 def test_what_is_said_elsewhere_is_not_forced() -> None:
@@ -156,35 +124,56 @@ def test_of_the_orders_the_one_in_which_most_is_found_counts() -> None:
     ]
 
 
-@pytest.mark.parametrize("marks", ["", " -", ".", "?"])
-def test_a_mark_behind_a_hyphen_with_a_token_of_its_own_goes(marks: str) -> None:
-    recognised = RecogniserJson.read(
-        '{"text": "so-. we", "words": [{"word": "so"}, {"word": "-"}, {"word": "."}, {"word": "we"}]}'
-    )
-    value = json.loads(written(recognised, [f"So-{marks}", "we"]))
-    assert value["text"] == f"So-{marks} we"
-    assert "".join(word["word"] for word in value["words"]) == f"So-{marks}we"
-
-
 @pytest.mark.parametrize(
-    "pieces",
-    [[" 1", ",", "000"], [" 10", ":", "30"], [" C", "++"], [" 50", "%"], [" http", "://", "a", ".b", "/c", "?", "d"]],
-)
-@pytest.mark.parametrize("behind", [[], [" we"]])
-def test_marks_and_signs_inside_a_word_are_pieces_of_it(pieces: list[str], behind: list[str]) -> None:
-    """As tokens of Whisper, a space before which says that a word begins."""
-    tokens = [" so", *pieces, *behind]
-    word = "".join(pieces).strip()
-    recognised = RecogniserJson.read(
-        json.dumps({"text": "".join(tokens), "tokens": [{"text": token} for token in tokens]})
-    )
-    value = json.loads(written(recognised, ["So", f"{word},", *(text.strip() for text in behind)]))
-    assert [token["text"] for token in value["tokens"]] == [" So", *pieces[:-1], f"{pieces[-1]},", *behind]
-    assert value["text"] == "".join(token["text"] for token in value["tokens"])
+    ("said", "pieces", "new", "expected"),  # words and pieces, with | between them
+    [
+        # some were in fewer pieces than the recogniser's, in whose lists a space begins a word
+        ("it costs 1,000 u.s.", " it| costs| 1|,000| u|.s.", "It|costs|1,000.|U.S.", " It| costs| 1|,000.| U|.S."),
+        ("so 1,000", " so| 1|,|000", "So|1,000,", " So| 1|,|000,"),
+        ("so 1,000 we", " so| 1|,|000| we", "So|1,000,|we", " So| 1|,|000,| we"),
+        ("so 10:30 we", " so| 10|:|30| we", "So|10:30,|we", " So| 10|:|30,| we"),
+        ("so C++", " so| C|++", "So|C++,", " So| C|++,"),
+        ("by 50% we", " by| 50|%| we", "By|50%.|We", " By| 50|%.| We"),
+        ("by 50%", " by| 50|%", "By|50%.", " By| 50|%."),
+        ("so http://a.b/c?d we", " so| http|://|a|.b|/c|?|d| we", "So|http://a.b/c?d,|we",
+         " So| http|://|a|.b|/c|?|d,| we"),
+        ("the U.S. at a.b.com", " the| U|.|S|.| at| a|.b|.|com", "The|U.S.,|at|a.b.com?",
+         " The| U|.|S|.,| at| a|.b|.|com?"),
+        ("in İstanbul", "in|İs|tan|bul", "In|İstanbul.", "In|İs|tan|bul."),  # whose lower case is longer
+        # quotes and brackets belong to each place
+        ('he said "hello"', "he|said|hello", 'He|said|"Hello",', "He|said|Hello,"),
+        ("he said hello.", 'he|said|("hello.")', "He|said -|hello!", 'He|said -|("hello!")'),
+        ('a "b" c', ' a| "|b|"| c', 'A|"B",|c.', ' A| "|B,|"| c.'),
+        ('he "hello"', 'he| "|hel|lo|"', 'He|"Hello",', 'He| "|Hel|lo,|"'),
+        ("he 'hello'", "he| '|hel|lo|'", "He|'Hello',", "He| '|Hel|lo,|'"),
+        ("he (hello)", "he| (|hel|lo|)", "He|(Hello),", "He| (|Hel|lo,|)"),
+        ("'quote me'", "quote| me", "'Quote|me'.", "Quote| me."),
+        ("'quote me'", " '|quo|te| me|'", "'Quote|me'.", " '|Quo|te| me.|'"),
+        ("quote me", " '|quo|te| me|'", "Quote|me.", " '|Quo|te| me.|'"),
+        ("'quote me'", "quo|te| me", "'Quote|me'.", "Quo|te| me."),
+        ("o'clock dogs'", "o|'|clock| dogs", "O'clock|dogs'.", "O|'|clock| dogs."),
+        # a mark with a place of its own is no word
+        ("so, what -", "so|,|what| -", "so?|what", "so|?|what|"),
+        ("so, what -", "so|,|what| -", "so|what!", "so||what|!"),
+        ("so, what -", "so|,|what| -", "so -|what, -", "so| -|what|, -"),
+        ("so-. we", "so|-|.|we", "So-|we", "So|-||we"),
+        ("so-. we", "so|-|.|we", "So- -|we", "So|-| -|we"),
+        ("so-. we", "so|-|.|we", "So-?|we", "So|-|?|we"),
+    ],
+)  # fmt: skip
+def test_pieces_quoted_words_and_places_of_marks_get_their_marks(
+    said: str, pieces: str, new: str, expected: str
+) -> None:
+    text = json.dumps({"text": said, "words": [{"word": piece} for piece in pieces.split("|")]})
+    assert written(text) == text
+    new_text = written(text, new.split("|"))
+    assert json.loads(new_text) == {
+        "text": new.replace("|", " "), "words": [{"word": piece} for piece in expected.split("|")]
+    }  # fmt: skip
+    assert written(new_text, new.split("|")) == new_text
 
 
 def test_a_full_stop_that_begins_a_list_is_no_piece_of_the_word_behind_it() -> None:
     lists = [{"words": [{"word": word} for word in words]} for words in (["so"], [".", "it", "is"])]
-    recognised = RecogniserJson.read(json.dumps({"text": "so. it is", "segments": lists}))
-    value = json.loads(written(recognised, ["So.", "It,", "is?"]))
+    value = json.loads(written(json.dumps({"text": "so. it is", "segments": lists}), ["So.", "It,", "is?"]))
     assert [word["word"] for segment in value["segments"] for word in segment["words"]] == ["So.", ".", "It,", "is?"]

@@ -42,46 +42,11 @@ def test_other_types_of_words_have_their_marks_where_the_file_has_them() -> None
     }
 
 
-def test_deepgram_has_marks_in_the_words_that_it_punctuates() -> None:
-    shown = [("hello", "Hello,"), ("world", "world."), ("yes", "Yes.")]
-    words = [
-        {"word": word, "start": n, "end": n + 1, "punctuated_word": text, "speaker": n // 2}
-        for n, (word, text) in enumerate(shown)
-    ]
-    value = {"results": {"channels": [{"alternatives": [{"transcript": "Hello, world. Yes.", "words": words}]}]}}
-    recognised = RecogniserJson.read(json.dumps(value))
-    assert [" ".join(word.text for word in said) for said in texts_of(recognised.items)] == ["Hello world", "Yes"]
-    new = json.loads(written(json.dumps(value), ["hello", "World?", "yes!"]))
-    best = new["results"]["channels"][0]["alternatives"][0]
-    assert best["transcript"] == "hello World? yes!"
-    assert [word["punctuated_word"] for word in best["words"]] == ["hello", "World?", "yes!"]
-    assert [word["word"] for word in best["words"]] == ["hello", "world", "yes"]
-
-
-def test_words_that_a_recogniser_splits_are_read_where_they_are_whole() -> None:
-    """Whisper writes `50%` as `50` and `%`, and whisper.cpp has pieces of words, and tokens that nobody says."""
-    said = "profits grew by 50% we are well-known"
-    pieces = [" profits", " grew", " by", " 50", "%", " we", " are", " well", "-known"]
-    tokens = [
-        "[_BEG_]", " prof", "its", " gr", "ew", " by", " 50", "%", " we", " are", " well", "-", "known", "[_TT_150]",
-    ]  # fmt: skip
-    segment = {
-        "start": 0.0,
-        "end": 3.0,
-        "text": f" {said}",
-        "words": [{"word": piece, "start": 0.5} for piece in pieces],
-    }
-    for more in ({}, {"tokens": [{"text": token, "offset": 1} for token in tokens]}):
-        text = json.dumps({"text": said, "segments": [segment | more]})
-        words = words_of(RecogniserJson.read(text))
-        assert [word.raw for word in words] == said.split()
-        assert words[0].cue is not None and (words[0].cue.start_ms, words[0].cue.end_ms) == (0, 3000)
-        new = "Profits grew by 50%. We are well-known.".split()
-        rewritten = json.loads(written(text, new))
-        assert rewritten["text"] == rewritten["segments"][0]["text"].strip() == " ".join(new)
-        assert [word["word"] for word in rewritten["segments"][0]["words"]][3:] == [
-            " 50", "%.", " We", " are", " well", "-known.",
-        ]  # fmt: skip
+def test_a_sentence_ends_where_another_speaks() -> None:
+    """As Deepgram tells it, in each word."""
+    words = [{"word": word, "start": n, "speaker": n // 2} for n, word in enumerate(["hello", "world", "yes"])]
+    said = texts_of(RecogniserJson.read(json.dumps({"transcript": "hello world yes", "words": words})).items)
+    assert [" ".join(word.text for word in text) for text in said] == ["hello world", "yes"]
 
 
 def test_a_string_that_says_something_else_stays_as_it_is() -> None:
@@ -99,35 +64,6 @@ def test_half_a_character_is_kept() -> None:
 
 
 # each of what follows was broken once
-
-
-def test_quotes_and_brackets_belong_to_each_place() -> None:
-    text = json.dumps({"text": 'he said "hello"', "words": [{"word": word} for word in ("he", "said", "hello")]})
-    value = json.loads(written(text, ["He", "said", '"Hello",']))
-    assert value["text"] == 'He said "Hello",'
-    assert [word["word"] for word in value["words"]] == ["He", "said", "Hello,"]
-    text = json.dumps({"text": "he said hello", "words": [{"word": word} for word in ("he", "said", '("hello.")')]})
-    assert json.loads(written(text, ["He", "said -", "hello!"]))["words"][2] == {"word": '("hello!")'}
-    text = json.dumps({"text": 'a "b" c', "tokens": [{"text": piece} for piece in (" a", ' "', "b", '"', " c")]})
-    tokens = json.loads(written(text, ["A", '"B",', "c."]))["tokens"]
-    assert "".join(token["text"] for token in tokens).count('"') == 2
-
-
-@pytest.mark.parametrize(
-    ("new", "pieces", "expected"),
-    [
-        ('He "hello",', 'he| "|hel|lo|"', 'He| "|Hel|lo,|"'), ("He 'hello',", "he| '|hel|lo|'", "He| '|Hel|lo,|'"),
-        ("He (hello),", "he| (|hel|lo|)", "He| (|Hel|lo,|)"), ("'Quote me'.", "quote| me", "Quote| me."),
-        ("'Quote me'.", " '|quo|te| me|'", " '|Quo|te| me.|'"), ("Quote me.", " '|quo|te| me|'", " '|Quo|te| me.|'"),
-        ("'Quote me'.", "quo|te| me", "Quo|te| me."), ("O'clock dogs'.", "o|'|clock| dogs", "O|'|clock| dogs."),
-    ],
-)  # fmt: skip
-def test_pieces_of_quoted_words_get_their_marks(new: str, pieces: str, expected: str) -> None:
-    text = json.dumps({"text": new.rstrip(".,").lower(), "words": [{"word": piece} for piece in pieces.split("|")]})
-    assert written(text) == text
-    value = json.loads(written(text, new.replace("hello", "Hello").split()))
-    assert value["text"] == new.replace("hello", "Hello")
-    assert [word["word"] for word in value["words"]] == expected.split("|")
 
 
 @settings(max_examples=100)
@@ -152,11 +88,11 @@ def test_pieces_of_quoted_words_get_their_marks(new: str, pieces: str, expected:
 )
 def test_whatever_is_read_comes_out_as_json_with_the_same_words(text: str, seed: int) -> None:
     try:
-        before = [word.word.normal for word in words_of(RecogniserJson.read(text))]
+        before = [word.word.normal for word in words_of(text)]
     except InputError:
         return
     new, _ = by_chance(text, seed)
-    after = [word.word.normal for word in words_of(RecogniserJson.read(new))]
+    after = [word.word.normal for word in words_of(new)]
     assert [word.rstrip(".") for word in after] == [word.rstrip(".") for word in before]
     json.loads(new)
 
@@ -247,18 +183,6 @@ def test_words_behind_a_gap_get_their_marks() -> None:
     assert [word["word"].replace(" -", "-") for word in value["words"]] == marked[:900] + marked[1500:]
 
 
-def test_words_that_stand_there_once_more_with_their_speakers_are_the_same() -> None:
-    """As Google writes them."""
-    said, new = ["so", "no", "no", "no", "so"], ["So,", "no?!", "NO", "no,", "so."]
-    words = [{"startTime": f"{n}s", "word": word} for n, word in enumerate(said)]
-    again = [{**word, "speakerTag": n} for n, word in enumerate(words)]
-    first, second = ({"transcript": " ".join(said[part]), "words": words[part]} for part in (slice(2), slice(2, 5)))
-    results = [{"alternatives": [best]} for best in (first, second, {"words": again})]
-    value = json.loads(written(json.dumps({"results": results}), new))
-    heard = [word["word"] for result in value["results"] for word in result["alternatives"][0]["words"]]
-    assert heard == new + new
-
-
 def test_names_and_phrases_that_are_listed_have_no_marks() -> None:
     value = {
         "text": "john smith is here",
@@ -276,25 +200,6 @@ def test_names_and_phrases_that_are_listed_have_no_marks() -> None:
     assert [name for name in value if new[name] == value[name]] == [*value][2:]
 
 
-def test_pieces_are_cut_where_the_lower_case_is_longer() -> None:
-    pieces = [{"word": piece} for piece in ("in", "İs", "tan", "bul")]
-    text = json.dumps({"text": "in İstanbul", "words": pieces}, ensure_ascii=False)
-    assert [word["word"] for word in json.loads(written(text, ["In", "İstanbul."]))["words"]] == [
-        "In",
-        "İs",
-        "tan",
-        "bul.",
-    ]
-
-
-def test_pieces_have_the_full_stops_that_stand_between_them() -> None:
-    pieces = [" the", " U", ".", "S", ".", " at", " a", ".b", ".", "com"]
-    text = json.dumps({"text": "the U.S. at a.b.com", "tokens": [{"text": piece} for piece in pieces]})
-    assert written(text) == text
-    tokens = json.loads(written(text, ["The", "U.S.,", "at", "a.b.com?"]))["tokens"]
-    assert [token["text"] for token in tokens] == [" The", *pieces[1:4], ".,", *pieces[5:9], "com?"]
-
-
 def test_what_stands_under_a_key_that_comes_again_changes_too() -> None:
     text = (
         '{"text": "so what", "text": "so what", "words": [{"word": "so"}], "words": [{"word": "so"}, {"word": "what"}]}'
@@ -302,19 +207,6 @@ def test_what_stands_under_a_key_that_comes_again_changes_too() -> None:
     assert written(text, ["So,", "what?"]) == text.replace("so what", "So, what?").replace('"so"', '"So,"').replace(
         '"what"', '"what?"'
     )
-
-
-def test_marks_that_are_words_among_others_are_no_words() -> None:
-    text = json.dumps({"text": "so, what -", "words": [{"word": word} for word in ("so", ",", "what", " -")]})
-    assert written(text) == text
-    for new, expected in (
-        (["so?", "what"], ["so", "?", "what", ""]),
-        (["so", "what!"], ["so", "", "what", "!"]),
-        (["so -", "what, -"], ["so", " -", "what", ", -"]),
-    ):
-        new_text = written(text, new)
-        assert [word["word"] for word in json.loads(new_text)["words"]] == expected
-        assert written(new_text, new) == new_text
 
 
 @pytest.mark.parametrize(

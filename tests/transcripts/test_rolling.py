@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import io
-import random
 import re
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from chance import bare, by_chance, reading, spoken, unchanged
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from promises import letters
 
-from t5punct.text.marks import NO_LABEL, Alphabet, Case
-from t5punct.text.render import AnnotatedWord, Decision, RenderConfig, render_word
-from t5punct.transcripts.formats import transcript_of
-from t5punct.transcripts.items import Item, Kept, SpokenWord, iter_pieces, texts_of, written_items
+from t5punct.text.render import AnnotatedWord
+from t5punct.transcripts.items import texts_of
 from t5punct.transcripts.writers import WriterConfig, written_pieces
 
 YOUTUBE = (Path(__file__).parents[1] / "data/rolling.vtt").read_text()
@@ -28,21 +26,8 @@ def as_srt(text: str) -> str:
     return "".join(f"{n}\n" + "\n".join(cue) + "\n\n" for n, cue in enumerate(filter(None, lines), start=1))
 
 
-def items_of(text: str, name: str = "vtt") -> list[Item]:
-    return list(transcript_of(io.StringIO(text, newline="\n"), name).items)
-
-
 def words_of(text: str, name: str = "vtt") -> list[str]:
-    return [item.raw for item in items_of(text, name) if isinstance(item, SpokenWord)]
-
-
-def annotated(items: list[Item], seed: int) -> list[AnnotatedWord]:
-    rng, annotated_words = random.Random(seed), []
-    for word in (item.word for item in items if isinstance(item, SpokenWord)):
-        decision = Decision(rng.choice(["", ",", ".", "?"]), rng.choice(list(Case)), 1.0, 1.0)
-        written = render_word(word, decision, RenderConfig(), Alphabet())
-        annotated_words.append(AnnotatedWord(word.text, written.text, written.label, written.case.value, 1.0, 1.0))
-    return annotated_words
+    return [item.raw for item in spoken(reading(text, name).items)]
 
 
 SAID = "hi everyone my name is luke no no no no".split()
@@ -50,14 +35,11 @@ SAID = "hi everyone my name is luke no no no no".split()
 
 def test_words_are_read_once_and_know_their_times() -> None:
     assert words_of(YOUTUBE) == SAID
-    spoken = [item for item in items_of(YOUTUBE) if isinstance(item, SpokenWord)]
-    assert [item.start_ms for item in spoken] == [240, 400, 800, 1920, 2100, 2500, 6010, 6400, 7010, 7300]
-    assert [item.end_ms for item in spoken] == [
-        None, None, 1910, None, None, 4550, None, 7000, None, 9000,
-    ]  # fmt: skip
-    assert [" ".join(word.text for word in text) for text in texts_of(items_of(YOUTUBE))] == [
-        "hi everyone my name is luke",
-        "no no no no",
+    items = reading(YOUTUBE, "vtt").items
+    assert [item.start_ms for item in spoken(items)] == [240, 400, 800, 1920, 2100, 2500, 6010, 6400, 7010, 7300]
+    assert [item.end_ms for item in spoken(items)] == [*(None, None, 1910, None, None, 4550, None, 7000, None, 9000)]
+    assert [" ".join(word.text for word in text) for text in texts_of(items)] == [
+        *("hi everyone my name is luke", "no no no no")
     ]
     assert words_of(as_srt(YOUTUBE), "srt") == SAID
 
@@ -67,28 +49,18 @@ def test_words_are_read_once_and_know_their_times() -> None:
 @given(st.integers(0, 2**16))
 def test_a_line_has_the_same_marks_wherever_it_is_shown(name: str, seed: int) -> None:
     text = YOUTUBE if name == "vtt" else as_srt(YOUTUBE)
-    items = items_of(text, name)
-    assert "".join(item.text if isinstance(item, Kept) else item.raw + item.after for item in items) == text
-    words = annotated(items, seed)
-    new = "".join(iter_pieces(written_items(items, iter(words))))
-    bare = "".join(
-        item.text.lower() if isinstance(item, Kept) else item.written(item.word.written(NO_LABEL)).lower()
-        for item in items_of(new, name)
-    )
-    marks = str.maketrans("", "", ",.?")
-    assert bare.translate(marks) == text.lower().translate(marks), "nothing but marks and case"
+    assert unchanged(reading(text, name)) == text
+    new, words = by_chance(text, name, seed)
+    assert bare(new, name) == bare(text, name)
+    assert letters(new) == letters(text), "nothing but marks and case"
     lines = [line for line in new.split("\n") if line.strip() and "-->" not in line]
-    by_hand = " ".join(word.text for word in words[:3])
-    assert sum(line == by_hand for line in lines) >= 2
-    assert words_of(new, name) == [word.text for word in words], "and it rolls as before"
+    assert lines.count(" ".join(words[:3])) >= 2
+    assert words_of(new, name) == words, "and it rolls as before"
 
 
 def test_other_formats_have_each_word_once() -> None:
-    transcript = transcript_of(io.StringIO(YOUTUBE), "vtt")
-    items = list(transcript.items)
-    same = [
-        AnnotatedWord(item.raw, item.raw, "", "verbatim", 1.0, 1.0) for item in items if isinstance(item, SpokenWord)
-    ]
+    transcript = reading(YOUTUBE, "vtt")
+    same = [AnnotatedWord(item.raw, item.raw, "", "verbatim", 1.0, 1.0) for item in spoken(transcript.items)]
     for to in ("text", "srt"):
         text = "".join(written_pieces(transcript, transcript.with_words(same), WriterConfig(to), "talk"))
         shown = [line for line in text.split("\n") if "-->" not in line and not line.isdecimal()]

@@ -11,15 +11,16 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from chance import annotated, bare, punctuated, reading
+from chance import bare, by_chance, punctuated, reading, rewritten, spoken, unchanged
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from recognised import whisper
 from strategies import texts
 
 from t5punct.errors import InputError
 from t5punct.text.render import AnnotatedWord
-from t5punct.transcripts.formats import Transcript, format_of, read_transcript, transcript_of
-from t5punct.transcripts.items import Kept, SpokenWord, texts_of, written_items
+from t5punct.transcripts.formats import format_of, read_transcript, transcript_of
+from t5punct.transcripts.items import texts_of
 
 LINE_FORMATS = ("text", "lines", "srt", "vtt", "ass", "ctm", "tsv")
 SRT = (
@@ -62,14 +63,9 @@ DAMAGED: dict[str, Callable[[str], str]] = {  # of the second cue's times and nu
 }
 
 
-def unchanged(transcript: Transcript) -> str:
-    return "".join(item.text if isinstance(item, Kept) else item.raw + item.after for item in transcript.items)
-
-
 @pytest.mark.parametrize("header", ["word", "Token", "text", "word\tstart"])
 def test_the_header_of_a_table_is_no_word_however_few_its_columns(header: str) -> None:
-    items = reading(f"{header}\nso\nfine\n", "tsv").items
-    assert [item.raw for item in items if isinstance(item, SpokenWord)] == ["so", "fine"]
+    assert [word.raw for word in spoken(reading(f"{header}\nso\nfine\n", "tsv").items)] == ["so", "fine"]
 
 
 @pytest.mark.parametrize("name", LINE_FORMATS)
@@ -108,9 +104,9 @@ def test_a_large_file_comes_back_as_it_was_and_is_held_once(name: str, tmp_path:
     tracemalloc.start()
     try:
         transcript = read_transcript(tmp_path / "large", format=name)
-        words = [item.raw for item in transcript.items if isinstance(item, SpokenWord)]
+        words = [item.raw for item in spoken(transcript.items)]
         pieces = transcript.written(
-            written_items(transcript.items, (AnnotatedWord(word, word, "", "verbatim", 1.0, 1.0) for word in words))
+            transcript.with_words(AnnotatedWord(word, word, "", "verbatim", 1.0, 1.0) for word in words)
         )
         assert all(piece in line for piece in pieces)
         assert tracemalloc.get_traced_memory()[1] < 1.2 * n_lines * len(line)
@@ -122,7 +118,7 @@ def test_a_large_file_comes_back_as_it_was_and_is_held_once(name: str, tmp_path:
 @pytest.mark.parametrize("times", ["-00:00:00,500 --> 00:00:04,000", "00:00:05 --> 00:00:06", "00:00:05,0 --> :06"])
 def test_odd_times_are_times(times: str) -> None:
     text = f"1\n{times}\nhow are\n\n2\n00:00:07,000 --> 00:00:08,000\nyou\n"
-    assert [item.raw for item in reading(text, "srt").items if isinstance(item, SpokenWord)] == ["how", "are", "you"]
+    assert [word.raw for word in spoken(reading(text, "srt").items)] == ["how", "are", "you"]
     assert times in punctuated(text, "srt", seed=1)
 
 
@@ -143,7 +139,7 @@ def test_odd_times_are_times(times: str) -> None:
 )
 def test_a_closing_quote_stays_where_it_stood_among_the_tags(text: str, new: str, expected: str) -> None:
     source = f"1\n00:00:01,000 --> 00:00:02,000\n{text}\n"
-    (word,) = (item for item in reading(source, "srt").items if isinstance(item, SpokenWord))
+    (word,) = spoken(reading(source, "srt").items)
     before = "<i>" if text.startswith("<i>") else ""
     assert before + word.written(new) == expected + "\n"
 
@@ -160,31 +156,18 @@ WORDS = st.lists(st.sampled_from(["how", "are", "you", "U.S.", "don't", "é", '"
 @st.composite
 def whisper_files(draw: st.DrawFn) -> str:
     """Json as Whisper writes it, in any layout."""
-    segments = draw(st.lists(WORDS, min_size=1, max_size=4))
-    times = [{"start": 1.5 * n, "end": 1.5 * n + 1} for n in range(len(segments))]
-    value = {
-        "text": " " + " ".join(" ".join(words) for words in segments),
-        "segments": [
-            {"id": n, **time, "text": " " + " ".join(words), "words": [{"word": f" {word}", **time} for word in words]}
-            for n, (words, time) in enumerate(zip(segments, times, strict=True))
-        ],
-        "language": "en",
-    }
+    value = {**whisper(draw(st.lists(WORDS, min_size=1, max_size=4))), "language": "en"}
     indent, is_ascii = draw(st.sampled_from([None, 1, "\t"])), draw(st.booleans())
     return json.dumps(value, indent=indent, ensure_ascii=is_ascii) + draw(st.sampled_from(["", "\n"]))
 
 
 @given(whisper_files(), st.integers(0, 2**16))
 def test_json_says_the_same_everywhere_and_keeps_its_layout(text: str, seed: int) -> None:
-    transcript = transcript_of([text], "json")
-    items = list(transcript.items)
-    words = [item for item in items if isinstance(item, SpokenWord)]
+    words = spoken(reading(text, "json").items)
     assert all(word.start_ms is not None and word.end_ms is not None for word in words)
-    same = [AnnotatedWord(word.word.text, word.raw, "", "verbatim", 1.0, 1.0) for word in words]
-    assert "".join(transcript.written(written_items(items, iter(same)))) == text
-    new = list(annotated((word.word for word in words), seed))
-    value = json.loads("".join(transcript.written(written_items(items, iter(new)))))
-    expected = [word.text for word in new]
+    assert rewritten(text, "json") == text
+    new_text, expected = by_chance(text, "json", seed)
+    value = json.loads(new_text)
     assert value["text"].split() == " ".join(expected).split()
     assert [word["word"].strip() for segment in value["segments"] for word in segment["words"]] == expected
     assert " ".join(segment["text"].strip() for segment in value["segments"]).split() == value["text"].split()
@@ -250,34 +233,32 @@ def test_new_escapes_are_spelled_as_those_that_are_there() -> None:
 
 
 MAN = "so The Man In The Red Coat what"  # too many words for a name
-LABELLED: list[tuple[str, Callable[[str], Transcript], list[str]]] = [
-    ("JOHN: so [Music] what\n", lambda text: reading(text, "text"), ["so", "what"]),
-    (">> so\n>> ANN LEE: what [inaudible] now", lambda text: reading(text, "text"), ["so", "what now"]),
-    ("Speaker 1: so\nSPEAKER_02: what", lambda text: reading(text, "text"), ["so", "what"]),
-    ("so\nwhat", lambda text: reading(text, "lines"), ["so", "what"]),
-    ("note: so what", lambda text: reading(text, "text"), ["note so what"]),
-    ("Jane Doe: so\nElise von Stahl: what", lambda text: reading(text, "text"), ["so", "what"]),
-    ("THE MAN IN THE RED COAT: so\nThe Man In The Red Coat: what", lambda text: reading(text, "text"), [MAN]),
-    ("JOHN & ANN 2: so\nNARRATOR (V.O.): what", lambda text: reading(text, "text"), ["so", "what"]),
-    ("Jane Doe  0:03\nso\n\nSpeaker 3  1:02:08\nwhat", lambda text: reading(text, "text"), ["so", "what"]),
-    ("[00:05] Jane Doe (00:05): so\nQ: what", lambda text: reading(text, "text"), ["so", "what"]),
-    ("0:00\nhow are\n0:04\nyou (00:12) at 10:30", lambda text: reading(text, "text"), ["how are you at 10:30"]),
-    ("0:00\nhow are\n0:04\nyou", lambda text: reading(text, "lines"), ["how are", "you"]),
-    ("[00:01.123 --> 00:07.000]  how\n[00:07] are you", lambda text: reading(text, "text"), ["how are you"]),
-    (SRT.format(a="10:30"), lambda text: reading(text, "srt"), ["how are you", "fine & well 10:30"]),
-    ("10:30", lambda text: reading(text, "text"), ["10:30"]),
-    (SRT.format(a="Jane Doe: so"), lambda text: reading(text, "srt"), ["how are you", "fine & well", "so"]),
-    ("a 1 0 1 so\na 1 1 1 [noise] 0.9\na 1 2 1 <unk>\na 1 3 1 what", lambda t: reading(t, "ctm"), ["so what"]),
-    (SRT.format(a="<v>so"), lambda text: reading(text, "srt"), ["how are you", "fine & well so"]),
-    (FILES["ctm"], lambda text: reading(text, "ctm"), ["how are", "you"]),
+LABELLED = [
+    ("JOHN: so [Music] what\n", "text", ["so", "what"]),
+    (">> so\n>> ANN LEE: what [inaudible] now", "text", ["so", "what now"]),
+    ("Speaker 1: so\nSPEAKER_02: what", "text", ["so", "what"]),
+    ("so\nwhat", "lines", ["so", "what"]),
+    ("note: so what", "text", ["note so what"]),
+    ("Jane Doe: so\nElise von Stahl: what", "text", ["so", "what"]),
+    ("THE MAN IN THE RED COAT: so\nThe Man In The Red Coat: what", "text", [MAN]),
+    ("JOHN & ANN 2: so\nNARRATOR (V.O.): what", "text", ["so", "what"]),
+    ("Jane Doe  0:03\nso\n\nSpeaker 3  1:02:08\nwhat", "text", ["so", "what"]),
+    ("[00:05] Jane Doe (00:05): so\nQ: what", "text", ["so", "what"]),
+    ("0:00\nhow are\n0:04\nyou (00:12) at 10:30", "text", ["how are you at 10:30"]),
+    ("0:00\nhow are\n0:04\nyou", "lines", ["how are", "you"]),
+    ("[00:01.123 --> 00:07.000]  how\n[00:07] are you", "text", ["how are you"]),
+    (SRT.format(a="10:30"), "srt", ["how are you", "fine & well 10:30"]),
+    ("10:30", "text", ["10:30"]),
+    (SRT.format(a="Jane Doe: so"), "srt", ["how are you", "fine & well", "so"]),
+    ("a 1 0 1 so\na 1 1 1 [noise] 0.9\na 1 2 1 <unk>\na 1 3 1 what", "ctm", ["so what"]),
+    (SRT.format(a="<v>so"), "srt", ["how are you", "fine & well so"]),
+    (FILES["ctm"], "ctm", ["how are", "you"]),
 ]
 
 
-@pytest.mark.parametrize(("text", "read", "expected"), LABELLED)
-def test_no_sentence_goes_on_over_a_speaker_or_a_direction(
-    text: str, read: Callable[[str], Transcript], expected: list[str]
-) -> None:
-    assert [" ".join(word.text for word in words) for words in texts_of(read(text).items)] == expected
+@pytest.mark.parametrize(("text", "name", "expected"), LABELLED)
+def test_no_sentence_goes_on_over_a_speaker_or_a_direction(text: str, name: str, expected: list[str]) -> None:
+    assert [" ".join(word.text for word in words) for words in texts_of(reading(text, name).items)] == expected
 
 
 @pytest.mark.parametrize(
@@ -340,14 +321,14 @@ def test_a_name_that_says_another_format_is_refused(name: str) -> None:
 def test_times_that_cannot_be_read_and_numbers_are_no_speech(damage: str) -> None:
     text = DAMAGED[damage](SRT.format(a="and you\n1984"))
     assert text != SRT.format(a="and you\n1984")
-    spoken = [item for item in reading(text, "srt").items if isinstance(item, SpokenWord)]
-    assert [item.word.text for item in spoken] == ["how", "are", "you", "fine", "&", "well", "and", "you", "1984"]
+    words = spoken(reading(text, "srt").items)
+    assert [item.word.text for item in words] == ["how", "are", "you", "fine", "&", "well", "and", "you", "1984"]
     for seed in range(5):
         lines = punctuated(text, "srt", seed).splitlines()
         assert all(line in lines for line in text.splitlines() if "-->" in line or "00:00:03" in line)
         assert lines.count("2") == text.splitlines().count("2")
     if "spaces" in damage or re.search("3,000 .* 00:00:04,000", text):
-        assert spoken[-3].start_ms == 3000
+        assert words[-3].start_ms == 3000
 
 
 @pytest.mark.parametrize(
@@ -360,8 +341,8 @@ def test_times_that_cannot_be_read_and_numbers_are_no_speech(damage: str) -> Non
 )
 def test_an_hour_of_thousands_of_digits_is_a_time_that_cannot_be_read(name: str, text: str) -> None:
     text = text.format(hours="9" * 5000)
-    spoken = [item for item in reading(text, name).items if isinstance(item, SpokenWord)]
-    assert [(item.word.text, item.start_ms is None) for item in spoken] == [
-        ("how", name != "vtt"), ("are", True), ("you", True),
-    ]  # fmt: skip
+    words = spoken(reading(text, name).items)
+    assert [(item.word.text, item.start_ms is None) for item in words] == [
+        *(("how", name != "vtt"), ("are", True), ("you", True))
+    ]
     assert bare(punctuated(text, name, seed=1), name) == bare(text, name)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
+from collections.abc import Iterable
 
 import pytest
+from chance import reading, unchanged
 from hypothesis import given
 from hypothesis import strategies as st
 
-from t5punct.transcripts.formats import transcript_of
+from t5punct.transcripts.formats import Transcript
 from t5punct.transcripts.items import Item, Kept
 from t5punct.transcripts.markup import OVERRIDES, TAGS
 from t5punct.transcripts.speech import read_line
@@ -18,12 +19,9 @@ from t5punct.transcripts.speech import read_line
 PIECES = ["<i>", "</i>", "{\\an8}", "&gt;", "&amp;", ">>", "JOHN:", "- ", "so", "[laughs]", "♪", " ", "\n", "it's", "<"]
 
 
-def _shown(items: list[Item]) -> list[str]:
-    return [f"[{item.shown}]" if isinstance(item, Kept) else item.word.text for item in items if _is_shown(item)]
-
-
-def _is_shown(item: Item) -> bool:
-    return not isinstance(item, Kept) or bool(item.shown)
+def _shown(items: Iterable[Item]) -> list[str]:
+    shown = ((f"[{item.shown}]" if item.shown else "") if isinstance(item, Kept) else item.word.text for item in items)
+    return [text for text in shown if text]
 
 
 @pytest.mark.parametrize(
@@ -37,7 +35,7 @@ def _is_shown(item: Item) -> bool:
     ],
 )  # fmt: skip
 def test_labels_and_directions_are_seen_behind_tags(line: str, shown: str) -> None:
-    assert " ".join(_shown(list(read_line(line, markup=TAGS, dashes=True)))) == shown
+    assert " ".join(_shown(read_line(line, markup=TAGS, dashes=True))) == shown
 
 
 def test_a_label_ends_the_sentence_before_it_behind_a_tag() -> None:
@@ -50,11 +48,9 @@ def test_a_label_ends_the_sentence_before_it_behind_a_tag() -> None:
 @given(st.lists(st.sampled_from(PIECES), max_size=12), st.sampled_from([TAGS, OVERRIDES, None]))
 def test_items_are_the_line_whatever_tags_it_has(pieces: list[str], markup: re.Pattern[str] | None) -> None:
     line = "".join(pieces)
-    items = read_line(line, markup=markup, dashes=True)
-    assert "".join(item.text if isinstance(item, Kept) else item.raw + item.after for item in items) == line
+    assert unchanged(Transcript(read_line(line, markup=markup, dashes=True))) == line
 
 
 def test_labels_are_seen_in_each_line_of_a_json_string() -> None:
     source = json.dumps({"text": "JOHN: so what\nMARY: it is\nnothing"})
-    items = list(transcript_of(io.StringIO(source), "json").items)
-    assert " ".join(_shown(items)) == "[JOHN:] so what [MARY:] it is nothing"
+    assert " ".join(_shown(reading(source, "json").items)) == "[JOHN:] so what [MARY:] it is nothing"

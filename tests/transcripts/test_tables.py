@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-import io
-
 import pytest
+from chance import reading, rewritten, spoken
 
 from t5punct.errors import InputError
-from t5punct.text.render import AnnotatedWord
-from t5punct.transcripts.formats import transcript_of
-from t5punct.transcripts.items import Item, SpokenWord, iter_pieces, texts_of, written_items
+from t5punct.transcripts.items import SpokenWord
 
 
-def words_of(items: list[Item]) -> list[SpokenWord]:
-    return [item for item in items if isinstance(item, SpokenWord)]
-
-
-def written(text: str, name: str, new: list[str]) -> str:
-    """The table with its words as `new` has them."""
-    items = list(transcript_of(io.StringIO(text), name).items)
-    pairs = zip(words_of(items), new, strict=True)
-    words = [AnnotatedWord(item.word.text, text, "", "lower", 1.0, 1.0) for item, text in pairs]
-    return "".join(iter_pieces(written_items(items, iter(words))))
+def words_of(text: str, name: str) -> list[SpokenWord]:
+    return spoken(reading(text, name).items)
 
 
 @pytest.mark.parametrize(
@@ -37,11 +26,10 @@ def written(text: str, name: str, new: list[str]) -> str:
     ],
 )
 def test_the_column_of_words_is_found(text: str, times: list[tuple[int | None, int | None]]) -> None:
-    items = list(transcript_of(io.StringIO(text), "tsv").items)
-    assert [(item.raw, item.start_ms, item.end_ms) for item in words_of(items)] == [
+    assert [(item.raw, item.start_ms, item.end_ms) for item in words_of(text, "tsv")] == [
         (word, *time) for word, time in zip(("so", "1953"), times, strict=True)
     ]
-    assert written(text, "tsv", ["So,", "1953."]) == text.replace("so", "So,").replace("1953", "1953.")
+    assert rewritten(text, "tsv", ["So,", "1953."]) == text.replace("so", "So,").replace("1953", "1953.")
 
 
 @pytest.mark.parametrize(
@@ -56,7 +44,7 @@ def test_a_table_is_refused_where_it_is_not_clear_which_column_holds_words(text:
     with pytest.raises(
         InputError, match=f"^columns {columns}: it is not clear which of them holds words; expected a h"
     ):
-        list(transcript_of(io.StringIO(text), "tsv").items)
+        reading(text, "tsv")
 
 
 CTM = "a 1 0 1 so 0.9\na 1 1 0 , 0.5\na 1 1 1 etc\na 1 2 0 . 0.5\na 1 2 0 ?\na 1 3 1 what\n"
@@ -65,17 +53,16 @@ TSV = "word\tstart\nso\t0\n,\t1\netc\t1\n.\t2\n?\t2\nwhat\t3\n"
 
 @pytest.mark.parametrize(("name", "text"), [("ctm", CTM), ("tsv", TSV)])
 def test_a_mark_in_a_row_of_its_own_is_the_mark_of_the_word_before_it(name: str, text: str) -> None:
-    items = list(transcript_of(io.StringIO(text), name).items)
-    assert [(item.word.text, item.word.given) for item in words_of(items)] == [("so", ","), ("etc", "?"), ("what", "")]
-    assert written(text, name, ["so,", "etc.?", "what"]) == text
-    new = written(text, name, ["So", "etc.", "What."])
+    given_marks = [(item.word.text, item.word.given) for item in words_of(text, name)]
+    assert given_marks == [("so", ","), ("etc", "?"), ("what", "")]
+    assert rewritten(text, name, ["so,", "etc.?", "what"]) == text
+    new = rewritten(text, name, ["So", "etc.", "What."])
     expected = text.replace("so", "So").replace("what", "What.").splitlines(keepends=True)
     rows = [row for row in expected if "," not in row and "?" not in row]
     assert new == "".join(rows)
-    assert (
-        written(text, name, ["so -", "etc.", "what"]).splitlines()[: 2 + (name == "tsv")]
-        == (text.replace(",", "-").splitlines()[: 2 + (name == "tsv")])
-    )
+    begun = slice(2 + (name == "tsv"))  # the header, a word and its mark
+    dashed = rewritten(text, name, ["so -", "etc.", "what"]).splitlines()
+    assert dashed[begun] == text.replace(",", "-").splitlines()[begun]
 
 
 @pytest.mark.parametrize(
@@ -91,27 +78,22 @@ def test_a_mark_in_a_row_of_its_own_is_the_mark_of_the_word_before_it(name: str,
 def test_a_dash_in_the_row_of_a_mark_has_no_space_and_is_read_again(
     name: str, text: str, new: str, expected: str, marks: tuple[str, str]
 ) -> None:
-    assert written(text, name, [new]) == expected
-    read = [words_of(list(transcript_of(io.StringIO(table), name).items)) for table in (text, expected)]
-    assert tuple(item.word.given for (item,) in read) == marks
+    assert rewritten(text, name, [new]) == expected
+    assert tuple(item.word.given for table in (text, expected) for item in words_of(table, name)) == marks
 
 
 def test_marks_of_all_scripts_have_rows_where_no_alphabet_is_given() -> None:
-    (item,) = words_of(list(transcript_of(io.StringIO("a 1 0 1 سلام؟\na 1 1 0 ,\na 1 1 0 ؟\n"), "ctm").items))
+    (item,) = words_of("a 1 0 1 سلام؟\na 1 1 0 ,\na 1 1 0 ؟\n", "ctm")
     assert (item.word.text, item.word.label) == ("سلام", "؟,؟")
 
 
 def test_the_row_of_a_mark_does_not_change_which_column_holds_words_when_it_goes() -> None:
     table = "Token\tstart\nso\t0.1\t0.5\nso\t0.1\t0.5\n"
-    first, second = (
-        [item.raw for item in transcript_of(io.StringIO(text), "tsv").items if isinstance(item, SpokenWord)]
-        for text in (table, table + ",\t\n")
-    )
+    first, second = ([item.raw for item in words_of(text, "tsv")] for text in (table, table + ",\t\n"))
     assert first == second
 
 
 def test_a_mark_before_all_words_or_behind_another_recordings_is_kept() -> None:
     text = "a 1 0 0 ,\na 1 0 1 so\nb 1 0 0 .\nb 1 0 1 what\n"
-    items = list(transcript_of(io.StringIO(text), "ctm").items)
-    assert [[word.text for word in words] for words in texts_of(items)] == [[",", "so"], [".", "what"]]
-    assert written(text, "ctm", [",", "So.", ".", "What."]) == text.replace("so", "So.").replace("what", "What.")
+    assert [[word.text for word in words] for words in reading(text, "ctm").texts] == [[",", "so"], [".", "what"]]
+    assert rewritten(text, "ctm", [",", "So.", ".", "What."]) == text.replace("so", "So.").replace("what", "What.")
