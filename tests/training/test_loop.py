@@ -145,32 +145,41 @@ def test_a_norm_of_0_never_clips(config: TrainConfig) -> None:
     assert not torch.equal(models[0], build(config).model.network.shared.weight)
 
 
-def test_settings_that_cannot_work_are_refused(config: TrainConfig, tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="mixed_precision 'fp16'; expected no or bf16; T5 overflows in fp16"):
-        replace(config, mixed_precision="fp16")
-    with pytest.raises(ConfigError, match=r"no training data; expected data.path=FOLDER; run `t5punct prepare` first"):
-        replace(config, data=DataConfig())
-    with pytest.raises(ConfigError, match=r"neither init_from nor tokenizer; expected one of them"):
-        replace(config, tokenizer=None)
-    with pytest.raises(ConfigError, match=r"name 'sgd'; expected one of adamw, adafactor, muon; check optim.name"):
-        OptimConfig(name="sgd")
-    with pytest.raises(ConfigError, match=r"unknown setting 'optim.rate'; expected one of output, init_from"):
-        settings.load(TrainConfig, overrides=["data.path=x", "tokenizer=y", "optim.rate=1"])
-    with pytest.raises(ConfigError, match="mixed_precision 'fp16'"):
-        settings.load(TrainConfig, overrides=["data.path=x", "tokenizer=y", "mixed_precision=fp16"])
-    with pytest.raises(InputError, match=r"no data set in .*nowhere; expected a folder made by `t5punct prepare`"):
-        train(replace(config, data=DataConfig(str(tmp_path / "nowhere"))))
-    with pytest.raises(ModelError, match=r"no tokenizer folder .*nowhere; expected a T5 folder or hub id"):
-        train(replace(config, tokenizer=str(tmp_path / "nowhere")))
-    with pytest.raises(ModelError, match=r"no model folder .*nowhere; expected a T5 folder or hub id"):
-        train(replace(config, init_from=str(tmp_path / "nowhere")))
-    with pytest.raises(ConfigError, match=r"schedule 'wavy'; expected one of .*cosine.*; check optim.schedule"):
-        train(replace(config, optim=OptimConfig(schedule="wavy")))
-    for name, value in {"encoder_layers": [0], "decoder_layers": 1, "revision": "main"}.items():
-        with pytest.raises(ConfigError, match=f"{name} .* of nothing; expected a model to start from; set init_from"):
-            replace(config, **{name: value})  # type: ignore[arg-type]
-    with pytest.raises(ConfigError, match="embedding_lr with adamw; expected muon"):
-        OptimConfig(embedding_lr=1e-2)
+POSSIBLE = ("data.path=x", "tokenizer=y")
+CONTRADICTIONS = {
+    "mixed_precision=fp16": "mixed_precision 'fp16'; expected no or bf16; T5 overflows in fp16",
+    "data.path=''": "no training data; expected data.path=FOLDER; run `t5punct prepare` first",
+    "tokenizer=null": "neither init_from nor tokenizer; expected one of them",
+    "encoder_layers=[0]": "encoder_layers .* of nothing; expected a model to start from; set init_from",
+    "decoder_layers=1": "decoder_layers 1 of nothing; expected a model to start from; set init_from",
+    "revision=main": "revision main of nothing; expected a model to start from; set init_from",
+    "lora.rank=2": "lora.rank with random weights",
+    "optim.name=sgd": "name 'sgd'; expected one of adamw, adafactor, muon; check optim.name",
+    "optim.schedule=wavy": "schedule 'wavy'; expected one of .*cosine.*; check optim.schedule",
+    "optim.embedding_lr=0.01": "embedding_lr with adamw; expected muon",
+    "optim.factors={decoder.: 0}": "a rate of 0.0 times lr for decoder.",
+    "optim={name: muon, factors: {decoder.: 2}}": "factors with muon",
+    "loss.text_weight=0": "no loss; expected a text_weight or tagger_weight above 0",
+    "loss={text_weight: 0, tagger_weight: 1, slot_weight: 1}": "a loss of slots without one of text",
+    "teacher.source=z": "a teacher without a tagger's loss",
+    "data.delays.words=[2]": "delays without a tagger's loss",
+    "data.delays.words=[-1]": "a delay of -1 words",
+    "data.delays={words: [2], left_words: 0}": "2 words with 0 to the left",
+    "data.questions={l_min: 4, l_max: 2}": "questions of l_min 4, l_max 2; expected l_min <= l_max",
+    "data.noise={substitute: 0.6, delete: 0.6}": "substitutes 0.6 and deletes 0.6; expected at most 1 together",
+    "validation.score=f1": "validation.score 'f1'; expected one of micro_f1, macro_f1, loss, tag_loss",
+    "validation={every_steps: 1, score: micro_f1}": "score micro_f1 without a file; .*; set validation.file",
+    "validation={every_steps: 1, score: tag_loss}": "score tag_loss without a tagger's loss",
+    "validation.patience=3": "patience 3 without validations; .*; set validation.every_steps",
+    "validation.file=z": "validation.file z without validations; .*every_steps above 0",
+    "validation.preset=fancy": "preset 'fancy'; expected one of side-by-side, .*; see `t5punct presets`",
+}
+
+
+@pytest.mark.parametrize("override", CONTRADICTIONS)
+def test_settings_that_contradict_each_other_are_refused(override: str) -> None:
+    with pytest.raises(ConfigError, match=CONTRADICTIONS[override]):
+        settings.load(TrainConfig, overrides=[*POSSIBLE, override])
 
 
 IMPOSSIBLE = [
@@ -181,24 +190,23 @@ IMPOSSIBLE = [
     "validation.max_words=0", "checkpoint_every_steps=-1", "log_every_steps=0", "seed=-1", "task.marks=ab",
     "task.prefix='{foo}'", "report.max_words=-1", "report.max_seconds=0", "data.disfluencies.share=1.5",
     "data.disfluencies.repeat=-0.1", "data.disfluencies.filler=nan", "data.noise.share=1.5", "data.noise.delete=-0.1",
-    "data.styles.talk=-1", "lora.rank=-1",
+    "data.styles.talk=-1", "lora.rank=-1", "keep=0",
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize("override", IMPOSSIBLE)
 def test_an_impossible_value_is_one_clear_line(override: str) -> None:
     name = override.split("=", maxsplit=1)[0].removeprefix("task.").removesuffix(".talk")
-    settings.load(TrainConfig, overrides=["data.path=x", "tokenizer=y"])
+    settings.load(TrainConfig, overrides=POSSIBLE)
     with pytest.raises(ConfigError, match=rf"^{name} .*; expected .*; \w+|; expected .*; set {name}$") as caught:
-        settings.load(TrainConfig, overrides=["data.path=x", "tokenizer=y", override])
+        settings.load(TrainConfig, overrides=[*POSSIBLE, override])
     assert not caught.value.found.startswith("setting")  # the check's own words, not a conversion's
 
 
 def test_a_bare_no_is_what_yaml_reads_as_false_and_means_no(tmp_path: Path) -> None:
-    given = ["data.path=x", "tokenizer=y"]
     (tmp_path / "mine.yaml").write_text("mixed_precision: no\n")
-    assert settings.load(TrainConfig, tmp_path / "mine.yaml", given).mixed_precision == "no"
-    loaded = settings.load(TrainConfig, overrides=[*given, "mixed_precision=bf16", "mixed_precision=no"])
+    assert settings.load(TrainConfig, tmp_path / "mine.yaml", POSSIBLE).mixed_precision == "no"
+    loaded = settings.load(TrainConfig, overrides=[*POSSIBLE, "mixed_precision=bf16", "mixed_precision=no"])
     assert loaded.mixed_precision == "no"
     settings.save(loaded, tmp_path / "saved.yaml")
     assert settings.load(TrainConfig, tmp_path / "saved.yaml") == loaded
@@ -217,7 +225,9 @@ def test_uncased_data_is_for_an_uncased_task(config: TrainConfig, tiny_data: Pat
     build(config)
 
 
-def test_an_empty_data_set_is_refused(config: TrainConfig, tmp_path: Path) -> None:
+def test_no_tokenizer_and_an_empty_data_set_are_refused(config: TrainConfig, tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match=r"no tokenizer folder .*nowhere; expected a T5 folder or hub id"):
+        train(replace(config, tokenizer=str(tmp_path / "nowhere")))
     empty = Dataset.from_dict({name: [] for name in ("source", "target", "style", "n_words")})
     DatasetDict(train=empty).save_to_disk(str(tmp_path / "empty"))
     with pytest.raises(InputError, match=r"no examples in .*empty; expected a split `train` with chunks"):

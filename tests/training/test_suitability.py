@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 from strategies import any_word
 from transformers import BertConfig, ByT5Tokenizer, GPT2Config
 
-from t5punct import config as settings
 from t5punct import model as models
-from t5punct.errors import ConfigError, ModelError
+from t5punct.errors import ModelError
 from t5punct.model import Model
 from t5punct.t5.task import TaskConfig
 from t5punct.t5.tokenization import TaskTokenizer
@@ -145,8 +144,6 @@ def test_names_of_bundled_models_are_no_hub_ids(tmp_path: Path, monkeypatch: pyt
     (tmp_path / "models" / "small").mkdir(parents=True)
     monkeypatch.setattr(models, "bundled_root", lambda: tmp_path / "models")
     assert models.find("small") == tmp_path / "models" / "small", "one that ships later has a name, too"
-    with pytest.raises(ConfigError, match="revision v1 of nothing; expected a model to start from; set init_from"):
-        settings.load(TrainConfig, overrides=["data.path=x", "tokenizer=y", "revision=v1"])
 
 
 def test_a_revision_of_the_model_is_asked_for(config: TrainConfig, monkeypatch: pytest.MonkeyPatch) -> None:
