@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,9 +22,9 @@ peft = pytest.importorskip("peft")
 
 
 @pytest.fixture
-def adapted(config: TrainConfig, tiny_model: models.Model, tmp_path: Path) -> Iterator[TrainConfig]:
+def adapted(config: TrainConfig, tiny_model: models.Model, tmp_path: Path) -> TrainConfig:
     models.save(tiny_model, tmp_path / "base")
-    yield replace(
+    return replace(
         config, init_from=str(tmp_path / "base"), tokenizer=None, lora=LoraConfig(rank=3, dropout=0.1),
         optim=OptimConfig(lr=1e-2, warmup_steps=0, max_steps=6), validation=ValidationConfig(every_steps=3),
     )  # fmt: skip
@@ -69,10 +68,7 @@ def test_what_is_saved_is_a_model_like_any_other_and_writes_what_was_trained(ada
     state, before = saved.network.state_dict(), base.network.state_dict()
     assert state.keys() == before.keys()
     changed = {name for name in state if not torch.equal(state[name], before[name])}
-    assert changed and all(
-        name.endswith((".q.weight", ".k.weight", ".v.weight", ".o.weight", ".wi.weight", ".wo.weight"))
-        for name in changed
-    )
+    assert changed and {name.split(".")[-2] for name in changed} <= {"q", "k", "v", "o", "wi", "wo"}
     assert models.load(folder / "best").tagger is not None
     run = build(replace(adapted, resume=True))
     run.objective.eval()

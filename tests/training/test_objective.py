@@ -43,11 +43,15 @@ def cross_entropy(logits: list[float], wanted: int) -> float:
     return math.log(sum(math.exp(value) for value in logits)) - logits[wanted]
 
 
+def logits_of(model: Model, batch: Batch) -> torch.Tensor:
+    network: Any = model.network
+    outputs = network(input_ids=batch.input_ids, attention_mask=batch.attention_mask, labels=batch.labels)
+    return outputs.logits  # type: ignore[no-any-return]
+
+
 @torch.no_grad()
 def test_the_text_loss_is_the_mean_over_target_tokens(tiny_model: Model, batch: Batch) -> None:
-    losses = Objective(tiny_model, LossConfig())(batch)
-    network = tiny_model.network
-    logits = network(input_ids=batch.input_ids, attention_mask=batch.attention_mask, labels=batch.labels).logits
+    losses, logits = Objective(tiny_model, LossConfig())(batch), logits_of(tiny_model, batch)
     by_hand = [
         cross_entropy(logits[row, place].tolist(), int(token))
         for row, tokens in enumerate(batch.labels)
@@ -63,8 +67,7 @@ def test_the_text_loss_is_the_mean_over_target_tokens(tiny_model: Model, batch: 
 def test_the_loss_of_slots_is_normalised_as_slot_decoding_does_it(uncased_model: Model) -> None:
     """Summed over what step-by-step decoding is offered along the target, where that is a choice."""
     model, batch = uncased_model, batch_of(uncased_model, rows(*CHUNKS))
-    losses = Objective(model, LossConfig(text_weight=0.5, slot_weight=3.0))(batch)
-    logits = model.network(input_ids=batch.input_ids, attention_mask=batch.attention_mask, labels=batch.labels).logits
+    losses, logits = Objective(model, LossConfig(text_weight=0.5, slot_weight=3.0))(batch), logits_of(model, batch)
     by_hand = []
     for row, ((source, _), target) in enumerate(zip(CHUNKS, batch.labels.tolist(), strict=True)):
         writer = SlotWriter(WindowInput.of(source.split()), Candidates(model.tokenizer))
@@ -112,9 +115,7 @@ def test_smoothed_losses_ask_for_a_little_of_every_class(uncased_model: Model) -
         )
         for share in (0.0, 0.1)
     )
-    network = model.network
-    logits = network(input_ids=batch.input_ids, attention_mask=batch.attention_mask, labels=batch.labels).logits
-    real = logits[batch.labels != IGNORED]
+    real = logits_of(model, batch)[batch.labels != IGNORED]
     even = float((real.logsumexp(-1) - real.mean(-1)).mean())  # the cross-entropy of an even distribution
     assert float(smoothed.text) == pytest.approx(0.9 * float(exact.text) + 0.1 * even, rel=1e-5)
     for name in ("slots", "tags", "cases"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -182,11 +183,8 @@ def test_pieces_of_another_encoder_are_refused(folder: Path, tiny_data: Path, tm
     AutoTokenizer.from_pretrained(folder).save_pretrained(tmp_path / "stranger")
     with pytest.raises(ConfigError, match="whose embeddings are not those of"):
         with_more_pieces(few, tmp_path / "stranger", Counter({"so": 1}), 10)
-    with pytest.raises(ConfigError, match="without pieces; expected how many more"):
-        TrainConfig(init_from="multi", pieces_of=str(folder), data=DataConfig(str(tiny_data)))
-
-
-def test_an_encoder_needs_no_pieces_of_another(folder: Path, tiny_data: Path) -> None:
-    config = TrainConfig(init_from=str(folder), pieces=150, pieces_of=str(folder), data=DataConfig(str(tiny_data)))
+    own = TrainConfig(init_from=str(folder), pieces=150, pieces_of=str(folder), data=DataConfig(str(tiny_data)))
     with pytest.raises(ConfigError, match=r"an encoder with pieces of its own.*drop pieces_of"):
-        make_starting_model(config)
+        make_starting_model(own)
+    with pytest.raises(ConfigError, match="without pieces; expected how many more"):
+        replace(own, pieces=None)

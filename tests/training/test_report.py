@@ -56,7 +56,7 @@ def run(tiny_model: Model, lively_model: Model, tmp_path: Path, text: Path) -> P
     return folder
 
 
-def test_a_log_is_read_line_by_line(tmp_path: Path) -> None:
+def test_a_log_is_read_line_by_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "run.log.jsonl").write_text(LOG, encoding="utf-8")
     points = read_log(curves.log_of(tmp_path / "run"))
     assert [point.step for point in points] == [2, 2, 4, 4]
@@ -64,6 +64,9 @@ def test_a_log_is_read_line_by_line(tmp_path: Path) -> None:
     assert points[2] == Point(4, words=1200, text_loss=5.0, lr=0.001, words_per_second=300.0)
     assert seconds_of(points) == pytest.approx(600 / 100 + 600 / 300)
     assert read_log(tmp_path / "none") == ()
+    (tmp_path / "run").mkdir()
+    monkeypatch.chdir(tmp_path / "run")
+    assert read_log(curves.log_of(Path())) == points, "of the folder that a command is given in"
 
 
 def test_the_page_has_scores_gain_course_and_settings(
