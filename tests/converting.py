@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import io
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+
+from chance import reading, spoken
 
 from t5punct.text.marks import Alphabet, Case
 from t5punct.text.render import AnnotatedWord, Decision, RenderConfig, render_word
-from t5punct.transcripts.formats import transcript_of
-from t5punct.transcripts.items import (
-    Item,
-    SpokenWord,
-)
+from t5punct.transcripts.items import Item
 from t5punct.transcripts.writers import WriterConfig, written_pieces
 
 SRT = (
@@ -20,17 +17,13 @@ SRT = (
 )
 
 
-def kept(items: list[Item]) -> Iterator[AnnotatedWord]:
+def kept(items: Iterable[Item]) -> Iterator[AnnotatedWord]:
     """The words with the marks that they have."""
-    for item in items:
-        if isinstance(item, SpokenWord):
-            rendered = render_word(
-                item.word, Decision(item.word.label, Case.VERBATIM, 1.0, 1.0), RenderConfig(), Alphabet()
-            )
-            yield AnnotatedWord(item.word.text, rendered.text, rendered.label, rendered.case.value, 1.0, 1.0)
+    for word in (item.word for item in spoken(items)):
+        rendered = render_word(word, Decision(word.label, Case.VERBATIM, 1.0, 1.0), RenderConfig(), Alphabet())
+        yield AnnotatedWord(word.text, rendered.text, rendered.label, rendered.case.value, 1.0, 1.0)
 
 
 def converted(text: str, name: str, config: WriterConfig) -> str:
-    transcript = transcript_of(io.StringIO(text, newline="\n"), name)
-    items = list(transcript.items)
-    return "".join(written_pieces(transcript, transcript.with_words(kept(items)), config, "talks/one.srt"))
+    transcript = reading(text, name)
+    return "".join(written_pieces(transcript, transcript.with_words(kept(transcript.items)), config, "talks/one.srt"))

@@ -1,7 +1,6 @@
 """Every pattern of the package, and what reads hostile lines and long lists, takes time in proportion to the length.
 
-The strings are runs of what patterns look for, of two lengths: eight times as long may take eight times as long, and
-squared it would be 64.
+The strings are runs of what patterns look for.
 """
 
 from __future__ import annotations
@@ -9,7 +8,6 @@ from __future__ import annotations
 import ast
 import json
 import re
-import time
 import tracemalloc
 from collections import deque
 from collections.abc import Callable
@@ -20,6 +18,7 @@ from pkgutil import walk_packages
 from types import ModuleType
 
 import pytest
+from proportion import is_linear, seconds
 
 import t5punct
 from t5punct.transcripts.items import SpokenWord
@@ -65,7 +64,6 @@ RUNS = (
     "A. ", "a.", "'", "-", "--> ", ":)", ":", "/", "://", "?", '"', "Jane D ", ">>", "\u200f", "♪", "# ",
     '{"', "[{", '\\\\"', '"items": [1,', "\\", "\\u", '"a": ', "1,", "entit", "_",
 )  # fmt: skip
-_SHORT, _LONG = 1_000, 8_000
 
 
 @cache
@@ -73,20 +71,6 @@ def searched_patterns() -> set[re.Pattern[str]]:
     """The patterns that may be looked for anywhere in a text."""
     names = ((module, name) for module in MODULES for name in used_otherwise(module) - _ONLY_MATCHED)
     return {pattern for module, name in names for pattern in patterns_in(vars(module).get(name))}
-
-
-def seconds(work: Callable[[str], object], text: str) -> float:
-    """Processor time of work on a text."""
-    started = time.process_time()
-    work(text)
-    return time.process_time() - started
-
-
-def is_linear(work: Callable[[str], object], run: str) -> bool:
-    """Whether the better of two times is in proportion; the second is taken where the first is not."""
-    short, long = (run * (size // len(run)) for size in (_SHORT, _LONG))
-    most = 25 * min(seconds(work, short) for _ in range(2)) + 0.005
-    return any(seconds(work, long) < most for _ in range(2))
 
 
 @pytest.mark.parametrize("name", PATTERNS)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import io
 from itertools import groupby, pairwise
 
 import pytest
+from chance import reading, spoken
 from converting import SRT, converted, kept
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,15 +13,7 @@ from hypothesis import strategies as st
 from t5punct.text.render import AnnotatedWord
 from t5punct.text.words import Word
 from t5punct.transcripts.cues import WrittenCue, subtitles
-from t5punct.transcripts.formats import transcript_of
-from t5punct.transcripts.items import (
-    Kept,
-    Role,
-    SpokenWord,
-    WrittenItem,
-    WrittenWord,
-    written_items,
-)
+from t5punct.transcripts.items import Kept, Role, SpokenWord, WrittenItem, WrittenWord, written_items
 from t5punct.transcripts.resegment import ResegmentConfig, _fits, _parts, _TimedPiece, sentence_cues
 from t5punct.transcripts.writers import WriterConfig
 
@@ -83,7 +75,7 @@ def test_a_sentence_is_cut_where_it_no_longer_fits(
 
 
 def cues_of(ctm: str, config: ResegmentConfig) -> list[WrittenCue]:
-    items = list(transcript_of(io.StringIO(ctm), "ctm").items)
+    items = reading(ctm, "ctm").items
     return sentence_cues(written_items(items, kept(items)), config)
 
 
@@ -110,12 +102,8 @@ def test_words_without_times_share_what_their_cue_has() -> None:
 def test_no_new_cue_ends_before_it_begins() -> None:
     """Of two channels one after the other, the second begins at 0 again; segments may overlap."""
     rows = "a 1 5 2 so\na 1 6 0.5 what\na 1 600 1 now\na 1 0 1 yes\na 1 1 1 no"
-    items = list(transcript_of(io.StringIO(rows), "ctm").items)
-    cues = sentence_cues(written_items(items, kept(items)), ResegmentConfig())
-    assert [(cue.start_ms, cue.end_ms, cue.text) for cue in cues] == [
-        (5000, 7000, "so what"),
-        (600_000, 601_000, "now"),
-        (0, 2000, "yes no"),
+    assert cues_of(rows, ResegmentConfig()) == [
+        *(WrittenCue(5000, 7000, "so what"), WrittenCue(600_000, 601_000, "now"), WrittenCue(0, 2000, "yes no"))
     ]
 
 
@@ -130,8 +118,7 @@ def test_no_character_of_a_cue_is_read_as_a_code(format: str) -> None:
         return
     point = "." if format == "vtt" else ","
     assert f"\n01:00:00{point}000 --> 01:00:01{point}001\na\nb\n\n" in text
-    read = transcript_of(io.StringIO(text), format).items
-    cues = [list(words) for _, words in groupby((i for i in read if isinstance(i, SpokenWord)), lambda i: i.cue)]
+    cues = [list(words) for _, words in groupby(spoken(reading(text, format).items), lambda word: word.cue)]
     if format == "srt":
         assert "open C:\\New and &#123;x} now &amp; &lt;b&gt; go" in text
     assert [" ".join(word.word.text for word in words) for words in cues][1] == "a b"
@@ -142,6 +129,5 @@ def test_no_character_of_a_cue_is_read_as_a_code(format: str) -> None:
 @given(st.text(st.sampled_from("ab<>&;{}\\/lt#1 "), min_size=1, max_size=20).filter(lambda text: "a" in text))
 def test_what_looks_like_a_tag_in_a_cue_is_read_again_as_the_text_that_it_is(format: str, text: str) -> None:
     text = f"a {' '.join(text.split())} b"
-    read = transcript_of(io.StringIO(subtitles([WrittenCue(1000, 2000, text)], format)), format)
-    words = [item.word.text + item.word.label for item in read.items if isinstance(item, SpokenWord)]
-    assert "".join(words) == text.replace(" ", "")
+    read = reading(subtitles([WrittenCue(1000, 2000, text)], format), format)
+    assert "".join(item.word.text + item.word.label for item in spoken(read.items)) == text.replace(" ", "")

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 
 import pytest
+from chance import reading, spoken
 from hypothesis import given
 from hypothesis import strategies as st
 
 from t5punct.errors import InputError
 from t5punct.text.marks import Alphabet, Case
 from t5punct.text.render import AnnotatedWord, Decision, RenderConfig, render_word
-from t5punct.transcripts.formats import transcript_of
-from t5punct.transcripts.items import Kept, iter_pieces, leave_out_removed, written_items
 from t5punct.transcripts.writers import WriterConfig, check_writable, written_pieces
 
 FILLERS = ("um", "uh")
@@ -33,21 +31,14 @@ yes
 """
 
 
-def _annotated(text: str, format_name: str) -> Iterator[AnnotatedWord]:
-    config = RenderConfig(disfluencies="remove")
-    for item in transcript_of(text.splitlines(keepends=True), format_name).items:
-        if isinstance(item, Kept):
-            continue
-        word = item.word
+def _without(text: str, name: str = "text", to: str | None = None) -> str:
+    """The file without its fillers."""
+    transcript, words = reading(text, name), list[AnnotatedWord]()
+    for word in (item.word for item in spoken(transcript.items)):
         decision = Decision("", Case.VERBATIM, 1.0, 1.0, disfluent=word.text in FILLERS)
-        written = render_word(word, decision, config, Alphabet())
-        yield AnnotatedWord(word.text, written.text, "", "verbatim", 1.0, 1.0, disfluent=decision.disfluent)
-
-
-def _without(text: str, format_name: str = "text", to: str | None = None) -> str:
-    transcript = transcript_of(text.splitlines(keepends=True), format_name)
-    written = transcript.with_words(_annotated(text, format_name))
-    return "".join(written_pieces(transcript, written, WriterConfig(to), "talk"))
+        written = render_word(word, decision, RenderConfig(disfluencies="remove"), Alphabet())
+        words.append(AnnotatedWord(word.text, written.text, "", "verbatim", 1.0, 1.0, disfluent=decision.disfluent))
+    return "".join(written_pieces(transcript, transcript.with_words(words), WriterConfig(to), "talk"))
 
 
 @pytest.mark.parametrize(
@@ -63,35 +54,23 @@ def test_white_space_is_joined(text: str, left: str) -> None:
     assert _without(text) == left
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "left"),
-    [
-        ("srt", "1\n00:00:01,000 --> 00:00:02,000\num <i>we know</i>\n", "00:00:02,000\n<i>we know</i>\n"),
-        (
-            "vtt",
-            "WEBVTT\n\n00:01.000 --> 00:02.000\num<00:01.500><c> know</c>\n",
-            "00:02.000\n<00:01.500><c>know</c>\n",
-        ),
-    ],
-)
-def test_tags_of_a_removed_word_stay_in_their_line(name: str, text: str, left: str) -> None:
-    assert _without(text, name).endswith(left)
+CUE, VTT_CUE = "1\n00:00:01,000 --> 00:00:02,000\n", "WEBVTT\n\n00:01.000 --> 00:02.000\n"
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "left"),
+    ("name", "text", "to", "left"),
     [
-        ("text", "JOHN: um <i>yes</i>\n", "JOHN: <i>yes</i>\n"),
-        ("srt", "1\n00:00:01,000 --> 00:00:02,000\nJOHN: um <i>we know</i>\n", "JOHN: we know\n"),
-        ("vtt", "WEBVTT\n\n00:01.000 --> 00:02.000\n[laughs] um <00:01.500><c>so</c>\n", "[laughs] so\n"),
+        ("lines", "hi\num\nyes um\n", None, "hi\n\nyes\n"),  # lines of their own stay lines
+        ("srt", f"{CUE}um <i>we know</i>\n", None, f"{CUE}<i>we know</i>\n"),
+        ("vtt", f"{VTT_CUE}um<00:01.500><c> know</c>\n", None, f"{VTT_CUE}<00:01.500><c>know</c>\n"),
+        # tags are not shown in another format
+        ("text", "JOHN: um <i>yes</i>\n", "text", "JOHN: <i>yes</i>\n"),
+        ("srt", f"{CUE}JOHN: um <i>we know</i>\n", "text", "JOHN: we know\n"),
+        ("vtt", f"{VTT_CUE}[laughs] um <00:01.500><c>so</c>\n", "text", "[laughs] so\n"),
     ],
 )
-def test_tags_of_a_removed_word_are_not_shown_in_another_format(name: str, text: str, left: str) -> None:
-    assert _without(text, name, "text") == left
-
-
-def test_lines_of_their_own_stay_lines() -> None:
-    assert _without("hi\num\nyes um\n", "lines") == "hi\n\nyes\n"
+def test_lines_and_tags_of_a_removed_word_stay(name: str, text: str, to: str | None, left: str) -> None:
+    assert _without(text, name, to) == left
 
 
 def test_cues_keep_their_times_and_numbers() -> None:
@@ -115,24 +94,19 @@ def test_a_recognisers_json_keeps_its_places_for_them() -> None:
 
 def test_words_as_json_list_what_was_removed() -> None:
     value = json.loads(_without(SRT, "srt", "json"))
-    assert [word["word"] for word in value["words"]] == ["we", "know", "this", "now", "yes"]
     assert [word["word"] for word in value["removed"]] == ["um", "uh", "um", "um", "um"]
     assert value["removed"][0] == {"word": "um", "start": 1.0}
     own = _without(SRT, "srt")
-    assert [own[word["start_char"] : word["end_char"]] for word in value["words"]] == [
-        "we", "know", "this", "now", "yes",
-    ]  # fmt: skip
+    assert [own[word["start_char"] : word["end_char"]] for word in value["words"]] == "we know this now yes".split()
     assert "removed" not in json.loads(_without("we know", "text", "json"))
 
 
 def test_tables_are_written_anew_or_not_at_all() -> None:
-    lines = ["talk 1 0.0 0.5 um\n", "talk 1 0.5 0.5 yes\n"]
-    with pytest.raises(
-        InputError, match="talk: words to be removed from a ctm, whose other columns stay; expected text"
-    ):
-        check_writable(transcript_of(lines, "ctm"), WriterConfig(), "talk", removes=True)
-    check_writable(transcript_of(lines, "ctm"), WriterConfig("ctm"), "talk", removes=True)
-    assert _without("".join(lines), "ctm", "ctm") == "talk 1 0.500 0.500 yes\n"
+    lines = "talk 1 0.0 0.5 um\ntalk 1 0.5 0.5 yes\n"
+    with pytest.raises(InputError, match="talk: words to be removed from a ctm, whose other columns stay; expected"):
+        check_writable(reading(lines, "ctm"), WriterConfig(), "talk", removes=True)
+    check_writable(reading(lines, "ctm"), WriterConfig("ctm"), "talk", removes=True)
+    assert _without(lines, "ctm", "ctm") == "talk 1 0.500 0.500 yes\n"
 
 
 @given(st.lists(st.sampled_from(["um", "uh", "we", "know"]), max_size=8), st.data())
@@ -144,12 +118,3 @@ def test_all_but_the_removed_words_stays_in_order(words: list[str], data: st.Dat
     assert set(left) <= set(text)
     if not set(words) & {*FILLERS}:
         assert left == text
-
-
-def test_nothing_changes_where_nothing_is_removed() -> None:
-    items = list(transcript_of(["so <b>what</b>\n"], "srt").items)
-    words = [
-        AnnotatedWord(item.word.text, item.word.text, "", "lower", 1, 1) for item in items if not isinstance(item, Kept)
-    ]
-    written = list(written_items(items, iter(words)))
-    assert "".join(iter_pieces(leave_out_removed(written))) == "".join(iter_pieces(written))

@@ -48,7 +48,7 @@ def test_a_label_ends_the_sentence_before_it_behind_a_tag() -> None:
 @given(st.lists(st.sampled_from(PIECES), max_size=12), st.sampled_from([TAGS, OVERRIDES, None]))
 def test_items_are_the_line_whatever_tags_it_has(pieces: list[str], markup: re.Pattern[str] | None) -> None:
     line = "".join(pieces)
-    assert unchanged(Transcript(read_line(line, markup=markup, dashes=True))) == line
+    assert unchanged(Transcript([*read_line(line, markup=markup, dashes=True)])) == line
 
 
 def test_labels_are_seen_in_each_line_of_a_json_string() -> None:

@@ -56,10 +56,8 @@ def test_a_word_arrives_before_its_line_ends() -> None:
 
 
 def test_the_last_word_needs_no_space_and_bad_bytes_end_nothing() -> None:
-    assert [word.word.encode("utf-8", "surrogateescape") for word in _words([b"we kn\xff", b"ow"])] == [
-        b"we",
-        b"kn\xffow",
-    ]
+    words = [word.word.encode("utf-8", "surrogateescape") for word in _words([b"we kn\xff", b"ow"])]
+    assert words == [b"we", b"kn\xffow"]
     assert _words([]) == []
 
 
@@ -99,39 +97,17 @@ def test_a_silence_makes_the_word_before_it_whole() -> None:
         assert arrived == [("how",), ("are",), (), ("you",), ()]
 
 
-def test_when_told_to_stop_what_was_read_arrives_whole() -> None:
-    told, tell = os.pipe()
-    reading, writing = os.pipe()
-    os.write(writing, b"how are yo")
-    source = arrivals(reading, stop=told)
-    assert [word.word for word in next(source).words] == ["how", "are"]
-    os.write(tell, b"!")
-    assert [[word.word for word in arrival.words] for arrival in source] == [["yo"]]
-    for descriptor in (told, tell, reading, writing):
-        os.close(descriptor)
-
-
-def test_when_told_to_stop_an_event_that_is_not_whole_is_no_mistake() -> None:
-    told, tell = os.pipe()
-    reading, writing = os.pipe()
-    os.write(writing, b'{"word": "how"}\n{"word": "a')
-    source = arrivals(reading, timed=True, stop=told)
-    assert [word.word for word in next(source).words] == ["how"]
-    os.write(tell, b"!")
-    assert list(source) == []
-    for descriptor in (told, tell, reading, writing):
-        os.close(descriptor)
-
-
 @pytest.mark.parametrize(
-    ("before", "after", "timed", "found"),
+    ("before", "after", "timed", "rest"),
     [
         (b"how ar", b"e you i", False, ["are", "you", "i"]),
+        (b"how yo", b"", False, ["yo"]),  # what was read is whole
         (b'{"word": "how"}\n{"wo', b'rd": "are"}\n{"word": "you"}\n{"word"', True, ["are", "you"]),
+        (b'{"word": "how"}\n{"word": "a', b"", True, []),  # an event that is not whole is no mistake
     ],
 )
 def test_when_told_to_stop_what_has_arrived_is_still_read(
-    before: bytes, after: bytes, timed: bool, found: list[str]
+    before: bytes, after: bytes, timed: bool, rest: list[str]
 ) -> None:
     told, tell = os.pipe()
     reading, writing = os.pipe()
@@ -140,19 +116,17 @@ def test_when_told_to_stop_what_has_arrived_is_still_read(
     assert [word.word for word in next(source).words] == ["how"]
     os.write(writing, after)
     os.write(tell, b"!")
-    assert [word.word for arrival in source for word in arrival.words] == found
+    arrived = list(source)
+    assert [word.word for arrival in arrived for word in arrival.words] == rest
+    assert all(arrival.problem is None for arrival in arrived)
     for descriptor in (told, tell, reading, writing):
         os.close(descriptor)
 
 
 @pytest.mark.parametrize("timed", [False, True])
 def test_a_byte_order_mark_is_no_word(timed: bool) -> None:
-    reading, writing = os.pipe()
-    os.write(writing, b'\xef\xbb\xbf{"word":"how"}\n')
-    os.close(writing)
-    (arrival,) = arrivals(reading, timed=timed)
-    os.close(reading)
-    assert [word.word for word in arrival.words] == (["how"] if timed else ['{"word":"how"}'])
+    words = _words([b'\xef\xbb\xbf{"word":"how"}\n'], timed=timed)
+    assert [word.word for word in words] == (["how"] if timed else ['{"word":"how"}'])
 
 
 def test_a_word_that_comes_in_many_pieces_is_not_searched_anew_at_each(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,22 @@
+"""Whether work takes time in proportion to the length of a text: eight times as long, and squared it would be 64."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+_SHORT, _LONG = 1_000, 8_000
+
+
+def seconds(work: Callable[[str], object], text: str) -> float:
+    """Processor time of work on a text."""
+    started = time.process_time()
+    work(text)
+    return time.process_time() - started
+
+
+def is_linear(work: Callable[[str], object], run: str) -> bool:
+    """Whether the better of two times is in proportion, on runs of a string; the second is taken where need be."""
+    short, long = (run * (size // len(run)) for size in (_SHORT, _LONG))
+    most = 25 * min(seconds(work, short) for _ in range(2)) + 0.005
+    return any(seconds(work, long) < most for _ in range(2))
