@@ -1,6 +1,6 @@
 """How many functions of the package a command goes through: what a reader has to know of.
 
-`python benchmarks/functions_on_the_way.py punctuate talk.srt -o out.srt` runs the command in this process and prints
+`python benchmarks/functions_on_the_way.py punctuate tests/data/rolling.vtt -o out.vtt` runs the command in this process and prints
 the functions by module, and how many there are.
 """
 

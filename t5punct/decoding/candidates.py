@@ -13,11 +13,11 @@ A slot's first mark may count more, or less, than going on with the next word (i
 must be likelier than F1 / 2, not likelier than no mark (Lipton 2014).  The odds are applied at the nodes where marks
 part from words, and from each other.
 
->>> choice = Choice.of([Option((7,), mark=","), Option((5, 1)), Option((5, 2))])
->>> choice.root.tokens, choice.paths[2].tokens, [branch.node.tokens for branch in choice.paths[2].branches]
-((7, 5), (5, 2), [(7, 5), (1, 2)])
->>> [round(mass, 3) for mass in choice.paths[2].masses([[0.2, 0.8], [0.25, 0.75]])]
-[0.2, 0.2, 0.6]
+>>> choice = Choice.of([Option((5, 1)), Option((5, 2)), Option((7,), mark=",")])
+>>> choice.root.tokens, choice.paths[1].tokens, [branch.node.tokens for branch in choice.paths[1].branches]
+((5, 7), (5, 2), [(5, 7), (1, 2)])
+>>> [round(mass, 3) for mass in choice.paths[1].masses([[0.8, 0.2], [0.25, 0.75]])]
+[0.2, 0.6, 0.2]
 """
 
 from __future__ import annotations
@@ -107,7 +107,10 @@ class Choice:
 
     @classmethod
     def of(cls, options: Sequence[Option]) -> Choice:
-        """Return a choice among options; if the tokens of one begin those of another, only the first one is kept."""
+        """Return a choice among options, forms of the word before marks.
+
+        If the tokens of one begin those of another, only the first one is kept.
+        """
         distinct: list[Option] = []
         rivals: dict[int, list[Option]] = {}  # by their first token: only these can begin one another
         for option in options:
@@ -226,22 +229,11 @@ def _node(options: Sequence[Option], live: Sequence[int], depth: int) -> TrieNod
         first_options.append(going_on[0])
         written = len(options[going_on[0]].tokens) == depth + 1  # then it is the only one: none begins another
         children.append(going_on[0] if written else _node(options, going_on, depth + 1))
-    log_odds: tuple[float, ...] = ()
-    if any(options[index].odds != 1.0 for index in live):
-        odds = [_odds(options, group) / _odds(options, live) for group in groups.values()]
-        log_odds = () if set(odds) == {1.0} else tuple(math.log(ratio) for ratio in odds)
-    classes = tuple(_mark_class(options, group) for group in groups.values())
+    # where a form and a mark go on alike, the form is the first, which counts once and has no class
+    shares = [options[index].odds / options[live[0]].odds for index in first_options]
+    log_odds = () if set(shares) == {1.0} else tuple(math.log(share) for share in shares)
+    classes = tuple(options[index].mark_class for index in first_options)
     return TrieNode(tuple(groups), tuple(children), tuple(first_options), classes, log_odds)
-
-
-def _odds(options: Sequence[Option], group: Sequence[int]) -> float:
-    """The odds of options that share a branch: those of the first one if all are marks, otherwise 1."""
-    return options[group[0]].odds if all(options[index].mark is not None for index in group) else 1.0
-
-
-def _mark_class(options: Sequence[Option], group: Sequence[int]) -> int:
-    """The class of options that share a branch: that of the first one if all are marks, otherwise 0."""
-    return options[group[0]].mark_class if all(options[index].mark is not None for index in group) else 0
 
 
 def _path(choice: Choice, index: int) -> Path:

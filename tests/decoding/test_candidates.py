@@ -176,6 +176,13 @@ def test_a_given_label_is_written_and_nothing_else_can_be(tiny_model: Model) -> 
     assert candidates.choice(plain, 1, 0).options != options
 
 
+def test_of_options_that_begin_each_other_the_first_is_kept() -> None:
+    """A path would end where another goes on."""
+    form, longer, mark, alike = (Option(tokens) for tokens in ((5, 1), (5, 1, 2), (7,), (5,)))
+    assert Choice.of([form, longer, mark, alike]).options == (form, mark)
+    assert Choice.of([longer, form, mark]).options == (longer, mark)
+
+
 def test_odds_are_weighed_in_once_where_marks_part_from_words() -> None:
     options = [Option((5, 1)), Option((7,), mark=",", odds=3.0), Option((5, 2), mark="-", odds=2.0)]
     root = Choice.of(options).root
@@ -189,8 +196,6 @@ def test_odds_are_weighed_in_once_where_marks_part_from_words() -> None:
     assert isinstance(marks, TrieNode)
     assert root.log_odds == pytest.approx((0.0, math.log(3))), "as the first of them, until they part"
     assert marks.log_odds == pytest.approx((0.0, math.log(2)))
-    mixed = [Option((5, 2), mark="-", odds=2.0), Option((5, 1)), Option((7,), mark=",", odds=3.0)]
-    assert Choice.of(mixed).root.log_odds == pytest.approx((0.0, math.log(3))), "words count once, whatever is first"
     alike = [Option((5,)), Option((7, 1), mark=",", odds=3.0), Option((7, 2), mark="-", odds=3.0)]
     assert [node.log_odds for node in Choice.of(alike).root.children if isinstance(node, TrieNode)] == [()]
 
