@@ -77,29 +77,23 @@ LABELLED = {
         ("ctm", "a 1 0.5 0.25 so\na 1 1 0.5 what.\n", "ctm", "one 1 0.500 0.250 so\none 1 1.000 0.500 what.\n"),
         ("ctm", "a 1 0.5 0.25 so\n", "tsv", "word\tstart\tend\nso\t0.500\t0.750\n"),
         ("text", "so what\n\nfine\n", "tsv", "word\tstart\tend\nso\t\t\nwhat\t\t\nfine\t\t\n"),
+        (  # what is shown without a time is left out of cues
+            "json",
+            '{"segments": [{"text": "[Music]"}, {"start": 3, "end": 4, "text": "so\\n[laughs]\\nyou"}]}',
+            "srt",
+            "1\n00:00:03,000 --> 00:00:04,000\nso\n[laughs]\nyou\n",
+        ),
     ],
 )
 def test_one_format_becomes_another(name: str, source: str, to: str, expected: str) -> None:
     assert converted(source, name, WriterConfig(to)).strip() == expected.strip()
 
 
-def test_what_is_shown_without_a_time_is_left_out_of_cues() -> None:
-    segments = [{"text": "[Music]"}, {"start": 3, "end": 4, "text": "so\n[laughs]\nyou"}]
-    expected = "1\n00:00:03,000 --> 00:00:04,000\nso\n[laughs]\nyou\n\n"
-    assert converted(json.dumps({"segments": segments}), "json", WriterConfig("srt")) == expected
-
-
-def test_a_direction_at_the_end_of_a_cue_stays_with_its_sentence() -> None:
-    segments = [{"start": 0, "end": 2, "text": "so what. [laughs]"}, {"start": 60, "end": 62, "text": "ANN: we know."}]
-    config = WriterConfig("srt", resegment=ResegmentConfig())
-    assert converted(json.dumps({"segments": segments}), "json", config) == (
-        "1\n00:00:00,000 --> 00:00:02,000\nso what. [laughs]\n\n2\n00:01:00,000 --> 00:01:02,000\nANN: we know.\n\n"
-    )
-
-
 def test_a_direction_in_a_cue_of_its_own_stays_there() -> None:
-    """Also in a file without words, in which it was lost."""
+    """Also in a file without words, in which it was lost; at the end of a cue it stays with its sentence."""
     config = WriterConfig("srt", resegment=ResegmentConfig())
+    laughed = "1\n00:00:00,000 --> 00:00:02,000\nso what. [laughs]\n\n2\n00:01:00,000 --> 00:01:02,000\nwe know.\n\n"
+    assert converted(laughed, "srt", config) == laughed
     music = "1\n00:00:01,000 --> 00:00:05,000\n[Music]\n\n"
     assert converted(music, "srt", config) == music
     noisy = music + (
@@ -237,17 +231,8 @@ def test_segments_of_a_table_have_the_times_of_their_words() -> None:
 def test_a_term_is_the_whole_word_with_or_without_a_full_stop_of_its_own() -> None:
     terms = Terms.of(["dr=Dr.", "inc=Inc.", "vs.=versus", "yahoo=Yahoo!"])
     items = apply_terms(reading("dr. smith of acme inc. vs. yahoo dr who", "text").items, terms)
-    assert [item.word.written("", Case.LOWER) for item in spoken(items)] == [
-        "Dr.",
-        "smith",
-        "of",
-        "acme",
-        "Inc.",
-        "versus",
-        "Yahoo!",
-        "Dr.",
-        "who",
-    ]
+    written = [item.word.written("", Case.LOWER) for item in spoken(items)]
+    assert written == ["Dr.", "smith", "of", "acme", "Inc.", "versus", "Yahoo!", "Dr.", "who"]
 
 
 @pytest.mark.parametrize("line", ["a b=c", "=x", "two words=three words more"])
