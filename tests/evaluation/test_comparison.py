@@ -14,7 +14,7 @@ from rich.console import Console
 from t5punct.errors import ConfigError, InputError
 from t5punct.evaluation.comparison import compare_file, compare_reports, f1_of
 from t5punct.evaluation.counts import Counts, Slot, count
-from t5punct.evaluation.evaluate import evaluate_file, references_for
+from t5punct.evaluation.evaluate import evaluate_file
 from t5punct.evaluation.score_table import comparison_json, comparison_table, p_text
 from t5punct.evaluation.scores import scores_of
 from t5punct.evaluation.significance import gain_interval, interval, micro_f1, paired_test
@@ -82,40 +82,31 @@ def test_a_model_of_fewer_marks_is_scored_against_those_of_both(tiny_model: Mode
     many = Told(tiny_model, TEXT)
     text.write_text(TEXT.replace("Yes!", "Yes:"))  # without a colon among its marks, `yes:` would be a word
     comparison = compare_file(text, few, many, max_words=10)
-    assert (
-        comparison.first.scores.per_class["COMMA"].reference
-        == comparison.second.scores.per_class["COMMA"].reference
-        == 3
-    )
+    for report in (comparison.first, comparison.second):
+        assert (report.scores.per_class["COMMA"].reference, report.scores.words) == (3, 10)
     assert comparison.first.signature.endswith("|reference-marks:,.?!:;-")
-    assert comparison.first.scores.words == comparison.second.scores.words == 10
 
 
 def test_words_decided_are_told_of_both_systems_in_turn(tiny_model: Model, text: Path) -> None:
     text.write_text("\n".join(["we know that right"] * 20))
-    told: list[int] = []
+    counts: list[int] = []
     system = Told(tiny_model, "we know that right")
-    compare_file(text, system, system, on_progress=told.append)
-    assert told == [64, 80 + 64]
-    told.clear()
-    evaluate_file(text, system, on_progress=told.append)
-    assert told == [64]
+    compare_file(text, system, system, on_progress=counts.append)
+    evaluate_file(text, system, on_progress=counts.append)
+    assert counts == [64, 80 + 64, 64]
 
 
 def test_words_that_are_removed_are_not_compared(tiny_model: Model, text: Path) -> None:
     signed = tiny_model.with_task(disfluencies=True)
     removing = Punctuator(signed, PunctuatorConfig(render=RenderConfig(disfluencies="remove")))
-    with pytest.raises(ConfigError, match="scores of a text whose disfluencies are removed"):
+    with pytest.raises(ConfigError, match="scores of a text whose disfluencies are removed; expected keep or mark"):
         compare_file(text, Punctuator(tiny_model), removing)
-    with pytest.raises(ConfigError, match="scores of a text whose disfluencies are removed"):
-        references_for(removing, text, None)
 
 
 def test_reports_of_different_texts_are_not_compared(tiny_model: Model, text: Path) -> None:
-    system = Told(tiny_model, TEXT)
-    whole, part = evaluate_file(text, system), evaluate_file(text, Punctuator(tiny_model), max_words=2)
+    reports = [evaluate_file(text, Punctuator(tiny_model), max_words=n_words) for n_words in (99, 2)]
     with pytest.raises(InputError, match="1 and 3 documents; expected the same documents for both"):
-        compare_reports(whole, part)
+        compare_reports(*reports)
 
 
 def test_the_table_shows_scores_gain_interval_and_p(tiny_model: Model, text: Path) -> None:
@@ -158,12 +149,6 @@ def test_the_interval_of_many_documents_is_that_of_a_normal_distribution() -> No
     assert interval(documents[:1]) is None
 
 
-def test_another_statistic_has_its_own_interval() -> None:
-    bounds = interval(system(3, 60), lambda counts: float(counts.slots))
-    assert bounds is not None
-    assert (bounds.low, bounds.score, bounds.high) == (60.0, 60.0, 60.0)
-
-
 def test_draws_are_added_up_without_a_counts_for_each(monkeypatch: pytest.MonkeyPatch) -> None:
     documents = system(4, 60)
     monkeypatch.delattr(Counts, "__add__")  # half a minute for five thousand documents
@@ -173,8 +158,7 @@ def test_draws_are_added_up_without_a_counts_for_each(monkeypatch: pytest.Monkey
 
 def test_a_far_better_system_is_told_from_chance() -> None:
     good, bad = system(12, 95), system(12, 30, seed=2)
-    assert paired_test(good, bad) < 0.01
-    assert paired_test(bad, good) < 0.01  # two-sided
+    assert max(paired_test(good, bad), paired_test(bad, good)) < 0.01  # two-sided
 
 
 def test_equally_good_systems_differ_at_p_at_most_one_tenth_about_one_time_in_ten() -> None:

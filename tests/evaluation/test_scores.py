@@ -47,16 +47,16 @@ def test_missed_marks_have_recall_and_f1_of_zero_but_no_precision() -> None:
     assert scores_of(count([Slot("")], [Slot(",")])).per_class["COMMA"] == ClassScores(0.0, None, 0.0, 0)
 
 
-def test_a_class_that_neither_side_has_is_left_out_of_macro() -> None:
-    scores = scores_of(count([Slot("."), Slot(",")], [Slot("."), Slot("")]))
-    assert scores.macro_f1 == 50.0  # PERIOD 100, COMMA 0, no QUESTION
-    assert scores.micro.f1 == pytest.approx(200 / 3)
-
-
-def test_a_class_that_is_only_predicted_counts_in_macro_as_zero() -> None:
-    scores = scores_of(count([Slot("."), Slot("")], [Slot("."), Slot("?")]))
-    assert scores.per_class["QUESTION"] == ClassScores(0.0, None, 0.0, 0)
-    assert scores.macro_f1 == 50.0  # PERIOD 100, QUESTION 0, no COMMA
+@pytest.mark.parametrize(
+    ("wanted", "predicted"),
+    [
+        ([".", ","], [".", ""]),  # PERIOD 100, COMMA 0; QUESTION, which neither side has, is left out
+        ([".", ""], [".", "?"]),  # PERIOD 100, QUESTION 0: only predicted; no COMMA
+    ],
+)
+def test_macro_is_the_mean_over_the_classes_that_a_side_has(wanted: list[str], predicted: list[str]) -> None:
+    scores = scores_of(count([Slot(label) for label in wanted], [Slot(label) for label in predicted]))
+    assert scores.macro_f1 == 50.0
     assert scores.micro.f1 == pytest.approx(200 / 3)
 
 

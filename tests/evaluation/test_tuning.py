@@ -105,8 +105,7 @@ def test_the_frontier_is_what_nothing_as_cheap_beats(points: list[tuple[int, int
     assert [trial.reads for trial in best] == sorted({trial.reads for trial in best})
     for trial in trials:
         rivals = [other.micro_f1 for other in trials if other.reads <= trial.reads]
-        on_it = any(chosen.reads <= trial.reads and chosen.micro_f1 == max(rivals) for chosen in best)
-        assert on_it
+        assert any(chosen.reads <= trial.reads and chosen.micro_f1 == max(rivals) for chosen in best)
     for chosen in best:
         assert all(other.micro_f1 < chosen.micro_f1 for other in trials if other.reads < chosen.reads)
 
