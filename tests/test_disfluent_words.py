@@ -106,7 +106,7 @@ def test_what_is_left_begins_sentences_with_capitals(signing_model: Model) -> No
 @pytest.mark.parametrize("policy", ["fixed", "delay", "entropy", "sentence"])
 def test_any_chunking_of_a_stream_is_the_whole(signing_model: Model, mode: str, policy: str) -> None:
     config = StreamConfig(policy, window=12, lookahead=2, l_min=0, l_max=4, thresholds=[1.0])
-    decoder, words = "tagger" if policy == "delay" else "slots", TEXT.split()[:50]
+    decoder, words = "tagger" if policy == "delay" else "slots", TEXT.split()[:25]
     punctuator = _punctuator(signing_model, mode, decoder)
     whole = StreamingPunctuator(punctuator, config)
     said = [*whole.push(words), *whole.finish()]

@@ -7,12 +7,15 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
 import torch
 from safetensors import SafetensorError
+from safetensors.torch import load_file
 from stepwise import decode_stepwise
 from tiny import TINY_SHAPE, tiny_text
 from transformers import ByT5Tokenizer
@@ -76,32 +79,6 @@ def test_a_fresh_model_is_the_same_for_the_same_seed(tiny_model: Model) -> None:
     assert (len(shallow.encoder.block), len(shallow.decoder.block)) == (3, 1)
 
 
-@pytest.mark.parametrize("source", ["nowhere/at/all", "file.txt", "empty"])
-def test_a_wrong_model_is_one_clear_line(source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "file.txt").write_text("no model")
-    (tmp_path / "empty").mkdir()
-    with pytest.raises(ModelError, match="expected a T5 folder") as caught:
-        models.load(source)
-    assert "\n" not in str(caught.value)
-
-
-def test_pickled_weights_are_refused(tiny_model: Model, tmp_path: Path) -> None:
-    models.save(tiny_model, tmp_path)
-    (tmp_path / "model.safetensors").unlink()
-    torch.save(tiny_model.network.state_dict(), tmp_path / "pytorch_model.bin")
-    with pytest.raises(ModelError, match=r"expected a T5 with model\.safetensors"):
-        models.load(tmp_path)
-
-
-def test_damaged_weights_are_one_clear_line(tiny_model: Model, tmp_path: Path) -> None:
-    models.save(tiny_model, tmp_path)
-    (tmp_path / "model.safetensors").write_bytes(b"no weights")
-    with pytest.raises(ModelError, match="cannot be loaded") as caught:
-        models.load(tmp_path)
-    assert "\n" not in str(caught.value)
-
-
 def test_an_unknown_bundled_name_lists_what_there_is() -> None:
     with pytest.raises(ModelError, match="no bundled model 'huge'; expected one of base, large, multi, small"):
         models.bundled_folder("huge")
@@ -124,66 +101,64 @@ def test_a_bundled_model_fits_its_size_has_a_card_and_works_by_its_name(name: st
         )
 
 
-def configured(folder: Path, **changes: object) -> Path:
-    path = folder / "config.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
-    return folder
-
-
-@pytest.mark.parametrize(
-    ("changes", "weight"),
-    [
-        ({"num_layers": 3}, "encoder.block.2"),  # would be random
-        ({"num_layers": 1}, "encoder.block.1"),  # would be left out
-        ({"d_model": 128}, "decoder.block.0"),
-        ({"vocab_size": 100}, "shared.weight"),
-    ],
-)
-def test_weights_that_do_not_fit_the_config_are_refused(
-    tiny_model: Model, tmp_path: Path, changes: dict[str, int], weight: str
-) -> None:
-    models.save(tiny_model, tmp_path)
-    with pytest.raises(ModelError, match=rf"the weights of .* do not fit its config.json \(.*such as {weight}"):
-        models.load(configured(tmp_path, **changes))
-
-
-@pytest.mark.parametrize("name", ["config.json", "tokenizer.json", "tokenizer_config.json"])
-@pytest.mark.parametrize("text", ["[]", "null", "{"])
-def test_a_damaged_file_is_one_clear_line(tiny_model: Model, tmp_path: Path, name: str, text: str) -> None:
-    models.save(tiny_model, tmp_path)
-    (tmp_path / name).write_text(text)
-    with pytest.raises(ModelError, match=r"no tokenizer in|cannot be loaded|without a model_type") as caught:
-        models.load(tmp_path)
+@pytest.mark.parametrize("source", ["nowhere/at/all", "file.txt", "empty"])
+def test_a_wrong_model_is_one_clear_line(source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file.txt").write_text("no model")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ModelError, match="expected a T5 folder") as caught:
+        models.load(source)
     assert "\n" not in str(caught.value)
 
 
-def test_a_setting_of_the_wrong_kind_is_one_clear_line(tiny_model: Model, tmp_path: Path) -> None:
-    models.save(tiny_model, tmp_path)
-    with pytest.raises(ModelError, match="d_model"):
-        models.load(configured(tmp_path, d_model="wide"))
+def overwrite(folder: Path, name: str, text: str) -> None:
+    (folder / name).write_text(text + "\n")
 
 
-def test_a_damaged_task_is_one_clear_line(tiny_model: Model, tmp_path: Path) -> None:
-    models.save(tiny_model, tmp_path)
-    (tmp_path / models.TASK_FILE).write_text("prefix: '{foo}'\n")
-    with pytest.raises(ConfigError, match=r"prefix '{foo}'; expected text, with or without {style} in it"):
-        models.load(tmp_path)
+def configure(folder: Path, **changes: object) -> None:
+    overwrite(folder, "config.json", json.dumps(json.loads((folder / "config.json").read_text()) | changes))
 
 
-@pytest.mark.parametrize("text", ["prefix: '${oc.env:HOME}'", 'prefix: "\\x24{oc.env:HOME}"', "mark_odds: {'${a}': 1}"])
-def test_a_models_task_cannot_read_the_environment(tiny_model: Model, tmp_path: Path, text: str) -> None:
-    models.save(tiny_model, tmp_path)
-    (tmp_path / models.TASK_FILE).write_text(text + "\n")
-    with pytest.raises(ConfigError, match=r"\$\{...\} in .*t5punct.yaml; expected plain values"):
-        models.load(tmp_path)
-
-
-def test_a_folder_without_a_tokenizer_is_refused(tiny_model: Model, tmp_path: Path) -> None:
-    models.save(tiny_model, tmp_path)
-    for path in tmp_path.glob("tokenizer*"):
+def drop_tokenizer(folder: Path) -> None:
+    for path in folder.glob("tokenizer*"):
         path.unlink()
-    with pytest.raises(ModelError, match=r"no tokenizer in .*; expected a T5 folder or hub id; check the name"):
+
+
+def pickle_weights(folder: Path) -> None:
+    torch.save(load_file(folder / "model.safetensors"), folder / "pytorch_model.bin")
+    (folder / "model.safetensors").unlink()
+
+
+NO_FIT = r"the weights of .* do not fit its config.json \(.*such as "
+
+
+@pytest.mark.parametrize(
+    ("damage", "error"),
+    [
+        (pickle_weights, r"expected a T5 with model\.safetensors"),
+        (partial(overwrite, name="model.safetensors", text="no weights"), "cannot be loaded"),
+        *((partial(overwrite, name=f"{name}.json", text=text), "no tokenizer in|cannot be loaded|without a model_type")
+          for name in ("config", "tokenizer", "tokenizer_config") for text in ("[]", "null", "{")),
+        (partial(configure, num_layers=3), f"{NO_FIT}encoder.block.2"),  # would be random
+        (partial(configure, num_layers=1), f"{NO_FIT}encoder.block.1"),  # would be left out
+        (partial(configure, d_model=128), f"{NO_FIT}decoder.block.0"),
+        (partial(configure, vocab_size=100), f"{NO_FIT}shared.weight"),
+        (partial(configure, d_model="wide"), "d_model"),
+        (drop_tokenizer, "no tokenizer in .*; expected a T5 folder or hub id; check the name"),
+        (partial(overwrite, name=models.TASK_FILE, text="prefix: '{foo}'"), "prefix '{foo}'; expected text, with or w"),
+        # a model's task cannot read the environment
+        *((partial(overwrite, name=models.TASK_FILE, text=text), r"\$\{...\} in .*t5punct.yaml; expected plain values")
+          for text in ("prefix: '${oc.env:HOME}'", 'prefix: "\\x24{oc.env:HOME}"', "mark_odds: {'${a}': 1}")),
+    ],
+)  # fmt: skip
+def test_a_damaged_model_is_one_clear_line(
+    tiny_model: Model, tmp_path: Path, damage: Callable[[Path], None], error: str
+) -> None:
+    models.save(tiny_model, tmp_path)
+    damage(tmp_path)
+    with pytest.raises((ModelError, ConfigError), match=error) as caught:
         models.load(tmp_path)
+    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
@@ -263,16 +238,20 @@ def test_a_model_of_another_family_decodes(tmp_path: Path) -> None:
             assert vote.cases.probabilities == pytest.approx(other.cases.probabilities, abs=1e-4)
 
 
-def test_a_tagger_is_saved_with_its_model(tiny_model: Model, tmp_path: Path) -> None:
-    tagger = Tagger(tiny_model.network.config.d_model, tiny_model.task.marks)
-    models.save(replace(tiny_model, tagger=tagger), tmp_path)
+def test_a_tagger_is_saved_with_its_model_and_left_out_with_a_warning_where_it_learned_other_marks(
+    tagged_model: Model, tiny_model: Model, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A run that begins with it would otherwise lose, unsaid, what it knows."""
+    models.save(tagged_model, tmp_path)
     loaded = models.load(tmp_path).tagger
-    assert loaded is not None
-    for name, wanted in tagger.state_dict().items():
+    assert loaded is not None and tagged_model.tagger is not None
+    for name, wanted in tagged_model.tagger.state_dict().items():
         assert torch.equal(loaded.state_dict()[name], wanted)
-    assert models.load(tmp_path, task=TaskConfig(marks=",.")).tagger is None, "it learned other marks"
-    models.save(tiny_model, tmp_path / "plain")
-    assert models.load(tmp_path / "plain").tagger is None
+    assert not caplog.messages
+    assert models.load(tmp_path, task=TaskConfig(marks=",.")).tagger is None
+    assert "does not fit the marks ',.', and is left out" in caplog.text
+    models.save(tiny_model, tmp_path)
+    assert models.load(tmp_path).tagger is None, "a model without a tagger leaves none in its folder"
 
 
 def test_a_tagger_follows_the_order_of_the_marks(tiny_model: Model, tmp_path: Path) -> None:
@@ -287,13 +266,6 @@ def test_a_tagger_follows_the_order_of_the_marks(tiny_model: Model, tmp_path: Pa
             place, other = (each.mark_classes.index(mark) for each in (tagger, changed))
             assert torch.equal(tagger(states)[0][:, place], changed(states)[0][:, other])
         assert torch.equal(tagger(states)[1], changed(states)[1])
-
-
-def test_a_model_without_a_tagger_leaves_none_in_its_folder(tiny_model: Model, tmp_path: Path) -> None:
-    tagger = Tagger(tiny_model.network.config.d_model, tiny_model.task.marks)
-    models.save(replace(tiny_model, tagger=tagger), tmp_path)
-    models.save(tiny_model, tmp_path)
-    assert models.load(tmp_path).tagger is None
 
 
 def test_a_decoder_can_be_cut_to_its_first_layers(tiny_model: Model, tmp_path: Path) -> None:
@@ -312,17 +284,6 @@ def test_a_decoder_can_be_cut_to_its_first_layers(tiny_model: Model, tmp_path: P
     for n_layers in (0, 3):
         with pytest.raises(ConfigError, match=f"{n_layers} decoder layers; expected 1 to 2"):
             with_decoder_layers(tiny_model, n_layers)
-
-
-def test_a_tagger_of_other_marks_is_left_out_with_a_warning(
-    tagged_model: Model, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    """A run that begins with it would otherwise lose, unsaid, what it knows."""
-    models.save(tagged_model, tmp_path)
-    assert models.load(tmp_path).tagger is not None
-    assert not caplog.messages
-    assert models.load(tmp_path, task=TaskConfig(marks=",.")).tagger is None
-    assert "does not fit the marks ',.', and is left out" in caplog.text
 
 
 def test_torch_is_not_loaded_before_a_model_is() -> None:

@@ -22,11 +22,15 @@ PLAN = WindowConfig(6, mask_left=2, mask_right=1)
 SHORT = ["we know that", "", "how are you", "  ", "so it goes", "and then"]
 
 
-@pytest.mark.parametrize("decoder", ["slots", "tagger", "generate"])
-@settings(max_examples=20)
-@given(st.lists(texts, max_size=5), st.sampled_from([1, 60, 4096]), st.booleans())
+@settings(max_examples=40)
+@given(
+    st.lists(texts, max_size=5),
+    st.sampled_from([1, 60, 4096]),
+    st.booleans(),
+    st.sampled_from(["slots", "tagger", "generate"]),
+)
 def test_each_text_is_punctuated_as_if_it_were_alone(
-    tagged_model: Model, decoder: str, several: list[str], batch_tokens: int, fragment: bool
+    tagged_model: Model, several: list[str], batch_tokens: int, fragment: bool, decoder: str
 ) -> None:
     config = PunctuatorConfig(PLAN, decoding=DecodingConfig(decoder, batch_tokens=batch_tokens), fragment=fragment)
     punctuator = Punctuator(tagged_model, config)

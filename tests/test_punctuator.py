@@ -47,11 +47,10 @@ def _words(text: str) -> list[str]:
     return [word.text for word in split(text).words]
 
 
-@pytest.mark.parametrize("decoder", ["slots", "tagger", "generate"])
-@SETTINGS
-@given(TEXT, windows(), st.sampled_from(METHODS))
+@settings(SETTINGS, max_examples=50)
+@given(TEXT, windows(), st.sampled_from(METHODS), st.sampled_from(["slots", "tagger", "generate"]))
 def test_words_and_spaces_are_never_changed(
-    tagged_model: Model, decoder: str, text: str, plan: WindowConfig, method: str
+    tagged_model: Model, text: str, plan: WindowConfig, method: str, decoder: str
 ) -> None:
     config = PunctuatorConfig(
         plan, CombineConfig(method), DecodingConfig(decoder, batch_tokens=60), RenderConfig(case=False)
@@ -220,16 +219,6 @@ def test_what_is_no_text_is_refused(tiny_model: Model, text: object) -> None:
     for method in (punctuator.punctuate, punctuator.annotate, lambda text: list(punctuator.pieces(text))):
         with pytest.raises(InputError, match="expected"):
             method(text)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("decoder", ["slots", "generate"])
-@SETTINGS
-@given(st.lists(st.sampled_from(["go", "to", "http://foo.com/bar", "name@host.org", "/usr/bin", "f(x)"]), min_size=1))
-def test_addresses_and_code_keep_every_letter(lively_model: Model, decoder: str, words: list[str]) -> None:
-    config = PunctuatorConfig(decoding=DecodingConfig(decoder))
-    output = Punctuator(lively_model, config).punctuate(" ".join(words))
-    kept = [word for word in words if len(word) > 2]
-    assert [word for word in _words(output) if len(word) > 2] == kept
 
 
 def _told(words: str, cases: str, labels: dict[str, str], config: PunctuatorConfig, model: Model) -> str:

@@ -44,13 +44,6 @@ def test_weights_are_halved_and_the_task_is_changed_where_asked(
     assert not (output / "optimiser.safetensors").exists()
 
 
-def test_weights_can_stay_as_they_are(run_folder: Path, tmp_path: Path, invoke: Invoke) -> None:
-    assert invoke("export", run_folder, "-o", tmp_path / "made", "--dtype", "float32")[0] == 0
-    exported, trained = models.load(tmp_path / "made"), models.load(run_folder)
-    for name, value in trained.network.state_dict().items():
-        assert torch.equal(exported.network.state_dict()[name], value)
-
-
 def test_an_earlier_model_in_the_folder_is_replaced_whole_or_stays_whole(
     run_folder: Path, tiny_model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, invoke: Invoke
 ) -> None:
