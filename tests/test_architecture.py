@@ -200,18 +200,11 @@ def planted(path: str, line: str) -> dict[str, str]:
     return {**SOURCES, path: SOURCES.get(path, '"""New."""\n') + line + "\n"}
 
 
-def test_every_part_of_the_package_has_a_floor() -> None:
+def test_every_part_of_the_package_has_a_floor_and_the_design_page_lists_them() -> None:
     assert {room_of(path) for path in SOURCES} - {"__init__"} <= FLOOR_OF.keys()
-
-
-def test_the_design_page_lists_these_floors() -> None:
     page = (ROOT / "docs" / "design.md").read_text(encoding="utf-8")
     assert drawn_floors(page) == FLOORS
     assert drawn_floors(page.replace("training/", "learning/")) != FLOORS
-
-
-def test_imports_run_downwards_only() -> None:
-    assert import_faults(SOURCES) == []
 
 
 @pytest.mark.parametrize(
@@ -238,15 +231,12 @@ def test_imports_run_downwards_only() -> None:
         ("t5punct/training/loop/train.py", "from ...cli import main", "cli.main"),
     ],
 )
-def test_an_import_that_is_forbidden_is_found(path: str, line: str, other: str) -> None:
+def test_imports_run_downwards_and_one_that_is_forbidden_is_found(path: str, line: str, other: str) -> None:
     assert import_faults(planted(path, line)) == [f"{path} imports {other}"]
 
 
-def test_no_two_modules_import_each_other() -> None:
+def test_no_two_modules_import_each_other_and_a_cycle_is_found() -> None:
     assert cycles(SOURCES) == []
-
-
-def test_a_cycle_is_found() -> None:
     assert cycles(planted("t5punct/text/marks.py", "from .words import split")) == ["text.marks", "text.words"]
 
 
@@ -258,19 +248,12 @@ def loaded_by_the_light_modules(root: Path) -> str:
     return subprocess.run(command, cwd=root, capture_output=True, text=True, check=True).stdout.strip()
 
 
-def test_the_light_modules_load_no_heavy_package() -> None:
+def test_the_light_modules_load_no_heavy_package_and_one_that_does_is_found(tmp_path: Path) -> None:
     assert loaded_by_the_light_modules(ROOT) == ""
-
-
-def test_a_heavy_package_loaded_by_a_light_module_is_found(tmp_path: Path) -> None:
     shutil.copytree(PACKAGE, tmp_path / "t5punct", ignore=shutil.ignore_patterns("__pycache__", "models"))
     with (tmp_path / "t5punct" / "windows" / "plan.py").open("a") as handle:
         handle.write("__import__('importlib').import_module('numpy')\n")
     assert loaded_by_the_light_modules(tmp_path) == "numpy"
-
-
-def test_files_and_functions_are_short() -> None:
-    assert length_faults(SOURCES) == []
 
 
 def test_files_of_tests_are_short() -> None:
@@ -278,14 +261,15 @@ def test_files_of_tests_are_short() -> None:
     assert [name for name, source in tests.items() if len(source.splitlines()) > 400] == []
 
 
-def test_a_full_folder_is_found() -> None:
+def test_folders_are_small_and_a_full_one_is_found() -> None:
     modules = {f"t5punct/new/part{n}.py": "" for n in range(15)}
     assert length_faults(SOURCES | modules) == ["t5punct/new"]
     del modules["t5punct/new/part0.py"]
     assert length_faults(SOURCES | modules) == []
 
 
-def test_a_long_file_and_a_long_function_are_found() -> None:
+def test_files_and_functions_are_short_and_long_ones_are_found() -> None:
+    assert length_faults(SOURCES) == []
     long_file = "t5punct/new.py"
     assert length_faults(planted(long_file, "# one more\n" * 400)) == [long_file]
     assert length_faults(planted(long_file, "def f() -> None:\n" + "    pass\n" * 60)) == [f"{long_file}:2 f"]
@@ -293,16 +277,9 @@ def test_a_long_file_and_a_long_function_are_found() -> None:
     assert {"p90 of functions", "median of functions"} <= set(length_faults(planted(long_file, many)))
 
 
-def test_only_the_command_line_prints() -> None:
+def test_only_the_command_line_prints_and_a_print_elsewhere_is_found() -> None:
     assert print_faults(SOURCES) == []
-
-
-def test_a_print_is_found() -> None:
     assert print_faults({"t5punct/new.py": '"""print(1)"""\n\nprint(2)\n'}) == ["t5punct/new.py:3"]
-
-
-def test_variables_say_what_they_hold() -> None:
-    assert vague_names(SOURCES) == []
 
 
 @pytest.mark.parametrize(
@@ -318,34 +295,25 @@ def test_variables_say_what_they_hold() -> None:
         ("x = [others for others in ()]", ""),
     ],
 )
-def test_a_variable_that_does_not_say_what_it_holds_is_found(line: str, name: str) -> None:
-    assert [fault.split()[-1] for fault in vague_names({"t5punct/new.py": line + "\n"})] == [name] * bool(name)
+def test_variables_say_what_they_hold_and_one_that_does_not_is_found(line: str, name: str) -> None:
+    assert [fault.split()[-1] for fault in vague_names(planted("t5punct/new.py", line))] == [name] * bool(name)
 
 
-def test_a_class_name_occurs_once() -> None:
+def test_a_class_name_occurs_once_and_one_that_occurs_twice_is_found() -> None:
     assert repeated_classes(SOURCES) == []
-
-
-def test_a_class_name_that_occurs_twice_is_found() -> None:
     assert repeated_classes(planted("t5punct/new.py", "class Word:\n    pass")) == ["Word"]
 
 
-def test_every_module_says_what_it_is_for() -> None:
+def test_every_module_says_what_it_is_for_and_one_that_does_not_is_found() -> None:
     assert docstring_faults(SOURCES) == []
-
-
-def test_a_module_without_docstring_is_found() -> None:
     assert docstring_faults({"t5punct/new.py": "x = 1\n"}) == ["t5punct/new.py"]
 
 
-def test_public_names_are_strings_and_a_star_import_finds_them_all() -> None:
+def test_public_names_are_strings_and_a_star_import_finds_them_all(monkeypatch: pytest.MonkeyPatch) -> None:
     names: dict[str, object] = {}
     exec("from t5punct import *", names)  # noqa: S102
     assert all(isinstance(name, str) for name in t5punct.__all__)
     assert set(t5punct.__all__) <= names.keys()
-
-
-def test_a_public_name_without_a_home_fails_the_star_import(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(t5punct, "__all__", [*t5punct.__all__, "Nobody"])
     with pytest.raises(AttributeError, match="no attribute 'Nobody'"):
         exec("from t5punct import *", {})  # noqa: S102
@@ -357,8 +325,5 @@ def test_tracked_files_name_no_place_on_one_machine() -> None:
         pytest.skip("not a git checkout")
     paths = [ROOT / name for name in listed.stdout.split("\0") if name]
     assert machine_path_faults({str(path): path.read_bytes() for path in paths if path.is_file()}) == []
-
-
-def test_a_path_of_one_machine_is_found() -> None:
     place = "/".join(["", "root", "x"])
     assert machine_path_faults({"a": place.encode(), "b": b"a/b"}) == ["a"]

@@ -138,8 +138,9 @@ def test_version_and_help_which_is_shown_without_a_command_too(invoke: Invoke) -
     assert invoke() == (2, shown, "")
 
 
-def test_a_reader_that_goes_away_is_no_error(folder: str) -> None:
-    command = [sys.executable, "-m", "t5punct", "punctuate", "--model", folder]
+@pytest.mark.parametrize("name", ["punctuate", "stream"])
+def test_a_reader_that_goes_away_is_no_error(folder: str, name: str) -> None:
+    command = [sys.executable, "-m", "t5punct", name, "--model", folder]
     read_end, write_end = os.pipe()
     os.close(read_end)
     with subprocess.Popen(

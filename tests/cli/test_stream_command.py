@@ -32,14 +32,7 @@ def folder(lively_folder: str) -> str:
 def _open(folder: str, *arguments: str) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-m", "t5punct", "stream", "--model", folder, *arguments]
     pipe = subprocess.PIPE
-    # the tests may run under nohup, which has SIGHUP ignored by all that it starts
-    return subprocess.Popen(
-        command, stdin=pipe, stdout=pipe, stderr=pipe, cwd=ROOT, bufsize=0, preexec_fn=_heed_hangups  # noqa: PLW1509
-    )  # fmt: skip
-
-
-def _heed_hangups() -> None:
-    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, cwd=ROOT, bufsize=0)
 
 
 @pytest.fixture
@@ -101,28 +94,31 @@ def test_the_provisional_tail_is_told_on_request(run: Run) -> None:
     assert len(tails[0]) == 2, "the last word may go on"
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_an_interrupt_commits_what_was_heard(folder: str, number: signal.Signals) -> None:
+def test_an_interrupt_commits_what_was_heard(folder: str) -> None:
     process = _open(folder, "--lookahead", "1", "--no-case", "--marks", "?")
     assert process.stdin and process.stdout
     process.stdin.write(b"how are you caf\xe9")
     heard = process.stdout.read(3)  # until the model is at work
-    process.send_signal(number)
+    process.send_signal(signal.SIGINT)
     rest, err = process.communicate()
-    assert (process.returncode, err) == (128 + number, b"")
+    assert (process.returncode, err) == (128 + signal.SIGINT, b"")
     assert (heard + rest).replace(b"?", b"").split() == [b"how", b"are", b"you", b"caf\xe9"]
 
 
-def test_being_told_to_end_while_the_model_loads_loses_no_word(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    own = StreamOptions.punctuator
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_being_told_to_end_while_the_model_loads_loses_no_word(
+    run: Run, monkeypatch: pytest.MonkeyPatch, number: signal.Signals
+) -> None:
+    own, before = StreamOptions.punctuator, signal.signal(number, signal.SIG_DFL)  # under nohup SIGHUP is ignored
 
     def told(options: StreamOptions, render: RenderConfig) -> Punctuator:
-        os.kill(os.getpid(), signal.SIGTERM)
+        os.kill(os.getpid(), number)
         return own(options, render)
 
     monkeypatch.setattr(StreamOptions, "punctuator", told)
     code, out, _ = run("how are you", "--no-case", "--marks", "?")
-    assert code == 128 + signal.SIGTERM
+    signal.signal(number, before)
+    assert code == 128 + number
     assert out.replace("?", "").split() == ["how", "are", "you"]
 
 
@@ -148,22 +144,6 @@ def test_a_silence_in_a_pipe_of_events_commits_everything(folder: str) -> None:
     assert [(event["word"], event["delay_words"]) for event in events] == [("how", 1), ("are", 0)]
     process.communicate(b"")
     assert process.returncode == 0
-
-
-def test_a_reader_that_goes_away_ends_the_stream_quietly(folder: str) -> None:
-    process = _open(folder, "--lookahead", "0")
-    assert process.stdin and process.stdout
-    process.stdin.write(b"how ")
-    process.stdout.read(1)
-    process.stdout.close()
-    try:
-        process.stdin.write(b"are you today " * 20)
-        process.stdin.close()
-    except BrokenPipeError:
-        pass
-    assert process.wait(60) != 0
-    assert process.stderr is not None
-    assert b"Traceback" not in process.stderr.read()
 
 
 def test_a_bad_event_is_told_and_the_stream_goes_on(run: Run) -> None:
