@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -54,16 +55,9 @@ def trained(family: str, folder: Path, tiny_data: Path, tmp_path_factory: pytest
     output = tmp_path_factory.mktemp("run") / family
     delays = DelayConfig(words=[2, None] if FAMILIES[family].has_delay else [])
     data = DataConfig(str(tiny_data), batch_tokens=900, delays=delays)
-    return train(
-        TrainConfig(
-            output=str(output),
-            init_from=str(folder),
-            data=data,
-            optim=OptimConfig(lr=1e-3, warmup_steps=0, max_steps=4),
-            loss=LossConfig(tagger_weight=0.5, slot_weight=1, sampled_pieces=50),
-            fit=FitConfig(tagger_words=200),
-        )
-    )
+    optim, fit = OptimConfig(lr=1e-3, warmup_steps=0, max_steps=4), FitConfig(tagger_words=200)
+    loss = LossConfig(tagger_weight=0.5, slot_weight=1, sampled_pieces=50)
+    return train(TrainConfig(output=str(output), init_from=str(folder), data=data, optim=optim, loss=loss, fit=fit))
 
 
 def test_the_encoder_stays_what_it_is_weight_for_weight(family: str, folder: Path) -> None:
@@ -101,58 +95,47 @@ def votes_of(model: models.Model, windows: list[WindowInput]) -> list[tuple[Vote
 
 def test_slots_equal_step_by_step_and_a_batch_its_windows_alone(trained: Path) -> None:
     model = models.load(trained)
-    together, stepwise = votes_of(model, WINDOWS), decode_stepwise(model, WINDOWS)
-    alone = [votes_of(model, [window])[0] for window in WINDOWS]
-    for votes, by_steps, single in zip(together, stepwise, alone, strict=True):
-        for vote, other, third in zip(votes, by_steps, single, strict=True):
-            for name in ("labels", "cases"):
-                mine = getattr(vote, name)
-                for expected in (getattr(other, name), getattr(third, name)):
-                    assert mine.outcomes == expected.outcomes
-                    assert mine.probabilities == pytest.approx(expected.probabilities, abs=1e-4)
+    together, alone = votes_of(model, WINDOWS), [votes_of(model, [window])[0] for window in WINDOWS]
+    for expected in (decode_stepwise(model, WINDOWS), alone):
+        for vote, wanted in zip(chain(*together), chain(*expected), strict=True):
+            for options, wanted_options in ((vote.labels, wanted.labels), (vote.cases, wanted.cases)):
+                assert options.outcomes == wanted_options.outcomes
+                assert options.probabilities == pytest.approx(wanted_options.probabilities, abs=1e-4)
 
 
-def test_words_stay_with_every_decoder(family: str, trained: Path) -> None:
+def test_words_stay_with_every_decoder(trained: Path) -> None:
     for decoder in ("slots", "tagger", "generate"):
         config = replace(PunctuatorConfig(), decoding=DecodingConfig(decoder))
         written = Punctuator.from_pretrained(trained, config).punctuate(TEXT)
         assert [word.normal for word in split(written).words] == [word.normal for word in split(TEXT).words]
         assert written.count("\n") == 1
-
-
-def test_generated_text_has_the_words_that_were_written(trained: Path) -> None:
     tokenizer = models.load(trained).tokenizer
-    forms, labels = ["We", "know", "NASA", "isn't", "right"], [",", "", "?!", "", "."]
-    assert tokenizer.decode(tokenizer.target(forms, labels)) == "We, know NASA?! isn't right."
+    generated = tokenizer.target(["We", "know", "NASA", "isn't", "right"], [",", "", "?!", "", "."])
+    assert tokenizer.decode(generated) == "We, know NASA?! isn't right."
 
 
-def test_only_relative_positions_have_a_delay(family: str, trained: Path) -> None:
+def test_only_with_relative_positions_a_delay_is_learned_and_used(
+    family: str, folder: Path, trained: Path, tiny_data: Path, tmp_path: Path
+) -> None:
     punctuator, config = Punctuator.from_pretrained(trained), StreamConfig(policy="delay", lookahead=2)
     if FAMILIES[family].has_delay:  # that its streams equal the whole text: tests/streaming/test_delay_policy.py
         stream = StreamingPunctuator(punctuator, config)
         written = [*stream.push(TEXT.split()), *stream.finish()]
         said = split(" ".join(word.annotated.text for word in written))
         assert [word.normal for word in said.words] == [word.normal for word in split(TEXT).words]
-    else:
-        with pytest.raises(ModelError, match="delay"):
-            StreamingPunctuator(punctuator, config)
+        return
+    with pytest.raises(ModelError, match="delay"):
+        StreamingPunctuator(punctuator, config)
+    data, loss = DataConfig(str(tiny_data), delays=DelayConfig(words=[2])), LossConfig(tagger_weight=1)
+    with pytest.raises(ModelError, match="delay"):
+        train(TrainConfig(output=str(tmp_path / "run"), init_from=str(folder), data=data, loss=loss))
 
 
-def test_a_delay_is_not_learned_with_absolute_positions_only(
-    family: str, folder: Path, tiny_data: Path, tmp_path: Path
-) -> None:
-    data = DataConfig(str(tiny_data), delays=DelayConfig(words=[2]))
-    config = TrainConfig(
-        output=str(tmp_path / "run"), init_from=str(folder), data=data, loss=LossConfig(tagger_weight=1)
-    )
-    if not FAMILIES[family].has_delay:
-        with pytest.raises(ModelError, match="delay"):
-            train(config)
-
-
-def test_an_encoder_that_was_never_trained_does_not_punctuate(family: str, folder: Path) -> None:
+def test_an_encoder_that_was_never_trained_or_with_another_text_form_is_refused(family: str, folder: Path) -> None:
     with pytest.raises(ModelError, match=f"holds a {family}; expected .* train it first"):
         models.load(folder)
+    with pytest.raises(ConfigError, match="inline_case False"):
+        from_encoder(folder, FreshDecoderConfig(), replace(ENCODER_TASK, inline_case=False))
 
 
 def test_embeddings_narrower_than_the_states_are_refused(tmp_path: Path) -> None:
@@ -160,11 +143,6 @@ def test_embeddings_narrower_than_the_states_are_refused(tmp_path: Path) -> None
     ElectraModel(ElectraConfig(vocab_size=90, embedding_size=16, **SHAPE)).save_pretrained(folder)
     with pytest.raises(ModelError, match="embeddings of 16 channels, states of 32"):
         from_encoder(folder, FreshDecoderConfig(), None)
-
-
-def test_another_text_form_is_refused(folder: Path) -> None:
-    with pytest.raises(ConfigError, match="inline_case False"):
-        from_encoder(folder, FreshDecoderConfig(), replace(ENCODER_TASK, inline_case=False))
 
 
 @pytest.mark.parametrize("precision", ["int8", "bf16"])

@@ -124,21 +124,15 @@ def test_a_family_goes_the_whole_way(
     models.save(begun, tmp_path / "saved")
     assert torch.equal(logits(models.load(tmp_path / "saved")), logits(begun))
 
-    config = TrainConfig(
-        output=str(tmp_path / "run"),
-        init_from=str(folder),
-        data=DataConfig(str(tiny_data), batch_tokens=2000),
-        optim=OptimConfig(lr=1e-3, warmup_steps=0, max_steps=3),
-        loss=LossConfig(tagger_weight=0.5, sampled_pieces=50),
-    )
-    run = train(config)
+    data, loss = DataConfig(str(tiny_data), batch_tokens=2000), LossConfig(tagger_weight=0.5, sampled_pieces=50)
+    optim = OptimConfig(lr=1e-3, warmup_steps=0, max_steps=3)
+    run = train(TrainConfig(str(tmp_path / "run"), init_from=str(folder), data=data, optim=optim, loss=loss))
     trained = models.load(run)
     assert has_own_output(trained) == (not family.tied)
     assert output_scale(trained) == pytest.approx(output_scale(begun))
     assert not torch.allclose(logits(trained), logits(begun), atol=1e-4), "it learned"
-    assert not [record for record in caplog.records if record.name.startswith("transformers")], (
-        "advice that nobody can follow"
-    )
+    advice = [record for record in caplog.records if record.name.startswith("transformers")]
+    assert not advice, "nobody can follow it"
 
     for decoder in ("slots", "tagger"):
         chosen = replace(PunctuatorConfig(), decoding=DecodingConfig(decoder))

@@ -59,10 +59,7 @@ def _event(word: TimedWord) -> dict[str, object]:
 def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A model trained on the language for some hundred short steps."""
     spoken = [json.dumps({"words": [_event(word) for word in _spoken(seed, 20)]}) for seed in range(1000, 1200)]
-    texts = {
-        "talks.txt": "\n".join(_document(seed, 20) for seed in range(200)),
-        "spoken.jsonl": "\n".join(spoken),
-    }
+    texts = {"talks.txt": "\n".join(_document(seed, 20) for seed in range(200)), "spoken.jsonl": "\n".join(spoken)}
     questions, folder = QuestionConfig(share=0.3, l_max=4), tmp_path_factory.mktemp("language")
     return learn(folder, texts, n_pieces=450, max_steps=450, pause_ms=280, batch_tokens=1200, questions=questions)
 

@@ -94,16 +94,6 @@ def test_accumulated_batches_are_one_step_with_their_mean_gradient(config: Train
     assert any(not torch.equal(value, before[name]) for name, value in weights(run).items())
 
 
-def test_a_later_stage_starts_from_a_folder(config: TrainConfig, tmp_path: Path) -> None:
-    first = train(config)
-    second = replace(config, init_from=str(first), tokenizer=None, output=str(tmp_path / "second"))
-    run = build(second)
-    for name, value in models.load(first).network.named_parameters():
-        assert torch.equal(value, dict(run.model.network.named_parameters())[name])
-    task = TaskConfig(marks=",.?", cased=False)
-    assert build(replace(second, task=task)).model.task == task
-
-
 def test_muon_takes_the_matrices_between_hidden_states_and_adamw_the_rest(config: TrainConfig) -> None:
     objective = build(config).objective
     muon, adamw = build_optimisers(objective, OptimConfig(name="muon", lr=2e-3, embedding_lr=1e-2))

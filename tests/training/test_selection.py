@@ -75,12 +75,6 @@ def test_a_run_stops_when_nothing_better_comes(watched: TrainConfig, scored: Cal
     assert (state.step, state.best, state.best_step, state.stale) == (4, 3.0, 2, 2)
 
 
-def test_a_run_without_patience_goes_to_its_end(watched: TrainConfig, scored: Callable[[Scores], None]) -> None:
-    scored(dict.fromkeys(range(1, 10), 5.0))
-    state = read_state(train(replace(watched, validation=ValidationConfig(every_steps=1))))
-    assert (state.step, state.best_step, state.stale) == (9, 1, 8)
-
-
 def test_a_resumed_run_stops_where_an_unbroken_one_does(
     watched: TrainConfig, scored: Callable[[Scores], None], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

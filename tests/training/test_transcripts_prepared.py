@@ -179,7 +179,6 @@ def test_a_corpus_of_subtitles_without_marks_is_said_as_a_whole(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("a.txt", "", r"no text in .*a.txt; expected a file with text; check the path"),
         ("a.srt", "1\n00:00:01,000 --> 00:00:02,000\n\n", r"no text in .*, 1 empty rows; expected rows with text"),
         ("a.csv", "text,said\n,Hello.\n", r"no text in .*a.csv, 1 empty rows; .*; check corpora.column"),
     ],
