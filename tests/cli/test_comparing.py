@@ -42,12 +42,3 @@ def test_a_table_is_printed_and_a_pipe_is_read_once(invoke: Invoke, folders: lis
     assert (code, err) == (0, "")
     for part in ("micro", "boundary", "difference", "95 % interval", f"model:{folders[1]}"):
         assert part in out.replace("\n", "")
-
-
-def test_models_are_named_once(invoke: Invoke, folders: list[str], text: Path) -> None:
-    code, out, err = invoke("evaluate", text, "--compare", *folders, "--model", folders[0])
-    assert (code, out) == (2, "")
-    assert (
-        err == "t5punct: --compare with --model or --revision; expected two models after --compare; drop the others\n"
-    )
-    assert invoke("evaluate", text, "--compare", folders[0], "nowhere/none")[0] == 2

@@ -87,13 +87,6 @@ def test_every_need_has_a_case() -> None:
     assert tried == {name for need in NEEDS for name in need.options}
 
 
-def test_what_is_missing_is_named(invoke: Invoke, places: dict[str, Path]) -> None:
-    assert invoke("punctuate", places["text"], "--alternatives", "2")[2] == (
-        "t5punct: --alternatives, which does nothing here; expected --json, --html or --to html with it; "
-        "add that, or drop --alternatives\n"
-    )
-
-
 def test_a_page_does_not_take_the_place_of_the_output(invoke: Invoke, places: dict[str, Path]) -> None:
     """Whatever the two are called; nor that of the input."""
     text, tmp = places["text"], places["tmp"]
@@ -124,18 +117,6 @@ def test_plain_text_has_no_pauses(invoke: Invoke, places: dict[str, Path]) -> No
     assert told not in invoke("punctuate", *both, *options)[2], "one of them has times"
 
 
-def test_what_tune_writes_does_not_meet_in_one_place(invoke: Invoke, places: dict[str, Path]) -> None:
-    output = places["tmp"] / "best.png"
-    files = ("-o", output, "--plot", output)
-    code, _, err = invoke("tune", places["text"], *files, "--model", "nowhere/no/model")
-    assert (code, err) == (2, f"t5punct: --output and --plot {output}; expected two files; name another\n")
-    code, _, err = invoke("tune", places["text"], "--json", "-o", "-", "--model", "nowhere/no/model")
-    assert (code, err) == (
-        2,
-        "t5punct: --json and -o -; expected one of them on standard output; name a file by -o\n",
-    )
-
-
 @pytest.mark.parametrize("folder", ["run", "made"])
 def test_a_licence_is_not_stated_in_a_card_that_stays(invoke: Invoke, tmp_path: Path, folder: str) -> None:
     (tmp_path / "run").mkdir()
@@ -149,34 +130,6 @@ def test_a_licence_is_not_stated_in_a_card_that_stays(invoke: Invoke, tmp_path: 
 
 
 GIANT = 10**19
-
-
-@pytest.mark.parametrize(
-    ("command", "told"),
-    [
-        (f"punctuate TEXT --window {GIANT}", f"a window of {GIANT} words; expected at most 100000"),
-        (f"punctuate TEXT --window {2**63 - 1}", "expected at most 100000"),
-        (f"punctuate TEXT --decoder tagger --delay-words {GIANT}", "expected 0 to 100000, and the decoder tagger"),
-        (f"stream --window {GIANT}", "expected at most 100000"),
-        (f"stream --lookahead {GIANT}", "less than the window"),
-        (f"stream --policy delay --lookahead {GIANT}", "expected 0 to 100000, and no --decide"),
-        (f"tune TEXT windows=[{GIANT}] grain=1", "expected at most 100000"),
-        ("punctuate TEXT --decoder generate --beams 100000", "100000 beams; expected 1 to 64: each holds"),
-        (f"punctuate TEXT --decoder generate --beams {GIANT}", "expected 1 to 64"),
-        (f"punctuate TEXT --threads {GIANT}", "--threads"),
-        (f"stream --threads {GIANT}", "--threads"),
-        ("punctuate TEXT --device hpu", "device 'hpu'; expected cpu, or a GPU that torch sees; check --device"),
-        ("punctuate TEXT --device privateuseone", "device 'privateuseone'; expected cpu"),
-    ],
-)
-def test_a_value_beyond_all_measure_is_refused_in_one_line(
-    invoke: Invoke, folder: str, tmp_path: Path, command: str, told: str
-) -> None:
-    (tmp_path / "talk.txt").write_text("we know that\n", encoding="utf-8")
-    arguments = [str(tmp_path / "talk.txt") if part == "TEXT" else part for part in command.split()]
-    code, out, err = invoke(*arguments, "--model", folder)
-    assert (code, out, err.count("\n")) == (2, "", 1)
-    assert told in err
 
 
 @pytest.mark.parametrize("option", ["--batch-tokens", "--alternatives", "--paragraphs", "--paragraph-pause-ms"])
