@@ -10,6 +10,7 @@ import pytest
 import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from strategies import spaced_texts
 
 from t5punct import annotator as module
 from t5punct.decoding.inputs import DecodingConfig
@@ -23,13 +24,7 @@ from t5punct.windows.combine import METHODS, CombineConfig
 from t5punct.windows.plan import WindowConfig, iter_views
 from t5punct.windows.votes import Distribution, Vote
 
-ODD_WORDS = ["3.5", "10,000", "U.S.", "e-mail", "don't", "4:30", "http://a.b/c?d=e", "name@host.org", "C++", "'em"]
-WORD = st.one_of(
-    st.sampled_from([*ODD_WORDS, "🙂", "ﷺ", "ß", "İ", ":)", "-", "…", "iPhone", "NASA", "i", '"so"', "x" * 300]),
-    st.text(min_size=1, max_size=8),
-)
-SPACE = st.sampled_from([" ", "\n", "\t", "\u00a0", "  ", "\n\n", "\u2028"])
-TEXT = st.lists(st.tuples(WORD, SPACE), max_size=14).map(lambda pairs: "".join(word + space for word, space in pairs))
+TEXT = spaced_texts()
 SETTINGS = settings(
     deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
@@ -47,7 +42,7 @@ def _words(text: str) -> list[str]:
     return [word.text for word in split(text).words]
 
 
-@settings(SETTINGS, max_examples=50)
+@settings(SETTINGS, max_examples=100)
 @given(TEXT, windows(), st.sampled_from(METHODS), st.sampled_from(["slots", "tagger", "generate"]))
 def test_words_and_spaces_are_never_changed(
     tagged_model: Model, text: str, plan: WindowConfig, method: str, decoder: str
@@ -168,11 +163,6 @@ def test_generate_reports_what_it_did_to_the_words(tiny_model: Model) -> None:
     assert alignment is not None
     assert alignment.words == 4
     assert alignment.dropped + alignment.changed > 0, "a random model cannot copy"
-
-
-def test_an_unknown_style_is_said_at_once(tiny_model: Model) -> None:
-    with pytest.raises(ConfigError, match="style 'poem'; expected one of talk"):
-        Punctuator(tiny_model, PunctuatorConfig(decoding=DecodingConfig(style="poem")))
 
 
 def test_masked_slots_on_the_right_are_not_written_unless_asked_for(lively_model: Model) -> None:

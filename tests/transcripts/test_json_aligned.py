@@ -51,49 +51,31 @@ def test_pieces_make_up_the_written_words(spelled_pieces: tuple[dict[str, Spelli
 @pytest.mark.parametrize(
     ("source", "expected"),
     [
-        pytest.param(
-            '{"text": "so we", "words": ['
-            '{"text": "so", "start": 100, "end": 300}, {"text": "we", "start": 300, "end": 900}]}',
-            [("so", 100, 300), ("we", 300, 900)],
-            id="AssemblyAI: milliseconds",
-        ),
-        pytest.param(
-            '{"words": [{"word": "so", "start": 1, "end": 3}, {"word": "we", "start": 3, "end": 9}]}',
-            [("so", 1000, 3000), ("we", 3000, 9000)],
-            id="whole seconds",
-        ),
-        pytest.param(
-            '{"transcription": [{"offsets": {"from": 40, "to": 3000}, "text": " so we"}]}',
-            [("so", 40, None), ("we", None, 3000)],
-            id="whisper.cpp",
-        ),
-        pytest.param(
-            '{"results": [{"alternatives": [{"transcript": "so we", "words": ['
-            '{"startOffset": "0.100s", "endOffset": "0.400s", "word": "so"}, {"startOffset": "1s", "word": "we"}]}]}]}',
-            [("so", 100, 400), ("we", 1000, None)],
-            id="Google v2",
-        ),
-        pytest.param(
-            '{"results": [{"alternatives": [{"transcript": "so we", "words": [{"startTime": "1s", "word": "so"},'
-            ' {"startTime": "2s", "word": "we"}]}]}, {"alternatives": [{"words": ['
-            '{"startTime": "1s", "word": "so", "speakerTag": 1},'
-            ' {"startTime": "2s", "word": "we", "speakerTag": 2}]}]}]}',
-            [("so", 1000, None), ("we", 2000, None)],
-            id="Google's words once more, with speakers",
-        ),
-        pytest.param(
-            '{"words": [{"word": "at"}, {"word": "10:30"}]}',
-            [("at", None, None), ("10:30", None, None)],
-            id="a time that is said",
-        ),
-        pytest.param(
-            '{"text": "so 1,000", "words": [{"word": " so", "start": 0, "end": 0.5},'
-            ' {"word": " 1", "start": 1, "end": 1.5}, {"word": ",000", "start": 1.5, "end": 2.5}]}',
-            [("so", 0, 500), ("1,000", 1000, 2500)],
-            id="a word in pieces",
-        ),
+        # AssemblyAI: milliseconds
+        ('{"text": "so we", "words": [{"text": "so", "start": 100, "end": 300},'
+         ' {"text": "we", "start": 300, "end": 900}]}', [("so", 100, 300), ("we", 300, 900)]),
+        # whole seconds
+        ('{"words": [{"word": "so", "start": 1, "end": 3}, {"word": "we", "start": 3, "end": 9}]}',
+         [("so", 1000, 3000), ("we", 3000, 9000)]),
+        # whisper.cpp
+        ('{"transcription": [{"offsets": {"from": 40, "to": 3000}, "text": " so we"}]}',
+         [("so", 40, None), ("we", None, 3000)]),
+        # Google v2
+        ('{"results": [{"alternatives": [{"transcript": "so we", "words": [{"startOffset": "0.100s",'
+         ' "endOffset": "0.400s", "word": "so"}, {"startOffset": "1s", "word": "we"}]}]}]}',
+         [("so", 100, 400), ("we", 1000, None)]),
+        # Google's words once more, with speakers
+        ('{"results": [{"alternatives": [{"transcript": "so we", "words": [{"startTime": "1s", "word": "so"},'
+         ' {"startTime": "2s", "word": "we"}]}]}, {"alternatives": [{"words": [{"startTime": "1s", "word": "so",'
+         ' "speakerTag": 1}, {"startTime": "2s", "word": "we", "speakerTag": 2}]}]}]}',
+         [("so", 1000, None), ("we", 2000, None)]),
+        # a time that is said
+        ('{"words": [{"word": "at"}, {"word": "10:30"}]}', [("at", None, None), ("10:30", None, None)]),
+        # a word in pieces
+        ('{"text": "so 1,000", "words": [{"word": " so", "start": 0, "end": 0.5}, {"word": " 1", "start": 1,'
+         ' "end": 1.5}, {"word": ",000", "start": 1.5, "end": 2.5}]}', [("so", 0, 500), ("1,000", 1000, 2500)]),
     ],
-)
+)  # fmt: skip
 def test_words_have_the_times_that_recognisers_give(
     source: str, expected: list[tuple[str, int | None, int | None]]
 ) -> None:

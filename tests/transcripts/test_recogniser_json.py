@@ -66,26 +66,18 @@ def test_half_a_character_is_kept() -> None:
 # each of what follows was broken once
 
 
+VALUES = st.sampled_from(["so", "what", ".", ",", "so,", "JOHN: so", "", None, 1])
+KEYS = st.sampled_from("text word content items words alternatives speaker id channel".split())
+TYPES = st.sampled_from(["pronunciation", "punctuation", "word"])
+
+
+def nested(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    typed = st.fixed_dictionaries({"type": TYPES, "content": inner})
+    return st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=4) | typed
+
+
 @settings(max_examples=100)
-@given(
-    st.recursive(
-        st.sampled_from(["so", "what", ".", ",", "so,", "JOHN: so", "", None, 1]),
-        lambda inner: (
-            st.lists(inner, max_size=4)
-            | st.dictionaries(
-                st.sampled_from(
-                    ["text", "word", "content", "items", "words", "alternatives", "speaker", "id", "channel"]
-                ),
-                inner,
-                max_size=4,
-            )
-            | st.fixed_dictionaries(
-                {"type": st.sampled_from(["pronunciation", "punctuation", "word"]), "content": inner}
-            )
-        ),
-    ).map(json.dumps),
-    st.integers(0, 100),
-)
+@given(st.recursive(VALUES, nested).map(json.dumps), st.integers(0, 100))
 def test_whatever_is_read_comes_out_as_json_with_the_same_words(text: str, seed: int) -> None:
     try:
         before = [word.word.normal for word in words_of(text)]
@@ -99,19 +91,18 @@ def test_whatever_is_read_comes_out_as_json_with_the_same_words(text: str, seed:
 
 def test_channels_are_aligned_by_channel() -> None:
     """As Deepgram writes two channels: one after the other, and once more as utterances in order of time."""
-    rng = random.Random(1)
-    said = [
-        (n % 2, [rng.choice(["yes", "no", "so", "we", "know"]) for _ in range(rng.randint(1, 6))]) for n in range(40)
-    ]
-    time, utterances, channels = 0.0, list[dict[str, Any]](), [list[dict[str, Any]](), list[dict[str, Any]]()]
-    for channel, texts in said:
+    rng, time = random.Random(1), 0.0
+    utterances, channels = list[dict[str, Any]](), [list[dict[str, Any]](), list[dict[str, Any]]()]
+    for channel in (0, 1) * 20:
+        texts = rng.choices(["yes", "no", "so", "we", "know"], k=rng.randint(1, 6))
         words = [{"word": text, "start": time + n / 4, "end": time + n / 4 + 0.2} for n, text in enumerate(texts)]
         times = {"start": time, "end": words[-1]["end"]}
         utterances.append({**times, "channel": channel, "transcript": " ".join(texts), "words": words})
         channels[channel] += words
         time += len(texts) / 8  # before the other has ended
-    value = {"results": {"channels": [_channel(words) for words in channels], "utterances": utterances}}
-    new = json.loads(by_chance(json.dumps(value), 1)[0])["results"]
+    best = [{"transcript": " ".join(word["word"] for word in words), "words": words} for words in channels]
+    results = {"channels": [{"alternatives": [alternative]} for alternative in best], "utterances": utterances}
+    new = json.loads(by_chance(json.dumps({"results": results}), 1)[0])["results"]
     for channel in (0, 1):
         best = new["channels"][channel]["alternatives"][0]
         ours = [utterance for utterance in new["utterances"] if utterance["channel"] == channel]
@@ -121,10 +112,6 @@ def test_channels_are_aligned_by_channel() -> None:
         assert sum(word[-1] in ",.?!-" or word[0].isupper() for word in shown) > len(shown) / 2, "all have changed"
 
 
-def _channel(words: list[dict[str, Any]]) -> dict[str, Any]:
-    return {"alternatives": [{"transcript": " ".join(word["word"] for word in words), "words": words}]}
-
-
 @pytest.mark.parametrize("is_by_channel", [False, True])
 def test_channels_without_a_text_of_their_own_are_aligned_by_time(is_by_channel: bool) -> None:
     """As AWS writes two channels: the text and all items in order of time, and those of each channel.
@@ -132,33 +119,22 @@ def test_channels_without_a_text_of_their_own_are_aligned_by_time(is_by_channel:
     All items may stand in the order of the channels, too.
     """
     rng = random.Random(2)
-    times = [(n / 2, rng.randint(0, 1), rng.choice(["yes", "no", "so"])) for n in range(60)]
+    said = [(rng.choice(["yes", "no", "so"]), rng.randint(0, 1)) for _ in range(60)]  # words and their channels
     items = [
-        {"type": "pronunciation", "start_time": f"{time}", "alternatives": [{"content": word}]}
-        for time, _, word in times
+        {"type": "pronunciation", "start_time": f"{n / 2}", "alternatives": [{"content": word}]}
+        for n, (word, _) in enumerate(said)
     ]
-    channels = [
-        {
-            "channel_label": f"ch_{n}",
-            "items": [item for item, (_, channel, _) in zip(items, times, strict=True) if channel == n],
-        }
-        for n in (0, 1)
-    ]
-    text = " ".join(word for *_, word in times)
-    order = sorted(range(60), key=lambda n: times[n][1]) if is_by_channel else [*range(60)]
-    value = {
-        "results": {
-            "transcripts": [{"transcript": text}],
-            "channel_labels": {"channels": channels},
-            "items": [items[n] for n in order],
-        }
+    orders = [[n for n, (_, own) in enumerate(said) if own == channel] for channel in (0, 1)]
+    order = orders[0] + orders[1] if is_by_channel else [*range(60)]
+    results = {
+        "transcripts": [{"transcript": " ".join(word for word, _ in said)}],
+        "channel_labels": {"channels": [{"items": [items[n] for n in own]} for own in orders]},
+        "items": [items[n] for n in order],
     }
-    new = json.loads(by_chance(json.dumps(value), 1)[0])["results"]
-    apart = [_text_of(channel["items"]) for channel in new["channel_labels"]["channels"]]
+    new = json.loads(by_chance(json.dumps({"results": results}), 1)[0])["results"]
     together = [word for _, word in sorted(zip(order, _text_of(new["items"]), strict=True))]
-    assert [word for n in (0, 1) for word, (_, channel, _) in zip(together, times, strict=True) if channel == n] == [
-        *apart[0], *apart[1],
-    ]  # fmt: skip
+    for own, channel in zip(orders, new["channel_labels"]["channels"], strict=True):
+        assert [together[n] for n in own] == _text_of(channel["items"])
     assert " ".join(together) == new["transcripts"][0]["transcript"].replace(" -", "-")
 
 
@@ -228,10 +204,10 @@ def test_a_recording_in_which_nothing_was_said_comes_out_as_it_is(text: str, cap
     assert caplog.messages == ["the file: no words were found in it as json"]
 
 
-def test_json_of_something_else_is_refused() -> None:
-    for text in ("{}", "[]", '{"name": "so"}', "1"):
-        with pytest.raises(InputError, match="no words in the file; expected json of a recogniser"):
-            RecogniserJson.read(text)
+@pytest.mark.parametrize("text", ["{}", "[]", '{"name": "so"}', "1"])
+def test_json_of_something_else_is_refused(text: str) -> None:
+    with pytest.raises(InputError, match="no words in the file; expected json of a recogniser"):
+        RecogniserJson.read(text)
 
 
 def test_white_space_and_numbers_may_be_long() -> None:

@@ -251,16 +251,9 @@ def test_a_page_for_many_files_or_over_an_output_is_refused(tmp_path: Path) -> N
         WriterConfig("htm")
 
 
-def test_plain_text_as_text_keeps_its_lines(punctuator: Punctuator, tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_text("so\n\n  we  go\n")
-    Work(punctuator, WriterConfig("text")).run(
-        plan_jobs([str(tmp_path / "a.txt")], OutputConfig(tmp_path / "b.txt", format="text")).jobs
-    )
-    assert re.sub(r"[^\w\s]", "", (tmp_path / "b.txt").read_text()).lower() == "so\n\n  we  go\n"
-
-
 def test_the_commands(lively_folder: str, tmp_path: Path, invoke: Invoke) -> None:
-    (tmp_path / "a.txt").write_text("we know that this is right\n")
+    source = "we know that\n\n  this  is right\n"
+    (tmp_path / "a.txt").write_text(source)
 
     def run(*arguments: object) -> str:
         code, out, _ = invoke("punctuate", tmp_path / "a.txt", "--model", lively_folder, *arguments)
@@ -272,6 +265,8 @@ def test_the_commands(lively_folder: str, tmp_path: Path, invoke: Invoke) -> Non
     assert Found(page).text == text
     assert "data-a=" in page
     assert run("--to", "html") == page
+    assert run("--to", "text") == text
+    assert re.sub(r"[^\w\s]", "", text).lower() == source, "as text it keeps its lines"
     assert "data-a=" not in run("--to", "html", "--alternatives", 0)
     words = json.loads(run("--json"))["words"]
     assert all("alternatives" not in word for word in words)

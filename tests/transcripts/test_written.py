@@ -24,67 +24,39 @@ from t5punct.transcripts.writers import WriterConfig
 WHISPER = {
     "text": " so what. fine",
     "segments": [
-        {"start": 0.0, "end": 2.0, "text": " so what.", "speaker": "A"},
-        {"start": 4, "end": 5, "text": " fine"},
+        {"start": 0.0, "end": 2.0, "text": " so what.", "speaker": "A"}, {"start": 4, "end": 5, "text": " fine"}
     ],
-}
-LABELLED = {
-    "segments": [
-        {"start": 0.0, "end": 2.0, "text": "JOHN: so what. [laughs]"},
-        {"start": 2, "end": 4, "text": "MARY: fine"},
-    ]
-}
+}  # fmt: skip
+SAID = [("JOHN: so what. [laughs]", 0), ("MARY: fine", 2)]
+LABELLED = {"segments": [{"start": start, "end": start + 2, "text": text} for text, start in SAID]}
 
 
 @pytest.mark.parametrize(
     ("name", "source", "to", "expected"),
     [
         ("srt", SRT, "text", "so what.\n- fine [laughs] and & you?\n"),
-        (
-            "srt",
-            SRT,
-            "vtt",
-            "WEBVTT\n\n1\n00:00:01.000 --> 00:00:02.000\nso what.\n- fine [laughs]\n\n"
-            "2\n00:00:04.000 --> 00:00:06.000\nand &amp; you?\n",
-        ),
+        ("srt", SRT, "vtt", "WEBVTT\n\n1\n00:00:01.000 --> 00:00:02.000\nso what.\n- fine [laughs]\n\n"
+         "2\n00:00:04.000 --> 00:00:06.000\nand &amp; you?\n"),
         ("json", json.dumps(WHISPER), "text", "so what.\nfine\n"),
-        (
-            "json",
-            json.dumps(WHISPER),
-            "srt",
-            "1\n00:00:00,000 --> 00:00:02,000\nso what.\n\n2\n00:00:04,000 --> 00:00:05,000\nfine\n",
-        ),
+        ("json", json.dumps(WHISPER), "srt",
+         "1\n00:00:00,000 --> 00:00:02,000\nso what.\n\n2\n00:00:04,000 --> 00:00:05,000\nfine\n"),
         ("json", json.dumps(LABELLED), "text", "JOHN: so what. [laughs]\nMARY: fine\n"),
-        (
-            "json",
-            json.dumps(LABELLED),
-            "srt",
-            "1\n00:00:00,000 --> 00:00:02,000\nJOHN: so what. [laughs]\n\n"
-            "2\n00:00:02,000 --> 00:00:04,000\nMARY: fine\n",
-        ),
-        (  # a cue without words stays where it is, and one with two voices stays one
-            "vtt",
-            "WEBVTT\n\n00:01.000 --> 00:02.000\n<i>[Music]</i>\n\n00:05.000 --> 00:06.000\n<v Ann>so\n<v Bob>what\n",
-            "srt",
-            "1\n00:00:01,000 --> 00:00:02,000\n[Music]\n\n2\n00:00:05,000 --> 00:00:06,000\nso\nwhat\n",
-        ),
-        (
-            "srt",
-            "1\n00:00:01,000 --> 00:00:02,000\n<i>&gt;&gt; JOHN: so</i> <b>[laughs]</b>\n",
-            "vtt",
-            "WEBVTT\n\n1\n00:00:01.000 --> 00:00:02.000\n&gt;&gt; JOHN: so [laughs]\n",
-        ),
+        ("json", json.dumps(LABELLED), "srt", "1\n00:00:00,000 --> 00:00:02,000\nJOHN: so what. [laughs]\n\n"
+         "2\n00:00:02,000 --> 00:00:04,000\nMARY: fine\n"),
+        # a cue without words stays where it is, and one with two voices stays one
+        ("vtt", "WEBVTT\n\n00:01.000 --> 00:02.000\n<i>[Music]</i>\n\n"
+         "00:05.000 --> 00:06.000\n<v Ann>so\n<v Bob>what\n", "srt",
+         "1\n00:00:01,000 --> 00:00:02,000\n[Music]\n\n2\n00:00:05,000 --> 00:00:06,000\nso\nwhat\n"),
+        ("srt", "1\n00:00:01,000 --> 00:00:02,000\n<i>&gt;&gt; JOHN: so</i> <b>[laughs]</b>\n", "vtt",
+         "WEBVTT\n\n1\n00:00:01.000 --> 00:00:02.000\n&gt;&gt; JOHN: so [laughs]\n"),
         ("ctm", "a 1 0.5 0.25 so\na 1 1 0.5 what.\n", "ctm", "one 1 0.500 0.250 so\none 1 1.000 0.500 what.\n"),
         ("ctm", "a 1 0.5 0.25 so\n", "tsv", "word\tstart\tend\nso\t0.500\t0.750\n"),
         ("text", "so what\n\nfine\n", "tsv", "word\tstart\tend\nso\t\t\nwhat\t\t\nfine\t\t\n"),
-        (  # what is shown without a time is left out of cues
-            "json",
-            '{"segments": [{"text": "[Music]"}, {"start": 3, "end": 4, "text": "so\\n[laughs]\\nyou"}]}',
-            "srt",
-            "1\n00:00:03,000 --> 00:00:04,000\nso\n[laughs]\nyou\n",
-        ),
+        # what is shown without a time is left out of cues
+        ("json", '{"segments": [{"text": "[Music]"}, {"start": 3, "end": 4, "text": "so\\n[laughs]\\nyou"}]}', "srt",
+         "1\n00:00:03,000 --> 00:00:04,000\nso\n[laughs]\nyou\n"),
     ],
-)
+)  # fmt: skip
 def test_one_format_becomes_another(name: str, source: str, to: str, expected: str) -> None:
     assert converted(source, name, WriterConfig(to)).strip() == expected.strip()
 
@@ -121,9 +93,7 @@ def test_paragraphs_end_as_the_lines_of_the_text_do() -> None:
     ("to", "more"),
     [
         ("text", {"paragraphs": ParagraphConfig(sentences=1)}),
-        ("srt", {}),
-        ("srt", {"resegment": ResegmentConfig()}),
-        ("tsv", {}),
+        *(("srt", {}), ("srt", {"resegment": ResegmentConfig()}), ("tsv", {})),
     ],
 )
 def test_lines_of_text_and_of_the_same_format_end_as_those_of_the_input(to: str, more: dict[str, Any]) -> None:
