@@ -1,4 +1,4 @@
-"""Trials from votes that are cast once equal decoding anew; the frontier is what brute force finds."""
+"""Trials from votes that are cast once equal decoding anew; the frontier is what brute force finds; its picture."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from t5punct.decoding.inputs import DecodingConfig
 from t5punct.errors import ConfigError
 from t5punct.evaluation.counts import ClassCounts, Counts
 from t5punct.evaluation.evaluate import evaluate_file, references_for
+from t5punct.evaluation.plots import save
 from t5punct.evaluation.tuning import Trial, Trials, TuneConfig, VoteCache, find_frontier, tune
 from t5punct.model import Model
 from t5punct.punctuator import Punctuator, PunctuatorConfig
@@ -128,3 +129,21 @@ def test_tuning_tries_the_whole_grid(tiny_model: Model) -> None:
 def test_an_impossible_grid_is_refused(values: dict[str, object], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         TuneConfig(**values)  # type: ignore[arg-type]
+
+
+def test_a_picture_that_cannot_be_written_leaves_the_one_that_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    figures = pytest.importorskip("matplotlib.figure")
+    save(figures.Figure(), tmp_path / "new" / "a.png")
+    before = (tmp_path / "new" / "a.png").read_bytes()
+    assert before.startswith(b"\x89PNG")
+
+    def half(figure: object, path: Path, **_: object) -> None:
+        path.write_bytes(b"half")
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr(figures.Figure, "savefig", half)
+    with pytest.raises(OSError, match="No space"):
+        save(figures.Figure(), tmp_path / "new" / "a.png")
+    assert [path.read_bytes() for path in (tmp_path / "new").iterdir()] == [before]

@@ -7,10 +7,9 @@ import random
 from pathlib import Path
 
 import pytest
+from command import Invoke
 from learning import PLAN, learn
-from typer.testing import CliRunner
 
-from t5punct.cli import app
 from t5punct.decoding.inputs import DecodingConfig
 from t5punct.evaluation.evaluate import evaluate_file
 from t5punct.punctuator import Punctuator, PunctuatorConfig
@@ -68,17 +67,17 @@ def test_words_said_twice_and_fillers_are_found(trained: Path, tmp_path: Path) -
     assert scores.words_changed == scores.words_inserted == scores.words_dropped == 0
 
 
-def test_they_are_removed_on_the_command_line_and_only_if_that_is_asked(trained: Path, tmp_path: Path) -> None:
+def test_they_are_removed_on_the_command_line_and_only_if_that_is_asked(
+    trained: Path, tmp_path: Path, invoke: Invoke
+) -> None:
     words = _said(seed=-2, n_sentences=20).replace("~", "").replace(".", "")
     file = tmp_path / "said.txt"
     file.write_text(words, encoding="utf-8")
 
     def punctuated(*options: str) -> tuple[str, str]:
-        result = CliRunner().invoke(
-            app, ["punctuate", str(file), "--model", str(trained), "--decoder", "tagger", *options]
-        )
-        assert result.exit_code == 0, result.output
-        return result.stdout, result.stderr
+        code, out, err = invoke("punctuate", file, "--model", trained, "--decoder", "tagger", *options)
+        assert code == 0, err
+        return out, err
 
     kept, said_of_kept = punctuated()
     assert [word.text.lower() for word in split(kept).words] == words.split()

@@ -91,7 +91,7 @@ def test_more_workers_make_the_same_chunks(config: PrepareConfig, tmp_path: Path
         data = load_from_disk(several.output)
         return sorted(f"{row}" for name in data for row in data[name])
 
-    assert chunks_by(1) == chunks_by(3) == chunks_by(11), "of 20 and 10 documents"
+    assert chunks_by(1) == chunks_by(11), "of 20 and 10 documents"
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -102,16 +102,15 @@ def test_a_mistake_is_one_clear_line_however_many_workers(config: PrepareConfig,
     assert not Path(config.output).exists()
 
 
-@pytest.mark.parametrize("lost", [[], ["dataset_dict.json"], ["dataset_dict.json", "prepare.yaml", "train"]])
-def test_a_data_set_is_never_overwritten(config: PrepareConfig, lost: list[str]) -> None:
-    plain = replace(config, tokenizer=None)
-    output = Path(prepare(plain).output)
-    for name in lost:  # as a run that was killed leaves it
-        shutil.rmtree(output / name) if (output / name).is_dir() else (output / name).unlink()
-    before = {path: path.read_bytes() for path in output.rglob("*") if path.is_file()}
-    with pytest.raises(ConfigError, match=r"output .* holds .* already; expected a folder without a data set; remove"):
-        prepare(replace(plain, corpora=config.corpora[1:]))
-    assert before == {path: path.read_bytes() for path in output.rglob("*") if path.is_file()}
+def test_a_data_set_is_never_overwritten_nor_what_is_left_of_it(talks_only: PrepareConfig, tmp_path: Path) -> None:
+    output, again = Path(prepare(talks_only).output), replace(talks_only, seed=9)
+    for lost in (None, "dataset_dict.json", "prepare.yaml", "train"):
+        if lost is not None:
+            (output / lost).rename(tmp_path / lost)
+        before = {path: path.read_bytes() for path in output.rglob("*") if path.is_file()}
+        with pytest.raises(ConfigError, match=r"output .* holds .* already; expected a folder without a data set; rem"):
+            prepare(again)
+        assert before == {path: path.read_bytes() for path in output.rglob("*") if path.is_file()}
 
 
 @pytest.mark.parametrize(("workers", "mine"), [(1, False), (2, True)])
@@ -145,12 +144,11 @@ def test_the_vocabulary_is_learned_from_as_many_words_as_are_asked_for(
 
     monkeypatch.setattr("t5punct.training.data.prepare.train_tokenizer", learned)
     whole = replace(config, corpora=config.corpora[:1])  # no budget
-    for sample_words in (1_000_000, 800, 200):
+    for sample_words in (1_000_000, 400):
         vocabulary = VocabularyConfig(size=420, sample_words=sample_words)
         report = prepare(replace(whole, output=str(tmp_path / f"{sample_words}"), vocabulary=vocabulary))
     assert report.train_words > 1200
-    assert taken[0] == pytest.approx(report.train_words, rel=0.05)
-    assert taken[1:] == [pytest.approx(800, rel=0.25), pytest.approx(200, rel=0.25)]
+    assert taken == [pytest.approx(report.train_words, rel=0.05), pytest.approx(400, rel=0.25)]
 
 
 def test_uncased_targets(config: PrepareConfig) -> None:

@@ -21,7 +21,6 @@ from t5punct.training.data.corpora import iter_documents
 from t5punct.training.data.corpus import CorpusConfig
 from t5punct.training.data.prepare import PrepareConfig, prepare
 from t5punct.training.data.sources import find_sources, source_documents
-from t5punct.training.data.survey import survey_corpus
 
 disable_progress_bar()
 SRT = """1
@@ -168,12 +167,6 @@ def test_subtitles_are_prepared_by_document_and_those_without_marks_are_named(su
     # sentences go on over cues: windows end and begin with neither
     ends = [split(target).words[-1].label for target in rows["target"]]
     assert ends.count("") > len(ends) / 3
-
-
-def test_a_corpus_of_subtitles_without_marks_is_said_as_a_whole(tmp_path: Path) -> None:
-    (tmp_path / "a.srt").write_text(cued("we know that this is right " * 20))
-    sample = survey_corpus(CorpusConfig(str(tmp_path)), ()).sample
-    assert (sample.n_words, sample.n_marks, sample.unmarked.n_documents) == (120, 0, 1)
 
 
 @pytest.mark.parametrize(
