@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import count
@@ -35,20 +35,21 @@ def spoken(items: Iterable[Item]) -> list[SpokenWord]:
     return [item for item in items if isinstance(item, SpokenWord)]
 
 
-def annotated(words: Iterable[Word], seed: int) -> Iterator[AnnotatedWord]:
-    """Words with marks and case by chance."""
-    rng = random.Random(seed)
-    for word in words:
-        decision = Decision(rng.choice(LABELS), rng.choice(_CASES), 1.0, 1.0)
-        written = render_word(word, decision, _RENDER, _ALPHABET)
-        yield AnnotatedWord(word.text, written.text, written.label, written.case.value, 1.0, 1.0)
+def decided(
+    text: str, name: str, decide: Callable[[], Decision], alphabet: Alphabet | None = None
+) -> tuple[str, list[str]]:
+    """The file with what is decided for each word, and its words as they are written."""
+    transcript, words = reading(text, name, alphabet), list[AnnotatedWord]()
+    for word in (item.word for item in spoken(transcript.items)):
+        written = render_word(word, decide(), _RENDER, _ALPHABET)
+        words.append(AnnotatedWord(word.text, written.text, written.label, written.case.value, 1.0, 1.0))
+    return "".join(transcript.written(transcript.with_words(words))), [word.text for word in words]
 
 
 def by_chance(text: str, name: str, seed: int, alphabet: Alphabet | None = None) -> tuple[str, list[str]]:
     """The file with marks and case by chance, and its words as they are written."""
-    transcript = reading(text, name, alphabet)
-    words = list(annotated((item.word for item in spoken(transcript.items)), seed))
-    return "".join(transcript.written(transcript.with_words(words))), [word.text for word in words]
+    rng = random.Random(seed)
+    return decided(text, name, lambda: Decision(rng.choice(LABELS), rng.choice(_CASES), 1.0, 1.0), alphabet)
 
 
 def punctuated(text: str, name: str, seed: int) -> str:

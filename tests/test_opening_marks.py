@@ -11,7 +11,7 @@ from pathlib import Path
 import promises
 import pytest
 import torch
-from chance import LABELS, PunctuatorByChance, bare, reading, spoken
+from chance import LABELS, PunctuatorByChance, bare, decided
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import spaced_texts
@@ -27,7 +27,7 @@ from t5punct.streaming import StreamConfig, StreamingPunctuator
 from t5punct.t5.tagger import Tagger
 from t5punct.t5.task import ENCODER_TASK, TaskConfig
 from t5punct.text.marks import OPENING, Alphabet, Case
-from t5punct.text.render import AnnotatedWord, Decision, RenderConfig, render_word
+from t5punct.text.render import Decision, RenderConfig, render_word
 from t5punct.text.words import Word, split
 from t5punct.training.config import DataConfig, FitConfig, LossConfig, OptimConfig, TrainConfig
 from t5punct.training.data.chunks import ChunkConfig, chunk_of
@@ -48,11 +48,6 @@ def bare_of_openings(text: str) -> str:
     return re.sub(f"[{''.join(OPENING)}]", "", text)
 
 
-def test_a_model_that_knows_none_leaves_them() -> None:
-    (word,) = split("¿qué").words
-    assert render_word(word, Decision("?", Case.CAPITALISED, 1.0, 1.0), RenderConfig(), Alphabet()).text == "¿Qué?"
-
-
 @pytest.mark.parametrize(
     ("text", "kept"),
     [("¿qué", "¿qué."), ("qué", "¡qué."), ("qué?", "¡qué?"), ('"¿qué,"', '"¿qué,"'), ("qué!!)", "¡qué!!)")],
@@ -66,19 +61,14 @@ def test_with_keep_marks_what_is_there_stays_and_others_are_added(text: str, kep
 # -- every format, and texts the whole way, with opening marks by chance
 
 
-def written_by(word: Word, decision: Decision) -> AnnotatedWord:
-    written = render_word(word, decision, RenderConfig(), Alphabet())
-    return AnnotatedWord(word.text, written.text, written.label, written.case.value, 1.0, 1.0)
-
-
 def by_chance(text: str, name: str, seed: int, alphabet: Alphabet) -> tuple[str, list[str]]:
     """As `chance.by_chance`, with opening marks too."""
-    transcript, rng, words = reading(text, name, alphabet), random.Random(seed), []
-    for item in spoken(transcript.items):
-        label, case, opening = rng.choice(LABELS), rng.choice(list(Case)), rng.choice(CHOICES)
-        decision = Decision(label, case, 1.0, 1.0, opening=opening)
-        words.append(written_by(item.word, decision))
-    return "".join(transcript.written(transcript.with_words(words))), [word.text for word in words]
+    rng, cases = random.Random(seed), [*Case]
+
+    def decide() -> Decision:
+        return Decision(rng.choice(LABELS), rng.choice(cases), 1.0, 1.0, opening=rng.choice(CHOICES))
+
+    return decided(text, name, decide, alphabet)
 
 
 @pytest.fixture(scope="module")
@@ -114,20 +104,16 @@ SPOKEN = st.sampled_from(["qué", "¿qué", "¡no", "sí?", "hola,", "(¿dónde"
     ],
 )
 def test_tags_and_entities_stay_where_they_are(raw: str, opening: str, written: str) -> None:
-    transcript = reading(f"1\n00:00:01,000 --> 00:00:02,000\n{raw}\n", "srt")
-    (item,) = spoken(transcript.items)
-    word = written_by(item.word, Decision(",", Case.CAPITALISED, 1, 1, opening=opening))
-    assert "".join(transcript.written(transcript.with_words([word]))).splitlines()[2] == written
+    decision = Decision(",", Case.CAPITALISED, 1, 1, opening=opening)
+    new, _ = decided(f"1\n00:00:01,000 --> 00:00:02,000\n{raw}\n", "srt", lambda: decision)
+    assert new.splitlines()[2] == written
 
 
 def test_places_of_a_recording_each_get_it() -> None:
     text = '{"text": "(qué) ¿no", "words": [{"word": "qué"}, {"word": "¿no"}]}'
-    transcript = reading(text, "json")
-    decisions = [Decision(",", Case.CAPITALISED, 1, 1, opening="¿"), Decision("", Case.LOWER, 1, 1, opening="")]
-    words = [written_by(item.word, said) for item, said in zip(spoken(transcript.items), decisions, strict=True)]
-    assert "".join(transcript.written(transcript.with_words(words))) == (
-        '{"text": "(¿Qué), no", "words": [{"word": "¿Qué,"}, {"word": "no"}]}'
-    )
+    decisions = iter([Decision(",", Case.CAPITALISED, 1, 1, opening="¿"), Decision("", Case.LOWER, 1, 1, opening="")])
+    new, _ = decided(text, "json", lambda: next(decisions))
+    assert new == '{"text": "(¿Qué), no", "words": [{"word": "¿Qué,"}, {"word": "no"}]}'
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -223,7 +209,7 @@ def test_examples_have_their_classes(data: Path, trained: Path) -> None:
     rows = load_split(str(data), "train")
     model = models.load(trained)
     examples = ChunkExamples(rows, model.tokenizer)
-    plain = ChunkExamples(rows, replace_task(model, opening="").tokenizer)
+    plain = ChunkExamples(rows, model.with_task(opening="").tokenizer)
     n_openings = 0
     for index in range(len(examples)):
         example, words = examples[index], split(rows[index]["target"]).words
@@ -231,10 +217,6 @@ def test_examples_have_their_classes(data: Path, trained: Path) -> None:
         assert plain[index] == replace(example, openings=())
         n_openings += sum(example.openings)
     assert n_openings > 20
-
-
-def replace_task(model: models.Model, **changes: str) -> models.Model:
-    return model.with_task(**changes)
 
 
 def test_it_learns_them_and_each_decoder_writes_them(trained: Path) -> None:

@@ -46,7 +46,7 @@ def test_no_command_that_infers_imports_transformers_but_free_generation_when_it
         [*read, "--decoder", "tagger", "--precision", "int8"],
         [*read, "--json", "--html", str(talk.with_suffix(".html"))],
         ["evaluate", str(talk), "--model", "small"],
-        ["tune", str(talk), "budget=1", "--model", "small", "-o", str(talk.with_suffix(".yaml"))],
+        ["tune", str(talk), "budget=1", "windows=[8]", "--model", "small", "-o", str(talk.with_suffix(".yaml"))],
         ["stream", "--model", "small", "--policy", "delay"],
     ]
     *_, modules, generating = imported(*commands, [*read, "--decoder", "generate"])

@@ -157,11 +157,12 @@ def test_addresses_paths_and_code_keep_every_letter(case: Case, text: str) -> No
     [
         ("qué", "¿", "¿qué"), ("¿qué", "", "qué"), ("qué", "", "qué"), ("¿qué", "¿", "¿qué"), ("¿qué", "¡", "¡qué"),
         ("¡¿qué", "¿", "¿qué"), ('"(¡qué', "¿", '"(¿qué'), ('"qué', "¿", '"¿qué'), ('¿"qué"', "¿", '"¿qué"'),
-        ("(¿qué)", "", "(qué)"), ("42", "¿", "¿42"), ("¿", "¡", "¿"), ('"¿', "", '"¿'), (":)", "¿", ":)"),
+        ("(¿qué)", "", "(qué)"), ("¿qué", None, "¿qué"),
+        ("42", "¿", "¿42"), ("¿", "¡", "¿"), ('"¿', "", '"¿'), (":)", "¿", ":)"),
     ],
 )  # fmt: skip
-def test_an_opening_mark_stands_before_the_core(text: str, opening: str, written: str) -> None:
+def test_an_opening_mark_stands_before_the_core(text: str, opening: str | None, written: str) -> None:
     (word,) = split(text).words
-    decision = Decision("", Case.LOWER, 1.0, 1.0, opening=opening)
+    decision = Decision("", Case.LOWER, 1.0, 1.0, opening=opening)  # None: of a model that knows none
     assert render_word(word, decision, RenderConfig(), Alphabet()).text == written
-    assert word.with_opening(opening).core == word.core
+    assert word.with_opening(opening or "").core == word.core
