@@ -92,9 +92,9 @@ class Path:
         for branch, row in zip(self.branches, rows, strict=True):
             for child, first_option in enumerate(branch.node.first_options):
                 if child != branch.taken:
-                    masses[first_option] += mass * row[child]
+                    masses[first_option] = mass * row[child]
             mass *= row[branch.taken]
-        masses[self.index] += mass
+        masses[self.index] = mass
         return masses
 
 

@@ -160,7 +160,7 @@ def test_a_long_repetition_is_aligned_in_time() -> None:
 
 
 def test_a_capital_after_a_generated_sentence_end_says_nothing_of_a_word_inside_a_sentence() -> None:
-    word_votes = votes(align("so we know i know nasa".split(), "So. We know. I know. NASA"))
+    word_votes = votes(align("so we know i know nasa".split(), "So. We know. I know. NASA."))  # no end is before `So`
     insides = [vote.inside.best if vote.inside else None for vote in word_votes]
     assert insides == [None, "lower", None, "capitalised", None, "upper"]
     assert [vote.inside for vote in votes(align(["mr", "who"], "Mr. Who"))] == [None, None], "the capital of a name"
@@ -170,6 +170,7 @@ def test_a_window_that_aligned_worse_than_asked_has_no_weight() -> None:
     alignment = align("we know that right".split(), "We know, right?")
     for least, weights in ((0.0, [1, 1, 0, 1]), (alignment.quality, [1, 1, 0, 1]), (0.74, [0] * 4), (1.0, [0] * 4)):
         assert [vote.weight for vote in votes(alignment, config=AlignConfig(least))] == weights
+        assert AlignmentCounts.of(alignment, AlignConfig(least)).distrusted == (not any(weights))
     half = align(["ab"], "ac!")
     assert (half.quality, votes(half)[0].weight) == (0.5, 0.5), "half of the letters, if nothing else is asked"
     assert votes(align(["abc"], "axx!"))[0].weight == 0.0

@@ -290,10 +290,12 @@ def test_runners_up_share_what_the_best_label_leaves(slot: list[Vote], method: s
     assert {runner_up.label for runner_up in everyone} <= {label for vote in slot for label in vote.labels.outcomes}
 
 
-def test_runners_up_of_a_single_vote_have_its_probabilities() -> None:
-    labels = Distribution.of({",": 5.0, "": 2.0, ".": 3.0})
-    vote = Vote(labels, Distribution.certain("lower"))
-    runners_up = rank_runners_up([vote], CombineConfig(), decide([vote], CombineConfig()), 5)
+def test_a_single_vote_is_decided_with_its_own_probabilities_and_what_it_rules_out_is_no_runner_up() -> None:
+    labels = Distribution.of({",": 5.0, "": 2.0, ".": 3.0, "?": 0.0})
+    vote = Vote(labels, Distribution.of({"lower": 3.0, "upper": 1.0}))
+    decision = decide([vote], CombineConfig())
+    assert (decision.label_confidence, decision.case_confidence) == (pytest.approx(0.5), pytest.approx(0.75))
+    runners_up = rank_runners_up([vote], CombineConfig(), decision, 5)
     assert [(runner_up.label, runner_up.probability) for runner_up in runners_up] == [
         (".", pytest.approx(0.3)),
         ("", pytest.approx(0.2)),
