@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -81,20 +81,19 @@ def test_it_goes_on_where_it_was_stopped(
     monkeypatch.setattr(labelling, "ROWS_IN_PART", 50)
     config = LabelConfig(str(tiny_data), str(teacher), str(tmp_path / "labels"))
     whole = label(replace(config, output=str(tmp_path / "whole")))
-    wrote, files = labelling._write, list[str]()
+    write, files = labelling._write, list[str]()
 
-    def full_disk(file: Path, codes: Any) -> None:
+    def fill_disk(file: Path, codes: Any) -> None:
         if len(files) == 1:
             raise OSError("no space left")
         files.append(file.name)
-        wrote(file, codes)
+        write(file, codes)
 
-    monkeypatch.setattr(labelling, "_write", full_disk)
-    with pytest.raises(OSError, match="no space"):
+    with monkeypatch.context() as patch, pytest.raises(OSError, match="no space"):
+        patch.setattr(labelling, "_write", fill_disk)
         label(config)
     with pytest.raises(InputError, match=r"no labels in .*; expected a folder with labels.yaml"):
         Labels(tmp_path / "labels")
-    monkeypatch.setattr(labelling, "_write", wrote)
     progress: list[tuple[int, int]] = []
     label(config, lambda *words: progress.append(words))
     n_words = sum(rows_of(tiny_data)["n_words"])
@@ -195,24 +194,20 @@ def test_fewer_layers_have_other_states(tagged_model: Model, teacher: Path, batc
             model.network.get_encoder()(input_ids=ids, attention_mask=mask).last_hidden_state
             for model in (fewer, tagged_model)
         )
-    apart = [
-        1 - float(torch.cosine_similarity(states[row, place], wanted[row, place], dim=0))
-        for row in range(len(ids))
-        for place in range(ids.shape[1])
-        if mask[row, place]
-    ]
-    assert float(measured.teacher) == pytest.approx(2.0 * sum(apart) / len(apart), rel=1e-4)
+    apart = 1 - torch.cosine_similarity(states, wanted, dim=-1)[mask.bool()].mean()
+    assert float(measured.teacher) == pytest.approx(2.0 * float(apart), rel=1e-4)
     assert float(measured.total) == pytest.approx(
         float(measured.text) + float(measured.tags) + 0.5 * float(measured.cases) + float(measured.teacher), rel=1e-5
     )
 
 
-def test_layers_that_are_kept(tagged_model: Model) -> None:
+def test_layers_that_are_kept_are_copies_and_a_tagger_stays_with_the_layer_that_it_reads(tagged_model: Model) -> None:
     shallow = with_encoder_layers(tagged_model, [1])
     assert shallow.network.config.num_layers == 1 and tagged_model.network.config.num_layers == 2
     name = "layer.0.SelfAttention.q.weight"
     state, whole = shallow.network.encoder.block[0].state_dict(), tagged_model.network.encoder.block[1].state_dict()
     assert torch.equal(state[name], whole[name])
+    assert shallow.tagger is tagged_model.tagger and with_encoder_layers(tagged_model, [0]).tagger is None
     for layers in ([2], [1, 0], [0, 0], [-1]):
         with pytest.raises(ConfigError, match="some of 0 to 1"):
             with_encoder_layers(tagged_model, layers)
@@ -221,9 +216,9 @@ def test_layers_that_are_kept(tagged_model: Model) -> None:
 @pytest.mark.parametrize("kind", [T5ForConditionalGeneration, UMT5ForConditionalGeneration])
 def test_a_model_without_its_first_layer_keeps_its_positions(tagged_model: Model, tmp_path: Path, kind: Any) -> None:
     """Of a T5 only the first layer has position biases; an umT5 has some in each."""
-    shape = {"d_model": 32, "d_kv": 8, "num_heads": 4, "d_ff": 64, "num_layers": 3, "num_decoder_layers": 1}
+    shape = {**asdict(TINY_SHAPE), "num_layers": 3, "vocab_size": tagged_model.network.config.vocab_size}
     torch.manual_seed(2)
-    network = kind(kind.config_class(**shape, vocab_size=tagged_model.network.config.vocab_size, pad_token_id=0)).eval()
+    network = kind(kind.config_class(**shape, pad_token_id=0)).eval()
     shallow = with_encoder_layers(replace(tagged_model, network=network, tagger=None), [1, 2])
     index = 0 if kind is T5ForConditionalGeneration else 1
     wanted = network.encoder.block[index].layer[0].SelfAttention.relative_attention_bias.weight
@@ -232,11 +227,6 @@ def test_a_model_without_its_first_layer_keeps_its_positions(tagged_model: Model
     ids = torch.tensor([[5, 6, 7, 8, 5, 6, 1]])
     states = [model.encode(ids, torch.ones_like(ids)) for model in (shallow, models.load(tmp_path))]
     assert torch.allclose(states[0], states[1], atol=1e-6)
-
-
-def test_a_tagger_stays_with_the_layer_that_it_reads(tagged_model: Model) -> None:
-    assert with_encoder_layers(tagged_model, [1]).tagger is tagged_model.tagger
-    assert with_encoder_layers(tagged_model, [0]).tagger is None
 
 
 def test_layers_that_are_kept_do_not_look_ahead_as_the_old_ones_did(tagged_model: Model) -> None:

@@ -12,7 +12,7 @@ from datasets import load_from_disk
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import any_word
-from transformers import BertConfig, ByT5Tokenizer
+from transformers import BertConfig, ByT5Tokenizer, GPT2Config
 
 from t5punct import model as models
 from t5punct.errors import ModelError
@@ -114,11 +114,12 @@ def test_chunks_that_no_window_is_as_long_as_are_warned_about(tiny_model: Model,
     assert "prepare with tokenizer=MODEL" in warning
 
 
-def test_an_encoder_without_weights_is_named(config: TrainConfig, tmp_path: Path) -> None:
-    BertConfig().save_pretrained(tmp_path / "bert")
-    message = r"bert cannot be loaded \(.*model.safetensors.*\); expected an encoder such as a BERT"
-    with pytest.raises(ModelError, match=message):
-        train(replace(config, init_from=str(tmp_path / "bert"), tokenizer=None))
+def test_an_encoder_without_weights_and_a_model_that_is_none_are_named(config: TrainConfig, tmp_path: Path) -> None:
+    no_weights = r"other cannot be loaded \(.*model.safetensors.*\); expected an encoder such as a BERT"
+    for wrong, message in ((BertConfig(), no_weights), (GPT2Config(), r"holds a gpt2; expected a T5")):
+        wrong.save_pretrained(tmp_path / "other")
+        with pytest.raises(ModelError, match=message):
+            train(replace(config, init_from=str(tmp_path / "other"), tokenizer=None))
 
 
 def test_a_tokenizer_beside_a_model_may_be_its_own(
