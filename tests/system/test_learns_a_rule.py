@@ -94,7 +94,7 @@ def test_the_trained_model_punctuates_a_text(trained: Path) -> None:
 @pytest.mark.parametrize("decide", ["seq2seq", "classify"])
 @pytest.mark.parametrize("lookahead", [1, 3])
 def test_the_trained_model_hears_pauses_in_a_stream(trained: Path, decide: str, lookahead: int) -> None:
-    said = _spoken(seed=-2, n_sentences=80)
+    said = _spoken(seed=-2, n_sentences=40)
     punctuator = Punctuator.from_pretrained(trained)
     assert punctuator.model.task.classifies
     assert punctuator.model.task.pause_ms == 280
