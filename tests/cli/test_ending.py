@@ -106,22 +106,20 @@ def test_a_terminated_export_leaves_no_folder(
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
 
 
-@pytest.mark.parametrize(("command", "module"), [("tune", "t5punct.cli.tune"), ("report", "t5punct.cli.train")])
+@pytest.mark.parametrize(
+    ("command", "what", "module"), [("tune", "talk.txt", "t5punct.cli.tune"), ("report", "run", "t5punct.cli.train")]
+)
 def test_others_that_write_end_in_order_too(
-    command: str, module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    command: str, what: str, module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each of them reads settings, and is told to end there."""
     monkeypatch.setattr(importlib.import_module(module), "load", lambda *_, **__: os.kill(os.getpid(), signal.SIGTERM))
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "train.yaml").write_text("output: run\ninit_from: bundled\ndata: {path: prepared}\n")
     (tmp_path / "talk.txt").write_text("We know. Do you?\n")
-    arguments = {
-        "tune": [str(tmp_path / "talk.txt")],
-        "report": [str(tmp_path / "run")],
-    }
     signal.signal(signal.SIGTERM, _not_heeded)
     with pytest.raises(SystemExit) as stopped:
-        main([command, *arguments[command]])
+        main([command, str(tmp_path / what)])
     assert stopped.value.code == 143
 
 

@@ -6,8 +6,9 @@ import re
 import shlex
 
 import pytest
+from command import Invoke
 
-from t5punct.cli import EXAMPLES, main
+from t5punct.cli import EXAMPLES
 from t5punct.decoding.inputs import DECODERS
 from t5punct.model import bundled_folder, bundled_names, read_task
 from t5punct.streaming.policies import POLICIES
@@ -23,11 +24,10 @@ def _columns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
 
 
-def _shown(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    with pytest.raises(SystemExit) as stopped:
-        main(arguments)
-    assert not stopped.value.code
-    return capsys.readouterr().out
+def _shown(invoke: Invoke, *arguments: str) -> str:
+    code, out, _ = invoke(*arguments)
+    assert code == 0
+    return out
 
 
 def _sections(text: str) -> dict[str, str]:
@@ -44,22 +44,22 @@ def _options(section: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["presets"], *([command, "--help"] for command in COMMANDS)])
-def test_no_line_is_longer_than_80_columns(capsys: pytest.CaptureFixture[str], arguments: list[str]) -> None:
-    lines = _shown(capsys, *arguments).splitlines()
+def test_no_line_is_longer_than_80_columns(invoke: Invoke, arguments: list[str]) -> None:
+    lines = _shown(invoke, *arguments).splitlines()
     assert len(lines) > 5
     assert [line for line in lines if len(line) > 80] == []
 
 
-def test_presets_are_shown_whole_at_80_columns(capsys: pytest.CaptureFixture[str]) -> None:
-    shown = _shown(capsys, "presets")
+def test_presets_are_shown_whole_at_80_columns(invoke: Invoke) -> None:
+    shown = _shown(invoke, "presets")
     assert "…" not in shown
     for title in ("window", "stride", "mask", "left", "right", "lead-in", "reads", "combine", "vote > 0.5"):
         assert title in shown
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_command_has_its_groups_and_an_example(capsys: pytest.CaptureFixture[str], command: str) -> None:
-    sections = _sections(_shown(capsys, command, "--help"))
+def test_a_command_has_its_groups_and_an_example(invoke: Invoke, command: str) -> None:
+    sections = _sections(_shown(invoke, command, "--help"))
     assert list(sections)[-1] == "Example"
     assert f"t5punct {command}" in sections["Example"]
     groups = [title for title in sections if title.endswith("ptions")]
@@ -67,17 +67,17 @@ def test_a_command_has_its_groups_and_an_example(capsys: pytest.CaptureFixture[s
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_an_example_names_options_that_exist(capsys: pytest.CaptureFixture[str], command: str) -> None:
+def test_an_example_names_options_that_exist(invoke: Invoke, command: str) -> None:
     for line in EXAMPLES[next(function for function in EXAMPLES if function.__name__ == command)].splitlines():
         name, *words = shlex.split(line.rpartition("t5punct ")[2])
-        shown = _shown(capsys, name, "--help")
+        shown = _shown(invoke, name, "--help")
         for option in [word for word in words if word.startswith("-")]:
             assert re.search(rf"^  (-\w, )?{option}\b", shown, flags=re.MULTILINE), option
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_every_option_that_takes_a_value_says_its_default(capsys: pytest.CaptureFixture[str], command: str) -> None:
-    sections = _sections(_shown(capsys, command, "--help"))
+def test_every_option_that_takes_a_value_says_its_default(invoke: Invoke, command: str) -> None:
+    sections = _sections(_shown(invoke, command, "--help"))
     options = {
         name: told for title in sections if "ptions" in title for name, told in _options(sections[title]).items()
     }
@@ -88,11 +88,11 @@ def test_every_option_that_takes_a_value_says_its_default(capsys: pytest.Capture
     assert silent == []
 
 
-def test_the_words_of_the_help_are_those_of_the_code(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_words_of_the_help_are_those_of_the_code(invoke: Invoke) -> None:
     """A name that is added, or a default that changes, is said here as well."""
     options: dict[str, str] = {}
     for command in ("punctuate", "stream"):
-        sections = _sections(_shown(capsys, command, "--help"))
+        sections = _sections(_shown(invoke, command, "--help"))
         for title in ("Expert options", "Common options"):
             options = _options(sections[title]) | options
     task = read_task(bundled_folder())
@@ -112,8 +112,8 @@ def test_the_words_of_the_help_are_those_of_the_code(capsys: pytest.CaptureFixtu
 
 
 @pytest.mark.parametrize("command", ["punctuate", "evaluate", "stream", "tune"])
-def test_input_is_explained(capsys: pytest.CaptureFixture[str], command: str) -> None:
-    shown = _shown(capsys, command, "--help")
+def test_input_is_explained(invoke: Invoke, command: str) -> None:
+    shown = _shown(invoke, command, "--help")
     assert re.search(r"^  INPUT\b.* \w+ \w+", shown, flags=re.MULTILINE)
 
 

@@ -17,28 +17,21 @@ rows = st.lists(
 )
 
 
-def joined(*words: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
-    whole = join_clitics([Row(word, "O") for word in words])
-    return whole.words, whole.last_rows
-
-
 @pytest.mark.parametrize(
-    ("words", "expected"),
+    ("words", "joined", "last_rows"),
     [
-        (("i", "'m", "here"), (("i'm", "here"), (1, 2))),
-        (("we", "should", "n't", "'ve"), (("we", "shouldn't've"), (0, 3))),
-        (("get", "'em", "'the", "he", "’LL"), (("get", "'em", "'the", "he’LL"), (0, 1, 2, 4))),
-        (("'s", "go"), (("'s", "go"), (0, 1))),
-        (("n't",), (("n't",), (0,))),
-        (("a", "", "b"), (("a", "b"), (1, 2))),
-        (("", "b"), (("?", "b"), (0, 1))),
-        ((), ((), ())),
+        (("i", "'m", "here"), ("i'm", "here"), (1, 2)),
+        (("we", "should", "n't", "'ve"), ("we", "shouldn't've"), (0, 3)),
+        (("get", "'em", "'the", "he", "’LL"), ("get", "'em", "'the", "he’LL"), (0, 1, 2, 4)),
+        *((("'s", "go"), ("'s", "go"), (0, 1)), (("n't",), ("n't",), (0,)), ((), (), ())),
+        *((("a", "", "b"), ("a", "b"), (1, 2)), (("", "b"), ("?", "b"), (0, 1))),
     ],
 )
 def test_clitics_are_joined_to_the_word_before(
-    words: tuple[str, ...], expected: tuple[tuple[str, ...], tuple[int, ...]]
+    words: tuple[str, ...], joined: tuple[str, ...], last_rows: tuple[int, ...]
 ) -> None:
-    assert joined(*words) == expected
+    whole = join_clitics([Row(word, "O") for word in words])
+    assert (whole.words, whole.last_rows) == (joined, last_rows)
 
 
 @settings(max_examples=100, deadline=None)
