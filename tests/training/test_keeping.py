@@ -77,13 +77,8 @@ def test_the_best_model_is_kept_while_the_run_goes_on(long: TrainConfig, tmp_pat
     plain = train(replace(long, output=str(tmp_path / "plain")))
     assert weights(plain) == weights(folder)
     assert not [path for path in plain.iterdir() if path.is_dir()], "nothing but the last checkpoint unless asked for"
-
-
-def test_the_best_model_stays_when_its_neighbours_are_edited_in_place(long: TrainConfig) -> None:
-    folder = train(replace(long, validation=ValidationConfig(every_steps=1), optim=replace(long.optim, max_steps=3)))
-    before = (folder / "best" / "t5punct.yaml").read_text()
-    (folder / "t5punct.yaml").write_text("marks: ','\n")
-    assert (folder / "best" / "t5punct.yaml").read_text() == before
+    (folder / "checkpoint-3" / "t5punct.yaml").write_text("marks: ','\n")
+    assert models.load(folder / "best").task == best.task, "it stays when its neighbours are edited in place"
 
 
 def test_where_files_have_one_name_only_they_are_copied(long: TrainConfig, monkeypatch: pytest.MonkeyPatch) -> None:

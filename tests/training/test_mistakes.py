@@ -26,7 +26,6 @@ def answer(tmp_path: Path, invoke: Invoke) -> Callable[..., str]:
     """What a command says of a mistake; the files of a folder are there."""
     (tmp_path / "talks.txt").write_text(TALKS)
     (tmp_path / "empty.txt").write_text("")
-    (tmp_path / "talks.csv").write_text("id,transcript\n1,Hello there.\n")
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "slides.pdf").write_text("no text")
     (tmp_path / "latin.srt").write_bytes("1\n00:00:01,000 --> 00:00:02,000\nOlé.\n".encode("latin-1"))
@@ -41,7 +40,6 @@ def answer(tmp_path: Path, invoke: Invoke) -> Callable[..., str]:
 
 
 PREPARE = {
-    "corpora=[{path: talks.csv}]": r"no column 'text' in .*talks.csv; expected one of id, transcript; set corpora",
     "corpora=[{path: empty.txt}]": r"no text in .*empty.txt; expected a file with text; check the path",
     "corpora=[{path: talk.txt}]": r"no file .*talk.txt; expected an existing text file; check the path",
     "corpora=[{path: folder}]": r"folder .*folder holds no text; expected files that end with .*; name the files",
