@@ -2,30 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import torch
+import transformers
 from tiny import tiny_text
 from tokenizers import Tokenizer, decoders, normalizers, pre_tokenizers, processors, trainers
 from tokenizers import models as kinds
-from transformers import (
-    BertConfig,
-    BertModel,
-    DistilBertConfig,
-    DistilBertModel,
-    ElectraConfig,
-    ElectraModel,
-    MPNetConfig,
-    MPNetModel,
-    PreTrainedTokenizerFast,
-    RobertaConfig,
-    RobertaModel,
-    XLMRobertaConfig,
-    XLMRobertaModel,
-)
 
 N_PIECES = 300
 SHAPE: dict[str, Any] = {
@@ -49,26 +36,17 @@ class Family:
 
     def shape(self, **values: int) -> Any:
         """Return the config of a tiny encoder."""
-        width = {"embedding_size": SHAPE["hidden_size"]} if self.config is ElectraConfig else {}
+        width = {"embedding_size": SHAPE["hidden_size"]} if self.config is transformers.ElectraConfig else {}
         return self.config(**SHAPE, **width, **values)
 
 
-def wordpiece() -> Tokenizer:
-    """Return BERT's kind: pieces inside of words begin with ##."""
+def wordpiece(names: Sequence[str] = tuple(BERT_NAMES.values())) -> Tokenizer:
+    """Return BERT's kind: pieces inside of words begin with ##; MPNet's have RoBERTa's names."""
     tokenizer = Tokenizer(kinds.WordPiece(unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     tokenizer.decoder = decoders.WordPiece()
-    return _trained(tokenizer, trainers.WordPieceTrainer(vocab_size=N_PIECES, special_tokens=[*BERT_NAMES.values()]))
-
-
-def mpnet_wordpiece() -> Tokenizer:
-    """Return MPNet's: BERT's pieces behind RoBERTa's names."""
-    tokenizer = Tokenizer(kinds.WordPiece(unk_token="[UNK]"))
-    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
-    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    names = ["<s>", "<pad>", "</s>", "<unk>", "[UNK]"]
-    return _trained(tokenizer, trainers.WordPieceTrainer(vocab_size=N_PIECES, special_tokens=names))
+    return _trained(tokenizer, trainers.WordPieceTrainer(vocab_size=N_PIECES, special_tokens=[*names]))
 
 
 def byte_pieces() -> Tokenizer:
@@ -97,13 +75,16 @@ def unigrams() -> Tokenizer:
     return _trained(tokenizer, trainer)
 
 
+_MPNET_NAMES = {**ROBERTA_NAMES, "unk": "[UNK]"}
+_mpnet_wordpiece = partial(wordpiece, ("<s>", "<pad>", "</s>", "<unk>", "[UNK]"))
+_BERT, _ROBERTA = (wordpiece, BERT_NAMES), (byte_pieces, ROBERTA_NAMES)
 FAMILIES = {
-    "bert": Family(BertModel, BertConfig, wordpiece, BERT_NAMES),
-    "electra": Family(ElectraModel, ElectraConfig, wordpiece, BERT_NAMES),
-    "mpnet": Family(MPNetModel, MPNetConfig, mpnet_wordpiece, {**ROBERTA_NAMES, "unk": "[UNK]"}, has_delay=True),
-    "roberta": Family(RobertaModel, RobertaConfig, byte_pieces, ROBERTA_NAMES),
-    "xlm-roberta": Family(XLMRobertaModel, XLMRobertaConfig, unigrams, ROBERTA_NAMES),
-    "distilbert": Family(DistilBertModel, DistilBertConfig, wordpiece, BERT_NAMES, has_layers=False),
+    "bert": Family(transformers.BertModel, transformers.BertConfig, *_BERT),
+    "electra": Family(transformers.ElectraModel, transformers.ElectraConfig, *_BERT),
+    "mpnet": Family(transformers.MPNetModel, transformers.MPNetConfig, _mpnet_wordpiece, _MPNET_NAMES, has_delay=True),
+    "roberta": Family(transformers.RobertaModel, transformers.RobertaConfig, *_ROBERTA),
+    "xlm-roberta": Family(transformers.XLMRobertaModel, transformers.XLMRobertaConfig, unigrams, ROBERTA_NAMES),
+    "distilbert": Family(transformers.DistilBertModel, transformers.DistilBertConfig, *_BERT, has_layers=False),
 }
 
 
@@ -112,7 +93,7 @@ def save_tiny_encoder(folder: Path, name: str) -> Path:
     family = FAMILIES[name]
     backend = family.tokenizer()
     special = {f"{role}_token": token for role, token in family.names.items()}
-    tokenizer = PreTrainedTokenizerFast(tokenizer_object=backend, **special)
+    tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=backend, **special)
     tokenizer.save_pretrained(folder)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(5)

@@ -24,6 +24,8 @@ def place(tiny_model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     }  # fmt: skip
     for name, content in files.items():
         (tmp_path / name).write_text(content, encoding="utf-8")
+    (tmp_path / "link").symlink_to("model", target_is_directory=True)
+    (tmp_path / "list").symlink_to("terms.txt")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -45,6 +47,8 @@ def contents(folder: Path) -> dict[str, bytes]:
         ("punctuate talk.txt --html model/config.json", "is in model, which is read"),
         ("punctuate talk.txt --output-dir model", "is in model, which is read"),
         ("punctuate talk.txt --output-dir model/new/deep", "is in model, which is read"),
+        ("punctuate talk.txt -o link/config.json", "is in model, which is read"),
+        ("punctuate talk.txt --terms terms.txt -o list", "list is an input"),
         ("tune talk.txt --config tune.yaml -o tune.yaml", "tune.yaml is an input"),
         ("tune talk.txt -o model/config.json", "is in model, which is read"),
         ("punctuate talk.txt --output-dir=", "an output without a name; expected a file or a folder"),
@@ -60,15 +64,6 @@ def test_no_output_takes_the_place_of_what_is_read(invoke: Invoke, place: Path, 
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert told in err
     assert contents(place) == before
-
-
-def test_a_link_to_what_is_read_is_known(invoke: Invoke, place: Path) -> None:
-    Path("link").symlink_to("model", target_is_directory=True)
-    Path("list").symlink_to("terms.txt")
-    for arguments in (("-o", "link/config.json"), ("--terms", "terms.txt", "-o", "list")):
-        before = contents(place)
-        assert invoke("punctuate", "talk.txt", "--model", "model", *arguments)[0] == 2
-        assert contents(place) == before
 
 
 def test_outputs_beside_a_model_and_onto_unread_files_are_written(invoke: Invoke, place: Path) -> None:

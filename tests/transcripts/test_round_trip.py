@@ -125,18 +125,13 @@ def test_odd_times_are_times(times: str) -> None:
 @pytest.mark.parametrize(
     ("text", "new", "expected"),
     [
-        ('"<i>hello.</i>"', '"Hello?"', '"<i>Hello?</i>"'),
-        ('"<i>hello</i>"', '"Hello".', '"<i>Hello</i>".'),
-        ('<i>"hello"</i>', '"Hello."', '<i>"Hello."</i>'),
-        ("<i>hello</i>,", "Hello,", "<i>Hello</i>,"),
-        ("<i>hello,</i>", "Hello -", "<i>Hello -</i>"),
-        ("(<b>hello</b>).", "(Hello)", "(<b>Hello</b>)"),
-        ("<i>hello,&#39;</i>", "Hello' -", "<i>Hello&#39; -</i>"),
-        ("hello,&quot;", 'Hello?" -', "Hello?&quot; -"),
-        ("hello.&rlm;", "Hello\u200f -", "Hello&rlm; -"),
-        ("hello.&#39;&quot;", "Hello?'\" -", "Hello?&#39;&quot; -"),
+        ('"<i>hello.</i>"', '"Hello?"', '"<i>Hello?</i>"'), ('"<i>hello</i>"', '"Hello".', '"<i>Hello</i>".'),
+        ('<i>"hello"</i>', '"Hello."', '<i>"Hello."</i>'), ("<i>hello</i>,", "Hello,", "<i>Hello</i>,"),
+        ("<i>hello,</i>", "Hello -", "<i>Hello -</i>"), ("(<b>hello</b>).", "(Hello)", "(<b>Hello</b>)"),
+        ("<i>hello,&#39;</i>", "Hello' -", "<i>Hello&#39; -</i>"), ("hello,&quot;", 'Hello?" -', "Hello?&quot; -"),
+        ("hello.&rlm;", "Hello\u200f -", "Hello&rlm; -"), ("hello.&#39;&quot;", "Hello?'\" -", "Hello?&#39;&quot; -"),
     ],
-)
+)  # fmt: skip
 def test_a_closing_quote_stays_where_it_stood_among_the_tags(text: str, new: str, expected: str) -> None:
     source = f"1\n00:00:01,000 --> 00:00:02,000\n{text}\n"
     (word,) = spoken(reading(source, "srt").items)
@@ -264,14 +259,11 @@ def test_no_sentence_goes_on_over_a_speaker_or_a_direction(text: str, name: str,
 @pytest.mark.parametrize(
     ("format", "text", "warns"),
     [
-        ("srt", "how are you today\n", True),
-        ("vtt", "WEBVTT\n\nhow are you\n", True),
-        ("srt", "1\n00:00:01,000 --> 00:00:02,000\n[Music]\n", True),
+        ("srt", "how are you today\n", True), ("vtt", "WEBVTT\n\nhow are you\n", True), ("srt", " \n\n", False),
+        ("srt", "1\n00:00:01,000 --> 00:00:02,000\n[Music]\n", True), ("text", "...\n", False),
         ("srt", "1\n00:00:01,000 --> 00:00:02,000\nhow are you\n", False),
-        ("srt", " \n\n", False),
-        ("text", "...\n", False),
     ],
-)
+)  # fmt: skip
 def test_a_file_of_which_nothing_can_be_read_gives_a_warning(
     format: str, text: str, warns: bool, caplog: pytest.LogCaptureFixture
 ) -> None:

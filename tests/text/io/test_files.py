@@ -8,7 +8,6 @@ import io
 import lzma
 import os
 import stat
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -88,13 +87,6 @@ def test_what_is_not_text_is_refused_in_one_line(tmp_path: Path, name: str, data
     assert "\n" not in str(caught.value)
 
 
-def test_a_missing_file_or_a_folder_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"no file .*none\.txt; expected an existing text file"):
-        list(source_lines_with_ends(tmp_path / "none.txt"))
-    with pytest.raises(InputError, match="is a folder; expected a text file"):
-        list(source_lines_with_ends(tmp_path))
-
-
 def test_a_file_appears_whole_when_the_block_ends_well(tmp_path: Path) -> None:
     path = tmp_path / "out.txt"
     path.write_text("old")
@@ -112,14 +104,6 @@ def test_a_pipe_is_read_once_and_refused_where_it_would_be_read_again() -> None:
         with pytest.raises(InputError, match="is a pipe; expected a file, which can be read again"):
             next(read_lines(pipe))
         assert list(source_lines(pipe)) == ["we", "know"]
-
-
-def test_a_dash_is_standard_input_which_may_be_closed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"we\nknow\n")))
-    assert "".join(source_lines_with_ends("-")) == "we\nknow\n"
-    monkeypatch.setattr(sys, "stdin", None)
-    with pytest.raises(InputError, match="standard input is closed; expected text on it; name a file"):
-        list(source_lines_with_ends("-"))
 
 
 @pytest.mark.parametrize(
@@ -250,17 +234,6 @@ def test_an_error_leaves_nothing_behind_and_the_old_file_alone(tmp_path: Path, e
         raise error
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
-
-
-def test_writing_into_no_folder_or_onto_a_folder_is_refused(tmp_path: Path) -> None:
-    with (
-        pytest.raises(InputError, match=r"no folder .*; expected an existing folder; create it first"),
-        writing(tmp_path / "none" / "out.txt"),
-    ):
-        pass
-    with pytest.raises(InputError, match="is a folder; expected a file to write"), writing(tmp_path):
-        pass
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_device_or_pipe_is_written_to_and_never_replaced(tmp_path: Path) -> None:
