@@ -68,16 +68,12 @@ class Moment:
 def _config(tokenizer: Path, data: Path, n_steps: int) -> TrainConfig:
     """With dropout, and steps of two batches: the random state and the place in an epoch count."""
     return TrainConfig(
-        tokenizer=str(tokenizer),
-        fresh=replace(TINY_SHAPE, dropout_rate=0.1),
-        data=DataConfig(str(data), batch_tokens=600),
+        tokenizer=str(tokenizer), fresh=replace(TINY_SHAPE, dropout_rate=0.1),
+        data=DataConfig(str(data), batch_tokens=600), loss=LossConfig(tagger_weight=0.5),
         optim=OptimConfig(lr=3e-3, warmup_steps=3, max_steps=n_steps, accumulation_steps=2),
-        loss=LossConfig(tagger_weight=0.5),
-        validation=ValidationConfig(every_steps=2 * EVERY),
-        checkpoint_every_steps=EVERY,
-        keep=2,
+        validation=ValidationConfig(every_steps=2 * EVERY), checkpoint_every_steps=EVERY, keep=2,
         log_every_steps=2,  # lines, and their means, must not depend on where a run was resumed
-    )
+    )  # fmt: skip
 
 
 def _changes(output: Output) -> list[str]:

@@ -35,15 +35,11 @@ pytestmark = pytest.mark.skipif(not BIN.joinpath("torchrun").exists(), reason="t
 def settings_file(tmp_path_factory: pytest.TempPathFactory, tiny_data: Path, tiny_tokenizer_folder: Path) -> Path:
     path = tmp_path_factory.mktemp("launched") / "train.yaml"
     config = TrainConfig(
-        tokenizer=str(tiny_tokenizer_folder),
-        fresh=replace(TINY_SHAPE, dropout_rate=0.0),  # processes draw numbers of their own
-        data=DataConfig(str(tiny_data), batch_tokens=300),
+        tokenizer=str(tiny_tokenizer_folder), fresh=TINY_SHAPE,  # without dropout: processes draw numbers of their own
+        data=DataConfig(str(tiny_data), batch_tokens=300), loss=LossConfig(tagger_weight=0.5),
         optim=OptimConfig(lr=3e-3, warmup_steps=3, max_steps=N_STEPS),
-        loss=LossConfig(tagger_weight=0.5),
-        validation=ValidationConfig(every_steps=EVERY),
-        checkpoint_every_steps=EVERY,
-        log_every_steps=EVERY,
-    )
+        validation=ValidationConfig(every_steps=EVERY), checkpoint_every_steps=EVERY, log_every_steps=EVERY,
+    )  # fmt: skip
     settings.save(config, path)
     return path
 

@@ -17,7 +17,7 @@ from transformers import AutoModel, AutoTokenizer
 
 from t5punct import model as models
 from t5punct.errors import ConfigError
-from t5punct.training.config import DataConfig, LossConfig, OptimConfig, TrainConfig
+from t5punct.training.config import DataConfig, TrainConfig
 from t5punct.training.loop.train import train
 from t5punct.training.start.from_encoder import FreshDecoderConfig, from_encoder
 from t5punct.training.start.more_tokens import with_more_pieces
@@ -134,22 +134,15 @@ def test_what_the_encoder_says_of_a_text_stays(folder: Path) -> None:
     assert network.config.vocab_size < 230
 
 
-def test_it_is_trained_saved_and_loaded(folder: Path, tiny_data: Path, tmp_path: Path) -> None:
-    config = TrainConfig(
-        output=str(tmp_path / "run"),
-        init_from=str(folder),
-        pieces=150,
-        data=DataConfig(str(tiny_data), batch_tokens=900),
-        optim=OptimConfig(max_steps=2, warmup_steps=0),
-        loss=LossConfig(tagger_weight=0.5),
-    )
+def test_it_is_trained_saved_and_loaded(config: TrainConfig, folder: Path) -> None:
+    config = replace(config, tokenizer=None, init_from=str(folder), pieces=150)
     begun, learned = make_starting_model(config), models.load(train(config))
     assert learned.tokenizer.tokenizer.get_vocab() == begun.tokenizer.tokenizer.get_vocab()
     assert len(learned.tokenizer.tokenizer) == learned.network.config.vocab_size
-    counted = count_chunk_words(str(tiny_data))
+    counted = count_chunk_words(config.data.path)
     assert all(learned.tokenizer.tokenizer.unk_token_id not in learned.tokenizer.word_ids(word) for word in counted)
     with pytest.raises(ConfigError, match="which is no encoder alone"):
-        make_starting_model(TrainConfig(init_from=str(tmp_path / "run"), pieces=150, data=DataConfig(str(tiny_data))))
+        make_starting_model(replace(config, init_from=config.output))
 
 
 def test_a_model_gets_pieces_for_another_language(folder: Path, tiny_data: Path) -> None:

@@ -40,16 +40,11 @@ def config(tmp_path: Path) -> PrepareConfig:
     (tmp_path / "talks.txt").write_text("\n".join(TALKS))
     chats = [json.dumps({"text": " ".join(tiny_text(5, seed))}) for seed in range(10)]
     (tmp_path / "chats.jsonl").write_text("\n".join(chats))
+    corpora = [CorpusConfig("talks.txt", "talk"), CorpusConfig("chats.jsonl", "chat", words=150)]
     return PrepareConfig(
-        output=str(tmp_path / "made"),
-        root=str(tmp_path),
-        corpora=[CorpusConfig("talks.txt", "talk"), CorpusConfig("chats.jsonl", "chat", words=150)],
-        chunks=ChunkConfig(4, 12, max_tokens=24),
-        holdout_percent=10.0,
-        seed=3,
-        tokenizer="train",
-        vocabulary=VocabularyConfig(size=460, sample_words=10_000),
-    )
+        str(tmp_path / "made"), str(tmp_path), corpora, ChunkConfig(4, 12, max_tokens=24), holdout_percent=10.0, seed=3,
+        tokenizer="train", vocabulary=VocabularyConfig(size=460, sample_words=10_000),
+    )  # fmt: skip
 
 
 def test_a_data_set_from_end_to_end(config: PrepareConfig) -> None:
@@ -151,13 +146,6 @@ def test_the_vocabulary_is_learned_from_as_many_words_as_are_asked_for(
     assert taken == [pytest.approx(report.train_words, rel=0.05), pytest.approx(400, rel=0.25)]
 
 
-def test_uncased_targets(config: PrepareConfig) -> None:
-    prepare(replace(config, cased=False, tokenizer=None))
-    targets = load_from_disk(config.output)["train"]["target"][:]
-    assert all(target == target.lower() for target in targets)
-    assert any("?" in target for target in targets)
-
-
 def test_styles_are_those_of_the_tokenizers_model(config: PrepareConfig, tiny_model: Model, tmp_path: Path) -> None:
     song = replace(config, corpora=[CorpusConfig("talks.txt", "song")])  # tests/training/test_mistakes.py refuses it
     task = TaskConfig(styles=["song"], default_style="song")
@@ -252,7 +240,11 @@ def test_text_without_capitals_is_warned_about_where_they_are_wanted(talks_only:
     low = replace(talks_only, corpora=[CorpusConfig("low.txt")])
     (warning,) = prepare(low).warnings
     assert "low.txt: no capitals; expected text with its own case" in warning
-    assert prepare(replace(low, cased=False, output=str(tmp_path / "uncased"))).warnings == ()
+    uncased = [
+        prepare(replace(corpus, cased=False, output=str(tmp_path / f"uncased-{number}")))
+        for number, corpus in enumerate((low, talks_only))
+    ]
+    assert all(report.warnings == () and report.content.cases.keys() == {"lower"} for report in uncased)
 
 
 def test_a_validation_that_would_have_nothing_is_warned_about(talks_only: PrepareConfig) -> None:
