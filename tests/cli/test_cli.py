@@ -24,13 +24,6 @@ from t5punct.text.words import split
 ROOT = Path(__file__).parents[2]
 
 
-def test_a_file_is_punctuated_to_standard_output(invoke: Invoke, folder: str, text: Path) -> None:
-    code, out, _ = invoke("punctuate", text, "--model", folder)
-    assert code == 0
-    assert [word.text.lower() for word in split(out).words] == text.read_text().split()
-    assert out.count("\n") == 2, "the line breaks of the input"
-
-
 def test_standard_input_is_read_without_inputs_and_for_a_dash(
     invoke: Invoke, folder: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

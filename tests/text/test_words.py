@@ -165,19 +165,6 @@ def test_faces_addresses_and_symbols_keep_every_character(text: str) -> None:
             assert text_now.startswith(text) or text.startswith(("thanks", "so"))
 
 
-def test_pure_punctuation_has_no_slot_and_takes_no_mark() -> None:
-    for text in (":)", "-", "...", '"'):
-        (word,) = split(text).words
-        assert not word.has_slot
-        assert word.written("?") == text
-
-
-def test_a_mark_that_the_word_would_swallow_is_not_written() -> None:
-    assert Word("U.S").written(".") == "U.S"
-    assert Word("U.S").written("?") == "U.S?"
-    assert Word("end.").written("!", alphabet=Alphabet("!")) == "end.!"
-
-
 @pytest.mark.parametrize(
     ("text", "core"),
     [
@@ -209,11 +196,25 @@ def test_bare_words_are_split_as_they_are(text: str) -> None:
     assert [word.normal for word in again] == [word.normal for word in words]
 
 
-def test_marks_stand_inside_closing_quotes_where_they_stood_and_dashes_outside() -> None:
-    word = split('"what?"').words[0]
-    assert word.written("!") == '"what!"'
-    assert word.written("?-") == '"what?" -'
-    assert split('"what"').words[0].written("!") == '"what"!'
+@pytest.mark.parametrize(
+    ("text", "label", "written"),
+    [
+        # a mark that the word would swallow is not written
+        ("U.S", ".", "U.S"), ("U.S", "?", "U.S?"),
+        # nor is one behind marks alone, which have no slot
+        (":)", "?", ":)"), ("-", "?", "-"), ("...", "?", "..."), ('"', "?", '"'),
+        # marks stand inside closing quotes where they stood there, and dashes outside
+        ('"what?"', "!", '"what!"'), ('"what?"', "?-", '"what?" -'), ('"what"', "!", '"what"!'),
+    ],
+)  # fmt: skip
+def test_a_mark_stands_where_it_can_be_read_again(text: str, label: str, written: str) -> None:
+    (word,) = split(text).words
+    assert word.written(label) == written
+    assert word.has_slot == any(map(str.isalpha, text))
+
+
+def test_a_word_may_end_in_what_is_no_mark_of_the_alphabet() -> None:
+    assert Word("end.").written("!", alphabet=Alphabet("!")) == "end.!"
 
 
 RUNS = [

@@ -246,6 +246,7 @@ LABELLED = [
     ("10:30", "text", ["10:30"]),
     (SRT.format(a="Jane Doe: so"), "srt", ["how are you", "fine & well", "so"]),
     ("a 1 0 1 so\na 1 1 1 [noise] 0.9\na 1 2 1 <unk>\na 1 3 1 what", "ctm", ["so what"]),
+    (SRT.format(a="<i>MARY: so</i>"), "srt", ["how are you", "fine & well", "so"]),
     (SRT.format(a="<v>so"), "srt", ["how are you", "fine & well so"]),
     (FILES["ctm"], "ctm", ["how are", "you"]),
 ]

@@ -38,13 +38,6 @@ def test_labels_and_directions_are_seen_behind_tags(line: str, shown: str) -> No
     assert " ".join(_shown(read_line(line, markup=TAGS, dashes=True))) == shown
 
 
-def test_a_label_ends_the_sentence_before_it_behind_a_tag() -> None:
-    (label, *_) = read_line("<i>MARY: so</i>", markup=TAGS)
-    assert isinstance(label, Kept)
-    assert label.breaks
-    assert label.text == "<i>MARY: "
-
-
 @given(st.lists(st.sampled_from(PIECES), max_size=12), st.sampled_from([TAGS, OVERRIDES, None]))
 def test_items_are_the_line_whatever_tags_it_has(pieces: list[str], markup: re.Pattern[str] | None) -> None:
     line = "".join(pieces)

@@ -42,12 +42,6 @@ def test_text_is_read_whatever_it_is_packed_in(
     assert "".join(source_lines_with_ends(str(tmp_path / name))) == TEXT + "\n"
 
 
-@pytest.mark.parametrize("text", ["we know\r\nthat\r\n", ""])
-def test_windows_line_ends_and_an_empty_file_come_back_as_they_were(tmp_path: Path, text: str) -> None:
-    (tmp_path / "talk.txt").write_bytes(text.encode())
-    assert "".join(source_lines_with_ends(tmp_path / "talk.txt")) == text
-
-
 def test_a_byte_order_mark_counts_only_at_the_very_start() -> None:
     assert list(decode(io.BytesIO("\ufeffa\n\ufeffb".encode()), "here")) == ["a\n", "\ufeffb"]
 
