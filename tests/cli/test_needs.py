@@ -62,12 +62,7 @@ def places(tmp_path: Path) -> dict[str, Path]:
 
 @pytest.mark.parametrize(("command", "option", "alone", "together"), CASES)
 def test_an_option_that_would_do_nothing_is_refused(
-    invoke: Invoke,
-    places: dict[str, Path],
-    command: tuple[str, ...],
-    option: str,
-    alone: str,
-    together: str,
+    invoke: Invoke, places: dict[str, Path], command: tuple[str, ...], option: str, alone: str, together: str
 ) -> None:
     """There is no model, so that a command which takes the option fails a step later."""
     model = () if command is EXPORT else ("--model", "nowhere/no/model")

@@ -50,23 +50,18 @@ def test_glibc_takes_every_setting() -> None:
     assert process.keep_freed_memory()
 
 
-@pytest.mark.parametrize(("largest", "threshold"), [(2**31, 2**30), (2**25, 2**25)])
-def test_the_largest_threshold_that_is_taken_is_set(
-    monkeypatch: pytest.MonkeyPatch, largest: int, threshold: int
-) -> None:
-    took = _allocator(monkeypatch, largest)
-    assert process.keep_freed_memory()
-    assert took[0] == (-3, threshold) and [name for name, _ in took[1:]] == [-1, -2]
-
-
-@pytest.mark.parametrize(("largest", "setting"), [(0, "OTHER"), (2**31, "MALLOC_TOP_PAD_")])
-def test_nothing_is_set_without_a_threshold_or_where_the_user_has_chosen(
-    monkeypatch: pytest.MonkeyPatch, largest: int, setting: str
+@pytest.mark.parametrize(
+    ("largest", "setting", "threshold"),
+    [(2**31, "OTHER", 2**30), (2**25, "OTHER", 2**25), (0, "OTHER", None), (2**31, "MALLOC_TOP_PAD_", None)],
+)
+def test_the_largest_threshold_that_is_taken_is_set_unless_the_user_has_chosen(
+    monkeypatch: pytest.MonkeyPatch, largest: int, setting: str, threshold: int | None
 ) -> None:
     took = _allocator(monkeypatch, largest)
     monkeypatch.setenv(setting, "0")
-    assert not process.keep_freed_memory()
-    assert took == []
+    assert process.keep_freed_memory() == (threshold is not None)
+    assert took[:1] == ([] if threshold is None else [(-3, threshold)])
+    assert [name for name, _ in took[1:]] == ([] if threshold is None else [-1, -2])
 
 
 @pytest.mark.parametrize("library", [SimpleNamespace(), None])
@@ -196,27 +191,28 @@ def test_a_command_takes_no_more_threads_than_it_is_given(taken: list[int], monk
     assert taken == [3, 5, 1, 2], "a stream takes one, and whoever names a number gets it"
 
 
-def test_the_stream_command_takes_one_thread(
-    tmp_path: Path, taken: list[int], capsys: pytest.CaptureFixture[str]
+PUNCTUATING, TRAINING = (
+    ["punctuate", "--model", "{tmp}"],
+    ["train", "data.path={tmp}", "tokenizer=none", "output={tmp}/x"],
+)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "environment", "expected"),
+    [
+        (PUNCTUATING, {}, "passive"),
+        (TRAINING, {}, "passive"),
+        (PUNCTUATING, {"OMP_WAIT_POLICY": "active"}, "active"),
+        (PUNCTUATING, {"GOMP_SPINCOUNT": "7"}, "None"),
+    ],
+)
+def test_threads_sleep_while_they_wait_unless_the_user_says_otherwise(
+    tmp_path: Path, arguments: list[str], environment: dict[str, str], expected: str
 ) -> None:
-    with pytest.raises(SystemExit):
-        main(["stream", "--model", str(tmp_path)])  # which holds none
-    assert taken == [1]
-    assert "holds no config.json" in capsys.readouterr().err
+    assert _policy_told([argument.format(tmp=tmp_path) for argument in arguments], environment) == f"{expected}\n"
 
 
-@pytest.mark.parametrize("given", [{}, {"OMP_WAIT_POLICY": "active"}, {"GOMP_SPINCOUNT": "7"}])
-def test_threads_sleep_while_they_wait_unless_the_user_says_otherwise(tmp_path: Path, given: dict[str, str]) -> None:
-    expected = "passive" if not given else given.get("OMP_WAIT_POLICY")
-    assert _policy_told(["punctuate", "--model", str(tmp_path)], given) == f"{expected}\n"
-
-
-def test_training_threads_sleep_as_well(tmp_path: Path) -> None:
-    arguments = ["train", f"data.path={tmp_path}", "tokenizer=none", f"output={tmp_path / 'run'}"]
-    assert _policy_told(arguments, {}) == "passive\n"
-
-
-def _policy_told(arguments: list[str], given: dict[str, str]) -> str:
+def _policy_told(arguments: list[str], environment: dict[str, str]) -> str:
     """What OMP_WAIT_POLICY is when a command loads torch, at which it ends."""
     code = (
         "import os, sys, importlib.abc\n"
@@ -231,7 +227,7 @@ def _policy_told(arguments: list[str], given: dict[str, str]) -> str:
     clean = {name: value for name, value in os.environ.items() if name not in process._WAITING}
     command = [sys.executable, "-c", code]
     return subprocess.run(
-        command, input="we know", capture_output=True, text=True, env=clean | given, check=True
+        command, input="we know", capture_output=True, text=True, env=clean | environment, check=True
     ).stdout
 
 

@@ -34,11 +34,7 @@ def test_other_weights_under_the_same_name_are_noticed(
 
 
 def test_weights_that_a_hub_id_leads_to_are_noticed(
-    invoke: Invoke,
-    arguments: tuple[str, ...],
-    lively_model: Model,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    invoke: Invoke, arguments: tuple[str, ...], lively_model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     snapshots = {"main": tmp_path / "models" / "large", "later": tmp_path / "models" / "later"}
     model.save(lively_model, snapshots["later"])
