@@ -208,7 +208,7 @@ def opening_apart(text: str) -> tuple[str, str]:
     rest = text.lstrip(OPENERS)
     head = text[: len(text) - len(rest)]
     opening = "".join(char for char in head if char in OPENING)
-    return (head.translate(_NO_OPENING) + rest if opening else text), opening
+    return head.translate(_NO_OPENING) + rest, opening
 
 
 def lead_of(text: str) -> str:
@@ -225,7 +225,7 @@ def words_of(text: str, alphabet: Alphabet | None = None, *, opens_line: bool = 
     word: Word | None = None
     start = stop = 0  # where the word and its marks stand in the text
     takes_marks = False
-    for match in _PIECE.finditer(text, len(lead_of(text))):
+    for match in _PIECE.finditer(text):
         piece, space = match.group(1), match.group(2)
         if word and takes_marks and "\n" not in word.space and _is_marks(piece, alphabet):
             word = _with_marks(word, piece, space, alphabet)
@@ -301,7 +301,7 @@ def _units(alphabet: Alphabet) -> re.Pattern[str]:
     """
     dash = "--+|" if DASH in alphabet.marks else ""
     marks = rf"{dash}[{re.escape(alphabet.characters.replace(DASH, ''))}]"
-    return re.compile(rf"{EMOTICON_IN_MARKS}|(?P<mark>{marks})|.", re.DOTALL)
+    return re.compile(rf"{EMOTICON_IN_MARKS}|(?P<mark>{marks})|.")
 
 
 def _marks_begin(piece: str, alphabet: Alphabet) -> int:

@@ -57,6 +57,8 @@ def test_abbreviations_in_lower_case_have_a_capital_only_at_the_start() -> None:
     doubtful = Vote(Distribution.certain(""), Distribution.of({"lower": 0.2, "upper": 0.3, "capitalised": 0.5}))
     (word,) = split("i.e.").words
     assert apply_sentence_position(doubtful, word, False).cases == Distribution(("lower", "upper"), (0.7, 0.3))
+    lower = Vote(Distribution.certain(""), Distribution.certain("lower"))
+    assert apply_sentence_position(lower, word, False).cases == lower.cases
     assert case_of_vote("ph.d.", capital, False) == Case.CAPITALISED
 
 
@@ -69,4 +71,6 @@ def test_a_sentence_may_go_on_behind_an_abbreviation(word: str) -> None:
 def test_a_sentence_ends_once() -> None:
     assert apply_sentence_position(SAYS_LOWER, Word("🙂"), True).labels.best == ""
     assert apply_sentence_position(SAYS_LOWER, Word("🙂"), False).labels.best == "."
+    stop = Vote(Distribution.certain("."), SAYS_LOWER.cases)
+    assert apply_sentence_position(stop, Word("🙂"), True).labels == Distribution.certain("")
     assert begins_next(False, Word("🙂"), "."), "the sentence that an emoji ends"

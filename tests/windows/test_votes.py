@@ -45,6 +45,8 @@ def test_a_distribution_among_allowed_outcomes_keeps_their_proportions() -> None
     whole = Distribution.of({"": 0.5, ",": 0.1, ".": 0.3, "?": 0.1})
     assert whole.among(lambda label: label in ".?" and label != "", ".") == Distribution.of({".": 0.75, "?": 0.25})
     assert Distribution.certain(",").among(lambda label: label == ".", ".") == Distribution.certain(".")
+    ruled_out = Distribution.of({"": 1.0, "?": 0.0, ".": 0.0})
+    assert ruled_out.among(lambda label: label != "", ".") == Distribution.certain(".")
 
 
 def test_a_text_begins_with_a_capital_and_ends_with_a_sentence() -> None:
@@ -60,6 +62,8 @@ def test_a_text_begins_with_a_capital_and_ends_with_a_sentence() -> None:
         assert end_sentence(asked, marks).labels.best == question
         assert end_sentence(said, marks).labels.probability("") == 0.0
         assert end_sentence(Vote(Distribution.certain(""), vote.cases), marks).labels.best == stop
+    disfluent = Vote(Distribution.of({"~": 0.5, "": 0.2, "~.": 0.1, "?": 0.2}), vote.cases)
+    assert end_sentence(disfluent, ",.?").labels == Distribution.of({"~.": 0.6, "?": 0.2}), "`um~` ends as `um~.`"
     assert begin_sentence(vote).cases == Distribution.of({"capitalised": 0.6, "upper": 0.4}), "not MINIMIZER can do it"
     shouted = Vote(vote.labels, Distribution.of({"lower": 0.2, "capitalised": 0.2, "upper": 0.6}))
     assert begin_sentence(shouted).cases.best == "upper"
