@@ -1,11 +1,9 @@
 import random
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from t5punct.errors import ConfigError
 from t5punct.text.words import split
 from t5punct.training.data.chunks import Chunk, ChunkConfig, chunk_of, cut_into_chunks
 
@@ -87,17 +85,6 @@ def test_sources_are_bare_and_targets_resplit_to_the_same_words_and_labels(text:
         )
         spellings = [word.core for word in document[place : place + chunk.n_words]]
         assert [word.text for word in words] == (spellings if cased else [word.lower() for word in spellings])
-
-
-def test_impossible_lengths_are_refused() -> None:
-    for shape in ((9, 8), (0, 8)):
-        with pytest.raises(ConfigError, match=r"windows of \d to 8 words; expected 1 <= min_words <= max_words"):
-            ChunkConfig(*shape)
-
-
-def test_a_word_longer_than_the_limit_is_named() -> None:
-    with pytest.raises(ConfigError, match=r"the word 'blob' alone has more than 5 tokens; .*raise chunks.max_tokens"):
-        cut("blob", ChunkConfig(1, 8, 5), seed=1, n_tokens=lambda chunk: 6)
 
 
 def test_a_silence_belongs_to_the_word_before_it() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,10 +26,7 @@ def examples(tiny_model: Model, tiny_data: Path) -> ChunkExamples:
 
 
 def test_a_fitted_tagger_knows_more_than_the_shares_of_classes(tiny_model: Model, examples: ChunkExamples) -> None:
-    before = copy.deepcopy(tiny_model.network.state_dict())
     tagger = fit_tagger(tiny_model, examples, n_words=2000)
-    for name, value in tiny_model.network.state_dict().items():
-        assert torch.equal(value, before[name]), "the network stays as it is"
     batch = batch_of(tiny_model, examples.rows)
     with torch.no_grad():
         fitted = Objective(replace(tiny_model, tagger=tagger), LossConfig(tagger_weight=1.0))(batch)

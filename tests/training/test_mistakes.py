@@ -62,6 +62,9 @@ PREPARE = {
     "seed=-5": r"seed -5; expected 0 or more; set seed",
     "pause_ms=-5": r"pause_ms -5; expected 1 or more, or null; set pause_ms",
     "pause_ms=0": r"pause_ms 0; expected 1 or more, or null; set pause_ms",
+    "corpora=[{style: talk}]": r"a corpus without a path; expected corpora: \[{path: FILE}\]; name a file",
+    "chunks.min_words=0 chunks.max_words=8": r"windows of 0 to 8 words; expected 1 <= min_words <= max_words; .*",
+    "chunks.min_words=9 chunks.max_words=8": r"windows of 9 to 8 words; expected 1 <= min_words <= max_words; .*",
     "chunks.max_tokens=0": r"chunks.max_tokens 0; expected 1 or more; set chunks.max_tokens",
     "chunks.max_tokens=3": r"the word '.*' alone has more than 3 tokens; .*; raise chunks.max_tokens or clean the text",
 }

@@ -90,10 +90,11 @@ def test_more_workers_make_the_same_chunks(config: PrepareConfig, tmp_path: Path
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_a_mistake_is_one_clear_line_however_many_workers(config: PrepareConfig, workers: int) -> None:
-    corpora = [*config.corpora, CorpusConfig("missing.txt")]
-    with pytest.raises(InputError, match=r"no file .*missing\.txt"):
-        prepare(replace(config, corpora=corpora, tokenizer=None, workers=workers))
+def test_a_mistake_is_one_clear_line_however_many_workers(config: PrepareConfig, workers: int, tmp_path: Path) -> None:
+    letters = "".join(map(chr, range(0x430, 0x450)))  # in a document that no worker begins with
+    (tmp_path / "talks.txt").write_text("\n".join([*TALKS[:9], f"{letters} is right, we know that now.", *TALKS[9:]]))
+    with pytest.raises(ConfigError, match=r"the word 'абв.*' alone has more than 24 tokens"):
+        prepare(replace(config, workers=workers))
     assert not Path(config.output).exists()
 
 

@@ -13,14 +13,18 @@ from datasets import load_from_disk
 from t5punct import config as settings
 from t5punct.errors import ConfigError
 from t5punct.training.checkpoint.resuming import check_processes
-from t5punct.training.config import DataConfig, LossConfig, TrainConfig, ValidationConfig
+from t5punct.training.config import DataConfig, TrainConfig
 from t5punct.training.loop.train import build, train
 
 
 @pytest.fixture
 def begun(config: TrainConfig) -> TrainConfig:
     train(replace(config, optim=replace(config.optim, max_steps=2)))
-    return replace(config, resume=True)
+    return config
+
+
+def resumed(begun: TrainConfig, *changes: str) -> TrainConfig:
+    return settings.load(TrainConfig, Path(begun.output, "train.yaml"), ["resume=true", *changes])
 
 
 def test_other_settings_are_refused_with_both_values(begun: TrainConfig) -> None:
@@ -36,18 +40,13 @@ def test_other_settings_are_refused_with_both_values(begun: TrainConfig) -> None
         "fit.tagger_words=5": r"fit\.tagger_words 5 for",
     }
     for override, message in refusals.items():
-        changed = settings.load(TrainConfig, Path(begun.output, "train.yaml"), ["resume=true", override])
         with pytest.raises(ConfigError, match=message):
-            build(changed)
+            build(resumed(begun, override))
 
 
 def test_how_long_and_how_it_is_watched_may_change(begun: TrainConfig) -> None:
-    build(
-        replace(
-            begun, optim=replace(begun.optim, max_steps=9), validation=ValidationConfig(every_steps=3),
-            loss=LossConfig(tagger_weight=1.0), checkpoint_every_steps=1, log_every_steps=1,
-        )
-    )  # fmt: skip
+    watched = ("validation.every_steps=3", "checkpoint_every_steps=1", "log_every_steps=1")
+    build(resumed(begun, "optim.max_steps=9", "loss.tagger_weight=1", *watched))
 
 
 def test_another_number_of_processes_is_refused() -> None:

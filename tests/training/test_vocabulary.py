@@ -19,13 +19,10 @@ def tokenizer(tiny_tokenizer_folder: Path) -> Any:
     return AutoTokenizer.from_pretrained(str(tiny_tokenizer_folder))
 
 
-def test_the_folder_is_a_t5_tokenizer(tokenizer: Any) -> None:
+def test_the_folder_is_a_t5_tokenizer_with_all_sentinels_as_single_tokens_at_the_end(tokenizer: Any) -> None:
     assert (tokenizer.pad_token_id, tokenizer.eos_token_id, tokenizer.unk_token_id) == (0, 1, 2)
     assert tokenizer("we know").input_ids[-1] == 1
     assert len(tokenizer) <= 500
-
-
-def test_all_sentinels_exist_as_single_tokens_at_the_end(tokenizer: Any) -> None:
     sentinels = [f"<extra_id_{index}>" for index in range(100)]
     ids = tokenizer.convert_tokens_to_ids(sentinels)
     assert ids == list(range(len(tokenizer) - 1, len(tokenizer) - 101, -1))  # <extra_id_0> is the last, as in T5
