@@ -61,11 +61,13 @@ def test_white_space_stays_as_it_was_up_to_the_last_line_end(
         assert invoke(*arguments, "-o", "-")[1] == target.read_bytes().decode()
 
 
-def test_a_pipe_is_read(invoke: Invoke, folder: str) -> None:
+def test_a_pipe_is_read_and_evaluate_prints_a_table(invoke: Invoke, folder: str) -> None:
     for command in ("punctuate", "evaluate"):
         with pipe_of(b"we know, that.\n") as path:
-            code, _, err = invoke(command, path, "--model", folder)
+            code, out, err = invoke(command, path, "--model", folder)
         assert (code, err) == (0, "")
+    for part in ("COMMA", "QUESTION", "micro", "macro F1", "words changed", "decoder:slots"):
+        assert part in out
 
 
 def test_json_gives_words_with_label_case_and_confidence(invoke: Invoke, folder: str, text: Path) -> None:
@@ -73,9 +75,7 @@ def test_json_gives_words_with_label_case_and_confidence(invoke: Invoke, folder:
     document, again = (json.loads(line) for line in out.splitlines())
     words = document["words"]
     assert code == 0
-    for word, other in zip(
-        words, again["words"], strict=True
-    ):  # of windows side by side in a batch: equal but for rounding
+    for word, other in zip(words, again["words"], strict=True):  # side by side in a batch: equal but for rounding
         assert word == other | {name: pytest.approx(other[name]) for name in ("confidence", "case_confidence")}
     assert document["source"] == str(text)
     assert [word["word"] for word in words] == text.read_text().split()
@@ -99,15 +99,6 @@ def test_evaluate_gives_the_promised_keys(invoke: Invoke, folder: str, tmp_path:
     assert (report["generated_words"] is None) == (decoder == "slots")
 
 
-def test_evaluate_prints_a_table(invoke: Invoke, folder: str, tmp_path: Path) -> None:
-    data = tmp_path / "text.txt"
-    data.write_text("We know. Do you? Yes!\n", encoding="utf-8")
-    code, out, _ = invoke("evaluate", data, "--model", folder)
-    assert code == 0
-    for part in ("COMMA", "QUESTION", "micro", "macro F1", "words changed", "decoder:slots"):
-        assert part in out
-
-
 def test_a_window_can_be_set_value_by_value(invoke: Invoke, folder: str, text: Path) -> None:
     shape = ("--window", 4, "--stride", 1, "--mask-left", 1, "--mask-right", 1, "--combine", "vote")
     assert invoke("punctuate", text, "--model", folder, *shape)[0] == 0
@@ -115,13 +106,14 @@ def test_a_window_can_be_set_value_by_value(invoke: Invoke, folder: str, text: P
 
 def test_what_the_shell_hands_over_may_be_closed_or_full(folder: str, text: Path) -> None:
     command = f"{sys.executable} -m t5punct punctuate --model {folder}"
-    for rest, message in (
-        ("<&-", b"t5punct: standard input is closed; expected text on it; name a file\n"),
-        (f"{text} >&-", b"t5punct: standard output is closed; expected an open one; name a file with -o\n"),
-        (f"{text} > /dev/full", b"t5punct: standard output: No space left on device\n"),
-    ):
-        done = subprocess.run(f"{command} {rest}", shell=True, stderr=subprocess.PIPE, cwd=ROOT, check=False)
-        assert (done.returncode, done.stderr) == (2, message)
+    messages = {
+        "<&-": b"t5punct: standard input is closed; expected text on it; name a file\n",
+        f"{text} >&-": b"t5punct: standard output is closed; expected an open one; name a file with -o\n",
+        f"{text} > /dev/full": b"t5punct: standard output: No space left on device\n",
+    }
+    running = [subprocess.Popen(f"{command} {rest}", shell=True, stderr=subprocess.PIPE, cwd=ROOT) for rest in messages]
+    assert [process.communicate()[1] for process in running] == [*messages.values()]
+    assert [process.returncode for process in running] == [2, 2, 2]
 
 
 def test_version_and_help_which_is_shown_without_a_command_too(invoke: Invoke) -> None:
