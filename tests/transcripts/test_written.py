@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import pytest
 from chance import reading, spoken, unchanged
@@ -80,26 +79,24 @@ def test_a_direction_in_a_cue_of_its_own_stays_there() -> None:
     )
 
 
-def test_paragraphs_end_as_the_lines_of_the_text_do() -> None:
-    config = WriterConfig(paragraphs=ParagraphConfig(sentences=1))
-    for text in ("so what. fine.\r\nand you. yes\r\n", "so what. fine.\nand you. yes\n"):
-        end = "\r\n" if "\r" in text else "\n"
-        expected = f"so what.{end}{end}fine.{end}{end}and you.{end}{end}yes{end}"
-        assert converted(text, "text", config) == expected
-        assert converted(text, "text", WriterConfig("text", config.paragraphs)) == expected
+PARAGRAPHS = ParagraphConfig(sentences=1)
 
 
 @pytest.mark.parametrize(
-    ("to", "more"),
+    ("name", "source", "config"),
     [
-        ("text", {"paragraphs": ParagraphConfig(sentences=1)}),
-        *(("srt", {}), ("srt", {"resegment": ResegmentConfig()}), ("tsv", {})),
+        *(("text", "so what. fine.\nand you. yes\n", WriterConfig(to, PARAGRAPHS)) for to in (None, "text")),
+        ("srt", SRT, WriterConfig("text", PARAGRAPHS)),
+        ("srt", SRT, WriterConfig("srt")),
+        ("srt", SRT, WriterConfig("srt", resegment=ResegmentConfig())),
+        ("tsv", "word\tstart\nso\t1\n", WriterConfig("tsv")),
     ],
 )
-def test_lines_of_text_and_of_the_same_format_end_as_those_of_the_input(to: str, more: dict[str, Any]) -> None:
-    name, source = ("tsv", "word\tstart\nso\t1\n") if to == "tsv" else ("srt", SRT)
-    new = converted(source.replace("\n", "\r\n"), name, WriterConfig(to, **more))
-    assert new == converted(source, name, WriterConfig(to, **more)).replace("\n", "\r\n")
+def test_lines_of_text_and_of_the_same_format_end_as_those_of_the_input(
+    name: str, source: str, config: WriterConfig
+) -> None:
+    new = converted(source.replace("\n", "\r\n"), name, config)
+    assert new == converted(source, name, config).replace("\n", "\r\n")
     assert "\r" not in converted(SRT.replace("\n", "\r\n"), "srt", WriterConfig("vtt"))
 
 
@@ -127,14 +124,11 @@ def test_a_format_that_needs_times_says_so(to: str) -> None:
     [
         ("one. two. three. four", ParagraphConfig(sentences=2), "one. two.\n\nthree. four"),
         ("one.\n\ntwo. three. four.", ParagraphConfig(sentences=2), "one.\n\ntwo. three.\n\nfour."),
-        ("one. JOHN two. ", ParagraphConfig(sentences=1), "one.\n\nJOHN two. "),
-        ("one two three", ParagraphConfig(sentences=1), "one two three"),
-        ("Mr. and Mrs. Who. two", ParagraphConfig(sentences=1), "Mr. and Mrs. Who.\n\ntwo"),
-        (
-            "Ms. John F. Who of St. Ives Inc. one. two",
-            ParagraphConfig(sentences=1),
-            "Ms. John F. Who of St. Ives Inc. one.\n\ntwo",
-        ),
+        ("so what. fine.\nand you. yes\n", PARAGRAPHS, "so what.\n\nfine.\n\nand you.\n\nyes\n"),
+        ("one. JOHN two. ", PARAGRAPHS, "one.\n\nJOHN two. "),
+        ("one two three", PARAGRAPHS, "one two three"),
+        ("Mr. and Mrs. Who. two", PARAGRAPHS, "Mr. and Mrs. Who.\n\ntwo"),
+        ("Ms. John F. Who of St. Ives Inc. one. two", PARAGRAPHS, "Ms. John F. Who of St. Ives Inc. one.\n\ntwo"),
     ],
 )
 def test_paragraphs_end_after_so_many_sentences(source: str, config: ParagraphConfig, expected: str) -> None:
