@@ -16,16 +16,14 @@ from t5punct import model as models
 from t5punct.model import Model
 from t5punct.t5.folder import ONNX_FILES
 from t5punct.t5.onnx import write_encoder
-from t5punct.t5.tagger import Tagger
 from t5punct.training.start.from_encoder import FreshDecoderConfig, from_encoder
 
 
 @pytest.fixture(scope="module")
-def run_folder(tiny_model: Model, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def run_folder(tagged_model: Model, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A model with a tagger, and a file that only training needs."""
     folder = tmp_path_factory.mktemp("run")
-    tagger = Tagger(tiny_model.network.config.d_model, tiny_model.task.marks)
-    models.save(replace(tiny_model, tagger=tagger).with_task(max_marks=2), folder)
+    models.save(tagged_model.with_task(max_marks=2), folder)
     (folder / "optimiser.safetensors").write_bytes(b"moments")
     return folder
 

@@ -82,24 +82,6 @@ def test_every_need_has_a_case() -> None:
     assert tried == {name for need in NEEDS for name in need.options}
 
 
-def test_a_page_does_not_take_the_place_of_the_output(invoke: Invoke, places: dict[str, Path]) -> None:
-    """Whatever the two are called; nor that of the input."""
-    text, tmp = places["text"], places["tmp"]
-    (tmp / "link.txt").symlink_to("out.txt")
-    (tmp / "out").mkdir()
-    for output, page in (
-        (("-o", tmp / "out.txt"), tmp / "out/../out.txt"),
-        (("-o", tmp / "link.txt"), tmp / "out.txt"),
-        (("--output-dir", tmp / "out"), tmp / "out/talk.txt"),
-    ):
-        code, _, err = invoke("punctuate", text, *output, "--html", page, "--model", "nowhere/no/model")
-        assert (code, err) == (
-            2,
-            f"t5punct: --html {page}, which is the output, too; expected two files; write only the page by --to html\n",
-        )
-    assert "talk.txt is an input" in invoke("punctuate", text, "--html", tmp / "out/../talk.txt")[2]
-
-
 def test_plain_text_has_no_pauses(invoke: Invoke, places: dict[str, Path]) -> None:
     text, subtitles = places["text"], places["tmp"] / "talk.srt"
     subtitles.write_text("1\n00:00:01,000 --> 00:00:02,000\nwe know\n", encoding="utf-8")

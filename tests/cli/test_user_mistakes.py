@@ -88,6 +88,12 @@ MISTAKES = (
     ("export {model} -o {tmp}/made mark_ods={{}}", "unknown setting 'mark_ods'"),
     ("punctuate {text} --alternatives 2",
      "t5punct: --alternatives, which does nothing here; expected --json, --html or --to html with it; add that, or"),
+    # a page does not take the place of the output or of the input, whatever the two are called
+    *((f"punctuate {{text}} {output} --html {page} --model no/where",
+       f"--html {page}, which is the output, too; expected two files; write only the page by --to html")
+      for output, page in (("-o {tmp}/out.txt", "{tmp}/bare/../out.txt"), ("-o {tmp}/link.txt", "{tmp}/out.txt"),
+                           ("--output-dir {tmp}/bare", "{tmp}/bare/talk.txt"))),
+    ("punctuate {text} --html {tmp}/bare/../talk.txt", "talk.txt is an input"),
     # values beyond all measure
     (f"punctuate {{text}} --window {GIANT}", f"a window of {GIANT} words; expected at most 100000"),
     (f"punctuate {{text}} --window {2**63 - 1}", "expected at most 100000"),
@@ -118,6 +124,7 @@ def test_a_mistake_is_one_clear_line_and_exit_code_2_and_writes_nothing(
         places[name] = tmp_path / name
         (tmp_path / name).write_bytes(content)
     (tmp_path / "bare").mkdir()
+    (tmp_path / "link.txt").symlink_to("out.txt")
     before = sorted(tmp_path.rglob("*"))
     code, out, err = invoke(*shlex.split(command.format_map(places)))
     assert (code, out, err.count("\n")) == (2, "", 1)
