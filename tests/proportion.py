@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+import signal
 import time
 from collections.abc import Callable
 
 _SHORT, _LONG = 1_000, 8_000
+_MOST_S = 60
 
 
 def seconds(work: Callable[[str], object], text: str) -> float:
-    """Processor time of work on a text."""
-    started = time.process_time()
-    work(text)
-    return time.process_time() - started
+    """Processor time of work on a text; an error instead of a long wait where a pattern is exponential."""
+
+    def stop(*_: object) -> None:
+        raise AssertionError(f"not done within {_MOST_S} s: {text[:60]!r}")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(_MOST_S)
+    try:
+        started = time.process_time()
+        work(text)
+        return time.process_time() - started
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def is_linear(work: Callable[[str], object], run: str) -> bool:

@@ -176,7 +176,8 @@ def test_times_and_places_come_out_with_the_words(run: Run, policy: str) -> None
 
 
 @pytest.mark.parametrize(
-    "arguments", ["--policy eager", "--lookahead 40", "--policy entropy --threshold 0.1,0.2", "--threshold low"]
+    "arguments",
+    ["--policy eager", "--lookahead 40", "--policy entropy --threshold 0.1,0.2", "--policy entropy --threshold low"],
 )
 def test_mistakes_are_one_line(run: Run, arguments: str) -> None:
     code, out, err = run("we know", *arguments.split())
