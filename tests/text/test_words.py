@@ -25,6 +25,7 @@ def bare(text: str, alphabet: Alphabet) -> str:
 
 
 @thorough
+@example("so ?", Alphabet())
 @given(texts, alphabets | st.just(Alphabet()))
 def test_splitting_keeps_every_character_and_all_white_space(text: str, alphabet: Alphabet) -> None:
     transcript = split(text, alphabet)
