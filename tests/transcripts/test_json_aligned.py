@@ -109,7 +109,7 @@ def test_of_the_orders_the_one_in_which_most_is_found_counts() -> None:
 @pytest.mark.parametrize(
     ("said", "pieces", "new", "expected"),  # words and pieces, with | between them
     [
-        # some were in fewer pieces than the recogniser's, in whose lists a space begins a word
+        # words in pieces, as tokens of Whisper, a space before which says that a word begins
         ("it costs 1,000 u.s.", " it| costs| 1|,000| u|.s.", "It|costs|1,000.|U.S.", " It| costs| 1|,000.| U|.S."),
         ("so 1,000", " so| 1|,|000", "So|1,000,", " So| 1|,|000,"),
         ("so 1,000 we", " so| 1|,|000| we", "So|1,000,|we", " So| 1|,|000,| we"),
