@@ -118,6 +118,7 @@ def test_validation_scores_go_into_the_log(config: TrainConfig) -> None:
     log = log_lines(train(replace(config, validation=validation)))
     lines = [line for line in log if "micro_f1" in line]
     assert [line["step"] for line in lines] == [2, 4]
+    assert lines[1]["validation_loss"] < lines[0]["validation_loss"]
     scores = ["micro_f1", "macro_f1", "comma_f1", "period_f1", "question_f1"]
     assert list(lines[0]) == ["step", "words", "validation_loss", "validation_tag_loss", *scores]
 
