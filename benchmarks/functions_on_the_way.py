@@ -1,7 +1,7 @@
 """How many functions of the package a command goes through: what a reader has to know of.
 
-`python benchmarks/functions_on_the_way.py punctuate tests/data/rolling.vtt -o out.vtt` runs the command in this process and prints
-the functions by module, and how many there are.
+`python benchmarks/functions_on_the_way.py punctuate tests/data/rolling.vtt -o out.vtt` runs the command in this process
+and prints the functions by module, and how many there are.
 """
 
 from __future__ import annotations
