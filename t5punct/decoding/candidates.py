@@ -32,7 +32,7 @@ from ..text.marks import DISFLUENT, NO_LABEL, Alphabet, Case, case_forms
 from .inputs import WindowInput
 
 Tokens = tuple[int, ...]
-_KEPT_CHOICES = 4_000  # bounds memory (about 15 kB each); an ordinary text finds nearly all of its choices here
+_KEPT_CHOICES = 4_000  # bounds memory (about 5 kB each); an ordinary text finds nearly all of its choices here
 
 
 @dataclass(frozen=True, slots=True)

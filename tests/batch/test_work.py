@@ -278,7 +278,7 @@ def test_memory_grows_with_the_largest_file_and_not_with_their_number(
         return (self.write_word(word, certain) for text in texts for word in text)
 
     monkeypatch.setattr(Punctuator, "annotate_texts", annotated)
-    monkeypatch.setattr(work, "_GROUP_WORDS", 1_000)
+    monkeypatch.setattr(work, "_GROUP_WORDS", 400)
 
     def peak(n_files: int, n_words: int) -> int:
         folder = tmp_path / f"{n_files}-{n_words}"
@@ -295,8 +295,8 @@ def test_memory_grows_with_the_largest_file_and_not_with_their_number(
 
     peak(1, 300)
     # so many words that what other threads of the process allocate meanwhile (200 KB were seen) decides nothing
-    assert peak(1, 25_000) - peak(1, 5_000) < 1_000 * 20_000, "a thousand bytes a word"
-    assert peak(250, 150) - peak(50, 150) < 2_000 * 200, "a file's name and place are kept, not its words"
+    assert peak(1, 10_000) - peak(1, 2_000) < 1_000 * 8_000, "a thousand bytes a word"
+    assert peak(250, 60) - peak(50, 60) < 2_000 * 200, "a file's name and place are kept, not its words"
 
 
 def test_progress_counts_bytes_as_the_whole_does_and_ends_with_all_of_them(

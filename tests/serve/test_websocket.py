@@ -148,8 +148,9 @@ def test_a_client_that_never_reads_is_held_back_and_keeps_no_other_waiting(engin
     said, is_over, text = threading.Event(), threading.Event(), " ".join(WORDS)
     with server(engine, buffer_bytes=4_096) as (address, _):
         small = sockets.create_connection(address.split(":"))  # type: ignore[arg-type]
-        small.setsockopt(sockets.SOL_SOCKET, sockets.SO_RCVBUF, 4_096)
-        deaf = connect(f"ws://{address}/v1/stream", max_queue=1, sock=small)
+        for buffer in (sockets.SO_RCVBUF, sockets.SO_SNDBUF):
+            small.setsockopt(sockets.SOL_SOCKET, buffer, 4_096)
+        deaf = connect(f"ws://{address}/v1/stream?state_every=1", max_queue=1, sock=small)  # states are long
 
         def say() -> None:
             with suppress(ConnectionClosed):
