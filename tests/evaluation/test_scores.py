@@ -26,6 +26,12 @@ def test_every_score_by_hand() -> None:
     assert (scores.words, scores.words_changed, scores.words_inserted, scores.words_dropped) == (7, 0, 0, 0)
 
 
+def test_word_changes_are_handed_on_and_summed_up() -> None:
+    scores = scores_of(Counts(words=9, words_changed=1, words_inserted=2, words_dropped=3))
+    assert (scores.words, scores.words_changed, scores.words_inserted, scores.words_dropped) == (9, 1, 2, 3)
+    assert scores.n_changes == 6
+
+
 def test_what_has_no_denominator_is_none() -> None:
     nothing = ClassScores(None, None, None, 0)
     assert scores_of(Counts()) == Scores(
