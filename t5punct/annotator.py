@@ -93,7 +93,7 @@ class Annotator:
         kept = self._kept_marks(view.words[place])
         if kept:
             return replace(vote, labels=Distribution.certain(kept))
-        ends = view.is_last and place == view.n_words - 1 and not self.config.fragment
+        ends = view.is_last and place == len(view.words) - 1 and not self.config.fragment
         return end_sentence(vote, self._alphabet.marks) if ends else vote
 
     @property
