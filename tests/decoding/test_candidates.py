@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from stepwise import SlotWriter
 from transformers import ByT5Tokenizer
 
-from t5punct.decoding.candidates import Candidates, Choice, Option, TrieNode
+from t5punct.decoding.candidates import _KEPT_CHOICES, Candidates, Choice, Option, TrieNode
 from t5punct.decoding.inputs import WindowInput
 from t5punct.model import Model
 from t5punct.t5.task import TaskConfig
@@ -139,6 +139,7 @@ def test_choices_are_made_once_and_their_number_is_bounded(tiny_model: Model, mo
     candidates = Candidates(tiny_model.tokenizer)
     window = WindowInput.of(["no", "no", "no"])
     assert candidates.choice(window, 1, 0) is candidates.choice(window, 2, 1)
+    assert _KEPT_CHOICES <= 5_000
     monkeypatch.setattr("t5punct.decoding.candidates._KEPT_CHOICES", 3)
     for number in range(10):
         candidates.choice(WindowInput.of([str(number)]), 0, 0)

@@ -144,6 +144,8 @@ def test_a_mark_before_a_character_that_nobody_sees_is_seen(char: str) -> None:
             written = word.written(label)
             assert [(again.label, again.text) for again in split(written).words] == [(label, word.text)]
             assert [unseen for unseen in written if unseen == char] == [unseen for unseen in text if unseen == char]
+    (apart,) = split(f"so .{char}{char}").words
+    assert (apart.text, apart.n_closers) == (f"so{char}{char}", 2)
     (bare,) = split(char).words
     assert not bare.has_slot
     marked = f"so{char}?" if char in SHAPES else f"so?{char}"  # of the letter before it
