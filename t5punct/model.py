@@ -101,6 +101,15 @@ class Model:
         encode = encode_windows if input_ids.device.type == "cpu" else encode_padded
         return encode(encoder, input_ids, attention_mask)
 
+    def remember(self, states: torch.Tensor, input_ids: torch.Tensor) -> torch.Tensor:
+        """Return what the decoder reads (n_batch, n_source, d_model): states alone, or with the words beside them."""
+        network: Any = self.network
+        memory = getattr(network, "memory", None)
+        if memory is None:
+            return states
+        remembered: torch.Tensor = memory(states, input_ids, network.get_input_embeddings())
+        return remembered
+
     @property
     def start_id(self) -> int:
         """The token that opens every decoder input."""

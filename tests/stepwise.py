@@ -94,8 +94,9 @@ def decode_stepwise(
     network: Any = model.network
     sources = sources_of(windows, model, config.style)
     source = encoder_input(sources, model)
-    encoded = BaseModelOutput(last_hidden_state=model.encode(source.input_ids, source.attention_mask))
-    pools = _pool_opinions(model, config, encoded.last_hidden_state, windows)
+    states = model.encode(source.input_ids, source.attention_mask)
+    encoded = BaseModelOutput(last_hidden_state=model.remember(states, source.input_ids))
+    pools = _pool_opinions(model, config, states, windows)
     written = torch.full((len(windows), 1), model.start_id, device=model.device)  # the last token of each window
     cache = None
     while not all(writer.done for writer in writers):

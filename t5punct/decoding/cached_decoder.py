@@ -108,8 +108,9 @@ class CachedDecoder:
         network: Any = model.network
         self._decoder, self._start_id = network.get_decoder(), model.start_id
         self.encoded = model.encode(source.input_ids, source.attention_mask)  # (n_batch, n_source, d_model)
+        memory = model.remember(self.encoded, source.input_ids)
         crossing = [block.layer[1].EncDecAttention for block in self._decoder.block]
-        self._sources = [KeysValues(attention.k(self.encoded), attention.v(self.encoded)) for attention in crossing]
+        self._sources = [KeysValues(attention.k(memory), attention.v(memory)) for attention in crossing]
         hidden = torch.zeros_like(source.attention_mask, dtype=self.encoded.dtype)
         self._source_mask = hidden.masked_fill(source.attention_mask == 0, float("-inf"))[:, None, None]
         nothing = [source.keys.new_zeros((len(self.encoded), 0, source.keys.shape[-1])) for source in self._sources]
@@ -215,8 +216,8 @@ def output_scale(model: Model) -> float:
     network.eval()  # dropout would hide it
     start = torch.tensor([[model.start_id]], device=model.device)
     # the network could return its states itself, but then it adds functions to itself that cannot be pickled
-    encoded = network.encoder(input_ids=start).last_hidden_state
-    states = network.decoder(input_ids=start, encoder_hidden_states=encoded, use_cache=False).last_hidden_state
+    memory = model.remember(network.encoder(input_ids=start).last_hidden_state, start)
+    states = network.decoder(input_ids=start, encoder_hidden_states=memory, use_cache=False).last_hidden_state
     plain = network.get_output_embeddings()(states).double().flatten()
     expected = network(input_ids=start, decoder_input_ids=start, use_cache=False).logits.double().flatten()
     network.train(was_training)

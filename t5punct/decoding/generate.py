@@ -57,8 +57,9 @@ def _generate(model: Model, sources: Sequence[Source], beams: int) -> list[str]:
     network: Any = model.network
     source = encoder_input(sources, model)
     limits = [int(_ROOM * len(source.ids)) + _ROOM_TOKENS for source in sources]
+    memory = model.remember(model.encode(source.input_ids, source.attention_mask), source.input_ids)
     ids = network.generate(
-        encoder_outputs=BaseModelOutput(last_hidden_state=model.encode(source.input_ids, source.attention_mask)),
+        encoder_outputs=BaseModelOutput(last_hidden_state=memory),
         attention_mask=source.attention_mask,
         num_beams=beams,
         do_sample=False,

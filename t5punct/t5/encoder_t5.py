@@ -16,18 +16,26 @@ from typing import Any
 import torch
 from torch import nn
 from transformers import AutoConfig, AutoModel, AutoModelForSeq2SeqLM, UMT5Config, UMT5ForConditionalGeneration
+from transformers.modeling_outputs import BaseModelOutput
 from transformers.models.umt5.modeling_umt5 import UMT5PreTrainedModel, UMT5Stack
 
 from .folder import ENCODER_T5
+from .word_memory import memory_of
 
 _WRITTEN_LOGIT = 16.0  # of a decoder state that points straight at a word's embedding, at the start
 
 
 class EncoderT5Config(UMT5Config):  # type: ignore[misc]
-    """The config of the decoder, and, as `encoder`, that of the encoder as transformers writes it."""
+    """The config of the decoder, and, as `encoder`, that of the encoder as transformers writes it.
+
+    d_code: channels of a word's code in the decoder's memory (see `word_memory`), None where the decoder reads the
+    encoder's states alone; silent_ids: the tokens that are no words there.
+    """
 
     model_type = ENCODER_T5
     encoder: dict[str, Any] | None = None
+    d_code: int | None = None
+    silent_ids: tuple[int, ...] | list[int] = ()
 
     def encoder_config(self) -> Any:
         """Return the encoder's own config."""
@@ -50,12 +58,38 @@ class EncoderT5(UMT5ForConditionalGeneration):  # type: ignore[misc]
         decoder_config = copy.deepcopy(config)
         decoder_config.is_decoder, decoder_config.num_layers = True, config.num_decoder_layers
         self.decoder = UMT5Stack(decoder_config)
+        self.memory = memory_of(config)
         self.lm_head = nn.Linear(config.d_model, config.vocab_size, bias=False)
         words = self.encoder.get_input_embeddings()
         name = next(name for name, module in self.encoder.named_modules() if module is words)
         tied = (f"encoder.{name}", "decoder.embed_tokens", "lm_head")
         self._tied_weights_keys = {f"{key}.weight": "shared.weight" for key in tied}
         self.post_init()
+
+    def forward(
+        self, input_ids: Any = None, attention_mask: Any = None, encoder_outputs: Any = None, **others: Any
+    ) -> Any:
+        """Do what a T5 of transformers does; `encoder_outputs` holds the decoder's memory."""
+        if encoder_outputs is None:
+            encoder_outputs = self.encoder(input_ids=input_ids, attention_mask=attention_mask)
+            encoder_outputs = self._remembered(encoder_outputs, input_ids)
+        return super().forward(attention_mask=attention_mask, encoder_outputs=encoder_outputs, **others)
+
+    @torch.no_grad()
+    def generate(self, inputs: torch.Tensor | None = None, **settings: Any) -> Any:
+        """Do what `generate` of transformers does, from source ids or from `encoder_outputs`, the decoder's memory."""
+        input_ids = settings.pop("input_ids", inputs)
+        if settings.get("encoder_outputs") is None and input_ids is not None:
+            mask = settings.setdefault("attention_mask", (input_ids != self.config.pad_token_id).long())
+            encoded = self.encoder(input_ids=input_ids, attention_mask=mask)
+            settings["encoder_outputs"] = self._remembered(encoded, input_ids)
+        return super().generate(**settings)
+
+    def _remembered(self, encoder_outputs: Any, input_ids: torch.Tensor) -> Any:
+        if self.memory is None:
+            return encoder_outputs
+        memory = self.memory(encoder_outputs[0], input_ids, self.shared)
+        return BaseModelOutput(last_hidden_state=memory)
 
 
 def start_decoder(network: Any, spread: float) -> None:

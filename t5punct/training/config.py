@@ -160,9 +160,11 @@ class FitConfig:
     """What is fitted before a run's first step."""
 
     tagger_words: int = 0  # a tagger on so many words' frozen states, where the model has none; 0: random weights
+    # in place of the decoder, one of `decoder`'s shape that copies words, by so many words' states; 0 keeps the decoder
+    copier_words: int = 0
 
     def __post_init__(self) -> None:
-        check_range(self, "fit.", 0, "tagger_words")
+        check_range(self, "fit.", 0, "tagger_words", "copier_words")
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ from torch import nn
 from torch.nn import functional
 
 from ..folder import ENCODER_T5
+from ..word_memory import memory_of
 
 ACTIVATIONS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "relu": functional.relu,
@@ -143,6 +144,7 @@ class InferenceT5(nn.Module):
         else:
             self.encoder = _t5_stack(config, self.shared, config.num_layers)
         self.decoder = _t5_stack(config, self.shared, config.num_decoder_layers, is_decoder=True)
+        self.memory = memory_of(config)
         self.lm_head = nn.Linear(config.d_model, config.vocab_size, bias=False)
         self._has_own_output = has_own_output
         self.tie()

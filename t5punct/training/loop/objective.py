@@ -76,7 +76,7 @@ class Objective(nn.Module):
 
     def __init__(self, model: Model, config: LossConfig, teacher: Teacher | LabelTeacher | None = None) -> None:
         super().__init__()
-        self.network, self.config, self.teacher = model.network, config, teacher
+        self.network, self.config, self.teacher, self.model = model.network, config, teacher, model
         self._no_split_modules = getattr(model.network, "_no_split_modules", None)  # FSDP's units: the layers
         self.deciding_ids: torch.Tensor
         deciding = _deciding_ids(model) if config.slot_weight else ()
@@ -127,7 +127,10 @@ class Objective(nn.Module):
         """Mean cross-entropies, of the target's tokens and of slots; states: (n_batch, n_source, d_model)."""
         inputs = self.network._shift_right(batch.labels)  # the start, then all but the last
         written = self.network.get_decoder()(
-            input_ids=inputs, encoder_hidden_states=states, encoder_attention_mask=batch.attention_mask, use_cache=False
+            input_ids=inputs,
+            encoder_hidden_states=self.model.remember(states, batch.input_ids),
+            encoder_attention_mask=batch.attention_mask,
+            use_cache=False,
         ).last_hidden_state
         real = batch.labels != IGNORED
         wanted, next_word_ids = batch.labels[real], batch.next_word_ids[real]  # (n_tokens,)

@@ -25,6 +25,7 @@ from ..config import TrainConfig
 from ..examples.batches import BatchSampler
 from ..examples.example import ChunkExamples
 from ..examples.loading import chunks_fingerprint, load_data, load_split
+from ..start.copier import with_copier
 from ..start.fitting import fit_tagger
 from ..start.lora import add_adapters
 from ..start.starting_model import make_starting_model
@@ -126,6 +127,8 @@ def _ready_model(config: TrainConfig, model: models.Model, examples: ChunkExampl
                 _log.warning("%s", warning)
         if config.fit.tagger_words and model.tagger is None:
             model = replace(model, tagger=fit_tagger(model, examples, config.fit.tagger_words))
+        if config.fit.copier_words:
+            model = with_copier(model, examples, config.decoder, config.fit.copier_words)
     network: Any = model.network
     if accelerator.device.type == "cpu":  # with gradients a quarter faster there than torch's fused attention
         with without_advice():  # MPNet has only this one

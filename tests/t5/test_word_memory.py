@@ -1,0 +1,106 @@
+"""The memory of words: what the decoder reads beside the encoder's states."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from stepwise import decode_stepwise
+from tiny_encoders import save_tiny_encoder
+from torch import nn
+
+from t5punct import model as models
+from t5punct.decoding.generate import generate_texts
+from t5punct.decoding.inputs import DecodingConfig, WindowInput, encoder_input, sources_of
+from t5punct.decoding.slots import SlotDecoder
+from t5punct.model import Model
+from t5punct.t5.encoder_t5 import EncoderT5, EncoderT5Config
+from t5punct.t5.word_memory import FADE, N_BEFORE, WordMemory
+from t5punct.training.start.from_encoder import FreshDecoderConfig, from_encoder
+
+WINDOWS = [WindowInput.of(text.split()) for text in ("we know that right", "hello", "this is iPhone 3.5 no no no ok")]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model with a memory and random weights, as it is saved."""
+    root = tmp_path_factory.mktemp("memory")
+    begun: Any = from_encoder(save_tiny_encoder(root / "encoder", "mpnet"), FreshDecoderConfig(layers=2), None)
+    values = {name: value for name, value in begun.network.config.to_dict().items() if name != "model_type"}
+    style = begun.tokenizer.tokenizer.convert_tokens_to_ids("<meeting>")
+    network: Any = EncoderT5(EncoderT5Config(**values | {"d_code": 24, "silent_ids": [style]}))
+    torch.manual_seed(2)
+    for value in network.parameters():
+        nn.init.normal_(value, std=0.3)
+    models.save(Model(network, begun.tokenizer, "memory"), root / "model")
+    return root / "model"
+
+
+def test_memory_equals_its_formula_token_by_token() -> None:
+    torch.manual_seed(3)
+    memory, embeddings = WordMemory(6, 4, silent_ids=[7, 8], start_id=0), nn.Embedding(12, 6)
+    nn.init.normal_(memory.scale)
+    nn.init.normal_(memory.shift)
+    rows = [[7, 3, 4, 8, 5, 3, 2], [7, *(3 + place % 4 for place in range(N_BEFORE + 3)), 2]]
+    for row in rows:
+        states, ids = torch.randn(1, len(row), 6), torch.tensor([row])
+        remembered = memory(states, ids, embeddings)[0]
+        said = [memory.codes(embeddings(torch.tensor(0)))]  # the decoder's first token, then the words so far
+        parts = memory.words.weight.split(4, dim=1)
+        for place, token in enumerate(row):
+            expected = states[0, place] * memory.scale + memory.shift
+            if token not in (7, 8):
+                own = memory.codes(embeddings(torch.tensor(token)))
+                earlier = said[-2 : -2 - N_BEFORE : -1]
+                faded = sum((FADE**n * code for n, code in enumerate(earlier)), torch.zeros(4))
+                faded = faded / sum(FADE ** (2 * n) for n in range(N_BEFORE)) ** 0.5
+                expected = expected + sum(part @ code for part, code in zip(parts, (own, said[-1], faded), strict=True))
+                said.append(own)
+            assert torch.allclose(remembered[place], expected, atol=1e-5), (row, place)
+
+
+def test_a_code_has_the_same_product_with_every_embedding() -> None:
+    memory, embeddings = (
+        WordMemory(6, 4, silent_ids=[], start_id=0),
+        torch.randn(5, 6) * torch.tensor([[1.0, 3, 9, 27, 81]]).T,
+    )
+    products = (memory.codes(embeddings) * memory.code(embeddings)).sum(-1)
+    assert torch.allclose(products[2:], torch.full((3,), 4.0), rtol=0.05)
+
+
+def test_a_batch_remembers_what_each_window_does_alone(folder: Path) -> None:
+    model = models.load(folder)
+
+    def remembered(windows: list[WindowInput]) -> list[torch.Tensor]:
+        batch = encoder_input(sources_of(windows, model), model)
+        memory = model.remember(model.encode(batch.input_ids, batch.attention_mask), batch.input_ids)
+        return [row[mask.bool()] for row, mask in zip(memory, batch.attention_mask, strict=True)]
+
+    for row, window in zip(remembered(WINDOWS), WINDOWS, strict=True):
+        assert torch.allclose(row, remembered([window])[0], atol=1e-5)
+
+
+def test_slots_equal_step_by_step_with_transformers_and_without(folder: Path) -> None:
+    whole, lean = models.load(folder), models.load(folder, to_infer=True)
+    expected = decode_stepwise(whole, WINDOWS)
+    for model in (whole, lean):
+        for votes, wanted in zip(SlotDecoder(model, DecodingConfig()).votes(WINDOWS), expected, strict=True):
+            for vote, wanted_vote in zip(votes, wanted, strict=True):
+                assert vote.labels.outcomes == wanted_vote.labels.outcomes
+                assert vote.labels.probabilities == pytest.approx(wanted_vote.labels.probabilities, abs=1e-4)
+
+
+def test_generate_of_transformers_reads_the_memory(folder: Path) -> None:
+    model = models.load(folder)
+    network: Any = model.network
+    batch = encoder_input(sources_of(WINDOWS[:1], model), model)
+    written = network.generate(
+        input_ids=batch.input_ids, attention_mask=batch.attention_mask, max_new_tokens=12, do_sample=False
+    )
+    assert generate_texts(model, WINDOWS[:1])[0].startswith(model.tokenizer.decode(written[0].tolist()))
+    labels = torch.tensor([[5, 6, 7]])
+    loss = network(input_ids=batch.input_ids, attention_mask=batch.attention_mask, labels=labels).loss
+    network.memory.words.weight.data.mul_(3)
+    assert loss != network(input_ids=batch.input_ids, attention_mask=batch.attention_mask, labels=labels).loss

@@ -1,0 +1,87 @@
+"""A fresh decoder copies before the first step of training."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import transformers
+from chunk_rows import rows
+from tiny_encoders import FAMILIES
+
+from t5punct import model as models
+from t5punct.errors import ConfigError
+from t5punct.model import Model
+from t5punct.training.examples.batches import make_collator
+from t5punct.training.examples.example import IGNORED, ChunkExamples
+from t5punct.training.start.copier import with_copier
+from t5punct.training.start.from_encoder import FreshDecoderConfig, from_encoder
+
+WIDE = {"hidden_size": 768, "num_hidden_layers": 1, "num_attention_heads": 12, "intermediate_size": 32}
+N_WORDS = 2500
+
+
+@pytest.fixture(scope="module")
+def begun(tmp_path_factory: pytest.TempPathFactory) -> Model:
+    """An encoder as wide as MPNet, with a piece for each of many words and random weights, not trained."""
+    folder, family = tmp_path_factory.mktemp("hub") / "encoder", FAMILIES["bert"]
+    pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *",.?!:;-", *(f"w{number}" for number in range(N_WORDS))]
+    (folder.parent / "vocab.txt").write_text("\n".join(pieces))
+    backend = transformers.BertTokenizer(str(folder.parent / "vocab.txt"))
+    backend.save_pretrained(folder)
+    torch.manual_seed(1)
+    network = transformers.BertModel(transformers.BertConfig(**WIDE, vocab_size=len(pieces)))
+    network.save_pretrained(folder)
+    assert family.config is transformers.BertConfig
+    return from_encoder(folder, FreshDecoderConfig(), None)
+
+
+@pytest.fixture(scope="module")
+def examples(begun: Model) -> ChunkExamples:
+    """Windows of random words, some of them often, with marks and capitals by chance."""
+    rng, chunks = random.Random(4), []
+    for _ in range(60):
+        words = [f"w{min(rng.randrange(N_WORDS), rng.randrange(N_WORDS))}" for _ in range(40)]
+        forms = [word.upper() if rng.random() < 0.1 else word for word in words]
+        written = [form + (rng.choice(",.?") if rng.random() < 0.15 else "") for form in forms]
+        chunks.append((" ".join(words), " ".join(written)))
+    return ChunkExamples(rows(*chunks), begun.tokenizer)
+
+
+def share_copied(model: Model, examples: ChunkExamples) -> float:
+    """How many of the target's words the decoder writes, of all tokens, when the right ones stand before."""
+    network: Any = model.network
+    batch = make_collator(model.tokenizer.pad_id)([examples[place] for place in range(20)])
+    with torch.no_grad():
+        logits = network(input_ids=batch.input_ids, attention_mask=batch.attention_mask, labels=batch.labels).logits
+    deciding = torch.tensor(model.tokenizer.deciding_ids)
+    words = (batch.labels != IGNORED) & ~torch.isin(batch.labels, deciding)
+    return float((logits.argmax(-1) == batch.labels)[words].float().mean())
+
+
+def test_it_copies_four_words_in_five_before_training(begun: Model, examples: ChunkExamples) -> None:
+    torch.manual_seed(2)
+    copier = with_copier(begun, examples, FreshDecoderConfig(), 1000)
+    assert share_copied(begun, examples) < 0.02, "a fresh decoder guesses"
+    assert share_copied(copier, examples) > 0.8
+
+
+def test_encoder_and_embeddings_stay_and_what_is_saved_copies(
+    begun: Model, examples: ChunkExamples, tmp_path: Path
+) -> None:
+    torch.manual_seed(2)
+    copier = with_copier(begun, examples, FreshDecoderConfig(), 1000)
+    network: Any = copier.network
+    old: Any = begun.network
+    assert network.encoder is old.encoder
+    assert network.shared.weight is old.shared.weight is network.lm_head.weight is network.decoder.embed_tokens.weight
+    models.save(copier, tmp_path / "model")
+    assert share_copied(models.load(tmp_path / "model"), examples) == share_copied(copier, examples)
+
+
+def test_a_t5_of_its_own_kind_is_refused(tiny_model: Model, examples: ChunkExamples) -> None:
+    with pytest.raises(ConfigError, match=r"fit\.copier_words .*; expected an encoder such as a BERT, of 12 heads"):
+        with_copier(tiny_model, examples, FreshDecoderConfig(), 100)
