@@ -47,23 +47,21 @@ class WordMemory(nn.Module):
 
         states: (n_batch, n_source, d_model); input_ids: int64 (n_batch, n_source); embeddings: those of the tokens.
         """
-        is_word = self._is_word(input_ids)
+        is_word = ~torch.isin(input_ids, input_ids.new_tensor(self._silent_ids))
         codes = self.codes(embeddings(input_ids))  # (n_batch, n_source, d_code)
         start = self.codes(embeddings(input_ids.new_tensor(self._start_id)))
         latest, *earlier = (_take(codes, start, places) for places in self._places_before(is_word))
-        faded = (
-            sum(FADE**n * code for n, code in enumerate(earlier)) / sum(FADE ** (2 * n) for n in range(N_BEFORE)) ** 0.5
-        )
+        shares = FADE ** torch.arange(N_BEFORE, dtype=codes.dtype, device=codes.device)
+        faded = torch.stack(earlier, -1) @ (shares / shares.norm())
         words = self.words(torch.cat([codes, latest, faded], -1)) * is_word[..., None]
-        return states * self.scale + self.shift + words
+        memory: torch.Tensor = states * self.scale + self.shift + words
+        return memory
 
     def codes(self, embedded: torch.Tensor) -> torch.Tensor:
         """Return codes (.., d_code) of embeddings (.., d_model)."""
         mapped: torch.Tensor = self.code(embedded)
-        return mapped / (mapped.pow(2).mean(-1, keepdim=True) + _LEAST_SQUARE)
-
-    def _is_word(self, input_ids: torch.Tensor) -> torch.Tensor:
-        return ~torch.isin(input_ids, input_ids.new_tensor(self._silent_ids))
+        codes: torch.Tensor = mapped / (mapped.pow(2).mean(-1, keepdim=True) + _LEAST_SQUARE)
+        return codes
 
     def _places_before(self, is_word: torch.Tensor) -> Iterator[torch.Tensor]:
         """The places of the latest words before each token, the nearest first, int64 (n_batch, n_source).

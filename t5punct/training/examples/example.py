@@ -10,24 +10,24 @@ the same epoch gives the same example in every process.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
-import torch
-from torch.utils.data import DataLoader, Dataset
+from torch.utils.data import Dataset
 
 from ...errors import ConfigError
 from ...t5.delay import NOBODY, token_words
 from ...t5.tagger import TAGGED_CASES
-from ...t5.task import PAUSES, inline_case_of
+from ...t5.task import inline_case_of
 from ...t5.tokenization import TaskTokenizer
 from ...text.marks import DISFLUENT, NO_LABEL, ends_sentence
 from ...text.words import split
 from ..config import DataConfig
 from ..teacher.labels import Labels, Taught
 from .disfluencies import add_disfluencies, label_natural_disfluencies
+from .lengths import count_tokens, without_pauses
 from .noise import Written, add_noise
 
 _COUNTED_EXAMPLES = 4000  # to estimate how often slots have no mark
@@ -69,7 +69,9 @@ class ChunkExamples(Dataset[Example]):
         config: DataConfig | None = None,
         seed: int = 1,
         labels: Labels | None = None,
+        lengths: Sequence[int] | None = None,
     ) -> None:
+        """`lengths`: the rows' source tokens, where they were counted before; None counts them."""
         self.rows, self.tokenizer, self.config, self.seed = rows, tokenizer, config or DataConfig(), seed
         self.labels = labels  # what a teacher has said of these rows
         self.epoch = 0  # every epoch has other errors
@@ -77,10 +79,9 @@ class ChunkExamples(Dataset[Example]):
         self._check(styles)
         self._chunks = [index for index, style in enumerate(styles) for _ in range(self._times(index, style))]
         # in tokens, not words: one window of long numbers would blow up a batch of short ones
-        counted, apart = _Lengths(rows, self._n_tokens), torch.Generator()  # leaves the global generator alone
-        loader = DataLoader(counted, 1000, num_workers=self.config.workers, collate_fn=list, generator=apart)
-        lengths = [length for some in loader for length in some]
-        self.lengths = [lengths[index] for index in self._chunks]
+        lengths = count_tokens(rows, tokenizer, self.config.workers) if lengths is None else lengths
+        n_more = bool(self.config.questions.share)  # a question has one sentinel more
+        self.lengths = [lengths[index] + n_more for index in self._chunks]
 
     def _check(self, styles: Sequence[str]) -> None:
         """Raise errors here that would be less clear in a loader's process, or never come up."""
@@ -153,14 +154,9 @@ class ChunkExamples(Dataset[Example]):
         part = times % 1
         return int(times) + bool(part and random.Random(f"times {self.seed} {index}").random() < part)
 
-    def _n_tokens(self, source: str, style: str) -> int:
-        """The source's tokens before errors, which may add some; a question has one sentinel more."""
-        read, pauses = _without_pauses(source)
-        return len(self.tokenizer.source(read, style, pauses=pauses).ids) + bool(self.config.questions.share)
-
     def _words(self, row: Any) -> list[Written]:
         alphabet = self.tokenizer.task.alphabet  # the data may have more marks than the task
-        words, pauses = _without_pauses(row["source"])
+        words, pauses = without_pauses(row["source"])
         triples = zip(words, split(row["target"]).words, pauses, strict=True)
         return [
             Written(read, word.with_opening(NO_LABEL).text, alphabet.label(word.label), pause, opening=word.opening)
@@ -229,30 +225,3 @@ def _code(word: Written) -> bytes:
     """What the teacher says of a word, if noise and disfluencies have left its form and label."""
     taught = word.taught
     return taught.code if taught is not None and (word.form, word.label) == (taught.form, taught.label) else b""
-
-
-class _Lengths(Dataset[int]):
-    """The lengths of chunks, for a loader to count with many processes."""
-
-    def __init__(self, rows: Any, n_tokens: Callable[[str, str], int]) -> None:
-        self._rows, self._n_tokens = rows, n_tokens
-
-    def __len__(self) -> int:
-        return len(self._rows["source"])
-
-    def __getitems__(self, indices: list[int]) -> list[int]:
-        some = self._rows[indices]
-        return [self._n_tokens(*pair) for pair in zip(some["source"], some["style"], strict=True)]
-
-
-def _without_pauses(source: str) -> tuple[list[str], list[int]]:
-    """The words of a chunk's source, and how long a silence follows each."""
-    words: list[str] = []
-    pauses: list[int] = []
-    for piece in source.split():
-        if piece in PAUSES:
-            pauses[-1:] = [1 + PAUSES.index(piece)]
-        else:
-            words.append(piece)
-            pauses.append(0)
-    return words, pauses

@@ -23,6 +23,7 @@ from ..start.suitability import check_case
 from ..teacher.labels import Labels, is_labels
 from .batches import BatchSampler, make_collator
 from .example import ChunkExamples
+from .lengths import stored_lengths
 
 if TYPE_CHECKING:
     import torch
@@ -43,7 +44,8 @@ def load_data(
             f"no examples in {config.data.path}", expected="a split `train` with chunks", fix="prepare more text"
         )
     labels = labels_of(config.teacher)
-    examples = ChunkExamples(rows, model.tokenizer, config.data, config.seed, labels)
+    lengths = stored_lengths(Path(config.data.path), rows, model.tokenizer, config.data.workers)
+    examples = ChunkExamples(rows, model.tokenizer, config.data, config.seed, labels, lengths)
     if labels is not None:
         labels.check(chunks_fingerprint(examples), len(rows), (NO_LABEL, *model.task.slot_marks))
     sampler = BatchSampler(examples.lengths, config.data.batch_tokens, config.seed, n_processes)
