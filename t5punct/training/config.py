@@ -84,7 +84,8 @@ class OptimConfig:
     # times `lr`, for parameters with this part in their names: {decoder.: 4} for a fresh decoder; the first that fits
     factors: dict[str, float] = field(default_factory=dict)
     embedding_lr: float | None = None  # `muon`: the rate of embeddings and other outer parameters
-    frozen: list[str] = field(default_factory=list)  # parameters that stay, by parts of their names: [shared, decoder]
+    # parameters that stay: parts of their names, or `words`, the embeddings of whatever model: [words, decoder]
+    frozen: list[str] = field(default_factory=list)
     embeddings: str = "all"  # `task`: of the embeddings only those of styles, marks, case and sentinels learn
     schedule: str = "linear"  # linear, cosine, constant_with_warmup ..: `SCHEDULES`, by transformers' get_scheduler
     warmup_steps: int = 200

@@ -37,11 +37,11 @@ class Way:
 
 MT5 = ("task.default_style=meeting", "optim={frozen: [shared]}", "loss={sampled_pieces: 400, tagger_weight: 0.2}")
 NOISE = ("data.noise={share: 0.25, substitute: 0.05, delete: 0.03, insert: 0.03}", "data.disfluencies.share=0.2")
-SMALL = ("init_from=small", "pieces=null", "pieces_of=null", "optim.frozen=[shared]")  # in the place of `multi`
+SMALL = ("init_from=small", "pieces=null", "pieces_of=null")  # in the place of `multi`
 WAYS = {
     # of plain text without noise: the fifteen minutes of tests/test_guides.py
     "subtitles": Way("prepare-own-text", "finetune-own-text", NOISE, source="srt"),
-    "iwslt": Way("prepare-iwslt", "iwslt-t5-bundled", ("init_from=base", "optim.frozen=[shared]"), "train-ted.txt.xz"),
+    "iwslt": Way("prepare-iwslt", "iwslt-t5-bundled", ("init_from=base",), "train-ted.txt.xz"),
     "any T5": Way("prepare-own-text", "finetune", MT5, start="tiny-t5"),
     "a language": Way("prepare-own-text", "another-language", SMALL),
 }

@@ -8,7 +8,7 @@ that is unlikely everywhere.  As long as nobody asks for it, the model decides w
 
 Pieces come back to a vocabulary that was cut (`pieces`): those of the encoder that it was cut from which a text needs
 most, each with the encoder's own row of embeddings.  The rows fit, because training leaves the embeddings as they are
-(`optim.frozen: [shared, encoder.embeddings]`).
+(`optim.frozen: [words]`).
 `with_more_pieces(load("multi"), "runs/parent/e5", Counter("ahoj ahoj".split()), 4000)` reads Czech in fewer pieces.
 """
 
