@@ -171,7 +171,8 @@ class ValidationConfig:
     """Every so often, the loss on the data set's split `validation`, and the scores of a file."""
 
     file: str | None = None  # IWSLT or punctuated text, scored as `t5punct evaluate` does; null takes only the loss
-    every_steps: int = 0  # 0 never validates
+    # null: ten times in a run, and every 1,000 steps of a long one, where there is something to validate with; 0: never
+    every_steps: int | None = None
     max_words: int = 4000  # of the file
     preset: str = "double-overlap"
     # which of them tells the best model: micro_f1, macro_f1 (of the file), loss or tag_loss (of the split); null takes
@@ -191,10 +192,10 @@ class ValidationConfig:
             )
         load_preset(self.preset)  # raises ConfigError for an unknown one
         for name in ("patience", "file"):
-            if (value := getattr(self, name)) is not None and not self.every_steps:
+            if (value := getattr(self, name)) is not None and self.every_steps == 0:
                 raise ConfigError(
                     f"validation.{name} {value} without validations",
-                    expected="validation.every_steps above 0",
+                    expected="validation.every_steps above 0, or null",
                     fix="set validation.every_steps",
                 )
 
@@ -239,7 +240,9 @@ class TrainConfig:
     teacher: TeacherConfig = field(default_factory=TeacherConfig)
     validation: ValidationConfig = field(default_factory=ValidationConfig)
     report: ReportConfig = field(default_factory=ReportConfig)
-    checkpoint_every_steps: int = 1000
+    checkpoint_every_steps: int | None = (
+        None  # null: ten times in a run, and every 1,000 steps of a long one; 0: at the end
+    )
     keep: int = 1  # the last so many checkpoints: the newest in `output`, those before it in `output/checkpoint-STEP`
     log_every_steps: int = 50
     report_to: str | None = None  # trackers of accelerate that get the log as well: tensorboard, or tensorboard,wandb
