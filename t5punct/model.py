@@ -11,7 +11,9 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+import os
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -165,6 +167,7 @@ def load(
     from .t5.inference.pieces import read_tokenizer
     from .t5.tagger import load_tagger
 
+    compute_alone_after_fork()
     task = task or read_task(folder)
     pieces = read_tokenizer(folder) if to_infer else None
     tokenizer = load_tokenizer(folder, task) if pieces is None else TaskTokenizer(pieces, task)
@@ -177,6 +180,18 @@ def load(
     named = f"{name}@{revision}" if revision else name
     precision = "fp32" if rounded is None else "int8"
     return Model(network, tokenizer, named, tagger, precision, (folder / TASK_FILE).is_file(), folder)
+
+
+@cache
+def compute_alone_after_fork() -> None:
+    """Let processes that this one forks (`multiprocessing`, `datasets` with `num_proc`) compute with one thread.
+
+    GNU's OpenMP goes on waiting for its threads in a forked process, where they are gone.
+    """
+    import torch
+
+    if hasattr(os, "register_at_fork"):  # not on Windows
+        os.register_at_fork(after_in_child=partial(torch.set_num_threads, 1))
 
 
 def with_transformers(model: Model) -> Model:
