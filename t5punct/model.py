@@ -39,6 +39,18 @@ _FINGERPRINT = "t5punct_tokenizer"  # in config.json: which tokenizer the model 
 _log = logging.getLogger(__name__)
 
 
+@cache
+def compute_alone_after_fork() -> None:
+    """Let processes that this one forks (`multiprocessing`, `datasets` with `num_proc`) compute with one thread.
+
+    GNU's OpenMP goes on waiting for its threads in a forked process, where they are gone.
+    """
+    import torch
+
+    if hasattr(os, "register_at_fork"):  # not on Windows
+        os.register_at_fork(after_in_child=partial(torch.set_num_threads, 1))
+
+
 @dataclass(frozen=True)
 class FreshModelConfig:
     """The shape of a T5 that starts from random weights."""
@@ -71,6 +83,9 @@ class Model:
     precision: str = "fp32"  # what it computes in; see `precision`
     tuned: bool = True  # False: its folder says nothing of the task, so it may never have been trained for it
     folder: Path | None = None  # where it was loaded from
+
+    def __post_init__(self) -> None:
+        compute_alone_after_fork()
 
     @property
     def task(self) -> TaskConfig:
@@ -167,7 +182,6 @@ def load(
     from .t5.inference.pieces import read_tokenizer
     from .t5.tagger import load_tagger
 
-    compute_alone_after_fork()
     task = task or read_task(folder)
     pieces = read_tokenizer(folder) if to_infer else None
     tokenizer = load_tokenizer(folder, task) if pieces is None else TaskTokenizer(pieces, task)
@@ -180,18 +194,6 @@ def load(
     named = f"{name}@{revision}" if revision else name
     precision = "fp32" if rounded is None else "int8"
     return Model(network, tokenizer, named, tagger, precision, (folder / TASK_FILE).is_file(), folder)
-
-
-@cache
-def compute_alone_after_fork() -> None:
-    """Let processes that this one forks (`multiprocessing`, `datasets` with `num_proc`) compute with one thread.
-
-    GNU's OpenMP goes on waiting for its threads in a forked process, where they are gone.
-    """
-    import torch
-
-    if hasattr(os, "register_at_fork"):  # not on Windows
-        os.register_at_fork(after_in_child=partial(torch.set_num_threads, 1))
 
 
 def with_transformers(model: Model) -> Model:
