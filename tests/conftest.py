@@ -13,10 +13,6 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")  # before transformers and datasets
 os.environ.setdefault("HF_DATASETS_OFFLINE", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
-# a shell has interrupts ignored in what it starts in the background, as nohup has hang-ups, and tests send both
-signal.signal(signal.SIGINT, signal.default_int_handler)
-signal.signal(signal.SIGHUP, signal.SIG_DFL)
-
 from command import Invoke
 from tiny import TINY_SHAPE, tiny_text
 
@@ -24,6 +20,9 @@ from t5punct import model as models
 from t5punct.t5.task import TaskConfig
 from t5punct.training.data.vocabulary import VocabularyConfig, train_tokenizer
 
+# a shell has interrupts ignored in what it starts in the background, as nohup has hang-ups, and tests send both
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 # on a busy machine anything may take long
 settings.register_profile(
     "steady", deadline=None, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow]

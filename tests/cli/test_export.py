@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import torch
 from command import Invoke
 from safetensors.torch import load_file
 from tiny_encoders import save_tiny_encoder
+from transformers import T5ForConditionalGeneration
 
 from t5punct import model as models
 from t5punct.model import Model
@@ -68,6 +70,21 @@ def test_a_bundled_model_keeps_its_card(tmp_path: Path, invoke: Invoke) -> None:
     assert invoke("export", "small", "-o", tmp_path / "made")[0] == 0
     card = (models.bundled_folder("small") / "README.md").read_text(encoding="utf-8")
     assert (tmp_path / "made" / "README.md").read_text(encoding="utf-8") == card
+
+
+@pytest.mark.parametrize("dtype", ["int8", "bfloat16"])
+def test_what_transformers_cannot_read_has_a_line_in_its_card_that_can(
+    run_folder: Path, tmp_path: Path, invoke: Invoke, monkeypatch: pytest.MonkeyPatch, dtype: str
+) -> None:
+    assert invoke("export", run_folder, "-o", tmp_path / "made", "--dtype", dtype)[0] == 0
+    card = (tmp_path / "made" / "README.md").read_text(encoding="utf-8")
+    codes = re.findall(r"```python\n(from t5punct import model\n.*?)```", card, flags=re.DOTALL)
+    assert bool(codes) == ("transformers alone cannot read weights in int8" in card) == (dtype == "int8")
+    monkeypatch.chdir(tmp_path)
+    for code in codes:
+        names: dict[str, object] = {}
+        exec(code, names)  # noqa: S102
+        assert isinstance(names["network"], T5ForConditionalGeneration)
 
 
 def test_a_folder_with_a_card_alone_may_become_a_model(run_folder: Path, tmp_path: Path, invoke: Invoke) -> None:

@@ -22,7 +22,16 @@ from ...errors import ConfigError, InputError, T5PunctError
 from ...t5.task import ENCODER_TASK, TaskConfig, checked_pauses
 from ...text.spaces import unspaced
 from .chunks import Chunk, ChunkConfig, cut_into_chunks
-from .contents import PrepareReport, as_json, as_text, count_content, count_corpus, draw_report, iter_warnings
+from .contents import (
+    PrepareReport,
+    as_json,
+    as_text,
+    count_content,
+    count_corpus,
+    draw_report,
+    explain_left_out,
+    iter_warnings,
+)
 from .corpora import Piece, iter_documents, plan_pieces
 from .corpus import CorpusConfig
 from .folder import COUNTS, PICTURE, REPORT, SETTINGS, SPLITS, make_data_folder
@@ -107,16 +116,20 @@ def _report(config: PrepareConfig, surveys: Sequence[Survey], splits: dict[str, 
     if not len(splits["validation"]):
         notes.append(
             f"no chunk to validate with; expected held-out documents of {config.chunks.min_words} words and more; "
-            "raise holdout_percent or add documents"
+            "raise holdout_percent or add text"
         )
+    n_words = sum(train["n_words"])
+    # tokens of silences are counted among a document's words, and of a stream no words are
+    is_counted = not config.pauses_ms and not any(survey.is_stream for survey in surveys)
     return PrepareReport(
         config.output,
         len(train),
-        sum(train["n_words"]),
+        n_words,
         len(splits["validation"]),
         tuple(counts),
         count_content(Chunk(**row) for row in train),
         tuple(notes),
+        explain_left_out(counts, n_words, config.chunks.min_words) if is_counted else "",
     )
 
 
