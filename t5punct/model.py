@@ -55,14 +55,14 @@ def compute_alone_after_fork() -> None:
 class FreshModelConfig:
     """The shape of a T5 that starts from random weights."""
 
-    d_model: int = 256
-    d_kv: int = 32
-    num_heads: int = 8
-    d_ff: int = 1024
-    num_layers: int = 6
-    num_decoder_layers: int = 2
-    dropout_rate: float = 0.0  # one pass over the data: nothing is seen twice
-    feed_forward_proj: str = "relu"
+    d_model: int = 256  # the width of states
+    d_kv: int = 32  # the width of a head
+    num_heads: int = 8  # of attention
+    d_ff: int = 1024  # the width of feed-forward layers
+    num_layers: int = 6  # of the encoder
+    num_decoder_layers: int = 2  # of the decoder
+    dropout_rate: float = 0.0  # of states, in training; 0.1 where the data are read more than once
+    feed_forward_proj: str = "relu"  # the activation: relu, gelu, silu, gated-relu, ..
 
     def __post_init__(self) -> None:
         settings.check_range(
