@@ -21,7 +21,7 @@ from t5punct.training.data.prepare import PrepareConfig
 HEAD = """# Settings
 
 All settings of `t5punct prepare` and of `t5punct train` (`python train.py`), with their defaults. Write them into a
-YAML file (`--config`), or behind the command by their dotted names: `optim.lr=1e-4`, `'data.noise={share: 0.25}'`. `null`
+YAML file (`--config`), or behind the command by their dotted names (`optim.lr=1e-4`). `null`
 stands for none. The files in `configs/` are examples, [usage.md](usage.md#fine-tune) is the guide.
 
 This page is written by `python benchmarks/settings_page.py > docs/settings.md`.

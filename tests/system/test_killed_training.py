@@ -31,7 +31,7 @@ from t5punct.training.loop.train import train
 
 EVERY = 3  # steps from one checkpoint to the next
 STEPS_A_KILL = 12  # more than a kill needs
-SPARE_KILLS = 3  # where those that should cut a checkpoint short came too late: this process had to wait
+SPARE_KILLS = 2  # where those that should cut a checkpoint short came too late: this process had to wait
 LAUNCHERS = {"one process": [sys.executable], "two processes": TORCHRUN}
 N_KILLS = {"one process": 2, "two processes": 1}
 
