@@ -45,13 +45,20 @@ def load(schema: type[T], path: str | Path | None = None, overrides: Sequence[st
 
 
 def read_values(path: str | Path | None = None, overrides: Sequence[str] = ()) -> dict[str, Any]:
-    """Return a YAML file and overrides, merged, before anything is checked; without defaults."""
-    from omegaconf import DictConfig, OmegaConf
+    """Return a YAML file and overrides, merged, before anything is checked; without defaults.
+
+    Nothing where they cannot be merged: `load` says why.
+    """
+    from omegaconf import OmegaConf
+    from omegaconf.errors import OmegaConfBaseException
 
     layers = [] if path is None else _read_layers(Path(path))
     layers += [(_read_override(override), "") for override in overrides]
-    merged = OmegaConf.merge({}, *(layer for layer, _ in layers if isinstance(layer, DictConfig)))
-    return cast(dict[str, Any], OmegaConf.to_container(merged, resolve=False))
+    try:
+        merged = OmegaConf.merge({}, *(layer for layer, _ in layers))
+        return cast(dict[str, Any], OmegaConf.to_container(merged, resolve=False))
+    except (OmegaConfBaseException, TypeError):
+        return {}
 
 
 def load_plain(schema: type[T], path: str | Path) -> T:

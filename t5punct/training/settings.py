@@ -8,15 +8,15 @@ styles, the prefix and all else of the text form of `multi`.
 
 from __future__ import annotations
 
-import textwrap
+import json
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from ..config import as_yaml, load, load_plain, read_values
+from ..config import load, load_plain, read_values
 from ..model import find, read_task
-from ..t5.task import ENCODER_TASK, TaskConfig
+from ..t5.task import ENCODER_TASK
 from ..t5.weights import is_encoder
 from .checkpoint.checkpoint import TRAIN_FILE
 from .config import TrainConfig
@@ -32,11 +32,18 @@ def load_settings(path: Path | None, overrides: Sequence[str] = ()) -> TrainConf
     task = load_plain(TrainConfig, begun).task if values.get("resume") is True and begun.is_file() else None
     if task is None:
         folder = find(source, revision=values.get("revision"))
-        task = _without_lost_odds(ENCODER_TASK if is_encoder(folder) else read_task(folder), changes)
-    return load(TrainConfig, path, overrides, current="task:\n" + textwrap.indent(as_yaml(task), "  "))
+        task = ENCODER_TASK if is_encoder(folder) else read_task(folder)
+    whole = json.dumps(_changed(asdict(task), changes), ensure_ascii=False)  # json is YAML, too
+    return load(TrainConfig, path, [*overrides, f"task={whole}"])
 
 
-def _without_lost_odds(task: TaskConfig, changes: dict[str, Any]) -> TaskConfig:
-    """The task without the odds of marks that it will not have."""
-    marks = str(changes.get("marks", task.marks))
-    return replace(task, mark_odds={mark: odds for mark, odds in task.mark_odds.items() if mark in marks})
+def _changed(task: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
+    """The values of a task with some changed; a mapping is merged, an empty one empties.  Odds go with their marks."""
+    if "marks" in changes:
+        odds = {mark: odds for mark, odds in task["mark_odds"].items() if mark in str(changes["marks"])}
+        task = {**task, "mark_odds": odds}
+    merged = {**task, **changes}
+    for name, value in changes.items():
+        if isinstance(value, dict) and value and isinstance(task.get(name), dict):
+            merged[name] = {**task[name], **value}
+    return merged

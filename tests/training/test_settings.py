@@ -10,6 +10,7 @@ import torch
 
 from t5punct import config as settings
 from t5punct import model as models
+from t5punct.errors import ConfigError
 from t5punct.model import Model
 from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.t5.task import ENCODER_TASK, TaskConfig, mark_token
@@ -33,9 +34,26 @@ def test_what_is_said_of_the_task_changes_the_models_own(small: Model, tmp_path:
     mine = tmp_path / "mine.yaml"
     mine.write_text("init_from: small\ntask: {cased: false}\n")
     assert load_settings(mine, [DATA]).task == replace(small.task, cased=False)
+    emptied = load_settings(mine, [DATA, "task.mark_odds={}", "task.style_max_marks.prose=2"]).task
+    longest = {**small.task.style_max_marks, "prose": 2}
+    assert emptied == replace(small.task, cased=False, mark_odds={}, style_max_marks=longest)
+    mine.write_text("init_from: small\ntask: null\n")
+    assert load_settings(mine, [DATA, "task.cased=false"]).task == replace(small.task, cased=False)
     for untouched in ([], ["task=null"]):
         assert load_settings(None, [DATA, "init_from=small", *untouched]).task is None
     assert load_settings(None, [DATA, "tokenizer=x", "task.cased=false"]).task == TaskConfig(cased=False)
+
+
+def test_settings_that_do_not_fit_are_said_as_elsewhere(tmp_path: Path) -> None:
+    (tmp_path / "list.yaml").write_text("- task\n")
+    for path, words, said in (
+        (None, ["task=5", "task.marks=x"], "settings: .*TaskConfig"),
+        (None, ["task.mrks=x"], "unknown setting 'task.mrks'; .*is it task.marks"),
+        (None, ["tsk.marks=x"], "unknown setting 'tsk'; .*is it task"),
+        (tmp_path / "list.yaml", [], "settings in .*list.yaml"),
+    ):
+        with pytest.raises(ConfigError, match=said):
+            load_settings(path, [DATA, "init_from=small", *words])
 
 
 def test_an_encoder_begins_with_the_text_form_of_encoders(tmp_path: Path) -> None:
