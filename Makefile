@@ -1,4 +1,5 @@
-# make demo   set up what punctuating needs, no more, and punctuate a sample lecture with the bundled model
+# make demo   set up what punctuating needs, no more, and punctuate a sample lecture with the bundled model;
+#             TORCH_BACKEND=cpu takes torch without CUDA, here and in the targets below
 # make test   set up the rest (training, scores, tests) and run the tests; the targets below need it as well
 # make finetune-demo  `small` learns from the pages of this repository, in two processes; its scores before and after
 # make check  lint, types, format
@@ -14,6 +15,10 @@ BIN = $(VENV)/bin
 READY = $(VENV)/.ready
 READY_DEMO = $(VENV)/.ready-demo
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt
+
+# pip takes what torch is on its index, with CUDA as a rule; uv knows where the others are
+UV = $(INSTALL) uv && $(BIN)/uv pip install --quiet --python $(BIN)/python --torch-backend $(TORCH_BACKEND)
+TORCH = $(if $(TORCH_BACKEND),$(UV),$(INSTALL))
 
 export HF_HUB_OFFLINE = 1
 export HF_DATASETS_OFFLINE = 1
@@ -87,7 +92,8 @@ prepared/mpnet-2/dataset_dict.json: configs/large-prepare.yaml
 prepared/mpnet-3/dataset_dict.json: configs/large-prepare.yaml
 	$(BIN)/t5punct prepare --config $< root=$(CORPUS) seed=41 output=prepared/mpnet-3
 
-# `base` and `small` learn from what `large` says of a data set; `small` goes on from what was `base` in git e79d488
+# `base` and `small` learn from what `large` says of a data set; `small` goes on from what was `base` in git e79d488, which
+# a clone of depth 1 does not have: git fetch --unshallow
 model-pupils: setup runs/base-write.done runs/small-write.done
 	$(BIN)/t5punct export runs/base-write -o t5punct/models/base --dtype int8 --task configs/task-bundled.yaml
 	$(BIN)/t5punct export runs/small-write -o t5punct/models/small --dtype int8 --task configs/task-bundled.yaml
@@ -156,7 +162,7 @@ $(READY_DEMO): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "t5punct needs Python 3.11 or newer, this is " + sys.version)'
 	$(PYTHON) -m venv $(VENV)
 	@echo 'setting up $(VENV) with what punctuating needs; training, scores and tests come with make test' >&2
-	$(INSTALL) 'torch==2.13.0'
+	$(TORCH) 'torch==2.13.0'
 	$(INSTALL) -e .
 	touch $@
 

@@ -199,7 +199,7 @@ def measure_memory(arguments: list[str]) -> None:
     n_words, said = 0, 0
     print("| words | resident, MiB | in use by C code, MiB | kept for the next, MiB |\n| --- | --- | --- | --- |")
     with options.text.open(encoding="utf-8") as lines:
-        for text in punctuator.punctuate_many(lines):
+        for text in punctuator.iter_punctuate(lines):
             n_words += len(text.split())
             if n_words < said + options.every_words:
                 continue

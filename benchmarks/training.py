@@ -92,7 +92,7 @@ def main() -> None:
             config,
             output=f"{folder}/run",
             optim=optim,
-            validation=ValidationConfig(),
+            validation=ValidationConfig(every_steps=0),
             checkpoint_every_steps=0,
             report_to=None,
             resume=False,

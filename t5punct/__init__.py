@@ -1,7 +1,7 @@
 """t5punct: punctuation and capitals for speech transcripts, with a T5 that never changes a word.
 
 >>> from t5punct import Punctuator
->>> Punctuator.from_pretrained().punctuate("how are you today")  # doctest: +SKIP
+>>> Punctuator().punctuate("how are you today")  # doctest: +SKIP
 'How are you today?'
 """
 
@@ -81,6 +81,11 @@ if TYPE_CHECKING:
     from .transcripts.writers import WriterConfig
     from .windows.combine import CombineConfig
     from .windows.plan import WindowConfig
+
+
+def __dir__() -> list[str]:
+    """Return the public names, also before they are imported."""
+    return __all__
 
 
 def __getattr__(name: str) -> Any:

@@ -71,6 +71,10 @@ class Annotator:
         self._alphabet = self.decoding.alphabet(model.task)
         self._decoder = make_decoder(model, self.decoding, self.config.align)
 
+    def __repr__(self) -> str:
+        style = self.model.task.style_or_default(self.config.decoding.style)
+        return f"{type(self).__name__}({self.model.name!r}, precision={self.model.precision!r}, style={style!r})"
+
     def window_input(self, words: Sequence[Word]) -> WindowInput:
         """Return words as the model reads them; no more tokens than it can."""
         pauses = [word.pause for word in words] if self.model.task.pause_ms else []

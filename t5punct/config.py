@@ -44,6 +44,23 @@ def load(schema: type[T], path: str | Path | None = None, overrides: Sequence[st
     return _merge(schema, layers)
 
 
+def read_values(path: str | Path | None = None, overrides: Sequence[str] = ()) -> dict[str, Any]:
+    """Return a YAML file and overrides, merged, before anything is checked; without defaults.
+
+    Nothing where they cannot be merged: `load` says why.
+    """
+    from omegaconf import OmegaConf
+    from omegaconf.errors import OmegaConfBaseException
+
+    layers = [] if path is None else _read_layers(Path(path))
+    layers += [(_read_override(override), "") for override in overrides]
+    try:
+        merged = OmegaConf.merge({}, *(layer for layer, _ in layers))
+        return cast(dict[str, Any], OmegaConf.to_container(merged, resolve=False))
+    except (OmegaConfBaseException, TypeError):
+        return {}
+
+
 def load_plain(schema: type[T], path: str | Path) -> T:
     """Load a file that others made, as `load` does: one that came with a model may not read this machine's environment.
 
@@ -178,13 +195,21 @@ def _texts(node: Any) -> Iterator[str]:
 def _read_override(text: str) -> Any:
     from omegaconf import OmegaConf
 
+    key, sign, value = text.removeprefix("--").partition("=")
+    if _is_signs(value):  # `task.marks=,.?!`, which is no YAML
+        value = f"'{value}'"
     try:
-        if "=" in text:
-            return OmegaConf.from_dotlist([text.removeprefix("--")])
+        if sign:
+            return OmegaConf.from_dotlist([f"{key}={value}"])
         reason = ""
     except Exception as error:  # as above
         reason = f" ({error})"
     raise ConfigError(f"override {text!r}{reason}", expected="key=value", fix="write e.g. optim.lr=1e-3")
+
+
+def _is_signs(value: str) -> bool:
+    """Whether a value is signs alone, which are text, and neither null nor brackets or quotes, which YAML knows."""
+    return not any(char.isalnum() or char in "[]{}'\"" for char in value) and value.strip() not in ("", "~")
 
 
 def _merge(schema: type[T], layers: Sequence[_Layer]) -> T:

@@ -11,7 +11,9 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+import os
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,18 +39,30 @@ _FINGERPRINT = "t5punct_tokenizer"  # in config.json: which tokenizer the model 
 _log = logging.getLogger(__name__)
 
 
+@cache
+def compute_alone_after_fork() -> None:
+    """Let processes that this one forks (`multiprocessing`, `datasets` with `num_proc`) compute with one thread.
+
+    GNU's OpenMP goes on waiting for its threads in a forked process, where they are gone.
+    """
+    import torch
+
+    if hasattr(os, "register_at_fork"):  # not on Windows
+        os.register_at_fork(after_in_child=partial(torch.set_num_threads, 1))
+
+
 @dataclass(frozen=True)
 class FreshModelConfig:
     """The shape of a T5 that starts from random weights."""
 
-    d_model: int = 256
-    d_kv: int = 32
-    num_heads: int = 8
-    d_ff: int = 1024
-    num_layers: int = 6
-    num_decoder_layers: int = 2
-    dropout_rate: float = 0.0  # one pass over the data: nothing is seen twice
-    feed_forward_proj: str = "relu"
+    d_model: int = 256  # the width of states
+    d_kv: int = 32  # the width of a head
+    num_heads: int = 8  # of attention
+    d_ff: int = 1024  # the width of feed-forward layers
+    num_layers: int = 6  # of the encoder
+    num_decoder_layers: int = 2  # of the decoder
+    dropout_rate: float = 0.0  # of states, in training; 0.1 where the data are read more than once
+    feed_forward_proj: str = "relu"  # the activation: relu, gelu, silu, gated-relu, ..
 
     def __post_init__(self) -> None:
         settings.check_range(
@@ -69,6 +83,9 @@ class Model:
     precision: str = "fp32"  # what it computes in; see `precision`
     tuned: bool = True  # False: its folder says nothing of the task, so it may never have been trained for it
     folder: Path | None = None  # where it was loaded from
+
+    def __post_init__(self) -> None:
+        compute_alone_after_fork()
 
     @property
     def task(self) -> TaskConfig:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")  # before transformers and datasets are imported
 os.environ.setdefault("HF_DATASETS_OFFLINE", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # threads that spin take a busy machine from whom they wait for
 
 from command import Invoke
 from tiny import TINY_SHAPE, tiny_text
@@ -19,7 +21,13 @@ from t5punct import model as models
 from t5punct.t5.task import TaskConfig
 from t5punct.training.data.vocabulary import VocabularyConfig, train_tokenizer
 
-settings.register_profile("steady", deadline=None, derandomize=True, database=None)
+# a shell has interrupts ignored in what it starts in the background, as nohup has hang-ups, and tests send both
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+# on a busy machine anything may take long
+settings.register_profile(
+    "steady", deadline=None, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("steady")
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from t5punct.config import load, load_plain, save, valid_keys
 from t5punct.errors import ConfigError, InputError
+from t5punct.t5.task import TaskConfig
 
 
 @dataclass(frozen=True)
@@ -187,6 +188,11 @@ def test_a_file_that_others_made_has_no_base(yaml: Path) -> None:
 def test_a_value_of_the_wrong_type_is_refused_and_the_right_one_named(override: str, said: str) -> None:
     with pytest.raises(ConfigError, match=re.escape(said)):
         load(Demo, None, [override])
+
+
+@pytest.mark.parametrize("marks", [",.?!", "-", ";:", "?", "#", ".،؟!", "*", "%"])
+def test_signs_need_no_quotes(marks: str) -> None:
+    assert load(TaskConfig, None, [f"marks={marks}"]).marks == marks
 
 
 @pytest.mark.parametrize("override", ["size", "--size", "size=[", "size=${x"])

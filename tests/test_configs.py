@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 import shutil
 import subprocess
@@ -12,6 +13,7 @@ import pytest
 from t5punct import config
 from t5punct.t5.task import TaskConfig
 from t5punct.training.config import TrainConfig
+from t5punct.training.data.corpus import CorpusConfig
 from t5punct.training.data.prepare import PrepareConfig
 
 ROOT = Path(__file__).parents[1]
@@ -54,6 +56,18 @@ def test_a_config_opens_with_a_launch_command_that_its_values_fit(path: Path) ->
     assert match, first
     assert ROOT / match[2] == path
     config.load(SCHEMAS[match[1]], path, match[3].split())
+
+
+def test_the_page_of_settings_has_each_with_its_default_and_a_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    page = importlib.import_module("settings_page").page()
+    assert (ROOT / "docs" / "settings.md").read_text(encoding="utf-8") == page, "run benchmarks/settings_page.py"
+    rows = re.findall(r"^\| `([\w.]+)` \| (.*) \| (.*) \|$", page, flags=re.MULTILINE)
+    names = {*config.valid_keys(TrainConfig), *config.valid_keys(PrepareConfig)}
+    corpus = {f"corpora.{name}" for name in config.valid_keys(CorpusConfig)}
+    assert names | corpus <= {name for name, _, _ in rows}
+    assert [name for name, default, text in rows if not text or not (default or name == "decoder")] == []
+    assert ("optim.lr", "`0.001`", "the learning rate after the warm-up") in rows
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ import pytest
 import torch
 import typer
 from datasets.utils.logging import disable_progress_bar
+from safetensors.torch import load_file
 from tiny import tiny_text
 
 from t5punct import config as settings
@@ -75,15 +77,15 @@ def test_a_command_of_a_guide_can_run(page: Path, line: str) -> None:
     check(line)
 
 
-def test_the_commands_of_the_demo_can_run() -> None:
-    printed = subprocess.run(
-        ["make", "-n", "finetune-demo"], cwd=ROOT, capture_output=True, text=True, check=True
-    ).stdout
-    lines = [line.replace(".venv/bin/", "") for line in printed.replace("\\\n", "").splitlines()]
-    ours = [line for line in lines if arguments(line) is not None]
-    for line in ours:
-        check(line)
-    assert [arguments(line)[0] for line in ours] == ["prepare", "train"]
+def test_the_demo_of_fine_tuning_runs_to_its_scores(tmp_path: Path) -> None:
+    short = "optim.max_steps=2 data.batch_tokens=256 report.max_words=200 validation.every_steps=0"
+    ready = [f"--assume-old={sys.prefix}/{name}" for name in (".ready", ".ready-demo")]  # this environment is set up
+    command = ["make", *ready, f"VENV={sys.prefix}", f"DEMO={tmp_path}/demo", f"DEMO_SETTINGS={short}", "finetune-demo"]
+    demo = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=500, check=False)
+    assert demo.returncode == 0, demo.stderr
+    assert "## Against the starting model\n\n`small` and this run" in demo.stdout
+    assert re.search(r"^\| PERIOD \| \d+\.\d \| \d+\.\d \|", demo.stdout, flags=re.MULTILINE)
+    assert load_file(tmp_path / "demo" / "run" / "model.safetensors")
 
 
 @pytest.mark.parametrize(

@@ -34,13 +34,18 @@ def test_each_text_is_punctuated_as_if_it_were_alone(
 ) -> None:
     config = PunctuatorConfig(PLAN, decoding=DecodingConfig(decoder, batch_tokens=batch_tokens), fragment=fragment)
     punctuator = Punctuator(tagged_model, config)
-    assert list(punctuator.punctuate_many(several)) == [punctuator.punctuate(text) for text in several]
+    assert punctuator.punctuate_many(several) == [punctuator.punctuate(text) for text in several]
 
 
 def test_a_single_text_is_no_row_of_texts(tagged_model: Model, tmp_path: Path) -> None:
     punctuator = Punctuator(tagged_model)
     with pytest.raises(InputError, match="one text; expected several"):
-        next(punctuator.punctuate_many("we know"))
+        punctuator.punctuate_many("we know")
+    for several in (["we know"], ("we", "know")):
+        with pytest.raises(
+            InputError, match=r"a (list|tuple) of texts; expected one text; use punctuate_many\(texts\)"
+        ):
+            punctuator.punctuate(several)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="one input, talks; expected several"):
         punctuate_files(punctuator, "talks", tmp_path / "out")
     with pytest.raises(InputError, match="one str of terms; expected several lines"):
@@ -66,7 +71,7 @@ def test_windows_of_several_short_texts_share_a_batch(lively_model: Model, calls
     alone = [punctuator.punctuate(text) for text in SHORT]
     assert calls == [1, 1, 1, 1], "white space alone has no window"
     calls.clear()
-    assert list(punctuator.punctuate_many(SHORT)) == alone
+    assert punctuator.punctuate_many(SHORT) == alone
     assert calls == [4]
 
 
@@ -82,7 +87,7 @@ def test_a_batch_of_the_network_holds_windows_of_several_texts(
 
     monkeypatch.setattr(generate, written)
     punctuator = Punctuator(lively_model, PunctuatorConfig(decoding=DecodingConfig("generate")))
-    assert len(list(punctuator.punctuate_many(SHORT * 2))) == 12
+    assert len(punctuator.punctuate_many(SHORT * 2)) == 12
     assert batches == [8]
 
 
@@ -96,7 +101,7 @@ def test_texts_are_read_as_they_are_needed(lively_model: Model, calls: list[int]
             n_read += 1
             yield "we know that this is right"
 
-    many = Punctuator(lively_model, config).punctuate_many(endless())
+    many = Punctuator(lively_model, config).iter_punctuate(endless())
     assert n_read == 0
     first = next(many)
     assert n_read == 2, "a sixteenth of four batches of thirty tokens, so that the first comes soon"
@@ -109,7 +114,7 @@ def test_texts_are_read_as_they_are_needed(lively_model: Model, calls: list[int]
 
 
 def test_what_is_no_text_is_refused_when_it_is_read(lively_model: Model) -> None:
-    many = Punctuator(lively_model).punctuate_many(["we know", None])  # type: ignore[list-item]
+    many = Punctuator(lively_model).iter_punctuate(["we know", None])  # type: ignore[list-item]
     with pytest.raises(InputError, match="a text of type NoneType; expected a str"):
         list(many)
 
@@ -117,7 +122,7 @@ def test_what_is_no_text_is_refused_when_it_is_read(lively_model: Model) -> None
 def test_the_counts_of_generated_words_are_the_same(lively_model: Model) -> None:
     config = PunctuatorConfig(PLAN, decoding=DecodingConfig("generate"))
     together, alone = Punctuator(lively_model, config), Punctuator(lively_model, replace(config))
-    list(together.punctuate_many(SHORT))
+    together.punctuate_many(SHORT)
     for text in SHORT:
         alone.punctuate(text)
     assert together.alignment == alone.alignment

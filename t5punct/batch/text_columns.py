@@ -105,7 +105,7 @@ class BatchPunctuator:
 
     def _punctuate(self, texts: Sequence[Any]) -> list[Any]:
         are_missing = [_is_missing(text) for text in texts]
-        written = self.punctuator.punctuate_many(
+        written = self.punctuator.iter_punctuate(
             text for text, is_missing in zip(texts, are_missing, strict=True) if not is_missing
         )
         return [text if is_missing else next(written) for text, is_missing in zip(texts, are_missing, strict=True)]

@@ -18,13 +18,11 @@ from pathlib import Path
 from ..errors import InputError, T5PunctError, first_line
 from ..punctuator import Punctuator
 from ..text.io.outputs import named_place, open_writer
-from ..text.render import REMOVE, AnnotatedWord
-from ..text.spaces import check_spaced
+from ..text.render import AnnotatedWord
 from ..text.words import Word
-from ..transcripts.formats import Transcript, read_transcript, transcript_of
-from ..transcripts.items import SpokenWord, add_pauses, written_items
-from ..transcripts.terms import Terms, apply_terms
-from ..transcripts.writers import WriterConfig, check_writable, written_pieces
+from ..transcripts.formats import Transcript
+from ..transcripts.terms import Terms
+from ..transcripts.writers import WriterConfig, written_pieces
 from ..windows.plan import iter_pools
 from .jobs import Current, Failure, Job, Outcome, OutputConfig, model_state, plan_jobs, settings_fingerprint
 
@@ -63,7 +61,6 @@ class Work:
         terms: Terms | None = None,
     ) -> None:
         self._punctuator, self._config, self._terms = punctuator, config or WriterConfig(), terms
-        self._removes = punctuator.config.render.disfluencies == REMOVE
         self.on_progress: Callable[[int, int], None] = lambda n_bytes, n_words: None
         self._n_words = self._n_bytes = 0
         self._removed: Counter[str] = Counter()
@@ -84,31 +81,12 @@ class Work:
         return Outcome(n_written, self._n_words, tuple(failures), dict(self._removed))
 
     def read(self, source: str, format: str | None, lines: Iterable[str] | None = None) -> Transcript:
-        """Return a transcript whose words know of pauses if the model does, and of the user's terms.
-
-        `lines`: what is read in the place of the file `source`.  Raises InputError for a language without spaces, and
-        where the transcript cannot be written so.
-        """
-        task, terms = self._punctuator.model.task, self._terms
-        if lines is None:
-            transcript = read_transcript(source, format=format, alphabet=task.alphabet)
-        else:
-            transcript = transcript_of(lines, format, task.alphabet, source)
-        check_spaced((item.word.text for item in transcript.items if isinstance(item, SpokenWord)), source)
-        check_writable(transcript, self._config, source, removes=self._removes)
-        if pauses_ms := task.pauses_ms:
-            transcript = replace(transcript, items=add_pauses(transcript.items, pauses_ms))
-        return replace(transcript, items=apply_terms(transcript.items, terms)) if terms else transcript
+        """Return a transcript as `Punctuator.read_file` does."""
+        return self._punctuator.read_file(source, format, self._config, self._terms, lines)
 
     def pieces(self, transcript: Transcript, words: Iterable[AnnotatedWord], source: str) -> Iterable[str]:
-        """Return the file that is to be written: as its words come, if nothing else is to change.
-
-        Raises InputError where the format needs times that the transcript does not have.
-        """
-        config = self._config
-        if config.format is None and not config.paragraphs and not self._removes and not transcript.json:
-            return transcript.written(written_items(transcript.items, words))
-        return written_pieces(transcript, transcript.with_words(words), config, source)
+        """Return the file that is to be written as `Punctuator.file_pieces` does."""
+        return self._punctuator.file_pieces(transcript, words, self._config, source)
 
     def _decide(self, jobs: Iterable[Job]) -> Iterator[_File]:
         """The files, with their words; words that are not asked for are passed over."""
@@ -184,13 +162,8 @@ class Work:
 def punctuate_file(
     punctuator: Punctuator, source: StrPath, *, format: str | None = None, writer: WriterConfig | None = None
 ) -> str:
-    """Return a transcript of any format with marks and capitals, in its own format or in that of `writer`.
-
-    `format`: what the file is; None: its name tells.  Raises InputError for a file that cannot be read or written so.
-    """
-    work = Work(punctuator, writer)
-    transcript = work.read(str(source), format)
-    return "".join(work.pieces(transcript, punctuator.annotate_texts(transcript.texts), str(source)))
+    """Return what `punctuator.punctuate_file(source, ..)` does."""
+    return punctuator.punctuate_file(source, format=format, writer=writer)
 
 
 def punctuate_files(

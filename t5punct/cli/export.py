@@ -135,7 +135,7 @@ def export(
         _write(model.with_settings(settings), partial, dtype)
         if onnx is not None:
             _write_onnx(partial, onnx.value)
-    _write_card(folder, output, settings, push_to_hub or output.name, licence, blend=said)
+    _write_card(folder, output, settings, push_to_hub or output.name, licence, blend=said, own_form=_own_form(output))
     typer.echo(f"{output}: exported from {source}")
     if push_to_hub is not None:
         typer.echo(f"{push(output, push_to_hub, private=private)}: pushed")
@@ -188,6 +188,16 @@ def _write(model: Model, output: Path, dtype: Dtype) -> None:
         save(model, output, dtype=getattr(torch, dtype.value))
 
 
+def _own_form(output: Path) -> str | None:
+    """What transformers alone cannot read of a written model, in words."""
+    from ..t5.folder import ENCODER_T5, int8_files
+    from ..t5.weights import kind_of
+
+    if int8_files(output):
+        return "weights in int8 with a scale for each row"
+    return "an encoder of another kind under a T5 decoder" if kind_of(output) == ENCODER_T5 else None
+
+
 def _write_onnx(output: Path, precision: str) -> None:
     """Write the encoder of the folder's own weights, which may have been rounded on the way."""
     from ..model import load
@@ -199,7 +209,14 @@ def _write_onnx(output: Path, precision: str) -> None:
 
 
 def _write_card(
-    source: Path, output: Path, task: TaskConfig, name: str, licence: str | None, *, blend: str | None
+    source: Path,
+    output: Path,
+    task: TaskConfig,
+    name: str,
+    licence: str | None,
+    *,
+    blend: str | None,
+    own_form: str | None,
 ) -> None:
     """The source's own card, or one about the run; a person's card that is there already is kept."""
     from ..training.report.card import CARD, compose_card
@@ -209,7 +226,7 @@ def _write_card(
         return
     text = kept.read_text(encoding="utf-8") if kept else None
     with writing(output / CARD) as handle:
-        handle.write(text or compose_card(source, task, name, licence=licence, blend=blend))
+        handle.write(text or compose_card(source, task, name, licence=licence, blend=blend, own_form=own_form))
 
 
 def _kept_card(source: Path, output: Path, *, is_blend: bool) -> Path | None:

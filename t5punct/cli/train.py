@@ -98,9 +98,9 @@ def train(config: Config = None, overrides: Overrides = None) -> None:
     need("train")
     wait_asleep()  # before anything loads torch
     from ..training.checkpoint.lock import is_first
-    from ..training.config import TrainConfig
+    from ..training.settings import load_settings
 
-    settings = load(TrainConfig, config, overrides or ())
+    settings = load_settings(config, overrides or ())
     if settings.report.file is not None:
         check_source(settings.report.file)
     check_launched(os.environ)

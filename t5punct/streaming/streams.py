@@ -13,9 +13,12 @@ import math
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
 
 from ..annotator import Annotator
 from ..errors import ConfigError, InputError
+from ..punctuator import Punctuator
 from ..text.io.live import TimedWord, whole_ms
 from ..text.render import AnnotatedWord, Decision
 from ..text.words import Word, checked_text, words_of
@@ -28,6 +31,7 @@ from .policies import StreamConfig, make_policy
 from .state import StreamState, Times
 
 Words = Iterable[str | TimedWord]
+STREAM_MODEL = "base"  # the default of streams, which must be quick
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,9 +233,27 @@ class StreamingPunctuator:
     """One stream, which remembers where it is; `state` can be saved, and given to another one that resumes it."""
 
     def __init__(
-        self, punctuator: Annotator, config: StreamConfig | None = None, state: StreamState | None = None
+        self,
+        punctuator: Annotator | str | Path | None = None,
+        config: StreamConfig | None = None,
+        state: StreamState | None = None,
+        *,
+        policy: str | None = None,
+        lookahead: int | None = None,
     ) -> None:
-        self._streams, self.state = Streams(punctuator, config), state or StreamState()
+        """Take a punctuator, or load a model by its name, `base` where none is given.
+
+        `policy` and `lookahead` replace the config's.  Raises ConfigError as `Streams` does.
+        """
+        self._punctuator = punctuator if isinstance(punctuator, Annotator) else Punctuator(punctuator or STREAM_MODEL)
+        named = {"policy": policy, "lookahead": lookahead}
+        chosen: dict[str, Any] = {name: value for name, value in named.items() if value is not None}
+        self._streams = Streams(self._punctuator, replace(config or StreamConfig(), **chosen))
+        self.state = state or StreamState()
+
+    def __repr__(self) -> str:
+        config = self._streams.config
+        return f"{type(self).__name__}({self._punctuator!r}, {config.policy!r}, lookahead={config.lookahead})"
 
     def push(self, words: Words) -> tuple[Committed, ...]:
         """Take words that arrived; return those whose slots are now final.

@@ -28,29 +28,30 @@ CASE_TOKENS = {Case.CAPITALISED: "<^>", Case.UPPER: "<^^>"}
 
 @dataclass(frozen=True)
 class TaskConfig:
-    """The text form of the task; saved with every model."""
+    """What the model reads and writes; it is saved with every model, as `t5punct.yaml`."""
 
-    marks: str = ",.?!:;-"
-    max_marks: int = 3
+    marks: str = ",.?!:;-"  # those that a slot, the place behind a word, may hold
+    max_marks: int = 3  # of one slot, as in `...`
     # for some styles, the longest label instead of `max_marks`: in lectures nobody wants `...`
     style_max_marks: dict[str, int] = field(default_factory=dict)
     opening: str = ""  # the opening marks, `¿¡`: they stand before a word, and the tagger alone decides them
     max_tokens: int = 512  # of a window's source, end included (T5's pre-training length); long words are cut to fit
-    classifies: bool = False  # knows the sentinel task: one slot asked about at a time
-    # how many times a slot's first mark counts against no mark, 1 if not given; see decoding/candidates.py
+    classifies: bool = False  # whether it can be asked about one slot at a time (`--decide classify`)
+    # how many times as likely a mark is against none as the network says: {",": 2} writes more commas; 1 if not given
     mark_odds: dict[str, float] = field(default_factory=dict)
-    tagger_share: float = 0.0  # how much the tagger has to say in slot decoding; see decoding/pooling.py
+    tagger_share: float = 0.0  # the tagger's share in each decision, beside the decoder: 0 to 1
     unmarked_odds: float = 1.0  # how many times higher the odds of no mark are in texts than in training's questions
-    delay_left_words: int | None = None  # what a layer sees to the left if trained with a delay; None: never was
-    delay_layers: list[int] = field(default_factory=list)  # with a delay, those that look ahead (see `delay`)
-    pause_ms: int | None = None  # a silence of this length is a pause token (280 in the thesis); None: no pauses
-    long_pause_ms: int | None = None  # and one of this length another token; None: one token for all
-    disfluencies: bool = False  # knows which words a careful editor leaves out: in slots, `DISFLUENT` is a mark too
-    cased: bool = True  # targets in true case; False writes everything in lower case (Melamud 2021)
-    inline_case: bool = False  # a case token before the word's lower-case tokens; the tokenizer must have `CASE_TOKENS`
+    delay_left_words: int | None = None  # what a layer sees to the left if trained with a delay; null: never was
+    delay_layers: list[int] = field(default_factory=list)  # with a delay, those that look ahead
+    pause_ms: int | None = None  # milliseconds of silence that the model hears of; null: of none
+    long_pause_ms: int | None = None  # and those that it knows as a long one; null: all are alike
+    disfluencies: bool = False  # whether it marks words that a careful editor leaves out
+    cased: bool = True  # false: writes everything in lower case
+    inline_case: bool = False  # capitals are written as a token before the word; the tokenizer must have it
+    # kinds of text that it is told of
     styles: list[str] = field(default_factory=lambda: ["talk", "meeting", "prose", "chat"])
-    default_style: str = "talk"
-    prefix: str = "{style}: "  # the start of the source; `{style}` is the corpus tag that the user picks by --style
+    default_style: str = "talk"  # where nobody names one
+    prefix: str = "{style}: "  # what stands before the words that it reads; `{style}` is the style
 
     def __post_init__(self) -> None:
         Alphabet(self.marks, self.max_marks)  # raises ConfigError if they are wrong

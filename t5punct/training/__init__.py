@@ -8,5 +8,5 @@ loop        losses, steps, validation
 checkpoint  what is saved, kept and resumed
 report      the page, the curves and the card of a finished run
 
-`config.py` holds the settings of all of them but those of `data`.
+`config.py` holds the settings of all of them but those of `data`; `settings.py` reads what is typed of them.
 """

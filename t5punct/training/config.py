@@ -34,8 +34,8 @@ class QuestionConfig:
     """Examples of the sentinel task among the others: one slot asked about, with little right context."""
 
     share: float = 0.0  # of all examples; 0 has none
-    l_min: int = 0  # words of right context, drawn evenly
-    l_max: int = 8
+    l_min: int = 0  # words behind the slot that the model sees, at least; drawn evenly
+    l_max: int = 8  # at most
     keep_unmarked: float = 0.3  # how often a slot without marks is asked about when it is drawn; else one with marks
 
     def __post_init__(self) -> None:
@@ -55,13 +55,12 @@ class DataConfig:
 
     path: str = ""  # a folder made by `t5punct prepare`
     batch_tokens: int = 3072  # source tokens of one batch on one process, padding included
-    workers: int = 0
+    workers: int = 0  # processes that make batches; 0: the training itself does
     questions: QuestionConfig = field(default_factory=QuestionConfig)
     noise: NoiseConfig = field(default_factory=NoiseConfig)
     disfluencies: DisfluencyConfig = field(default_factory=DisfluencyConfig)
-    silent_share: float = (
-        0.0  # of the examples with silences, how many hide them, so that texts without times lose nothing
-    )
+    # of the examples with silences, how many hide them, so that texts without times lose nothing
+    silent_share: float = 0.0
     # how often a style's chunks come in an epoch, else once; of a fraction, the same chunks every time
     styles: dict[str, float] = field(default_factory=dict)
     delays: DelayConfig = field(default_factory=DelayConfig)
@@ -79,20 +78,21 @@ class OptimConfig:
     """The optimiser and its schedule."""
 
     name: str = "adamw"  # `adafactor`: takes less memory; `muon`: for training from random weights
-    lr: float = 1e-3
+    lr: float = 1e-3  # the learning rate after the warm-up
     rates: str = "same"  # `matrix`: each matrix's rate in proportion to its weights, as a converted encoder needs
     # times `lr`, for parameters with this part in their names: {decoder.: 4} for a fresh decoder; the first that fits
     factors: dict[str, float] = field(default_factory=dict)
     embedding_lr: float | None = None  # `muon`: the rate of embeddings and other outer parameters
-    frozen: list[str] = field(default_factory=list)  # parameters that stay, by parts of their names: [shared, decoder]
+    # parameters that stay: parts of their names, or `words`, the embeddings of whatever model: [words, decoder]
+    frozen: list[str] = field(default_factory=list)
     embeddings: str = "all"  # `task`: of the embeddings only those of styles, marks, case and sentinels learn
-    schedule: str = "linear"  # linear, cosine, constant_with_warmup ..: `SCHEDULES`, by transformers' get_scheduler
-    warmup_steps: int = 200
-    max_steps: int = 0  # 0: as many as `epochs` need
-    epochs: int = 1
-    weight_decay: float = 0.0
-    beta1: float = 0.9
-    beta2: float = 0.98
+    schedule: str = "linear"  # of the rate, as transformers has them: linear, cosine, constant_with_warmup, ..
+    warmup_steps: int = 200  # over which the rate rises from 0 to `lr`
+    max_steps: int = 0  # the length of the run; 0: as many steps as `epochs` need
+    epochs: int = 1  # how often the data are read
+    weight_decay: float = 0.0  # of AdamW
+    beta1: float = 0.9  # of AdamW: how long it remembers gradients
+    beta2: float = 0.98  # and their squares
     clip_norm: float = 1.0  # largest norm of a step's gradients; 0 never clips
     accumulation_steps: int = 1  # batches of a step; each weighs the same, however many words it has
 
@@ -117,10 +117,10 @@ class OptimConfig:
 
 @dataclass(frozen=True)
 class LossConfig:
-    """The text loss, plus the loss of a tagger on the encoder (see `objective`); 0 drops it."""
+    """What is minimised: the loss of the text, and that of a tagger on the encoder."""
 
-    text_weight: float = 1.0  # 0 trains encoder and tagger only
-    tagger_weight: float = 0.0
+    text_weight: float = 1.0  # of the loss of what the decoder writes; 0 trains encoder and tagger only
+    tagger_weight: float = 0.0  # of the tagger's loss; 0 has no tagger
     case_weight: float = 0.5  # of the tagger's loss of case, beside that of marks
     sampled_pieces: int | None = None  # pieces drawn at random beside the batch's own; null takes the whole vocabulary
     slot_weight: float = 0.0  # of the text loss taken over what slot decoding may write, where that is a choice
@@ -144,7 +144,7 @@ class LossConfig:
 
 @dataclass(frozen=True)
 class TeacherConfig:
-    """A larger model to learn from; see `teacher`."""
+    """A larger model to learn from."""
 
     # its folder or hub id, or labels that it has written for data.path (`t5punct label`); null has none
     source: str | None = None
@@ -172,9 +172,10 @@ class ValidationConfig:
     """Every so often, the loss on the data set's split `validation`, and the scores of a file."""
 
     file: str | None = None  # IWSLT or punctuated text, scored as `t5punct evaluate` does; null takes only the loss
-    every_steps: int = 0  # 0 never validates
-    max_words: int = 4000  # of the file
-    preset: str = "double-overlap"
+    # null: ten times in a run, and every 1,000 steps of a long one, where there is something to validate with; 0: never
+    every_steps: int | None = None
+    max_words: int = 4000  # of the file, the first ones
+    preset: str = "double-overlap"  # how the file is cut into windows, as `t5punct presets` lists them
     # which of them tells the best model: micro_f1, macro_f1 (of the file), loss or tag_loss (of the split); null takes
     # micro_f1 where there is a file, else the loss that is trained
     score: str | None = None
@@ -192,10 +193,10 @@ class ValidationConfig:
             )
         load_preset(self.preset)  # raises ConfigError for an unknown one
         for name in ("patience", "file"):
-            if (value := getattr(self, name)) is not None and not self.every_steps:
+            if (value := getattr(self, name)) is not None and self.every_steps == 0:
                 raise ConfigError(
                     f"validation.{name} {value} without validations",
-                    expected="validation.every_steps above 0",
+                    expected="validation.every_steps above 0, or null",
                     fix="set validation.every_steps",
                 )
 
@@ -207,7 +208,7 @@ class ReportConfig:
     file: str | None = None  # IWSLT rows or punctuated text to score; null takes validation.file
     against: str | None = None  # a model to compare with, folder or hub id; null takes init_from
     max_words: int = 20000  # of the file, the first ones; 0 scores nothing
-    max_seconds: int = 600  # for all models together: fewer words are scored where they would take longer
+    max_seconds: int = 600  # of scoring, for all models together: fewer words are scored where they would take longer
 
     def __post_init__(self) -> None:
         check_range(self, "report.", 0, "max_words")
@@ -218,7 +219,7 @@ class ReportConfig:
 class TrainConfig:
     """A training run: where it starts, what it reads, where it ends."""
 
-    output: str = "runs/model"
+    output: str = "runs/model"  # the folder of checkpoints, the last of which is the trained model
     # a folder, a hub id, or a model that ships with t5punct (`base`, `large`, ..); null starts from random weights
     init_from: str | None = None
     revision: str | None = None  # of the hub id: a branch, tag or commit
@@ -231,7 +232,7 @@ class TrainConfig:
     decoder_layers: int | None = None  # keep the first of `init_from`'s decoder layers only; null keeps all
     fresh: FreshModelConfig = field(default_factory=FreshModelConfig)
     decoder: FreshDecoderConfig = field(default_factory=FreshDecoderConfig)  # where init_from is an encoder alone
-    task: TaskConfig | None = None  # null keeps what `init_from` was trained with, or takes the defaults
+    task: TaskConfig | None = None  # what is set here changes what `init_from` was trained with; null keeps that
     data: DataConfig = field(default_factory=DataConfig)
     optim: OptimConfig = field(default_factory=OptimConfig)
     lora: LoraConfig = field(default_factory=LoraConfig)
@@ -240,14 +241,15 @@ class TrainConfig:
     teacher: TeacherConfig = field(default_factory=TeacherConfig)
     validation: ValidationConfig = field(default_factory=ValidationConfig)
     report: ReportConfig = field(default_factory=ReportConfig)
-    checkpoint_every_steps: int = 1000
+    # null: ten times in a run, and every 1,000 steps of a long one; 0: only at its end.  An interrupt saves as well
+    checkpoint_every_steps: int | None = None
     keep: int = 1  # the last so many checkpoints: the newest in `output`, those before it in `output/checkpoint-STEP`
-    log_every_steps: int = 50
+    log_every_steps: int = 50  # steps that a line of the log is the mean of
     report_to: str | None = None  # trackers of accelerate that get the log as well: tensorboard, or tensorboard,wandb
     gradient_checkpointing: bool = False  # less memory and a third slower: layers are computed again going backwards
     mixed_precision: str = "no"  # `bf16` where the processor has it; fp16 overflows in T5
     resume: bool = False  # go on from the last checkpoint in `output`
-    seed: int = 1
+    seed: int = 1  # of everything that is drawn at random
 
     def __post_init__(self) -> None:
         if self.init_from is None:

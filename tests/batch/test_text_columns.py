@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import pickle
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -101,6 +107,21 @@ def test_what_is_sent_to_workers_holds_no_model(folder: str, expected: list[str]
     assert len(sent) < 2000
     assert pickle.loads(sent)({"text": TEXTS})["punctuated"] == expected  # noqa: S301
     assert punctuate._loaded is not None, "the one that was sent keeps its model"
+
+
+def test_forked_processes_punctuate_after_their_parent_has() -> None:
+    """OpenMP's threads do not survive a fork, and who waits for them waits for ever."""
+    command = [sys.executable, str(Path(__file__).with_name("forked.py")), "small"]
+    environment = {**os.environ, "OMP_NUM_THREADS": "2"}
+    with subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
+        try:
+            out, errors = process.communicate(timeout=300)
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)  # its own session: those that hang
+    assert (out, process.returncode) == ("32\n", 0), errors
 
 
 def test_a_mistake_is_said(folder: str) -> None:

@@ -27,9 +27,8 @@ _PATIENCE_S = 120.0
 
 
 @pytest.fixture(autouse=True)
-def _as_usual() -> Iterator[None]:
-    """The tests may run under nohup, which has SIGHUP ignored."""
-    before = {number: signal.signal(number, signal.SIG_DFL) for number in SIGNALS}
+def _as_before() -> Iterator[None]:
+    before = {number: signal.getsignal(number) for number in SIGNALS}
     yield
     for number, handler in before.items():
         signal.signal(number, handler)

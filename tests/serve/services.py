@@ -56,5 +56,5 @@ def server(engine: Engine, config: ServeConfig | None = None, buffer_bytes: int 
         yield f"127.0.0.1:{listening.getsockname()[1]}", run
     finally:
         run.handle_exit(15, None)
-        thread.join(20)
+        thread.join(120)
         assert not thread.is_alive()

@@ -44,11 +44,11 @@ def test_what_is_no_request_is_no_error_of_the_service(
     logger = logging.getLogger("uvicorn.error")
     logger.addHandler(caplog.handler)  # it does not hand its records on
     try:
-        with socket.create_connection(address, timeout=10) as connection:
+        with socket.create_connection(address, timeout=120) as connection:
             connection.sendall(BROKEN[name])
             connection.shutdown(socket.SHUT_WR)
             status = connection.recv(64)[9:10]
-        asked = http.client.HTTPConnection(*address, timeout=10)
+        asked = http.client.HTTPConnection(*address, timeout=120)
         asked.request("POST", "/v1/punctuate", b"how are you")
         assert asked.getresponse().status == 200
     finally:

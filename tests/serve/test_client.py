@@ -109,11 +109,11 @@ def test_a_long_silence_is_no_lost_service(engine: Engine) -> None:
     """A service ends a stream in which nothing is said; the client goes on, however often, and loses no word."""
     live, texts = StreamingPunctuator(Punctuator(engine.model, FP32_TAGGER), StreamConfig(lookahead=2)), Texts()
     undisturbed = [word.text for step in (live.push(WORDS), live.finish()) for word in step]
-    with server(engine, ServeConfig(port=0, idle_s=0.4)) as (address, _):
-        remote = RemoteStream(f"ws://{address}/v1/stream?{ASKED}", texts, patience_s=0.3).__enter__()
+    with server(engine, ServeConfig(port=0, idle_s=0.8)) as (address, _):
+        remote = RemoteStream(f"ws://{address}/v1/stream?{ASKED}", texts, patience_s=0.2).__enter__()
         for part in (WORDS[:18], WORDS[18:]):  # the first 18 are all in a state, so nothing is said again
             for word in part:
                 remote.say(words_message([TimedWord(word)]))
-            time.sleep(1.5 * (part == WORDS[:18]))  # some connections long
+            time.sleep(2.0 * (part == WORDS[:18]))  # some connections long
         remote.__exit__(None)
     assert texts == undisturbed

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from t5punct.model import FreshModelConfig
-from t5punct.training.config import DataConfig, LossConfig, OptimConfig, TrainConfig
+from t5punct.training.config import DataConfig, LossConfig, OptimConfig, TrainConfig, ValidationConfig
 from t5punct.training.data.chunks import ChunkConfig
 from t5punct.training.data.corpora import CorpusConfig
 from t5punct.training.data.prepare import PrepareConfig, prepare
@@ -43,5 +43,6 @@ def learn(
         TrainConfig(
             output=str(folder / "run"), tokenizer=f"{prepared}/tokenizer", fresh=SHAPE,
             data=DataConfig(prepared, **data), optim=optim, loss=loss or LossConfig(),
+            validation=ValidationConfig(every_steps=0), checkpoint_every_steps=0,
         )
     )  # fmt: skip

@@ -24,7 +24,7 @@ from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.streaming import StreamConfig, StreamingPunctuator
 from t5punct.t5.task import ENCODER_TASK
 from t5punct.text.words import split
-from t5punct.training.config import DataConfig, FitConfig, LossConfig, OptimConfig, TrainConfig
+from t5punct.training.config import DataConfig, FitConfig, LossConfig, OptimConfig, TrainConfig, ValidationConfig
 from t5punct.training.data.corpus import CorpusConfig
 from t5punct.training.data.prepare import PrepareConfig, prepare
 from t5punct.training.examples.delays import DelayConfig
@@ -57,7 +57,12 @@ def trained(family: str, folder: Path, tiny_data: Path, tmp_path_factory: pytest
     data = DataConfig(str(tiny_data), batch_tokens=900, delays=delays)
     optim, fit = OptimConfig(lr=1e-3, warmup_steps=0, max_steps=4), FitConfig(tagger_words=200)
     loss = LossConfig(tagger_weight=0.5, slot_weight=1, sampled_pieces=50)
-    return train(TrainConfig(output=str(output), init_from=str(folder), data=data, optim=optim, loss=loss, fit=fit))
+    return train(
+        TrainConfig(
+            output=str(output), init_from=str(folder), data=data, optim=optim, loss=loss, fit=fit,
+            validation=ValidationConfig(every_steps=0), checkpoint_every_steps=0,
+        )
+    )  # fmt: skip
 
 
 def test_the_encoder_stays_what_it_is_weight_for_weight(family: str, folder: Path) -> None:

@@ -23,7 +23,7 @@ from t5punct.decoding.cached_decoder import output_scale
 from t5punct.decoding.inputs import DecodingConfig
 from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.text.words import split
-from t5punct.training.config import DataConfig, LossConfig, OptimConfig, TrainConfig
+from t5punct.training.config import DataConfig, LossConfig, OptimConfig, TrainConfig, ValidationConfig
 from t5punct.training.loop.train import train
 
 SHAPE = {"d_model": 32, "d_kv": 8, "num_heads": 4, "d_ff": 64, "num_layers": 2, "num_decoder_layers": 2}
@@ -126,7 +126,8 @@ def test_a_family_goes_the_whole_way(
 
     data, loss = DataConfig(str(tiny_data), batch_tokens=2000), LossConfig(tagger_weight=0.5, sampled_pieces=50)
     optim = OptimConfig(lr=1e-3, warmup_steps=0, max_steps=3)
-    run = train(TrainConfig(str(tmp_path / "run"), init_from=str(folder), data=data, optim=optim, loss=loss))
+    config = TrainConfig(str(tmp_path / "run"), init_from=str(folder), data=data, optim=optim, loss=loss)
+    run = train(replace(config, validation=ValidationConfig(every_steps=0), checkpoint_every_steps=0))
     trained = models.load(run)
     assert has_own_output(trained) == (not family.tied)
     assert output_scale(trained) == pytest.approx(output_scale(begun))

@@ -46,12 +46,15 @@ def settings_file(tmp_path_factory: pytest.TempPathFactory, tiny_data: Path, tin
 
 @pytest.fixture(scope="module")
 def in_two(settings_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of what two processes left: `two`, and `sharded`, which was resumed half way."""
+    """The folder of what two processes left: `two`; `cut`, which was interrupted; `sharded`; both were resumed."""
     folder = tmp_path_factory.mktemp("two")
     sharded = ["fsdp", *SHARDED, f"output={folder / 'sharded'}"]
-    runs = [f"output={folder / 'two'}"], [*sharded, "optim.max_steps=3"], [*sharded, "resume=true"]
+    cut = [f"output={folder / 'cut'}", "checkpoint_every_steps=0", "validation.every_steps=0"]
+    whole = [f"output={folder / 'two'}"], ["interrupted", *cut], [*cut, "resume=true"]
+    runs = *whole, [*sharded, "optim.max_steps=3"], [*sharded, "resume=true"]
     assert "lr_scheduler" not in finish_runs(settings_file, *runs)
-    assert {path.name for path in folder.iterdir()} == {"two", "two.log.jsonl", "sharded", "sharded.log.jsonl"}
+    names = {"two", "cut", "sharded"}
+    assert {path.name for path in folder.iterdir()} == names | {f"{name}.log.jsonl" for name in names}
     return folder
 
 
@@ -79,6 +82,12 @@ def test_two_processes_give_what_one_gives_with_twice_the_batch(
     states = [json.loads((output.folder / "state.json").read_text()) for output in (one, two)]
     assert [state["step"] for state in states] == [N_STEPS, N_STEPS], "the last save"
     assert largest_difference(one, two, "model") < WEIGHT_TOLERANCE
+
+
+def test_where_one_of_two_processes_is_interrupted_both_end_and_go_on_as_if_nothing_had_been(in_two: Path) -> None:
+    cut = Output(in_two / "cut")
+    assert [line["step"] for line in cut.log] == [3, 5, 8, 9], "the interrupt fell into step 5"
+    assert largest_difference(cut, Output(in_two / "two"), "model") == 0
 
 
 def test_two_processes_with_a_part_of_the_weights_each_give_what_one_gives(
@@ -115,7 +124,7 @@ def test_a_run_beside_another_is_refused_and_goes_on_once_its_launcher_is_killed
     assert process.poll() is None and not is_over(trainer)
     process.kill()
     process.wait()
-    until = time.monotonic() + 20
+    until = time.monotonic() + 120
     while not is_over(trainer):
         assert time.monotonic() < until, "it trains on"
         time.sleep(0.05)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from tiny import TINY_SHAPE
 
-from t5punct.training.config import DataConfig, LossConfig, OptimConfig, TrainConfig
+from t5punct.training.config import DataConfig, LossConfig, OptimConfig, TrainConfig, ValidationConfig
 from t5punct.training.loop import train as loop
 
 
@@ -16,6 +16,7 @@ def config(tmp_path: Path, tiny_data: Path, tiny_tokenizer_folder: Path) -> Trai
         output=str(tmp_path / "run"), tokenizer=str(tiny_tokenizer_folder), fresh=TINY_SHAPE,
         data=DataConfig(str(tiny_data), batch_tokens=600), optim=OptimConfig(lr=3e-3, warmup_steps=2, max_steps=4),
         loss=LossConfig(tagger_weight=0.5), log_every_steps=2,
+        validation=ValidationConfig(every_steps=0), checkpoint_every_steps=0,
     )  # fmt: skip
 
 

@@ -64,6 +64,22 @@ def test_the_last_documents_are_for_validation_and_no_document_is_in_both(
     assert documents(talks, holdout_percent=percent) == TALKS[:-n_heldout]
 
 
+@pytest.mark.parametrize("words", [0, 50])
+def test_of_a_single_document_the_end_is_for_validation(tmp_path: Path, words: int) -> None:
+    whole = [f"w{number}" for number in range(200)]
+    (tmp_path / "talk.txt").write_text(" ".join(whole))
+    corpus = CorpusConfig(str(tmp_path / "talk.txt"), words=words)
+    learned, held_out = (
+        [text.split() for text in iter_documents(corpus, split, seed=1, holdout_percent=10)]
+        for split in ("train", "validation")
+    )
+    if not words:
+        assert (learned, held_out) == ([whole[:180]], [whole[180:]])
+    else:
+        assert [len(text) for text in (*learned, *held_out)] == [50, 5]
+        assert set(learned[0]) <= set(whole[:180]) and set(held_out[0]) <= set(whole[180:])
+
+
 def test_every_so_many_documents_may_be_for_validation(talks: str) -> None:
     corpus = CorpusConfig(talks, words=600, holdout_every=5)
     train, validation = documents(corpus), documents(corpus, "validation")

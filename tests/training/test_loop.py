@@ -160,8 +160,8 @@ CONTRADICTIONS = {
     "validation.score=f1": "validation.score 'f1'; expected one of micro_f1, macro_f1, loss, tag_loss",
     "validation={every_steps: 1, score: micro_f1}": "score micro_f1 without a file; .*; set validation.file",
     "validation={every_steps: 1, score: tag_loss}": "score tag_loss without a tagger's loss",
-    "validation.patience=3": "patience 3 without validations; .*; set validation.every_steps",
-    "validation.file=z": "validation.file z without validations; .*every_steps above 0",
+    "validation={every_steps: 0, patience: 3}": "patience 3 without validations; .*; set validation.every_steps",
+    "validation={every_steps: 0, file: z}": "validation.file z without validations; .*every_steps above 0",
     "validation.preset=fancy": "preset 'fancy'; expected one of side-by-side, .*; see `t5punct presets`",
 }
 

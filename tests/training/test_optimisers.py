@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 import torch
 
+from t5punct import model as models
 from t5punct.errors import ConfigError
-from t5punct.training.config import SCHEDULES, OptimConfig, TrainConfig
-from t5punct.training.loop.optimisers import freeze_words, learning_rate, rate
+from t5punct.training.config import SCHEDULES, LossConfig, OptimConfig, TrainConfig
+from t5punct.training.loop.objective import Objective
+from t5punct.training.loop.optimisers import freeze, freeze_words, learning_rate, rate
 from t5punct.training.loop.train import _step, build, train
 
 
@@ -85,13 +87,22 @@ def test_a_resumed_run_keeps_the_rates_that_it_began_with(config: TrainConfig) -
 
 
 def test_frozen_parameters_stay(config: TrainConfig) -> None:
-    config = replace(config, optim=replace(config.optim, frozen=["shared", "encoder.block.0"]))
+    config = replace(config, optim=replace(config.optim, frozen=["words", "encoder.block.0"]))
     before = {name: value.clone() for name, value in build(config).objective.named_parameters()}
     torch.manual_seed(config.seed)
     train(config)
     after = dict(build(replace(config, resume=True)).objective.named_parameters())
     stayed = {name for name in before if torch.equal(before[name], after[name])}
     assert stayed == {name for name in before if "shared" in name or "encoder.block.0" in name}
+
+
+@pytest.mark.parametrize("name", ["small", "multi"])
+def test_what_every_model_reads_words_with_has_one_name(name: str) -> None:
+    objective = Objective(models.load(name), LossConfig(tagger_weight=1.0))
+    freeze(objective, ["words"])
+    stayed = {key for key, value in objective.network.named_parameters() if not value.requires_grad}
+    assert "shared.weight" in stayed
+    assert all(key.startswith(("shared.", "encoder.embeddings.")) for key in stayed)
 
 
 @pytest.mark.parametrize("rates", ["same", "matrix"])

@@ -197,7 +197,17 @@ def test_the_report_counts_documents_labels_and_lengths(talks_only: PrepareConfi
     assert report.warnings == ()
     page = (Path(talks_only.output) / "report.md").read_text(encoding="utf-8")
     assert page == as_text(report)
-    for shown in ("| `,` |", "| none |", "| lower |", "| 9 to 16 |", "| 21 | 2 |", report.content.examples[0].source):
+    n_left_out = corpus.words - report.train_words
+    assert report.left_out.startswith(f"{n_left_out} of {corpus.words:,} words are in no chunk: ")
+    for shown in (
+        report.left_out,
+        "| `,` |",
+        "| none |",
+        "| lower |",
+        "| 9 to 16 |",
+        "| 21 | 2 |",
+        report.content.examples[0].source,
+    ):
         assert shown in page
     assert (Path(talks_only.output) / "report.png").read_bytes()[:4] == b"\x89PNG"
 
@@ -229,6 +239,7 @@ def test_the_command_prints_the_report_in_brief(talks_only: PrepareConfig, tmp_p
     code, out, errors = invoke("prepare", f"output={talks_only.output}", f"root={tmp_path}", *chosen)
     assert code == 0
     assert "marks of 1,000 words: . " in out
+    assert "left out: " in out
     assert "more: 1 x .vtx left out: no reader for it" in out
     assert f"more in {talks_only.output}/report.md" in out
     (line,) = errors.splitlines()
@@ -252,9 +263,16 @@ def test_a_validation_that_would_have_nothing_is_warned_about(talks_only: Prepar
     report = prepare(replace(talks_only, holdout_percent=1.0))  # one document, which is too short
     assert (report.train_chunks > 0, report.validation_chunks) == (True, 0)
     assert report.warnings == (
-        "no chunk to validate with; expected held-out documents of 4 words and more; "
-        "raise holdout_percent or add documents",
+        "no chunk to validate with; expected held-out documents of 4 words and more; raise holdout_percent or add text",
     )
+
+
+def test_a_single_document_is_prepared_and_its_end_held_out(talks_only: PrepareConfig, tmp_path: Path) -> None:
+    (tmp_path / "talks.txt").write_text(" ".join(TALKS))
+    report = prepare(talks_only)
+    assert report.train_chunks > 0 and report.validation_chunks > 0
+    assert report.warnings == ()
+    assert report.corpora[0].notes == ("one document, whose end is held out",)
 
 
 def test_wrapped_text_is_prepared_by_its_paragraphs(talks_only: PrepareConfig, tmp_path: Path) -> None:

@@ -103,6 +103,25 @@ def test_a_json_file_may_still_be_json_lines(tmp_path: Path) -> None:
     assert texts(tmp_path / "row.json", column="said") == ["Three."]
 
 
+def test_the_rows_of_an_array_are_documents_and_the_parts_of_a_recording_are_not(tmp_path: Path) -> None:
+    said = ["Hello, there.", "So what?"]
+    arrays = {
+        "texts": said,
+        "rows": [{"text": text, "id": number} for number, text in enumerate(said)],
+        "named": [{"said": text} for text in said],
+        "recording": [{"text": text, "start": number} for number, text in enumerate(said)],
+        "turns": [{"text": text, "speaker": "A"} for text in said],
+    }
+    for name, array in arrays.items():
+        for indent in (None, 1):
+            path = tmp_path / f"{name}.json"
+            path.write_text(json.dumps(array, indent=indent))
+            wanted = [HEARD] if name in ("recording", "turns") else said
+            assert texts(path, column="said" if name == "named" else "text") == wanted, name
+    with pytest.raises(InputError, match=r"no column 'text' in .*named.json; expected one of said; set corpora.column"):
+        texts(tmp_path / "named.json")
+
+
 def test_a_json_file_of_something_else_is_one_line_that_says_how_to_leave_it_out(tmp_path: Path) -> None:
     for content in ('{"title": "A talk"}', "", "{"):
         (tmp_path / "info.json").write_text(content)

@@ -24,8 +24,8 @@ from ...text.words import Word, split
 class ChunkConfig:
     """How long the windows of a data set are."""
 
-    min_words: int = 8
-    max_words: int = 64
+    min_words: int = 8  # the shortest window; a shorter rest of a document is left out
+    max_words: int = 64  # the longest
     max_tokens: int = 512  # of the longer side; windows are made shorter to stay below it, and no word is lost
 
     def __post_init__(self) -> None:

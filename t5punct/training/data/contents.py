@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from itertools import chain
@@ -70,6 +70,7 @@ class PrepareReport:
     corpora: tuple[CorpusCount, ...]
     content: Content
     warnings: tuple[str, ...]
+    left_out: str = ""  # how many words are in no chunk, and why
 
 
 def count_corpus(
@@ -79,17 +80,36 @@ def count_corpus(
     if survey.is_stream:
         notes = (*survey.left_out, "a stream: its documents are not counted")
         return CorpusCount(corpus.title, corpus.style, notes=notes)
-    lengths = [piece.n_words for piece in taken]
+    lengths, n_held_out = [piece.n_words for piece in taken], sum(len(piece.documents) for piece in held_out)
+    notes = survey.left_out
+    if len(survey.n_words) == 1 and n_held_out:
+        notes = (*notes, "one document, whose end is held out")
     return CorpusCount(
         corpus.title,
         corpus.style,
         documents=len(survey.n_words),
-        held_out=sum(len(piece.documents) for piece in held_out),
+        held_out=n_held_out,
         words=sum(lengths),
         dropped_short=sum(n_words < min_words for n_words in lengths),
         dropped_empty=survey.n_empty,
-        notes=survey.left_out,
+        notes=notes,
         lengths=tuple(lengths[:: 1 + len(lengths) // 5000]),
+    )
+
+
+def explain_left_out(corpora: Sequence[CorpusCount], train_words: int, min_words: int) -> str:
+    """Say how many words that were taken are in no chunk, and why; nothing where there are none.
+
+    >>> explain_left_out([CorpusCount("a", "talk", words=1000)], 950, 8)[:42]
+    '50 of 1,000 words are in no chunk: those b'
+    """
+    n_taken = sum(corpus.words for corpus in corpora)
+    if n_taken <= train_words:
+        return ""
+    return (
+        f"{n_taken - train_words:,} of {n_taken:,} words are in no chunk: those before the first, which begins "
+        "anywhere in a document so that windows begin inside sentences too; rests of fewer than "
+        f"{min_words} words (chunks.min_words); signs that stand alone"
     )
 
 
@@ -147,6 +167,8 @@ def iter_summary(report: PrepareReport) -> Iterator[str]:
         yield f"dropped: {n_short:,} documents with too few words for a window, {n_empty:,} empty rows"
     marks = [f"{label} {1000 * n / content.n_words:.1f}" for label, n in content.labels.items() if label][:8]
     yield f"marks of 1,000 words: {', '.join(marks) or 'none'}"
+    if report.left_out:
+        yield f"left out: {report.left_out}"
     for corpus in report.corpora:
         yield from (f"{corpus.name}: {note}" for note in corpus.notes)
     yield f"more in {report.output}/{REPORT}"
@@ -175,6 +197,7 @@ def as_text(report: PrepareReport) -> str:
         f"{report.train_chunks:,} chunks of {report.train_words:,} words to train on, {report.validation_chunks:,} "
         "chunks to validate with.",
         "",
+        *([f"- left out: {report.left_out}"] if report.left_out else []),
         *(f"- warning: {warning}" for warning in report.warnings),
         *(f"- {corpus.name}: {note}" for corpus in report.corpora for note in corpus.notes),
         "",

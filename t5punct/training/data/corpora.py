@@ -32,7 +32,7 @@ def iter_documents(
     corpus: CorpusConfig, split: str, *, seed: int, holdout_percent: float = 1.0, pauses_ms: tuple[int, ...] = ()
 ) -> Iterator[str]:
     """Yield documents of one split: `validation` are the last `holdout_percent` of the corpus's documents, or one in
-    `holdout_every`, for files whose parts differ.
+    `holdout_every`, for files whose parts differ.  Of a single document it is the end.
 
     With a budget of words, every document gives one random stretch, in proportion to its length.  With `pauses_ms`,
     a token stands at every silence between words with times, another one for each of these lengths.
@@ -56,6 +56,9 @@ def plan_pieces(
 ) -> Iterator[Piece]:
     """Yield the piece of each document that one split takes, in order; a piece without words is left out."""
     n_words = counted.n_words
+    if len(n_words) == 1:
+        yield from _plan_single(n_words[0], corpus, split, seed, holdout_percent)
+        return
     heldout = _heldout(len(n_words), corpus.holdout_every, holdout_percent)
     chosen = array("q", (number for number in range(len(n_words)) if (number in heldout) == (split != "train")))
     rng = random.Random(f"{seed} {corpus.name} {split}")
@@ -74,6 +77,17 @@ def plan_pieces(
         n_taken = min(int(owed), n_whole)
         owed -= n_taken
         yield Piece(numbers, n_taken, rng.randint(0, n_whole - n_taken))
+
+
+def _plan_single(n_words: int, corpus: CorpusConfig, split: str, seed: int, percent: float) -> Iterator[Piece]:
+    """The piece of a corpus's only document: its beginning to train on, its end for validation."""
+    n_learned = n_words - round(n_words * percent / 100)
+    first, end = (0, n_learned) if split == "train" else (n_learned, n_words)
+    budget = _budget(corpus, split, percent)
+    n_taken = end - first if budget is None else min(budget, end - first)
+    if n_taken:
+        rng = random.Random(f"{seed} {corpus.name} {split}")
+        yield Piece((0,), n_taken, first + rng.randint(0, end - first - n_taken))
 
 
 def _budget(corpus: CorpusConfig, split: str, holdout_percent: float) -> int | None:

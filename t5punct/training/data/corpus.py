@@ -21,16 +21,16 @@ class CorpusConfig:
     """Documents that belong together: a file, a folder, the files that fit a pattern, or a data set."""
 
     path: str = ""  # text, jsonl, IWSLT tsv, csv, parquet, a folder of them, `talks/*.txt`, or a saved data set
-    style: str = "talk"  # the tag that the source prefix carries
+    style: str = "talk"  # the kind of text, as `--style` names it: talk, meeting, prose or chat
     words: int = 0  # how many words to take, spread over all documents; 0 takes all
     join: int = 1  # how many short documents to join at random, so that windows also begin and end inside them
     holdout_every: int = 0  # keep one document in so many for validation; 0 keeps the last `holdout_percent`
-    column: str = "text"  # of a table, a data set or jsonl
+    column: str = "text"  # that holds the text, in a table, a data set or jsonl
     document: str = "auto"  # in a text file: line, paragraph or file; auto takes paragraphs where lines are wrapped
     dataset: str | None = None  # instead of a path: the id of a data set of the hub, which is downloaded
-    subset: str | None = None  # of a data set of the hub
-    split: str = "train"  # of a data set
-    revision: str | None = None  # of a data set of the hub
+    subset: str | None = None  # of a data set of the hub, where it has several
+    split: str = "train"  # of a data set: which part is read
+    revision: str | None = None  # of a data set of the hub: a branch, tag or commit
     streaming: bool = False  # read once, from the start; `words` takes the first ones, and a hub id is not downloaded
 
     def __post_init__(self) -> None:

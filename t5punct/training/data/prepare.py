@@ -22,7 +22,16 @@ from ...errors import ConfigError, InputError, T5PunctError
 from ...t5.task import ENCODER_TASK, TaskConfig, checked_pauses
 from ...text.spaces import unspaced
 from .chunks import Chunk, ChunkConfig, cut_into_chunks
-from .contents import PrepareReport, as_json, as_text, count_content, count_corpus, draw_report, iter_warnings
+from .contents import (
+    PrepareReport,
+    as_json,
+    as_text,
+    count_content,
+    count_corpus,
+    draw_report,
+    explain_left_out,
+    iter_warnings,
+)
 from .corpora import Piece, iter_documents, plan_pieces
 from .corpus import CorpusConfig
 from .folder import COUNTS, PICTURE, REPORT, SETTINGS, SPLITS, make_data_folder
@@ -34,16 +43,16 @@ from .vocabulary import VocabularyConfig, train_tokenizer
 class PrepareConfig:
     """What a data set is made of."""
 
-    output: str = "prepared/data"
+    output: str = "prepared/data"  # the folder that is made
     root: str = "."  # the folder that corpus paths are relative to
-    corpora: list[CorpusConfig] = field(default_factory=list)
+    corpora: list[CorpusConfig] = field(default_factory=list)  # a list: [{path: talks}, {path: books, style: prose}]
     chunks: ChunkConfig = field(default_factory=ChunkConfig)
-    cased: bool = True
-    pause_ms: int | None = None  # words with times: a silence of this length becomes a pause token (280 in the thesis)
-    long_pause_ms: int | None = None  # and one of this length another token
-    holdout_percent: float = 1.0  # of each file's last documents, kept for validation
-    seed: int = 1
-    tokenizer: str | None = None  # a folder or hub id, to check max_tokens with; `train` trains a new one
+    cased: bool = True  # false: all text in lower case, for a model that writes no capitals
+    pause_ms: int | None = None  # where words have times: milliseconds of silence that become a pause token, e.g. 280
+    long_pause_ms: int | None = None  # and those of a long silence, which becomes another token, e.g. 900
+    holdout_percent: float = 1.0  # of each corpus's documents, the last ones, for validation; 0: none
+    seed: int = 1  # the same seed makes the same data set
+    tokenizer: str | None = None  # a model, to count tokens with (chunks.max_tokens); `train` learns a new vocabulary
     workers: int = 1  # processes; with more of them the chunks are the same, in another order
     vocabulary: VocabularyConfig = field(default_factory=VocabularyConfig)
 
@@ -107,16 +116,20 @@ def _report(config: PrepareConfig, surveys: Sequence[Survey], splits: dict[str, 
     if not len(splits["validation"]):
         notes.append(
             f"no chunk to validate with; expected held-out documents of {config.chunks.min_words} words and more; "
-            "raise holdout_percent or add documents"
+            "raise holdout_percent or add text"
         )
+    n_words = sum(train["n_words"])
+    # tokens of silences are counted among a document's words, and of a stream no words are
+    is_counted = not config.pauses_ms and not any(survey.is_stream for survey in surveys)
     return PrepareReport(
         config.output,
         len(train),
-        sum(train["n_words"]),
+        n_words,
         len(splits["validation"]),
         tuple(counts),
         count_content(Chunk(**row) for row in train),
         tuple(notes),
+        explain_left_out(counts, n_words, config.chunks.min_words) if is_counted else "",
     )
 
 

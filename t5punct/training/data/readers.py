@@ -47,6 +47,11 @@ _SEEN_LINES = 2000  # of a file, to tell whether its lines are wrapped
 _FEWEST_LINES = 5
 _WIDTHS = range(40, 161)  # characters; longer lines are documents, shorter ones lists
 _SENTENCE_ENDS = tuple(".?!…\"'”’»)")
+# keys of the parts of a recording; the rows of a table of texts have none of them
+_OF_RECORDINGS = {
+    "start", "end", "start_time", "end_time", "startTime", "endTime", "startOffset", "begin", "offset", "offsets",
+    "timestamp", "time", "words", "segments", "word", "speaker", "speaker_label", "channel", "alternatives", "tokens",
+}  # fmt: skip
 _SAVED = ("dataset_dict.json", "state.json")  # what `save_to_disk` leaves
 
 
@@ -117,8 +122,29 @@ def text_with_silences(items: Sequence[Item], pauses_ms: Sequence[int]) -> str:
 
 
 def _read_json(path: Path, corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> Iterator[str]:
-    read = _read_jsonl if _is_json_lines(path, corpus.column) else _read_transcript
-    yield from read(path, corpus, pauses_ms)
+    """Yield lines of json, the rows of an array, or one recording."""
+    if _is_json_lines(path, corpus.column):
+        yield from _read_jsonl(path, corpus, pauses_ms)
+    elif (rows := _rows_of_array(path)) is None:
+        yield from _read_transcript(path, corpus, pauses_ms)
+    elif all(isinstance(row, str) for row in rows):
+        yield from rows
+    else:
+        yield from _texts(rows, corpus.column, str(path))
+
+
+def _rows_of_array(path: Path) -> list[Any] | None:
+    """The rows of a json array of texts, or of objects; None for a recording, whose parts have times or speakers."""
+    text = "\n".join(read_lines(path))
+    if not text.lstrip().startswith("["):
+        return None
+    try:
+        rows = json.loads(text)
+    except ValueError:  # the reader of recordings says where
+        return None
+    are_texts = all(isinstance(row, str) for row in rows)
+    are_objects = all(isinstance(row, dict) and not _OF_RECORDINGS & row.keys() for row in rows)
+    return rows if rows and (are_texts or are_objects) else None
 
 
 def _is_json_lines(path: Path, column: str) -> bool:

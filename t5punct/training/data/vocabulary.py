@@ -25,8 +25,8 @@ _PAD, _EOS, _UNK = 0, 1, 2  # T5's places
 class VocabularyConfig:
     """Size of a new vocabulary, byte pieces and sentinels included, and how much text it is learned from."""
 
-    size: int = 8192
-    sample_words: int = 2_000_000
+    size: int = 8192  # pieces
+    sample_words: int = 2_000_000  # words of the data set, spread evenly, that it is learned from
 
     def __post_init__(self) -> None:
         check_range(self, "vocabulary.", 1, "sample_words")

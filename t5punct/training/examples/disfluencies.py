@@ -60,11 +60,11 @@ class DisfluencyConfig:
     """How many examples get disfluencies, and how likely each kind is at a word of such an example."""
 
     share: float = 0.0  # of all examples; 0 has none
-    repeat: float = 0.02
-    filler: float = 0.02
+    repeat: float = 0.02  # a word said twice
+    filler: float = 0.02  # um, uh and others
     phrase: float = 0.0  # two or three words said twice
-    repair: float = 0.0
-    restart: float = 0.0  # at the first word of a sentence
+    repair: float = 0.0  # words taken back and said otherwise
+    restart: float = 0.0  # a sentence begun anew, at its first word
     # of all examples, those whose disfluencies have their sign; 0: the model does not learn it.  Below 1, it also
     # learns which marks stand behind such words where nobody asks for the sign
     marked: float = 0.0

@@ -27,9 +27,9 @@ class NoiseConfig:
     """How many examples get errors, and how likely each kind is at a word of such an example."""
 
     share: float = 0.0  # of all examples; 0 has none
-    substitute: float = 0.05
-    delete: float = 0.03
-    insert: float = 0.03
+    substitute: float = 0.05  # another word in its place
+    delete: float = 0.03  # the word is missing
+    insert: float = 0.03  # a word too many
 
     def __post_init__(self) -> None:
         check_range(self, "data.noise.", 0, *(field.name for field in fields(self)), most=1)

@@ -21,6 +21,8 @@ from ..config import OptimConfig
 
 _OUTER = ("shared", "embed_tokens", "lm_head", "relative_attention_bias", "tagger")
 _EMBEDDINGS = "shared.weight"
+# embeddings of words, and what an encoder that is no T5's adds to them before its first layer: positions, a norm
+_WORDS = ("shared", "encoder.embeddings")
 _TYPICAL_RMS = 0.045  # of a matrix whose rate is `lr`: that of a BERT with 384 channels
 _BIAS_RATE = 10.0  # times `lr`: relative position biases are few, and are logits of order 1
 
@@ -51,9 +53,13 @@ def build_optimisers(objective: nn.Module, config: OptimConfig) -> tuple[torch.o
 
 
 def freeze(objective: nn.Module, parts: Sequence[str]) -> None:
-    """Freeze the parameters whose names contain one of these parts.  Raises ConfigError for a part that none has."""
+    """Freeze the parameters whose names contain one of these parts; `words` names what every model reads words with.
+
+    Raises ConfigError for a part that none has.
+    """
     for part in parts:
-        matching = [value for name, value in objective.named_parameters() if part in name]
+        wanted = _WORDS if part == "words" else (part,)
+        matching = [value for name, value in objective.named_parameters() if any(each in name for each in wanted)]
         if not matching:
             raise ConfigError(f"frozen {part!r}", expected="part of a parameter's name", fix="check optim.frozen")
         for value in matching:

@@ -171,7 +171,12 @@ def _resume(run: Run) -> None:
 
 
 def _validator(config: TrainConfig) -> Validator | None:
-    if not config.validation.every_steps:
+    """What a run is validated with; None where that is not wanted, or nothing asks for it and there is nothing."""
+    validation = config.validation
+    if validation.every_steps == 0:
         return None
     rows = load_split(config.data.path, "validation")
-    return Validator(config.validation, rows, config.data.batch_tokens, deciding_score(config), config.loss.decoder)
+    is_asked = any((validation.every_steps, validation.file, validation.score, validation.patience))
+    if rows is None and not is_asked:
+        return None
+    return Validator(validation, rows, config.data.batch_tokens, deciding_score(config), config.loss.decoder)

@@ -10,9 +10,12 @@ from __future__ import annotations
 
 import logging
 import math
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+import torch
 
 from ...errors import ConfigError
 from ..checkpoint.checkpoint import check_output, clear_leftovers, save_checkpoint
@@ -20,6 +23,7 @@ from ..checkpoint.lock import lock_folder
 from ..checkpoint.optimiser_state import collect_tensors
 from ..config import TrainConfig
 from ..examples.delays import draw_delay
+from .interrupts import Interrupt, noting_interrupts
 from .objective import Losses
 from .optimisers import rate_now
 from .progress import RunLog, tracking
@@ -27,6 +31,7 @@ from .run import Run, build
 from .validation import deciding_score, is_stale, update_best
 
 _log = logging.getLogger(__name__)
+_TIMES_A_RUN, _LONGEST_INTERVAL = 10, 1000  # of validations and checkpoints, where the config says nothing
 
 
 def train(config: TrainConfig) -> Path:
@@ -40,14 +45,34 @@ def train(config: TrainConfig) -> Path:
         show, track = run.accelerator.is_main_process, run.accelerator.log
         with tracking(run.accelerator, config):
             with RunLog(output, run.n_steps, run.state, show=show, track=track) as progress:
-                take_steps(run, progress)
+                is_complete = take_steps(run, progress)
             _save(run)
+        if not is_complete:
+            if is_first:
+                _log.warning(
+                    "stopped after step %s of %s, saved in %s; resume=true goes on", run.state.step, run.n_steps, output
+                )
+            raise KeyboardInterrupt
     return output
 
 
-def take_steps(run: Run, progress: RunLog) -> None:
-    """Take all steps that are left, with the validations and checkpoints that fall between them."""
+def take_steps(run: Run, progress: RunLog) -> bool:
+    """Take all steps that are left, with the validations and checkpoints that fall between them.
+
+    Gives whether all were taken: an interrupt ends them early.
+    """
+    with noting_interrupts(show=run.accelerator.is_main_process) as interrupt:
+        for _ in iter_steps(run, progress):
+            if _is_interrupted(run, interrupt):
+                return _is_over(run)
+    return True
+
+
+def iter_steps(run: Run, progress: RunLog) -> Iterator[int]:
+    """Take the steps that are left one by one, and yield their numbers."""
     config = run.config
+    validate_every = _interval(config.validation.every_steps, run.n_steps) if run.validator is not None else 0
+    save_every = _interval(config.checkpoint_every_steps, run.n_steps)
     while not _is_over(run):
         run.loader.dataset.epoch = run.state.epoch
         run.sampler.set_position(run.state.epoch, run.state.batch * run.accelerator.num_processes)
@@ -59,13 +84,14 @@ def take_steps(run: Run, progress: RunLog) -> None:
             _check_finite(losses, run.state.step)
             progress.update(run.state, losses, rate_now(config.optim, run.schedules[0]), config.log_every_steps)
             is_best = False
-            if _due(run.state.step, config.validation.every_steps):
+            if _due(run.state.step, validate_every):
                 with progress.paused():
                     is_best = _validate(run, progress)
-            if is_best or _due(run.state.step, config.checkpoint_every_steps):
+            if is_best or _due(run.state.step, save_every):
                 progress.report()
                 with progress.paused():
                     _save(run)
+            yield run.state.step
             if _is_over(run):
                 break
         else:
@@ -135,6 +161,17 @@ def _save(run: Run) -> None:
         save_checkpoint(Path(run.config.output), model, tensors, run.state, run.config)
     accelerator.wait_for_everyone()
     run.saved = run.state
+
+
+def _is_interrupted(run: Run, interrupt: Interrupt) -> bool:
+    """Whether any process of the run was interrupted: all must end after the same step."""
+    noted = torch.tensor(float(interrupt.is_noted), device=run.accelerator.device)
+    return bool(run.accelerator.reduce(noted, "sum").item())
+
+
+def _interval(every: int | None, n_steps: int) -> int:
+    """After how many steps something is due: as the config says, else a tenth of the run, and 1,000 at most."""
+    return min(_LONGEST_INTERVAL, max(1, n_steps // _TIMES_A_RUN)) if every is None else every
 
 
 def _due(step: int, every: int) -> bool:

@@ -48,9 +48,17 @@ def may_write(path: Path) -> bool:
 
 
 def compose_card(
-    source: Path, task: TaskConfig, name: str, *, licence: str | None = None, blend: str | None = None
+    source: Path,
+    task: TaskConfig,
+    name: str,
+    *,
+    licence: str | None = None,
+    blend: str | None = None,
+    own_form: str | None = None,
 ) -> str:
     """Return the card of a run's model; `name`: what loads it; `blend`: what of its weights are the run's, in words.
+
+    `own_form`: what transformers alone cannot read of it, in words.
 
     The scores of a run are not those of a blend, so that a blend's card has none.
     """
@@ -74,6 +82,7 @@ def compose_card(
         f"A T5 that puts marks and capitals into transcripts; no word is changed. For t5punct {__version__} and later.",
         "",
         *_use(name, task, runs[0].loss.decoder if runs else "slots"),
+        *(_use_its_network(name, own_form) if own_form else ()),
         *_parents(parents, licence),
         *([f"A blend: {blend}.", ""] if blend else []),
         *_data(runs),
@@ -96,6 +105,11 @@ def _use(name: str, task: TaskConfig, decoder: str) -> Iterator[str]:
     case = "capitals too" if task.cased else "no capitals: it writes lower case"
     yield f"Marks `{' '.join(task.marks)}`, {case}. Styles: {', '.join(task.styles)} (default: {task.default_style})."
     yield ""
+
+
+def _use_its_network(name: str, own_form: str) -> Iterator[str]:
+    yield from (f"transformers alone cannot read {own_form}. This gives its network as one of transformers:", "")
+    yield from ("```python", "from t5punct import model", "", f'network = model.load("{name}").network', "```", "")
 
 
 def _parents(parents: list[Parent], licence: str | None) -> Iterator[str]:

@@ -1,14 +1,15 @@
-"""More tokens for a model that exists: the sign of disfluent words, and pieces for another language.
+"""More tokens for a model that exists: other marks, the sign of disfluent words, and pieces for another language.
 
 In: a model.  Out: the same with the tokens and their embeddings; whoever does not write them gets what the model gave.
 
-The sign's embedding, and its class of the tagger, begin as the mean of those of the other marks: it is first a mark
-that is unlikely everywhere.  As long as nobody asks for it, the model decides what it decided before.
+A new mark's embedding, and its class of the tagger, begin as the mean of those of the marks that are known.  So does
+the sign: it is first a mark that is unlikely everywhere.  As long as nobody asks for it, the model decides what it
+decided before.
 `with_disfluencies(load())` is the bundled model, ready to be trained with `data.disfluencies.marked` above 0.
 
 Pieces come back to a vocabulary that was cut (`pieces`): those of the encoder that it was cut from which a text needs
 most, each with the encoder's own row of embeddings.  The rows fit, because training leaves the embeddings as they are
-(`optim.frozen: [shared, encoder.embeddings]`).
+(`optim.frozen: [words]`).
 `with_more_pieces(load("multi"), "runs/parent/e5", Counter("ahoj ahoj".split()), 4000)` reads Czech in fewer pieces.
 """
 
@@ -28,7 +29,7 @@ from ...model import Model, find
 from ...t5.tagger import Tagger
 from ...t5.task import TaskConfig, mark_token
 from ...t5.tokenization import TaskTokenizer
-from ...text.marks import DISFLUENT
+from ...text.marks import DISFLUENT, NO_LABEL
 from ..examples.disfluencies import DisfluencyConfig
 from .from_encoder import own_tokenizer, read_encoder, with_task_tokens
 from .pieces import add_pieces
@@ -50,32 +51,47 @@ def match_disfluencies(model: Model, config: DisfluencyConfig) -> Model:
 
 def with_disfluencies(model: Model) -> Model:
     """Return the model, whose slots may hold `DISFLUENT` as well; one that knows it already is returned as it is."""
+    return model if model.task.disfluencies else with_marks_of(model, replace(model.task, disfluencies=True))
+
+
+def with_marks_of(model: Model, task: TaskConfig) -> Model:
+    """Return the model with another text form, and with tokens and classes for marks that it does not know.
+
+    A T5 that writes marks as text has no tokens for them, and gets none but that of the sign.
+    """
     from tokenizers import AddedToken
 
-    if model.task.disfluencies:
-        return model
-    task, own = replace(model.task, disfluencies=True), copy.deepcopy(model.tokenizer.tokenizer)
-    own.add_tokens([AddedToken(mark_token(DISFLUENT), normalized=False)])
+    own = copy.deepcopy(model.tokenizer.tokenizer)
+    has_tokens = all(mark_token(mark) in own.get_vocab() for mark in model.task.marks)
+    known = sorted({number for mark in model.task.marks for number in model.tokenizer.mark_ids[mark]})
+    unknown = [mark for mark in task.slot_marks if mark not in model.task.slot_marks]
+    marks = unknown if has_tokens else [mark for mark in unknown if mark == DISFLUENT]
+    own.add_tokens([AddedToken(mark_token(mark), normalized=False) for mark in marks])
     tokenizer = TaskTokenizer(own, task)
-    (sign,) = tokenizer.mark_ids[DISFLUENT]
-    marks = sorted({number for mark in task.marks for number in tokenizer.mark_ids[mark]})
+    new = [number for mark in marks for number in tokenizer.mark_ids[mark]]
 
     def begin_as_marks(weight: torch.Tensor) -> None:
-        weight[sign] = weight[marks].mean(0)
+        weight[new] = weight[known].mean(0)
 
-    tagger = None if model.tagger is None else _with_class(model.tagger, task)
-    return replace(_with_rows(model, tokenizer, begin_as_marks), tagger=tagger)
+    tagger = None if model.tagger is None else _with_classes(model.tagger, task)
+    changed = _with_rows(model, tokenizer, begin_as_marks) if marks else replace(model, tokenizer=tokenizer)
+    return replace(changed, tagger=tagger)
 
 
-def _with_class(tagger: Tagger, task: TaskConfig) -> Tagger:
-    """The tagger with one more class of marks, behind the others."""
+def _with_classes(tagger: Tagger, task: TaskConfig) -> Tagger:
+    """The tagger with the classes of another task: those that it has, and the mean of its marks for each new one."""
+    if (tagger.mark_classes, tagger.opening_classes) == ((NO_LABEL, *task.slot_marks), (NO_LABEL, *task.opening)):
+        return tagger
     wider = Tagger(tagger.marks.in_features, task.slot_marks, task.opening)
+    places = {mark: place for place, mark in enumerate(tagger.mark_classes)}
     with torch.no_grad():
         wider.cases.load_state_dict(tagger.cases.state_dict())
-        if wider.openings is not None and tagger.openings is not None:
-            wider.openings.load_state_dict(tagger.openings.state_dict())
+        if wider.openings is not None and tagger.opening_classes == wider.opening_classes:
+            wider.openings.load_state_dict(tagger.openings.state_dict())  # type: ignore[union-attr]
         for new, old in ((wider.marks.weight, tagger.marks.weight), (wider.marks.bias, tagger.marks.bias)):
-            new.copy_(torch.cat([old, old[1:].mean(0, keepdim=True)]))  # the first class is no mark
+            new.copy_(torch.stack([  # the first class is no mark
+                old[places[mark]] if mark in places else old[1:].mean(0) for mark in wider.mark_classes
+            ]))  # fmt: skip
     return wider.to(tagger.marks.weight.device).requires_grad_(False)
 
 

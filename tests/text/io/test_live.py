@@ -6,7 +6,6 @@ import itertools
 import os
 import re
 import threading
-import time
 from collections.abc import Iterator, Sequence
 
 import pytest
@@ -16,14 +15,13 @@ from hypothesis import strategies as st
 from t5punct.text.io.live import Arrival, TimedWord, arrivals
 
 
-def _piped(chunks: Sequence[bytes], pause_s: float = 0.0) -> Iterator[int]:
+def _piped(chunks: Sequence[bytes]) -> Iterator[int]:
     """The reading end of a pipe into which chunks are written one after the other."""
     reading, writing = os.pipe()
 
     def write() -> None:
         for chunk in chunks:
             os.write(writing, chunk)
-            time.sleep(pause_s)
         os.close(writing)
 
     thread = threading.Thread(target=write)
@@ -50,9 +48,15 @@ def test_words_are_whole_however_their_bytes_arrive(words: list[str], cuts: list
 
 
 def test_a_word_arrives_before_its_line_ends() -> None:
-    for descriptor in _piped([b"how ar", b"e you", b" "], pause_s=0.05):
-        arrived = [tuple(word.word for word in arrival.words) for arrival in arrivals(descriptor)]
-        assert arrived == [("how",), ("are",), ("you",)]
+    reading, writing = os.pipe()
+    arrived, source = list[list[str]](), arrivals(reading)
+    for chunk in (b"how ar", b"e you", b" "):
+        os.write(writing, chunk)
+        arrived.append([word.word for word in next(source).words])
+    assert arrived == [["how"], ["are"], ["you"]]
+    os.close(writing)
+    assert list(source) == []
+    os.close(reading)
 
 
 def test_the_last_word_needs_no_space_and_bad_bytes_end_nothing() -> None:
@@ -84,8 +88,14 @@ def test_a_line_that_is_no_event_is_told_and_ends_nothing(line: bytes) -> None:
 
 
 def test_a_silence_is_told_once_and_makes_the_word_before_it_whole() -> None:
-    for descriptor in _piped([b"how are", b"you know "], pause_s=0.4):
-        arrived = list(arrivals(descriptor, silence_ms=100))
+    reading, writing = os.pipe()
+    arrived, source = list[Arrival](), arrivals(reading, silence_ms=100)
+    for chunk, n_arrivals in ((b"how are", 3), (b"you know ", 2)):
+        os.write(writing, chunk)
+        arrived += itertools.islice(source, n_arrivals)
+    os.close(writing)
+    assert list(source) == []
+    os.close(reading)
     texts = [[word.word for word in arrival.words] for arrival in arrived]
     assert texts == [["how"], ["are"], [], ["you", "know"], []]
     assert arrived[2] == Arrival()
