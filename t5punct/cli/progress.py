@@ -11,6 +11,8 @@ In: how far the work is.  Out: a bar that goes when the work is done; nothing wh
 from __future__ import annotations
 
 import logging
+import os
+import stat
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -34,10 +36,23 @@ def is_shown() -> bool:
     return sys.stderr is not None and sys.stderr.isatty()
 
 
+def prints_as_it_works() -> bool:
+    """Return whether people see standard output while it is written: it is a terminal, or a pipe that may lead to one.
+
+    No bar stands there: it would be drawn over the last line of the text.
+    """
+    if sys.stdout is None:
+        return False
+    try:
+        return not stat.S_ISREG(os.fstat(sys.stdout.fileno()).st_mode)
+    except (OSError, ValueError):  # not a file of the system, as in a notebook
+        return True
+
+
 @contextmanager
-def progress_bar(what: str, total: float | None) -> Iterator[Advance]:
+def progress_bar(what: str, total: float | None, *, is_hidden: bool = False) -> Iterator[Advance]:
     """Give a function that is called with how far the work is.  Without a total, no time left is shown."""
-    if not is_shown():
+    if is_hidden or not is_shown():
         yield lambda done, n_words, total=None: None
         return
     from rich.console import Console  # only where it is seen
@@ -49,7 +64,8 @@ def progress_bar(what: str, total: float | None) -> Iterator[Advance]:
         TextColumn("{task.fields[speed]}"),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    # rich would take standard output over, and make a line of each piece that is written to it
+    with Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=False) as bar:
         task = bar.add_task(what, total=total, speed="")
 
         def advance(done: float, n_words: float, total: float | None = total) -> None:

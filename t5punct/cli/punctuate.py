@@ -20,7 +20,7 @@ from ..extras import need
 from ..text.render import RenderConfig
 from .options import Disfluencies, Json, KeepMarks, NoCase, StrategyOptions, expert, place, with_model_options
 from .process import available_processors, ending_in_order, wait_asleep
-from .progress import progress_bar, report_removed
+from .progress import prints_as_it_works, progress_bar, report_removed
 
 if TYPE_CHECKING:
     from ..batch.distributed import RayWork
@@ -263,7 +263,9 @@ def _run(
 
     if output_dir is not None:
         Current.of(output_dir, settings)  # only now, when the model has accepted the settings
-    with progress_bar("punctuating", float(sum(job.n_bytes for job in jobs)) or None) as advance, ending_in_order():
+    is_hidden = any(job.target is None for job in jobs) and prints_as_it_works()
+    n_bytes = float(sum(job.n_bytes for job in jobs)) or None
+    with progress_bar("punctuating", n_bytes, is_hidden=is_hidden) as advance, ending_in_order():
         work.on_progress = advance
         outcome = work.run(jobs)
     report_removed(outcome.removed, outcome.n_words, options.disfluencies)
