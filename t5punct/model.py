@@ -2,7 +2,7 @@
 
 In: a folder, a hub id, a bundled model's name, or nothing (`large`).  Out: a `Model`, a T5 with its tokenizer and task.
 
-`load()` gives the bundled model; `load("runs/mine")` a folder; `load("t5-small")` asks the hub, because a hub id was
+`load()` gives the bundled model; `load("runs/mine")` a folder; `load("google-t5/t5-small")` asks the hub, because a hub id was
 named and nothing here has that name.
 """
 

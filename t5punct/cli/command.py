@@ -30,6 +30,15 @@ class Need:
     is_met: Callable[[Values], bool]
 
 
+
+
+def _written_as(values: Values) -> str | None:
+    """The format that is written, as far as it is asked for: by an option, or by the name of the output."""
+    from ..transcripts.writers import format_named_by  # only now: no help waits for it
+
+    return "json" if values["as_json"] else values["to"] or format_named_by(values["output"])
+
+
 _WINDOWED = "--policy fixed, entropy or sentence"
 NEEDS = (
     Need(("beams", "min_alignment"), "--decoder generate", lambda values: values["decoder"] == "generate"),
@@ -41,14 +50,14 @@ NEEDS = (
     Need(
         ("alternatives",),
         "--json, --html or --to html",
-        lambda values: values["as_json"] or values["html"] or values["to"] in ("json", "html"),
+        lambda values: values["html"] or _written_as(values) in ("json", "html"),
     ),
     Need(
         ("paragraphs", "paragraph_pause_ms"),
         "--to text, --to html or --html",
-        lambda values: values["html"] or (not values["as_json"] and values["to"] in (None, "text", "html")),
+        lambda values: values["html"] or _written_as(values) in (None, "text", "html"),
     ),
-    Need(("resegment",), "--to srt, vtt or ass", lambda values: values["to"] in ("srt", "vtt", "ass")),
+    Need(("resegment",), "--to srt, vtt or ass", lambda values: _written_as(values) in ("srt", "vtt", "ass")),
     Need(("max_chars", "max_lines", "max_duration_ms"), "--resegment", lambda values: values["resegment"]),
     Need(("keep_case",), "capitals (no --no-case)", lambda values: not values["no_case"]),
     Need(("overwrite", "ray"), "--output-dir", lambda values: values["output_dir"]),

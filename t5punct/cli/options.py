@@ -79,8 +79,10 @@ class ModelOptions:
     decoder: Annotated[
         str,
         typer.Option(
-            help="What decides between two words: slots (the T5 writes marks or the next word, nothing else), tagger "
-            "(fastest; at most one mark) or generate (it writes freely; its marks are aligned with your words)."
+            help="Which part of the model chooses the marks: tagger (a layer on the encoder; fastest, at most one mark "
+            "after a word), slots (the T5's decoder; several marks, as in `?!`; where only one may stand and the model "
+            "leaves it to its tagger, as the bundled ones do, the tagger runs) or generate (the T5 writes the text "
+            "anew, and its marks are put into yours)."
         ),
     ] = "slots"
     marks: Annotated[

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Self
 
 import typer
 
@@ -44,7 +44,7 @@ class TranscriptOptions(StrategyOptions):
     to: Annotated[
         str | None,
         typer.Option(
-            show_default="that of the input",
+            show_default="by the name of -o; else that of the input",
             help="Write as text, srt, vtt, ass, json (words with confidence, times and places), ctm, tsv or html (a "
             "page for review).",
         ),
@@ -101,6 +101,24 @@ class TranscriptOptions(StrategyOptions):
         if self.lines and self.format not in (None, "text", "lines"):
             raise ConfigError(f"--lines and --format {self.format}", expected="one of them", fix="drop one")
         return "lines" if self.lines else self.format
+
+    def written_to(self, output: Path | None) -> Self:
+        """Return options that write the format which the output's name shows.
+
+        Raises ConfigError where another one is asked for.
+        """
+        from ..transcripts.writers import format_named_by
+
+        named, asked = format_named_by(output), "json" if self.as_json else self.to
+        if named is None:
+            return self
+        if asked not in (None, named):
+            raise ConfigError(
+                f"{'--json' if self.as_json else f'--to {self.to}'} and -o {output}, whose name says {named}",
+                expected="one format",
+                fix="drop the option, or name the output otherwise",
+            )
+        return replace(self, to=named)
 
     def writer(self) -> WriterConfig:
         """Return the writer's settings.  Raises ConfigError for an unknown format, and options that do not agree."""
@@ -218,10 +236,13 @@ def punctuate(
 
     if options.ray is not None:
         need("ray")
+    asked, options = options, options.written_to(output)
     options.render()  # a mistake is said before a model is loaded
     writer, terms = options.writer(), options.spellings()
     places = OutputConfig(output, output_dir, writer.format, html, options.reads)
     planned = plan_jobs(inputs or ["-"], places, options.input_format)
+    if asked.to is None and not options.resegment and _keeps_format(planned.jobs, options.to):
+        writer = replace(writer, format=asked.writer().format)
     _check_pauses(planned.jobs, options)
     settings = "" if output_dir is None else _settings(options, terms)
     current = Current.read(output_dir, settings) if output_dir is not None else Current(None)
@@ -234,6 +255,12 @@ def punctuate(
         typer.echo(
             f"t5punct: {len(planned.jobs) - len(waiting)} of {len(planned.jobs)} files were up to date", err=True
         )
+
+
+def _keeps_format(jobs: Sequence[Job], named: str | None) -> bool:
+    """Whether an output has the format of its inputs: they are kept as they are, but for words."""
+    kept = {"text" if job.read_as == "lines" else job.read_as for job in jobs}
+    return kept == {named} and (len(jobs) == 1 or named == "text")
 
 
 def _settings(options: BatchOptions, terms: Terms | None) -> str:

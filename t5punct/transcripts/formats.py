@@ -39,7 +39,11 @@ _READERS: dict[str, Callable[[Iterable[str], Alphabet | None], Iterator[Item]]] 
 FORMATS = (*_READERS, "json")
 _FREE = ("text", "lines")  # a file of which anything can be the text
 SUFFIXES = {".txt": "text", ".text": "text", **{f".{name}": name for name in FORMATS[2:]}, ".ssa": "ass"}
-_OTHERS = {  # formats that are not read, by the endings of their names: as text, their structure would be changed
+RECORDINGS = (
+    ".mp3", ".wav", ".m4a", ".flac", ".ogg", ".opus", ".aac", ".wma", ".aiff", ".amr",
+    ".mp4", ".mkv", ".mov", ".webm", ".avi", ".mpg", ".mpeg", ".wmv",
+)  # fmt: skip
+OTHER_SUFFIXES = {  # formats that are not read, by the endings of their names: as text, their structure would be changed
     **dict.fromkeys((".csv", ".xlsx", ".ods"), "a table"),
     **dict.fromkeys(
         (".sbv", ".ttml", ".dfxp", ".smi", ".sami", ".sub", ".scc", ".stl", ".lrc", ".cap", ".idx"), "subtitles"
@@ -47,6 +51,7 @@ _OTHERS = {  # formats that are not read, by the endings of their names: as text
     **dict.fromkeys((".textgrid", ".stm", ".eaf", ".trs", ".rttm", ".lab"), "a transcript with times"),
     **dict.fromkeys((".xml", ".html", ".htm", ".xhtml", ".tex"), "markup"),
     **dict.fromkeys((".jsonl", ".ndjson", ".yaml", ".yml"), "data"),
+    **dict.fromkeys(RECORDINGS, "a recording"),
     **dict.fromkeys((".docx", ".doc", ".odt", ".rtf", ".pdf", ".pptx", ".epub"), "a document with layout"),
 }
 _BEGIN_SO = {  # and are no texts, though their names do not show it
@@ -100,7 +105,13 @@ def format_of(source: str | Path) -> str:
     Raises InputError for a name that shows one that is not read.
     """
     suffix = Path(unpacked_name(source)).suffix
-    if kind := _OTHERS.get(suffix.lower()):
+    if suffix.lower() in RECORDINGS:
+        raise InputError(
+            f"{source}, which is a recording",
+            expected="a transcript of it: t5punct reads words, not sound",
+            fix="transcribe it first by a speech recogniser, such as Whisper, and give its .json or .srt",
+        )
+    if kind := OTHER_SUFFIXES.get(suffix.lower()):
         raise InputError(
             f"{source}, whose name says that it is {kind} ({suffix})",
             expected=f"one of {', '.join(FORMATS)}",

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from ..errors import ConfigError, InputError
 from .cues import SUBTITLES, own_cues, subtitles
-from .formats import Transcript
+from .formats import OTHER_SUFFIXES, SUFFIXES, Transcript
 from .items import Kept, SpokenWord, WrittenItem, iter_pieces, leave_out_removed
 from .paragraphs import ParagraphConfig, add_paragraphs, running_text
 from .resegment import ResegmentConfig, sentence_cues
@@ -21,7 +22,26 @@ from .words_out import write_ctm, write_json, write_tsv
 
 # what any transcript can be written as, if it has what they need
 OUTPUTS = ("text", *SUBTITLES, "json", "ctm", "tsv", "html")
+_PAGES = (".html", ".htm")
 _TABLES = ("ctm", "tsv")  # of words alone; one that goes would leave half a line
+
+
+def format_named_by(output: Path | None) -> str | None:
+    """Return the format that an output's name shows; None where it shows none.
+
+    Raises InputError for a name that shows one that is not written.
+
+    >>> format_named_by(Path("talk.srt")), format_named_by(Path("page.html")), format_named_by(Path("talk"))
+    ('srt', 'html', None)
+    """
+    suffix = "" if output is None else output.suffix.lower()
+    if suffix in OTHER_SUFFIXES and suffix not in _PAGES:
+        raise InputError(
+            f"output {output}, whose name says that it is {OTHER_SUFFIXES[suffix]} ({suffix})",
+            expected=f"one of {', '.join(OUTPUTS)}",
+            fix="name it by the format that it is to have, such as .txt",
+        )
+    return "html" if suffix in _PAGES else SUFFIXES.get(suffix)
 
 
 @dataclass(frozen=True)

@@ -227,7 +227,7 @@ if (Recognition) {
   };
   recognition.onerror = (event) => { $("live-problem").textContent = `the browser's recogniser: ${event.error}`; };
   recognition.onend = () => { $("speak").setAttribute("aria-pressed", "false"); };
-  $("speak").hidden = false;
+  $("speak").hidden = $("speak-note").hidden = false;
   $("speak").addEventListener("click", () => {
     const on = $("speak").getAttribute("aria-pressed") === "true";
     $("speak").setAttribute("aria-pressed", String(!on));
