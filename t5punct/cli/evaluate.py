@@ -16,7 +16,7 @@ from ..errors import ConfigError
 from ..text.io.files import check_source
 from ..text.render import RenderConfig
 from .options import Json, StrategyOptions, with_model_options
-from .progress import is_shown, progress_bar
+from .progress import is_shown, note_waiting, progress_bar
 
 if TYPE_CHECKING:
     from ..evaluation.comparison import Comparison
@@ -61,6 +61,7 @@ def evaluate(
     import json
 
     check_source(data)
+    note_waiting([data])
     if compare and (options.model is not None or options.revision is not None):
         raise ConfigError(
             "--compare with --model or --revision", expected="two models after --compare", fix="drop the others"

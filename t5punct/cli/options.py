@@ -13,7 +13,7 @@ import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Self, get_type_hints
 
 import typer
 
@@ -69,6 +69,13 @@ class ModelOptions:
             show_default="large", help="A model that ships (large, base, small, multi), a folder or a hub id."
         ),
     ] = None
+    language: Annotated[
+        str | None,
+        typer.Option(
+            show_default="not needed",
+            help="The language of the text: en, de, fr, es, it, pt, nl, pl or hu.  Chooses the model that knows it.",
+        ),
+    ] = None
     style: Annotated[
         str | None,
         typer.Option(
@@ -87,7 +94,9 @@ class ModelOptions:
     ] = "slots"
     marks: Annotated[
         str | None,
-        typer.Option(show_default="all of the model's", help='Write only these marks, such as ",.?".'),
+        typer.Option(
+            show_default="all of the model's", help='Write only these marks, such as ",.?"; "": none, only capitals.'
+        ),
     ] = None
     precision: Annotated[
         str,
@@ -149,6 +158,26 @@ class ModelOptions:
         own = () if self.model is None else (str(Path(self.model).expanduser()),)
         return (str(bundled_root()), *(folder for folder in own if Path(folder).is_dir()))
 
+    def for_language(self) -> Self:
+        """Return options with the model that knows the language, where one is named.
+
+        Raises ConfigError for a language that no bundled model knows, and for a model that does not know it.
+        """
+        from ..model import BUNDLED, MODEL_LANGUAGES, model_for
+
+        if self.language is None:
+            return self
+        best, usual = model_for(self.language), type(self).model
+        if self.model == usual:
+            return replace(self, model=usual if best == BUNDLED else best)
+        if self.model in MODEL_LANGUAGES and "multi" == best != self.model:
+            raise ConfigError(
+                f"--language {self.language} with --model {self.model}, which knows English alone",
+                expected=f"--model {best}",
+                fix="drop --model",
+            )
+        return self
+
     def strategy(self) -> Preset:
         """Return how a document is cut into windows: the default."""
         return load_preset(DEFAULT_PRESET)
@@ -161,13 +190,14 @@ class ModelOptions:
 
         chosen = self.strategy()
         odds = None if self.mark_odds is None else parse_mark_odds(self.mark_odds)
+        render = replace(render or RenderConfig(), marks=self.marks != "")
         return PunctuatorConfig(
             chosen.windows,
             chosen.combine,
-            DecodingConfig(**options_of(DecodingConfig, self) | {"mark_odds": odds}),
+            DecodingConfig(**options_of(DecodingConfig, self) | {"mark_odds": odds, "marks": self.marks or None}),
             fragment=self.fragment,
             align=AlignConfig(self.min_alignment),
-            render=render or RenderConfig(),
+            render=render,
         )
 
     def punctuator(self, render: RenderConfig | None = None) -> Punctuator:
@@ -270,7 +300,7 @@ def with_model_options(command: Callable[..., None]) -> Callable[..., None]:
     def wrapped(*args: Any, **values: Any) -> None:
         wait_asleep()  # before anything loads torch
         options = kind(**{parameter.name: values.pop(parameter.name) for parameter in added})
-        command(options, *args, **values)
+        command(options.for_language(), *args, **values)
 
     wrapped.__signature__ = inspect.Signature([*own, *added])  # type: ignore[attr-defined]
     wrapped.__annotations__ = {parameter.name: parameter.annotation for parameter in (*own, *added)}

@@ -14,12 +14,13 @@ import logging
 import os
 import stat
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Protocol
 
 import typer
 
+from ..text.io.files import STANDARD
 from ..text.render import REMOVE
 
 _SHOWN_WORDS = 20  # that are listed
@@ -32,8 +33,30 @@ class Advance(Protocol):
 
 
 def is_shown() -> bool:
-    """Return whether somebody sees a bar: standard error is a terminal."""
-    return sys.stderr is not None and sys.stderr.isatty()
+    """Return whether somebody sees a bar: standard error is a terminal, and nobody has asked for silence."""
+    return not is_quiet() and sys.stderr is not None and sys.stderr.isatty()
+
+
+def be_quiet() -> None:
+    """Say nothing but errors: no bars, no notes, no warnings."""
+    logging.getLogger("t5punct").setLevel(logging.ERROR)
+
+
+def is_quiet() -> bool:
+    """Return whether only errors are said."""
+    return logging.getLogger("t5punct").level >= logging.ERROR
+
+
+def note(message: str) -> None:
+    """Say something of the work on standard error."""
+    if not is_quiet():
+        typer.echo(f"t5punct: {message}", err=True)
+
+
+def note_waiting(sources: Sequence[str]) -> None:
+    """Say that standard input is read, if it is among the sources, and a person is to type it."""
+    if STANDARD in sources and sys.stdin is not None and sys.stdin.isatty():
+        note("reading what you type; end it by Ctrl-D on a line of its own")
 
 
 def prints_as_it_works() -> bool:
@@ -97,7 +120,7 @@ def log_to_stderr(name: str) -> Iterator[None]:
 def report_removed(removed: Mapping[str, int], n_words: int, disfluencies: str) -> None:
     """Say which words were removed, where they are to be, even if none was."""
     if disfluencies == REMOVE:
-        typer.echo(f"t5punct: {summarise_removed(removed, n_words)}", err=True)
+        note(summarise_removed(removed, n_words))
 
 
 def summarise_removed(removed: Mapping[str, int], n_words: int) -> str:

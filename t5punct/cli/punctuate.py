@@ -20,7 +20,7 @@ from ..extras import need
 from ..text.render import RenderConfig
 from .options import Disfluencies, Json, KeepMarks, NoCase, StrategyOptions, expert, place, with_model_options
 from .process import available_processors, ending_in_order, wait_asleep
-from .progress import prints_as_it_works, progress_bar, report_removed
+from .progress import note, note_waiting, prints_as_it_works, progress_bar, report_removed
 
 if TYPE_CHECKING:
     from ..batch.distributed import RayWork
@@ -248,13 +248,12 @@ def punctuate(
     current = Current.read(output_dir, settings) if output_dir is not None else Current(None)
     waiting, failures = [job for job in planned.jobs if overwrite or not current.has(job)], planned.failures
     if waiting:
+        note_waiting([job.source for job in waiting])
         work = options.work(writer, terms, output_dir, for_review=html is not None)
         failures += _run(work, waiting, options, settings, output_dir)
     _report(failures, n_files=len(planned.jobs) + len(planned.failures))
     if len(waiting) < len(planned.jobs):
-        typer.echo(
-            f"t5punct: {len(planned.jobs) - len(waiting)} of {len(planned.jobs)} files were up to date", err=True
-        )
+        note(f"{len(planned.jobs) - len(waiting)} of {len(planned.jobs)} files were up to date")
 
 
 def _keeps_format(jobs: Sequence[Job], named: str | None) -> bool:

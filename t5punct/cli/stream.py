@@ -23,10 +23,11 @@ import typer
 
 from ..errors import ConfigError, InputError
 from ..extras import need
+from ..text.io.files import STANDARD
 from ..text.io.outputs import standard_output
 from ..text.render import RenderConfig
 from .options import Disfluencies, Json, KeepMarks, NoCase, StreamOptions, expert, options_of, with_model_options
-from .progress import report_removed
+from .progress import note_waiting, report_removed
 
 if TYPE_CHECKING:
     from ..streaming import StreamConfig
@@ -34,7 +35,15 @@ if TYPE_CHECKING:
 
     Say = Callable[[Sequence[TimedWord]], None]  # words as they arrive; none of them: a silence
 
-SERVICE_OPTIONS = ("model", "revision", "precision", "device", "threads", "batch_tokens")  # of all clients together
+SERVICE_OPTIONS = (
+    "language",
+    "model",
+    "revision",
+    "precision",
+    "device",
+    "threads",
+    "batch_tokens",
+)  # of all clients together
 
 
 @dataclass(frozen=True)
@@ -122,6 +131,7 @@ def stream(
     """
     if sys.stdin is None:
         raise InputError("standard input is closed", expected="an open one", fix="give the words through a pipe")
+    note_waiting([STANDARD])
     with _Interruptible() as interrupt:  # also while libraries and the model are loaded
         from ..text.io.live import arrivals
 

@@ -33,8 +33,11 @@ class RenderConfig:
     alternatives: int = 0  # how many other labels of a slot are named beside the best
     # what becomes of words that a careful editor leaves out: `mark` says which they are, `remove` leaves them out
     disfluencies: str = KEEP
+    marks: bool = True  # False writes capitals alone: no mark but those that are kept
 
     def __post_init__(self) -> None:
+        if not self.marks and not self.case:
+            raise ConfigError("neither marks nor capitals", expected="one of them", fix="drop --no-case or --marks")
         if self.alternatives < 0:
             raise ConfigError(f"{self.alternatives} alternatives", expected="0 or more", fix="check --alternatives")
         if self.disfluencies not in DISFLUENCIES:
@@ -120,6 +123,8 @@ def render_word(word: Word, decision: Decision, config: RenderConfig, alphabet: 
     """
     if decision.disfluent and config.disfluencies == REMOVE:
         return RenderedWord("", NO_LABEL, Case.VERBATIM)
+    if decision.opening is not None and not config.marks:
+        decision = replace(decision, opening=NO_LABEL)
     if decision.opening is not None and word.takes_marks and not (config.keep_marks and word.opening):
         word = _with_opening(word, decision.opening)
     is_kept = keeps_letters(word.core) or word.spelled or (config.keep_case and word.core != word.normal)
@@ -131,7 +136,7 @@ def render_word(word: Word, decision: Decision, config: RenderConfig, alphabet: 
             tail = tail[1:]
         return RenderedWord(stem + tail, word.given, case)
     sign = DISFLUENT if decision.disfluent and config.disfluencies == MARK else ""
-    label = sign + decision.label if word.takes_marks else NO_LABEL
+    label = sign + decision.label * config.marks if word.takes_marks else NO_LABEL
     if not label:
         return RenderedWord(word.written(NO_LABEL, case), NO_LABEL, case)
     text = word.written(label, case, alphabet.signed if sign else alphabet)

@@ -35,7 +35,7 @@ def format_named_by(output: Path | None) -> str | None:
     ('srt', 'html', None)
     """
     suffix = "" if output is None else output.suffix.lower()
-    if suffix in OTHER_SUFFIXES and suffix not in _PAGES:
+    if OTHER_SUFFIXES.get(suffix, "data") != "data" and suffix not in _PAGES:  # lines of json may be .jsonl
         raise InputError(
             f"output {output}, whose name says that it is {OTHER_SUFFIXES[suffix]} ({suffix})",
             expected=f"one of {', '.join(OUTPUTS)}",

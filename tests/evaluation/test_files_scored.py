@@ -231,7 +231,9 @@ def test_the_signature_names_the_decoder_that_ran(
     ran = list[str]()
     for kind in (TagDecoder, SlotDecoder):
         votes = kind.votes
-        monkeypatch.setattr(kind, "votes", lambda self, *given, votes=votes: ran.append(type(self).__name__) or votes(self, *given))
+        monkeypatch.setattr(
+            kind, "votes", lambda self, *given, votes=votes: ran.append(type(self).__name__) or votes(self, *given)
+        )
     config = PunctuatorConfig(decoding=DecodingConfig(max_marks=longest))
     assert runs in evaluate_file(CLITICS, Punctuator(tagged_model.with_task(tagger_share=share), config)).signature
     assert set(ran) == {"TagDecoder" if "tagger" in runs else "SlotDecoder"}

@@ -139,5 +139,7 @@ def test_who_may_hear_the_microphone_is_said_at_its_button_and_in_the_pages() ->
     page = (root / "t5punct/serve/page/page.html").read_text(encoding="utf-8")
     assert 'id="speak" hidden aria-pressed="false" aria-describedby="speak-note"' in page
     for text in (page, *((root / name).read_text(encoding="utf-8") for name in ("README.md", "SECURITY.md"))):
-        assert re.search(r"send (what it hears|\w+ to) .*browser's vendor|sends what it hears to the browser's vendor", text)
+        assert re.search(
+            r"send (what it hears|\w+ to) .*browser's vendor|sends what it hears to the browser's vendor", text
+        )
     assert "send what it hears to their vendor" in (root / "docs/guides/serve.md").read_text(encoding="utf-8")

@@ -123,7 +123,9 @@ def test_what_looks_like_a_path_is_not_asked_of_the_hub(
     (tmp_path / "file").write_text("no model")
     with pytest.raises(ModelError, match=r"no tokenizer folder .*; expected a T5 folder or hub id; check the name"):
         models.load_tokenizer(source, TaskConfig())
-    with pytest.raises(ModelError, match=r"no model folder .*; expected a T5 folder or hub id .OWNER/NAME., or one of base"):
+    with pytest.raises(
+        ModelError, match=r"no model folder .*; expected a T5 folder or hub id .OWNER/NAME., or one of base"
+    ):
         models.load(source)
     assert asked == []
 
