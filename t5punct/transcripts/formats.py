@@ -23,7 +23,7 @@ from ..text.render import AnnotatedWord
 from ..text.words import Word
 from .items import Item, Kept, SpokenWord, WrittenItem, WrittenWord, iter_pieces, texts_of, written_items
 from .recogniser.recording import RecogniserJson
-from .speech import read_plain, read_utterances
+from .speech import join_same_speakers, read_plain, read_utterances
 from .subtitles import TIMING, read_ass, read_srt, read_vtt
 from .tables import read_ctm, read_table
 
@@ -140,12 +140,12 @@ def transcript_of(
         raise ConfigError(f"format {format!r}", expected=f"one of {', '.join(FORMATS)}", fix="check --format")
     if format == "json":
         json = RecogniserJson.read("".join(lines), alphabet, name)
-        transcript, has_text = Transcript(json.items, format, json), True
+        transcript, has_text = Transcript([*join_same_speakers(json.items)], format, json), True
     else:
         lines = iter(lines)
         first = next(lines, "")
         body = chain([first.removeprefix(BOM)] * bool(first), lines)
-        items = [Kept(BOM)] * first.startswith(BOM) + [*_READERS[format](body, alphabet)]
+        items = [Kept(BOM)] * first.startswith(BOM) + [*join_same_speakers(_READERS[format](body, alphabet))]
         has_text = any(isinstance(item, Kept) and item.text != BOM and not item.text.isspace() for item in items)
         transcript = Transcript(items, format, line_end="\r\n" if first.endswith("\r\n") else "\n")
     if has_text and not transcript.is_plain and not any(isinstance(item, SpokenWord) for item in transcript.items):

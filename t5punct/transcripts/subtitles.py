@@ -17,7 +17,8 @@ from itertools import chain
 
 from ..text.marks import Alphabet
 from .items import Cue, Item, Kept, SpokenWord
-from .markup import OVERRIDES, TAGS
+from .markup import OVERRIDES, TAGS, remove_tags
+from .plain.heads import recurring_labels
 from .rolling import Rolling
 from .speech import read_line, set_cue_times
 
@@ -27,6 +28,7 @@ _ARROW = "-->"  # of a line of times, whether they can be read or not; never of 
 _FULL_TIME = rf"(?=\d+:\d+(?::\d|[.,])){_TIME}"  # `10:30` may be said
 _DAMAGED = re.compile(rf"\s*{_FULL_TIME}\s*[-–—>〉→]{{1,3}}\s*{_FULL_TIME}\s*")  # a line of times with another arrow
 _OF_TIMES = "0123456789:.,;+- \tOolI"  # characters of times, and letters that are taken for digits
+_OPENING_CHARS = 300  # of a line, which may have a label
 _INLINE_TIME = re.compile(rf"<{_TIME}>")  # of the word behind it, in WebVTT
 _NOTE = re.compile(r"(?:NOTE|STYLE|REGION)\b")
 _VOICE = re.compile(r"\s*<v(?:\.[^\s>]*)?\s+([^>]*)>")
@@ -84,7 +86,10 @@ def _cues(lines: Iterable[str], alphabet: Alphabet | None, *, is_vtt: bool) -> I
     cue: Cue | None = None
     held, rolling = list[list[Item]](), Rolling()  # the lines of a cue
     number, before, speaker = 0, "", ""
-    for line, following, spoken in _looking_ahead(lines):
+    left = [*lines]
+    labels = recurring_labels(remove_tags(line[:_OPENING_CHARS], TAGS).text for line in left)
+    left.reverse()
+    for line, following, spoken in _looking_ahead(left.pop() for _ in range(len(left))):  # no line is held twice
         if _has_arrow(line) and not _states_times(line):
             held.append([Kept(line)])
         elif _has_arrow(line):
@@ -108,7 +113,7 @@ def _cues(lines: Iterable[str], alphabet: Alphabet | None, *, is_vtt: bool) -> I
                 speaker = voice[1].strip()
                 held.append([Kept("", breaks=True)])
                 cue = Cue(cue.number, cue.start_ms, cue.end_ms, speaker)
-            held.append([*read_line(line, alphabet=alphabet, cue=cue, markup=TAGS, dashes=True)])
+            held.append([*read_line(line, alphabet=alphabet, cue=cue, markup=TAGS, dashes=True, known_labels=labels)])
         before = line
     yield from _closed(held, cue, rolling)
 

@@ -1,0 +1,84 @@
+"""What opens lines and is not said: labels, ids and times; and a speaker who goes on in the next line."""
+
+from __future__ import annotations
+
+import pytest
+from chance import punctuated, reading, unchanged
+
+from t5punct.transcripts.items import Kept, Role, texts_of
+
+ZOOM = (
+    "WEBVTT\n\n1\n00:00:01.000 --> 00:00:03.000\n{a}: yesterday i went to the\n\n"
+    "2\n00:00:03.000 --> 00:00:05.000\n{a}: new shop\n\n3\n00:00:05.000 --> 00:00:06.000\n{b}: which one\n"
+)
+LINES = "{a}: yesterday i went to the\n{a}: new shop\n{b}: which one\n{b}: do you mean\n"
+LABELS = [
+    ("Ann Lee", "Tom"), ("interviewer", "maria"), ("agent", "participant 3"), ("[Maria]", "[Tom]"),
+    ("Anna [00:01:02]", "Tom [00:01:09]"), ("ANNA SMITH, CEO", "TOM"), ("speaker_1", "speaker_2"),
+    ("dr smith", "the chair"), ("Łukasz", "żaneta"), ("anna (00:02)", "tom (00:03)"),
+]  # fmt: skip
+HEADS = {  # files whose lines open with what nobody says, and what is said
+    "utterance ids": ("utt-0001 so what\nutt-0002 yes we know\n", ["so what yes we know"]),
+    "LibriSpeech": ("1089-134686-0000 so what\n1089-134686-0001 yes\n1089-134691-0000 we\n", ["so what yes", "we"]),
+    "Kaldi": ("sp01_utt1\tso what\nsp01_utt2\tyes\nsp02_utt1\twe know\n", ["so what yes", "we know"]),
+    "STM": (
+        ";; by hand\ntalk 1 ann 0.00 1.50 <o,f0,female> so what\ntalk 1 tom 1.50 2.25 <o,f0,male> yes\n",
+        ["so what", "yes"],
+    ),
+    "STM without labels": ("talk 1 ann 0.0 1.5 so what\ntalk 1 ann 1.5 3 yes\n", ["so what yes"]),
+    "an editing program": (
+        "00:00:01;12 - 00:00:04;02\nSpeaker 1\nso what\n\n00:00:04;10 - 00:00:06;20\nSpeaker 2\nyes\n",
+        ["so what", "yes"],
+    ),
+    "an edit list": ("001  00:00:01:12 00:00:04:02 so what\n002  00:00:04:10 00:00:06:20 yes\n", ["so what yes"]),
+    "times before lines": ("0:01 so what\n0:05 at 10:30 we\n0:09 know\n", ["so what at 10:30 we know"]),
+    "times with hours": ("so\n00:01:02 what 00:01:05\n", ["so what 00:01:05"]),
+    "a time that is said": ("10:30 is when\nwe meet\nor not\n", ["10:30 is when we meet or not"]),
+    "times and labels": ("00:00:01 Ann Lee: so\n00:00:03 Ann Lee: what\n00:00:05 tom: yes\n00:00:06 tom: we\n",
+                         ["so what", "yes we"]),
+    "Zoom's captions": ("[Ann Lee] 10:02:11\nso what\n\n[Tom] 10:02:15\nyes\n", ["so what", "yes"]),
+    "numbers that are said": ("3 people came\n4 people went\n", ["3 people came 4 people went"]),
+    "names of things": ("r2d2 is here\nand so\n", ["r2d2 is here and so"]),
+    "a colon once": ("remember this: so what\nand yes\n", ["remember this so what and yes"]),
+}  # fmt: skip
+
+
+def said(text: str, format: str = "text") -> list[str]:
+    return [" ".join(word.text for word in words) for words in texts_of(reading(text, format).items)]
+
+
+@pytest.mark.parametrize(("first", "second"), LABELS)
+@pytest.mark.parametrize("format", ["text", "vtt", "srt"])
+def test_a_label_that_comes_back_is_kept_and_ends_a_sentence_only_where_the_speaker_changes(
+    first: str, second: str, format: str
+) -> None:
+    text = LINES if format == "text" else ZOOM + "\n4\n00:00:06.000 --> 00:00:07.000\n{b}: do you mean\n"
+    text = text.format(a=first, b=second)
+    assert said(text, format) == ["yesterday i went to the new shop", "which one do you mean"]
+    for seed in range(5):
+        new = punctuated(text, format, seed)
+        assert [line.partition(": ")[0] for line in new.splitlines()] == [
+            line.partition(": ")[0] if ": " in line else line_new
+            for line, line_new in zip(text.splitlines(), new.splitlines(), strict=True)
+        ]
+
+
+@pytest.mark.parametrize("name", HEADS)
+def test_the_head_of_a_line_is_kept(name: str) -> None:
+    text, words = HEADS[name]
+    assert said(text) == words
+    assert unchanged(reading(text, "text")) == text
+    heads = [item.text for item in reading(text, "text").items if isinstance(item, Kept)]
+    for seed in range(5):
+        new = punctuated(text, "text", seed)
+        assert [item.text for item in reading(new, "text").items if isinstance(item, Kept)] == heads
+
+
+def test_each_line_of_its_own_has_its_head() -> None:
+    assert said("utt-01 so\nutt-02 what\n", "lines") == ["so", "what"]
+
+
+def test_a_label_that_is_said_again_is_not_shown_again() -> None:
+    items = reading(LINES.format(a="ann", b="tom"), "text").items
+    roles = [item.role for item in items if isinstance(item, Kept) and item.text.strip()]
+    assert roles == [Role.SPEAKER, Role.LAYOUT, Role.SPEAKER, Role.LAYOUT]
