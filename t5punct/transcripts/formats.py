@@ -22,6 +22,7 @@ from ..text.marks import Alphabet
 from ..text.render import AnnotatedWord
 from ..text.words import Word
 from .items import Item, Kept, SpokenWord, WrittenItem, WrittenWord, iter_pieces, texts_of, written_items
+from .plain.heads import Heads, label_of
 from .recogniser.recording import RecogniserJson
 from .speech import join_same_speakers, read_plain, read_utterances
 from .subtitles import TIMING, read_ass, read_srt, read_vtt
@@ -38,7 +39,7 @@ _READERS: dict[str, Callable[[Iterable[str], Alphabet | None], Iterator[Item]]] 
 }
 FORMATS = (*_READERS, "json")
 _FREE = ("text", "lines")  # a file of which anything can be the text
-SUFFIXES = {".txt": "text", ".text": "text", **{f".{name}": name for name in FORMATS[2:]}, ".ssa": "ass"}
+SUFFIXES = {".txt": "text", ".text": "text", ".stm": "text", **{f".{name}": name for name in FORMATS[2:]}, ".ssa": "ass"}
 RECORDINGS = (
     ".mp3", ".wav", ".m4a", ".flac", ".ogg", ".opus", ".aac", ".wma", ".aiff", ".amr",
     ".mp4", ".mkv", ".mov", ".webm", ".avi", ".mpg", ".mpeg", ".wmv",
@@ -48,7 +49,7 @@ OTHER_SUFFIXES = {  # formats that are not read, by the endings of their names: 
     **dict.fromkeys(
         (".sbv", ".ttml", ".dfxp", ".smi", ".sami", ".sub", ".scc", ".stl", ".lrc", ".cap", ".idx"), "subtitles"
     ),
-    **dict.fromkeys((".textgrid", ".stm", ".eaf", ".trs", ".rttm", ".lab"), "a transcript with times"),
+    **dict.fromkeys((".textgrid", ".eaf", ".trs", ".rttm", ".lab", ".cha"), "a transcript with times"),
     **dict.fromkeys((".xml", ".html", ".htm", ".xhtml", ".tex"), "markup"),
     **dict.fromkeys((".jsonl", ".ndjson", ".yaml", ".yml"), "data"),
     **dict.fromkeys(RECORDINGS, "a recording"),
@@ -60,8 +61,10 @@ _BEGIN_SO = {  # and are no texts, though their names do not show it
     "ass": re.compile(r"\[Script Info\]", re.IGNORECASE),
     "json": re.compile(r'[{\[][{\[\s]*"[^"\n]+"\s*:\s*(["{\[\d-]|(true|false|null)\b|$)'),
 }
+_CHAT = re.compile(r"@(?:UTF8|Begin|Loc:|Window:|Font:)")  # its first line; its codes stand inside words
 _OPENS = re.compile(r"[\s{\[]*|\d+\s*")  # a line that tells nothing yet
 _MAX_OPENING_LINES = 20
+_FEWEST_ROWS = 2  # of a table
 _log = logging.getLogger(__name__)
 
 
@@ -133,9 +136,9 @@ def transcript_of(
     Raises ConfigError for an unknown format, and InputError for what cannot be read as it, as `format_of` does, and if
     no format is given, the name shows text or nothing, and the first lines are of subtitles or json.
     """
-    if format is None:
-        format = format_of(name)
-        lines = _that_are_text(lines, name) if format == "text" else lines
+    if format is None and (format := format_of(name)) == "text":
+        lines = [*_that_are_text(lines, name)]
+        format = "tsv" if _are_table(lines) else format
     if format not in FORMATS:
         raise ConfigError(f"format {format!r}", expected=f"one of {', '.join(FORMATS)}", fix="check --format")
     if format == "json":
@@ -153,6 +156,20 @@ def transcript_of(
     return transcript
 
 
+def _are_table(lines: Sequence[str]) -> bool:
+    """Whether lines are rows with tabs, as many in each, that are not behind an id, a time or a speaker's label."""
+    rows = [line.rstrip("\r\n") for line in lines if not line.isspace()]
+    if len(rows) < _FEWEST_ROWS or not rows[0].count("\t") or len({row.count("\t") for row in rows}) > 1:
+        return False
+    heads = Heads.of(rows)
+    for row in rows:
+        rest = row[heads.head_of(row).length :]
+        label = label_of(rest, heads.labels)
+        if not rest[label.end() if label else 0 :].strip().count("\t"):
+            return False
+    return True
+
+
 def _that_are_text(lines: Iterable[str], name: str) -> Iterator[str]:
     """The lines; raises InputError for those of another format, whose names and times would be written as words."""
     lines, first = iter(lines), list[str]()
@@ -161,6 +178,12 @@ def _that_are_text(lines: Iterable[str], name: str) -> Iterator[str]:
         if not _OPENS.fullmatch(line.removeprefix(BOM)):
             break
     begun = "".join(first).removeprefix(BOM).lstrip()
+    if _CHAT.match(begun):
+        raise InputError(
+            f"CHAT in {'standard input' if name == STANDARD else name}, whose codes stand inside words",
+            expected="text",
+            fix="export it as plain text (CLAN's flo does), or say --format text if it is text all the same",
+        )
     for known_format, beginning in _BEGIN_SO.items():
         if beginning.match(begun):
             raise InputError(

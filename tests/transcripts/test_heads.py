@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import io
+
 import pytest
 from chance import punctuated, reading, unchanged
 
+from t5punct.errors import InputError
+from t5punct.transcripts.formats import Transcript, transcript_of
 from t5punct.transcripts.items import Kept, Role, texts_of
 
 ZOOM = (
@@ -72,6 +76,43 @@ def test_the_head_of_a_line_is_kept(name: str) -> None:
     for seed in range(5):
         new = punctuated(text, "text", seed)
         assert [item.text for item in reading(new, "text").items if isinstance(item, Kept)] == heads
+
+
+def unnamed(text: str, name: str = "talk.txt") -> Transcript:
+    return transcript_of(io.StringIO(text, newline="\n"), name=name)
+
+
+@pytest.mark.parametrize(
+    ("text", "format", "words"),
+    [
+        ("0.000000\t2.500000\tso what\n2.500000\t3.250000\tyes\n", "tsv", ["so what yes"]),  # Audacity's labels
+        ("word\tstart\tend\nso\t0.1\t0.2\nwhat\t0.2\t0.4\n", "tsv", ["so what"]),
+        ("utt-1\tso what\nutt-2\tyes\n", "text", ["so what yes"]),
+        ("Ann:\tso what\nTom:\tyes\n", "text", ["so what", "yes"]),
+        ("\tso what\n\tyes\n", "text", ["so what yes"]),
+        ("so\twhat\nyes\n", "text", ["so what yes"]),
+        ("so\twhat\n", "text", ["so what"]),
+    ],
+)
+def test_a_table_with_tabs_is_read_as_one_whatever_its_name(text: str, format: str, words: list[str]) -> None:
+    transcript = unnamed(text)
+    assert (transcript.format, unchanged(transcript)) == (format, text)
+    assert [" ".join(word.text for word in words) for words in texts_of(transcript.items)] == words
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "message"),
+    [
+        ("ann\t12 may\tso what\ntom\t13 may\tyes\n", "talk.txt", "columns ann, 12 may, so what: it is not clear which of"),
+        ("@UTF8\n@Begin\n*MOT:\tso what ?\n@End\n", "talk.txt", "CHAT in talk.txt, whose codes stand inside words; exp"),
+        ("@Begin\n*MOT:\tso what ?\n", "-", "CHAT in standard input, whose codes stand inside words; expected text; exp"),
+        ("*MOT:\tso what ?\n", "talk.cha", "talk.cha, whose name says that it is a transcript with times (.cha)"),
+    ],
+)
+def test_structure_that_cannot_be_kept_is_refused_in_one_line(text: str, name: str, message: str) -> None:
+    with pytest.raises(InputError) as refused:
+        unnamed(text, name)
+    assert message in str(refused.value)
 
 
 def test_each_line_of_its_own_has_its_head() -> None:

@@ -1,1 +1,1 @@
-"""Lines of text that hold more than speech: ids, times and labels at their start (heads), tables (sheets)."""
+"""What lines of plain text hold beside speech: heads (ids, times and labels at their start)."""
