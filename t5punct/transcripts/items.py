@@ -61,6 +61,18 @@ class Kept:
         return "" if self.role is Role.LAYOUT else (self.bare or self.text).strip()
 
 
+def speaker_label(speaker: str, cue: Cue | None = None) -> Kept:
+    """Return what says that another speaker begins: not written to the file itself, but shown in other formats.
+
+    >>> speaker_label("Ann").shown, speaker_label("0").shown, speaker_label("").shown
+    ('Ann:', 'Speaker 0:', '')
+    """
+    if not speaker:
+        return Kept("", breaks=True)
+    name = f"Speaker {speaker}" if len(speaker) == 1 or speaker.isdecimal() else speaker
+    return Kept("", breaks=True, role=Role.SPEAKER, bare=f"{name}: ", cue=cue)
+
+
 class Around(Protocol):
     """What a file has inside a word, or between it and its marks."""
 

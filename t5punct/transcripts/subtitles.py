@@ -16,7 +16,7 @@ from dataclasses import replace
 from itertools import chain
 
 from ..text.marks import Alphabet
-from .items import Cue, Item, Kept, SpokenWord
+from .items import Cue, Item, Kept, SpokenWord, speaker_label
 from .markup import OVERRIDES, TAGS, remove_tags
 from .plain.heads import recurring_labels
 from .rolling import Rolling
@@ -111,8 +111,8 @@ def _cues(lines: Iterable[str], alphabet: Alphabet | None, *, is_vtt: bool) -> I
             voice = _VOICE.match(line)
             if voice and voice[1].strip() != speaker:
                 speaker = voice[1].strip()
-                held.append([Kept("", breaks=True)])
                 cue = Cue(cue.number, cue.start_ms, cue.end_ms, speaker)
+                held.append([speaker_label(speaker, cue)])
             held.append([*read_line(line, alphabet=alphabet, cue=cue, markup=TAGS, dashes=True, known_labels=labels)])
         before = line
     yield from _closed(held, cue, rolling)

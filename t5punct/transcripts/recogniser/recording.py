@@ -25,7 +25,7 @@ from itertools import islice
 from ...errors import InputError
 from ...text.marks import Alphabet
 from ...text.words import APOSTROPHES, CLOSERS, OPENERS, Word
-from ..items import Cue, Item, Kept, SpokenWord, WrittenWord, join_around_removed
+from ..items import Cue, Item, Kept, SpokenWord, WrittenWord, join_around_removed, speaker_label
 from .alignment import HeardWord, align_words
 from .marks import MarkItems, marks_changed
 from .places import JsonPlace, places_of, with_words
@@ -166,9 +166,10 @@ def _items(group: _Group, words: Sequence[HeardWord]) -> Iterator[Item]:
                 yield Kept("", item.breaks, item.role, item.text, cue)
                 continue
             word = next(times)
-            said_by = place.channel, place.speaker if group.has_speakers else word.speaker or before[1]
+            channel = place.channel or word.channel or before[0]
+            said_by = channel, place.speaker if group.has_speakers else word.speaker or before[1]
             if said_by != before:
-                yield Kept("", breaks=True)
+                yield speaker_label(said_by[1] if said_by[1] != before[1] else "", cue)
                 before = said_by
             yield replace(item, cue=cue, start_ms=word.start_ms, end_ms=word.end_ms)
 
