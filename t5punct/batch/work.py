@@ -25,7 +25,7 @@ from ..text.render import REMOVE, AnnotatedWord
 from ..text.spaces import check_spaced
 from ..text.words import Word
 from ..transcripts.formats import Transcript, read_transcript, transcript_of
-from ..transcripts.items import SpokenWord, add_pauses, written_items
+from ..transcripts.items import SpokenWord, add_pauses, in_file_order, written_items
 from ..transcripts.terms import Terms, apply_terms
 from ..transcripts.writers import WriterConfig, check_writable, written_pieces
 from ..windows.plan import iter_pools
@@ -105,11 +105,11 @@ class Work:
         return replace(transcript, items=apply_terms(transcript.items, terms)) if terms else transcript
 
     def pieces(self, transcript: Transcript, words: Iterable[AnnotatedWord], source: str) -> Iterable[str]:
-        """Return the file that is to be written: as its words come, if nothing else is to change.
+        """Return the file that is to be written: as the words of its texts come, if nothing else is to change.
 
         Raises InputError where the format needs times that the transcript does not have.
         """
-        config = self._config
+        config, words = self._config, in_file_order(transcript.items, words)
         if config.format is None and not config.paragraphs and not self._removes and not transcript.json:
             return transcript.written(written_items(transcript.items, words))
         return written_pieces(transcript, transcript.with_words(words), config, source)
@@ -191,7 +191,7 @@ class Work:
         if page is None:
             put(self.pieces(transcript, file.words, source))
             return
-        written = transcript.with_words(file.words)
+        written = transcript.with_words(in_file_order(transcript.items, file.words))
         if config.format is None and not transcript.is_plain:  # only the page may have paragraphs
             config = replace(config, paragraphs=None)
         put(written_pieces(transcript, written, config, source))

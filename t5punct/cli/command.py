@@ -63,7 +63,11 @@ NEEDS = (
         lambda values: values["html"] or _written_as(values) in (None, "text", "html"),
     ),
     Need(("resegment",), "--to srt, vtt or ass", lambda values: _written_as(values) in ("srt", "vtt", "ass")),
-    Need(("max_chars", "max_lines", "max_duration_ms"), "--resegment", lambda values: values["resegment"]),
+    Need(
+        ("max_chars", "max_lines", "max_duration_ms", "min_duration_ms", "max_chars_per_second", "max_words_per_minute"),
+        "--resegment",
+        lambda values: values["resegment"],
+    ),
     Need(("keep_case",), "capitals (no --no-case)", lambda values: not values["no_case"]),
     Need(("overwrite", "ray"), "--output-dir", lambda values: values["output_dir"]),
     Need(("ray_workers",), "--ray", lambda values: values["ray"]),

@@ -18,7 +18,7 @@ import typer
 from ..errors import ConfigError
 from ..extras import need
 from ..text.render import RenderConfig
-from .options import Disfluencies, Json, KeepMarks, NoCase, StrategyOptions, expert, place, with_model_options
+from .options import Disfluencies, Json, KeepMarks, NoCase, StrategyOptions, expert, options_of, place, with_model_options
 from .process import available_processors, ending_in_order, wait_asleep
 from .progress import note, note_waiting, prints_as_it_works, progress_bar, report_removed
 
@@ -88,7 +88,16 @@ class TranscriptOptions(StrategyOptions):
     ] = False
     max_chars: Annotated[int, expert(min=1, help="With --resegment: characters of a cue.")] = 84
     max_lines: Annotated[int, expert(min=1, help="With --resegment: lines of a cue.")] = 2
-    max_duration_ms: Annotated[int, expert(min=1, help="With --resegment: how long a cue is shown.")] = 7000
+    max_duration_ms: Annotated[int, expert(min=1, help="With --resegment: how long a cue is shown at most.")] = 7000
+    min_duration_ms: Annotated[
+        int, expert(min=0, help="With --resegment: how long a cue is shown at least, where there is time.")
+    ] = 833
+    max_chars_per_second: Annotated[
+        float, expert(min=1, help="With --resegment: a cue stays until it can be read so fast, where there is time.")
+    ] = 20.0
+    max_words_per_minute: Annotated[
+        float, expert(min=1, help="With --resegment: the same in words a minute.")
+    ] = 180.0
 
     @property
     def reads(self) -> tuple[str, ...]:
@@ -132,7 +141,7 @@ class TranscriptOptions(StrategyOptions):
         return WriterConfig(
             "json" if self.as_json else self.to,
             ParagraphConfig(self.paragraphs, self.paragraph_pause_ms) if is_parted else None,
-            ResegmentConfig(self.max_chars, self.max_lines, self.max_duration_ms) if self.resegment else None,
+            ResegmentConfig(**options_of(ResegmentConfig, self)) if self.resegment else None,
         )
 
     def spellings(self) -> Terms | None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import io
+import re
 
 import pytest
 from chance import punctuated, reading, unchanged
 
 from t5punct.errors import InputError
+from t5punct.text.render import AnnotatedWord
 from t5punct.transcripts.formats import Transcript, transcript_of
-from t5punct.transcripts.items import Kept, Role, texts_of
+from t5punct.transcripts.items import Kept, Role, in_file_order, texts_of
 
 ZOOM = (
     "WEBVTT\n\n1\n00:00:01.000 --> 00:00:03.000\n{a}: yesterday i went to the\n\n"
@@ -123,3 +125,41 @@ def test_a_label_that_is_said_again_is_not_shown_again() -> None:
     items = reading(LINES.format(a="ann", b="tom"), "text").items
     roles = [item.role for item in items if isinstance(item, Kept) and item.text.strip()]
     assert roles == [Role.SPEAKER, Role.LAYOUT, Role.SPEAKER, Role.LAYOUT]
+
+
+def events(*rows: str) -> str:
+    head = "[Events]\nFormat: Layer, Start, End, Style, Name, Text\n"
+    return head + "".join(f"Dialogue: 0,{row}\n" for row in rows)
+
+
+ASS = {  # events: start, end, style, name, text
+    "a sign between two events": (
+        ["0:00:01.00,0:00:02.00,Default,,we went to the", "0:00:01.50,0:00:03.00,Signs,,the bank",
+         "0:00:02.00,0:00:03.00,Default,,new shop", "0:00:09.00,0:00:10.00,Signs,,of england"],
+        ["we went to the new shop", "the bank of england"]),
+    "a sign of the same style": (
+        ["0:00:01.00,0:00:02.00,Default,Ann,we went to the", "0:00:01.50,0:00:03.00,Default,sign,bank",
+         "0:00:02.10,0:00:03.00,Default,Ann,new shop"], ["we went to the new shop", "bank"]),
+    "two who talk to each other": (
+        ["0:00:01.00,0:00:02.00,Default,Ann,how are you", "0:00:02.00,0:00:03.00,Default,Tom,fine",
+         "0:00:03.00,0:00:04.00,Default,Ann,good", "0:00:04.00,0:00:05.00,Default,Ann,for you"],
+        ["how are you", "fine", "good for you"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ASS)
+def test_styles_and_actors_of_ass_are_streams_of_their_own(name: str) -> None:
+    rows, words = ASS[name]
+    text = events(*rows)
+    assert said(text, "ass") == words
+    assert unchanged(reading(text, "ass")) == text
+    transcript = reading(text, "ass")
+    annotated = [
+        AnnotatedWord(word.text, word.text.upper(), "", "upper", 1.0, 1.0) for words in transcript.texts for word in words
+    ]
+    written = "".join(transcript.written(transcript.with_words(in_file_order(transcript.items, annotated))))
+    assert written == "".join(
+        f"{head}{text.upper()}" if "Dialogue" in head else head + text
+        for head, text in (re.fullmatch(r"((?:Dialogue: (?:[^,]*,){5})?)(.*\n)", line).groups()
+                           for line in text.splitlines(keepends=True))
+    )
