@@ -34,6 +34,7 @@ from t5punct.errors import InputError  # noqa: E402
 from t5punct.punctuator import Punctuator, PunctuatorConfig  # noqa: E402
 from t5punct.text.marks import OPENING  # noqa: E402
 from t5punct.text.render import AnnotatedWord  # noqa: E402
+from t5punct.transcripts.items import in_file_order  # noqa: E402
 
 ROUND = 60  # files of a room at a time
 # in `prose` a slot may have several marks, so that `slots` asks the T5; with one mark the tagger decides alone

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 
 from ..errors import ConfigError
-from .marks import DISFLUENT, NO_LABEL, Alphabet, Case, ends_sentence
+from .marks import DISFLUENT, NO_LABEL, OPENING, Alphabet, Case, ends_sentence
 from .spelling import is_spoken, keeps_letters
 from .words import Word
 
@@ -82,6 +82,23 @@ class Decision:
         if DISFLUENT not in self.label:
             return self
         return replace(self, label=self.label.replace(DISFLUENT, NO_LABEL), disfluent=is_spoken(word.text))
+
+
+def fit_opening(decision: Decision, opened: str, *, ends: bool, marks: str) -> Decision:
+    """Return a decision whose sentence is opened once, and ends (`ends`) as it was opened: `¿` by `?`.
+
+    `opened`: the mark that opened it at an earlier word; `marks`: those that may be written.
+
+    >>> at_end = Decision(".", Case.LOWER, 1.0, 1.0, opening="")
+    >>> fit_opening(at_end, "¿", ends=True, marks=".?").label, fit_opening(at_end, "", ends=True, marks=".?").label
+    ('?', '.')
+    """
+    opening = NO_LABEL if opened else decision.opening or NO_LABEL
+    label, closing = decision.label, OPENING.get(opened or opening, NO_LABEL)
+    if ends and ends_sentence(label) and closing and closing in marks and closing not in label:
+        last = max(place for place, mark in enumerate(label) if ends_sentence(mark))
+        label = label[:last] + closing + label[last + 1 :]
+    return replace(decision, label=label, opening=opening)
 
 
 @dataclass(frozen=True, slots=True)
