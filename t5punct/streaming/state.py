@@ -124,7 +124,7 @@ class StreamState:
 def _is_sound(word: Word) -> bool:
     """Whether a word has values of the right types, and is one word."""
     texts = (word.text, word.label, word.raw, word.space, word.spelled)
-    if not all(isinstance(text, str) for text in texts) or type(word.dotted) is not bool:
+    if not all(isinstance(text, str) for text in texts) or not {type(word.dotted), type(word.is_ordinal)} == {bool}:
         return False
     if not isinstance(word.pause, int) or word.pause not in range(len(PAUSES) + 1):  # an older state has true or false
         return False
