@@ -39,7 +39,8 @@ _READERS: dict[str, Callable[[Iterable[str], Alphabet | None], Iterator[Item]]] 
 }
 FORMATS = (*_READERS, "json")
 _FREE = ("text", "lines")  # a file of which anything can be the text
-SUFFIXES = {".txt": "text", ".text": "text", ".stm": "text", **{f".{name}": name for name in FORMATS[2:]}, ".ssa": "ass"}
+SUFFIXES = {".txt": "text", ".text": "text", ".stm": "text", **{f".{name}": name for name in FORMATS[2:]}}
+SUFFIXES |= {".ssa": "ass", **dict.fromkeys((".jsonl", ".ndjson", ".json3"), "json")}
 RECORDINGS = (
     ".mp3", ".wav", ".m4a", ".flac", ".ogg", ".opus", ".aac", ".wma", ".aiff", ".amr",
     ".mp4", ".mkv", ".mov", ".webm", ".avi", ".mpg", ".mpeg", ".wmv",
@@ -51,7 +52,7 @@ OTHER_SUFFIXES = {  # formats that are not read, by the endings of their names: 
     ),
     **dict.fromkeys((".textgrid", ".eaf", ".trs", ".rttm", ".lab", ".cha"), "a transcript with times"),
     **dict.fromkeys((".xml", ".html", ".htm", ".xhtml", ".tex"), "markup"),
-    **dict.fromkeys((".jsonl", ".ndjson", ".yaml", ".yml"), "data"),
+    **dict.fromkeys((".yaml", ".yml"), "data"),
     **dict.fromkeys(RECORDINGS, "a recording"),
     **dict.fromkeys((".docx", ".doc", ".odt", ".rtf", ".pdf", ".pptx", ".epub"), "a document with layout"),
 }
