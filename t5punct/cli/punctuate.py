@@ -39,13 +39,13 @@ class TranscriptOptions(StrategyOptions):
 
     format: Annotated[
         str | None,
-        typer.Option(show_default="by its name", help="What INPUT is: text, lines, srt, vtt, ass, json, ctm or tsv."),
+        typer.Option(show_default="by its name", help="What INPUT is: text, lines, srt, vtt, ass, json, ctm, tsv or csv."),
     ] = None
     to: Annotated[
         str | None,
         typer.Option(
             show_default="by the name of -o; else that of the input",
-            help="Write as text, srt, vtt, ass, json (words with confidence, times and places), ctm, tsv or html (a "
+            help="Write as text, srt, vtt, ass, json (words with confidence, times and places), ctm, tsv, csv or html (a "
             "page for review).",
         ),
     ] = None
@@ -209,7 +209,7 @@ def punctuate(
             metavar="INPUT",
             show_default="standard input",
             help="Transcripts in UTF-8, gzip or xz too: text, subtitles (.srt, .vtt, .ass), a recogniser's .json (of "
-            "Whisper, Deepgram, AWS and others), .ctm, .tsv.  A folder: all such files in it.  A pattern in quotes: "
+            "Whisper, Deepgram, AWS, rev.ai, YouTube and others), .jsonl, .ctm, .tsv, .csv.  A folder: all such files in it.  A pattern in quotes: "
             "'talks/*.srt'.  `-`: standard input.  Marks that are there are replaced; see --keep-marks.",
         ),
     ] = None,

@@ -26,6 +26,7 @@ FORMAT_OF_TYPE = {  # content types, and what they are read as
     "text/x-ssa": "ass",
     "application/json": "json",
     "text/tab-separated-values": "tsv",
+    "text/csv": "csv",
 }
 TYPE_OF_FORMAT = {
     **{name: kind for kind, name in reversed(FORMAT_OF_TYPE.items())},

@@ -26,7 +26,7 @@ from .plain.heads import Heads, label_of
 from .recogniser.recording import RecogniserJson
 from .speech import join_same_speakers, read_plain, read_utterances
 from .subtitles import TIMING, read_ass, read_srt, read_vtt
-from .tables import read_ctm, read_table
+from .tables import read_csv, read_ctm, read_table, write_cells
 
 _READERS: dict[str, Callable[[Iterable[str], Alphabet | None], Iterator[Item]]] = {
     "text": read_plain,
@@ -36,6 +36,7 @@ _READERS: dict[str, Callable[[Iterable[str], Alphabet | None], Iterator[Item]]] 
     "ass": read_ass,
     "ctm": read_ctm,
     "tsv": read_table,
+    "csv": read_csv,
 }
 FORMATS = (*_READERS, "json")
 _FREE = ("text", "lines")  # a file of which anything can be the text
@@ -46,7 +47,7 @@ RECORDINGS = (
     ".mp4", ".mkv", ".mov", ".webm", ".avi", ".mpg", ".mpeg", ".wmv",
 )  # fmt: skip
 OTHER_SUFFIXES = {  # formats that are not read, by the endings of their names: as text, their structure would be changed
-    **dict.fromkeys((".csv", ".xlsx", ".ods"), "a table"),
+    **dict.fromkeys((".xlsx", ".ods"), "a table"),
     **dict.fromkeys(
         (".sbv", ".ttml", ".dfxp", ".smi", ".sami", ".sub", ".scc", ".stl", ".lrc", ".cap", ".idx"), "subtitles"
     ),
@@ -99,7 +100,7 @@ class Transcript:
     def written(self, written: Iterable[WrittenItem]) -> Iterator[str]:
         """Return the file in its own format, in pieces."""
         if self.json is None:
-            return iter_pieces(written)
+            return write_cells(written) if self.format == "csv" else iter_pieces(written)
         return iter([self.json.written([item for item in written if isinstance(item, WrittenWord)])])
 
 

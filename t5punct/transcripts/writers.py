@@ -18,12 +18,12 @@ from .items import Kept, SpokenWord, WrittenItem, iter_pieces, leave_out_removed
 from .paragraphs import ParagraphConfig, add_paragraphs, running_text
 from .resegment import ResegmentConfig, sentence_cues
 from .review import review_page
-from .words_out import write_ctm, write_json, write_tsv
+from .words_out import write_csv, write_ctm, write_json, write_tsv
 
 # what any transcript can be written as, if it has what they need
-OUTPUTS = ("text", *SUBTITLES, "json", "ctm", "tsv", "html")
+OUTPUTS = ("text", *SUBTITLES, "json", "ctm", "tsv", "csv", "html")
 _PAGES = (".html", ".htm")
-_TABLES = ("ctm", "tsv")  # of words alone; one that goes would leave half a line
+_TABLES = ("ctm", "tsv", "csv")  # of words alone; one that goes would leave half a line
 
 
 def format_named_by(output: Path | None) -> str | None:
@@ -90,8 +90,8 @@ def _pieces(transcript: Transcript, written: Sequence[WrittenItem], config: Writ
             return review_page(written, name)
         case "json" | "ctm":
             return write_json(written, name) if config.format == "json" else write_ctm(written, name)
-        case "tsv":
-            return write_tsv(written)
+        case "tsv" | "csv":
+            return write_tsv(written) if config.format == "tsv" else write_csv(written)
         case _:
             cues = sentence_cues(written, config.resegment) if config.resegment else own_cues(written)
             return [subtitles(cues, config.format)]
