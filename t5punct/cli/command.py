@@ -41,7 +41,7 @@ def _written_as(values: Values) -> str | None:
     """The format that is written, as far as it is asked for: by an option, or by the name of the output."""
     from ..transcripts.writers import format_named_by  # only now: no help waits for it
 
-    return "json" if values["as_json"] else values["to"] or format_named_by(values["output"])
+    return "json" if values["as_json"] else values["to"] or format_named_by(values.get("output"))
 
 
 _WINDOWED = "--policy fixed, entropy or sentence"

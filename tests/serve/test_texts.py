@@ -83,7 +83,7 @@ def served(engine: Engine) -> TestClient:
         ("?style=opera", b"so", 400, "opera"), ("?preset=/etc/passwd.yaml", b"so", 400, "a file"),
         ("?preset=mask-combine-9999", b"so", 400, "9999 votes"), ("?window=300&stride=2", b"so", 400, "apart"),
         ("?resegment=true", b"so", 400, "resegment"), ("?format=docx", b"so", 400, "docx"),
-        ("?to=srt", b"so we know", 400, "times"), ("", b"\xff\xfe", 400, "UTF-8"),
+        ("?to=srt", b"so we know", 400, "times"), ("", b"so\xff\xfe", 400, "UTF-8"),
         ("", b"WEBVTT\n\n00:01.000 --> 00:02.000\nso\n", 400, "vtt"),
         ("?terms=a%20b%3Dc", b"so", 400, "terms"),
         ("", b"so " * 51, 413, "51 words"),
