@@ -7,6 +7,7 @@ In: an engine and what the service allows.  Out: a FastAPI application.
     GET  /healthz         whether the model's thread lives
     GET  /metrics         counts and latencies for Prometheus
     GET  /                the page
+    GET  /docs            all of this, for people
     GET  /openapi.json    all of this, for programs
 
 Texts wait for each other in the engine, and streams go first.  What is wrong with a request is told in its answer, as
@@ -18,7 +19,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from itertools import chain
 from typing import Any
@@ -39,8 +40,9 @@ from .guard import SUBPROTOCOL, BodyTooLargeError, Guard, error_body
 from .live import BUSY, UNFIT, LiveStream, close
 from .metrics import Metrics
 from .page import page
+from .reference import reference_page
 from .requests import FieldError, RequestFields
-from .texts import FORMAT_OF_TYPE, TYPE_OF_FORMAT, Body, TooLongError, answer_of
+from .texts import FORMAT_OF_TYPE, TYPE_OF_FORMAT, Body, TooLongError, answer_of, many_texts
 
 _RETRY_S = "2"
 
@@ -69,7 +71,7 @@ def make_app(service: Service) -> FastAPI:
         title="t5punct",
         version=__version__,
         description="Punctuation and capitals for speech transcripts; no word is changed.",
-        docs_url=None,  # those pages load scripts of other sites
+        docs_url=None,  # those pages load scripts of other sites; ours is `reference_page`
         redoc_url=None,
     )
     app.add_middleware(Guard, config=service.config)
@@ -131,7 +133,10 @@ async def _read(request: Request) -> tuple[Body, dict[str, Any]]:
     values: dict[str, Any] = dict(request.query_params)
     content_type = request.headers.get("content-type", "text/plain")
     if not content_type.startswith("multipart/form-data"):
-        return Body(await request.body(), content_type), values
+        body = Body(await request.body(), content_type)
+        if texts := many_texts(body):
+            return replace(body, texts=texts.texts), values | texts.fields
+        return body, values
     async with request.form(max_files=1, max_fields=100) as form:
         file, text = form.get("file"), form.get("text")
         values |= {name: value for name, value in form.multi_items() if name not in ("file", "text")}
@@ -214,6 +219,12 @@ def _add_pages(app: FastAPI, service: Service) -> None:
         service.metrics.waiting_words.set(service.engine.n_waiting_words)
         return Response(service.metrics.text(), media_type="text/plain; version=0.0.4")
 
+    @app.get("/docs", response_class=HTMLResponse)
+    async def docs() -> HTMLResponse:
+        """The addresses of the service, in words."""
+        text, policy = reference_page(app.openapi())
+        return HTMLResponse(text, headers={"Content-Security-Policy": policy, "Referrer-Policy": "no-referrer"})
+
     @app.get("/", response_class=HTMLResponse)
     async def show() -> HTMLResponse:
         """The page: punctuate a text, or see live captions."""
@@ -251,7 +262,7 @@ def _punctuate_schema(fields: dict[str, Any]) -> dict[str, Any]:
     ]
     content: dict[str, Any] = {kind: {"schema": {"type": "string"}} for kind in FORMAT_OF_TYPE}
     content["text/plain"]["example"] = "how are you today"
-    content["application/json"] = {"schema": {}, "example": {"text": "how are you", "words": [{"word": "how"}]}}
+    content["application/json"] = {"schema": {}, "example": {"texts": ["how are you", "so what"], "style": "talk"}}
     content["multipart/form-data"] = {"schema": form, "example": {"text": "how are you today", "to": "json"}}
     body = {"required": True, "content": content}
     return {"parameters": parameters, "requestBody": body, "responses": _RESPONSES}

@@ -9,14 +9,18 @@ In: bytes, their content type or file name, and what is asked for.  Out: an `Ans
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
+from typing import Any
 
 from ..batch.work import Work
 from ..errors import ConfigError, InputError
 from ..text.io.files import decode
+from ..text.words import checked_text
 from .engine import Engine
-from .requests import TextRequest
+from .requests import FieldError, TextRequest
 
 FORMAT_OF_TYPE = {  # content types, and what they are read as
     "text/plain": "text",
@@ -44,11 +48,40 @@ class TooLongError(InputError):
 
 @dataclass(frozen=True)
 class Body:
-    """What a client has sent.  name: of the file, if it has one."""
+    """What a client has sent.  name: of the file, if it has one; texts: several, in the place of one."""
 
     data: bytes
     content_type: str = "text/plain"
     name: str = ""
+    texts: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True)
+class ManyTexts:
+    """Texts of a json, and the fields beside them."""
+
+    texts: tuple[str, ...]
+    fields: dict[str, Any]
+
+
+def many_texts(body: Body) -> ManyTexts | None:
+    """Return what `{"texts": [..], "style": ".."}` asks for; None for any other body.  Raises FieldError for no texts.
+
+    >>> many_texts(Body(b'{"texts": ["so"], "style": "talk"}', "application/json"))
+    ManyTexts(texts=('so',), fields={'style': 'talk'})
+    """
+    if not body.content_type.startswith("application/json") or b'"texts"' not in body.data:
+        return None
+    try:
+        values = json.loads(body.data)
+    except (ValueError, RecursionError):  # which the reader of a recogniser's json tells
+        return None
+    if not isinstance(values, dict) or "texts" not in values:
+        return None
+    texts = values.pop("texts")
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        raise FieldError("texts that are no list of strings", expected='{"texts": ["how are you", "so"]}', fix="send it so")
+    return ManyTexts(tuple(texts), values)
 
 
 @dataclass(frozen=True)
@@ -74,6 +107,8 @@ def answer_of(body: Body, request: TextRequest, engine: Engine, max_words: int) 
         )
     asked = engine.punctuator(request.config)  # a mistake is said before anything waits
     work, name = Work(asked, request.writer, request.terms), body.name or "the text"
+    if body.texts is not None:
+        return _answer_to_many(body.texts, request, work, engine, max_words)
     lines = decode(io.BytesIO(body.data), name, keep_bom=True)
     format = request.format or _shown(body)
     transcript = work.read(name, format, lines)
@@ -82,6 +117,32 @@ def answer_of(body: Body, request: TextRequest, engine: Engine, max_words: int) 
         raise TooLongError(f"{n_words} words", expected=f"at most {max_words}", fix="send it in parts")
     pieces = iter(work.pieces(transcript, engine.annotate(texts, request.config), name))
     return Answer(pieces, f"{TYPE_OF_FORMAT[request.writer.format or transcript.format]}; charset=utf-8", n_words)
+
+
+def _answer_to_many(
+    texts: Sequence[str], request: TextRequest, work: Work, engine: Engine, max_words: int
+) -> Answer:
+    """The answer to several texts: `{"texts": [..]}`, in their order; they are decided together."""
+    if request.format not in (None, "text", "lines") or request.writer.format not in (None, "text"):
+        raise FieldError("texts with another format", expected="format and to of text", fix="send them one by one")
+    read = [
+        work.read(f"text {number}", request.format or "text", io.StringIO(checked_text(text), newline="\n"))
+        for number, text in enumerate(texts, start=1)
+    ]
+    parts = [part for transcript in read for part in transcript.texts]
+    if (n_words := sum(map(len, parts))) > max_words:
+        raise TooLongError(f"{n_words} words", expected=f"at most {max_words}", fix="send them in parts")
+    words = engine.annotate(parts, request.config)
+
+    def pieces() -> Iterator[str]:
+        yield '{"texts": ['
+        for number, transcript in enumerate(read):
+            own = list(islice(words, sum(map(len, transcript.texts))))
+            written = "".join(work.pieces(transcript, own, f"text {number + 1}"))
+            yield ", " * bool(number) + json.dumps(written, ensure_ascii=False)
+        yield "]}\n"
+
+    return Answer(pieces(), "application/json; charset=utf-8", n_words)
 
 
 def _shown(body: Body) -> str | None:
