@@ -4,6 +4,7 @@ In: an engine and what the service allows.  Out: a FastAPI application.
 
     POST /v1/punctuate    a text or a file; the options of `t5punct punctuate` as fields of the query or of a form
     WS   /v1/stream       words in, events out; the options of `t5punct stream` in the query
+    WS   /v1/watch        the events of a stream that has a name, for others
     GET  /healthz         whether the model's thread lives
     GET  /metrics         counts and latencies for Prometheus
     GET  /                the page
@@ -20,6 +21,7 @@ import asyncio
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from http import HTTPStatus
 from itertools import chain
 from typing import Any
@@ -37,12 +39,13 @@ from ..errors import T5PunctError
 from .config import ServeConfig
 from .engine import Engine
 from .guard import SUBPROTOCOL, BodyTooLargeError, Guard, error_body
-from .live import BUSY, UNFIT, LiveStream, close
+from .live import BUSY, RESTARTING, UNFIT, LiveStream, close
 from .metrics import Metrics
 from .page import page
 from .reference import reference_page
 from .requests import FieldError, RequestFields
 from .texts import FORMAT_OF_TYPE, TYPE_OF_FORMAT, Body, TooLongError, answer_of, many_texts
+from .watch import Watchers
 
 _RETRY_S = "2"
 
@@ -56,7 +59,9 @@ class Service:
     config: ServeConfig
     metrics: Metrics = field(default_factory=Metrics)
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
+    watchers: Watchers = field(default_factory=Watchers)
     n_streams: int = 0
+    n_watchers: int = 0
     n_texts: int = 0
 
     @property
@@ -196,12 +201,28 @@ def _add_streams(app: FastAPI, service: Service) -> None:
         try:
             asked = service.fields.stream(dict(socket.query_params))
             await run_in_threadpool(service.engine.streams, asked.settings)  # a mistake is said before a word is heard
-            live = LiveStream(socket, service.engine, asked, service.metrics, service.config.idle_s)
+            on_event = partial(service.watchers.tell, asked.show) if asked.show else None
+            live = LiveStream(socket, service.engine, asked, service.metrics, service.config.idle_s, on_event)
             await live.run(service.stopping)
         except T5PunctError as error:
             await close(socket, UNFIT, str(error))
         finally:
             service.n_streams -= 1
+
+
+    @app.websocket("/v1/watch")
+    async def watch(socket: WebSocket) -> None:
+        protocols = socket.headers.get("sec-websocket-protocol", "")
+        await socket.accept(SUBPROTOCOL if SUBPROTOCOL in protocols.split(",")[0] else None)
+        if service.n_watchers >= service.config.max_streams:
+            await close(socket, BUSY, f"{service.n_watchers} watch already")
+            return
+        service.n_watchers += 1
+        try:
+            await service.watchers.watch(socket, socket.query_params.get("show", ""), service.stopping)
+            await close(socket, RESTARTING, "the service is ending")
+        finally:
+            service.n_watchers -= 1
 
 
 def _add_pages(app: FastAPI, service: Service) -> None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -73,8 +73,11 @@ class LiveStream:
         request: StreamRequest,
         metrics: Metrics,
         idle_s: float = 300.0,
+        on_event: Callable[[str], None] | None = None,
     ) -> None:
+        """`on_event` is told each event of words as well."""
         self._socket, self._engine, self._metrics, self._idle_s = socket, engine, metrics, idle_s
+        self._on_event = on_event
         self._request, self._settings = request, request.settings
         self._state, self._n_chars = StreamState(), 0
         self._n_messages = self._n_told = 0  # of the client, and words that were committed when the state was last told
@@ -186,6 +189,8 @@ class LiveStream:
     async def _send(self, event: dict[str, Any]) -> None:
         text = json.dumps(event, ensure_ascii=False)
         text = text if text == readable(text) else json.dumps(event)  # half a character has a name in json alone
+        if self._on_event and "state" not in event:
+            self._on_event(text)
         await asyncio.wait_for(self._socket.send_text(text), self._idle_s)
 
 

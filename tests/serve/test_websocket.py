@@ -199,3 +199,21 @@ def test_a_client_that_goes_is_let_go_and_what_it_said_is_dropped(
         assert n_steps == 1, "it is let go while the model is at its first words"
         may_go_on.set()
     assert n_steps == 1, "and no others are decided"
+
+
+def test_a_stream_with_a_name_can_be_watched(engine: Engine) -> None:
+    with client(engine) as served:
+        watch = "ws://127.0.0.1:8008/v1/watch?show="
+        with served.websocket_connect(f"{watch}talk") as watching, opened(served, "?show=talk") as socket:
+            for word in WORDS[:8]:
+                socket.send_text(word)
+            socket.send_text(END)
+            events = events_to_end(socket)
+            assert events_to_end(watching) == events
+            with opened(served, "?show=other") as other:
+                other.send_text("so")
+                other.send_text(END)
+                events_to_end(other)
+            with opened(served, "?show=talk") as socket:
+                socket.send_text(END)
+                assert events_to_end(watching) == [{"end": {"n_words": 0, "n_chars": 0}}], "no event of another name"
