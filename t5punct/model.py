@@ -2,8 +2,8 @@
 
 In: a folder, a hub id, a bundled model's name, or nothing (`large`).  Out: a `Model`, a T5 with its tokenizer and task.
 
-`load()` gives the bundled model; `load("runs/mine")` a folder; `load("google-t5/t5-small")` asks the hub, because a hub id was
-named and nothing here has that name.
+`load()` gives the bundled model; `load("runs/mine")` a folder; `load("google-t5/t5-small")` asks the hub, because a hub
+id was named and nothing here has that name.
 """
 
 from __future__ import annotations

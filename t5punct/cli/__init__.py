@@ -1,5 +1,5 @@
-"""The command line: `t5punct punctuate | stream | serve | evaluate | models | presets | tune | prepare | label | train |
-report | export`.
+"""The command line: `t5punct punctuate | stream | serve | evaluate | models | presets | tune | prepare | label |
+train | report | export`.
 
 In: arguments, files, standard input.  Out: text or json on standard output or in files; exit code 2 and one line on
 standard error for a user's mistake.

@@ -64,7 +64,14 @@ NEEDS = (
     ),
     Need(("resegment",), "--to srt, vtt or ass", lambda values: _written_as(values) in ("srt", "vtt", "ass")),
     Need(
-        ("max_chars", "max_lines", "max_duration_ms", "min_duration_ms", "max_chars_per_second", "max_words_per_minute"),
+        (
+            "max_chars",
+            "max_lines",
+            "max_duration_ms",
+            "min_duration_ms",
+            "max_chars_per_second",
+            "max_words_per_minute",
+        ),
         "--resegment",
         lambda values: values["resegment"],
     ),

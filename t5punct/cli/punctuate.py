@@ -18,7 +18,17 @@ import typer
 from ..errors import ConfigError
 from ..extras import need
 from ..text.render import RenderConfig
-from .options import Disfluencies, Json, KeepMarks, NoCase, StrategyOptions, expert, options_of, place, with_model_options
+from .options import (
+    Disfluencies,
+    Json,
+    KeepMarks,
+    NoCase,
+    StrategyOptions,
+    expert,
+    options_of,
+    place,
+    with_model_options,
+)
 from .process import available_processors, ending_in_order, wait_asleep
 from .progress import note, note_waiting, prints_as_it_works, progress_bar, report_removed
 
@@ -39,14 +49,16 @@ class TranscriptOptions(StrategyOptions):
 
     format: Annotated[
         str | None,
-        typer.Option(show_default="by its name", help="What INPUT is: text, lines, srt, vtt, ass, json, ctm, tsv or csv."),
+        typer.Option(
+            show_default="by its name", help="What INPUT is: text, lines, srt, vtt, ass, json, ctm, tsv or csv."
+        ),
     ] = None
     to: Annotated[
         str | None,
         typer.Option(
             show_default="by the name of -o; else that of the input",
-            help="Write as text, srt, vtt, ass, json (words with confidence, times and places), ctm, tsv, csv or html (a "
-            "page for review).",
+            help="Write as text, srt, vtt, ass, json (words with confidence, times and places), ctm, tsv, csv or html "
+            "(a page for review).",
         ),
     ] = None
     as_json: Json = False
@@ -95,9 +107,7 @@ class TranscriptOptions(StrategyOptions):
     max_chars_per_second: Annotated[
         float, expert(min=1, help="With --resegment: a cue stays until it can be read so fast, where there is time.")
     ] = 20.0
-    max_words_per_minute: Annotated[
-        float, expert(min=1, help="With --resegment: the same in words a minute.")
-    ] = 180.0
+    max_words_per_minute: Annotated[float, expert(min=1, help="With --resegment: the same in words a minute.")] = 180.0
 
     @property
     def reads(self) -> tuple[str, ...]:
@@ -209,8 +219,9 @@ def punctuate(
             metavar="INPUT",
             show_default="standard input",
             help="Transcripts in UTF-8, gzip or xz too: text, subtitles (.srt, .vtt, .ass), a recogniser's .json (of "
-            "Whisper, Deepgram, AWS, rev.ai, YouTube and others), .jsonl, .ctm, .tsv, .csv.  A folder: all such files in it.  A pattern in quotes: "
-            "'talks/*.srt'.  `-`: standard input.  Marks that are there are replaced; see --keep-marks.",
+            "Whisper, Deepgram, AWS, rev.ai, YouTube and others), .jsonl, .ctm, .tsv, .csv.  A folder: all such files "
+            "in it.  A pattern in quotes: 'talks/*.srt'.  `-`: standard input.  Marks that are there are replaced; see "
+            "--keep-marks.",
         ),
     ] = None,
     output: Annotated[

@@ -109,7 +109,8 @@ class LiveOptions(StreamOptions):
 def stream(
     options: LiveOptions,
     timed: Annotated[
-        bool, typer.Option("--timed", help='INPUT is lines of {"word": .., "start": .., "end": ..}, in seconds, or of Vosk.')
+        bool,
+        typer.Option("--timed", help='INPUT is lines of {"word": .., "start": .., "end": ..}, in seconds, or of Vosk.'),
     ] = False,
     provisional: Annotated[
         bool, typer.Option("--provisional", help="With --json: also the tail that may still change.")

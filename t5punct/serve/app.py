@@ -209,7 +209,6 @@ def _add_streams(app: FastAPI, service: Service) -> None:
         finally:
             service.n_streams -= 1
 
-
     @app.websocket("/v1/watch")
     async def watch(socket: WebSocket) -> None:
         protocols = socket.headers.get("sec-websocket-protocol", "")

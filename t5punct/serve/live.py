@@ -157,8 +157,8 @@ class LiveStream:
             self._state = step.state
             await self._tell(step.committed, started)
         if self._request.provisional:
-            words = await self._engine.provisional(self._settings, self._state)
-            await self._send(provisional_event(words))
+            tail = await self._engine.provisional(self._settings, self._state)
+            await self._send(provisional_event(tail))
         if self._request.state_every and self._state.n_committed - self._n_told >= self._request.state_every:
             self._n_told = self._state.n_committed
             await self._send(Saved(self._state, self._n_chars).as_event(self._n_messages))
@@ -207,7 +207,7 @@ def in_steps(words: Sequence[TimedWord]) -> list[tuple[TimedWord, ...]]:
         if len(texts := word.word.split()) <= _STEP_WORDS:
             pieces.append(word)
             continue
-        begins = [place for place, text in enumerate(texts) if any(map(str.isalnum, text))][:: _STEP_WORDS]
+        begins = [place for place, text in enumerate(texts) if any(map(str.isalnum, text))][::_STEP_WORDS]
         cuts = [0, *begins[1:], len(texts)]
         pieces += [TimedWord(" ".join(texts[start:stop])) for start, stop in pairwise(cuts)]
     if any(" " in piece.word for piece in pieces):

@@ -1,4 +1,4 @@
-"""The page at `/docs`: the addresses of the service, in words; made from what `/openapi.json` says, and without a script.
+"""The page at `/docs`: the addresses of the service, in words, made from what `/openapi.json` says; it has no script.
 
 In: the OpenAPI document.  Out: a page, and the policy by which a browser runs nothing in it.
 """
@@ -33,8 +33,8 @@ def reference_page(api: Mapping[str, Any]) -> tuple[str, str]:
     info = api["info"]
     page = (
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(info["title"])}: API</title>'
-        f'<style>{_STYLE}</style><h1>{escape(info["title"])} {escape(info["version"])}: API</h1>'
-        f"<p>{escape(info['description'])} For programs: <a href=\"/openapi.json\">/openapi.json</a>.</p>{body}{_STREAMS}"
+        f"<style>{_STYLE}</style><h1>{escape(info['title'])} {escape(info['version'])}: API</h1>"
+        f'<p>{escape(info["description"])} For programs: <a href="/openapi.json">/openapi.json</a>.</p>{body}{_STREAMS}'
     )
     return page, f"default-src 'none'; style-src '{content_hash(_STYLE)}'; base-uri 'none'; frame-ancestors 'none'"
 

@@ -80,7 +80,9 @@ def many_texts(body: Body) -> ManyTexts | None:
         return None
     texts = values.pop("texts")
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-        raise FieldError("texts that are no list of strings", expected='{"texts": ["how are you", "so"]}', fix="send it so")
+        raise FieldError(
+            "texts that are no list of strings", expected='{"texts": ["how are you", "so"]}', fix="send it so"
+        )
     return ManyTexts(tuple(texts), values)
 
 
@@ -119,9 +121,7 @@ def answer_of(body: Body, request: TextRequest, engine: Engine, max_words: int) 
     return Answer(pieces, f"{TYPE_OF_FORMAT[request.writer.format or transcript.format]}; charset=utf-8", n_words)
 
 
-def _answer_to_many(
-    texts: Sequence[str], request: TextRequest, work: Work, engine: Engine, max_words: int
-) -> Answer:
+def _answer_to_many(texts: Sequence[str], request: TextRequest, work: Work, engine: Engine, max_words: int) -> Answer:
     """The answer to several texts: `{"texts": [..]}`, in their order; they are decided together."""
     if request.format not in (None, "text", "lines") or request.writer.format not in (None, "text"):
         raise FieldError("texts with another format", expected="format and to of text", fix="send them one by one")

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from typing import Any
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
 
+import anyio
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 _WAITING_EVENTS = 1000  # of one who does not read; then the oldest are dropped
@@ -33,27 +35,29 @@ class Watchers:
         """Tell the events of a name until the client leaves, or the service ends."""
         events = asyncio.Queue[str](_WAITING_EVENTS)
         self._queues[name].add(events)
-        tasks = [asyncio.ensure_future(work) for work in (_send(socket, events), _until_gone(socket), stopping.wait())]
         try:
-            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            async with anyio.create_task_group() as together:
+
+                async def until_one_ends(work: Callable[..., Awaitable[object]], *given: object) -> None:
+                    await work(*given)
+                    together.cancel_scope.cancel()
+
+                together.start_soon(until_one_ends, _send, socket, events)
+                together.start_soon(until_one_ends, _until_gone, socket)
+                together.start_soon(until_one_ends, stopping.wait)
         finally:
             self._queues[name].discard(events)
             if not self._queues[name]:
                 del self._queues[name]
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def _send(socket: WebSocket, events: asyncio.Queue[str]) -> None:
-    while True:
-        await socket.send_text(await events.get())
-
-
-async def _until_gone(socket: WebSocket) -> Any:
-    """Wait until the client leaves; what it says is passed over."""
-    try:
+    with suppress(WebSocketDisconnect, RuntimeError):  # it has left meanwhile
         while True:
-            await socket.receive_text()
-    except (WebSocketDisconnect, KeyError):
-        return
+            await socket.send_text(await events.get())
+
+
+async def _until_gone(socket: WebSocket) -> None:
+    """Wait until the client leaves; what it says is passed over."""
+    while (await socket.receive())["type"] != "websocket.disconnect":
+        pass

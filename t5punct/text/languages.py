@@ -16,8 +16,8 @@ from collections.abc import Iterable
 from itertools import islice
 
 LANGUAGES = {
-    "en": "English", "de": "German", "fr": "French", "es": "Spanish", "it": "Italian", "pt": "Portuguese", "nl": "Dutch",
-    "pl": "Polish", "hu": "Hungarian",
+    "en": "English", "de": "German", "fr": "French", "es": "Spanish", "it": "Italian", "pt": "Portuguese",
+    "nl": "Dutch", "pl": "Polish", "hu": "Hungarian",
 }  # fmt: skip
 # words that are frequent in one language and, but for a few, in no other of these
 _SMALL_WORDS = {

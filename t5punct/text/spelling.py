@@ -22,12 +22,13 @@ _LISTED = """
 ABBREVIATIONS = {*_BEFORE_NAMES, *_LISTED.split()}
 _ORDINAL = re.compile(r"\d{1,3}")
 # German, Danish, Norwegian and Hungarian ordinals: `am 3. Oktober`, `im 19. Jahrhundert`, `vom 3. bis 5. Mai`
-_MONTHS = """
-    januar jänner februar feber märz april mai juni juli august september oktober november dezember
-    marts maj december január február március április május június július szeptember október
-""".split()
 _BEFORE_ORDINALS = {"vom", "zum", "zur", "im", "der", "dem", "den", "beim", "ihrem", "seinem", "jeden"}
-_BEHIND_ORDINALS = {*_MONTHS, "und", "bis", "oder", "tag", "mal", "jahrhundert", "jahrhunderts", "platz", "klasse", "stock"}
+_BEHIND_ORDINALS = {
+    "januar", "jänner", "februar", "feber", "märz", "april", "mai", "juni", "juli", "august", "september", "oktober",
+    "november", "dezember", "marts", "maj", "december", "január", "február", "március", "április", "május", "június",
+    "július", "szeptember", "október", "und", "bis", "oder", "tag", "mal", "jahrhundert", "jahrhunderts", "platz",
+    "klasse", "stock",
+}  # fmt: skip
 _FIRST_PERSON = re.compile(r"i(?:['’].*)?", re.IGNORECASE | re.DOTALL)
 _INITIALISM = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]?(?:\.?['’]s)?", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"['’]s$")

@@ -46,7 +46,7 @@ RECORDINGS = (
     ".mp3", ".wav", ".m4a", ".flac", ".ogg", ".opus", ".aac", ".wma", ".aiff", ".amr",
     ".mp4", ".mkv", ".mov", ".webm", ".avi", ".mpg", ".mpeg", ".wmv",
 )  # fmt: skip
-OTHER_SUFFIXES = {  # formats that are not read, by the endings of their names: as text, their structure would be changed
+OTHER_SUFFIXES = {  # formats that are not read, by the ends of their names: as text, their structure would be changed
     **dict.fromkeys((".xlsx", ".ods"), "a table"),
     **dict.fromkeys(
         (".sbv", ".ttml", ".dfxp", ".smi", ".sami", ".sub", ".scc", ".stl", ".lrc", ".cap", ".idx"), "subtitles"

@@ -24,7 +24,6 @@ from ..text.words import Word
 from .cues import WrittenCue
 from .items import Cue, Kept, Role, SpokenWord, WrittenItem
 
-
 _SECOND_MS, _MINUTE_MS = 1000, 60_000
 
 

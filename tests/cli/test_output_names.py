@@ -60,10 +60,10 @@ def test_the_name_of_the_output_decides_its_format(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("talk.json --to text -o out.srt", "--to text and -o out.srt, whose name says srt; expected one format; drop the"),
+        ("talk.json --to text -o out.srt", "--to text and -o out.srt, whose name says srt; expected one format"),
         ("talk.json --json -o out.srt", "--json and -o out.srt, whose name says srt; expected one format"),
         ("talk.srt --to srt -o out.txt", "--to srt and -o out.txt, whose name says text"),
-        ("talk.txt -o out.docx", "output out.docx, whose name says that it is a document with layout (.docx); expected one"),
+        ("talk.txt -o out.docx", "output out.docx, whose name says that it is a document with layout (.docx)"),
         ("talk.txt -o out.mp3", "output out.mp3, whose name says that it is a recording (.mp3)"),
         ("talk.txt --resegment -o out.txt", "--resegment, which does nothing here"),
     ],

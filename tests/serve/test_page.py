@@ -115,14 +115,21 @@ def test_captions_are_cleared_saved_and_enlarged(page: Page) -> None:
     page.press(*"how are you today ")
     page.point("document.getElementById('stop')", click=True)
     page.until("document.getElementById('committed').textContent.toLowerCase().includes('today')")
-    page.ask("window.saved = null, URL.createObjectURL = (blob) => { blob.text().then((text) => { saved = text; }); return ''; }, 0")
+    page.ask(
+        "window.saved = null, "
+        "URL.createObjectURL = (blob) => { blob.text().then((text) => { saved = text; }); return ''; }, 0"
+    )
     page.point("document.getElementById('save')", click=True)
     page.until("saved !== null")
     assert page.ask("saved") == page.ask("document.getElementById('committed').textContent") + "\n"
     height = page.ask("document.getElementById('captions').offsetHeight")
-    page.ask("document.getElementById('size').value = 5, document.getElementById('size').dispatchEvent(new Event('input'))")
+    page.ask(
+        "document.getElementById('size').value = 5, document.getElementById('size').dispatchEvent(new Event('input'))"
+    )
     assert page.ask("document.getElementById('captions').offsetHeight") > 2 * height
-    page.ask("document.getElementById('size').value = 1.8, document.getElementById('size').dispatchEvent(new Event('input'))")
+    page.ask(
+        "document.getElementById('size').value = 1.8, document.getElementById('size').dispatchEvent(new Event('input'))"
+    )
     assert "/?view=captions&show=" in page.ask("document.getElementById('watch').href")
     assert page.ask("document.getElementById('about').textContent").startswith("model fresh, version ")
 

@@ -158,7 +158,9 @@ def test_several_texts_of_a_json_are_answered_in_their_order(served: TestClient,
     answer = served.post("/v1/punctuate", json={"texts": texts, "style": "talk", "no_case": True})
     assert (answer.status_code, answer.headers["content-type"]) == (200, "application/json; charset=utf-8")
     alone = [
-        served.post("/v1/punctuate?style=talk&no_case=true", content=text.encode(), headers={"content-type": "text/plain"})
+        served.post(
+            "/v1/punctuate?style=talk&no_case=true", content=text.encode(), headers={"content-type": "text/plain"}
+        )
         for text in texts
     ]
     assert answer.json() == {"texts": [one.text for one in alone]}
@@ -170,7 +172,8 @@ def test_several_texts_of_a_json_are_answered_in_their_order(served: TestClient,
     [
         ({"texts": ["so"], "stile": "talk"}, 422, "an unknown field stile; expected some of"),
         ({"texts": "so"}, 422, "texts that are no list of strings"), ({"texts": [1]}, 422, "no list of strings"),
-        ({"texts": ["so"], "to": "srt"}, 422, "texts with another format"), ({"texts": ["so"], "style": 3}, 422, "style"),
+        ({"texts": ["so"], "to": "srt"}, 422, "texts with another format"),
+        ({"texts": ["so"], "style": 3}, 422, "style"),
         ({"texts": ["so"], "style": "opera"}, 400, "opera"), ({"texts": ["so " * 30] * 2}, 413, "60 words"),
     ],
 )  # fmt: skip

@@ -214,6 +214,6 @@ def test_a_stream_with_a_name_can_be_watched(engine: Engine) -> None:
                 other.send_text("so")
                 other.send_text(END)
                 events_to_end(other)
-            with opened(served, "?show=talk") as socket:
-                socket.send_text(END)
+            with opened(served, "?show=talk") as again:
+                again.send_text(END)
                 assert events_to_end(watching) == [{"end": {"n_words": 0, "n_chars": 0}}], "no event of another name"

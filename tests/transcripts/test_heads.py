@@ -105,9 +105,21 @@ def test_a_table_with_tabs_is_read_as_one_whatever_its_name(text: str, format: s
 @pytest.mark.parametrize(
     ("text", "name", "message"),
     [
-        ("ann\t12 may\tso what\ntom\t13 may\tyes\n", "talk.txt", "columns ann, 12 may, so what: it is not clear which of"),
-        ("@UTF8\n@Begin\n*MOT:\tso what ?\n@End\n", "talk.txt", "CHAT in talk.txt, whose codes stand inside words; exp"),
-        ("@Begin\n*MOT:\tso what ?\n", "-", "CHAT in standard input, whose codes stand inside words; expected text; exp"),
+        (
+            "ann\t12 may\tso what\ntom\t13 may\tyes\n",
+            "talk.txt",
+            "columns ann, 12 may, so what: it is not clear which of",
+        ),
+        (
+            "@UTF8\n@Begin\n*MOT:\tso what ?\n@End\n",
+            "talk.txt",
+            "CHAT in talk.txt, whose codes stand inside words; exp",
+        ),
+        (
+            "@Begin\n*MOT:\tso what ?\n",
+            "-",
+            "CHAT in standard input, whose codes stand inside words; expected text; exp",
+        ),
         ("*MOT:\tso what ?\n", "talk.cha", "talk.cha, whose name says that it is a transcript with times (.cha)"),
     ],
 )
@@ -155,11 +167,15 @@ def test_styles_and_actors_of_ass_are_streams_of_their_own(name: str) -> None:
     assert unchanged(reading(text, "ass")) == text
     transcript = reading(text, "ass")
     annotated = [
-        AnnotatedWord(word.text, word.text.upper(), "", "upper", 1.0, 1.0) for words in transcript.texts for word in words
+        AnnotatedWord(word.text, word.text.upper(), "", "upper", 1.0, 1.0)
+        for words in transcript.texts
+        for word in words
     ]
     written = "".join(transcript.written(transcript.with_words(in_file_order(transcript.items, annotated))))
     assert written == "".join(
         f"{head}{text.upper()}" if "Dialogue" in head else head + text
-        for head, text in (re.fullmatch(r"((?:Dialogue: (?:[^,]*,){5})?)(.*\n)", line).groups()
-                           for line in text.splitlines(keepends=True))
+        for head, text in (
+            re.fullmatch(r"((?:Dialogue: (?:[^,]*,){5})?)(.*\n)", line).groups()
+            for line in text.splitlines(keepends=True)
+        )
     )

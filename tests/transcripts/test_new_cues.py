@@ -77,7 +77,14 @@ def test_a_short_word_between_two_speakers_and_before_a_long_sentence_can_be_rea
 
     tom, ann = (Kept(f"{name}: ", breaks=True, role=Role.SPEAKER) for name in ("TOM", "ANN"))
     long = [word("extraordinarily", 300 * n, 300 * n + 300) for n in range(5)]
-    items = [ann, *long, tom, word("yes", 1500, 1750, "."), ann, *(word("so", 1750 + n, 1751 + n) for n in (0, 900, 1800))]
+    items = [
+        ann,
+        *long,
+        tom,
+        word("yes", 1500, 1750, "."),
+        ann,
+        *(word("so", 1750 + n, 1751 + n) for n in (0, 900, 1800)),
+    ]
     for cue in sentence_cues(items, ResegmentConfig()):
         assert cue.end_ms - cue.start_ms >= 833
     alone = [word("yes", 0, 250, "."), *(word("extraordinary", 250 + 300 * n, 550 + 300 * n) for n in range(8))]

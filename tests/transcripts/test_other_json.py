@@ -23,13 +23,16 @@ NEMO = (
 REV = {"monologues": [
     {"speaker": 0, "elements": [
         {"type": "text", "value": "so", "ts": 0.5, "end_ts": 0.75, "confidence": 0.9}, {"type": "punct", "value": " "},
-        {"type": "text", "value": "what", "ts": 0.75, "end_ts": 1.25, "confidence": 0.9}, {"type": "punct", "value": "."},
+        {"type": "text", "value": "what", "ts": 0.75, "end_ts": 1.25, "confidence": 0.9},
+        {"type": "punct", "value": "."},
     ]},
     {"speaker": 1, "elements": [{"type": "text", "value": "yes", "ts": 1.5, "end_ts": 2.0, "confidence": 0.9}]},
 ]}  # fmt: skip
 JSON3 = {"wireMagic": "pb3", "events": [
     {"tStartMs": 0, "dDurationMs": 9000, "id": 1, "wpWinPosId": 1},
-    {"tStartMs": 1000, "dDurationMs": 4000, "segs": [{"utf8": "so", "acAsrConf": 0}, {"utf8": " what", "tOffsetMs": 500}]},
+    {"tStartMs": 1000, "dDurationMs": 4000, "segs": [
+        {"utf8": "so", "acAsrConf": 0}, {"utf8": " what", "tOffsetMs": 500}
+    ]},
     {"tStartMs": 2990, "dDurationMs": 10, "aAppend": 1, "segs": [{"utf8": "\n"}]},
     {"tStartMs": 3000, "dDurationMs": 2000, "segs": [{"utf8": "we"}, {"utf8": " know", "tOffsetMs": 480}]},
 ]}  # fmt: skip
@@ -89,9 +92,9 @@ def test_the_segments_of_youtubes_json3_have_the_times_of_their_events() -> None
 def test_of_an_unknown_shape_its_lists_of_words_are_read(value: object) -> None:
     source = json.dumps(value)
     assert " ".join(said(source)) == "so what yes"
-    assert written(source, ["So", "what?", "Yes."]) == source.replace('"so"', '"So"').replace('"what"', '"what?"').replace(
-        '"yes"', '"Yes."'
-    )
+    assert written(source, ["So", "what?", "Yes."]) == source.replace('"so"', '"So"').replace(
+        '"what"', '"what?"'
+    ).replace('"yes"', '"Yes."')
 
 
 @pytest.mark.parametrize(

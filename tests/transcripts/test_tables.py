@@ -106,7 +106,11 @@ def test_a_mark_before_all_words_or_behind_another_recordings_is_kept() -> None:
 @pytest.mark.parametrize(
     ("text", "new", "expected"),
     [
-        ("word,start,end\nso,0.5,0.75\nwhat,0.75,1\n", ["So,", "what?"], 'word,start,end\n"So,",0.5,0.75\nwhat?,0.75,1\n'),
+        (
+            "word,start,end\nso,0.5,0.75\nwhat,0.75,1\n",
+            ["So,", "what?"],
+            'word,start,end\n"So,",0.5,0.75\nwhat?,0.75,1\n',
+        ),
         ("start;end;text\n0;900;so what\n", ["So,", "what;"], 'start;end;text\n0;900;"So, what;"\n'),
         ('start,end,text\r\n0,900,"so, what"\r\n', ["So", "what?"], 'start,end,text\r\n0,900,"So what?"\r\n'),
         ('text,note\nso what,"a\nb"\n,c\n', ["So,", "what"], 'text,note\n"So, what","a\nb"\n,c\n'),

@@ -47,8 +47,8 @@ DIARISED = json.dumps({"segments": [  # whisperX's: a speaker by the segment and
         ("vtt", TEAMS, "text", False, "Ann Lee: so what we know.\nTom: yes\n"),
         ("vtt", TEAMS, "srt", False, "1\n00:00:01,000 --> 00:00:02,000\nAnn Lee: so what\n\n2\n00:00:02,000 --> "
          "00:00:03,000\nwe know.\n\n3\n00:00:03,000 --> 00:00:04,000\nTom: yes\n\n"),
-        ("vtt", TEAMS, "srt", True, "1\n00:00:01,000 --> 00:00:03,000\nAnn Lee: so what we know.\n\n2\n00:00:03,000 --> "
-         "00:00:04,000\nTom: yes\n\n"),
+        ("vtt", TEAMS, "srt", True, "1\n00:00:01,000 --> 00:00:03,000\nAnn Lee: so what we know.\n\n2\n"
+         "00:00:03,000 --> 00:00:04,000\nTom: yes\n\n"),
         ("vtt", TEAMS, None, False, TEAMS),
         ("json", DIARISED, "text", False, "SPEAKER_00: so what.\nSPEAKER_01: yes\n"),
         ("json", DIARISED, "vtt", True, "WEBVTT\n\n1\n00:00:01.000 --> 00:00:03.000\nSPEAKER_00: so what.\n\n"
@@ -70,7 +70,7 @@ def test_two_channels_of_a_call_share_no_cue(n_words: int) -> None:
     items = [
         {"type": "pronunciation", "alternatives": [{"content": word}], "channel_label": channel,
          "start_time": f"{number}.{place}", "end_time": f"{number}.{place + 4}"}
-        for number, (channel, words) in enumerate(said) for place, word in ((0, words.split()[0]), (5, words.split()[1]))
+        for number, (channel, words) in enumerate(said) for place, word in zip((0, 5), words.split(), strict=True)
     ]  # fmt: skip
     channels = [
         {"channel_label": name, "items": [item for item in items if item["channel_label"] == name]}

@@ -65,8 +65,8 @@ def arrivals(
     """Yield words as they arrive, until the source ends, or until something can be read from the descriptor `stop`.
 
     With `timed`, each line is a json object with `word`, and `start` and `end` in seconds, or a result of Vosk.  Any
-    other line becomes an arrival with a problem.  With `silence_ms`, every silence of that length gives one empty arrival; the word before it
-    counts as complete.
+    other line becomes an arrival with a problem.  With `silence_ms`, every silence of that length gives one empty
+    arrival; the word before it counts as complete.
     """
     # bytes that are not UTF-8 must not end a caption, and come out as they went in
     decoder, rest = codecs.getincrementaldecoder("utf-8")(errors="surrogateescape"), ""

@@ -70,7 +70,8 @@ def test_events_have_times_in_milliseconds() -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        b"we know\n", b"[1]\n", b'{"said": "we"}\n', b'{"text": 1}\n', b'{"result": 1}\n', b'{"word": "we", "end": "soon"}\n', b'{"word": null}\n',
+        b"we know\n", b"[1]\n", b'{"said": "we"}\n', b'{"text": 1}\n', b'{"result": 1}\n',
+        b'{"word": "we", "end": "soon"}\n', b'{"word": null}\n',
         b'{"word": "we", "start": 1e400}\n', b'{"word": "\\ud800"}\n', b"[" * 60_000 + b"\n",
     ],
 )  # fmt: skip
@@ -86,7 +87,8 @@ def test_a_line_that_is_no_event_is_told_and_ends_nothing(line: bytes) -> None:
 def test_the_results_of_vosk_are_words_and_its_partial_results_are_none() -> None:
     lines = (
         b'{"partial" : ""}\n{"partial" : "how"}\n'
-        b'{"result" : [{"conf": 1.0, "end": 0.6, "start": 0.2, "word": "how"}, {"end": 1.0, "start": 0.6, "word": "are"}], '
+        b'{"result" : [{"conf": 1.0, "end": 0.6, "start": 0.2, "word": "how"}, '
+        b'{"end": 1.0, "start": 0.6, "word": "are"}], '
         b'"text" : "how are"}\n{"text" : ""}\n{"text" : "you so"}\n'
     )
     expected = [TimedWord("how", 200, 600), TimedWord("are", 600, 1000), TimedWord("you"), TimedWord("so")]
