@@ -61,13 +61,9 @@ def evaluate(
     import json
 
     check_source(data)
+    if compare:
+        _check_compare(options, disfluencies)
     note_waiting([data])
-    if compare and (options.model is not None or options.revision is not None):
-        raise ConfigError(
-            "--compare with --model or --revision", expected="two models after --compare", fix="drop the others"
-        )
-    if compare and disfluencies != "keep":
-        raise ConfigError("--compare with --disfluencies", expected="one of them", fix="score the models one by one")
     from rich.console import Console
 
     from ..evaluation import score_table as shown
@@ -85,6 +81,16 @@ def evaluate(
             return
         values = shown.as_json(report)
     typer.echo(json.dumps(values, ensure_ascii=False))
+
+
+def _check_compare(options: StrategyOptions, disfluencies: str) -> None:
+    """Raise ConfigError for options that do not go together with `--compare`."""
+    if options.model is not None or options.revision is not None:
+        raise ConfigError(
+            "--compare with --model or --revision", expected="two models after --compare", fix="drop the others"
+        )
+    if disfluencies != "keep":
+        raise ConfigError("--compare with --disfluencies", expected="one of them", fix="score the models one by one")
 
 
 def _score(options: StrategyOptions, data: str, max_words: int | None, disfluencies: str) -> Report:

@@ -54,9 +54,7 @@ Disfluencies = Annotated[
     ),
 ]
 NoCase = Annotated[bool, typer.Option("--no-case", help="Leave every letter as it is.")]
-Fragment = Annotated[
-    bool, typer.Option("--fragment", help="The text may begin and end inside a sentence; else it does not.")
-]
+Fragment = Annotated[bool, typer.Option("--fragment", help="The text may begin and end in the middle of a sentence.")]
 
 
 @dataclass(frozen=True)
@@ -110,21 +108,28 @@ class ModelOptions:
     revision: Annotated[
         str | None, expert(show_default="main", help="The branch, tag or commit where --model is a hub id.")
     ] = None
-    beams: Annotated[int, expert(min=1, help="Decoder generate: texts that are followed at a time.")] = 1
+    beams: Annotated[int, expert(min=1, help="Decoder generate: how many texts its search keeps (beam search).")] = 1
     min_alignment: Annotated[
         float,
-        expert(help="Decoder generate: how well a window must align, 0 to 1, to count where other windows decide too."),
+        expert(
+            help="Decoder generate: pass over a part of the text whose new words match yours worse than this, 0 to 1, "
+            "if another part covers the same words."
+        ),
     ] = 0.5
     max_marks: Annotated[
         int | None,
-        expert(min=1, show_default="the style's; large: 1, in prose and chat 3", help="Marks in one slot, at most."),
+        expert(
+            min=1,
+            show_default="the style's; large: 1, in prose and chat 3",
+            help="How many marks may follow a word, as in `?!`.",
+        ),
     ] = None
     mark_odds: Annotated[
         str | None,
         expert(
             show_default="the model's own",
-            help="Decoders slots and tagger: how many times a mark counts against none.  More commas, fewer stops: "
-            '",=4 .=1.5"; "": all count once.',
+            help='Write marks more or less often (decoders slots and tagger).  ",=4 .=0.5": a comma counts four times '
+            'what the model thinks of it, and a full stop half; "": each counts once.',
         ),
     ] = None
     tagger_share: Annotated[
@@ -133,7 +138,7 @@ class ModelOptions:
             min=0,
             max=1,
             show_default="the model's own; large: 1",
-            help="Decoder slots: how much the tagger has to say about marks, 0 to 1.",
+            help="Decoder slots: how much of the choice is the tagger's, from 0 (nothing) to 1 (all of it).",
         ),
     ] = None
     batch_tokens: Annotated[
@@ -222,23 +227,26 @@ class StrategyOptions(ModelOptions):
             help="How a text is cut into overlapping windows: a name of `t5punct presets`, or a YAML file of one."
         ),
     ] = DEFAULT_PRESET
-    window: Annotated[int | None, expert(min=1, show_default=_PRESETS, help="Words the model sees at once.")] = None
+    window: Annotated[
+        int | None, expert(min=1, show_default=_PRESETS, help="How many words the model reads at once.")
+    ] = None
     stride: Annotated[
-        int | None, expert(min=1, show_default=_PRESETS, help="Words from one window's start to the next.")
+        int | None, expert(min=1, show_default=_PRESETS, help="How many words later the next window begins.")
     ] = None
     mask_left: Annotated[
-        int | None, expert(min=0, show_default=_PRESETS, help="First words of a window whose slots are not used.")
+        int | None, expert(min=0, show_default=_PRESETS, help="Ignore what is said of a window's first words, so many.")
     ] = None
     mask_right: Annotated[
-        int | None, expert(min=0, show_default=_PRESETS, help="Last words of a window whose slots are not used.")
+        int | None, expert(min=0, show_default=_PRESETS, help="Ignore what is said of a window's last words, so many.")
     ] = None
     lead_in: Annotated[
-        int | None, expert(min=0, show_default=_PRESETS, help="How many words before the text the first window begins.")
+        int | None, expert(min=0, show_default=_PRESETS, help="Begin the first window so many words before the text.")
     ] = None
     combine: Annotated[
         str | None,
         expert(
-            show_default=_PRESETS, help="How the votes of windows on a slot are combined: mean, entropy, hamming, vote."
+            show_default=_PRESETS,
+            help="How the answers of overlapping windows are combined: mean, entropy, hamming, vote.",
         ),
     ] = None
 
@@ -247,8 +255,8 @@ class StrategyOptions(ModelOptions):
         expert(
             min=0,
             show_default="none: all count",
-            help="Decoder tagger: no mark depends on a word farther behind it than this, as in a stream with --policy "
-            "delay. For models that were trained so.",
+            help="Decoder tagger: choose each mark without looking further ahead than so many words, as a stream with "
+            "--policy delay does.  For models that were trained for it.",
         ),
     ] = None
 

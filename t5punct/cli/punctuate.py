@@ -194,6 +194,8 @@ class BatchOptions(TranscriptOptions):
         self, writer: WriterConfig, terms: Terms | None, output_dir: Path | None, *, for_review: bool = False
     ) -> Work | RayWork:
         """Make the worker on files; the model is loaded at once here, and later in Ray's workers."""
+        if self.ray is not None:
+            need("ray")
         if self.ray is None or output_dir is None:
             from ..batch.work import Work
 
@@ -249,20 +251,17 @@ def punctuate(
 ) -> None:
     """Put marks and capitals into transcripts; no word is changed.
 
-    All else in a file stays as it is: white space, times, tags, notes.  So do speaker labels and stage directions
-    (`JOHN:`, `[laughs]`), over which no sentence goes on.
+    All else in a file stays as it is: white space, times, tags, notes, speaker labels (`JOHN:`) and stage directions
+    (`[laughs]`).
     """
     from ..batch.jobs import Current, OutputConfig, plan_jobs
 
-    if options.ray is not None:
-        need("ray")
     asked, options = options, options.written_to(output)
     options.render()  # a mistake is said before a model is loaded
     writer, terms = options.writer(), options.spellings()
     places = OutputConfig(output, output_dir, writer.format, html, options.reads)
     planned = plan_jobs(inputs or ["-"], places, options.input_format)
-    if asked.to is None and not options.resegment and _keeps_format(planned.jobs, options.to):
-        writer = replace(writer, format=asked.writer().format)
+    writer = _own_or_named(asked, writer, planned.jobs)
     _check_pauses(planned.jobs, options)
     settings = "" if output_dir is None else _settings(options, terms)
     current = Current.read(output_dir, settings) if output_dir is not None else Current(None)
@@ -276,10 +275,11 @@ def punctuate(
         note(f"{len(planned.jobs) - len(waiting)} of {len(planned.jobs)} files were up to date")
 
 
-def _keeps_format(jobs: Sequence[Job], named: str | None) -> bool:
-    """Whether an output has the format of its inputs: they are kept as they are, but for words."""
+def _own_or_named(asked: BatchOptions, named: WriterConfig, jobs: Sequence[Job]) -> WriterConfig:
+    """The writer of what an output's name says; where that is the inputs' own format, they are kept but for words."""
     kept = {"text" if job.read_as == "lines" else job.read_as for job in jobs}
-    return kept == {named} and (len(jobs) == 1 or named == "text")
+    is_own = kept == {named.format} and (len(jobs) == 1 or named.format == "text")
+    return asked.writer() if is_own and not asked.resegment else named
 
 
 def _settings(options: BatchOptions, terms: Terms | None) -> str:

@@ -53,8 +53,8 @@ def _operation(path: str, method: str, operation: Mapping[str, Any]) -> str:
 
 
 def _examples(content: Mapping[str, Any]) -> Iterator[str]:
-    for kind, told in content.items():
-        example = told.get("example", "")
+    for kind, sent in content.items():
+        example = sent.get("example", "")
         yield _row(kind, example if isinstance(example, str) else json.dumps(example, ensure_ascii=False), "")
 
 
@@ -67,5 +67,5 @@ def _kind(schema: Mapping[str, Any]) -> str:
 
 
 def _row(*cells: str) -> str:
-    first, *others = (escape(str(cell)) for cell in cells)
-    return f"<tr><th><code>{first}</code></th>{''.join(f'<td>{cell}</td>' for cell in others)}</tr>"
+    first, *rest = (escape(str(cell)) for cell in cells)
+    return f"<tr><th><code>{first}</code></th>{''.join(f'<td>{cell}</td>' for cell in rest)}</tr>"

@@ -38,8 +38,8 @@ class Watchers:
         try:
             async with anyio.create_task_group() as together:
 
-                async def until_one_ends(work: Callable[..., Awaitable[object]], *given: object) -> None:
-                    await work(*given)
+                async def until_one_ends(work: Callable[..., Awaitable[object]], *arguments: object) -> None:
+                    await work(*arguments)
                     together.cancel_scope.cancel()
 
                 together.start_soon(until_one_ends, _send, socket, events)
