@@ -101,8 +101,6 @@ class JsonPlace:
 def places_of(value: Any) -> list[JsonPlace]:
     """Return the strings that may hold words, in the order of the file; these are not read yet."""
     places = [*_inside(value, "", {}, "", None)]
-    if not places:
-        return _in_lists_of_words(value)
     following = {id(place): after.start_ms for place, after in pairwise(places) if place.key == _CAPTION == after.key}
     return [_until(place, following.get(id(place))) for place in places]
 
@@ -122,8 +120,8 @@ def _until(place: JsonPlace, start_ms: int | None) -> JsonPlace:
     return replace(place, end_ms=start_ms)
 
 
-def _in_lists_of_words(value: Any) -> list[JsonPlace]:
-    """The strings of the path, in lists, that has the most different words: json of a shape that nobody knows."""
+def places_in_lists(value: Any) -> list[JsonPlace]:
+    """Return the strings of the path, in lists, that has the most different words: json of a shape nobody knows."""
     by_path = dict[str, list[JsonPlace]]()
     for place in _strings(value, "", {}):
         by_path.setdefault(place.group, []).append(place)

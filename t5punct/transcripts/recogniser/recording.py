@@ -28,7 +28,7 @@ from ...text.words import APOSTROPHES, CLOSERS, OPENERS, Word
 from ..items import Cue, Item, Kept, SpokenWord, WrittenWord, join_around_removed, speaker_label
 from .alignment import HeardWord, align_words
 from .marks import MarkItems, marks_changed
-from .places import JsonPlace, places_of, places_of_lines, with_words
+from .places import JsonPlace, places_in_lists, places_of, places_of_lines, with_words
 from .spelling import Spelling
 from .strings import Edit, apply_edits, are_json_lines, edit_of_string, json_value
 
@@ -99,6 +99,7 @@ class RecogniserJson:
         value, by_path = json_value(source, name, is_lines=is_lines), dict[str, list[JsonPlace]]()
         places = places_of_lines(value) if is_lines else places_of(value)
         is_silent = not places and _says_nothing(value)
+        places = places or ([] if is_silent else places_in_lists(value))
         del value  # which is as large as what is made of it
         for place in with_words(places, alphabet):
             by_path.setdefault(place.group, []).append(place)
