@@ -166,9 +166,9 @@ class Word:
         The full stop of `U.S.` counts, a mark that cannot be written does not.  That of `Inc.` or `Mr.` may stand
         inside a sentence.
         """
-        if not ends_sentence(label) or (label == "." and self.is_ordinal):
+        if not ends_sentence(label):
             return False
-        if label == "." and is_abbreviation(self.core):
+        if label == "." and (self.is_ordinal or is_abbreviation(self.core)):  # behind `3.` there is `Oktober`
             return None
         shares = label.startswith(".") and (self.dotted or self.stem().endswith("."))
         return shares or self._ends_itself or self.written(label, alphabet=alphabet) != self.written(NO_LABEL)
