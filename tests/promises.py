@@ -130,7 +130,9 @@ def _read(word: Word) -> str:
 def _check_json(text: str, new: str) -> None:
     try:
         pairs = zip(_strings(_loaded(text)), _strings(_loaded(new)), strict=True)
-        is_known = any(_holds_words(path) and value[:1] == '"' for path, value in _strings(_loaded(text), is_quoted=True))
+        is_known = any(
+            _holds_words(path) and value[:1] == '"' for path, value in _strings(_loaded(text), is_quoted=True)
+        )
         same = [
             path == other and (said == now or ((_holds_words(path) or not is_known) and letters(said) == letters(now)))
             for (path, said), (other, now) in pairs
@@ -150,7 +152,10 @@ def _loaded(text: str) -> Any:
 
 
 def _strings(value: Any, path: str = "", *, is_quoted: bool = False) -> Iterator[tuple[str, str]]:
-    """All values with their paths, strings as they are or quoted; not the items of marks, which come and go, nor what refers to them."""
+    """All values with their paths, strings as they are or quoted.
+
+    Not the items of marks, which come and go, nor what refers to them.
+    """
     if isinstance(value, dict):
         for key, member in value.items():
             yield from _strings(member, f"{path}.{key}", is_quoted=is_quoted)

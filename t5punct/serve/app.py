@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from http import HTTPStatus
@@ -44,7 +44,7 @@ from .metrics import Metrics
 from .page import page
 from .reference import reference_page
 from .requests import FieldError, RequestFields
-from .texts import FORMAT_OF_TYPE, TYPE_OF_FORMAT, Body, TooLongError, answer_of, many_texts
+from .texts import FORMAT_OF_TYPE, TYPE_OF_FORMAT, Body, TooLongError, answer_of, texts_of_json
 from .watch import Watchers
 
 _RETRY_S = "2"
@@ -105,7 +105,7 @@ async def _punctuated(request: Request, service: Service, started: float) -> Res
     """The answer to a text; the first piece is there, the others come as they are decided."""
     if service.stopping.is_set() or service.engine.n_waiting_words >= service.config.max_waiting_words:
         raise _BusyError
-    body, values = await _read(request)
+    body, values = await _read(request, service.fields.text_schema())
     asked = service.fields.text(values)
     answer = await run_in_threadpool(answer_of, body, asked, service.engine, service.config.max_words)
     first = await run_in_threadpool(next, answer.pieces, "")
@@ -133,14 +133,14 @@ class _Streamed(StreamingResponse):
             self._on_end()
 
 
-async def _read(request: Request) -> tuple[Body, dict[str, Any]]:
-    """The body and the fields of a request."""
+async def _read(request: Request, names: Container[str]) -> tuple[Body, dict[str, Any]]:
+    """The body and the fields of a request; `names`: of all fields."""
     values: dict[str, Any] = dict(request.query_params)
     content_type = request.headers.get("content-type", "text/plain")
     if not content_type.startswith("multipart/form-data"):
         body = Body(await request.body(), content_type)
-        if texts := many_texts(body):
-            return replace(body, texts=texts.texts), values | texts.fields
+        if asked := texts_of_json(body, names):
+            return replace(body, asked=asked), values | asked.fields
         return body, values
     async with request.form(max_files=1, max_fields=100) as form:
         file, text = form.get("file"), form.get("text")

@@ -165,6 +165,12 @@ def test_several_texts_of_a_json_are_answered_in_their_order(served: TestClient,
     ]
     assert answer.json() == {"texts": [one.text for one in alone]}
     assert served.post("/v1/punctuate", json={"texts": []}).json() == {"texts": []}
+    single = served.post("/v1/punctuate", json={"text": texts[0], "style": "talk", "no_case": True})
+    assert single.json() == {"text": alone[0].text}
+    whisper = {"text": texts[0], "language": "en", "segments": []}
+    assert served.post("/v1/punctuate", json=whisper).json() == whisper | {
+        "text": served.post("/v1/punctuate", content=texts[0].encode(), headers={"content-type": "text/plain"}).text
+    }
 
 
 @pytest.mark.parametrize(
