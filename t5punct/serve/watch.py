@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
-import anyio
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 _WAITING_EVENTS = 1000  # of one who does not read; then the oldest are dropped
@@ -35,17 +33,12 @@ class Watchers:
         """Tell the events of a name until the client leaves, or the service ends."""
         events = asyncio.Queue[str](_WAITING_EVENTS)
         self._queues[name].add(events)
+        tasks = [asyncio.ensure_future(work) for work in (_send(socket, events), _until_gone(socket), stopping.wait())]
         try:
-            async with anyio.create_task_group() as together:
-
-                async def until_one_ends(work: Callable[..., Awaitable[object]], *arguments: object) -> None:
-                    await work(*arguments)
-                    together.cancel_scope.cancel()
-
-                together.start_soon(until_one_ends, _send, socket, events)
-                together.start_soon(until_one_ends, _until_gone, socket)
-                together.start_soon(until_one_ends, stopping.wait)
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:
+            for task in tasks:
+                task.cancel()
             self._queues[name].discard(events)
             if not self._queues[name]:
                 del self._queues[name]
@@ -59,5 +52,6 @@ async def _send(socket: WebSocket, events: asyncio.Queue[str]) -> None:
 
 async def _until_gone(socket: WebSocket) -> None:
     """Wait until the client leaves; what it says is passed over."""
-    while (await socket.receive())["type"] != "websocket.disconnect":
-        pass
+    with suppress(RuntimeError):  # it has left before
+        while (await socket.receive())["type"] != "websocket.disconnect":
+            pass
