@@ -34,6 +34,7 @@ from t5punct.errors import InputError  # noqa: E402
 from t5punct.punctuator import Punctuator, PunctuatorConfig  # noqa: E402
 from t5punct.text.marks import OPENING  # noqa: E402
 from t5punct.text.render import AnnotatedWord  # noqa: E402
+from t5punct.transcripts.items import in_file_order  # noqa: E402
 
 ROUND = 60  # files of a room at a time
 # in `prose` a slot may have several marks, so that `slots` asks the T5; with one mark the tagger decides alone
@@ -87,7 +88,8 @@ def check_files(punctuator: Punctuator, name: str, files: Sequence[str], counts:
 
         def punctuate(text: str, *_: object, decided: list[AnnotatedWord] = decided) -> tuple[str, list[str]]:
             transcript = reading(text, name, promises.ALPHABET)
-            return "".join(transcript.written(transcript.with_words(decided))), [word.text for word in decided]
+            words = [*in_file_order(transcript.items, decided)]
+            return "".join(transcript.written(transcript.with_words(words))), [word.text for word in words]
 
         counts["files"] += 1
         counts["openings"] += sum(mark in word.text for word in decided for mark in OPENING)

@@ -1,6 +1,6 @@
 """What a training run costs: its loop beside a bare one, and what a step is made of.
 
-    python benchmarks/training.py loop --config configs/finetune.yaml data.path=prepared/ted init_from=t5-small
+    python benchmarks/training.py loop --config configs/finetune.yaml data.path=data init_from=google-t5/t5-small
     python benchmarks/training.py step --config configs/large-3-read.yaml init_from=large data.delays.words=[null]
 
 Whatever is compared takes the same batches, in turns, so that other work on the machine hits all alike; the first round

@@ -28,10 +28,12 @@ from .text.render import (
     AnnotatedWord,
     Decision,
     RenderConfig,
+    fit_opening,
     move_marks_of_removed_words,
     render_word,
     written_alternatives,
 )
+from .text.spelling import is_spoken
 from .text.words import Word, readable
 from .windows.combine import CombineConfig, WindowVotes, decide, rank_runners_up, votes_by_slot
 from .windows.plan import View, WindowConfig, iter_pools, iter_views
@@ -111,11 +113,17 @@ class Annotator:
         return None if self.config.fragment else True
 
     def decide_word(
-        self, word: Word, votes: Sequence[Vote], begins: bool | None, combine: CombineConfig | None = None
+        self,
+        word: Word,
+        votes: Sequence[Vote],
+        begins: bool | None,
+        combine: CombineConfig | None = None,
+        opened: str = NO_LABEL,
     ) -> tuple[Decision, bool | None]:
         """Decide a word, given whether a sentence begins with it, and say whether one begins with the next.
 
-        None: that is not known, as at the start of a fragment and behind `Inc.`.
+        None: that is not known, as at the start of a fragment and behind `Inc.`.  `opened`: the mark that opened the
+        sentence, `¿`; its end fits it.
         """
         here, combine = [apply_sentence_position(vote, word, begins) for vote in votes], combine or self.config.combine
         decision = decide(here, combine)
@@ -126,6 +134,10 @@ class Annotator:
         is_removed = decision.disfluent and self.config.render.disfluencies == REMOVE
         label = self._kept_marks(word) or decision.label
         following = begins_next(begins, word, label, self.model.task.alphabet)
+        if decision.opening is not None:
+            if not is_spoken(word.text):  # an emoji opens no sentence
+                decision = replace(decision, opening=NO_LABEL)
+            decision = fit_opening(decision, opened, ends=following is True, marks=self._alphabet.marks)
         # where the first word of a sentence is removed, the sentence begins with the next
         return decision, begins if is_removed and not following else following
 
@@ -133,9 +145,10 @@ class Annotator:
         self, words: Iterable[Word], windows: Iterable[WindowVotes], combine: CombineConfig
     ) -> Iterator[Decision]:
         """Yield one decision a word, from the votes of the windows over them."""
-        begins = self.begins_text
+        begins, opened = self.begins_text, NO_LABEL
         for word, votes in zip(words, votes_by_slot(windows), strict=True):
-            decision, begins = self.decide_word(word, votes, begins, combine)
+            decision, begins = self.decide_word(word, votes, begins, combine, opened)
+            opened = NO_LABEL if begins else opened or decision.opening or NO_LABEL
             yield decision
 
     def decisions(self, words: Sequence[Word]) -> Iterator[Decision]:

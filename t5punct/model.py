@@ -2,8 +2,8 @@
 
 In: a folder, a hub id, a bundled model's name, or nothing (`large`).  Out: a `Model`, a T5 with its tokenizer and task.
 
-`load()` gives the bundled model; `load("runs/mine")` a folder; `load("t5-small")` asks the hub, because a hub id was
-named and nothing here has that name.
+`load()` gives the bundled model; `load("runs/mine")` a folder; `load("google-t5/t5-small")` asks the hub, because a hub
+id was named and nothing here has that name.
 """
 
 from __future__ import annotations
@@ -19,12 +19,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import config as settings
-from .errors import ModelError, first_line
+from .errors import ConfigError, ModelError, first_line
 from .t5.folder import TAGGER_FILE, remove_weights, writing_folder
 from .t5.hub import locate
 from .t5.task import TaskConfig
 from .t5.tokenization import TaskTokenizer
 from .t5.weights import LOADING, check_kind, convert_weights, load_network, without_advice, without_bars
+from .text.languages import LANGUAGES
 
 if TYPE_CHECKING:
     import torch
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 TASK_FILE = "t5punct.yaml"
 BUNDLED = "large"
+MODEL_LANGUAGES = {**dict.fromkeys(("large", "base", "small"), ("en",)), "multi": tuple(LANGUAGES)}
 _ALIAS = "bundled"  # another name of it, which says what it is
 ACTIVATIONS = ("relu", "gelu", "silu", "gated-relu", "gated-gelu", "gated-silu")
 _FINGERPRINT = "t5punct_tokenizer"  # in config.json: which tokenizer the model was saved with
@@ -131,6 +133,33 @@ class Model:
     def start_id(self) -> int:
         """The token that opens every decoder input."""
         return int(self.network.config.decoder_start_token_id)
+
+
+def known_languages(name: str) -> tuple[str, ...] | None:
+    """Return the names of the languages that a bundled model knows; None for another model, of which nothing is said.
+
+    >>> known_languages("large"), known_languages("runs/mine")
+    (('English',), None)
+    """
+    codes = MODEL_LANGUAGES.get(BUNDLED if name == _ALIAS else name)
+    return None if codes is None else tuple(LANGUAGES[code] for code in codes)
+
+
+def model_for(language: str) -> str:
+    """Return the bundled model that is best for a language, by its code or name.  Raises ConfigError if none knows it.
+
+    >>> model_for("de"), model_for("English")
+    ('multi', 'large')
+    """
+    short = language.strip().lower().replace("_", "-").partition("-")[0]
+    code = next((code for code, name in LANGUAGES.items() if short in (code, name.lower())), None)
+    if code is None:
+        raise ConfigError(
+            f"language {language!r}, which no bundled model knows",
+            expected=f"one of {', '.join(LANGUAGES)}",
+            fix="name a model of your own by --model; docs/guides/your-language.md says how one is made",
+        )
+    return next(name for name, codes in MODEL_LANGUAGES.items() if code in codes)
 
 
 def bundled_root() -> Path:

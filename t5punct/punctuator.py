@@ -26,7 +26,16 @@ from .text.render import REMOVE, AnnotatedWord
 from .text.spaces import check_spaced
 from .text.words import Word, checked_text
 from .transcripts.formats import Transcript, read_transcript, transcript_of
-from .transcripts.items import Item, SpokenWord, add_pauses, iter_pieces, leave_out_removed, texts_of, written_items
+from .transcripts.items import (
+    Item,
+    SpokenWord,
+    add_pauses,
+    in_file_order,
+    iter_pieces,
+    leave_out_removed,
+    texts_of,
+    written_items,
+)
 from .transcripts.speech import read_plain
 from .transcripts.terms import Terms, apply_terms
 from .transcripts.writers import WriterConfig, check_writable, written_pieces
@@ -192,6 +201,7 @@ class Punctuator(Annotator):
 
         Raises InputError where the format needs times that the transcript does not have.
         """
+        words = in_file_order(transcript.items, words)
         if writer.format is None and not writer.paragraphs and not self._removes and not transcript.json:
             return transcript.written(written_items(transcript.items, words))
         return written_pieces(transcript, transcript.with_words(words), writer, source)

@@ -130,35 +130,44 @@ def _read(word: Word) -> str:
 def _check_json(text: str, new: str) -> None:
     try:
         pairs = zip(_strings(_loaded(text)), _strings(_loaded(new)), strict=True)
-        same = [path == other and _says_the_same(path, said, now) for (path, said), (other, now) in pairs]
+        is_known = any(
+            _holds_words(path) and value[:1] == '"' for path, value in _strings(_loaded(text), is_quoted=True)
+        )
+        same = [
+            path == other and (said == now or ((_holds_words(path) or not is_known) and letters(said) == letters(now)))
+            for (path, said), (other, now) in pairs
+        ]
     except ValueError as error:
         raise BrokenPromise(f"json stays json of the same layout: {error}\n{text}\n{new}") from error
     _demand(all(same), "the letters of all strings stay", text, new)
 
 
-def _says_the_same(path: str, said: str, now: str) -> bool:
-    """Whether a value is equal but for marks and capitals; those of keys that hold no words are equal."""
-    return said == now or (path.rpartition(".")[2] in _WORD_KEYS and letters(said) == letters(now))
+def _holds_words(path: str) -> bool:
+    """Whether a key holds words; where none of a file does, its lists of words may."""
+    return path.rpartition(".")[2] in _WORD_KEYS
 
 
 def _loaded(text: str) -> Any:
     return json.loads(text.removeprefix("\ufeff"), parse_int=str)  # an integer may have thousands of digits
 
 
-def _strings(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
-    """All values with their paths; not the items of marks, which come and go, nor what refers to them."""
+def _strings(value: Any, path: str = "", *, is_quoted: bool = False) -> Iterator[tuple[str, str]]:
+    """All values with their paths, strings as they are or quoted.
+
+    Not the items of marks, which come and go, nor what refers to them.
+    """
     if isinstance(value, dict):
         for key, member in value.items():
-            yield from _strings(member, f"{path}.{key}")
+            yield from _strings(member, f"{path}.{key}", is_quoted=is_quoted)
     elif isinstance(value, list):
         for element in value:
             if (
                 not (isinstance(element, dict) and element.get("type") == "punctuation")
                 and path != ".results.audio_segments.items"
             ):
-                yield from _strings(element, path)
+                yield from _strings(element, path, is_quoted=is_quoted)
     else:
-        yield path, value if isinstance(value, str) else json.dumps(value)
+        yield path, value if isinstance(value, str) and not is_quoted else json.dumps(value)
 
 
 def _demand(is_kept: bool, promise: str, text: str, new: str) -> None:

@@ -94,7 +94,7 @@ def test_the_demo_of_fine_tuning_runs_to_its_scores(tmp_path: Path) -> None:
         "t5punct punctuate talk.txt --commas 3",
         "t5punct punctate talk.txt",
         "t5punct prepare --config configs/none.yaml",
-        "python train.py --config configs/finetune.yaml data.pth=x init_from=t5-small",
+        "python train.py --config configs/finetune.yaml data.pth=x init_from=google-t5/t5-small",
         "python benchmarks/mark_odds.py dev.txt --modl runs/x",
         "t5punct export runs/x -o y mark_odd=1",
         "rm -r runs",

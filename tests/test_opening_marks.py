@@ -149,6 +149,19 @@ def test_of_a_text_marks_alone_change(openings_are_marks: None, text: str, seed:
         assert again.replace(".", "") == written.replace(".", ""), "the same decisions give the same text"
 
 
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.sampled_from(["we", "know", "-", "it", "inc"]), min_size=1, max_size=30), st.integers(0, 999))
+def test_a_sentence_ends_as_it_was_opened_in_windows_that_disagree(words: list[str], seed: int) -> None:
+    punctuator = OpeningsByChance(PunctuatorConfig(WindowConfig(8)), seed)
+    text, opened = punctuator.punctuate(" ".join(words)), ""
+    for word in split(text).words:
+        assert not (opened and word.opening), text
+        opened = opened or word.opening
+        if word.ends_sentence(word.label):
+            assert not opened or OPENING[opened] in word.label, text
+            opened = ""
+
+
 # -- in training
 
 
@@ -259,6 +272,7 @@ def test_a_stream_commits_an_opening_mark_with_its_word(trained: Path) -> None:
     stream = StreamingPunctuator(punctuator, StreamConfig(policy="fixed", lookahead=3))
     committed = [word.annotated.text for word in [*stream.push(said), *stream.finish()]]
     assert any(text.startswith("¿") for text in committed)
+    assert opened_ends(" ".join(committed)) > 0, "each ends as it was opened, though its mark is out already"
     assert [split(text).words[0].normal for text in committed] == said
 
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from command import Invoke
+from command import Invoke, on_a_terminal
 
 ROOT = Path(__file__).parents[1]
 NAMES = ("README.md", "docs/usage.md", "docs/design.md", "CONTRIBUTING.md")
@@ -44,10 +43,8 @@ def test_the_first_code_block_stands_in_the_first_thirty_lines_and_its_output_is
     assert README.splitlines().index("```" + language) < 30
     (make,) = [line.split("#")[0].strip() for line in commands.splitlines() if line.startswith("make ")]
     ready = f"{sys.prefix}/.ready-demo"  # this environment is set up already
-    done = subprocess.run(
-        f"{make} --silent VENV={sys.prefix} -o {ready}", shell=True, cwd=ROOT, capture_output=True, check=True
-    )
-    printed, shown = done.stdout.decode().splitlines(), output.strip().splitlines()
+    sent = on_a_terminal([*make.split(), "--silent", f"VENV={sys.prefix}", "-o", ready])
+    printed, shown = sent.splitlines(), output.strip().splitlines()
     assert [_bare(line) for line in printed] == [_bare(line) for line in shown]
     pairs = list(zip(" ".join(printed).split(" "), " ".join(shown).split(" "), strict=False))
     # another processor may round a near tie the other way
@@ -63,7 +60,7 @@ def test_the_python_blocks_run(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_every_option_that_a_page_names_exists(invoke: Invoke) -> None:
-    help_texts = "".join(invoke(command, "--help")[1] for command in COMMANDS)
+    help_texts = invoke("--help")[1] + "".join(invoke(command, "--help")[1] for command in COMMANDS)
     for name in ("README.md", "docs/usage.md", "docs/design.md"):
         for option in sorted(set(re.findall(r"--[a-z][a-z-]+", PAGES[name]))):
             assert option in help_texts or option in OPTIONS_OF_OTHERS, (name, option)

@@ -24,7 +24,7 @@ from pathlib import Path
 
 from .. import __version__
 from ..errors import InputError
-from ..text.io.files import STANDARD, check_source, remove_leftovers, unpacked_name, writing
+from ..text.io.files import STANDARD, check_source, no_file, remove_leftovers, unpacked_name, writing
 from ..text.io.outputs import check_targets, target_of
 from ..transcripts.formats import SUFFIXES, format_of
 
@@ -171,10 +171,10 @@ def _find_files(name: str, output: Path | None) -> Iterator[tuple[str, Path]]:
     if output is not None and (place := _real(output)) != _real(base) and place.is_relative_to(_real(base)):
         files = [file for file in files if not _real(file).is_relative_to(place)]
     if not files:
+        if not path.is_dir():
+            raise no_file(name, "existing files")
         raise InputError(
-            f"no transcript in {name}" if path.is_dir() else f"no file {name}",
-            expected=f"files that end in {', '.join(SUFFIXES)}" if path.is_dir() else "existing files",
-            fix="check the path",
+            f"no transcript in {name}", expected=f"files that end in {', '.join(SUFFIXES)}", fix="check the path"
         )
     yield from ((str(file), file.relative_to(base)) for file in files)
 

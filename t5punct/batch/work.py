@@ -16,11 +16,15 @@ from itertools import groupby
 from pathlib import Path
 
 from ..errors import InputError, T5PunctError, first_line
+from ..model import known_languages
 from ..punctuator import Punctuator
+from ..text.io.files import STANDARD
 from ..text.io.outputs import named_place, open_writer
+from ..text.languages import LANGUAGES, guess_language
 from ..text.render import AnnotatedWord
 from ..text.words import Word
 from ..transcripts.formats import Transcript
+from ..transcripts.items import SpokenWord, in_file_order
 from ..transcripts.terms import Terms
 from ..transcripts.writers import WriterConfig, written_pieces
 from ..windows.plan import iter_pools
@@ -64,6 +68,7 @@ class Work:
         self.on_progress: Callable[[int, int], None] = lambda n_bytes, n_words: None
         self._n_words = self._n_bytes = 0
         self._removed: Counter[str] = Counter()
+        self._warned = set[str]()  # the languages of which the user was warned
 
     def run(self, jobs: Iterable[Job]) -> Outcome:
         """Punctuate the files, in order; jobs of the same target share one file.
@@ -100,9 +105,23 @@ class Work:
     def _read(self, job: Job) -> _File:
         try:
             transcript = self.read(job.source, job.format)
+            self._warn_of_language(transcript, job.source)
         except Exception as error:  # whatever it is, it is this file's
             return _File(job, error)
         return _File(job, transcript, transcript.texts)
+
+    def _warn_of_language(self, transcript: Transcript, source: str) -> None:
+        """Warn once of each language that the model does not know."""
+        known = known_languages(self._punctuator.model.name)
+        language = guess_language(item.word.normal for item in transcript.items if isinstance(item, SpokenWord))
+        if known is None or language is None or language in (*known, *self._warned):
+            return
+        self._warned.add(language)
+        help = "--model multi knows it" if language in LANGUAGES.values() else "no bundled model knows it"
+        _log.warning(
+            "%s seems to be in %s, which the model %s does not know, so its marks will be poor; %s",
+            "the text" if source == STANDARD else source, language, self._punctuator.model.name, help,
+        )  # fmt: skip
 
     def _count(self, file: _File, words: Iterator[AnnotatedWord]) -> Iterator[AnnotatedWord]:
         """The words of a file, which are the next ones; tells how far the work is: bytes are done as words are."""
@@ -151,7 +170,7 @@ class Work:
         if page is None:
             put(self.pieces(transcript, file.words, source))
             return
-        written = transcript.with_words(file.words)
+        written = transcript.with_words(in_file_order(transcript.items, file.words))
         if config.format is None and not transcript.is_plain:  # only the page may have paragraphs
             config = replace(config, paragraphs=None)
         put(written_pieces(transcript, written, config, source))

@@ -1,5 +1,5 @@
-"""The command line: `t5punct punctuate | stream | serve | evaluate | presets | tune | prepare | label | train |
-report | export`.
+"""The command line: `t5punct punctuate | stream | serve | evaluate | models | presets | tune | prepare | label |
+train | report | export`.
 
 In: arguments, files, standard input.  Out: text or json on standard output or in files; exit code 2 and one line on
 standard error for a user's mistake.
@@ -18,9 +18,10 @@ import typer
 
 from .. import __version__
 from ..errors import T5PunctError
-from .command import CheckedCommand
+from .command import CheckedCommand, CommandGroup, with_quiet_option
 from .evaluate import evaluate
 from .export import export
+from .models import models
 from .presets import presets
 from .process import collect_as_usual, collect_seldom
 from .punctuate import punctuate
@@ -36,7 +37,8 @@ _log = logging.getLogger("t5punct")
 
 app = typer.Typer(
     help="Punctuation and capitals for speech transcripts, with a T5 that never changes a word.",
-    add_completion=False,
+    cls=CommandGroup,
+    context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
@@ -45,6 +47,7 @@ EXAMPLES: dict[Callable[..., None], str] = {  # of each command, in the order of
     stream: "printf 'how are you today' | t5punct stream --lookahead 2",
     serve: "t5punct serve --port 8008",
     evaluate: "t5punct evaluate test2011.tsv --preset side-by-side",
+    models: "t5punct models",
     presets: "t5punct presets mask-combine-4 > mine.yaml\nt5punct punctuate talk.txt --preset mine.yaml",
     tune: "t5punct tune dev.tsv budget=4 -o mine.yaml\nt5punct punctuate talk.txt --preset mine.yaml",
     prepare: "t5punct prepare --config configs/prepare-own-text.yaml root=lectures",
@@ -54,7 +57,7 @@ EXAMPLES: dict[Callable[..., None], str] = {  # of each command, in the order of
     export: "t5punct export runs/mine -o my-model default_style=talk",
 }
 for command, example in EXAMPLES.items():
-    app.command(cls=CheckedCommand, epilog=example)(command)
+    app.command(cls=CheckedCommand, epilog=example)(with_quiet_option(command))
 
 
 @app.callback(invoke_without_command=True)
@@ -73,7 +76,7 @@ def _root(
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; user mistakes become one line and exit code 2."""
     collect_seldom()
-    warnings = logging.StreamHandler(sys.stderr)
+    level, warnings = _log.level, logging.StreamHandler(sys.stderr)
     warnings.setLevel(logging.WARNING)
     warnings.setFormatter(logging.Formatter("t5punct: %(message)s"))
     _log.addHandler(warnings)
@@ -90,6 +93,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(130)
     finally:
         _log.removeHandler(warnings)
+        _log.setLevel(level)
         collect_as_usual()
     sys.exit(code if isinstance(code, int) else 0)
 

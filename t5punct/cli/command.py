@@ -9,15 +9,22 @@ In: the options that were typed, and the values of all.  Out: plain help in grou
 
 from __future__ import annotations
 
+import functools
+import inspect
+import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any, get_type_hints
 
-from typer.core import TyperCommand
+import typer
+from typer.core import TyperCommand, TyperGroup
 
 from ..errors import ConfigError
+from .progress import be_quiet
 
 EXPERT = "Expert options"
+Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Say nothing but errors: no bar, no notes, no warnings.")]
 Values = Mapping[str, Any]  # values by the names of a command's parameters
 
 
@@ -28,6 +35,13 @@ class Need:
     options: tuple[str, ...]
     needed: str
     is_met: Callable[[Values], bool]
+
+
+def _written_as(values: Values) -> str | None:
+    """The format that is written, as far as it is asked for: by an option, or by the name of the output."""
+    from ..transcripts.writers import format_named_by  # only now: no help waits for it
+
+    return "json" if values["as_json"] else values["to"] or format_named_by(values.get("output"))
 
 
 _WINDOWED = "--policy fixed, entropy or sentence"
@@ -41,15 +55,26 @@ NEEDS = (
     Need(
         ("alternatives",),
         "--json, --html or --to html",
-        lambda values: values["as_json"] or values["html"] or values["to"] in ("json", "html"),
+        lambda values: values["html"] or _written_as(values) in ("json", "html"),
     ),
     Need(
         ("paragraphs", "paragraph_pause_ms"),
         "--to text, --to html or --html",
-        lambda values: values["html"] or (not values["as_json"] and values["to"] in (None, "text", "html")),
+        lambda values: values["html"] or _written_as(values) in (None, "text", "html"),
     ),
-    Need(("resegment",), "--to srt, vtt or ass", lambda values: values["to"] in ("srt", "vtt", "ass")),
-    Need(("max_chars", "max_lines", "max_duration_ms"), "--resegment", lambda values: values["resegment"]),
+    Need(("resegment",), "--to srt, vtt or ass", lambda values: _written_as(values) in ("srt", "vtt", "ass")),
+    Need(
+        (
+            "max_chars",
+            "max_lines",
+            "max_duration_ms",
+            "min_duration_ms",
+            "max_chars_per_second",
+            "max_words_per_minute",
+        ),
+        "--resegment",
+        lambda values: values["resegment"],
+    ),
     Need(("keep_case",), "capitals (no --no-case)", lambda values: not values["no_case"]),
     Need(("overwrite", "ray"), "--output-dir", lambda values: values["output_dir"]),
     Need(("ray_workers",), "--ray", lambda values: values["ray"]),
@@ -114,6 +139,39 @@ class CheckedCommand(TyperCommand):
         with formatter.section("Example"):
             for line in (self.epilog or "").splitlines():
                 formatter.write(" " * formatter.current_indent + line + "\n")
+
+
+def with_quiet_option(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command that has `--quiet` behind its own options."""
+    hints = get_type_hints(command, include_extras=True) | {"quiet": Quiet}
+    own = inspect.signature(command).parameters.values()
+    quiet = inspect.Parameter("quiet", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=Quiet)
+
+    @functools.wraps(command)
+    def wrapped(*args: Any, quiet: bool, **values: Any) -> None:
+        if quiet:
+            be_quiet()
+        command(*args, **values)
+
+    annotated = [parameter.replace(annotation=hints[parameter.name]) for parameter in own]
+    wrapped.__signature__ = inspect.Signature([*annotated, quiet])  # type: ignore[attr-defined]
+    wrapped.__annotations__ = hints
+    del wrapped.__wrapped__  # type: ignore[attr-defined]  # inspect would follow it to the unchanged signature
+    return wrapped
+
+
+class CommandGroup(TyperGroup):
+    """The commands.  A file, or a text, in the place of one is told how it is punctuated."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        name = args[0]
+        is_text = len(name.split()) > 1
+        if self.get_command(ctx, name) is None and (is_text or Path(name).suffix or Path(name).exists()):
+            said = (
+                f"echo {shlex.quote(name)} | t5punct punctuate" if is_text else f"t5punct punctuate {shlex.join(args)}"
+            )
+            raise ConfigError(f"no command {name!r}", expected="one before a text or a file", fix=f"say: {said}")
+        return super().resolve_command(ctx, args)
 
 
 def _panel(parameter: Any) -> str | None:

@@ -16,7 +16,7 @@ from ..errors import ConfigError
 from ..text.io.files import check_source
 from ..text.render import RenderConfig
 from .options import Json, StrategyOptions, with_model_options
-from .progress import is_shown, progress_bar
+from .progress import is_shown, note_waiting, progress_bar
 
 if TYPE_CHECKING:
     from ..evaluation.comparison import Comparison
@@ -61,12 +61,9 @@ def evaluate(
     import json
 
     check_source(data)
-    if compare and (options.model is not None or options.revision is not None):
-        raise ConfigError(
-            "--compare with --model or --revision", expected="two models after --compare", fix="drop the others"
-        )
-    if compare and disfluencies != "keep":
-        raise ConfigError("--compare with --disfluencies", expected="one of them", fix="score the models one by one")
+    if compare:
+        _check_compare(options, disfluencies)
+    note_waiting([data])
     from rich.console import Console
 
     from ..evaluation import score_table as shown
@@ -84,6 +81,16 @@ def evaluate(
             return
         values = shown.as_json(report)
     typer.echo(json.dumps(values, ensure_ascii=False))
+
+
+def _check_compare(options: StrategyOptions, disfluencies: str) -> None:
+    """Raise ConfigError for options that do not go together with `--compare`."""
+    if options.model is not None or options.revision is not None:
+        raise ConfigError(
+            "--compare with --model or --revision", expected="two models after --compare", fix="drop the others"
+        )
+    if disfluencies != "keep":
+        raise ConfigError("--compare with --disfluencies", expected="one of them", fix="score the models one by one")
 
 
 def _score(options: StrategyOptions, data: str, max_words: int | None, disfluencies: str) -> Report:

@@ -77,6 +77,7 @@ StreamFields: type[BaseModel] = create_model(
             int,
             Field(0, ge=0, description="Tell the stream's state after so many words: a client can go on from it."),
         ),
+        show=(str, Field("", max_length=64, description="A name under which others may watch it, at /v1/watch.")),
     ),
 )
 
@@ -112,7 +113,7 @@ class OptionFields:
         """Return what a stream asks for.  Raises FieldError or ConfigError."""
         request = _read(StreamFields, values)
         asked = request.model_dump()
-        more = {name: asked.pop(name) for name in ("provisional", "state_every")}
+        more = {name: asked.pop(name) for name in ("provisional", "state_every", "show")}
         options = LiveOptions(**self._own, **asked)
         _check_typed(request, {"as_json": True, **asdict(options)})
         return StreamRequest(StreamSettings(options.stream(), options.config(options.render())), **more)

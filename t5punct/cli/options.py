@@ -13,7 +13,7 @@ import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Self, get_type_hints
 
 import typer
 
@@ -54,9 +54,7 @@ Disfluencies = Annotated[
     ),
 ]
 NoCase = Annotated[bool, typer.Option("--no-case", help="Leave every letter as it is.")]
-Fragment = Annotated[
-    bool, typer.Option("--fragment", help="The text may begin and end inside a sentence; else it does not.")
-]
+Fragment = Annotated[bool, typer.Option("--fragment", help="The text may begin and end in the middle of a sentence.")]
 
 
 @dataclass(frozen=True)
@@ -69,6 +67,13 @@ class ModelOptions:
             show_default="large", help="A model that ships (large, base, small, multi), a folder or a hub id."
         ),
     ] = None
+    language: Annotated[
+        str | None,
+        typer.Option(
+            show_default="not needed",
+            help="The language of the text: en, de, fr, es, it, pt, nl, pl or hu.  Chooses the model that knows it.",
+        ),
+    ] = None
     style: Annotated[
         str | None,
         typer.Option(
@@ -79,13 +84,17 @@ class ModelOptions:
     decoder: Annotated[
         str,
         typer.Option(
-            help="What decides between two words: slots (the T5 writes marks or the next word, nothing else), tagger "
-            "(fastest; at most one mark) or generate (it writes freely; its marks are aligned with your words)."
+            help="Which part of the model chooses the marks: tagger (a layer on the encoder; fastest, at most one mark "
+            "after a word), slots (the T5's decoder; several marks, as in `?!`; where only one may stand and the model "
+            "leaves it to its tagger, as the bundled ones do, the tagger runs) or generate (the T5 writes the text "
+            "anew, and its marks are put into yours)."
         ),
     ] = "slots"
     marks: Annotated[
         str | None,
-        typer.Option(show_default="all of the model's", help='Write only these marks, such as ",.?".'),
+        typer.Option(
+            show_default="all of the model's", help='Write only these marks, such as ",.?"; "": none, only capitals.'
+        ),
     ] = None
     precision: Annotated[
         str,
@@ -99,21 +108,28 @@ class ModelOptions:
     revision: Annotated[
         str | None, expert(show_default="main", help="The branch, tag or commit where --model is a hub id.")
     ] = None
-    beams: Annotated[int, expert(min=1, help="Decoder generate: texts that are followed at a time.")] = 1
+    beams: Annotated[int, expert(min=1, help="Decoder generate: how many texts its search keeps (beam search).")] = 1
     min_alignment: Annotated[
         float,
-        expert(help="Decoder generate: how well a window must align, 0 to 1, to count where other windows decide too."),
+        expert(
+            help="Decoder generate: pass over a part of the text whose new words match yours worse than this, 0 to 1, "
+            "if another part covers the same words."
+        ),
     ] = 0.5
     max_marks: Annotated[
         int | None,
-        expert(min=1, show_default="the style's; large: 1, in prose and chat 3", help="Marks in one slot, at most."),
+        expert(
+            min=1,
+            show_default="the style's; large: 1, in prose and chat 3",
+            help="How many marks may follow a word, as in `?!`.",
+        ),
     ] = None
     mark_odds: Annotated[
         str | None,
         expert(
             show_default="the model's own",
-            help="Decoders slots and tagger: how many times a mark counts against none.  More commas, fewer stops: "
-            '",=4 .=1.5"; "": all count once.',
+            help='Write marks more or less often (decoders slots and tagger).  ",=4 .=0.5": a comma counts four times '
+            'what the model thinks of it, and a full stop half; "": each counts once.',
         ),
     ] = None
     tagger_share: Annotated[
@@ -122,7 +138,7 @@ class ModelOptions:
             min=0,
             max=1,
             show_default="the model's own; large: 1",
-            help="Decoder slots: how much the tagger has to say about marks, 0 to 1.",
+            help="Decoder slots: how much of the choice is the tagger's, from 0 (nothing) to 1 (all of it).",
         ),
     ] = None
     batch_tokens: Annotated[
@@ -147,6 +163,26 @@ class ModelOptions:
         own = () if self.model is None else (str(Path(self.model).expanduser()),)
         return (str(bundled_root()), *(folder for folder in own if Path(folder).is_dir()))
 
+    def for_language(self) -> Self:
+        """Return options with the model that knows the language, where one is named.
+
+        Raises ConfigError for a language that no bundled model knows, and for a model that does not know it.
+        """
+        from ..model import BUNDLED, MODEL_LANGUAGES, model_for
+
+        if self.language is None:
+            return self
+        best, usual = model_for(self.language), type(self).model
+        if self.model == usual:
+            return replace(self, model=usual if best == BUNDLED else best)
+        if self.model in MODEL_LANGUAGES and "multi" == best != self.model:
+            raise ConfigError(
+                f"--language {self.language} with --model {self.model}, which knows English alone",
+                expected=f"--model {best}",
+                fix="drop --model",
+            )
+        return self
+
     def strategy(self) -> Preset:
         """Return how a document is cut into windows: the default."""
         return load_preset(DEFAULT_PRESET)
@@ -159,13 +195,14 @@ class ModelOptions:
 
         chosen = self.strategy()
         odds = None if self.mark_odds is None else parse_mark_odds(self.mark_odds)
+        render = replace(render or RenderConfig(), marks=self.marks != "")
         return PunctuatorConfig(
             chosen.windows,
             chosen.combine,
-            DecodingConfig(**options_of(DecodingConfig, self) | {"mark_odds": odds}),
+            DecodingConfig(**options_of(DecodingConfig, self) | {"mark_odds": odds, "marks": self.marks or None}),
             fragment=self.fragment,
             align=AlignConfig(self.min_alignment),
-            render=render or RenderConfig(),
+            render=render,
         )
 
     def punctuator(self, render: RenderConfig | None = None) -> Punctuator:
@@ -190,23 +227,26 @@ class StrategyOptions(ModelOptions):
             help="How a text is cut into overlapping windows: a name of `t5punct presets`, or a YAML file of one."
         ),
     ] = DEFAULT_PRESET
-    window: Annotated[int | None, expert(min=1, show_default=_PRESETS, help="Words the model sees at once.")] = None
+    window: Annotated[
+        int | None, expert(min=1, show_default=_PRESETS, help="How many words the model reads at once.")
+    ] = None
     stride: Annotated[
-        int | None, expert(min=1, show_default=_PRESETS, help="Words from one window's start to the next.")
+        int | None, expert(min=1, show_default=_PRESETS, help="How many words later the next window begins.")
     ] = None
     mask_left: Annotated[
-        int | None, expert(min=0, show_default=_PRESETS, help="First words of a window whose slots are not used.")
+        int | None, expert(min=0, show_default=_PRESETS, help="Ignore what is said of a window's first words, so many.")
     ] = None
     mask_right: Annotated[
-        int | None, expert(min=0, show_default=_PRESETS, help="Last words of a window whose slots are not used.")
+        int | None, expert(min=0, show_default=_PRESETS, help="Ignore what is said of a window's last words, so many.")
     ] = None
     lead_in: Annotated[
-        int | None, expert(min=0, show_default=_PRESETS, help="How many words before the text the first window begins.")
+        int | None, expert(min=0, show_default=_PRESETS, help="Begin the first window so many words before the text.")
     ] = None
     combine: Annotated[
         str | None,
         expert(
-            show_default=_PRESETS, help="How the votes of windows on a slot are combined: mean, entropy, hamming, vote."
+            show_default=_PRESETS,
+            help="How the answers of overlapping windows are combined: mean, entropy, hamming, vote.",
         ),
     ] = None
 
@@ -215,8 +255,8 @@ class StrategyOptions(ModelOptions):
         expert(
             min=0,
             show_default="none: all count",
-            help="Decoder tagger: no mark depends on a word farther behind it than this, as in a stream with --policy "
-            "delay. For models that were trained so.",
+            help="Decoder tagger: choose each mark without looking further ahead than so many words, as a stream with "
+            "--policy delay does.  For models that were trained for it.",
         ),
     ] = None
 
@@ -268,7 +308,7 @@ def with_model_options(command: Callable[..., None]) -> Callable[..., None]:
     def wrapped(*args: Any, **values: Any) -> None:
         wait_asleep()  # before anything loads torch
         options = kind(**{parameter.name: values.pop(parameter.name) for parameter in added})
-        command(options, *args, **values)
+        command(options.for_language(), *args, **values)
 
     wrapped.__signature__ = inspect.Signature([*own, *added])  # type: ignore[attr-defined]
     wrapped.__annotations__ = {parameter.name: parameter.annotation for parameter in (*own, *added)}

@@ -11,13 +11,16 @@ In: how far the work is.  Out: a bar that goes when the work is done; nothing wh
 from __future__ import annotations
 
 import logging
+import os
+import stat
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Protocol
 
 import typer
 
+from ..text.io.files import STANDARD
 from ..text.render import REMOVE
 
 _SHOWN_WORDS = 20  # that are listed
@@ -30,14 +33,49 @@ class Advance(Protocol):
 
 
 def is_shown() -> bool:
-    """Return whether somebody sees a bar: standard error is a terminal."""
-    return sys.stderr is not None and sys.stderr.isatty()
+    """Return whether somebody sees a bar: standard error is a terminal, and nobody has asked for silence."""
+    return not is_quiet() and sys.stderr is not None and sys.stderr.isatty()
+
+
+def be_quiet() -> None:
+    """Say nothing but errors: no bars, no notes, no warnings."""
+    logging.getLogger("t5punct").setLevel(logging.ERROR)
+
+
+def is_quiet() -> bool:
+    """Return whether only errors are said."""
+    return logging.getLogger("t5punct").level >= logging.ERROR
+
+
+def note(message: str) -> None:
+    """Say something of the work on standard error."""
+    if not is_quiet():
+        typer.echo(f"t5punct: {message}", err=True)
+
+
+def note_waiting(sources: Sequence[str]) -> None:
+    """Say that standard input is read, if it is among the sources, and a person is to type it."""
+    if STANDARD in sources and sys.stdin is not None and sys.stdin.isatty():
+        note("reading what you type; end it by Ctrl-D on a line of its own")
+
+
+def prints_as_it_works() -> bool:
+    """Return whether people see standard output while it is written: it is a terminal, or a pipe that may lead to one.
+
+    No bar stands there: it would be drawn over the last line of the text.
+    """
+    if sys.stdout is None:
+        return False
+    try:
+        return not stat.S_ISREG(os.fstat(sys.stdout.fileno()).st_mode)
+    except (OSError, ValueError):  # not a file of the system, as in a notebook
+        return True
 
 
 @contextmanager
-def progress_bar(what: str, total: float | None) -> Iterator[Advance]:
+def progress_bar(what: str, total: float | None, *, is_hidden: bool = False) -> Iterator[Advance]:
     """Give a function that is called with how far the work is.  Without a total, no time left is shown."""
-    if not is_shown():
+    if is_hidden or not is_shown():
         yield lambda done, n_words, total=None: None
         return
     from rich.console import Console  # only where it is seen
@@ -49,7 +87,8 @@ def progress_bar(what: str, total: float | None) -> Iterator[Advance]:
         TextColumn("{task.fields[speed]}"),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    # rich would take standard output over, and make a line of each piece that is written to it
+    with Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=False) as bar:
         task = bar.add_task(what, total=total, speed="")
 
         def advance(done: float, n_words: float, total: float | None = total) -> None:
@@ -81,7 +120,7 @@ def log_to_stderr(name: str) -> Iterator[None]:
 def report_removed(removed: Mapping[str, int], n_words: int, disfluencies: str) -> None:
     """Say which words were removed, where they are to be, even if none was."""
     if disfluencies == REMOVE:
-        typer.echo(f"t5punct: {summarise_removed(removed, n_words)}", err=True)
+        note(summarise_removed(removed, n_words))
 
 
 def summarise_removed(removed: Mapping[str, int], n_words: int) -> str:

@@ -11,16 +11,26 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Self
 
 import typer
 
 from ..errors import ConfigError
 from ..extras import need
 from ..text.render import RenderConfig
-from .options import Disfluencies, Json, KeepMarks, NoCase, StrategyOptions, expert, place, with_model_options
+from .options import (
+    Disfluencies,
+    Json,
+    KeepMarks,
+    NoCase,
+    StrategyOptions,
+    expert,
+    options_of,
+    place,
+    with_model_options,
+)
 from .process import available_processors, ending_in_order, wait_asleep
-from .progress import progress_bar, report_removed
+from .progress import note, note_waiting, prints_as_it_works, progress_bar, report_removed
 
 if TYPE_CHECKING:
     from ..batch.distributed import RayWork
@@ -39,14 +49,16 @@ class TranscriptOptions(StrategyOptions):
 
     format: Annotated[
         str | None,
-        typer.Option(show_default="by its name", help="What INPUT is: text, lines, srt, vtt, ass, json, ctm or tsv."),
+        typer.Option(
+            show_default="by its name", help="What INPUT is: text, lines, srt, vtt, ass, json, ctm, tsv or csv."
+        ),
     ] = None
     to: Annotated[
         str | None,
         typer.Option(
-            show_default="that of the input",
-            help="Write as text, srt, vtt, ass, json (words with confidence, times and places), ctm, tsv or html (a "
-            "page for review).",
+            show_default="by the name of -o; else that of the input",
+            help="Write as text, srt, vtt, ass, json (words with confidence, times and places), ctm, tsv, csv or html "
+            "(a page for review).",
         ),
     ] = None
     as_json: Json = False
@@ -88,7 +100,14 @@ class TranscriptOptions(StrategyOptions):
     ] = False
     max_chars: Annotated[int, expert(min=1, help="With --resegment: characters of a cue.")] = 84
     max_lines: Annotated[int, expert(min=1, help="With --resegment: lines of a cue.")] = 2
-    max_duration_ms: Annotated[int, expert(min=1, help="With --resegment: how long a cue is shown.")] = 7000
+    max_duration_ms: Annotated[int, expert(min=1, help="With --resegment: how long a cue is shown at most.")] = 7000
+    min_duration_ms: Annotated[
+        int, expert(min=0, help="With --resegment: how long a cue is shown at least, where there is time.")
+    ] = 833
+    max_chars_per_second: Annotated[
+        float, expert(min=1, help="With --resegment: a cue stays until it can be read so fast, where there is time.")
+    ] = 20.0
+    max_words_per_minute: Annotated[float, expert(min=1, help="With --resegment: the same in words a minute.")] = 180.0
 
     @property
     def reads(self) -> tuple[str, ...]:
@@ -102,6 +121,24 @@ class TranscriptOptions(StrategyOptions):
             raise ConfigError(f"--lines and --format {self.format}", expected="one of them", fix="drop one")
         return "lines" if self.lines else self.format
 
+    def written_to(self, output: Path | None) -> Self:
+        """Return options that write the format which the output's name shows.
+
+        Raises ConfigError where another one is asked for.
+        """
+        from ..transcripts.writers import format_named_by
+
+        named, asked = format_named_by(output), "json" if self.as_json else self.to
+        if named is None:
+            return self
+        if asked not in (None, named):
+            raise ConfigError(
+                f"{'--json' if self.as_json else f'--to {self.to}'} and -o {output}, whose name says {named}",
+                expected="one format",
+                fix="drop the option, or name the output otherwise",
+            )
+        return replace(self, to=named)
+
     def writer(self) -> WriterConfig:
         """Return the writer's settings.  Raises ConfigError for an unknown format, and options that do not agree."""
         from ..transcripts.paragraphs import ParagraphConfig
@@ -114,7 +151,7 @@ class TranscriptOptions(StrategyOptions):
         return WriterConfig(
             "json" if self.as_json else self.to,
             ParagraphConfig(self.paragraphs, self.paragraph_pause_ms) if is_parted else None,
-            ResegmentConfig(self.max_chars, self.max_lines, self.max_duration_ms) if self.resegment else None,
+            ResegmentConfig(**options_of(ResegmentConfig, self)) if self.resegment else None,
         )
 
     def spellings(self) -> Terms | None:
@@ -157,6 +194,8 @@ class BatchOptions(TranscriptOptions):
         self, writer: WriterConfig, terms: Terms | None, output_dir: Path | None, *, for_review: bool = False
     ) -> Work | RayWork:
         """Make the worker on files; the model is loaded at once here, and later in Ray's workers."""
+        if self.ray is not None:
+            need("ray")
         if self.ray is None or output_dir is None:
             from ..batch.work import Work
 
@@ -182,8 +221,9 @@ def punctuate(
             metavar="INPUT",
             show_default="standard input",
             help="Transcripts in UTF-8, gzip or xz too: text, subtitles (.srt, .vtt, .ass), a recogniser's .json (of "
-            "Whisper, Deepgram, AWS and others), .ctm, .tsv.  A folder: all such files in it.  A pattern in quotes: "
-            "'talks/*.srt'.  `-`: standard input.  Marks that are there are replaced; see --keep-marks.",
+            "Whisper, Deepgram, AWS, rev.ai, YouTube and others), .jsonl, .ctm, .tsv, .csv.  A folder: all such files "
+            "in it.  A pattern in quotes: 'talks/*.srt'.  `-`: standard input.  Marks that are there are replaced; see "
+            "--keep-marks.",
         ),
     ] = None,
     output: Annotated[
@@ -211,29 +251,35 @@ def punctuate(
 ) -> None:
     """Put marks and capitals into transcripts; no word is changed.
 
-    All else in a file stays as it is: white space, times, tags, notes.  So do speaker labels and stage directions
-    (`JOHN:`, `[laughs]`), over which no sentence goes on.
+    All else in a file stays as it is: white space, times, tags, notes, speaker labels (`JOHN:`) and stage directions
+    (`[laughs]`).
     """
     from ..batch.jobs import Current, OutputConfig, plan_jobs
 
-    if options.ray is not None:
-        need("ray")
+    asked, options = options, options.written_to(output)
     options.render()  # a mistake is said before a model is loaded
     writer, terms = options.writer(), options.spellings()
     places = OutputConfig(output, output_dir, writer.format, html, options.reads)
     planned = plan_jobs(inputs or ["-"], places, options.input_format)
+    writer = _own_or_named(asked, writer, planned.jobs)
     _check_pauses(planned.jobs, options)
     settings = "" if output_dir is None else _settings(options, terms)
     current = Current.read(output_dir, settings) if output_dir is not None else Current(None)
     waiting, failures = [job for job in planned.jobs if overwrite or not current.has(job)], planned.failures
     if waiting:
+        note_waiting([job.source for job in waiting])
         work = options.work(writer, terms, output_dir, for_review=html is not None)
         failures += _run(work, waiting, options, settings, output_dir)
     _report(failures, n_files=len(planned.jobs) + len(planned.failures))
     if len(waiting) < len(planned.jobs):
-        typer.echo(
-            f"t5punct: {len(planned.jobs) - len(waiting)} of {len(planned.jobs)} files were up to date", err=True
-        )
+        note(f"{len(planned.jobs) - len(waiting)} of {len(planned.jobs)} files were up to date")
+
+
+def _own_or_named(asked: BatchOptions, named: WriterConfig, jobs: Sequence[Job]) -> WriterConfig:
+    """The writer of what an output's name says; where that is the inputs' own format, they are kept but for words."""
+    kept = {"text" if job.read_as == "lines" else job.read_as for job in jobs}
+    is_own = kept == {named.format} and (len(jobs) == 1 or named.format == "text")
+    return asked.writer() if is_own and not asked.resegment else named
 
 
 def _settings(options: BatchOptions, terms: Terms | None) -> str:
@@ -263,7 +309,9 @@ def _run(
 
     if output_dir is not None:
         Current.of(output_dir, settings)  # only now, when the model has accepted the settings
-    with progress_bar("punctuating", float(sum(job.n_bytes for job in jobs)) or None) as advance, ending_in_order():
+    is_hidden = any(job.target is None for job in jobs) and prints_as_it_works()
+    n_bytes = float(sum(job.n_bytes for job in jobs)) or None
+    with progress_bar("punctuating", n_bytes, is_hidden=is_hidden) as advance, ending_in_order():
         work.on_progress = advance
         outcome = work.run(jobs)
     report_removed(outcome.removed, outcome.n_words, options.disfluencies)

@@ -23,10 +23,11 @@ import typer
 
 from ..errors import ConfigError, InputError
 from ..extras import need
+from ..text.io.files import STANDARD
 from ..text.io.outputs import standard_output
 from ..text.render import RenderConfig
 from .options import Disfluencies, Json, KeepMarks, NoCase, StreamOptions, expert, options_of, with_model_options
-from .progress import report_removed
+from .progress import note_waiting, report_removed
 
 if TYPE_CHECKING:
     from ..streaming import StreamConfig
@@ -34,7 +35,15 @@ if TYPE_CHECKING:
 
     Say = Callable[[Sequence[TimedWord]], None]  # words as they arrive; none of them: a silence
 
-SERVICE_OPTIONS = ("model", "revision", "precision", "device", "threads", "batch_tokens")  # of all clients together
+SERVICE_OPTIONS = (
+    "language",
+    "model",
+    "revision",
+    "precision",
+    "device",
+    "threads",
+    "batch_tokens",
+)  # of all clients together
 
 
 @dataclass(frozen=True)
@@ -44,29 +53,33 @@ class LiveOptions(StreamOptions):
     policy: Annotated[
         str,
         typer.Option(
-            help="When a slot is decided: fixed (after --lookahead words), delay (the same, by a tagger that reads "
-            "each word once, with models that were trained so), entropy (as soon as the model is sure) or sentence "
-            "(once a sentence's end is followed by some words)."
+            help="When the mark after a word is decided: fixed (--lookahead words later), delay (the same, but each "
+            "word is read only once; for models that were trained for it), entropy (as soon as the model is sure) or "
+            "sentence (when its sentence has ended)."
         ),
     ] = "fixed"
-    lookahead: Annotated[int, typer.Option(min=0, help="Policies fixed and delay: words that must follow a slot.")] = 4
+    lookahead: Annotated[int, typer.Option(min=0, help="Policies fixed and delay: how many words later.")] = 4
     max_delay_ms: Annotated[
         int | None,
-        typer.Option(min=1, show_default="none", help="A silence of this length commits everything that was heard."),
+        typer.Option(min=1, show_default="none", help="After so long a silence print all that was heard."),
     ] = None
     decide: Annotated[
         str,
-        expert(help="seq2seq (the window is written), or classify (a slot is asked about; for models trained so)."),
+        expert(
+            help="seq2seq (the last words are marked together), or classify (one word is asked about; for such models)."
+        ),
     ] = "seq2seq"
-    window: Annotated[int, expert(min=1, help="Words the model sees at once; not with policy delay.")] = 32
-    l_min: Annotated[int, expert(min=0, help="Policy entropy: the fewest words that must follow.")] = 1
-    l_max: Annotated[int, expert(min=0, help="Policy entropy: the most words that are waited for.")] = 6
+    window: Annotated[int, expert(min=1, help="How many words the model reads at once; not with policy delay.")] = 32
+    l_min: Annotated[int, expert(min=0, help="Policy entropy: wait for so many words at least.")] = 1
+    l_max: Annotated[int, expert(min=0, help="Policy entropy: wait for so many words at most.")] = 6
     threshold: Annotated[
         str,
-        expert(help="Policy entropy: decide at so many bits or fewer; or a number for each lookahead, 0.2,0.4,..."),
+        expert(
+            help="Policy entropy: how unsure the model may be, in bits; or a number for each lookahead, 0.2,0.4,..."
+        ),
     ] = "0.5"
-    every: Annotated[int, expert(min=1, help="Policy sentence: read once in so many words.")] = 4
-    after: Annotated[int, expert(min=0, help="Policy sentence: words that must follow a sentence's end.")] = 4
+    every: Annotated[int, expert(min=1, help="Policy sentence: look for ends once in so many words.")] = 4
+    after: Annotated[int, expert(min=0, help="Policy sentence: how many words must follow an end.")] = 4
     keep_marks: KeepMarks = False
     no_case: NoCase = False
     disfluencies: Disfluencies = "keep"
@@ -100,7 +113,8 @@ class LiveOptions(StreamOptions):
 def stream(
     options: LiveOptions,
     timed: Annotated[
-        bool, typer.Option("--timed", help='INPUT is lines of {"word": .., "start": .., "end": ..}, in seconds.')
+        bool,
+        typer.Option("--timed", help='INPUT is lines of {"word": .., "start": .., "end": ..}, in seconds, or of Vosk.'),
     ] = False,
     provisional: Annotated[
         bool, typer.Option("--provisional", help="With --json: also the tail that may still change.")
@@ -122,6 +136,7 @@ def stream(
     """
     if sys.stdin is None:
         raise InputError("standard input is closed", expected="an open one", fix="give the words through a pipe")
+    note_waiting([STANDARD])
     with _Interruptible() as interrupt:  # also while libraries and the model are loaded
         from ..text.io.live import arrivals
 

@@ -20,7 +20,7 @@ from ..text.io.files import check_source
 from ..text.io.outputs import check_targets, open_writer, target_of
 from .options import Config, Json, ModelOptions, Overrides, place, with_model_options
 from .process import ending_in_order
-from .progress import is_shown, progress_bar
+from .progress import is_shown, note_waiting, progress_bar
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -61,6 +61,7 @@ def tune(
 
     settings = load(TuneConfig, config, overrides or ())
     check_source(data)
+    note_waiting([data])
     read = [data, *options.reads, *([] if config is None else [str(config)])]
     target = target_of(output, read)
     is_shared = output is not None and target is None  # the strategy goes to standard output

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from .. import __version__
 from ..decoding.align import AlignmentCounts
+from ..decoding.decoders import decoder_that_runs
 from ..errors import ConfigError
 from ..punctuator import Punctuator
 from ..text.marks import Alphabet
@@ -111,15 +112,16 @@ def alphabet_of(punctuator: Punctuator) -> Alphabet:
 def signature(punctuator: Punctuator, units: str, max_words: int | None) -> str:
     """Return the settings behind a score, so that scores can be compared; most defaults are left out."""
     config, task, decoding = punctuator.config, punctuator.model.task, punctuator.config.decoding
-    generates = decoding.decoder == "generate"
+    decoder = decoder_that_runs(punctuator.model, punctuator.decoding)
+    generates = decoder == "generate"
     odds = {} if generates else decoding.odds(task)
     longest, precision = decoding.alphabet(task).max_marks, punctuator.model.precision
-    share = decoding.share(punctuator.model) if decoding.decoder == "slots" else 0.0
+    share = decoding.share(punctuator.model) if decoder == "slots" else 0.0
     parts = [
         "classes:" + ";".join(f"{name}={marks}" for name, marks in CLASS_MARKS.items()),
         f"words:{units}",
         f"max-words:{max_words}" if max_words is not None else "",
-        f"decoder:{decoding.decoder}" + (f"{decoding.beams}|trust:{config.align.min_quality}" if generates else ""),
+        f"decoder:{decoder}" + (f"{decoding.beams}|trust:{config.align.min_quality}" if generates else ""),
         f"delay:{decoding.delay_words}" if decoding.delay_words is not None else "",
         f"style:{decoding.style or task.default_style}",
         f"marks:{decoding.marks}" if decoding.marks is not None else "",

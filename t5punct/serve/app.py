@@ -4,9 +4,11 @@ In: an engine and what the service allows.  Out: a FastAPI application.
 
     POST /v1/punctuate    a text or a file; the options of `t5punct punctuate` as fields of the query or of a form
     WS   /v1/stream       words in, events out; the options of `t5punct stream` in the query
+    WS   /v1/watch        the events of a stream that has a name, for others
     GET  /healthz         whether the model's thread lives
     GET  /metrics         counts and latencies for Prometheus
     GET  /                the page
+    GET  /docs            all of this, for people
     GET  /openapi.json    all of this, for programs
 
 Texts wait for each other in the engine, and streams go first.  What is wrong with a request is told in its answer, as
@@ -17,8 +19,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Container, Iterable
+from dataclasses import dataclass, field, replace
+from functools import partial
 from http import HTTPStatus
 from itertools import chain
 from typing import Any
@@ -36,11 +39,13 @@ from ..errors import T5PunctError
 from .config import ServeConfig
 from .engine import Engine
 from .guard import SUBPROTOCOL, BodyTooLargeError, Guard, error_body
-from .live import BUSY, UNFIT, LiveStream, close
+from .live import BUSY, RESTARTING, UNFIT, LiveStream, close
 from .metrics import Metrics
 from .page import page
+from .reference import reference_page
 from .requests import FieldError, RequestFields
-from .texts import FORMAT_OF_TYPE, TYPE_OF_FORMAT, Body, TooLongError, answer_of
+from .texts import FORMAT_OF_TYPE, TYPE_OF_FORMAT, Body, TooLongError, answer_of, texts_of_json
+from .watch import Watchers
 
 _RETRY_S = "2"
 
@@ -54,7 +59,9 @@ class Service:
     config: ServeConfig
     metrics: Metrics = field(default_factory=Metrics)
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
+    watchers: Watchers = field(default_factory=Watchers)
     n_streams: int = 0
+    n_watchers: int = 0
     n_texts: int = 0
 
     @property
@@ -69,7 +76,7 @@ def make_app(service: Service) -> FastAPI:
         title="t5punct",
         version=__version__,
         description="Punctuation and capitals for speech transcripts; no word is changed.",
-        docs_url=None,  # those pages load scripts of other sites
+        docs_url=None,  # those pages load scripts of other sites; ours is `reference_page`
         redoc_url=None,
     )
     app.add_middleware(Guard, config=service.config)
@@ -98,7 +105,7 @@ async def _punctuated(request: Request, service: Service, started: float) -> Res
     """The answer to a text; the first piece is there, the others come as they are decided."""
     if service.stopping.is_set() or service.engine.n_waiting_words >= service.config.max_waiting_words:
         raise _BusyError
-    body, values = await _read(request)
+    body, values = await _read(request, service.fields.text_schema())
     asked = service.fields.text(values)
     answer = await run_in_threadpool(answer_of, body, asked, service.engine, service.config.max_words)
     first = await run_in_threadpool(next, answer.pieces, "")
@@ -126,12 +133,15 @@ class _Streamed(StreamingResponse):
             self._on_end()
 
 
-async def _read(request: Request) -> tuple[Body, dict[str, Any]]:
-    """The body and the fields of a request."""
+async def _read(request: Request, names: Container[str]) -> tuple[Body, dict[str, Any]]:
+    """The body and the fields of a request; `names`: of all fields."""
     values: dict[str, Any] = dict(request.query_params)
     content_type = request.headers.get("content-type", "text/plain")
     if not content_type.startswith("multipart/form-data"):
-        return Body(await request.body(), content_type), values
+        body = Body(await request.body(), content_type)
+        if asked := texts_of_json(body, names):
+            return replace(body, asked=asked), values | asked.fields
+        return body, values
     async with request.form(max_files=1, max_fields=100) as form:
         file, text = form.get("file"), form.get("text")
         values |= {name: value for name, value in form.multi_items() if name not in ("file", "text")}
@@ -191,12 +201,27 @@ def _add_streams(app: FastAPI, service: Service) -> None:
         try:
             asked = service.fields.stream(dict(socket.query_params))
             await run_in_threadpool(service.engine.streams, asked.settings)  # a mistake is said before a word is heard
-            live = LiveStream(socket, service.engine, asked, service.metrics, service.config.idle_s)
+            on_event = partial(service.watchers.tell, asked.show) if asked.show else None
+            live = LiveStream(socket, service.engine, asked, service.metrics, service.config.idle_s, on_event)
             await live.run(service.stopping)
         except T5PunctError as error:
             await close(socket, UNFIT, str(error))
         finally:
             service.n_streams -= 1
+
+    @app.websocket("/v1/watch")
+    async def watch(socket: WebSocket) -> None:
+        protocols = socket.headers.get("sec-websocket-protocol", "")
+        await socket.accept(SUBPROTOCOL if SUBPROTOCOL in protocols.split(",")[0] else None)
+        if service.n_watchers >= service.config.max_streams:
+            await close(socket, BUSY, f"{service.n_watchers} watch already")
+            return
+        service.n_watchers += 1
+        try:
+            await service.watchers.watch(socket, socket.query_params.get("show", ""), service.stopping)
+            await close(socket, RESTARTING, "the service is ending")
+        finally:
+            service.n_watchers -= 1
 
 
 def _add_pages(app: FastAPI, service: Service) -> None:
@@ -213,6 +238,12 @@ def _add_pages(app: FastAPI, service: Service) -> None:
         service.metrics.streams.set(service.n_streams)
         service.metrics.waiting_words.set(service.engine.n_waiting_words)
         return Response(service.metrics.text(), media_type="text/plain; version=0.0.4")
+
+    @app.get("/docs", response_class=HTMLResponse)
+    async def docs() -> HTMLResponse:
+        """The addresses of the service, in words."""
+        text, policy = reference_page(app.openapi())
+        return HTMLResponse(text, headers={"Content-Security-Policy": policy, "Referrer-Policy": "no-referrer"})
 
     @app.get("/", response_class=HTMLResponse)
     async def show() -> HTMLResponse:
@@ -251,7 +282,7 @@ def _punctuate_schema(fields: dict[str, Any]) -> dict[str, Any]:
     ]
     content: dict[str, Any] = {kind: {"schema": {"type": "string"}} for kind in FORMAT_OF_TYPE}
     content["text/plain"]["example"] = "how are you today"
-    content["application/json"] = {"schema": {}, "example": {"text": "how are you", "words": [{"word": "how"}]}}
+    content["application/json"] = {"schema": {}, "example": {"texts": ["how are you", "so what"], "style": "talk"}}
     content["multipart/form-data"] = {"schema": form, "example": {"text": "how are you today", "to": "json"}}
     body = {"required": True, "content": content}
     return {"parameters": parameters, "requestBody": body, "responses": _RESPONSES}

@@ -24,7 +24,8 @@ from .config import ServeConfig
 
 SUBPROTOCOL = "t5punct"
 _TOKEN_PROTOCOL = "bearer."  # noqa: S105  # what stands before a token
-_OPEN_PATHS = ("/healthz", "/")  # for those who only ask whether it lives; and the page, which asks for the token
+# for those who only ask whether it lives; the page, which asks for the token; and what says how to ask
+_OPEN_PATHS = ("/healthz", "/", "/docs")
 
 
 class Guard:

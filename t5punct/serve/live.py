@@ -2,8 +2,9 @@
 
 In: a connection and what its client asks for.  Out: events; see `requests`.
 
-A message is answered before the next one is taken, and an event waits until the client has room for it.  So a client
-that reads slowly is held back by its own connection, and the service keeps one message of it.
+A message is answered before the next one is taken, and an event waits until the client has room for it.  Messages are
+read ahead, so that a client which goes is let go at once, and what it has said before is dropped; but no more than
+`_READ_AHEAD` characters of them, so that one which reads slowly is held back by its own connection.
 """
 
 from __future__ import annotations
@@ -11,21 +12,55 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any
 
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from ..errors import InputError, T5PunctError
-from ..streaming import Committed, StreamState
+from ..streaming import Committed, StreamState, TimedWord
 from ..streaming.events import committed_events, provisional_event
 from ..text.words import readable
 from .engine import Engine
 from .metrics import Metrics
 from .requests import Message, Saved, StreamRequest, message_of
 
+_READ_AHEAD = 256_000  # characters of messages that wait
+_STEP_WORDS = 16  # of a message that are decided at a time
 # https://www.iana.org/assignments/websocket/websocket.xhtml
 ENDED, GOING_AWAY, UNFIT, TOO_MUCH, BROKEN, RESTARTING, BUSY = 1000, 1001, 1008, 1009, 1011, 1012, 1013
+
+
+class _Inbox:
+    """What a client has said, message by message; `gone` is set once it has left."""
+
+    def __init__(self, socket: WebSocket) -> None:
+        self.gone = asyncio.Event()
+        self._socket, self._texts, self._n_chars = socket, asyncio.Queue[str | None](), 0
+        self._room = asyncio.Event()
+
+    async def fill(self) -> None:
+        """Read messages until the client leaves."""
+        try:
+            while (received := await self._socket.receive())["type"] != "websocket.disconnect":
+                text = received.get("text")
+                self._n_chars += len(text or "")
+                self._texts.put_nowait(text)
+                while self._n_chars > _READ_AHEAD:
+                    self._room.clear()
+                    await self._room.wait()
+        finally:
+            self.gone.set()
+
+    async def next(self) -> str:
+        """Return the next message.  Raises InputError for one that is no text."""
+        text = await self._texts.get()
+        if text is None:
+            raise InputError("bytes", expected="text messages", fix="send words as text")
+        self._n_chars -= len(text)
+        self._room.set()
+        return text
 
 
 class LiveStream:
@@ -38,8 +73,11 @@ class LiveStream:
         request: StreamRequest,
         metrics: Metrics,
         idle_s: float = 300.0,
+        on_event: Callable[[str], None] | None = None,
     ) -> None:
+        """`on_event` is told each event of words as well."""
         self._socket, self._engine, self._metrics, self._idle_s = socket, engine, metrics, idle_s
+        self._on_event = on_event
         self._request, self._settings = request, request.settings
         self._state, self._n_chars = StreamState(), 0
         self._n_messages = self._n_told = 0  # of the client, and words that were committed when the state was last told
@@ -59,10 +97,26 @@ class LiveStream:
             await close(self._socket, code, reason)
 
     async def _serve(self, stopping: asyncio.Event) -> tuple[int, str]:
+        """Serve the client until it has gone.  Raises WebSocketDisconnect then: what it has said before is dropped."""
+        inbox = _Inbox(self._socket)
+        reading, gone = asyncio.ensure_future(inbox.fill()), asyncio.ensure_future(inbox.gone.wait())
+        serving = asyncio.ensure_future(self._answer(inbox, stopping))
+        try:
+            await asyncio.wait({serving, gone}, return_when=asyncio.FIRST_COMPLETED)
+            if serving.done():
+                return serving.result()
+            raise WebSocketDisconnect
+        finally:
+            for task in (serving, reading, gone):
+                task.cancel()
+            await asyncio.gather(serving, reading, gone, return_exceptions=True)
+
+    async def _answer(self, inbox: _Inbox, stopping: asyncio.Event) -> tuple[int, str]:
+        """Answer the messages one by one; the code and the reason by which the stream ends."""
         stop = asyncio.ensure_future(stopping.wait())
         try:
             while True:
-                message = await self._next(stop)
+                message = await self._next(inbox, stop)
                 if message is None:
                     await self._leave()
                     return RESTARTING, "the service is ending"
@@ -73,23 +127,18 @@ class LiveStream:
         finally:
             stop.cancel()
 
-    async def _next(self, stop: asyncio.Future[Any]) -> Message | None:
+    async def _next(self, inbox: _Inbox, stop: asyncio.Future[Any]) -> Message | None:
         """The client's next message; None once the service is stopping.  Raises TimeoutError if nothing comes."""
-        receive = asyncio.ensure_future(self._socket.receive())
+        coming = asyncio.ensure_future(inbox.next())
         try:
-            done, _ = await asyncio.wait({receive, stop}, timeout=self._idle_s, return_when=asyncio.FIRST_COMPLETED)
-            if receive not in done:
+            done, _ = await asyncio.wait({coming, stop}, timeout=self._idle_s, return_when=asyncio.FIRST_COMPLETED)
+            if coming not in done:
                 if stop in done:
                     return None
                 raise TimeoutError
         finally:
-            if not receive.done():
-                receive.cancel()
-        received = receive.result()
-        if received["type"] == "websocket.disconnect":
-            raise WebSocketDisconnect(received.get("code", GOING_AWAY))
-        if (text := received.get("text")) is None:
-            raise InputError("bytes", expected="text messages", fix="send words as text")
+            coming.cancel()
+        text = coming.result()
         self._n_messages += 1
         return message_of(text)
 
@@ -101,14 +150,15 @@ class LiveStream:
             self._state, self._n_chars = message.saved.state, message.saved.n_chars
             self._n_told = self._state.n_committed
             return
-        started = time.perf_counter()
-        step = await self._engine.step(self._settings, message.order or "push", self._state, message.words)
-        self._metrics.stream_words.inc(max(0, step.state.n_seen - self._state.n_seen))
-        self._state = step.state
-        await self._tell(step.committed, started)
+        for words in in_steps(message.words) or [()]:
+            started = time.perf_counter()
+            step = await self._engine.step(self._settings, message.order or "push", self._state, words)
+            self._metrics.stream_words.inc(max(0, step.state.n_seen - self._state.n_seen))
+            self._state = step.state
+            await self._tell(step.committed, started)
         if self._request.provisional:
-            words = await self._engine.provisional(self._settings, self._state)
-            await self._send(provisional_event(words))
+            tail = await self._engine.provisional(self._settings, self._state)
+            await self._send(provisional_event(tail))
         if self._request.state_every and self._state.n_committed - self._n_told >= self._request.state_every:
             self._n_told = self._state.n_committed
             await self._send(Saved(self._state, self._n_chars).as_event(self._n_messages))
@@ -139,7 +189,30 @@ class LiveStream:
     async def _send(self, event: dict[str, Any]) -> None:
         text = json.dumps(event, ensure_ascii=False)
         text = text if text == readable(text) else json.dumps(event)  # half a character has a name in json alone
+        if self._on_event and "state" not in event:
+            self._on_event(text)
         await asyncio.wait_for(self._socket.send_text(text), self._idle_s)
+
+
+def in_steps(words: Sequence[TimedWord]) -> list[tuple[TimedWord, ...]]:
+    """Return words in parts of some, so that the others of a client that goes are never decided.
+
+    A mark that stands apart stays with the word before it.
+
+    >>> [[word.word for word in part] for part in in_steps([TimedWord("so " * 16 + "- we")])]
+    [['so so so so so so so so so so so so so so so so -'], ['we']]
+    """
+    pieces = list[TimedWord]()
+    for word in words:
+        if len(texts := word.word.split()) <= _STEP_WORDS:
+            pieces.append(word)
+            continue
+        begins = [place for place, text in enumerate(texts) if any(map(str.isalnum, text))][::_STEP_WORDS]
+        cuts = [0, *begins[1:], len(texts)]
+        pieces += [TimedWord(" ".join(texts[start:stop])) for start, stop in pairwise(cuts)]
+    if any(" " in piece.word for piece in pieces):
+        return [(piece,) for piece in pieces]
+    return [tuple(pieces[start : start + _STEP_WORDS]) for start in range(0, len(pieces), _STEP_WORDS)]
 
 
 async def close(socket: WebSocket, code: int, reason: str) -> None:

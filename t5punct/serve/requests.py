@@ -61,6 +61,7 @@ class StreamRequest:
     settings: StreamSettings = field(default_factory=StreamSettings)
     provisional: bool = False  # the words that may still change, after each message
     state_every: int = 0  # the state, after so many committed words; 0: never
+    show: str = ""  # the name under which others may watch it; empty: nobody may
 
 
 class RequestFields(Protocol):

@@ -9,14 +9,18 @@ In: bytes, their content type or file name, and what is asked for.  Out: an `Ans
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+import json
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
+from itertools import islice
+from typing import Any
 
 from ..batch.work import Work
 from ..errors import ConfigError, InputError
 from ..text.io.files import decode
+from ..text.words import checked_text
 from .engine import Engine
-from .requests import TextRequest
+from .requests import FieldError, TextRequest
 
 FORMAT_OF_TYPE = {  # content types, and what they are read as
     "text/plain": "text",
@@ -26,6 +30,7 @@ FORMAT_OF_TYPE = {  # content types, and what they are read as
     "text/x-ssa": "ass",
     "application/json": "json",
     "text/tab-separated-values": "tsv",
+    "text/csv": "csv",
 }
 TYPE_OF_FORMAT = {
     **{name: kind for kind, name in reversed(FORMAT_OF_TYPE.items())},
@@ -43,11 +48,51 @@ class TooLongError(InputError):
 
 @dataclass(frozen=True)
 class Body:
-    """What a client has sent.  name: of the file, if it has one."""
+    """What a client has sent.  name: of the file, if it has one; asked: texts of a json, in its place."""
 
     data: bytes
     content_type: str = "text/plain"
     name: str = ""
+    asked: JsonTexts | None = None
+
+
+@dataclass(frozen=True)
+class JsonTexts:
+    """Texts of a json, and the fields beside them.  is_one: whether it was a text alone, and is answered so."""
+
+    texts: tuple[str, ...]
+    fields: dict[str, Any]
+    is_one: bool = False
+
+
+def texts_of_json(body: Body, field_names: Container[str]) -> JsonTexts | None:
+    """Return what `{"texts": [..], "style": ".."}` asks for, or `{"text": "..", "style": ".."}`.
+
+    None for any other body, a recogniser's json for example.  Raises FieldError for texts that are none.
+
+    >>> texts_of_json(Body(b'{"texts": ["so"], "style": "talk"}', "application/json"), ["style"])
+    JsonTexts(texts=('so',), fields={'style': 'talk'}, is_one=False)
+    >>> texts_of_json(Body(b'{"text": "so", "segments": []}', "application/json"), ["style"]) is None
+    True
+    """
+    if not body.content_type.startswith("application/json"):
+        return None
+    try:
+        values = json.loads(body.data)
+    except (ValueError, RecursionError):  # which the reader of a recogniser's json tells
+        return None
+    if not isinstance(values, dict):
+        return None
+    if "texts" not in values:
+        text = values.pop("text", None)
+        is_asked = isinstance(text, str) and values and all(name in field_names for name in values)
+        return JsonTexts((text,), values, is_one=True) if is_asked else None
+    texts = values.pop("texts")
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        raise FieldError(
+            "texts that are no list of strings", expected='{"texts": ["how are you", "so"]}', fix="send it so"
+        )
+    return JsonTexts(tuple(texts), values)
 
 
 @dataclass(frozen=True)
@@ -73,6 +118,8 @@ def answer_of(body: Body, request: TextRequest, engine: Engine, max_words: int) 
         )
     asked = engine.punctuator(request.config)  # a mistake is said before anything waits
     work, name = Work(asked, request.writer, request.terms), body.name or "the text"
+    if body.asked is not None:
+        return _answer_in_json(body.asked, request, work, engine, max_words)
     lines = decode(io.BytesIO(body.data), name, keep_bom=True)
     format = request.format or _shown(body)
     transcript = work.read(name, format, lines)
@@ -81,6 +128,30 @@ def answer_of(body: Body, request: TextRequest, engine: Engine, max_words: int) 
         raise TooLongError(f"{n_words} words", expected=f"at most {max_words}", fix="send it in parts")
     pieces = iter(work.pieces(transcript, engine.annotate(texts, request.config), name))
     return Answer(pieces, f"{TYPE_OF_FORMAT[request.writer.format or transcript.format]}; charset=utf-8", n_words)
+
+
+def _answer_in_json(asked: JsonTexts, request: TextRequest, work: Work, engine: Engine, max_words: int) -> Answer:
+    """The answer to texts of a json: `{"texts": [..]}`, in their order; they are decided together."""
+    if request.format not in (None, "text", "lines") or request.writer.format not in (None, "text"):
+        raise FieldError("texts with another format", expected="format and to of text", fix="send them one by one")
+    read = [
+        work.read(f"text {number}", request.format or "text", io.StringIO(checked_text(text), newline="\n"))
+        for number, text in enumerate(asked.texts, start=1)
+    ]
+    parts = [part for transcript in read for part in transcript.texts]
+    if (n_words := sum(map(len, parts))) > max_words:
+        raise TooLongError(f"{n_words} words", expected=f"at most {max_words}", fix="send them in parts")
+    words = engine.annotate(parts, request.config)
+
+    def pieces() -> Iterator[str]:
+        yield '{"text": ' if asked.is_one else '{"texts": ['
+        for number, transcript in enumerate(read):
+            own = list(islice(words, sum(map(len, transcript.texts))))
+            written = "".join(work.pieces(transcript, own, f"text {number + 1}"))
+            yield ", " * bool(number) + json.dumps(written, ensure_ascii=False)
+        yield "}\n" if asked.is_one else "]}\n"
+
+    return Answer(pieces(), "application/json; charset=utf-8", n_words)
 
 
 def _shown(body: Body) -> str | None:

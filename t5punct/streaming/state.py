@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import InputError
 from ..t5.task import PAUSES
+from ..text.marks import OPENING
 from ..text.words import Word
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ class StreamState:
     n_committed: int = 0
     sentence_start: int = 0  # the first word after the last committed sentence end
     in_doubt: bool = False  # whether only the next word shows if the last committed one ends a sentence: `Inc.`
+    opened: str = ""  # the mark that opened the sentence that goes on: `¿`
     end_ms: int | None = None  # when the last word ended
     finished: bool = False
     times: tuple[Times, ...] = ()  # of the last of `words`
@@ -112,7 +114,11 @@ class StreamState:
         types += [(self.in_doubt, bool), (self.n_read, int), (self.n_tokens, int)]
         types += [] if self.end_ms is None else [(self.end_ms, int)]
         types += [(ms, int) for times in self.times for ms in (times.start_ms, times.end_ms) if ms is not None]
-        sound = all(type(value) is kind for value, kind in types) and list(places) == sorted(places)
+        sound = (
+            self.opened in ("", *OPENING)
+            and all(type(value) is kind for value, kind in types)
+            and list(places) == sorted(places)
+        )
         sound = sound and len(self.times) <= len(self.words) and self.n_tokens >= 0 and 0 <= self.n_read <= self.n_seen
         if not sound or not 0 <= self.sentence_start <= self.n_committed or not all(map(_is_sound, self.words)):
             raise ValueError
@@ -121,7 +127,7 @@ class StreamState:
 def _is_sound(word: Word) -> bool:
     """Whether a word has values of the right types, and is one word."""
     texts = (word.text, word.label, word.raw, word.space, word.spelled)
-    if not all(isinstance(text, str) for text in texts) or type(word.dotted) is not bool:
+    if not all(isinstance(text, str) for text in texts) or {type(word.dotted), type(word.is_ordinal)} != {bool}:
         return False
     if not isinstance(word.pause, int) or word.pause not in range(len(PAUSES) + 1):  # an older state has true or false
         return False

@@ -20,6 +20,7 @@ from ..annotator import Annotator
 from ..errors import ConfigError, InputError
 from ..punctuator import Punctuator
 from ..text.io.live import TimedWord, whole_ms
+from ..text.marks import NO_LABEL
 from ..text.render import AnnotatedWord, Decision
 from ..text.words import Word, checked_text, words_of
 from ..transcripts.items import pause_of
@@ -211,10 +212,11 @@ class Streams:
     def _commit(self, state: StreamState, votes: Sequence[Vote]) -> tuple[StreamState, tuple[Committed, ...]]:
         """The first waiting words, as these votes decide them, and the state once they are committed."""
         begins = state.begins_sentence if state.n_committed else self._annotator.begins_text
-        decisions, sentence_start = list[Decision](), state.sentence_start
+        decisions, sentence_start, opened = list[Decision](), state.sentence_start, state.opened
         words = state.words[state.n_committed - state.start :][: len(votes)]
         for place, (word, vote) in enumerate(zip(words, votes, strict=True), start=state.n_committed + 1):
-            decision, begins = self._annotator.decide_word(word, [vote], begins)
+            decision, begins = self._annotator.decide_word(word, [vote], begins, opened=opened)
+            opened = NO_LABEL if begins else opened or decision.opening or NO_LABEL
             decisions.append(decision)
             sentence_start = place if begins else sentence_start
         # what is out stays: the marks of a removed word can only go to a word that is committed together with it
@@ -225,8 +227,10 @@ class Streams:
             for place, (word, spoken) in enumerate(zip(written, times, strict=True), start=1)
         )
         n_committed = state.n_committed + len(committed)
-        after = replace(state, n_committed=n_committed, sentence_start=sentence_start, in_doubt=begins is None)
-        return after, committed
+        in_doubt = begins is None
+        return replace(
+            state, n_committed=n_committed, sentence_start=sentence_start, in_doubt=in_doubt, opened=opened
+        ), committed
 
 
 class StreamingPunctuator:

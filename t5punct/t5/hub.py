@@ -11,12 +11,13 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
+from difflib import get_close_matches
 from pathlib import Path
 
 from ..errors import ModelError, OutputError, first_line
 from .folder import ONNX_FILES
 
-_HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*(/[\w.-]+)?")
+_HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")  # OWNER/NAME; a mistyped name must not go to the network
 # of a model's folder itself; subfolders hold other forms of the weights
 _SMALL_FILES, _BELOW = ["*.json", "*.yaml", "*.model", "*.txt", "README.md"], ["*/*"]
 _WEIGHTS = ["*.safetensors", *ONNX_FILES.values()]
@@ -35,11 +36,13 @@ def locate(source: str | Path, kind: str, revision: str | None = None, *, known:
         return folder
     if isinstance(source, str) and _HUB_ID.fullmatch(source) and not Path(folder.parts[0]).exists():
         return _snapshot(source, kind, revision, known)
-    raise ModelError(f"no {kind} folder {source}", expected=_a_source(known), fix="check the name")
+    nearest = get_close_matches(str(source).lower(), known, n=1, cutoff=0.8)
+    fix = f"did you mean {nearest[0]}?" if nearest else "check the name"
+    raise ModelError(f"no {kind} folder {source}", expected=_a_source(known), fix=fix)
 
 
 def _a_source(known: Sequence[str]) -> str:
-    return f"a T5 folder or hub id, or one of {', '.join(known)}" if known else "a T5 folder or hub id"
+    return f"a T5 folder or hub id (OWNER/NAME), or one of {', '.join(known)}" if known else "a T5 folder or hub id"
 
 
 def _snapshot(hub_id: str, kind: str, revision: str | None, known: Sequence[str]) -> Path:

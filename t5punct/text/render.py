@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 
 from ..errors import ConfigError
-from .marks import DISFLUENT, NO_LABEL, Alphabet, Case, ends_sentence
+from .marks import DISFLUENT, NO_LABEL, OPENING, Alphabet, Case, ends_sentence
 from .spelling import is_spoken, keeps_letters
 from .words import Word
 
@@ -33,8 +33,11 @@ class RenderConfig:
     alternatives: int = 0  # how many other labels of a slot are named beside the best
     # what becomes of words that a careful editor leaves out: `mark` says which they are, `remove` leaves them out
     disfluencies: str = KEEP
+    marks: bool = True  # False writes capitals alone: no mark but those that are kept
 
     def __post_init__(self) -> None:
+        if not self.marks and not self.case:
+            raise ConfigError("neither marks nor capitals", expected="one of them", fix="drop --no-case or --marks")
         if self.alternatives < 0:
             raise ConfigError(f"{self.alternatives} alternatives", expected="0 or more", fix="check --alternatives")
         if self.disfluencies not in DISFLUENCIES:
@@ -81,6 +84,23 @@ class Decision:
         return replace(self, label=self.label.replace(DISFLUENT, NO_LABEL), disfluent=is_spoken(word.text))
 
 
+def fit_opening(decision: Decision, opened: str, *, ends: bool, marks: str) -> Decision:
+    """Return a decision whose sentence is opened once, and ends (`ends`) as it was opened: `¿` by `?`.
+
+    `opened`: the mark that opened it at an earlier word; `marks`: those that may be written.
+
+    >>> at_end = Decision(".", Case.LOWER, 1.0, 1.0, opening="")
+    >>> fit_opening(at_end, "¿", ends=True, marks=".?").label, fit_opening(at_end, "", ends=True, marks=".?").label
+    ('?', '.')
+    """
+    opening = NO_LABEL if opened else decision.opening or NO_LABEL
+    label, closing = decision.label, OPENING.get(opened or opening, NO_LABEL)
+    if ends and ends_sentence(label) and closing and closing in marks and closing not in label:
+        last = max(place for place, mark in enumerate(label) if ends_sentence(mark))
+        label = label[:last] + closing + label[last + 1 :]
+    return replace(decision, label=label, opening=opening)
+
+
 @dataclass(frozen=True, slots=True)
 class RenderedWord:
     """A word as it is written, with its label and case in the output."""
@@ -120,6 +140,8 @@ def render_word(word: Word, decision: Decision, config: RenderConfig, alphabet: 
     """
     if decision.disfluent and config.disfluencies == REMOVE:
         return RenderedWord("", NO_LABEL, Case.VERBATIM)
+    if decision.opening is not None and not config.marks:
+        decision = replace(decision, opening=NO_LABEL)
     if decision.opening is not None and word.takes_marks and not (config.keep_marks and word.opening):
         word = _with_opening(word, decision.opening)
     is_kept = keeps_letters(word.core) or word.spelled or (config.keep_case and word.core != word.normal)
@@ -131,7 +153,7 @@ def render_word(word: Word, decision: Decision, config: RenderConfig, alphabet: 
             tail = tail[1:]
         return RenderedWord(stem + tail, word.given, case)
     sign = DISFLUENT if decision.disfluent and config.disfluencies == MARK else ""
-    label = sign + decision.label if word.takes_marks else NO_LABEL
+    label = sign + decision.label * config.marks if word.takes_marks else NO_LABEL
     if not label:
         return RenderedWord(word.written(NO_LABEL, case), NO_LABEL, case)
     text = word.written(label, case, alphabet.signed if sign else alphabet)

@@ -26,7 +26,6 @@ _SCRIPTS = (
 )
 _ANY_SCRIPT = re.compile(f"[{''.join(f'{first}-{last}' for first, last, _ in _SCRIPTS)}]")
 _WORDS = 1000  # of a text, the first ones
-_LETTERS = 20  # fewer are a name, not a text
 
 
 def is_unspaced(text: str) -> bool:
@@ -39,7 +38,7 @@ def is_unspaced(text: str) -> bool:
         n_letters += sum(map(str.isalpha, word))
         n_unspaced += len(lengths)
         most += max(lengths, default=0)
-    return n_unspaced >= _LETTERS and 2 * n_unspaced > n_letters and n_unspaced > most
+    return 2 * n_unspaced > n_letters and n_unspaced > most
 
 
 def check_spaced(words: Iterable[str], source: str) -> None:

@@ -21,6 +21,14 @@ _LISTED = """
 """
 ABBREVIATIONS = {*_BEFORE_NAMES, *_LISTED.split()}
 _ORDINAL = re.compile(r"\d{1,3}")
+# German, Danish, Norwegian and Hungarian ordinals: `am 3. Oktober`, `im 19. Jahrhundert`, `vom 3. bis 5. Mai`
+_BEFORE_ORDINALS = {"vom", "zum", "zur", "im", "der", "dem", "den", "beim", "ihrem", "seinem", "jeden"}
+_BEHIND_ORDINALS = {
+    "januar", "jänner", "februar", "feber", "märz", "april", "mai", "juni", "juli", "august", "september", "oktober",
+    "november", "dezember", "marts", "maj", "december", "január", "február", "március", "április", "május", "június",
+    "július", "szeptember", "október", "und", "bis", "oder", "tag", "mal", "jahrhundert", "jahrhunderts", "platz",
+    "klasse", "stock",
+}  # fmt: skip
 _FIRST_PERSON = re.compile(r"i(?:['’].*)?", re.IGNORECASE | re.DOTALL)
 _INITIALISM = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]?(?:\.?['’]s)?", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"['’]s$")
@@ -34,6 +42,7 @@ EMOTICON_IN_MARKS = (
 _EMOTICON = re.compile(
     rf"[>Oo]?(?:[:;=]['’^-]?(?:[()\[\]{{}}|/\\*@$<>3]+|[DPpOoSsXxCc])|{EMOTICON_IN_MARKS})|[xX]D+|B-?\)+"
 )
+_ORDINAL_DIGITS = 2
 LONGEST_WORD = 64  # letters; anything longer is a hash or the like
 _LONGEST_ACRONYM = 6  # letters
 _CODE = re.compile(
@@ -81,6 +90,18 @@ def is_abbreviation(word: str) -> bool:
 def precedes_name(word: str) -> bool:
     """Return whether a name nearly always follows an abbreviation: `Mr.`, `Prof.`, `vs.`; not `Inc.` or `St.`."""
     return word.lower() in _BEFORE_NAMES
+
+
+def is_ordinal(before: str, number: str, following: str) -> bool:
+    """Return whether a full stop behind a number makes it an ordinal, given the words around it.
+
+    >>> is_ordinal("am", "3", "oktober"), is_ordinal("im", "19", "Jahrhundert"), is_ordinal("had", "3", "then")
+    (True, True, False)
+    """
+    if not (number.isascii() and number.isdecimal() and len(number) <= _ORDINAL_DIGITS):
+        return False
+    known_behind = following.lower().rstrip(".,;:?!") in _BEHIND_ORDINALS
+    return known_behind or (following[:1].isalnum() and before.lower() in _BEFORE_ORDINALS)
 
 
 def may_be_initial(word: str) -> bool:

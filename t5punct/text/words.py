@@ -25,6 +25,7 @@ from .spelling import (
     is_drive,
     is_emoticon,
     is_initialism,
+    is_ordinal,
     may_be_initial,
     owns_full_stop,
 )
@@ -61,6 +62,7 @@ class Word:
     pause: int = 0  # how long a silence follows, 0 none; known only if the words have times (see TaskConfig.pauses_ms)
     dotted: bool = False  # whether the first full stop of `label` is the word's own: `vs.`, or `1.` that opens a line
     spelled: str = ""  # how a user wants the core to be written, whatever case is decided
+    is_ordinal: bool = False  # whether it is a number of which a full stop makes an ordinal: `am 3. Oktober`
 
     @property
     def n_stem(self) -> int:
@@ -154,8 +156,8 @@ class Word:
         return text[:start] + (self.spelled or apply_case(core, case)) + text[start + len(core) :]
 
     def separator(self, label: str) -> str:
-        """Return the part of a label that surely separates two words: not the full stop of `Mr.`, `Inc.` or `J.`."""
-        is_own = label == "." and (is_abbreviation(self.core) or may_be_initial(self.core))
+        """Return the part of a label that surely separates two words: not the full stop of `Mr.`, `J.` or `3. Mai`."""
+        is_own = label == "." and (self.is_ordinal or is_abbreviation(self.core) or may_be_initial(self.core))
         return NO_LABEL if is_own else label
 
     def ends_sentence(self, label: str, alphabet: Alphabet | None = None) -> bool | None:
@@ -166,7 +168,7 @@ class Word:
         """
         if not ends_sentence(label):
             return False
-        if label == "." and is_abbreviation(self.core):
+        if label == "." and (self.is_ordinal or is_abbreviation(self.core)):  # behind `3.` there is `Oktober`
             return None
         shares = label.startswith(".") and (self.dotted or self.stem().endswith("."))
         return shares or self._ends_itself or self.written(label, alphabet=alphabet) != self.written(NO_LABEL)
@@ -223,6 +225,7 @@ def words_of(text: str, alphabet: Alphabet | None = None, *, opens_line: bool = 
     """
     alphabet = alphabet or ALL_MARKS
     word: Word | None = None
+    before = ""  # the text of the word before it
     start = stop = 0  # where the word and its marks stand in the text
     takes_marks = False
     for match in _PIECE.finditer(text):
@@ -232,13 +235,21 @@ def words_of(text: str, alphabet: Alphabet | None = None, *, opens_line: bool = 
             stop = match.end(1)
             continue
         if word:
-            yield word if len(word.raw) == stop - start else replace(word, raw=text[start:stop])
-            opens_line = "\n" in word.space
+            yield _whole(word, text[start:stop], before, piece)
+            before, opens_line = word.text, "\n" in word.space
         start, stop = match.span(1)
         word = _word(piece, space, alphabet, opens_line)
         takes_marks = word.has_slot
     if word:
-        yield word if len(word.raw) == stop - start else replace(word, raw=text[start:stop])
+        yield _whole(word, text[start:stop], before)
+
+
+def _whole(word: Word, raw: str, before: str, following: str = "") -> Word:
+    """A word with all its marks, between the words around it; the full stop of an ordinal is its own."""
+    word = word if len(word.raw) == len(raw) else replace(word, raw=raw)
+    if not is_ordinal(before, word.text, following):
+        return word
+    return replace(word, is_ordinal=True, dotted=word.dotted or word.label == ".")
 
 
 def checked_text(text: object, *, may_hold_bytes: bool = False) -> str:

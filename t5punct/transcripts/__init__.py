@@ -1,7 +1,7 @@
 """Transcripts of every format: a file as words, with all that stands between them kept as it is.
 
 What it is: items (words, what is between, silences), formats (which format a file has).
-Readers: speech (also of plain text), subtitles, rolling, markup, tables; recogniser/ (json).
+Readers: speech (also of plain text), subtitles, rolling, markup, tables; plain/ (what opens lines), recogniser/ (json).
 From list to list: terms, paragraphs, cues, resegment.
 Writers: writers (any format), words_out (tables of words), review (a page).
 """

@@ -22,10 +22,11 @@ from ..text.marks import Alphabet
 from ..text.render import AnnotatedWord
 from ..text.words import Word
 from .items import Item, Kept, SpokenWord, WrittenItem, WrittenWord, iter_pieces, texts_of, written_items
+from .plain.heads import Heads, label_of
 from .recogniser.recording import RecogniserJson
-from .speech import read_plain, read_utterances
+from .speech import join_same_speakers, read_plain, read_utterances
 from .subtitles import TIMING, read_ass, read_srt, read_vtt
-from .tables import read_ctm, read_table
+from .tables import read_csv, read_ctm, read_table, write_cells
 
 _READERS: dict[str, Callable[[Iterable[str], Alphabet | None], Iterator[Item]]] = {
     "text": read_plain,
@@ -35,18 +36,25 @@ _READERS: dict[str, Callable[[Iterable[str], Alphabet | None], Iterator[Item]]] 
     "ass": read_ass,
     "ctm": read_ctm,
     "tsv": read_table,
+    "csv": read_csv,
 }
 FORMATS = (*_READERS, "json")
 _FREE = ("text", "lines")  # a file of which anything can be the text
-SUFFIXES = {".txt": "text", ".text": "text", **{f".{name}": name for name in FORMATS[2:]}, ".ssa": "ass"}
-_OTHERS = {  # formats that are not read, by the endings of their names: as text, their structure would be changed
-    **dict.fromkeys((".csv", ".xlsx", ".ods"), "a table"),
+SUFFIXES = {".txt": "text", ".text": "text", ".stm": "text", **{f".{name}": name for name in FORMATS[2:]}}
+SUFFIXES |= {".ssa": "ass", **dict.fromkeys((".jsonl", ".ndjson", ".json3"), "json")}
+RECORDINGS = (
+    ".mp3", ".wav", ".m4a", ".flac", ".ogg", ".opus", ".aac", ".wma", ".aiff", ".amr",
+    ".mp4", ".mkv", ".mov", ".webm", ".avi", ".mpg", ".mpeg", ".wmv",
+)  # fmt: skip
+OTHER_SUFFIXES = {  # formats that are not read, by the ends of their names: as text, their structure would be changed
+    **dict.fromkeys((".xlsx", ".ods"), "a table"),
     **dict.fromkeys(
         (".sbv", ".ttml", ".dfxp", ".smi", ".sami", ".sub", ".scc", ".stl", ".lrc", ".cap", ".idx"), "subtitles"
     ),
-    **dict.fromkeys((".textgrid", ".stm", ".eaf", ".trs", ".rttm", ".lab"), "a transcript with times"),
+    **dict.fromkeys((".textgrid", ".eaf", ".trs", ".rttm", ".lab", ".cha"), "a transcript with times"),
     **dict.fromkeys((".xml", ".html", ".htm", ".xhtml", ".tex"), "markup"),
-    **dict.fromkeys((".jsonl", ".ndjson", ".yaml", ".yml"), "data"),
+    **dict.fromkeys((".yaml", ".yml"), "data"),
+    **dict.fromkeys(RECORDINGS, "a recording"),
     **dict.fromkeys((".docx", ".doc", ".odt", ".rtf", ".pdf", ".pptx", ".epub"), "a document with layout"),
 }
 _BEGIN_SO = {  # and are no texts, though their names do not show it
@@ -55,8 +63,10 @@ _BEGIN_SO = {  # and are no texts, though their names do not show it
     "ass": re.compile(r"\[Script Info\]", re.IGNORECASE),
     "json": re.compile(r'[{\[][{\[\s]*"[^"\n]+"\s*:\s*(["{\[\d-]|(true|false|null)\b|$)'),
 }
+_CHAT = re.compile(r"@(?:UTF8|Begin|Loc:|Window:|Font:)")  # its first line; its codes stand inside words
 _OPENS = re.compile(r"[\s{\[]*|\d+\s*")  # a line that tells nothing yet
 _MAX_OPENING_LINES = 20
+_FEWEST_ROWS = 2  # of a table
 _log = logging.getLogger(__name__)
 
 
@@ -90,7 +100,7 @@ class Transcript:
     def written(self, written: Iterable[WrittenItem]) -> Iterator[str]:
         """Return the file in its own format, in pieces."""
         if self.json is None:
-            return iter_pieces(written)
+            return write_cells(written) if self.format == "csv" else iter_pieces(written)
         return iter([self.json.written([item for item in written if isinstance(item, WrittenWord)])])
 
 
@@ -100,7 +110,13 @@ def format_of(source: str | Path) -> str:
     Raises InputError for a name that shows one that is not read.
     """
     suffix = Path(unpacked_name(source)).suffix
-    if kind := _OTHERS.get(suffix.lower()):
+    if suffix.lower() in RECORDINGS:
+        raise InputError(
+            f"{source}, which is a recording",
+            expected="a transcript of it: t5punct reads words, not sound",
+            fix="transcribe it first by a speech recogniser, such as Whisper, and give its .json or .srt",
+        )
+    if kind := OTHER_SUFFIXES.get(suffix.lower()):
         raise InputError(
             f"{source}, whose name says that it is {kind} ({suffix})",
             expected=f"one of {', '.join(FORMATS)}",
@@ -122,24 +138,38 @@ def transcript_of(
     Raises ConfigError for an unknown format, and InputError for what cannot be read as it, as `format_of` does, and if
     no format is given, the name shows text or nothing, and the first lines are of subtitles or json.
     """
-    if format is None:
-        format = format_of(name)
-        lines = _that_are_text(lines, name) if format == "text" else lines
+    if format is None and (format := format_of(name)) == "text":
+        lines = [*_that_are_text(lines, name)]
+        format = "tsv" if _are_table(lines) else format
     if format not in FORMATS:
         raise ConfigError(f"format {format!r}", expected=f"one of {', '.join(FORMATS)}", fix="check --format")
     if format == "json":
         json = RecogniserJson.read("".join(lines), alphabet, name)
-        transcript, has_text = Transcript(json.items, format, json), True
+        transcript, has_text = Transcript([*join_same_speakers(json.items)], format, json), True
     else:
         lines = iter(lines)
         first = next(lines, "")
         body = chain([first.removeprefix(BOM)] * bool(first), lines)
-        items = [Kept(BOM)] * first.startswith(BOM) + [*_READERS[format](body, alphabet)]
+        items = [Kept(BOM)] * first.startswith(BOM) + [*join_same_speakers(_READERS[format](body, alphabet))]
         has_text = any(isinstance(item, Kept) and item.text != BOM and not item.text.isspace() for item in items)
         transcript = Transcript(items, format, line_end="\r\n" if first.endswith("\r\n") else "\n")
     if has_text and not transcript.is_plain and not any(isinstance(item, SpokenWord) for item in transcript.items):
         _log.warning("%s: no words were found in it as %s", name, format)
     return transcript
+
+
+def _are_table(lines: Sequence[str]) -> bool:
+    """Whether lines are rows with tabs, as many in each, that are not behind an id, a time or a speaker's label."""
+    rows = [line.rstrip("\r\n") for line in lines if not line.isspace()]
+    if len(rows) < _FEWEST_ROWS or not rows[0].count("\t") or len({row.count("\t") for row in rows}) > 1:
+        return False
+    heads = Heads.of(rows)
+    for row in rows:
+        rest = row[heads.head_of(row).length :]
+        label = label_of(rest, heads.labels)
+        if not rest[label.end() if label else 0 :].strip().count("\t"):
+            return False
+    return True
 
 
 def _that_are_text(lines: Iterable[str], name: str) -> Iterator[str]:
@@ -150,6 +180,12 @@ def _that_are_text(lines: Iterable[str], name: str) -> Iterator[str]:
         if not _OPENS.fullmatch(line.removeprefix(BOM)):
             break
     begun = "".join(first).removeprefix(BOM).lstrip()
+    if _CHAT.match(begun):
+        raise InputError(
+            f"CHAT in {'standard input' if name == STANDARD else name}, whose codes stand inside words",
+            expected="text",
+            fix="export it as plain text (CLAN's flo does), or say --format text if it is text all the same",
+        )
     for known_format, beginning in _BEGIN_SO.items():
         if beginning.match(begun):
             raise InputError(

@@ -21,12 +21,16 @@ from ..text.words import Word
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """A cue of subtitles, a segment or a line: what is shown together.  Times in ms."""
+    """A cue of subtitles, a segment or a line: what is shown together.  Times in ms.
+
+    stream: in which its sentences go on, if a file has several beside each other, as ASS has dialogue and signs.
+    """
 
     number: int
     start_ms: int | None = None
     end_ms: int | None = None
     speaker: str = ""
+    stream: str = ""
 
     @property
     def has_times(self) -> bool:
@@ -59,6 +63,18 @@ class Kept:
     def shown(self) -> str:
         """What of it is part of the text for readers, as a speaker's name is and a cue's times are not."""
         return "" if self.role is Role.LAYOUT else (self.bare or self.text).strip()
+
+
+def speaker_label(speaker: str, cue: Cue | None = None) -> Kept:
+    """Return what says that another speaker begins: not written to the file itself, but shown in other formats.
+
+    >>> speaker_label("Ann").shown, speaker_label("0").shown, speaker_label("").shown
+    ('Ann:', 'Speaker 0:', '')
+    """
+    if not speaker:
+        return Kept("", breaks=True)
+    name = f"Speaker {speaker}" if len(speaker) == 1 or speaker.isdecimal() else speaker
+    return Kept("", breaks=True, role=Role.SPEAKER, bare=f"{name}: ", cue=cue)
 
 
 class Around(Protocol):
@@ -121,13 +137,39 @@ def texts_of(items: Iterable[Item]) -> list[list[Word]]:
     >>> [[word.text for word in text] for text in texts_of([*two, SpokenWord(Word("no"))])]
     [['yes'], ['no']]
     """
-    texts: list[list[Word]] = [[]]
+    return [[item.word for _, item in text] for text in _numbered_texts(items)]
+
+
+def _numbered_texts(items: Iterable[Item]) -> list[list[tuple[int, SpokenWord]]]:
+    """The words of each text, and which words of all they are; a break ends the text of its own stream."""
+    texts, under_way = list[list[tuple[int, SpokenWord]]](), dict[str, list[tuple[int, SpokenWord]]]()
+    number = 0
     for item in items:
+        stream = item.cue.stream if item.cue else ""
         if isinstance(item, SpokenWord):
-            texts[-1].append(item.word)
-        elif item.breaks and texts[-1]:
-            texts.append([])
-    return [text for text in texts if text]
+            if stream not in under_way:
+                texts.append([])
+                under_way[stream] = texts[-1]
+            under_way[stream].append((number, item))
+            number += 1
+        elif item.breaks:
+            under_way.pop(stream, None)
+    return texts
+
+
+def in_file_order(items: Sequence[Item], words: Iterable[AnnotatedWord]) -> Iterator[AnnotatedWord]:
+    """Return the words of `texts_of`, one text after the other, as their file has them; all at once if it has streams.
+
+    >>> [one, two] = (Cue(0, stream=name) for name in ("talk", "sign"))
+    >>> items = [SpokenWord(Word(text), cue=cue) for text, cue in (("so", one), ("bank", two), ("what", one))]
+    >>> [[word.text for word in text] for text in texts_of(items)], list(in_file_order(items, "abc"))
+    ([['so', 'what'], ['bank']], ['a', 'c', 'b'])
+    """
+    if len({item.cue.stream for item in items if isinstance(item, SpokenWord) and item.cue}) < 2:
+        return iter(words)
+    numbers = [number for text in _numbered_texts(items) for number, _ in text]
+    ordered = sorted(zip(numbers, words, strict=True), key=lambda pair: pair[0])
+    return (word for _, word in ordered)
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,7 @@ def running_text(written: Iterable[WrittenItem]) -> list[WrittenItem]:
     breaks = False
     for item in written:
         if isinstance(item, Kept):
-            breaks = breaks or (item.breaks and item.role is not Role.DIRECTION)
+            breaks = breaks or item.role is Role.SPEAKER or (item.breaks and item.role is not Role.DIRECTION)
             if not item.shown:
                 continue
         if held is not None:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 
 from ..errors import ConfigError, InputError
@@ -24,21 +24,43 @@ from ..text.words import Word
 from .cues import WrittenCue
 from .items import Cue, Kept, Role, SpokenWord, WrittenItem
 
+_SECOND_MS, _MINUTE_MS = 1000, 60_000
+
 
 @dataclass(frozen=True)
 class ResegmentConfig:
-    """How large a cue may be."""
+    """How large a cue may be, and how long it is shown.
+
+    Two lines of 42 characters, 5/6 to 7 seconds and 20 characters a second are the rules of Netflix for English
+    (Timed Text Style Guide); 180 words a minute are the most of the BBC's Subtitle Guidelines.
+    """
 
     max_chars: int = 84  # of a cue, line ends included
     max_lines: int = 2
     max_duration_ms: int = 7000
+    min_duration_ms: int = 833  # a cue is shown for longer where there is time
+    max_chars_per_second: float = 20.0  # likewise
+    max_words_per_minute: float = 180.0  # likewise
     min_chars: int = 24  # a shorter cue is joined with its neighbour where that is allowed
     max_gap_ms: int = 1500  # a longer silence always ends a cue
 
     def __post_init__(self) -> None:
-        for name in ("max_chars", "max_lines", "max_duration_ms"):
-            if getattr(self, name) < 1:
+        for name in ("max_chars", "max_lines", "max_duration_ms", "max_chars_per_second", "max_words_per_minute"):
+            if not getattr(self, name) >= 1:
                 raise ConfigError(f"{name} {getattr(self, name)}", expected="1 or more", fix="raise it")
+        if self.min_duration_ms < 0:
+            raise ConfigError(f"min_duration_ms {self.min_duration_ms}", expected="0 or more", fix="raise it")
+
+    @property
+    def least_ms(self) -> int:
+        """How long a cue should be shown at least: no longer than the longest."""
+        return min(self.min_duration_ms, self.max_duration_ms)
+
+    def reading_ms(self, text: str) -> int:
+        """Return how long a text should be shown, so that it can be read."""
+        by_chars = _SECOND_MS * len(text) / self.max_chars_per_second
+        by_words = _MINUTE_MS * len(text.split()) / self.max_words_per_minute
+        return round(min(self.max_duration_ms, max(self.least_ms, by_chars, by_words)))
 
 
 @dataclass(slots=True)
@@ -74,9 +96,82 @@ def sentence_cues(written: Iterable[WrittenItem], config: ResegmentConfig) -> li
                 cues[-1] = cues[-1] + part
             else:
                 cues.append(part)
-    return [
-        WrittenCue(cue[0].start_ms, max(piece.end_ms for piece in cue), _lines(_joined(cue), config)) for cue in cues
-    ]
+    return _readable(
+        [
+            WrittenCue(cue[0].start_ms, max(piece.end_ms for piece in cue), _lines(_joined(cue), config))
+            for cue in _shared_out(cues, config)
+        ],
+        config,
+    )
+
+
+def _shared_out(cues: Sequence[list[_TimedPiece]], config: ResegmentConfig) -> list[list[_TimedPiece]]:
+    """Cues of which those that are too short, and cannot be shown for longer, have words of a neighbour."""
+    shared = list[list[_TimedPiece]]()
+    for cue in cues:
+        before = shared[-1] if shared else []
+        is_next = bool(before) and not cue[0].opens and _is_next(before[-1], cue[0], config)
+        if is_next and (_is_brief(before, cue[0].start_ms, config) or _is_brief(cue, None, config)):
+            shared[-1:] = _cut_in_two(before + cue, config) or [before, cue]
+        else:
+            shared.append(cue)
+    return shared
+
+
+def _is_brief(cue: Sequence[_TimedPiece], until_ms: int | None, config: ResegmentConfig) -> bool:
+    """Whether a cue is too short, even if it is shown until then; None: until it ends."""
+    end_ms = cue[-1].end_ms if until_ms is None else max(until_ms, cue[-1].end_ms)
+    return end_ms - cue[0].start_ms < config.least_ms
+
+
+def _cut_in_two(pieces: list[_TimedPiece], config: ResegmentConfig) -> list[list[_TimedPiece]] | None:
+    """Words as two cues that fit and are long enough, cut behind a mark if that is possible; None: there is no way."""
+    half = len(_joined(pieces)) / 2
+    cuts = list[tuple[bool, float, int]]()
+    for place in range(1, len(pieces)):
+        first, second = pieces[:place], pieces[place:]
+        if all(_fits(part, config) for part in (first, second)) and not (
+            _is_brief(first, second[0].start_ms, config) or _is_brief(second, None, config)
+        ):
+            cuts.append((not first[-1].label, abs(len(_joined(first)) - half), place))
+    if not cuts:
+        return None
+    *_, place = min(cuts)
+    return [pieces[:place], pieces[place:]]
+
+
+def _readable(cues: Sequence[WrittenCue], config: ResegmentConfig) -> list[WrittenCue]:
+    """Cues that are shown for as long as it takes to read them, where there is time."""
+    shown = list[WrittenCue]()
+    for number, cue in enumerate(cues):
+        following = cues[number + 1].start_ms if number + 1 < len(cues) else None
+        end_ms = cue.start_ms + config.reading_ms(cue.text)
+        if following is not None and following >= cue.start_ms:  # where times go back, a new channel begins
+            end_ms = min(end_ms, following)
+        shown.append(replace(cue, end_ms=max(cue.end_ms, end_ms)))
+    for number, cue in enumerate(shown):
+        if cue.end_ms - cue.start_ms < config.least_ms:
+            _lend_time(shown, number, config)
+    return shown
+
+
+def _lend_time(cues: list[WrittenCue], number: int, config: ResegmentConfig) -> None:
+    """Begin a short cue earlier, or end it later, in a silence or at the cost of a neighbour that is long enough."""
+    cue, least_ms = cues[number], config.least_ms
+    missing_ms = least_ms - (cue.end_ms - cue.start_ms)
+    if number and cues[number - 1].start_ms < cue.start_ms:
+        before = cues[number - 1]
+        free_ms = max(0, cue.start_ms - before.end_ms)
+        spare_ms = max(0, before.end_ms - before.start_ms - least_ms) if before.end_ms <= cue.start_ms else 0
+        lent_ms = min(missing_ms, free_ms + spare_ms)
+        cue, missing_ms = replace(cue, start_ms=cue.start_ms - lent_ms), missing_ms - lent_ms
+        cues[number - 1] = replace(before, end_ms=min(before.end_ms, cue.start_ms))
+    if number + 1 < len(cues) and cue.end_ms <= cues[number + 1].start_ms:
+        after = cues[number + 1]
+        lent_ms = min(missing_ms, max(0, after.end_ms - cue.end_ms - least_ms))
+        cue = replace(cue, end_ms=cue.end_ms + lent_ms)
+        cues[number + 1] = replace(after, start_ms=max(after.start_ms, cue.end_ms))
+    cues[number] = cue
 
 
 def _label(written: Iterable[WrittenItem]) -> Iterator[_Labelled]:

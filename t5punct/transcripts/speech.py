@@ -10,7 +10,7 @@ In: a line, the text of a cue, or the lines of a plain text with their ends.  Ou
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import replace
 from itertools import accumulate
 from typing import Any, TypeVar
@@ -19,24 +19,9 @@ from ..text.marks import Alphabet
 from ..text.words import ALL_MARKS, lead_of, words_of
 from .items import Cue, Item, Kept, Role, SpokenWord
 from .markup import Markup, remove_tags
+from .plain.heads import BRACKETED, Heads, label_of, speaker_of
 
 _Item = TypeVar("_Item", bound=Item)
-_TIME = r"\d{1,3}:\d\d(?::\d\d)?(?:[.,]\d{1,3})?"
-_BRACKETED = rf"\[{_TIME}(?:\s*(?:-->|[-–—])\s*{_TIME})?\]|\({_TIME}\)"
-_CAPITAL = "[" + "".join(char for char in map(chr, range(0x530)) if char.isupper()) + "]"  # Latin, Greek, Cyrillic
-_NAME = rf"(?-i:{_CAPITAL}[\w.'’-]*(?:\ (?:{_CAPITAL}[\w.'’-]*|\d{{1,3}}|&|and|of|de|del|der|di|van|von)){{0,3}})"
-_LABEL = re.compile(  # who speaks, at the start of a line
-    rf"""\s*(?:(?:{_BRACKETED})\s*)?(?:
-        >{{2,}}(?:\s*[^\W\d_][\w.'’ -]{{0,40}}:(?=\s|$)|(?=[\s\w]|$))  # >> or >> JOHN:
-      | [\[(]?(?:speaker|spk)[ _]?\w{{1,3}}[\])]?:(?=\s|$)           # Speaker 1: or [SPEAKER_00]:
-      | (?-i:[A-Z][A-Z0-9.&'’ -]{{0,30}}:)(?=\s|$)                    # THE MAN IN THE RED COAT:
-      | (?=[^:\n]{{1,44}}:){_NAME}(?:\ \([^():]{{1,12}}\))?:(?=\s|$)   # Jane Doe: or DR. SMITH (V.O.):
-      | (?=[^:\n]{{1,44}}:){_NAME}\ \({_TIME}\):?(?=\s|$)              # Jane Doe (00:03):
-      | (?=[^:\n]{{1,44}}:){_NAME}\s{{2,}}{_TIME}(?=\s*$)              # Jane Doe  0:03
-    )\s*""",
-    re.VERBOSE | re.IGNORECASE,
-)
-_TIME_LINE = re.compile(rf"\s*{_TIME}\s*\n")  # what YouTube shows beside a video has such; `10:30` alone may be said
 _DASH = re.compile(r"\s*[-–—]\s+(?=\S)|\s*[-–—](?=[^\W\d_])")  # another speaker, at the start of a subtitle's line
 _HEARD = (
     "applause|applauding|cheering|cheers|laughter|laughs|laughing|laugh|chuckles|chuckling|music|silence|pause|"
@@ -44,29 +29,63 @@ _HEARD = (
 )
 _UNHEARD = "inaudible|unintelligible|indiscernible|indistinct|crosstalk|foreign|blank_audio"
 _DIRECTION = re.compile(
-    rf"(?<!\S)(?:\[[^\W\d_][^\[\]]{{0,60}}\]|\((?:{_HEARD}|{_UNHEARD})\)|(?P<time>{_BRACKETED})|[♪♫]+[{re.escape(ALL_MARKS.characters)}]*)(?!\S)\s*",
+    rf"(?<!\S)(?:\[[^\W\d_][^\[\]]{{0,60}}\]|\((?:{_HEARD}|{_UNHEARD})\)|(?P<time>{BRACKETED})|[♪♫]+[{re.escape(ALL_MARKS.characters)}]*)(?!\S)\s*",
     re.IGNORECASE,
 )
 _IS_UNHEARD = re.compile(rf"[\[(](?:{_UNHEARD})\b", re.IGNORECASE)
 
 
 def read_plain(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator[Item]:
-    """Read plain text; line ends and empty lines are white space between words."""
-    for line in lines:
-        if _TIME_LINE.fullmatch(line):
-            yield Kept(line)
-        else:
-            yield from read_line(line, alphabet=alphabet)
+    """Read plain text; line ends and empty lines are white space between words.
+
+    What opens lines and is not said is kept: ids, times, speakers' labels (`plain/heads.py`).
+    """
+    return _read_lines(lines, alphabet, are_apart=False)
 
 
 def read_utterances(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator[Item]:
     """Read plain text of which each line is a text of its own."""
-    for number, line in enumerate(lines):
-        yield Kept("", breaks=True)
-        if _TIME_LINE.fullmatch(line):
-            yield Kept(line)
-        else:
-            yield from read_line(line, alphabet=alphabet, cue=Cue(number))
+    return _read_lines(lines, alphabet, are_apart=True)
+
+
+def _read_lines(lines: Iterable[str], alphabet: Alphabet | None, *, are_apart: bool) -> Iterator[Item]:
+    """The items of lines; `are_apart`: no sentence goes on from one to the next."""
+    left = [*lines]
+    heads, number, group = Heads.of(left), 0, ""
+    left.reverse()
+    items = list[Item]()
+    while left:  # so that a long text is not held twice
+        line = left.pop()
+        head = heads.head_of(line)
+        if head.length:
+            is_other = bool(group) and head.group not in ("", group)
+            group = head.group or group
+            items.append(Kept(line[: head.length], breaks=is_other))
+        if are_apart:
+            items.append(Kept("", breaks=True))
+        cue = Cue(number) if are_apart else None
+        items += read_line(line[head.length :], alphabet=alphabet, cue=cue, known_labels=heads.labels)
+        number += 1
+    return join_same_speakers(items)
+
+
+def join_same_speakers(items: Iterable[Item]) -> Iterator[Item]:
+    """Yield items; a label that says once more who speaks already ends no sentence, and is not shown elsewhere.
+
+    >>> lines = ["Ann: so\\n", "Ann: what\\n", "Tom: yes\\n"]
+    >>> [item.breaks for line in lines for item in join_same_speakers(read_line(line)) if isinstance(item, Kept)]
+    [True, True, True]
+    >>> [item.breaks for item in read_plain(lines) if isinstance(item, Kept)]
+    [True, False, True]
+    """
+    speaker = ""
+    for item in items:
+        if isinstance(item, Kept) and item.role is Role.SPEAKER:
+            before, speaker = speaker, speaker_of(item.bare or item.text)
+            if speaker and speaker == before:
+                yield replace(item, breaks=False, role=Role.LAYOUT)
+                continue
+        yield item
 
 
 def read_line(
@@ -77,15 +96,17 @@ def read_line(
     markup: re.Pattern[str] | None = None,
     dashes: bool = False,
     labels: bool = True,
+    known_labels: Container[str] = (),
 ) -> Iterator[Item]:
     """Yield the items of one line.
 
     `markup`: the pattern of tags, as in markup.py; `dashes`: whether a dash that opens the line is another speaker, as
-    in subtitles; `labels`: whether speaker labels are looked for.
+    in subtitles; `labels`: whether speaker labels are looked for; `known_labels`: the file's own, beside what is
+    certain by itself.
     """
     seen = remove_tags(line, markup) if markup is not None and markup.search(line) else None
     text, cut = (line, int) if seen is None else (seen.text, seen.cut)  # labels are looked for without tags
-    label = (labels and _LABEL.match(text)) or (dashes and _DASH.match(text))
+    label = (labels and label_of(text, known_labels)) or (dashes and _DASH.match(text))
     begin = cut(label.end()) if label else 0
     if label:
         yield _kept(line[:begin], label[0], Role.SPEAKER, cue)

@@ -16,8 +16,9 @@ from dataclasses import replace
 from itertools import chain
 
 from ..text.marks import Alphabet
-from .items import Cue, Item, Kept, SpokenWord
-from .markup import OVERRIDES, TAGS
+from .items import Cue, Item, Kept, SpokenWord, speaker_label
+from .markup import OVERRIDES, TAGS, remove_tags
+from .plain.heads import recurring_labels
 from .rolling import Rolling
 from .speech import read_line, set_cue_times
 
@@ -27,6 +28,8 @@ _ARROW = "-->"  # of a line of times, whether they can be read or not; never of 
 _FULL_TIME = rf"(?=\d+:\d+(?::\d|[.,])){_TIME}"  # `10:30` may be said
 _DAMAGED = re.compile(rf"\s*{_FULL_TIME}\s*[-–—>〉→]{{1,3}}\s*{_FULL_TIME}\s*")  # a line of times with another arrow
 _OF_TIMES = "0123456789:.,;+- \tOolI"  # characters of times, and letters that are taken for digits
+_BESIDE_MS = 500  # between two events of an actor: what another one shows there is beside them
+_OPENING_CHARS = 300  # of a line, which may have a label
 _INLINE_TIME = re.compile(rf"<{_TIME}>")  # of the word behind it, in WebVTT
 _NOTE = re.compile(r"(?:NOTE|STYLE|REGION)\b")
 _VOICE = re.compile(r"\s*<v(?:\.[^\s>]*)?\s+([^>]*)>")
@@ -54,7 +57,7 @@ def read_vtt(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator
 def read_ass(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator[Item]:
     """Read Advanced SubStation Alpha: the text of its `Dialogue` lines."""
     names = ["layer", "start", "end", "style", "name", "marginl", "marginr", "marginv", "effect", "text"]
-    speaker = ""
+    streams, speaker = _Streams(), ""
     for number, line in enumerate(lines):
         kind, _, rest = line.partition(":")
         if kind.strip() == "Format" and "text" in rest.lower():
@@ -66,10 +69,32 @@ def read_ass(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator
         values = dict(zip(names, fields, strict=True))
         name = values.get("name", "").strip()
         start_ms, end_ms = (_ass_ms(values.get(which, "")) for which in ("start", "end"))
-        yield Kept(line[: len(line) - len(fields[-1])], breaks=name != speaker)
+        stream = f"{values.get('style', '').strip()},{name}"
+        cue, begins = Cue(number, start_ms, end_ms, name, stream), streams.begin_anew(stream, start_ms, end_ms)
+        yield Kept(line[: len(line) - len(fields[-1])])
+        label = speaker_label(name if name != speaker else "", cue)
+        yield replace(label, breaks=begins, cue=cue)
         speaker = name
-        cue = Cue(number, start_ms, end_ms, speaker)
         yield from set_cue_times(_ass_text(fields[-1], alphabet, cue), cue)
+
+
+class _Streams:
+    """Who speaks in which style: a sentence goes on over events of other styles, and over those that are shown beside.
+
+    An actor who speaks again when another one of the same style has spoken begins a sentence.
+    """
+
+    def __init__(self) -> None:
+        self._ends_ms: dict[str, int | None] = {}  # of the streams that go on
+        self._last: dict[str, str] = {}  # by style: the stream of the last event
+
+    def begin_anew(self, stream: str, start_ms: int | None, end_ms: int | None) -> bool:
+        """Return whether an event begins a sentence in its stream, and remember it."""
+        style = stream.partition(",")[0]
+        before_ms, is_last = self._ends_ms.get(stream), self._last.get(style, stream) == stream
+        is_near = before_ms is not None and start_ms is not None and start_ms - before_ms <= _BESIDE_MS
+        self._ends_ms[stream], self._last[style] = end_ms, stream
+        return not is_last and not is_near
 
 
 def _ass_text(text: str, alphabet: Alphabet | None, cue: Cue) -> Iterator[Item]:
@@ -84,7 +109,10 @@ def _cues(lines: Iterable[str], alphabet: Alphabet | None, *, is_vtt: bool) -> I
     cue: Cue | None = None
     held, rolling = list[list[Item]](), Rolling()  # the lines of a cue
     number, before, speaker = 0, "", ""
-    for line, following, spoken in _looking_ahead(lines):
+    left = [*lines]
+    labels = recurring_labels(remove_tags(line[:_OPENING_CHARS], TAGS).text for line in left)
+    left.reverse()
+    for line, following, spoken in _looking_ahead(left.pop() for _ in range(len(left))):  # no line is held twice
         if _has_arrow(line) and not _states_times(line):
             held.append([Kept(line)])
         elif _has_arrow(line):
@@ -106,9 +134,9 @@ def _cues(lines: Iterable[str], alphabet: Alphabet | None, *, is_vtt: bool) -> I
             voice = _VOICE.match(line)
             if voice and voice[1].strip() != speaker:
                 speaker = voice[1].strip()
-                held.append([Kept("", breaks=True)])
                 cue = Cue(cue.number, cue.start_ms, cue.end_ms, speaker)
-            held.append([*read_line(line, alphabet=alphabet, cue=cue, markup=TAGS, dashes=True)])
+                held.append([speaker_label(speaker, cue)])
+            held.append([*read_line(line, alphabet=alphabet, cue=cue, markup=TAGS, dashes=True, known_labels=labels)])
         before = line
     yield from _closed(held, cue, rolling)
 

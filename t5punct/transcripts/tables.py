@@ -1,4 +1,4 @@
-"""Tables of words or segments: NIST's CTM, and tab-separated values.
+"""Tables of words or segments: NIST's CTM, and values separated by tabs or by commas.
 
 In: the lines of a file, with their ends.  Out: items; of each row all but its words is kept.
 
@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from ..errors import InputError
 from ..text.marks import DASH, DASH_APART, Alphabet
 from ..text.words import ALL_MARKS, opening_apart, words_of
-from .items import Cue, Item, Kept, Role, SpokenWord, without_spaces
+from .items import Cue, Item, Kept, Role, SpokenWord, WrittenItem, without_spaces
 from .speech import read_line, set_cue_times
 
 _FIELD = re.compile(r"\S+")
@@ -115,6 +115,69 @@ def read_table(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterat
         alphabet,
         in_field=False,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class CellEdge(Kept):
+    """Where a cell of a csv without quotes begins, and where it ends; a comma that comes into it makes them needed."""
+
+    delimiter: str = ","
+
+
+def read_csv(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator[Item]:
+    """Read values separated by commas or semicolons, with the columns of `read_table`.
+
+    Raises InputError as that does.
+    """
+    rows = [*_whole_rows(lines)]
+    delimiter = ";" if rows and rows[0].count(";") > rows[0].count(",") else ","
+    pattern = re.compile(rf'(?:(?<=^)|(?<={delimiter}))(?:"(?:[^"]|"")*"|[^"{delimiter}\r\n][^{delimiter}\r\n]*|)')
+    cells = [[*pattern.finditer(row.rstrip("\r\n"))] for row in rows]
+    columns = _columns([[cell[0].strip().strip('"') for cell in row] for row in cells if row])
+    for number, (line, row_cells) in enumerate(zip(rows, cells, strict=True)):
+        row = _table_row(number, line, row_cells, columns)
+        if isinstance(row, str):
+            yield Kept(row)
+            continue
+        is_quoted = line[: row.begin].endswith('"')
+        yield Kept(line[: row.begin])
+        edge = [] if is_quoted else [CellEdge("", delimiter=delimiter)]
+        yield from edge
+        cue = row.cue or Cue(number, row.start_ms, row.end_ms)
+        yield from set_cue_times(read_line(row.text, alphabet=alphabet, cue=cue), cue)
+        yield from edge
+        yield Kept(line[row.end :])
+
+
+def write_cells(written: Iterable[WrittenItem]) -> Iterator[str]:
+    """Yield the file that the items of a csv are, with quotes around cells that have commas now."""
+    cell: list[str] | None = None
+    for item in written:
+        piece = item.text if isinstance(item, Kept) else item.in_file
+        if not isinstance(item, CellEdge):
+            if cell is None:
+                yield piece
+            else:
+                cell.append(piece)
+        elif cell is None:
+            yield piece
+            cell = []
+        else:
+            text = "".join(cell)
+            yield (f'"{text.replace(chr(34), 2 * chr(34))}"' if item.delimiter in text else text) + piece
+            cell = None
+
+
+def _whole_rows(lines: Iterable[str]) -> Iterator[str]:
+    """Rows of a csv; one whose quotes are open goes on in the next line."""
+    held = ""
+    for line in lines:
+        held += line
+        if not held.count('"') % 2:
+            yield held
+            held = ""
+    if held:
+        yield held
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,5 +75,12 @@ def write_tsv(written: Iterable[WrittenItem]) -> Iterator[str]:
         yield "\t".join([item.annotated.text, *times]) + "\n"
 
 
+def write_csv(written: Iterable[WrittenItem]) -> Iterator[str]:
+    """Yield the same table with commas, and quotes where they are needed."""
+    for row in write_tsv(written):
+        cells = row.rstrip("\n").split("\t")
+        yield ",".join(f'"{cell}"' if "," in cell else cell for cell in cells) + "\n"
+
+
 def _words(written: Iterable[WrittenItem]) -> Iterator[WrittenWord]:
     return (item for item in written if isinstance(item, WrittenWord))

@@ -9,19 +9,39 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from ..errors import ConfigError, InputError
 from .cues import SUBTITLES, own_cues, subtitles
-from .formats import Transcript
+from .formats import OTHER_SUFFIXES, SUFFIXES, Transcript
 from .items import Kept, SpokenWord, WrittenItem, iter_pieces, leave_out_removed
 from .paragraphs import ParagraphConfig, add_paragraphs, running_text
 from .resegment import ResegmentConfig, sentence_cues
 from .review import review_page
-from .words_out import write_ctm, write_json, write_tsv
+from .words_out import write_csv, write_ctm, write_json, write_tsv
 
 # what any transcript can be written as, if it has what they need
-OUTPUTS = ("text", *SUBTITLES, "json", "ctm", "tsv", "html")
-_TABLES = ("ctm", "tsv")  # of words alone; one that goes would leave half a line
+OUTPUTS = ("text", *SUBTITLES, "json", "ctm", "tsv", "csv", "html")
+_PAGES = (".html", ".htm")
+_TABLES = ("ctm", "tsv", "csv")  # of words alone; one that goes would leave half a line
+
+
+def format_named_by(output: Path | None) -> str | None:
+    """Return the format that an output's name shows; None where it shows none.
+
+    Raises InputError for a name that shows one that is not written.
+
+    >>> format_named_by(Path("talk.srt")), format_named_by(Path("page.html")), format_named_by(Path("talk"))
+    ('srt', 'html', None)
+    """
+    suffix = "" if output is None else output.suffix.lower()
+    if OTHER_SUFFIXES.get(suffix, "data") != "data" and suffix not in _PAGES:  # lines of json may be .jsonl
+        raise InputError(
+            f"output {output}, whose name says that it is {OTHER_SUFFIXES[suffix]} ({suffix})",
+            expected=f"one of {', '.join(OUTPUTS)}",
+            fix="name it by the format that it is to have, such as .txt",
+        )
+    return "html" if suffix in _PAGES else SUFFIXES.get(suffix)
 
 
 @dataclass(frozen=True)
@@ -70,8 +90,8 @@ def _pieces(transcript: Transcript, written: Sequence[WrittenItem], config: Writ
             return review_page(written, name)
         case "json" | "ctm":
             return write_json(written, name) if config.format == "json" else write_ctm(written, name)
-        case "tsv":
-            return write_tsv(written)
+        case "tsv" | "csv":
+            return write_tsv(written) if config.format == "tsv" else write_csv(written)
         case _:
             cues = sentence_cues(written, config.resegment) if config.resegment else own_cues(written)
             return [subtitles(cues, config.format)]

@@ -96,7 +96,7 @@ def test_one_missing_file_leaves_the_others(tree: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize("suffix", "csv sbv ttml smi TextGrid stm sub xml html docx pdf csv.gz".split())
+@pytest.mark.parametrize("suffix", "xlsx sbv ttml smi TextGrid cha sub xml html docx pdf ods.gz".split())
 def test_a_name_of_a_format_that_is_not_read_is_refused(tree: Path, suffix: str) -> None:
     name = f"other/b.{suffix}"
     (tree / name).write_text("we,know\n")

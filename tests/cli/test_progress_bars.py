@@ -5,9 +5,12 @@ from __future__ import annotations
 import contextlib
 import io
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+from command import ROOT, on_a_terminal
 from tiny import tiny_text
 
 from t5punct.cli import main
@@ -74,6 +77,22 @@ def test_nothing_is_shown_where_standard_error_is_no_terminal(
 ) -> None:
     run(commands[what])
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("command", ["punctuate", "punctuate talk.srt", "punctuate --json", "stream"])
+def test_text_goes_to_a_terminal_as_to_a_file(command: str, lively_folder: str, tmp_path: Path) -> None:
+    (tmp_path / "talk.srt").write_text("1\n00:00:01,000 --> 00:00:02,000\nwe know\nthat is it\n", encoding="utf-8")
+    name, *words = command.replace("talk.srt", str(tmp_path / "talk.srt")).split()
+    whole = [sys.executable, "-m", "t5punct", name, *words, "--model", lively_folder]
+    text = b"how are you today my name is maria\n" * 3
+    done = subprocess.run(whole, input=text, capture_output=True, check=True, cwd=ROOT)
+    assert on_a_terminal(whole, text) == done.stdout.decode()
+
+
+def test_the_bar_is_seen_where_the_text_goes_to_a_file(commands: dict[str, list[str]], tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "t5punct", *commands["punctuating"]]
+    assert "punctuating" in on_a_terminal(command)
+    assert "punctuating" not in (tmp_path / "out.txt").read_text(encoding="utf-8")
 
 
 def test_two_models_share_one_bar(commands: dict[str, list[str]], folder: str, terminal: Terminal) -> None:

@@ -146,11 +146,11 @@ def test_a_silence_in_a_pipe_of_events_commits_everything(folder: str) -> None:
 
 
 def test_a_bad_event_is_told_and_the_stream_goes_on(run: Run) -> None:
-    code, out, err = run('{"word": "how"}\n{"partial": "are"}\n{"word": "you"}\n', "--timed", "--json")
+    code, out, err = run('{"word": "how"}\n{"said": "are"}\n{"word": "you"}\n', "--timed", "--json")
     assert code == 0
     assert [json.loads(line)["word"] for line in out.splitlines()] == ["how", "you"]
     assert err.count("\n") == 1
-    assert 't5punct: an event that reads \'{"partial"' in err
+    assert 't5punct: an event that reads \'{"said"' in err
 
 
 def test_a_silence_in_the_times_commits_everything(run: Run) -> None:

@@ -14,6 +14,8 @@ from command import pipe_of
 from rich.console import Console
 
 from t5punct.decoding.inputs import DecodingConfig
+from t5punct.decoding.slots import SlotDecoder
+from t5punct.decoding.tagging import TagDecoder
 from t5punct.errors import InputError
 from t5punct.evaluation.counts import ClassCounts, Counts, Slot, compare, count
 from t5punct.evaluation.evaluate import Report, evaluate_file
@@ -217,6 +219,24 @@ def test_the_taggers_share_is_a_setting_of_slots_alone(tagged_model: Model) -> N
     }
     assert "|tagger-share:0.85|" in evaluate_file(CLITICS, punctuators["slots"]).signature
     assert "tagger-share" not in evaluate_file(CLITICS, punctuators["tagger"]).signature
+
+
+@pytest.mark.parametrize(
+    ("share", "longest", "runs"), [(1.0, 1, "decoder:tagger|"), (1.0, 3, "decoder:slots|"), (0.85, 1, "decoder:slots|")]
+)
+def test_the_signature_names_the_decoder_that_ran(
+    tagged_model: Model, share: float, longest: int, runs: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the tagger has the whole say in a slot's only mark, it decides under the setting `slots`."""
+    ran = list[str]()
+    for kind in (TagDecoder, SlotDecoder):
+        votes = kind.votes
+        monkeypatch.setattr(
+            kind, "votes", lambda self, *given, votes=votes: ran.append(type(self).__name__) or votes(self, *given)
+        )
+    config = PunctuatorConfig(decoding=DecodingConfig(max_marks=longest))
+    assert runs in evaluate_file(CLITICS, Punctuator(tagged_model.with_task(tagger_share=share), config)).signature
+    assert set(ran) == {"TagDecoder" if "tagger" in runs else "SlotDecoder"}
 
 
 def test_json_has_the_published_keys_and_a_table_ends_with_the_signature(tiny_model: Model) -> None:

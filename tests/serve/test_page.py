@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from services import FP32, client, server
 
 from t5punct.punctuator import Punctuator
 from t5punct.serve.engine import Engine
+from t5punct.text.words import split
 
 AXE = Path(__file__).parents[2] / "node_modules/axe-core/axe.min.js"  # npm install --no-save axe-core
 TEXT = "how are you today or not"
@@ -80,6 +82,97 @@ def test_words_become_captions_as_they_are_typed(page: Page) -> None:
     assert page.ask("document.getElementById('committed').getAttribute('aria-live')") == "polite"
 
 
+FRAMES = """
+window.frames_seen = [];
+new MutationObserver(() => frames_seen.push(document.getElementById("lines").textContent.replace(/\\s+/g, " ").trim()))
+  .observe(document.getElementById("lines"), {childList: true, subtree: true, characterData: true}); 0
+"""
+
+
+def test_no_word_stands_there_twice_in_any_frame_and_the_example_ends_with_its_button(page: Page) -> None:
+    """The words of the example are all different from their neighbours."""
+    page.point("document.getElementById('tab-live')", click=True)
+    page.point("document.getElementById('clear')", click=True)
+    assert page.ask("document.getElementById('hint').checkVisibility()")
+    page.ask(FRAMES)
+    page.point("document.getElementById('play')", click=True)
+    page.until("document.getElementById('committed').textContent.split(' ').length > 8")
+    page.point("document.getElementById('stop')", click=True)
+    page.until("document.getElementById('provisional').textContent === ''")
+    seen = page.ask("document.getElementById('committed').textContent")
+    page.ask("new Promise((done) => setTimeout(done, 900))")
+    assert page.ask("document.getElementById('committed').textContent") == seen, "End ends the example too"
+    frames = [[word.text.lower() for word in split(frame).words] for frame in page.ask("frames_seen")]
+    assert len(frames) > 16
+    assert [frame for frame in frames if any(first == second for first, second in pairwise(frame))] == []
+    assert all(" ".join(frame) in " ".join(frames[-1]) or len(frame) > 8 for frame in frames)
+
+
+def test_captions_are_cleared_saved_and_enlarged(page: Page) -> None:
+    page.point("document.getElementById('tab-live')", click=True)
+    page.point("document.getElementById('clear')", click=True)
+    page.ask("document.getElementById('typed').focus()")
+    page.press(*"how are you today ")
+    page.point("document.getElementById('stop')", click=True)
+    page.until("document.getElementById('committed').textContent.toLowerCase().includes('today')")
+    page.ask(
+        "window.saved = null, "
+        "URL.createObjectURL = (blob) => { blob.text().then((text) => { saved = text; }); return ''; }, 0"
+    )
+    page.point("document.getElementById('save')", click=True)
+    page.until("saved !== null")
+    assert page.ask("saved") == page.ask("document.getElementById('committed').textContent") + "\n"
+    height = page.ask("document.getElementById('captions').offsetHeight")
+    page.ask(
+        "document.getElementById('size').value = 5, document.getElementById('size').dispatchEvent(new Event('input'))"
+    )
+    assert page.ask("document.getElementById('captions').offsetHeight") > 2 * height
+    page.ask(
+        "document.getElementById('size').value = 1.8, document.getElementById('size').dispatchEvent(new Event('input'))"
+    )
+    assert "/?view=captions&show=" in page.ask("document.getElementById('watch').href")
+    assert page.ask("document.getElementById('about').textContent").startswith("model fresh, version ")
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no chromium")
+def test_a_page_for_obs_shows_what_another_one_says(engine: Engine, tmp_path: Path) -> None:
+    folders = [tmp_path / name for name in ("watching", "speaking")]
+    for folder in folders:
+        folder.mkdir()
+    with server(engine) as (address, _), browser(folders[0]) as watching, browser(folders[1]) as page:
+        watching.visit(f"http://{address}/?view=captions&show=talk&size=3")
+        assert watching.ask("getComputedStyle(document.documentElement).backgroundColor") == "rgba(0, 0, 0, 0)"
+        assert watching.ask("getComputedStyle(document.body).backgroundColor") == "rgba(0, 0, 0, 0)"
+        assert watching.ask("[...document.querySelectorAll('button, header, textarea')].filter((part) => "
+                            "part.checkVisibility()).length") == 0  # fmt: skip
+        page.visit(f"http://{address}/?show=talk")
+        page.point("document.getElementById('tab-live')", click=True)
+        page.ask("document.getElementById('typed').focus()")
+        page.press(*"how are you today or not ")
+        page.point("document.getElementById('stop')", click=True)
+        shown = "document.getElementById('committed').textContent"
+        page.until(f"{shown}.toLowerCase().includes('not')")
+        watching.until(f"{shown}.toLowerCase().includes('not')")
+        assert watching.ask(shown) == page.ask(shown)
+        assert watching.errors == []
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no chromium")
+def test_at_the_start_there_is_an_example(engine: Engine, tmp_path: Path) -> None:
+    with server(engine) as (address, _), browser(tmp_path) as other:
+        other.visit(f"http://{address}/")
+        assert other.ask("document.getElementById('input').value").startswith("good morning everyone")
+        other.until("document.getElementById('about').textContent.startsWith('model fresh, version ')")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_box_of_captions_is_seen(page: Page, scheme: str) -> None:
+    page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+    ground = page.ask("getComputedStyle(document.body).backgroundColor")
+    border = page.ask("getComputedStyle(document.getElementById('captions')).borderTopColor")
+    assert contrast(border, ground) >= 3, "as WCAG 2.2 asks of what shows a part of a page"
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_colours_can_be_read(page: Page, scheme: str, tmp_path: Path) -> None:
     page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
@@ -107,7 +200,7 @@ def test_axe_has_nothing_to_say(page: Page, tab: str, scheme: str) -> None:
 
 def test_the_keyboard_reaches_every_control_in_the_order_in_which_it_is_seen(page: Page) -> None:
     page.point("document.getElementById('tab-text')", click=True)
-    seen = page.ask("[...document.querySelectorAll('button, input, select, textarea, pre')].filter((control) => "
+    seen = page.ask("[...document.querySelectorAll('button, a, input, select, textarea, pre')].filter((control) => "
                     "control.checkVisibility() && control.tabIndex >= 0).map((control) => control.id)")  # fmt: skip
     reached = []
     for _ in range(3 * len(seen)):
@@ -132,3 +225,14 @@ def test_the_page_needs_no_other_site_and_runs_nothing_else(engine: Engine) -> N
     policy = answer.headers["content-security-policy"]
     assert "default-src 'none'" in policy and "frame-ancestors 'none'" in policy and "unsafe" not in policy
     assert "http://" not in answer.text and "https://" not in answer.text
+
+
+def test_who_may_hear_the_microphone_is_said_at_its_button_and_in_the_pages() -> None:
+    root = Path(__file__).parents[2]
+    page = (root / "t5punct/serve/page/page.html").read_text(encoding="utf-8")
+    assert 'id="speak" hidden aria-pressed="false" aria-describedby="speak-note"' in page
+    for text in (page, *((root / name).read_text(encoding="utf-8") for name in ("README.md", "SECURITY.md"))):
+        assert re.search(
+            r"send (what it hears|\w+ to) .*browser's vendor|sends what it hears to the browser's vendor", text
+        )
+    assert "send what it hears to their vendor" in (root / "docs/guides/serve.md").read_text(encoding="utf-8")

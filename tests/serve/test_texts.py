@@ -83,7 +83,7 @@ def served(engine: Engine) -> TestClient:
         ("?style=opera", b"so", 400, "opera"), ("?preset=/etc/passwd.yaml", b"so", 400, "a file"),
         ("?preset=mask-combine-9999", b"so", 400, "9999 votes"), ("?window=300&stride=2", b"so", 400, "apart"),
         ("?resegment=true", b"so", 400, "resegment"), ("?format=docx", b"so", 400, "docx"),
-        ("?to=srt", b"so we know", 400, "times"), ("", b"\xff\xfe", 400, "UTF-8"),
+        ("?to=srt", b"so we know", 400, "times"), ("", b"so\xff\xfe", 400, "UTF-8"),
         ("", b"WEBVTT\n\n00:01.000 --> 00:02.000\nso\n", 400, "vtt"),
         ("?terms=a%20b%3Dc", b"so", 400, "terms"),
         ("", b"so " * 51, 413, "51 words"),
@@ -151,3 +151,54 @@ def test_what_was_asked_is_counted(engine: Engine) -> None:
     assert 't5punct_requests_total{status="200"} 1.0' in text
     assert 't5punct_requests_total{status="400"} 1.0' in text
     assert "t5punct_text_words_total 3.0" in text
+
+
+def test_several_texts_of_a_json_are_answered_in_their_order(served: TestClient, engine: Engine) -> None:
+    texts = ["how are you", "", "JOHN: so we know\nthat", "we"]
+    answer = served.post("/v1/punctuate", json={"texts": texts, "style": "talk", "no_case": True})
+    assert (answer.status_code, answer.headers["content-type"]) == (200, "application/json; charset=utf-8")
+    alone = [
+        served.post(
+            "/v1/punctuate?style=talk&no_case=true", content=text.encode(), headers={"content-type": "text/plain"}
+        )
+        for text in texts
+    ]
+    assert answer.json() == {"texts": [one.text for one in alone]}
+    assert served.post("/v1/punctuate", json={"texts": []}).json() == {"texts": []}
+    single = served.post("/v1/punctuate", json={"text": texts[0], "style": "talk", "no_case": True})
+    assert single.json() == {"text": alone[0].text}
+    whisper = {"text": texts[0], "language": "en", "segments": []}
+    assert served.post("/v1/punctuate", json=whisper).json() == whisper | {
+        "text": served.post("/v1/punctuate", content=texts[0].encode(), headers={"content-type": "text/plain"}).text
+    }
+
+
+@pytest.mark.parametrize(
+    ("values", "status", "says"),
+    [
+        ({"texts": ["so"], "stile": "talk"}, 422, "an unknown field stile; expected some of"),
+        ({"texts": "so"}, 422, "texts that are no list of strings"), ({"texts": [1]}, 422, "no list of strings"),
+        ({"texts": ["so"], "to": "srt"}, 422, "texts with another format"),
+        ({"texts": ["so"], "style": 3}, 422, "style"),
+        ({"texts": ["so"], "style": "opera"}, 400, "opera"), ({"texts": ["so " * 30] * 2}, 413, "60 words"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_several_texts_is_said(
+    served: TestClient, values: dict[str, object], status: int, says: str
+) -> None:
+    answer = served.post("/v1/punctuate", json=values)
+    assert answer.status_code == status
+    error = answer.json()["error"]
+    assert says in "; expected ".join([error["found"], error.get("expected", "")])
+
+
+def test_docs_show_the_api_without_another_site_or_a_script(served: TestClient) -> None:
+    answer = served.get("/docs")
+    assert answer.status_code == 200
+    policy = answer.headers["content-security-policy"]
+    assert "default-src 'none'" in policy and "script" not in policy and "unsafe" not in policy
+    assert "<script" not in answer.text and "://" not in answer.text
+    for name in served.get("/openapi.json").json()["paths"]:
+        assert f"{name}</code></h2>" in answer.text
+    for shown in ("mark_odds", "WS /v1/stream", "multipart/form-data", "&quot;texts&quot;", "More bytes or words than"):
+        assert shown in answer.text

@@ -171,3 +171,51 @@ def test_a_client_that_never_reads_is_held_back_and_keeps_no_other_waiting(engin
             is_over.set()
             with suppress(OSError):  # who answers no ping is closed
                 deaf.socket.shutdown(sockets.SHUT_RDWR)
+
+
+@pytest.mark.parametrize("as_one_message", [True, False])
+def test_a_client_that_goes_is_let_go_and_what_it_said_is_dropped(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, as_one_message: bool
+) -> None:
+    """The model decides a word when it is told to; the client has gone before the second one."""
+    begun, may_go_on, n_steps = threading.Event(), threading.Event(), 0
+    steps = Engine._steps
+
+    def slow(self: Engine, calls: Any) -> Any:
+        nonlocal n_steps
+        n_steps += 1
+        begun.set()
+        assert may_go_on.wait(20)
+        return steps(self, calls)
+
+    monkeypatch.setattr(Engine, "_steps", slow)
+    with server(engine) as (address, run):
+        socket = connect(f"ws://{address}/v1/stream", close_timeout=20)
+        for text in [" ".join(WORDS * 5)] if as_one_message else WORDS * 5:
+            socket.send(text)
+        assert begun.wait(20)
+        socket.close()  # waits for the answer to its close frame
+        assert socket.close_code == 1000
+        while run._service.n_streams:
+            pass
+        assert n_steps == 1, "it is let go while the model is at its first words"
+        may_go_on.set()
+    assert n_steps == 1, "and no others are decided"
+
+
+def test_a_stream_with_a_name_can_be_watched(engine: Engine) -> None:
+    with client(engine) as served:
+        watch = "ws://127.0.0.1:8008/v1/watch?show="
+        with served.websocket_connect(f"{watch}talk") as watching, opened(served, "?show=talk") as socket:
+            for word in WORDS[:8]:
+                socket.send_text(word)
+            socket.send_text(END)
+            events = events_to_end(socket)
+            assert events_to_end(watching) == events
+            with opened(served, "?show=other") as other:
+                other.send_text("so")
+                other.send_text(END)
+                events_to_end(other)
+            with opened(served, "?show=talk") as again:
+                again.send_text(END)
+                assert events_to_end(watching) == [{"end": {"n_words": 0, "n_chars": 0}}], "no event of another name"

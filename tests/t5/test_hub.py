@@ -123,12 +123,28 @@ def test_what_looks_like_a_path_is_not_asked_of_the_hub(
     (tmp_path / "file").write_text("no model")
     with pytest.raises(ModelError, match=r"no tokenizer folder .*; expected a T5 folder or hub id; check the name"):
         models.load_tokenizer(source, TaskConfig())
-    with pytest.raises(ModelError, match=r"no model folder .*; expected a T5 folder or hub id, or one of base, large"):
+    with pytest.raises(
+        ModelError, match=r"no model folder .*; expected a T5 folder or hub id .OWNER/NAME., or one of base"
+    ):
         models.load(source)
     assert asked == []
 
 
-@pytest.mark.parametrize("source", ["t5-small", "google/flan-t5-small"])
+@pytest.mark.parametrize(
+    ("source", "fix"),
+    [("larg", "did you mean large?"), ("Smal", "did you mean small?"), ("mutli", "did you mean multi?"),
+     ("t5-small", "check the name"), ("whisper", "check the name")],
+)  # fmt: skip
+def test_a_mistyped_name_is_not_asked_of_the_hub_and_the_nearest_is_named(
+    source: str, fix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: list[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ModelError) as refused:
+        models.load(source)
+    assert (refused.value.found, refused.value.fix, asked) == (f"no model folder {source}", fix, [])
+
+
+@pytest.mark.parametrize("source", ["google-t5/t5-small"])
 def test_a_hub_id_is_asked_of_the_hub(
     source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: list[str]
 ) -> None:

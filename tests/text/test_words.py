@@ -266,6 +266,26 @@ def test_a_sentence_ends_where_a_reader_sees_it_end() -> None:
     assert not Word("end.").ends_sentence("!"), "`end.!` would be read as the word `end`"
 
 
+@pytest.mark.parametrize(
+    ("text", "is_ordinal"),
+    [
+        ("am 3. oktober kommt er", True), ("am 3 oktober kommt er", True), ("im 19. Jahrhundert", True),
+        ("vom 3. bis 5. mai", True), ("zum 2. mal", True), ("a 3. október", True), ("március 15. után", False),
+        ("he had 3. then he went", False), ("in 1953. two students", False), ("im 1953. jahr", False), ("der 3", False),
+        ("we were 31. august came", True),
+    ],
+)  # fmt: skip
+def test_the_full_stop_of_an_ordinal_ends_no_sentence_and_stays(text: str, is_ordinal: bool) -> None:
+    word = next(word for word in split(text).words if word.text.isdecimal())
+    assert word.is_ordinal == is_ordinal
+    assert word.ends_sentence(".") is (None if is_ordinal else True), "the case of the next word is the model's"
+    assert word.separator(".") == ("" if is_ordinal else ".")
+    if is_ordinal and "." in text:
+        assert word.written("") == word.text + "." == word.written("."), "it is the word's own"
+        assert word.given == ""
+    assert split(text).written() == text
+
+
 def test_a_full_stop_that_may_be_the_words_own_separates_nothing() -> None:
     words = ("so", "Mr", "ms", "St", "inc.", "J", "f", "I", "U.S.")
     assert [word for word in words if not Word(word).separator(".")] == ["Mr", "ms", "St", "J", "f"]

@@ -44,12 +44,64 @@ def test_new_cues_hold_every_word_once_and_keep_their_limits(
     words = {item.spoken.start_ms: item for item in items if isinstance(item, WrittenWord)}
     for cue in cues:
         n_words = len(cue.text.replace("ANN:", "").split())
-        assert cue.start_ms in words
+        assert any(abs(cue.start_ms - start_ms) <= config.min_duration_ms for start_ms in words)
         assert cue.text.count("\n") < max_lines
         assert n_words == 1 or (
             len(cue.text) <= max(max_chars, config.max_lines) and cue.end_ms - cue.start_ms <= max_duration_ms
         )
     assert all(earlier.end_ms <= later.start_ms for earlier, later in pairwise(cues))
+
+
+@given(timed_words(), st.integers(40, 90), st.integers(1000, 7000))
+def test_a_cue_is_brief_only_where_nobody_has_time_to_lend(
+    items: list[WrittenItem], max_chars: int, max_duration_ms: int
+) -> None:
+    config = ResegmentConfig(max_chars, 2, max_duration_ms)
+    cues = sentence_cues(items, config)
+    for number, cue in enumerate(cues):
+        if cue.end_ms - cue.start_ms >= config.min_duration_ms:
+            continue
+        assert number + 1 < len(cues), "behind the last one there is time"
+        after = cues[number + 1]
+        assert after.start_ms == cue.end_ms, "it stays until the next begins"
+        assert after.end_ms - after.start_ms <= config.min_duration_ms
+        if number:
+            before = cues[number - 1]
+            assert before.end_ms == cue.start_ms and before.end_ms - before.start_ms <= config.min_duration_ms
+
+
+def test_a_short_word_between_two_speakers_and_before_a_long_sentence_can_be_read() -> None:
+    def word(text: str, start_ms: int, end_ms: int, label: str = "") -> WrittenWord:
+        spoken = SpokenWord(Word(text, raw=text), " ", start_ms=start_ms, end_ms=end_ms)
+        return WrittenWord(spoken, AnnotatedWord(text, text + label, label, "verbatim", 1.0, 1.0))
+
+    tom, ann = (Kept(f"{name}: ", breaks=True, role=Role.SPEAKER) for name in ("TOM", "ANN"))
+    long = [word("extraordinarily", 300 * n, 300 * n + 300) for n in range(5)]
+    items = [
+        ann,
+        *long,
+        tom,
+        word("yes", 1500, 1750, "."),
+        ann,
+        *(word("so", 1750 + n, 1751 + n) for n in (0, 900, 1800)),
+    ]
+    for cue in sentence_cues(items, ResegmentConfig()):
+        assert cue.end_ms - cue.start_ms >= 833
+    alone = [word("yes", 0, 250, "."), *(word("extraordinary", 250 + 300 * n, 550 + 300 * n) for n in range(8))]
+    first, *_ = sentence_cues(alone, ResegmentConfig(max_chars=60))
+    assert first.text.split()[:2] == ["yes.", "extraordinary"], "it shares the words of the next sentence"
+
+
+def test_a_cue_stays_until_it_can_be_read_where_there_is_time() -> None:
+    def shown_ms(**settings: float) -> int:
+        (cue,) = cues_of("a 1 0 0.1 extraordinarily\na 1 0.1 0.1 fast\n", ResegmentConfig(**settings))
+        return cue.end_ms - cue.start_ms
+
+    assert shown_ms() == 1000  # 20 characters, at 20 a second
+    assert shown_ms(max_chars_per_second=10) == 2000
+    assert shown_ms(max_chars_per_second=99, max_words_per_minute=60) == 2000
+    assert shown_ms(max_chars_per_second=99, min_duration_ms=1500) == 1500
+    assert shown_ms(max_chars_per_second=1, max_duration_ms=5000) == 5000
 
 
 PIECES = st.tuples(st.integers(1, 9), st.integers(0, 900), st.integers(0, 400), st.sampled_from(["", "", ","]))
@@ -93,9 +145,9 @@ def test_new_cues_end_with_sentences() -> None:
 
 
 def test_words_without_times_share_what_their_cue_has() -> None:
-    cues = converted(SRT, "srt", WriterConfig("srt", resegment=ResegmentConfig(min_chars=1)))
+    cues = converted(SRT, "srt", WriterConfig("srt", resegment=ResegmentConfig(min_chars=1, min_duration_ms=0)))
     assert "00:00:01,000 --> 00:00:01,360\nso what.\n" in cues
-    assert "00:00:01,360 --> 00:00:02,000\n- fine [laughs]\n" in cues
+    assert "00:00:01,360 --> 00:00:02,360\n- fine [laughs]\n" in cues
     assert "00:00:04,000 --> 00:00:06,000\nand & you?\n" in cues
 
 

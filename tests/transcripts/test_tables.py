@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from chance import reading, rewritten, spoken
+from converting import converted
 
 from t5punct.errors import InputError
 from t5punct.transcripts.items import SpokenWord
+from t5punct.transcripts.writers import WriterConfig
 
 
 def words_of(text: str, name: str) -> list[SpokenWord]:
@@ -97,3 +101,28 @@ def test_a_mark_before_all_words_or_behind_another_recordings_is_kept() -> None:
     text = "a 1 0 0 ,\na 1 0 1 so\nb 1 0 0 .\nb 1 0 1 what\n"
     assert [[word.text for word in words] for words in reading(text, "ctm").texts] == [[",", "so"], [".", "what"]]
     assert rewritten(text, "ctm", [",", "So.", ".", "What."]) == text.replace("so", "So.").replace("what", "What.")
+
+
+@pytest.mark.parametrize(
+    ("text", "new", "expected"),
+    [
+        (
+            "word,start,end\nso,0.5,0.75\nwhat,0.75,1\n",
+            ["So,", "what?"],
+            'word,start,end\n"So,",0.5,0.75\nwhat?,0.75,1\n',
+        ),
+        ("start;end;text\n0;900;so what\n", ["So,", "what;"], 'start;end;text\n0;900;"So, what;"\n'),
+        ('start,end,text\r\n0,900,"so, what"\r\n', ["So", "what?"], 'start,end,text\r\n0,900,"So what?"\r\n'),
+        ('text,note\nso what,"a\nb"\n,c\n', ["So,", "what"], 'text,note\n"So, what","a\nb"\n,c\n'),
+    ],
+)
+def test_a_cell_of_a_csv_has_quotes_where_it_needs_them(text: str, new: list[str], expected: str) -> None:
+    assert rewritten(text, "csv") == text
+    assert rewritten(text, "csv", new) == expected
+
+
+def test_words_of_a_csv_have_times_and_become_one() -> None:
+    words = spoken(reading("word,start,end\nso,0.5,0.75\nwhat,0.75,1\n", "csv").items)
+    assert [(word.start_ms, word.end_ms) for word in words] == [(500, 750), (750, 1000)]
+    source = json.dumps({"words": [{"word": "so,", "start": 1, "end": 2}, {"word": "what", "start": 2, "end": 3}]})
+    assert converted(source, "json", WriterConfig("csv")) == 'word,start,end\n"so,",1.000,2.000\nwhat,2.000,3.000\n'

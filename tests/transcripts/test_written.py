@@ -30,22 +30,77 @@ SAID = [("JOHN: so what. [laughs]", 0), ("MARY: fine", 2)]
 LABELLED = {"segments": [{"start": start, "end": start + 2, "text": text} for text, start in SAID]}
 
 
+TEAMS = (
+    "WEBVTT\n\na1\n00:00:01.000 --> 00:00:02.000\n<v Ann Lee>so what</v>\n\na2\n00:00:02.000 --> 00:00:03.000\n"
+    "<v Ann Lee>we know.</v>\n\nb1\n00:00:03.000 --> 00:00:04.000\n<v Tom>yes</v>\n"
+)
+DIARISED = json.dumps({"segments": [  # whisperX's: a speaker by the segment and by the word
+    {"start": start, "end": start + 1, "text": f" {text}", "speaker": speaker,
+     "words": [{"word": text, "start": start, "end": start + 1, "speaker": speaker}]}
+    for start, text, speaker in ((1, "so", "SPEAKER_00"), (2, "what.", "SPEAKER_00"), (3, "yes", "SPEAKER_01"))
+]})  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "to", "resegment", "expected"),
+    [
+        ("vtt", TEAMS, "text", False, "Ann Lee: so what we know.\nTom: yes\n"),
+        ("vtt", TEAMS, "srt", False, "1\n00:00:01,000 --> 00:00:02,000\nAnn Lee: so what\n\n2\n00:00:02,000 --> "
+         "00:00:03,000\nwe know.\n\n3\n00:00:03,000 --> 00:00:04,000\nTom: yes\n\n"),
+        ("vtt", TEAMS, "srt", True, "1\n00:00:01,000 --> 00:00:03,000\nAnn Lee: so what we know.\n\n2\n"
+         "00:00:03,000 --> 00:00:04,000\nTom: yes\n\n"),
+        ("vtt", TEAMS, None, False, TEAMS),
+        ("json", DIARISED, "text", False, "SPEAKER_00: so what.\nSPEAKER_01: yes\n"),
+        ("json", DIARISED, "vtt", True, "WEBVTT\n\n1\n00:00:01.000 --> 00:00:03.000\nSPEAKER_00: so what.\n\n"
+         "2\n00:00:03.000 --> 00:00:04.000\nSPEAKER_01: yes\n\n"),
+        ("json", DIARISED, None, False, DIARISED),
+    ],
+)  # fmt: skip
+def test_who_speaks_is_written_where_it_changes(
+    name: str, source: str, to: str | None, resegment: bool, expected: str
+) -> None:
+    config = WriterConfig(to, resegment=ResegmentConfig() if resegment else None)
+    assert converted(source, name, config) == expected
+
+
+@pytest.mark.parametrize("n_words", [1, 3])
+def test_two_channels_of_a_call_share_no_cue(n_words: int) -> None:
+    """AWS has one text of both channels, and items that say in which each was said."""
+    said = [("ch_0", "so we"), ("ch_1", "yes right"), ("ch_0", "know it")] * n_words
+    items = [
+        {"type": "pronunciation", "alternatives": [{"content": word}], "channel_label": channel,
+         "start_time": f"{number}.{place}", "end_time": f"{number}.{place + 4}"}
+        for number, (channel, words) in enumerate(said) for place, word in zip((0, 5), words.split(), strict=True)
+    ]  # fmt: skip
+    channels = [
+        {"channel_label": name, "items": [item for item in items if item["channel_label"] == name]}
+        for name in ("ch_0", "ch_1")
+    ]
+    text = " ".join(words for _, words in said)
+    source = json.dumps({"results": {"transcripts": [{"transcript": text}], "items": items,
+                                     "channel_labels": {"channels": channels}}})  # fmt: skip
+    new = converted(source, "json", WriterConfig("srt", resegment=ResegmentConfig()))
+    cues = [" ".join(block.split("\n")[2:]) for block in new.strip().split("\n\n")]
+    assert " ".join(cues).split() == text.split()
+    assert not [cue for cue in cues if {"yes", "right"} & {*cue.split()} and {"so", "we", "know"} & {*cue.split()}]
+
+
 @pytest.mark.parametrize(
     ("name", "source", "to", "expected"),
     [
         ("srt", SRT, "text", "so what.\n- fine [laughs] and & you?\n"),
         ("srt", SRT, "vtt", "WEBVTT\n\n1\n00:00:01.000 --> 00:00:02.000\nso what.\n- fine [laughs]\n\n"
          "2\n00:00:04.000 --> 00:00:06.000\nand &amp; you?\n"),
-        ("json", json.dumps(WHISPER), "text", "so what.\nfine\n"),
+        ("json", json.dumps(WHISPER), "text", "Speaker A: so what.\nfine\n"),
         ("json", json.dumps(WHISPER), "srt",
-         "1\n00:00:00,000 --> 00:00:02,000\nso what.\n\n2\n00:00:04,000 --> 00:00:05,000\nfine\n"),
+         "1\n00:00:00,000 --> 00:00:02,000\nSpeaker A: so what.\n\n2\n00:00:04,000 --> 00:00:05,000\nfine\n"),
         ("json", json.dumps(LABELLED), "text", "JOHN: so what. [laughs]\nMARY: fine\n"),
         ("json", json.dumps(LABELLED), "srt", "1\n00:00:00,000 --> 00:00:02,000\nJOHN: so what. [laughs]\n\n"
          "2\n00:00:02,000 --> 00:00:04,000\nMARY: fine\n"),
         # a cue without words stays where it is, and one with two voices stays one
         ("vtt", "WEBVTT\n\n00:01.000 --> 00:02.000\n<i>[Music]</i>\n\n"
          "00:05.000 --> 00:06.000\n<v Ann>so\n<v Bob>what\n", "srt",
-         "1\n00:00:01,000 --> 00:00:02,000\n[Music]\n\n2\n00:00:05,000 --> 00:00:06,000\nso\nwhat\n"),
+         "1\n00:00:01,000 --> 00:00:02,000\n[Music]\n\n2\n00:00:05,000 --> 00:00:06,000\nAnn: so\nBob: what\n"),
         ("srt", "1\n00:00:01,000 --> 00:00:02,000\n<i>&gt;&gt; JOHN: so</i> <b>[laughs]</b>\n", "vtt",
          "WEBVTT\n\n1\n00:00:01.000 --> 00:00:02.000\n&gt;&gt; JOHN: so [laughs]\n"),
         ("ctm", "a 1 0.5 0.25 so\na 1 1 0.5 what.\n", "ctm", "one 1 0.500 0.250 so\none 1 1.000 0.500 what.\n"),

@@ -1,7 +1,8 @@
 "use strict";
 const $ = (id) => document.getElementById(id);
 const EXAMPLE = "good morning everyone my name is maria and i want to talk about sleep how many of you slept eight hours last night raise your hands please well that is not many is it";
-const SAID_CHARS = 400;  // of the captions that are kept on the page
+const SAID_CHARS = 400;  // of the captions that are seen
+const asked_for = new URLSearchParams(location.search);
 
 /* what both uses share */
 
@@ -32,6 +33,10 @@ function show(shown) {
     $(tab.getAttribute("aria-controls")).hidden = tab !== shown;
   }
 }
+
+fetch("/healthz").then((answer) => answer.json()).then((state) => {
+  $("about").textContent = `model ${state.model}, version ${state.version}`;
+}).catch(() => {});
 
 /* a transcript */
 
@@ -96,13 +101,15 @@ function nameOf(to) {
   return to ? name.replace(/\.[^.]*$/, "") + (to === "text" ? ".txt" : `.${to}`) : name;
 }
 
-$("download").addEventListener("click", () => {
+function save(text, type, name) {
   const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([result.text], {type: result.type}));
-  link.download = result.name;
+  link.href = URL.createObjectURL(new Blob([text], {type}));
+  link.download = name;
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
-});
+}
+
+$("download").addEventListener("click", () => save(result.text, result.type, result.name));
 
 $("copy").addEventListener("click", async () => {
   await navigator.clipboard.writeText(result.text);
@@ -137,13 +144,20 @@ function closeReview() {
 let socket = null;
 let waiting = [];  // messages until the connection is there
 let sentAt = [];  // when each word that is not committed yet was said
+let said = "";  // all committed words
+let coming = [];  // the words that may still change
+let typing = null;  // the timer that types the example
+const shown = asked_for.get("show") || Math.random().toString(36).slice(2, 10);  // the name of this page's streams
+
+function connect(name, fields) {
+  const address = `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/v1/${name}?${new URLSearchParams(fields)}`;
+  return new WebSocket(address, $("token").value ? ["t5punct", `bearer.${$("token").value}`] : ["t5punct"]);
+}
 
 function open() {
-  const fields = {policy: $("policy").value, provisional: "true"};
+  const fields = {policy: $("policy").value, provisional: "true", show: shown};
   if (["fixed", "delay"].includes(fields.policy)) fields.lookahead = $("lookahead").value;
-  const address = `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/v1/stream?${new URLSearchParams(fields)}`;
-  const protocols = $("token").value ? ["t5punct", `bearer.${$("token").value}`] : ["t5punct"];
-  const opened = new WebSocket(address, protocols);
+  const opened = connect("stream", fields);
   opened.addEventListener("open", () => { for (const message of waiting.splice(0)) opened.send(message); });
   opened.addEventListener("message", (event) => { hear(JSON.parse(event.data)); });
   opened.addEventListener("close", (event) => {
@@ -171,19 +185,29 @@ function sayWords(text) {
 
 function hear(event) {
   if (event.provisional) {
-    $("provisional").textContent = event.provisional.join(" ");
+    coming = event.provisional;
   } else if (event.text !== undefined) {
-    if (event.text) $("committed").textContent = `${$("committed").textContent} ${event.text}`.slice(-SAID_CHARS);
+    coming = coming.slice(1);  // the word that is committed now was the first of them
+    if (event.text) said += (said ? " " : "") + event.text;
     const sent = sentAt.shift();
     if (sent !== undefined) {
       $("latency").textContent = `${event.delay_words} words and ${Math.round(performance.now() - sent)} ms after it was said; decided in ${event.decision_ms} ms`;
     }
   } else if (event.end) {
-    $("provisional").textContent = "";
+    coming = [];
   }
+  showCaptions();
+}
+
+function showCaptions() {
+  $("committed").textContent = said.slice(-SAID_CHARS);
+  $("provisional").textContent = coming.join(" ");
+  $("hint").hidden = Boolean(said || coming.length);
 }
 
 function end() {
+  clearInterval(typing);
+  typing = null;
   if (socket) say({end: true});
   socket = null;
   sentAt = [];
@@ -209,12 +233,40 @@ for (const id of ["policy", "lookahead"]) {
   });
 }
 $("play").addEventListener("click", () => {
+  clearInterval(typing);
   const words = EXAMPLE.split(" ");
-  const timer = setInterval(() => {
-    if (!words.length) clearInterval(timer);
-    else sayWords(words.shift());
+  typing = setInterval(() => {
+    if (words.length) sayWords(words.shift());
+    else end();
   }, 300);
 });
+$("clear").addEventListener("click", () => {
+  said = "";
+  coming = [];
+  $("latency").textContent = "";
+  showCaptions();
+});
+$("save").addEventListener("click", () => save(`${said}\n`, "text/plain", "captions.txt"));
+$("size").addEventListener("input", () => { $("captions").style.fontSize = `${$("size").value}rem`; });
+$("full").addEventListener("click", () => $("captions").requestFullscreen());
+
+/* the view for OBS: what another page says, on a transparent ground; its token stands behind the # */
+
+$("watch").href = `/?view=captions&show=${shown}`;
+$("watch").addEventListener("click", () => { $("watch").hash = encodeURIComponent($("token").value); });
+if (asked_for.get("view") === "captions") {
+  document.documentElement.classList.add("watching");
+  $("token").value = decodeURIComponent(location.hash.slice(1));
+  if (asked_for.get("size")) $("captions").style.fontSize = `${Number(asked_for.get("size"))}rem`;
+  show($("tab-live"));
+  watch();
+}
+
+function watch() {
+  const watching = connect("watch", {show: shown});
+  watching.addEventListener("message", (event) => hear(JSON.parse(event.data)));
+  watching.addEventListener("close", () => setTimeout(watch, 1000));
+}
 
 const Recognition = window.SpeechRecognition || window.webkitSpeechRecognition;
 if (Recognition) {
@@ -227,7 +279,7 @@ if (Recognition) {
   };
   recognition.onerror = (event) => { $("live-problem").textContent = `the browser's recogniser: ${event.error}`; };
   recognition.onend = () => { $("speak").setAttribute("aria-pressed", "false"); };
-  $("speak").hidden = false;
+  $("speak").hidden = $("speak-note").hidden = false;
   $("speak").addEventListener("click", () => {
     const on = $("speak").getAttribute("aria-pressed") === "true";
     $("speak").setAttribute("aria-pressed", String(!on));

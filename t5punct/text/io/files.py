@@ -11,8 +11,10 @@ In: a path (plain, .gz or .xz), a pipe, or `-` for standard input.  Out: decoded
 
 from __future__ import annotations
 
+import codecs
 import errno
 import gzip
+import io
 import lzma
 import os
 import platform
@@ -23,6 +25,7 @@ import sys
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any, TextIO
 
@@ -71,24 +74,35 @@ def check_source(source: str | Path) -> None:
     if path.is_dir():
         raise InputError(f"{path} is a folder", expected="a text file", fix="name the files in it")
     if not path.exists():
-        raise InputError(f"no file {path}", expected="an existing text file", fix="check the path")
+        raise no_file(str(source), "an existing text file")
+
+
+def no_file(name: str, expected: str) -> InputError:
+    """Return the error for a name of no file; for several words it says how a text is given, and not a file's name."""
+    if len(name.split()) > 1:
+        return InputError(f"no file {name!r}", expected=expected, fix=f"give a text so: echo {name!r} | t5punct ..")
+    return InputError(f"no file {name}", expected=expected, fix="check the path")
 
 
 def decode(handle: IO[bytes], name: str, *, keep_bom: bool = False) -> Iterator[str]:
-    """Yield lines of a binary stream as UTF-8 text.  Raises InputError at bytes that are not UTF-8 text.
+    """Yield lines of a binary stream as UTF-8 text, or as UTF-16 where it begins with the mark of that.
 
-    `keep_bom`: whether a byte order mark at the start is given, too.
+    Raises InputError at bytes that are not such text.  `keep_bom`: whether UTF-8's mark at the start is given, too.
     """
     number = 0
     try:
-        for number, line in enumerate(handle, start=1):
+        first = handle.readline()
+        if first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            yield from io.StringIO((first + handle.read()).decode("utf-16"), newline="\n")
+            return
+        for number, line in enumerate(chain([first] * bool(first), handle), start=1):
             text = line.decode("utf-8-sig" if number == 1 and not keep_bom else "utf-8")
             if "\0" in text:
                 raise InputError(f"{name} holds zero bytes", expected="a text file", fix="it seems binary")
             yield text
     except UnicodeDecodeError as error:
         raise InputError(
-            f"{name} line {number} is not UTF-8 ({error.reason})",
+            f"{name} line {number} is not UTF-8 ({error.reason})" if number else f"{name} is no whole UTF-16 text",
             expected="UTF-8 text",
             fix="convert it, e.g. with iconv -f latin1 -t utf-8",
         ) from error

@@ -14,7 +14,7 @@ import os
 import re
 import select
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from itertools import groupby
@@ -64,9 +64,9 @@ def arrivals(
 ) -> Iterator[Arrival]:
     """Yield words as they arrive, until the source ends, or until something can be read from the descriptor `stop`.
 
-    With `timed`, each line is a json object with `word`, and `start` and `end` in seconds.  Any other line becomes an
-    arrival with a problem.  With `silence_ms`, every silence of that length gives one empty arrival; the word before it
-    counts as complete.
+    With `timed`, each line is a json object with `word`, and `start` and `end` in seconds, or a result of Vosk.  Any
+    other line becomes an arrival with a problem.  With `silence_ms`, every silence of that length gives one empty
+    arrival; the word before it counts as complete.
     """
     # bytes that are not UTF-8 must not end a caption, and come out as they went in
     decoder, rest = codecs.getincrementaldecoder("utf-8")(errors="surrogateescape"), ""
@@ -122,7 +122,8 @@ def _arrived(text: str, timed: bool) -> Iterator[Arrival]:
         if words := tuple(map(TimedWord, text.split())):
             yield Arrival(words)
         return
-    events = [_event(line) for line in text.split("\n") if line.strip()]  # json may hold other line separators
+    lines = [line for line in text.split("\n") if line.strip()]  # json may hold other line separators
+    events = [event for line in lines for event in _events(line)]
     for is_word, group in groupby(events, key=lambda event: isinstance(event, TimedWord)):
         if is_word:
             yield Arrival(tuple(event for event in group if isinstance(event, TimedWord)))
@@ -142,16 +143,32 @@ def _whole(text: str, end: str | None, n_searched: int) -> tuple[str, str]:
     return text[:cut], text[cut:]
 
 
-def _event(line: str) -> TimedWord | InputError:
-    """The word of a line, or the error for a line that is wrong."""
+def _events(line: str) -> Sequence[TimedWord | InputError]:
+    """The words of a line, or the error for a line that is wrong."""
     try:
-        return timed_word(json.loads(line))
+        return timed_words(json.loads(line))
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError, T5PunctError):
-        return InputError(
+        problem = InputError(
             f"an event that reads {line[:40]!r}",
-            expected='{"word": "hello", "start": 1.2, "end": 1.5}',
+            expected='{"word": "hello", "start": 1.2, "end": 1.5}, or a line of Vosk',
             fix="correct the source, or drop --timed",
         )
+        return [problem]
+
+
+def timed_words(event: Any) -> Sequence[TimedWord]:
+    """Return the words of an event: one, or those of a result of Vosk, whose partial results are passed over.
+
+    >>> [word.word for word in timed_words({"result": [{"word": "so", "start": 0.1, "end": 0.3}], "text": "so"})]
+    ['so']
+    >>> timed_words({"partial": "so wh"}), timed_words({"text": ""})
+    ([], [])
+    """
+    if "word" in event:
+        return [timed_word(event)]
+    if "result" in event:
+        return [timed_word(word) for word in event["result"]]
+    return [TimedWord(word) for word in checked_text("" if "partial" in event else event["text"]).split()]
 
 
 def timed_word(event: Any) -> TimedWord:

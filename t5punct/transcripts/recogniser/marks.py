@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...text.marks import DASH
-from .places import GUESSES, MARK_TYPE, TYPE, JsonPlace, Listed
+from .places import ELEMENT_TYPES, GUESSES, MARK_TYPE, TYPE, JsonPlace, Listed
 from .strings import Edit, JsonObject, Literal, edit_of_string
 
 _ID = "id"
@@ -125,8 +125,8 @@ def _of_mark(name: str, value: Any, key: str, mark: str) -> Any:
     if name == key and isinstance(value, Literal):
         return mark
     match name, value:
-        case ("type", _):
-            return MARK_TYPE
+        case ("type", Literal(text=kind)):
+            return "punct" if kind in ELEMENT_TYPES else MARK_TYPE  # rev.ai's, or AWS's
         case ("confidence", _):
             return "0.0" if isinstance(value, Literal) else 0.0
         case ("alternatives", [JsonObject() as guess, *_]):

@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from io import StringIO
-from itertools import zip_longest
+from itertools import pairwise, zip_longest
 from typing import Any
 
 from ...text.marks import DASH, Alphabet
@@ -23,20 +23,26 @@ from ..items import Item, SpokenWord
 from ..speech import read_line
 from .strings import JsonObject, Literal
 
-TEXT_KEYS = ("text", "transcript")  # of several words
+_CAPTION = "utf8"  # of YouTube's json3: some words, or one
+TEXT_KEYS = ("text", "transcript", _CAPTION)  # of several words
 _WORD_KEYS = ("punctuated_word", "word", "content")  # of one; the first that is there counts
 _START_KEYS, _END_KEYS = (
-    ("start", "start_time", "startTime", "startOffset"),
-    ("end", "end_time", "endTime", "endOffset"),
+    ("start", "start_time", "startTime", "startOffset", "ts"),
+    ("end", "end_time", "endTime", "endOffset", "end_ts"),
 )
+_EVENT_START, _EVENT_LENGTH, _OFFSET = "tStartMs", "dDurationMs", "tOffsetMs"  # of YouTube's json3
 _OFFSETS, _MS = "offsets", 1000  # whisper.cpp's, in ms: {"from": 0, "to": 3000}
 _SPEAKER_KEYS = ("speaker", "speaker_label")
 _CHANNEL_KEYS, _CHANNELS = ("channel", "channel_label", "channelTag", "channel_tag"), "channels"
 TYPE, MARK_TYPE, WORD_TYPE = "type", "punctuation", "pronunciation"  # of AWS's items
+_ELEMENT, ELEMENT_TYPES = "value", {"text": WORD_TYPE, "punct": MARK_TYPE}  # rev.ai's; spaces are marks, too
+_PARTS = ("segs", "elements")  # lists whose elements are of the time, or of the speaker, of what has the list
 GUESSES = "alternatives"  # the first is the best
 _QUOTING = re.compile(  # lists of names and phrases
     r".*entit(?:y|ies)$|(?:.*_)?(?:terms|topics)$|.*highlight|key_?(?:phrase|word)", re.IGNORECASE
 )
+_LETTERS = re.compile(r"[^\W\d_]+(?:['’.-][^\W\d_]+)*")
+_MOST = 0.7  # of the strings of a list are words, if it is one of words
 _UNTYPED = JsonObject()  # in the place of objects that need not be kept
 _HIDDEN = "'"  # behind a key that comes again, in the name of a group
 
@@ -94,7 +100,53 @@ class JsonPlace:
 
 def places_of(value: Any) -> list[JsonPlace]:
     """Return the strings that may hold words, in the order of the file; these are not read yet."""
-    return [*_inside(value, "", {}, "", None)]
+    places = [*_inside(value, "", {}, "", None)]
+    following = {id(place): after.start_ms for place, after in pairwise(places) if place.key == _CAPTION == after.key}
+    return [_until(place, following.get(id(place))) for place in places]
+
+
+def places_of_lines(values: Sequence[Any]) -> list[JsonPlace]:
+    """Return the places of lines of json, each of which is a recording of its own."""
+    read = [places_of([value]) for value in values]
+    return [
+        replace(place, channel=f"{number}:{place.channel}") for number, places in enumerate(read) for place in places
+    ]
+
+
+def _until(place: JsonPlace, start_ms: int | None) -> JsonPlace:
+    """A place that ends, at the latest, when the next begins."""
+    if start_ms is None or place.end_ms is None or place.end_ms <= start_ms:
+        return place
+    return replace(place, end_ms=start_ms)
+
+
+def places_in_lists(value: Any) -> list[JsonPlace]:
+    """Return the strings of the path, in lists, that has the most different words: json of a shape nobody knows."""
+    by_path = dict[str, list[JsonPlace]]()
+    for place in _strings(value, "", {}):
+        by_path.setdefault(place.group, []).append(place)
+    wordy = [places for places in by_path.values() if "[]" in places[0].group and _are_words(places)]
+    return max(wordy, key=lambda places: len({place.literal.text for place in places}), default=[])
+
+
+def _strings(value: Any, path: str, around: Mapping[str, Any]) -> Iterator[JsonPlace]:
+    if isinstance(value, Literal):
+        key = path.removesuffix("[]").rpartition(".")[2]
+        yield JsonPlace(value, path, key, *_times(around), _speaker(around), _channel(around))
+    elif isinstance(value, list):
+        for element in value:
+            yield from _strings(element, f"{path}[]", around)
+    elif isinstance(value, dict):
+        for key, member in value.items():
+            if not _QUOTING.match(key) and key not in (*_SPEAKER_KEYS, *_CHANNEL_KEYS, TYPE):
+                yield from _strings(member, f"{path}.{key}", value)
+
+
+def _are_words(places: Sequence[JsonPlace]) -> bool:
+    """Whether most strings are a word of letters each, and most of them different: no codes, no names of kinds."""
+    texts = [place.literal.text.strip(ALL_MARKS.characters + " \n").lower() for place in places]
+    n_words = sum(bool(_LETTERS.fullmatch(text)) for text in texts)
+    return n_words > 1 and n_words >= _MOST * len(texts) and 2 * len({*texts}) > len(texts)
 
 
 def with_words(places: Iterable[JsonPlace], alphabet: Alphabet | None = None) -> list[JsonPlace]:
@@ -117,7 +169,9 @@ def _inside(
     if isinstance(value, list):
         for number, element in enumerate(value):
             here = str(number) if path.endswith(f".{_CHANNELS}") else channel
-            yield from _inside(element, f"{path}[]", parent, here, listed if parent else _listed(element, value))
+            is_part = bool(parent) and path.rpartition(".")[2] in _PARTS
+            inherits = bool(parent) and not is_part
+            yield from _inside(element, f"{path}[]", parent, here, listed if inherits else _listed(element, value))
     elif isinstance(value, JsonObject):
         here = _channel(value) or channel
         for key, member in value.items():
@@ -141,10 +195,18 @@ def _member(
         # AWS's guesses have no times of their own
         is_guess = key == GUESSES and isinstance(member, list)
         inner = member[:1] if is_guess else member
-        yield from _inside(inner, path, value if is_guess else {}, channel, listed if is_guess else None)
-    elif key in TEXT_KEYS or key == next((name for name in _WORD_KEYS if isinstance(value.get(name), Literal)), None):
+        is_part = key in _PARTS and isinstance(member, list)
+        yield from _inside(inner, path, value if is_guess or is_part else {}, channel, listed if is_guess else None)
+    elif key in TEXT_KEYS or key == _word_key(value):
         around = {**parent, **value}
         yield JsonPlace(member, path, key, *_times(around), _speaker(around), channel, listed=listed)
+
+
+def _word_key(value: Mapping[str, Any]) -> str | None:
+    """The member that is a word; None: there is none."""
+    if isinstance(value.get(_ELEMENT), Literal) and _text(value.get(TYPE)) in ELEMENT_TYPES:
+        return _ELEMENT
+    return next((name for name in _WORD_KEYS if isinstance(value.get(name), Literal)), None)
 
 
 def _listed(element: Any, elements: Sequence[Any]) -> Listed | None:
@@ -152,7 +214,9 @@ def _listed(element: Any, elements: Sequence[Any]) -> Listed | None:
         return None
     first = next(element for element in elements if isinstance(element, JsonObject))
     kind = element.get(TYPE)
-    return Listed(element, first.start, kind.text) if isinstance(kind, Literal) else Listed(_UNTYPED, first.start, "")
+    if not isinstance(kind, Literal):
+        return Listed(_UNTYPED, first.start, "")
+    return Listed(element, first.start, ELEMENT_TYPES.get(kind.text, kind.text) if _ELEMENT in element else kind.text)
 
 
 def _with_marks(places: Sequence[JsonPlace], alphabet: Alphabet | None) -> Iterator[JsonPlace]:
@@ -217,6 +281,8 @@ def _is_mark_behind(place: JsonPlace, word: JsonPlace, alphabet: Alphabet) -> bo
 
 def _times(values: Mapping[str, Any]) -> tuple[int | None, int | None]:
     """Start and end in ms."""
+    if (event_ms := _ms(values, (_EVENT_START,), 1)) is not None:
+        return event_ms + (_ms(values, (_OFFSET,), 1) or 0), event_ms + (_ms(values, (_EVENT_LENGTH,), 1) or 0)
     if isinstance(offsets := values.get(_OFFSETS), dict):
         return _ms(offsets, ("from",), 1), _ms(offsets, ("to",), 1)
     return _ms(values, _START_KEYS), _ms(values, _END_KEYS)

@@ -25,12 +25,12 @@ from itertools import islice
 from ...errors import InputError
 from ...text.marks import Alphabet
 from ...text.words import APOSTROPHES, CLOSERS, OPENERS, Word
-from ..items import Cue, Item, Kept, SpokenWord, WrittenWord, join_around_removed
+from ..items import Cue, Item, Kept, SpokenWord, WrittenWord, join_around_removed, speaker_label
 from .alignment import HeardWord, align_words
 from .marks import MarkItems, marks_changed
-from .places import JsonPlace, places_of, with_words
+from .places import JsonPlace, places_in_lists, places_of, places_of_lines, with_words
 from .spelling import Spelling
-from .strings import Edit, apply_edits, edit_of_string, json_value
+from .strings import Edit, apply_edits, are_json_lines, edit_of_string, json_value
 
 _WHOLE = 0.99  # of the letters of the group that has the most
 _TWICE = 0.01  # so much of them may be missing
@@ -77,7 +77,8 @@ class RecogniserJson:
     """A file of a recogniser.
 
     items: the words, in order, and the breaks between speakers; words: when these were said; groups: by the paths of
-    their places, without numbers; source_group: the one that the words are from.
+    their places, without numbers; source_group: the one that the words are from; is_lines: whether each line is a
+    recording of its own, with brackets around them all in `source`.
     """
 
     source: str
@@ -85,6 +86,7 @@ class RecogniserJson:
     source_group: str = ""
     items: tuple[Item, ...] = ()
     words: tuple[HeardWord, ...] = ()
+    is_lines: bool = False
 
     @classmethod
     def read(cls, source: str, alphabet: Alphabet | None = None, name: str = "the file") -> RecogniserJson:
@@ -92,9 +94,12 @@ class RecogniserJson:
 
         Raises InputError for what is no json, or has no words where a recogniser writes them.
         """
-        value, by_path = json_value(source, name), dict[str, list[JsonPlace]]()
-        places = places_of(value)
+        is_lines = are_json_lines(source)
+        source = f"[{source}]" if is_lines else source
+        value, by_path = json_value(source, name, is_lines=is_lines), dict[str, list[JsonPlace]]()
+        places = places_of_lines(value) if is_lines else places_of(value)
         is_silent = not places and _says_nothing(value)
+        places = places or ([] if is_silent else places_in_lists(value))
         del value  # which is as large as what is made of it
         for place in with_words(places, alphabet):
             by_path.setdefault(place.group, []).append(place)
@@ -102,14 +107,14 @@ class RecogniserJson:
         if groups:
             chosen = _that_gives_the_words(groups)
             words = _with_times(_heard(groups[chosen]), _most_timed([*groups.values()], groups[chosen]))
-            return cls(source, groups, chosen, tuple(_items(groups[chosen], words)), tuple(words))
+            return cls(source, groups, chosen, tuple(_items(groups[chosen], words)), tuple(words), is_lines)
         if not is_silent:
             raise InputError(
                 f"no words in {name}",
                 expected="json of a recogniser, with `text`, `segments` or `words`",
                 fix="convert it to text, or name its --format",
             )
-        return cls(source, groups)
+        return cls(source, groups, is_lines=is_lines)
 
     def written(self, words: Iterable[WrittenWord]) -> str:
         """Return the json with its words as they are written now; a word without text is removed."""
@@ -123,7 +128,8 @@ class RecogniserJson:
                 heard = [new for new, word in zip(here, place.words, strict=True) if _normal(word.word)]
                 if 2 * sum(spelling is not None for spelling in heard) > len(heard):  # else it says something else
                     edits += self._edits(place, here, mark_items if group.has_typed_marks else None)
-        return mark_items.in_lists(apply_edits(self.source, edits))
+        text = mark_items.in_lists(apply_edits(self.source, edits))
+        return text[1:-1] if self.is_lines else text
 
     def _spellings_in(self, group: _Group, new: Sequence[Spelling]) -> Sequence[Spelling | None]:
         """How the words of a group are written now; None: of a word that is not among those that were read."""
@@ -166,9 +172,10 @@ def _items(group: _Group, words: Sequence[HeardWord]) -> Iterator[Item]:
                 yield Kept("", item.breaks, item.role, item.text, cue)
                 continue
             word = next(times)
-            said_by = place.channel, place.speaker if group.has_speakers else word.speaker or before[1]
+            channel = place.channel or word.channel or before[0]
+            said_by = channel, place.speaker if group.has_speakers else word.speaker or before[1]
             if said_by != before:
-                yield Kept("", breaks=True)
+                yield speaker_label(said_by[1] if said_by[1] != before[1] else "", cue)
                 before = said_by
             yield replace(item, cue=cue, start_ms=word.start_ms, end_ms=word.end_ms)
 

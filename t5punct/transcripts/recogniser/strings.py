@@ -24,6 +24,7 @@ from ...text.words import readable
 
 _DEEPEST = 100  # levels of brackets; no recogniser has ten
 _ESCAPE = re.compile(r"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u....|\\.", re.DOTALL)
+_LINE_END = re.compile(r"\n(?=[ \t\r]*\{)")  # before another line
 _SPECIAL = r"[^ !#-\[\]-~]"  # what json may have to escape
 
 
@@ -57,11 +58,23 @@ class Edit:
     text: str
 
 
-def json_value(source: str, name: str = "the file") -> Any:
+def are_json_lines(source: str) -> bool:
+    """Return whether a text is lines of json objects, as NeMo's manifests are.
+
+    >>> are_json_lines('{"text": "so"}\\n{"text": "what"}\\n'), are_json_lines('{"text":\\n "so"}')
+    (True, False)
+    """
+    lines = [line for line in source.lstrip(BOM).splitlines() if line.strip()]
+    return len(lines) > 1 and all(line.lstrip().startswith("{") and line.rstrip().endswith("}") for line in lines)
+
+
+def json_value(source: str, name: str = "the file", *, is_lines: bool = False) -> Any:
     """Return the value of a json text as `json.loads` does, with `Literal`s for strings and the digits of numbers.
 
-    Raises InputError for what is no json.
+    `is_lines`: whether it is a list with line ends in the place of commas.  Raises InputError for what is no json.
     """
+    if is_lines:  # what has the places of the text; no string of json holds a line end
+        source = _LINE_END.sub(",", source.replace(BOM, " "))
     if source.startswith(BOM):
         source = " " + source[1:]
     try:

@@ -58,7 +58,7 @@ def test_lines_are_read_one_by_one(tmp_path: Path) -> None:
     ("name", "data", "message"),
     [
         ("latin1.txt", b"ok\ncaf\xe9\n", "line 2 is not UTF-8 .*; expected UTF-8 text; convert it"),
-        ("utf16.txt", "hello".encode("utf-16"), "line 1 is not UTF-8"),
+        ("utf16.txt", "hello".encode("utf-16")[:-1], "utf16.txt is no whole UTF-16 text"),
         ("zero.bin", b"ab\0cd", "zero.bin holds zero bytes; expected a text file"),
         ("utf16le.txt", "hello".encode("utf-16-le"), "holds zero bytes"),
         ("not.gz", b"plain text", "not.gz cannot be unpacked"),

@@ -74,7 +74,8 @@ def test_events_have_times_in_milliseconds() -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        b"we know\n", b"[1]\n", b'{"text": "we"}\n', b'{"word": "we", "end": "soon"}\n', b'{"word": null}\n',
+        b"we know\n", b"[1]\n", b'{"said": "we"}\n', b'{"text": 1}\n', b'{"result": 1}\n',
+        b'{"word": "we", "end": "soon"}\n', b'{"word": null}\n',
         b'{"word": "we", "start": 1e400}\n', b'{"word": "\\ud800"}\n', b"[" * 60_000 + b"\n",
     ],
 )  # fmt: skip
@@ -85,6 +86,19 @@ def test_a_line_that_is_no_event_is_told_and_ends_nothing(line: bytes) -> None:
     assert [arrival.problem is None for arrival in arrived] == [True, False, True]
     assert "an event that reads" in str(arrived[1].problem)
     assert [word.word for arrival in arrived for word in arrival.words] == ["we", "we"]
+
+
+def test_the_results_of_vosk_are_words_and_its_partial_results_are_none() -> None:
+    lines = (
+        b'{"partial" : ""}\n{"partial" : "how"}\n'
+        b'{"result" : [{"conf": 1.0, "end": 0.6, "start": 0.2, "word": "how"}, '
+        b'{"end": 1.0, "start": 0.6, "word": "are"}], '
+        b'"text" : "how are"}\n{"text" : ""}\n{"text" : "you so"}\n'
+    )
+    expected = [TimedWord("how", 200, 600), TimedWord("are", 600, 1000), TimedWord("you"), TimedWord("so")]
+    assert _words([lines], timed=True) == expected
+    for descriptor in _piped([b'{"partial" : "how"}\n']):
+        assert list(arrivals(descriptor, timed=True)) == [], "a partial result is no silence"
 
 
 def test_a_silence_is_told_once_and_makes_the_word_before_it_whole() -> None:

@@ -1,0 +1,63 @@
+"""Which language a text seems to be in: by its alphabet, and by its most frequent small words.
+
+In: words.  Out: a name, `German`, or that of an alphabet, `Cyrillic letters`; None where too little is known.
+
+>>> guess_language("wie geht es dir heute und was machst du".split())
+'German'
+>>> guess_language("how are you today and what do you do".split()), guess_language(["hola"])
+('English', None)
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable
+from itertools import islice
+
+LANGUAGES = {
+    "en": "English", "de": "German", "fr": "French", "es": "Spanish", "it": "Italian", "pt": "Portuguese",
+    "nl": "Dutch", "pl": "Polish", "hu": "Hungarian",
+}  # fmt: skip
+# words that are frequent in one language and, but for a few, in no other of these
+_SMALL_WORDS = {
+    "English": "the and to of that is it you was for have with this be are not my we they what on how do",
+    "German": "und der das ist nicht ich sie es ein eine zu den mit auf sich auch wir haben wie dir was von dem wird",
+    "French": "le les et est vous que des je une pas nous ce dans qui du au pour sur il avec plus mais c'est sont",
+    "Spanish": "el los y es que una las por lo muy pero como está hay qué yo usted esto más del gracias porque nos",
+    "Italian": "il di che è per una sono gli della non ho più questo anche come perché cosa ma ci della nel abbiamo",
+    "Portuguese": "o que os não uma do da em você isso mas muito são eu ele também mais por foi está obrigado nós",
+    "Dutch": "het een van niet ik dat en je zijn maar wat op met voor ook hij wij dit aan heb naar nog deze hebben",
+    "Polish": "nie się jest na że to jak ale co tak po czy już przez tym dla są jego ja mnie który być jestem",
+    "Hungarian": "az nem hogy és egy van ez de már csak még meg vagy volt mint azt ha kell én itt nagyon lesz vagyok",
+    "Czech": "je se na že to jsem ale jak tak už které jsou byl bych není při také jako nebo od pro když jsme",
+    "Swedish": "och att det är som en på jag för inte av med har vi till den var han ska men vad hur mycket",
+    "Danish": "og at det er som en på jeg ikke af med har vi til den var han skal men hvad hvor meget også",
+    "Norwegian": "og det er som en på jeg ikke av med har vi til den var han skal men hva hvor mye også å",
+    "Finnish": "ja on ei että se hän mutta niin kun oli minä ole mitä tämä nyt olen myös kuin voi ovat",
+    "Romanian": "și nu este că în pe cu mai sunt din pentru care o am ce dar foarte acest fi ca să",
+    "Turkish": "bir ve bu da de ne için çok var ben ama gibi daha mi değil olarak sonra kadar yok şey",
+}
+_KNOWN_WORDS = {language: frozenset(words.split()) for language, words in _SMALL_WORDS.items()}
+_WORDS = 1000  # of a text, the first ones
+_FEWEST = 3  # small words that say something; other texts are too short
+_LEAST_SHARE = 0.15  # of all words: of a text in the language it is a third or more
+
+
+def guess_language(words: Iterable[str]) -> str | None:
+    """Return the language of a text's first words, or its alphabet if that is not Latin; None if it is not clear."""
+    first = [word.lower().strip(".,?!:;\"'()[]") for word in islice(words, _WORDS)]
+    alphabets = Counter(alphabet for word in first for alphabet in map(_alphabet, word) if alphabet)
+    if not alphabets:
+        return None
+    (alphabet, _), *_ = alphabets.most_common(1)
+    if alphabet != "Latin":
+        return f"{alphabet} letters" if alphabets.total() >= _FEWEST else None
+    counts = {language: sum(word in known for word in first) for language, known in _KNOWN_WORDS.items()}
+    (language, most), (_, second), *_ = sorted(counts.items(), key=lambda pair: -pair[1])[:2]
+    return language if most >= max(_FEWEST, second + 1, _LEAST_SHARE * len(first)) else None
+
+
+def _alphabet(char: str) -> str:
+    """The alphabet of a letter, as Unicode's name of it begins; nothing for what is no letter."""
+    return unicodedata.name(char, "").partition(" ")[0].capitalize() if char.isalpha() else ""

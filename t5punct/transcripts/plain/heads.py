@@ -1,0 +1,135 @@
+"""What opens a line and is not said: its id, its time, who speaks.
+
+In: the lines of a file.  Out: `Heads`; what of a line is its head, and who speaks by its label.
+
+Much of it is certain from one line (`00:00:01;12 - 00:00:04;02`, `Jane Doe:`).  The rest is known from the whole file:
+`maria:` is a label where it comes back, and `utt-0001` an id where every line has one.
+
+>>> heads = Heads.of(["utt-01 maria: so what", "utt-02 tom: i see", "utt-03 maria: and"])
+>>> heads.head_of("utt-02 tom: i see").length, sorted(heads.labels)
+(7, ['maria'])
+>>> speaker_of("[Maria] (00:02): "), speaker_of(">> ")
+('maria', '')
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Container, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+# `0:03`, `1:02:03.5`, and with frames as editing programs have them: `00:00:01;12`
+TIME = r"\d{1,3}:\d\d(?::\d\d(?:[.,;:]\d{1,3})?|[.,]\d{1,3})?"
+_BETWEEN = r"(?:\s*(?:-{1,2}>|[-–—])\s*|\s+)"
+BRACKETED = rf"\[{TIME}(?:\s*(?:-->|[-–—])\s*{TIME})?\]|\({TIME}\)"
+_CAPITAL = "[" + "".join(char for char in map(chr, range(0x530)) if char.isupper()) + "]"  # Latin, Greek, Cyrillic
+_NAME = rf"(?-i:{_CAPITAL}[\w.'’-]*(?:\ (?:{_CAPITAL}[\w.'’-]*|\d{{1,3}}|&|and|of|de|del|der|di|van|von)){{0,3}})"
+_SURE_LABEL = re.compile(  # at the start of a line
+    rf"""\s*(?:(?:{BRACKETED})\s*)?(?:
+        >{{2,}}(?:\s*[^\W\d_][\w.'’ -]{{0,40}}:(?=\s|$)|(?=[\s\w]|$))  # >> or >> JOHN:
+      | [\[(]?(?:speaker|spk)[ _]?\w{{1,3}}[\])]?:(?=\s|$)           # Speaker 1: or [SPEAKER_00]:
+      | (?:speaker|spk)[ _]?\d{{1,3}}(?=\s*$)                         # Speaker 1, on a line of its own
+      | (?-i:[A-Z][A-Z0-9.&'’ -]{{0,30}}:)(?=\s|$)                    # THE MAN IN THE RED COAT:
+      | (?=[^:\n]{{1,44}}:){_NAME}(?:\ \([^():]{{1,12}}\))?:(?=\s|$)   # Jane Doe: or DR. SMITH (V.O.):
+      | (?=[^:\n]{{1,44}}:){_NAME}\ (?:{BRACKETED}):?(?=\s|$)          # Jane Doe (00:03): or Jane Doe [00:03]
+      | (?=[^:\n]{{1,44}}:){_NAME}\s{{2,}}{TIME}(?=\s*$)               # Jane Doe  0:03
+      | (?=[^:\n]{{1,44}}:)\[{_NAME}\]\ {TIME}(?=\s*$)                 # [Jane Doe] 10:02:11, as Zoom has it
+    )\s*""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_ANY_LABEL = re.compile(  # maria:, [Maria]:, ANNA SMITH, CEO:, participant 3 (00:03):
+    rf"""\s*(?:(?:{BRACKETED})\s*)?[\[(]?[^\W\d_][\w.'’&-]{{0,30}}(?:,?\ [\w.'’&-]{{1,30}}){{0,4}}[\])]?
+    (?:\ (?:{BRACKETED}))?:(?=\s|$)\s*""",
+    re.VERBOSE,
+)
+_WITH_HOURS = r"\d{1,3}:\d\d:\d\d"
+_SURE_TIME = re.compile(  # with hours, or two: nobody says it; an editing program's list has a number before two
+    rf"\s*(?:(?:\d{{1,6}}\s+)?{TIME}{_BETWEEN}{TIME}|(?={_WITH_HOURS}){TIME})(?:\s+[-–—|])?(?=\s)\s*"
+)
+_ANY_TIME = re.compile(rf"\s*{TIME}(?:\s+[-–—|])?(?=\s)\s*")
+_TIME_LINE = re.compile(rf"\s*{TIME}\s*\n")  # what YouTube shows beside a video has such; `10:30` alone may be said
+_ID = re.compile(r"\s*(?=\S*\d)(?=\S*[A-Za-z_-])([A-Za-z0-9]+(?:[-_.][A-Za-z0-9]+)*)(?=\s)[ \t]*")
+# NIST's STM: file, channel, speaker, begin, end, and maybe labels
+_STM = re.compile(r"\S+\s+\S+\s+(\S+)\s+(\d+(?:\.\d+)?)\s+(\d+(?:\.\d+)?)\s+(?:<[^<>\s]*>\s*)?")
+_STM_COMMENT = ";;"
+_OPENING_CHARS = 300  # of a line; a head is in them
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """How many characters of a line are no speech, and what tells its speaker or recording from others."""
+
+    length: int = 0
+    group: str = ""
+
+
+@dataclass(frozen=True)
+class Heads:
+    """What opens the lines of a file.  labels: who speaks, in lower case, beside what is certain by itself."""
+
+    labels: frozenset[str] = frozenset()
+    has_ids: bool = False
+    has_times: bool = False
+    is_stm: bool = False
+
+    @classmethod
+    def of(cls, lines: Sequence[str]) -> Heads:
+        """Find out what opens the lines of a file."""
+        spoken = [line[:_OPENING_CHARS] for line in lines if not line.isspace()]
+        structure = cls(frozenset(), _have_ids(spoken), _have_times(spoken), _are_stm(spoken))
+        return replace(structure, labels=recurring_labels(line[structure.head_of(line).length :] for line in spoken))
+
+    def head_of(self, line: str) -> Head:
+        """Return what of a line is its id or time."""
+        if self.is_stm:
+            match = _STM.match(line)
+            return Head(match.end(), match[1]) if match else Head(len(line))
+        if self.has_ids and (match := _ID.match(line)):
+            return Head(match.end(), re.sub(r"\d+\W*$", "", match[1]))
+        if _TIME_LINE.fullmatch(line):
+            return Head(len(line))
+        match = _SURE_TIME.match(line) or (_ANY_TIME.match(line) if self.has_times else None)
+        return Head(match.end()) if match else Head()
+
+
+def recurring_labels(lines: Iterable[str]) -> frozenset[str]:
+    """Return who speaks by what comes back before a colon at the start of lines."""
+    openings = (line[:_OPENING_CHARS] for line in lines)
+    counts = Counter(speaker_of(label[0]) for line in openings if (label := _ANY_LABEL.match(line)))
+    return frozenset(name for name, n_lines in counts.items() if n_lines > 1)
+
+
+def label_of(text: str, known: Container[str] = ()) -> re.Match[str] | None:
+    """Return the label at the start of a line; `known`: speakers who have one in the file, as `Heads.labels`."""
+    sure = _SURE_LABEL.match(text)
+    if sure or not known:
+        return sure
+    match = _ANY_LABEL.match(text)
+    return match if match and speaker_of(match[0]) in known else None
+
+
+def speaker_of(label: str) -> str:
+    """Return who speaks by a label, in lower case; nothing for `>>` and a dash, which say that another one does."""
+    if label.lstrip().startswith(">"):
+        return ""
+    return re.sub(rf"{BRACKETED}|{TIME}|[\[\]():]", "", label).strip(" \t\r\n-–—").lower()
+
+
+def _have_ids(lines: Sequence[str]) -> bool:
+    """Whether each line begins with an id of its own, and all are built alike: `1089-134686-0000`, `utt0001`."""
+    ids = [match[1] for line in lines if (match := _ID.match(line))]
+    shapes = {re.sub(r"[A-Za-z]+", "a", re.sub(r"\d+", "0", name)) for name in ids}
+    return len(ids) == len(lines) > 1 == len(shapes) and len({*ids}) == len(ids)
+
+
+def _have_times(lines: Sequence[str]) -> bool:
+    """Whether times open most lines: then `10:30` is one, too, and not said."""
+    return sum(_ANY_TIME.match(line) is not None for line in lines) > max(1, len(lines) // 2)
+
+
+def _are_stm(lines: Sequence[str]) -> bool:
+    """Whether the lines are NIST's STM, but for comments."""
+    rows = [_STM.match(line) for line in lines if not line.startswith(_STM_COMMENT)]
+    is_clear = len(rows) > 1 or any("<" in line for line in lines)
+    return is_clear and all(row is not None and float(row[3]) > float(row[2]) for row in rows)

@@ -1,0 +1,202 @@
+"""What people try first: each works, or one line says what does."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from command import ROOT, Invoke
+
+from t5punct import model as models
+from t5punct.cli.models import WORDS_A_SECOND
+from t5punct.model import bundled_names
+from t5punct.text.words import split
+
+GERMAN = "guten tag wie geht es dir heute und was machst du mit dem kind\n"
+RUSSIAN = "добрый день как у вас дела сегодня\n"
+WITHOUT_A_MODEL = ("--model", "no/model")  # a step later it is missed
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("talk.txt", "no command 'talk.txt'; expected one before a text or a file; say: t5punct punctuate talk.txt"),
+        ("./talk --no-case", "say: t5punct punctuate ./talk --no-case"),
+        (
+            "'how are you'",
+            "no command 'how are you'; expected one before a text or a file; say: echo 'how are you' | t5p",
+        ),
+        ("punctuat x", "No such command 'punctuat'. Did you mean 'punctuate'?"),
+        ("punctuate 'how are you'", "no file 'how are you'; expected an existing text file; give a text so: echo 'how"),
+        (
+            "punctuate 'how are you?'",
+            "no file 'how are you?'; expected existing files; give a text so: echo 'how are y",
+        ),
+        ("evaluate 'How are you?'", "no file 'How are you?'; expected an existing text file; give a text so: echo"),
+        ("punctuate talk.mp3", "talk.mp3, which is a recording; expected a transcript of it: t5punct reads words, not"),
+        (
+            "punctuate talk.MP4",
+            "transcribe it first by a speech recogniser, such as Whisper, and give its .json or .srt",
+        ),
+        (
+            "punctuate talk.txt --language xx",
+            "language 'xx', which no bundled model knows; expected one of en, de, fr,",
+        ),
+        (
+            "punctuate talk.txt --language de --model base",
+            "--language de with --model base, which knows English alone; ",
+        ),
+        ("punctuate talk.txt --marks '' --no-case", "neither marks nor capitals; expected one of them; drop --no-case"),
+        ("stream --language de --server ws://127.0.0.1:9", "--language with --server; expected the service's own"),
+    ],
+)
+def test_a_try_that_cannot_work_is_told_what_does(
+    words: str, message: str, invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import shlex
+
+    monkeypatch.chdir(tmp_path)
+    for name in ("talk", "talk.mp3", "talk.MP4", "talk.txt"):
+        (tmp_path / name).write_text("we know\n", encoding="utf-8")
+    code, out, err = invoke(*shlex.split(words))
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert message in err
+
+
+@pytest.mark.parametrize("command", [(), ("punctuate",), ("train",)])
+def test_h_is_help(command: tuple[str, ...], invoke: Invoke) -> None:
+    assert invoke(*command, "-h") == invoke(*command, "--help")
+
+
+def test_the_shell_completes_commands_and_options() -> None:
+    def completed(words: str) -> list[str]:
+        settings = {"_T5PUNCT_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
+        code = "import sys; sys.argv = ['t5punct']; from t5punct.__main__ import main; main()"
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            env=os.environ | settings,
+            capture_output=True,
+            check=True,
+            text=True,
+            cwd=ROOT,
+        )
+        return done.stdout.split()
+
+    assert completed("t5punct pun") == ["punctuate"]
+    assert completed("t5punct punctuate --lang") == ["--language"]
+
+
+def test_models_are_listed_as_readme_has_them(invoke: Invoke) -> None:
+    code, out, err = invoke("models")
+    assert (code, err) == (0, "")
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    for name in bundled_names():
+        (line,) = [line for line in out.splitlines() if line.split()[0] == name]
+        (row,) = re.findall(rf"^\| `{name}` \|.*\| ([\d,]+) \| (\d+) MB \|$", readme, flags=re.MULTILINE)
+        assert row == (f"{WORDS_A_SECOND[name]:,}", re.findall(r" (\d+) +en", line)[0])
+        assert row[0] in line
+    assert "pl hu" in out
+
+
+@pytest.mark.parametrize(
+    ("language", "name"), [("de", "multi"), ("German", "multi"), ("en-GB", "large"), ("hu", "multi")]
+)
+def test_a_language_chooses_its_model(language: str, name: str) -> None:
+    assert models.model_for(language) == name
+
+
+def test_a_named_language_loads_its_model(invoke: Invoke, text: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded = list[object]()
+    monkeypatch.setattr(models, "find", lambda source, *_, **__: loaded.append(source) or Path("/nowhere"))
+    for command in (("punctuate", text), ("evaluate", text)):
+        for language in ("de", "en"):
+            assert invoke(*command, "--language", language)[0] == 2
+    assert loaded == ["multi", None] * 2
+
+
+def test_without_marks_only_capitals_are_written(invoke: Invoke, lively_folder: str, tmp_path: Path) -> None:
+    (tmp_path / "talk.txt").write_text("we know. that is it\nand you\n", encoding="utf-8")
+    code, out, err = invoke("punctuate", tmp_path / "talk.txt", "--marks", "", "--model", lively_folder)
+    assert (code, err) == (0, "")
+    assert out.lower() == "we know that is it\nand you\n" and out.startswith("We")
+    with_marks = invoke("punctuate", tmp_path / "talk.txt", "--model", lively_folder)[1]
+    cores = [word.text for word in split(with_marks).words]
+    assert out.split() == cores, "the capitals are those that belong to the marks"
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_utf_16_is_read_and_written_as_utf_8(invoke: Invoke, folder: str, tmp_path: Path, encoding: str) -> None:
+    mark = "" if encoding == "utf-16" else "\ufeff"
+    (tmp_path / "talk.txt").write_bytes(f"{mark}we know\r\nthat café\r\n".encode(encoding))
+    settings = ("--no-case", "--marks", ",", "--mark-odds", ",=1e-9", "--model", folder)
+    code, _, err = invoke("punctuate", tmp_path / "talk.txt", "-o", tmp_path / "out.txt", *settings)
+    assert (code, err) == (0, "")
+    assert (tmp_path / "out.txt").read_bytes().decode().replace(",", "") == "we know\r\nthat café\r\n"
+    (tmp_path / "talk.txt").write_bytes(b"\xff\xfea\0b")
+    assert "talk.txt is no whole UTF-16 text" in invoke("punctuate", tmp_path / "talk.txt", "--model", folder)[2]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "warning"),
+    [
+        (
+            "large",
+            GERMAN,
+            "in German, which the model large does not know, so its marks will be poor; --model multi knows",
+        ),
+        (
+            "multi",
+            RUSSIAN,
+            "in Cyrillic letters, which the model multi does not know, so its marks will be poor; no bund",
+        ),
+        ("multi", GERMAN, ""),
+        ("large", "how are you today and what do you think of it\n", ""),
+        ("runs/mine", GERMAN, ""),
+        ("large", "hola maria\n", ""),
+    ],
+)
+def test_a_language_that_the_model_does_not_know_is_said_once(
+    name: str, text: str, warning: str, tagged_model: models.Model, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    from dataclasses import replace
+
+    from t5punct.batch.work import punctuate_files
+    from t5punct.punctuator import Punctuator
+
+    for number in range(2):
+        (tmp_path / f"{number}.txt").write_text(text, encoding="utf-8")
+    punctuate_files(Punctuator(replace(tagged_model, name=name)), sorted(tmp_path.glob("*.txt")), tmp_path / "out")
+    messages = [record.getMessage() for record in caplog.records]
+    assert len(messages) == bool(warning)
+    assert all(warning in message for message in messages)
+
+
+def test_quiet_says_errors_alone(invoke: Invoke, folder: str, tmp_path: Path) -> None:
+    (tmp_path / "talk.json").write_text('{"text": "", "segments": []}', encoding="utf-8")
+    (tmp_path / "talk.srt").write_text("nothing\n", encoding="utf-8")
+    command = ("punctuate", tmp_path / "talk.srt", "--model", folder)
+    assert "no words were found" in invoke(*command)[2]
+    assert invoke(*command, "-q")[::2] == (0, "")
+    assert "no words were found" in invoke(*command)[2], "only that command is quiet"
+    assert invoke("punctuate", "nowhere.txt", "-q")[2].startswith("t5punct: no file nowhere.txt")
+
+
+def test_waiting_for_a_person_says_so_without_a_bar(folder: str) -> None:
+    import pty
+
+    own, terminal = pty.openpty()
+    command = [sys.executable, "-m", "t5punct", "punctuate", "--no-case", "--model", folder]
+    with subprocess.Popen(command, stdin=terminal, stdout=subprocess.PIPE, stderr=terminal, cwd=ROOT) as process:
+        os.close(terminal)
+        sent = b""
+        while b"Ctrl-D" not in sent:
+            sent += os.read(own, 4096)
+        os.write(own, b"we know\n\x04")
+        out, _ = process.communicate()
+    os.close(own)
+    assert sent.decode() == "t5punct: reading what you type; end it by Ctrl-D on a line of its own\r\n"[: len(sent)]
+    assert [word.text for word in split(out.decode()).words] == ["we", "know"]

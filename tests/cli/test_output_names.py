@@ -1,0 +1,77 @@
+"""`-o talk.srt`: the name of an output decides its format where it names one."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from command import Invoke
+
+SRT = "1\n00:00:01,000 --> 00:00:02,000\nwe know that\n"
+WORDS = {"segments": [{"start": 1.0, "end": 2.0, "text": " we know that"}], "language": "en"}
+
+
+@pytest.fixture
+def inputs(tmp_path: Path) -> Path:
+    (tmp_path / "talk.json").write_text(json.dumps(WORDS), encoding="utf-8")
+    (tmp_path / "talk.srt").write_text(SRT, encoding="utf-8")
+    (tmp_path / "talk.txt").write_text("we know  that\n", encoding="utf-8")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("words", "begins"),
+    [
+        ("talk.json -o out.srt", "1\n00:00:01,000 --> 00:00:02,000\nWe"),
+        ("talk.json -o out.srt --resegment", "1\n00:00:01,000 --> 00:00:02,000\nWe"),
+        ("talk.json -o out.VTT", "WEBVTT\n\n1\n00:00:01.000 -->"),
+        ("talk.json -o out.ass", "[Script Info]"),
+        ("talk.json -o out.txt", "We"),
+        ("talk.json -o out.tsv", "word\tstart\tend\n"),
+        ("talk.json -o out.json", '{"segments": [{"start": 1.0, "end": 2.0, "text": " We'),  # its own, kept as it is
+        ("talk.json --to json -o out.json", '{"source": '),
+        ("talk.json -o out", '{"segments"'),
+        ("talk.srt -o out.txt", "We"),
+        ("talk.srt -o out.srt", "1\n00:00:01,000 --> 00:00:02,000\nWe"),
+        ("talk.srt -o out.html", "<!doctype html>"),
+        ("talk.srt --json -o out.json", '{"source": '),
+        ("talk.txt -o out.json", '{"source": '),
+        ("talk.txt -o out.text", "We"),
+        ("talk.txt --lines -o out.txt", "We"),
+        ("talk.txt talk.srt -o out.txt", "We"),
+        ("talk.json talk.json -o out.json", '{"source": '),
+    ],
+)
+def test_the_name_of_the_output_decides_its_format(
+    words: str, begins: str, invoke: Invoke, folder: str, inputs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(inputs)
+    before = {*inputs.iterdir()}
+    code, _, err = invoke("punctuate", *words.split(), "--model", folder)
+    assert (code, err) == (0, "")
+    (written,) = {*inputs.iterdir()} - before
+    text = written.read_text(encoding="utf-8")
+    assert text.lower().startswith(begins.lower()), text
+    if "-o out.text" in words or "--lines" in words:
+        assert "  " in text, "plain text keeps its white space"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("talk.json --to text -o out.srt", "--to text and -o out.srt, whose name says srt; expected one format"),
+        ("talk.json --json -o out.srt", "--json and -o out.srt, whose name says srt; expected one format"),
+        ("talk.srt --to srt -o out.txt", "--to srt and -o out.txt, whose name says text"),
+        ("talk.txt -o out.docx", "output out.docx, whose name says that it is a document with layout (.docx)"),
+        ("talk.txt -o out.mp3", "output out.mp3, whose name says that it is a recording (.mp3)"),
+        ("talk.txt --resegment -o out.txt", "--resegment, which does nothing here"),
+    ],
+)  # fmt: skip
+def test_a_name_that_contradicts_is_refused(
+    words: str, message: str, invoke: Invoke, inputs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(inputs)
+    code, _, err = invoke("punctuate", *words.split(), "--model", "nowhere/none")
+    assert (code, err.count("\n")) == (2, 1)
+    assert message in err

@@ -1,0 +1,181 @@
+"""What opens lines and is not said: labels, ids and times; and a speaker who goes on in the next line."""
+
+from __future__ import annotations
+
+import io
+import re
+
+import pytest
+from chance import punctuated, reading, unchanged
+
+from t5punct.errors import InputError
+from t5punct.text.render import AnnotatedWord
+from t5punct.transcripts.formats import Transcript, transcript_of
+from t5punct.transcripts.items import Kept, Role, in_file_order, texts_of
+
+ZOOM = (
+    "WEBVTT\n\n1\n00:00:01.000 --> 00:00:03.000\n{a}: yesterday i went to the\n\n"
+    "2\n00:00:03.000 --> 00:00:05.000\n{a}: new shop\n\n3\n00:00:05.000 --> 00:00:06.000\n{b}: which one\n"
+)
+LINES = "{a}: yesterday i went to the\n{a}: new shop\n{b}: which one\n{b}: do you mean\n"
+LABELS = [
+    ("Ann Lee", "Tom"), ("interviewer", "maria"), ("agent", "participant 3"), ("[Maria]", "[Tom]"),
+    ("Anna [00:01:02]", "Tom [00:01:09]"), ("ANNA SMITH, CEO", "TOM"), ("speaker_1", "speaker_2"),
+    ("dr smith", "the chair"), ("Łukasz", "żaneta"), ("anna (00:02)", "tom (00:03)"),
+]  # fmt: skip
+HEADS = {  # files whose lines open with what nobody says, and what is said
+    "utterance ids": ("utt-0001 so what\nutt-0002 yes we know\n", ["so what yes we know"]),
+    "LibriSpeech": ("1089-134686-0000 so what\n1089-134686-0001 yes\n1089-134691-0000 we\n", ["so what yes", "we"]),
+    "Kaldi": ("sp01_utt1\tso what\nsp01_utt2\tyes\nsp02_utt1\twe know\n", ["so what yes", "we know"]),
+    "STM": (
+        ";; by hand\ntalk 1 ann 0.00 1.50 <o,f0,female> so what\ntalk 1 tom 1.50 2.25 <o,f0,male> yes\n",
+        ["so what", "yes"],
+    ),
+    "STM without labels": ("talk 1 ann 0.0 1.5 so what\ntalk 1 ann 1.5 3 yes\n", ["so what yes"]),
+    "an editing program": (
+        "00:00:01;12 - 00:00:04;02\nSpeaker 1\nso what\n\n00:00:04;10 - 00:00:06;20\nSpeaker 2\nyes\n",
+        ["so what", "yes"],
+    ),
+    "an edit list": ("001  00:00:01:12 00:00:04:02 so what\n002  00:00:04:10 00:00:06:20 yes\n", ["so what yes"]),
+    "times before lines": ("0:01 so what\n0:05 at 10:30 we\n0:09 know\n", ["so what at 10:30 we know"]),
+    "times with hours": ("so\n00:01:02 what 00:01:05\n", ["so what 00:01:05"]),
+    "a time that is said": ("10:30 is when\nwe meet\nor not\n", ["10:30 is when we meet or not"]),
+    "times and labels": ("00:00:01 Ann Lee: so\n00:00:03 Ann Lee: what\n00:00:05 tom: yes\n00:00:06 tom: we\n",
+                         ["so what", "yes we"]),
+    "Zoom's captions": ("[Ann Lee] 10:02:11\nso what\n\n[Tom] 10:02:15\nyes\n", ["so what", "yes"]),
+    "numbers that are said": ("3 people came\n4 people went\n", ["3 people came 4 people went"]),
+    "names of things": ("r2d2 is here\nand so\n", ["r2d2 is here and so"]),
+    "a colon once": ("remember this: so what\nand yes\n", ["remember this so what and yes"]),
+}  # fmt: skip
+
+
+def said(text: str, format: str = "text") -> list[str]:
+    return [" ".join(word.text for word in words) for words in texts_of(reading(text, format).items)]
+
+
+@pytest.mark.parametrize(("first", "second"), LABELS)
+@pytest.mark.parametrize("format", ["text", "vtt", "srt"])
+def test_a_label_that_comes_back_is_kept_and_ends_a_sentence_only_where_the_speaker_changes(
+    first: str, second: str, format: str
+) -> None:
+    text = LINES if format == "text" else ZOOM + "\n4\n00:00:06.000 --> 00:00:07.000\n{b}: do you mean\n"
+    text = text.format(a=first, b=second)
+    assert said(text, format) == ["yesterday i went to the new shop", "which one do you mean"]
+    for seed in range(5):
+        new = punctuated(text, format, seed)
+        assert [line.partition(": ")[0] for line in new.splitlines()] == [
+            line.partition(": ")[0] if ": " in line else line_new
+            for line, line_new in zip(text.splitlines(), new.splitlines(), strict=True)
+        ]
+
+
+@pytest.mark.parametrize("name", HEADS)
+def test_the_head_of_a_line_is_kept(name: str) -> None:
+    text, words = HEADS[name]
+    assert said(text) == words
+    assert unchanged(reading(text, "text")) == text
+    heads = [item.text for item in reading(text, "text").items if isinstance(item, Kept)]
+    for seed in range(5):
+        new = punctuated(text, "text", seed)
+        assert [item.text for item in reading(new, "text").items if isinstance(item, Kept)] == heads
+
+
+def unnamed(text: str, name: str = "talk.txt") -> Transcript:
+    return transcript_of(io.StringIO(text, newline="\n"), name=name)
+
+
+@pytest.mark.parametrize(
+    ("text", "format", "words"),
+    [
+        ("0.000000\t2.500000\tso what\n2.500000\t3.250000\tyes\n", "tsv", ["so what yes"]),  # Audacity's labels
+        ("word\tstart\tend\nso\t0.1\t0.2\nwhat\t0.2\t0.4\n", "tsv", ["so what"]),
+        ("utt-1\tso what\nutt-2\tyes\n", "text", ["so what yes"]),
+        ("Ann:\tso what\nTom:\tyes\n", "text", ["so what", "yes"]),
+        ("\tso what\n\tyes\n", "text", ["so what yes"]),
+        ("so\twhat\nyes\n", "text", ["so what yes"]),
+        ("so\twhat\n", "text", ["so what"]),
+    ],
+)
+def test_a_table_with_tabs_is_read_as_one_whatever_its_name(text: str, format: str, words: list[str]) -> None:
+    transcript = unnamed(text)
+    assert (transcript.format, unchanged(transcript)) == (format, text)
+    assert [" ".join(word.text for word in words) for words in texts_of(transcript.items)] == words
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "message"),
+    [
+        (
+            "ann\t12 may\tso what\ntom\t13 may\tyes\n",
+            "talk.txt",
+            "columns ann, 12 may, so what: it is not clear which of",
+        ),
+        (
+            "@UTF8\n@Begin\n*MOT:\tso what ?\n@End\n",
+            "talk.txt",
+            "CHAT in talk.txt, whose codes stand inside words; exp",
+        ),
+        (
+            "@Begin\n*MOT:\tso what ?\n",
+            "-",
+            "CHAT in standard input, whose codes stand inside words; expected text; exp",
+        ),
+        ("*MOT:\tso what ?\n", "talk.cha", "talk.cha, whose name says that it is a transcript with times (.cha)"),
+    ],
+)
+def test_structure_that_cannot_be_kept_is_refused_in_one_line(text: str, name: str, message: str) -> None:
+    with pytest.raises(InputError) as refused:
+        unnamed(text, name)
+    assert message in str(refused.value)
+
+
+def test_each_line_of_its_own_has_its_head() -> None:
+    assert said("utt-01 so\nutt-02 what\n", "lines") == ["so", "what"]
+
+
+def test_a_label_that_is_said_again_is_not_shown_again() -> None:
+    items = reading(LINES.format(a="ann", b="tom"), "text").items
+    roles = [item.role for item in items if isinstance(item, Kept) and item.text.strip()]
+    assert roles == [Role.SPEAKER, Role.LAYOUT, Role.SPEAKER, Role.LAYOUT]
+
+
+def events(*rows: str) -> str:
+    head = "[Events]\nFormat: Layer, Start, End, Style, Name, Text\n"
+    return head + "".join(f"Dialogue: 0,{row}\n" for row in rows)
+
+
+ASS = {  # events: start, end, style, name, text
+    "a sign between two events": (
+        ["0:00:01.00,0:00:02.00,Default,,we went to the", "0:00:01.50,0:00:03.00,Signs,,the bank",
+         "0:00:02.00,0:00:03.00,Default,,new shop", "0:00:09.00,0:00:10.00,Signs,,of england"],
+        ["we went to the new shop", "the bank of england"]),
+    "a sign of the same style": (
+        ["0:00:01.00,0:00:02.00,Default,Ann,we went to the", "0:00:01.50,0:00:03.00,Default,sign,bank",
+         "0:00:02.10,0:00:03.00,Default,Ann,new shop"], ["we went to the new shop", "bank"]),
+    "two who talk to each other": (
+        ["0:00:01.00,0:00:02.00,Default,Ann,how are you", "0:00:02.00,0:00:03.00,Default,Tom,fine",
+         "0:00:03.00,0:00:04.00,Default,Ann,good", "0:00:04.00,0:00:05.00,Default,Ann,for you"],
+        ["how are you", "fine", "good for you"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ASS)
+def test_styles_and_actors_of_ass_are_streams_of_their_own(name: str) -> None:
+    rows, words = ASS[name]
+    text = events(*rows)
+    assert said(text, "ass") == words
+    assert unchanged(reading(text, "ass")) == text
+    transcript = reading(text, "ass")
+    annotated = [
+        AnnotatedWord(word.text, word.text.upper(), "", "upper", 1.0, 1.0)
+        for words in transcript.texts
+        for word in words
+    ]
+    written = "".join(transcript.written(transcript.with_words(in_file_order(transcript.items, annotated))))
+    assert written == "".join(
+        f"{head}{text.upper()}" if "Dialogue" in head else head + text
+        for head, text in (
+            re.fullmatch(r"((?:Dialogue: (?:[^,]*,){5})?)(.*\n)", line).groups()
+            for line in text.splitlines(keepends=True)
+        )
+    )
