@@ -67,13 +67,13 @@ class EncoderT5(UMT5ForConditionalGeneration):  # type: ignore[misc]
         self.post_init()
 
     def forward(
-        self, input_ids: Any = None, attention_mask: Any = None, encoder_outputs: Any = None, **others: Any
+        self, input_ids: Any = None, attention_mask: Any = None, encoder_outputs: Any = None, **settings: Any
     ) -> Any:
         """Do what a T5 of transformers does; `encoder_outputs` holds the decoder's memory."""
         if encoder_outputs is None:
             encoder_outputs = self.encoder(input_ids=input_ids, attention_mask=attention_mask)
             encoder_outputs = self._remembered(encoder_outputs, input_ids)
-        return super().forward(attention_mask=attention_mask, encoder_outputs=encoder_outputs, **others)
+        return super().forward(attention_mask=attention_mask, encoder_outputs=encoder_outputs, **settings)
 
     @torch.no_grad()
     def generate(self, inputs: torch.Tensor | None = None, **settings: Any) -> Any:

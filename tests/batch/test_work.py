@@ -93,7 +93,7 @@ def test_what_nobody_foresaw_in_a_file_is_its_own_failure(
             raise KeyError("seven\nlines")
         return read_transcript(source, **options)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(work, "read_transcript", read)
+    monkeypatch.setattr("t5punct.punctuator.read_transcript", read)
     plan = plan_jobs([str(tmp_path / "in")], OutputConfig(folder=tmp_path / "out"))
     outcome = Work(punctuator).run(plan.jobs)
     names = {Path(failure.source).name: str(failure) for failure in outcome.failures}

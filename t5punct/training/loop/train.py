@@ -3,7 +3,7 @@
 In: a `TrainConfig`.  Out: checkpoints in `output`, the last of them a usable model; their losses in
 `OUTPUT.log.jsonl` beside it.
 
-`train(TrainConfig(output="runs/demo", init_from="t5-small", data=DataConfig(path="prepared/data")))` fine-tunes.
+`train(TrainConfig(output="runs/demo", init_from="small", data=DataConfig(path="prepared/data")))` fine-tunes.
 """
 
 from __future__ import annotations

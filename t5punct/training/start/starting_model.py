@@ -2,7 +2,7 @@
 
 In: a `TrainConfig`.  Out: the model of its last checkpoint, of `init_from`, or one with random weights.
 
-`make_starting_model(TrainConfig(init_from="t5-small", encoder_layers=[0, 2, 4], data=...))` has three encoder layers:
+`make_starting_model(TrainConfig(init_from="small", encoder_layers=[0, 2, 4], data=...))` has three encoder layers:
 copies of those that were chosen, as the bundled `small` begins.
 """
 
