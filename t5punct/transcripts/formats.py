@@ -26,7 +26,7 @@ from .plain.heads import Heads, label_of
 from .recogniser.recording import RecogniserJson
 from .speech import join_same_speakers, read_plain, read_utterances
 from .subtitles import TIMING, read_ass, read_srt, read_vtt
-from .tables import read_csv, read_ctm, read_table, write_cells
+from .tables import are_ctm, read_csv, read_ctm, read_table, write_cells
 
 _READERS: dict[str, Callable[[Iterable[str], Alphabet | None], Iterator[Item]]] = {
     "text": read_plain,
@@ -140,7 +140,7 @@ def transcript_of(
     """
     if format is None and (format := format_of(name)) == "text":
         lines = [*_that_are_text(lines, name)]
-        format = "tsv" if _are_table(lines) else format
+        format = "ctm" if are_ctm(lines) else "tsv" if _are_table(lines) else format
     if format not in FORMATS:
         raise ConfigError(f"format {format!r}", expected=f"one of {', '.join(FORMATS)}", fix="check --format")
     if format == "json":

@@ -18,7 +18,7 @@ from itertools import chain
 from ..text.marks import Alphabet
 from .items import Cue, Item, Kept, SpokenWord, speaker_label
 from .markup import OVERRIDES, TAGS, remove_tags
-from .plain.heads import recurring_labels
+from .plain.heads import labels_of
 from .rolling import Rolling
 from .speech import read_line, set_cue_times
 
@@ -110,7 +110,7 @@ def _cues(lines: Iterable[str], alphabet: Alphabet | None, *, is_vtt: bool) -> I
     held, rolling = list[list[Item]](), Rolling()  # the lines of a cue
     number, before, speaker = 0, "", ""
     left = [*lines]
-    labels = recurring_labels(remove_tags(line[:_OPENING_CHARS], TAGS).text for line in left)
+    labels = labels_of(remove_tags(line[:_OPENING_CHARS], TAGS).text for line in left)
     left.reverse()
     for line, following, spoken in _looking_ahead(left.pop() for _ in range(len(left))):  # no line is held twice
         if _has_arrow(line) and not _states_times(line):

@@ -19,14 +19,18 @@ from dataclasses import dataclass, replace
 from ..errors import InputError
 from ..text.marks import DASH, DASH_APART, Alphabet
 from ..text.words import ALL_MARKS, opening_apart, words_of
-from .items import Cue, Item, Kept, Role, SpokenWord, WrittenItem, without_spaces
+from .items import Cue, Item, Kept, Role, SpokenWord, WrittenItem, speaker_label, without_spaces
 from .speech import read_line, set_cue_times
 
 _FIELD = re.compile(r"\S+")
 _CELL = re.compile(r"[^\t\r\n]+|(?<=\t)(?=\t)|^(?=\t)")
 _QUOTED = re.compile(r'\s*"(.*)"\s*', re.DOTALL)
 _SOUND = re.compile(r"\[[^\[\]\s]+\]|<\w+>")  # in the place of a word: [noise], <unk>, <eps>
-_WORD_COLUMNS, _TEXT_COLUMN = ("word", "token"), "text"
+_WORD_COLUMNS = ("word", "token")
+_TEXT_COLUMNS = ("text", "transcript", "transcription", "sentence", "utterance")  # of segments
+_COLUMNS = ("text", *_WORD_COLUMNS, *_TEXT_COLUMNS[1:])  # the first that is there; `sentence` beside `word` is a number
+_OPENING_QUOTE = re.compile(r'(?:^|[,;])\s*"')
+_FEWEST_ROWS = 2  # by which a CTM is known
 _CLOCK = re.compile(r"(?:(\d{1,9}):)?(\d{1,2}):(\d\d(?:\.\d{1,9})?)")  # `00:01`, `1:02:03.5`
 _BLANK = ("", "na", "none", "-")  # in a column of times
 _DASHES = re.compile(f"{DASH}+")
@@ -35,7 +39,10 @@ _MS = 1000
 
 @dataclass(frozen=True, slots=True)
 class TableRow:
-    """A line of a table.  begin, end: of its text in the line; cue: of a segment; source: of whose words it is one."""
+    """A line of a table.
+
+    begin, end: of its text in the line; cue: of a segment; source: of whose words it is one; speaker: if a column tells.
+    """
 
     line: str
     begin: int
@@ -44,6 +51,7 @@ class TableRow:
     end_ms: int | None = None
     cue: Cue | None = None
     source: tuple[str, ...] = ()
+    speaker: str = ""
 
     @property
     def text(self) -> str:
@@ -89,6 +97,23 @@ def read_ctm(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator
     return _items(map(_ctm_row, lines), alphabet, in_field=True)
 
 
+def are_ctm(lines: Iterable[str]) -> bool:
+    """Return whether all lines are of CTM: file, channel, two times, a word, and maybe a confidence.
+
+    >>> are_ctm(["talk 1 0.5 0.2 so\\n", "talk 1 0.7 0.1 what 0.9\\n"]), are_ctm(["we met 3 4 times\\n", "so\\n"])
+    (True, False)
+    """
+    n_rows = 0
+    for line in lines:
+        if line.isspace() or line.startswith(";;"):
+            continue
+        row = line.split()
+        if len(row) not in (5, 6) or None in map(_seconds_ms, row[2:4] + row[5:]):
+            return False
+        n_rows += 1
+    return n_rows >= _FEWEST_ROWS
+
+
 def _ctm_row(line: str) -> TableRow | str:
     """A line that states no word stays as it is."""
     fields = list(_FIELD.finditer(line))
@@ -104,7 +129,8 @@ def read_table(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterat
     """Read tab-separated values.
 
     With a header: a column `word` or `token`, and `start` and `end` in seconds if there are such; or a column `text`
-    of segments, with `start` and `end` in ms, as Whisper has it.  Without: one column of words and others of numbers;
+    (or `transcript`, `sentence` and so on) of segments, with `start` and `end` in ms, as Whisper has it, or in seconds
+    if they have a decimal point; and `speaker`.  Without: one column of words and others of numbers;
     words come before their times, and segments behind them, as Audacity's labels do.  Raises InputError where it is
     not clear which column holds the words.
     """
@@ -134,6 +160,7 @@ def read_csv(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator
     pattern = re.compile(rf'(?:(?<=^)|(?<={delimiter}))(?:"(?:[^"]|"")*"|[^"{delimiter}\r\n][^{delimiter}\r\n]*|)')
     cells = [[*pattern.finditer(row.rstrip("\r\n"))] for row in rows]
     columns = _columns([[cell[0].strip().strip('"') for cell in row] for row in cells if row])
+    speaker = ""
     for number, (line, row_cells) in enumerate(zip(rows, cells, strict=True)):
         row = _table_row(number, line, row_cells, columns)
         if isinstance(row, str):
@@ -143,7 +170,9 @@ def read_csv(lines: Iterable[str], alphabet: Alphabet | None = None) -> Iterator
         yield Kept(line[: row.begin])
         edge = [] if is_quoted else [CellEdge("", delimiter=delimiter)]
         yield from edge
-        cue = row.cue or Cue(number, row.start_ms, row.end_ms)
+        cue = row.cue or Cue(number, row.start_ms, row.end_ms, row.speaker)
+        if row.speaker != speaker:
+            yield speaker_label(speaker := row.speaker, cue)
         yield from set_cue_times(read_line(row.text, alphabet=alphabet, cue=cue), cue)
         yield from edge
         yield Kept(line[row.end :])
@@ -172,8 +201,9 @@ def _whole_rows(lines: Iterable[str]) -> Iterator[str]:
     """Rows of a csv; one whose quotes are open goes on in the next line."""
     held = ""
     for line in lines:
+        is_open = bool(held) or _OPENING_QUOTE.search(line)  # the quote of `5" wide` opens no cell
         held += line
-        if not held.count('"') % 2:
+        if not is_open or not held.count('"') % 2:
             yield held
             held = ""
     if held:
@@ -190,18 +220,21 @@ class _Columns:
     scale: int = _MS
     is_segment: bool = False
     has_header: bool = False
+    speaker: int | None = None
 
 
 def _columns(rows: Sequence[Sequence[str]]) -> _Columns:
     """Find the columns of a table by its header, or by what they hold."""
     header = [name.lower() for name in rows[0]] if rows else []
-    if names := {*_WORD_COLUMNS, _TEXT_COLUMN} & {*header}:
+    if names := [name for name in _COLUMNS if name in header]:
         # R names no column of row names; rows of marks do not count, as they come and go
         n_more = {len(row) for row in rows[1:] if not any(map(_is_marks, row))} == {len(header) + 1}
         place = {name: number + n_more for number, name in reversed([*enumerate(header)])}
-        is_segment = _TEXT_COLUMN in names
-        text = place[_TEXT_COLUMN if is_segment else next(name for name in _WORD_COLUMNS if name in names)]
-        return _Columns(text, place.get("start"), place.get("end"), 1 if is_segment else _MS, is_segment, True)
+        is_segment = names[0] in _TEXT_COLUMNS
+        start, end = place.get("start"), place.get("end")
+        times = [row[column] for row in rows[1:] for column in (start, end) if column is not None and column < len(row)]
+        are_ms = is_segment and not any("." in time for time in times)
+        return _Columns(place[names[0]], start, end, 1 if are_ms else _MS, is_segment, True, place.get("speaker"))
     # rows of marks do not count here either
     n_columns = max((len(row) for row in rows if not any(map(_is_marks, row))), default=1)
     with_text = [number for number in range(n_columns) if not _are_numbers(row[number : number + 1] for row in rows)]
@@ -245,13 +278,15 @@ def _table_row(number: int, line: str, cells: Sequence[re.Match[str]], columns: 
         else None
         for place in (columns.start, columns.end)
     )
-    cue = Cue(number, start_ms, end_ms) if columns.is_segment else None
-    return TableRow(line, begin, end, start_ms, end_ms, cue)
+    speakers = cells[columns.speaker : columns.speaker + 1] if columns.speaker is not None else []
+    speaker = "".join(cell[0].strip().strip('"') for cell in speakers)
+    cue = Cue(number, start_ms, end_ms, speaker) if columns.is_segment else None
+    return TableRow(line, begin, end, start_ms, end_ms, cue, speaker=speaker)
 
 
 def _items(rows: Iterable[TableRow | str], alphabet: Alphabet | None, *, in_field: bool) -> Iterator[Item]:
     """The items of rows; a row of a mark alone belongs to the word of the row before it."""
-    held, before = list[Item](), None
+    held, before, speaker = list[Item](), None, ""
     for row in rows:
         if isinstance(row, str):
             yield from held
@@ -263,6 +298,8 @@ def _items(rows: Iterable[TableRow | str], alphabet: Alphabet | None, *, in_fiel
             continue
         yield from held
         held = [Kept("", breaks=before is not None and row.source != before), *_row_items(row, alphabet, in_field)]
+        if row.speaker != speaker:
+            held.insert(0, speaker_label(speaker := row.speaker, row.cue))
         before = row.source
     yield from held
 

@@ -44,6 +44,13 @@ HEADS = {  # files whose lines open with what nobody says, and what is said
                          ["so what", "yes we"]),
     "Zoom's captions": ("[Ann Lee] 10:02:11\nso what\n\n[Tom] 10:02:15\nyes\n", ["so what", "yes"]),
     "numbers that are said": ("3 people came\n4 people went\n", ["3 people came 4 people went"]),
+    "counted lines": ("1 so what\n2 yes\n3 people know\n", ["so what yes people know"]),
+    "file names": ("clips/a1.wav so what\nclips/a2.wav yes\n", ["so what yes"]),
+    "LJSpeech": ("LJ001-0001|so what\nLJ001-0002|yes\n", ["so what yes"]),
+    "a label that comes once among others": (
+        "maria: so\nmaria: what\nguest 2: yes\nANN LEE, CEO: we\nknow\n", ["so what", "yes", "we know"]),
+    "labels that come once": ("interviewer: so what\nmaria: yes\n", ["so what", "yes"]),
+    "a label and its time in a line": ("anna smith   0:03\nso what\n\ntom   1:00:10\nyes\n", ["so what", "yes"]),
     "names of things": ("r2d2 is here\nand so\n", ["r2d2 is here and so"]),
     "a colon once": ("remember this: so what\nand yes\n", ["remember this so what and yes"]),
 }  # fmt: skip
@@ -89,6 +96,8 @@ def unnamed(text: str, name: str = "talk.txt") -> Transcript:
     [
         ("0.000000\t2.500000\tso what\n2.500000\t3.250000\tyes\n", "tsv", ["so what yes"]),  # Audacity's labels
         ("word\tstart\tend\nso\t0.1\t0.2\nwhat\t0.2\t0.4\n", "tsv", ["so what"]),
+        (";; by hand\ntalk 1 0.5 0.2 so\ntalk 1 0.7 0.1 what 0.9\n", "ctm", ["so what"]),
+        ("we met 3 4 times\nso\n", "text", ["we met 3 4 times so"]),
         ("utt-1\tso what\nutt-2\tyes\n", "text", ["so what yes"]),
         ("Ann:\tso what\nTom:\tyes\n", "text", ["so what", "yes"]),
         ("\tso what\n\tyes\n", "text", ["so what yes"]),

@@ -113,6 +113,8 @@ def test_a_mark_before_all_words_or_behind_another_recordings_is_kept() -> None:
         ),
         ("start;end;text\n0;900;so what\n", ["So,", "what;"], 'start;end;text\n0;900;"So, what;"\n'),
         ('start,end,text\r\n0,900,"so, what"\r\n', ["So", "what?"], 'start,end,text\r\n0,900,"So what?"\r\n'),
+        ('text,n\n5" wide,1\nso,2\n', ['5"', "Wide", "So."], 'text,n\n5" Wide,1\nSo.,2\n'),
+        ("file,sentence\na.wav,so what\n", ["So", "what?"], "file,sentence\na.wav,So what?\n"),
         ('text,note\nso what,"a\nb"\n,c\n', ["So,", "what"], 'text,note\n"So, what","a\nb"\n,c\n'),
     ],
 )
@@ -126,3 +128,26 @@ def test_words_of_a_csv_have_times_and_become_one() -> None:
     assert [(word.start_ms, word.end_ms) for word in words] == [(500, 750), (750, 1000)]
     source = json.dumps({"words": [{"word": "so,", "start": 1, "end": 2}, {"word": "what", "start": 2, "end": 3}]})
     assert converted(source, "json", WriterConfig("csv")) == 'word,start,end\n"so,",1.000,2.000\nwhat,2.000,3.000\n'
+
+
+@pytest.mark.parametrize(
+    ("rows", "times"),
+    [
+        (["0.0,2.5", "2.5,4"], ["00:00:00,000 --> 00:00:02,500", "00:00:02,500 --> 00:00:04,000"]),
+        (["0,2500", "2500,4000"], ["00:00:00,000 --> 00:00:02,500", "00:00:02,500 --> 00:00:04,000"]),
+        (["00:00,00:02.5", "00:02.5,00:04"], ["00:00:00,000 --> 00:00:02,500", "00:00:02,500 --> 00:00:04,000"]),
+    ],
+)
+@pytest.mark.parametrize(("name", "delimiter"), [("csv", ","), ("tsv", "\t")])
+def test_segments_have_times_in_seconds_or_ms_and_who_speaks(
+    rows: list[str], times: list[str], name: str, delimiter: str
+) -> None:
+    said = ["ann,so what", "tom,yes"]
+    table = "\n".join(
+        ["start,end,speaker,text", *(f"{row},{words}" for row, words in zip(rows, said, strict=True)), ""]
+    )
+    source = table.replace(",", delimiter)
+    assert rewritten(source, name) == source
+    first, second = times
+    assert converted(source, name, WriterConfig("srt")) == (f"1\n{first}\nann: so what\n\n2\n{second}\ntom: yes\n\n")
+    assert converted(source, name, WriterConfig("text")) == "ann: so what\ntom: yes\n"

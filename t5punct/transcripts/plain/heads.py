@@ -3,11 +3,11 @@
 In: the lines of a file.  Out: `Heads`; what of a line is its head, and who speaks by its label.
 
 Much of it is certain from one line (`00:00:01;12 - 00:00:04;02`, `Jane Doe:`).  The rest is known from the whole file:
-`maria:` is a label where it comes back, and `utt-0001` an id where every line has one.
+`maria:` is a label where it comes back or most lines have one, and `utt-0001` an id where every line has one.
 
 >>> heads = Heads.of(["utt-01 maria: so what", "utt-02 tom: i see", "utt-03 maria: and"])
 >>> heads.head_of("utt-02 tom: i see").length, sorted(heads.labels)
-(7, ['maria'])
+(7, ['maria', 'tom'])
 >>> speaker_of("[Maria] (00:02): "), speaker_of(">> ")
 ('maria', '')
 """
@@ -33,7 +33,7 @@ _SURE_LABEL = re.compile(  # at the start of a line
       | (?-i:[A-Z][A-Z0-9.&'’ -]{{0,30}}:)(?=\s|$)                    # THE MAN IN THE RED COAT:
       | (?=[^:\n]{{1,44}}:){_NAME}(?:\ \([^():]{{1,12}}\))?:(?=\s|$)   # Jane Doe: or DR. SMITH (V.O.):
       | (?=[^:\n]{{1,44}}:){_NAME}\ (?:{BRACKETED}):?(?=\s|$)          # Jane Doe (00:03): or Jane Doe [00:03]
-      | (?=[^:\n]{{1,44}}:){_NAME}\s{{2,}}{TIME}(?=\s*$)               # Jane Doe  0:03
+      | (?=[^:\n]{{1,44}}:)[^\W\d_][\w.'’-]*(?:\ [\w.'’-]+){{0,4}}\s{{2,}}{TIME}(?=\s*$)  # jane doe  0:03
       | (?=[^:\n]{{1,44}}:)\[{_NAME}\]\ {TIME}(?=\s*$)                 # [Jane Doe] 10:02:11, as Zoom has it
     )\s*""",
     re.VERBOSE | re.IGNORECASE,
@@ -49,7 +49,11 @@ _SURE_TIME = re.compile(  # with hours, or two: nobody says it; an editing progr
 )
 _ANY_TIME = re.compile(rf"\s*{TIME}(?:\s+[-–—|])?(?=\s)\s*")
 _TIME_LINE = re.compile(rf"\s*{TIME}\s*\n")  # what YouTube shows beside a video has such; `10:30` alone may be said
-_ID = re.compile(r"\s*(?=\S*\d)(?=\S*[A-Za-z_-])([A-Za-z0-9]+(?:[-_.][A-Za-z0-9]+)*)(?=\s)[ \t]*")
+# `utt-0001`, `clips/a1.wav`, or `LJ001-0001|` as LJSpeech has them
+_ID = re.compile(r"\s*(?=[^\s|]*\d)(?=[^\s|]*[A-Za-z_-])([./]*[A-Za-z0-9]+(?:[-_./][A-Za-z0-9]+)*)(?:\||(?=\s))[ \t]*")
+_RUNNING = re.compile(r"\d+(?:\.[A-Za-z]\w{1,3})?$")  # of an id: what tells it from others of its recording
+_NUMBER = re.compile(r"\s*(\d{1,6})(?=[ \t])[ \t]*")  # of a line, where all lines are counted
+_FEWEST_COUNTED = 3  # lines; `1 thing` and `2 things` may be said
 # NIST's STM: file, channel, speaker, begin, end, and maybe labels
 _STM = re.compile(r"\S+\s+\S+\s+(\S+)\s+(\d+(?:\.\d+)?)\s+(\d+(?:\.\d+)?)\s+(?:<[^<>\s]*>\s*)?")
 _STM_COMMENT = ";;"
@@ -72,13 +76,14 @@ class Heads:
     has_ids: bool = False
     has_times: bool = False
     is_stm: bool = False
+    has_numbers: bool = False
 
     @classmethod
     def of(cls, lines: Sequence[str]) -> Heads:
         """Find out what opens the lines of a file."""
         spoken = [line[:_OPENING_CHARS] for line in lines if not line.isspace()]
-        structure = cls(frozenset(), _have_ids(spoken), _have_times(spoken), _are_stm(spoken))
-        return replace(structure, labels=recurring_labels(line[structure.head_of(line).length :] for line in spoken))
+        structure = cls(frozenset(), _have_ids(spoken), _have_times(spoken), _are_stm(spoken), _are_counted(spoken))
+        return replace(structure, labels=labels_of(line[structure.head_of(line).length :] for line in spoken))
 
     def head_of(self, line: str) -> Head:
         """Return what of a line is its id or time."""
@@ -86,18 +91,28 @@ class Heads:
             match = _STM.match(line)
             return Head(match.end(), match[1]) if match else Head(len(line))
         if self.has_ids and (match := _ID.match(line)):
-            return Head(match.end(), re.sub(r"\d+\W*$", "", match[1]))
+            return Head(match.end(), _RUNNING.sub("", match[1]))
         if _TIME_LINE.fullmatch(line):
             return Head(len(line))
+        if self.has_numbers and (match := _NUMBER.match(line)):
+            return Head(match.end())
         match = _SURE_TIME.match(line) or (_ANY_TIME.match(line) if self.has_times else None)
         return Head(match.end()) if match else Head()
 
 
-def recurring_labels(lines: Iterable[str]) -> frozenset[str]:
-    """Return who speaks by what comes back before a colon at the start of lines."""
-    openings = (line[:_OPENING_CHARS] for line in lines)
+def labels_of(lines: Iterable[str]) -> frozenset[str]:
+    """Return who speaks by what stands before a colon at the start of lines: what comes back, or all if most have it.
+
+    >>> sorted(labels_of(["maria: so", "remember this: we know", "and", "that", "which", "maria: yes"]))
+    ['maria']
+    >>> sorted(labels_of(["maria: so", "guest 2: what"])), sorted(labels_of(["remember: so", "what"]))
+    (['guest 2', 'maria'], [])
+    """
+    openings = [line[:_OPENING_CHARS] for line in lines]
+    n_spoken = sum(any(map(str.isalpha, line)) for line in openings)
     counts = Counter(speaker_of(label[0]) for line in openings if (label := _ANY_LABEL.match(line)))
-    return frozenset(name for name, n_lines in counts.items() if n_lines > 1)
+    are_labelled = counts.total() > max(1, n_spoken // 2)
+    return frozenset(name for name, n_lines in counts.items() if are_labelled or n_lines > 1)
 
 
 def label_of(text: str, known: Container[str] = ()) -> re.Match[str] | None:
@@ -121,6 +136,13 @@ def _have_ids(lines: Sequence[str]) -> bool:
     ids = [match[1] for line in lines if (match := _ID.match(line))]
     shapes = {re.sub(r"[A-Za-z]+", "a", re.sub(r"\d+", "0", name)) for name in ids}
     return len(ids) == len(lines) > 1 == len(shapes) and len({*ids}) == len(ids)
+
+
+def _are_counted(lines: Sequence[str]) -> bool:
+    """Whether each line begins with its number: 1, 2, 3."""
+    numbers = [int(match[1]) for line in lines if (match := _NUMBER.match(line))]
+    is_all = len(numbers) == len(lines) >= _FEWEST_COUNTED
+    return is_all and numbers[0] in (0, 1) and numbers == [*range(numbers[0], numbers[0] + len(numbers))]
 
 
 def _have_times(lines: Sequence[str]) -> bool:
