@@ -41,7 +41,7 @@ _MS = 1000
 class TableRow:
     """A line of a table.
 
-    begin, end: of its text in the line; cue: of a segment; source: of whose words it is one; speaker: if a column tells.
+    begin, end: of its text in the line; cue: of a segment; source: of whose words it is one; speaker: if it is told.
     """
 
     line: str
