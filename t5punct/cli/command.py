@@ -112,6 +112,19 @@ class CheckedCommand(TyperCommand):
     Its epilog is an example, shown as it is.
     """
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse arguments.  Raises ConfigError for more of them than the command takes, such as a file for `stream`."""
+        ctx.allow_extra_args = True  # else typer refuses them, and says no more than that
+        more: list[str] = super().parse_args(ctx, args)
+        if more and not ctx.resilient_parsing:
+            reads_pipe = ctx.info_name == "stream"
+            raise ConfigError(
+                f"{shlex.join(more)} behind t5punct {ctx.info_name}",
+                expected="options alone: it reads standard input" if reads_pipe else "fewer arguments",
+                fix="say: t5punct stream < FILE" if reads_pipe else f"see t5punct {ctx.info_name} --help",
+            )
+        return more
+
     def invoke(self, ctx: Any) -> Any:
         typed = [
             parameter for parameter in self.params if ctx.get_parameter_source(parameter.name).name == "COMMANDLINE"

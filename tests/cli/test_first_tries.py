@@ -51,6 +51,11 @@ WITHOUT_A_MODEL = ("--model", "no/model")  # a step later it is missed
             "--language de with --model base, which knows English alone; ",
         ),
         ("punctuate talk.txt --marks '' --no-case", "neither marks nor capitals; expected one of them; drop --no-case"),
+        (
+            "stream talk.txt --lookahead 2",
+            "talk.txt behind t5punct stream; expected options alone: it reads standard input; say: t5punct stream < F",
+        ),
+        ("evaluate a b", "b behind t5punct evaluate; expected fewer arguments; see t5punct evaluate --help"),
         ("stream --language de --server ws://127.0.0.1:9", "--language with --server; expected the service's own"),
     ],
 )

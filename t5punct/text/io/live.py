@@ -164,6 +164,8 @@ def timed_words(event: Any) -> Sequence[TimedWord]:
     >>> timed_words({"partial": "so wh"}), timed_words({"text": ""})
     ([], [])
     """
+    if "alternatives" in event:  # of Vosk, if it is asked for several guesses; the first is the best
+        event = event["alternatives"][0]
     if "word" in event:
         return [timed_word(event)]
     if "result" in event:

@@ -94,8 +94,11 @@ def test_the_results_of_vosk_are_words_and_its_partial_results_are_none() -> Non
         b'{"result" : [{"conf": 1.0, "end": 0.6, "start": 0.2, "word": "how"}, '
         b'{"end": 1.0, "start": 0.6, "word": "are"}], '
         b'"text" : "how are"}\n{"text" : ""}\n{"text" : "you so"}\n'
+        b'{"alternatives": [{"confidence": 9.5, "result": [{"end": 1.6, "start": 1.2, "word": "what"}], '
+        b'"text": " what"}, {"confidence": 9.1, "text": " hot"}]}\n'
     )
     expected = [TimedWord("how", 200, 600), TimedWord("are", 600, 1000), TimedWord("you"), TimedWord("so")]
+    expected.append(TimedWord("what", 1200, 1600))
     assert _words([lines], timed=True) == expected
     for descriptor in _piped([b'{"partial" : "how"}\n']):
         assert list(arrivals(descriptor, timed=True)) == [], "a partial result is no silence"
