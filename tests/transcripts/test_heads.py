@@ -51,6 +51,16 @@ HEADS = {  # files whose lines open with what nobody says, and what is said
         "maria: so\nmaria: what\nguest 2: yes\nANN LEE, CEO: we\nknow\n", ["so what", "yes", "we know"]),
     "labels that come once": ("interviewer: so what\nmaria: yes\n", ["so what", "yes"]),
     "a label and its time in a line": ("anna smith   0:03\nso what\n\ntom   1:00:10\nyes\n", ["so what", "yes"]),
+    "a label and its time behind one space": ("Speaker 1 00:03\nso what\n\nTom 1:00:10\nyes\n", ["so what", "yes"]),
+    "faster-whisper": ("[0.00s -> 2.50s] so what\n[2.50s -> 4.00s] yes\n", ["so what yes"]),
+    "seconds": ("0.00-2.50: so what\n2.50-4.00: yes\n", ["so what yes"]),
+    "seconds without more": ("0.00 2.50 so what\n2.50 4.00 yes\n", ["so what yes"]),
+    "numbers with points that are said": ("1.5 2.5 so what\nyes\nwe\nknow\n", ["1.5 2.5 so what yes we know"]),
+    "a chat": (
+        "12/05/2024, 10:02 - Ann: so what\n12/05/2024, 10:03 - tom: yes\n", ["so what", "yes"]),
+    "a log": ("2024-05-01 10:02:11 ann: so what\n2024-05-01 10:03:11 tom: yes\n", ["so what", "yes"]),
+    "a log in brackets": ("[2024-05-01 10:02:11] ann: so\n[2024-05-01 10:03:11] tom: yes\n", ["so", "yes"]),
+    "YouTube's SubViewer": ("0:00:01.000,0:00:02.000\nso what\n\n0:00:02.000,0:00:03.000\nyes\n", ["so what yes"]),
     "names of things": ("r2d2 is here\nand so\n", ["r2d2 is here and so"]),
     "a colon once": ("remember this: so what\nand yes\n", ["remember this so what and yes"]),
 }  # fmt: skip

@@ -147,7 +147,7 @@ def _events(line: str) -> Sequence[TimedWord | InputError]:
     """The words of a line, or the error for a line that is wrong."""
     try:
         return timed_words(json.loads(line))
-    except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError, T5PunctError):
+    except (ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError, T5PunctError):
         problem = InputError(
             f"an event that reads {line[:40]!r}",
             expected='{"word": "hello", "start": 1.2, "end": 1.5}, or a line of Vosk',

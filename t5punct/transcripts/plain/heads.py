@@ -19,10 +19,13 @@ from collections import Counter
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, replace
 
+_DATE = r"(?:\d{4}-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./]\d{2,4}),?[T ]"  # before a time, as chats and logs have it
+_WITH_HOURS = r"\d{1,3}:\d\d:\d\d"
 # `0:03`, `1:02:03.5`, and with frames as editing programs have them: `00:00:01;12`
-TIME = r"\d{1,3}:\d\d(?::\d\d(?:[.,;:]\d{1,3})?|[.,]\d{1,3})?"
-_BETWEEN = r"(?:\s*(?:-{1,2}>|[-–—])\s*|\s+)"
-BRACKETED = rf"\[{TIME}(?:\s*(?:-->|[-–—])\s*{TIME})?\]|\({TIME}\)"
+TIME = rf"(?:{_DATE})?\d{{1,3}}:\d\d(?::\d\d(?:[.,;:]\d{{1,3}})?|[.,]\d{{1,3}})?"
+_SPAN = rf"{TIME}(?:\s*(?:-{{1,2}}>|[-–—,])\s*|\s+){TIME}"
+_SECONDS_SPAN = r"\d{1,6}\.\d{1,3}s?(?:[ ]*(?:-{1,2}>|[-–—])[ ]*|[ ]+)\d{1,6}\.\d{1,3}s?"  # `0.00s -> 2.50s`
+BRACKETED = rf"\[(?:{TIME}|{_SPAN}|{_SECONDS_SPAN})\]|\({TIME}\)"
 _CAPITAL = "[" + "".join(char for char in map(chr, range(0x530)) if char.isupper()) + "]"  # Latin, Greek, Cyrillic
 _NAME = rf"(?-i:{_CAPITAL}[\w.'’-]*(?:\ (?:{_CAPITAL}[\w.'’-]*|\d{{1,3}}|&|and|of|de|del|der|di|van|von)){{0,3}})"
 _SURE_LABEL = re.compile(  # at the start of a line
@@ -34,6 +37,7 @@ _SURE_LABEL = re.compile(  # at the start of a line
       | (?=[^:\n]{{1,44}}:){_NAME}(?:\ \([^():]{{1,12}}\))?:(?=\s|$)   # Jane Doe: or DR. SMITH (V.O.):
       | (?=[^:\n]{{1,44}}:){_NAME}\ (?:{BRACKETED}):?(?=\s|$)          # Jane Doe (00:03): or Jane Doe [00:03]
       | (?=[^:\n]{{1,44}}:)[^\W\d_][\w.'’-]*(?:\ [\w.'’-]+){{0,4}}\s{{2,}}{TIME}(?=\s*$)  # jane doe  0:03
+      | (?=[^:\n]{{1,44}}:){_NAME}\ (?:{_WITH_HOURS}|0\d:\d\d)(?=\s*$)  # Speaker 1 00:03
       | (?=[^:\n]{{1,44}}:)\[{_NAME}\]\ {TIME}(?=\s*$)                 # [Jane Doe] 10:02:11, as Zoom has it
     )\s*""",
     re.VERBOSE | re.IGNORECASE,
@@ -43,11 +47,12 @@ _ANY_LABEL = re.compile(  # maria:, [Maria]:, ANNA SMITH, CEO:, participant 3 (0
     (?:\ (?:{BRACKETED}))?:(?=\s|$)\s*""",
     re.VERBOSE,
 )
-_WITH_HOURS = r"\d{1,3}:\d\d:\d\d"
-_SURE_TIME = re.compile(  # with hours, or two: nobody says it; an editing program's list has a number before two
-    rf"\s*(?:(?:\d{{1,6}}\s+)?{TIME}{_BETWEEN}{TIME}|(?={_WITH_HOURS}){TIME})(?:\s+[-–—|])?(?=\s)\s*"
+_SURE_TIME = (
+    re.compile(  # with hours or a date, or two: nobody says it; an editing program's list has a number before two
+        rf"\s*(?:(?:\d{{1,6}}\s+)?{_SPAN}|(?={_WITH_HOURS}|{_DATE}){TIME})(?:\s+[-–—|])?(?=\s)\s*"
+    )
 )
-_ANY_TIME = re.compile(rf"\s*{TIME}(?:\s+[-–—|])?(?=\s)\s*")
+_ANY_TIME = re.compile(rf"\s*(?:{TIME}|{_SECONDS_SPAN}:?)(?:\s+[-–—|])?(?=\s)\s*")
 _TIME_LINE = re.compile(rf"\s*{TIME}\s*\n")  # what YouTube shows beside a video has such; `10:30` alone may be said
 # `utt-0001`, `clips/a1.wav`, or `LJ001-0001|` as LJSpeech has them
 _ID = re.compile(r"\s*(?=[^\s|]*\d)(?=[^\s|]*[A-Za-z_-])([./]*[A-Za-z0-9]+(?:[-_./][A-Za-z0-9]+)*)(?:\||(?=\s))[ \t]*")

@@ -74,7 +74,7 @@ def test_events_have_times_in_milliseconds() -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        b"we know\n", b"[1]\n", b'{"said": "we"}\n', b'{"text": 1}\n', b'{"result": 1}\n',
+        b"we know\n", b"[1]\n", b'{"said": "we"}\n', b'{"text": 1}\n', b'{"result": 1}\n', b'{"alternatives": []}\n',
         b'{"word": "we", "end": "soon"}\n', b'{"word": null}\n',
         b'{"word": "we", "start": 1e400}\n', b'{"word": "\\ud800"}\n', b"[" * 60_000 + b"\n",
     ],
