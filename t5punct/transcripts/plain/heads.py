@@ -47,11 +47,8 @@ _ANY_LABEL = re.compile(  # maria:, [Maria]:, ANNA SMITH, CEO:, participant 3 (0
     (?:\ (?:{BRACKETED}))?:(?=\s|$)\s*""",
     re.VERBOSE,
 )
-_SURE_TIME = (
-    re.compile(  # with hours or a date, or two: nobody says it; an editing program's list has a number before two
-        rf"\s*(?:(?:\d{{1,6}}\s+)?{_SPAN}|(?={_WITH_HOURS}|{_DATE}){TIME})(?:\s+[-–—|])?(?=\s)\s*"
-    )
-)
+# with hours, with a date, or two: nobody says it; the list of an editing program has a number before two
+_SURE_TIME = re.compile(rf"\s*(?:(?:\d{{1,6}}\s+)?{_SPAN}|(?={_WITH_HOURS}|{_DATE}){TIME})(?:\s+[-–—|])?(?=\s)\s*")
 _ANY_TIME = re.compile(rf"\s*(?:{TIME}|{_SECONDS_SPAN}:?)(?:\s+[-–—|])?(?=\s)\s*")
 _TIME_LINE = re.compile(rf"\s*{TIME}\s*\n")  # what YouTube shows beside a video has such; `10:30` alone may be said
 # `utt-0001`, `clips/a1.wav`, or `LJ001-0001|` as LJSpeech has them
