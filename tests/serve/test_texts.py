@@ -177,6 +177,7 @@ def test_several_texts_of_a_json_are_answered_in_their_order(served: TestClient,
     ("values", "status", "says"),
     [
         ({"texts": ["so"], "stile": "talk"}, 422, "an unknown field stile; expected some of"),
+        ({"text": "so", "style": "talk", "no_cas": True}, 422, "an unknown field no_cas; expected some of"),
         ({"texts": "so"}, 422, "texts that are no list of strings"), ({"texts": [1]}, 422, "no list of strings"),
         ({"texts": ["so"], "to": "srt"}, 422, "texts with another format"),
         ({"texts": ["so"], "style": 3}, 422, "style"),
