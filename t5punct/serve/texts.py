@@ -85,9 +85,9 @@ def texts_of_json(body: Body, field_names: Container[str]) -> JsonTexts | None:
         return None
     if "texts" not in values:
         text = values.pop("text", None)
-        others = [value for name, value in values.items() if name not in field_names]
-        has_lists = any(isinstance(value, list | dict) for value in others)  # as a recogniser's json has
-        is_asked = isinstance(text, str) and len(others) < len(values) and not has_lists  # one may be mistyped
+        more = [value for name, value in values.items() if name not in field_names]
+        has_lists = any(isinstance(value, list | dict) for value in more)  # as a recogniser's json has
+        is_asked = isinstance(text, str) and len(more) < len(values) and not has_lists  # one may be mistyped
         return JsonTexts((text,), values, is_one=True) if is_asked else None
     texts = values.pop("texts")
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
