@@ -52,12 +52,12 @@ class SpellingTable:
         return spelled
 
     def including(self, table: SpellingTable) -> SpellingTable:
-        """Return the forms of both; of two forms of one word, that of `table`.
+        """Return the forms of both, in order; of two forms of one word, that of `table`.
 
         >>> SpellingTable(("IOS", "eBay")).including(SpellingTable(("iOS",))).forms
-        ('iOS', 'eBay')
+        ('eBay', 'iOS')
         """
-        return SpellingTable(tuple((self._forms_by_letters | table._forms_by_letters).values()))
+        return SpellingTable(tuple(sorted((self._forms_by_letters | table._forms_by_letters).values())))
 
 
 NO_SPELLINGS = SpellingTable()

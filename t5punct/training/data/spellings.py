@@ -1,12 +1,13 @@
 """The spelling table of a text: words that it nearly always writes in one way, other than in small letters.
 
-In: punctuated texts.  Out: a `SpellingTable`, the most frequent forms first.
+In: punctuated texts.  Out: a `SpellingTable`.
 
 Words are counted inside sentences, behind a word or a comma, where a capital is the word's own; those with a hyphen or
-an apostrophe by their parts as well.  `PREPARED/spellings.txt` of texts about phones may begin with `I` and `iPhone`.
+an apostrophe by their parts as well.  A text counts once, however often it has a form, so that what one long text is
+about does not decide.  `spellings.txt` of a data set about phones may begin with `I` and `iPhone`.
 
->>> learn_table(["so i have an iPhone, my iPhone, and no iphone case"] * 5, least_share=0.6).forms
-('iPhone',)
+>>> learn_table(["so i have an iPhone, my iPhone, and no NASA", "look, iPhone and iphone, NASA"] * 5).forms
+('NASA', 'iPhone')
 """
 
 from __future__ import annotations
@@ -15,31 +16,48 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 
+from ...text.marks import Case, case_of
 from ...text.spelling_table import SpellingTable
 
-_LEAST_TIMES, _LEAST_SHARE = 5, 0.95  # that a form is written: at all, and among all forms of its word
-_MOST_FORMS = 6_000
+_LEAST_TEXTS = 5  # that have a form
+_LEAST_SHARE = 0.95  # of a form among all of its word
+# nobody writes `iPhone` by chance, and many write `iphone` out of carelessness
+_LEAST_SHARE_OF_MIXED = 0.6
+_MOST_NAMES, _MOST_OTHERS = 3_000, 3_000  # forms with a capital at their beginning alone, and others
 _INSIDE = re.compile(r"(?<=[\w,;] )[^\W\d_][^\W_]*(?:['’.-][^\W_]+)*(?![\w/@])")
 _JOIN = re.compile(r"['’-]")
 _POSSESSIVE = re.compile(r"['’]s$")
 
 
-def learn_table(texts: Iterable[str], *, least_share: float = _LEAST_SHARE) -> SpellingTable:
-    """Return the forms of words that texts write in one way, at least `least_share` of the time."""
+def learn_table(texts: Iterable[str]) -> SpellingTable:
+    """Return the forms of words that texts nearly always write in one way."""
+    frequent = Counter[str]()
+    for word, forms in _count_forms(texts).items():
+        form, n_texts = forms.most_common(1)[0]
+        if form != word and n_texts >= max(_LEAST_TEXTS, _least_share(form) * forms.total()):
+            frequent[form] = n_texts
+    parts = SpellingTable(tuple(form for form in frequent if not _JOIN.search(form)))
+    ordered = [form for form, _ in frequent.most_common()]
+    needed = [form for form in ordered if not _JOIN.search(form) or parts.spell(form.lower()) != form]
+    names = [form for form in needed if form == form.capitalize()][:_MOST_NAMES]
+    others = [form for form in needed if form != form.capitalize()][:_MOST_OTHERS]
+    return SpellingTable(tuple(sorted((*others, *names))))
+
+
+def _count_forms(texts: Iterable[str]) -> dict[str, Counter[str]]:
+    """In how many texts each form of a word stands, by the word in small letters."""
     counts = Counter[str]()
     for text in texts:
-        counts.update(_INSIDE.findall(text))
+        counts.update(set(_INSIDE.findall(text)))
     forms_by_word = defaultdict[str, Counter[str]](Counter)
-    for token, n_times in counts.items():
+    for token, n_texts in counts.items():
         if "." in token:  # addresses, and `U.S.`, which has a rule of its own
             continue
-        whole, *_ = _POSSESSIVE.split(token)
-        parts = _JOIN.split(token)
-        for form in (whole, *(parts if len(parts) > 1 else ())):
-            forms_by_word[form.lower()][form] += n_times
-    frequent = Counter[str]()
-    for word, forms in forms_by_word.items():
-        form, n_times = forms.most_common(1)[0]
-        if form != word and n_times >= max(_LEAST_TIMES, least_share * forms.total()):
-            frequent[form] = n_times
-    return SpellingTable(tuple(form for form, _ in frequent.most_common(_MOST_FORMS)))
+        for form in {_POSSESSIVE.sub("", token), *_JOIN.split(token)}:
+            forms_by_word[form.lower()][form] += n_texts
+    return forms_by_word
+
+
+def _least_share(form: str) -> float:
+    is_mixed = any(case_of(part) is Case.VERBATIM for part in _JOIN.split(form))
+    return _LEAST_SHARE_OF_MIXED if is_mixed else _LEAST_SHARE
