@@ -10,8 +10,11 @@ import pytest
 from t5punct import model as models
 from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.streaming import StreamConfig, StreamingPunctuator
-from t5punct.text.render import RenderConfig
+from t5punct.text.render import AnnotatedWord, RenderConfig
 from t5punct.text.spelling_table import SpellingTable, read_table
+from t5punct.text.words import Word
+from t5punct.transcripts.items import SpokenWord, WrittenWord
+from t5punct.transcripts.resegment import ResegmentConfig, sentence_cues
 
 NAMES = "mcdonald's iphone macbook ebay youtube github phd ios whatsapp coca-cola jean-paul"
 WRITTEN = "McDonald's iPhone MacBook eBay YouTube GitHub PhD iOS WhatsApp Coca-Cola Jean-Paul"
@@ -56,8 +59,13 @@ def test_i_has_a_capital_whatever_decides(decoder: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "config", [StreamConfig(lookahead=1), StreamConfig("fixed", "classify", window=8, lookahead=1), StreamConfig("delay", lookahead=1)]
-)  # fmt: skip
+    "config",
+    [
+        StreamConfig(lookahead=1),
+        StreamConfig("fixed", "classify", window=8, lookahead=1),
+        StreamConfig("delay", lookahead=1),
+    ],
+)
 def test_i_has_a_capital_in_streams(small: Punctuator, config: StreamConfig) -> None:
     stream = StreamingPunctuator(small, config)
     committed = [*stream.push(FIRST_PERSON.split()), *stream.finish()]
@@ -91,6 +99,21 @@ def test_small_letters_of_abbreviations_stay(small: Punctuator) -> None:
     assert [word.rstrip(",") for word in written if "." in word[:-1] or word.startswith("vs")] == [
         "a.m.", "e.g.", "vs.", "p.m."
     ]  # fmt: skip
+
+
+def test_a_cue_does_not_end_behind_the_hour() -> None:
+    """A full stop that the model puts behind `p.m.` is the word's own."""
+    words = ["we", "meet", "at", "5", "p.m.", "in", "the", "hall."]
+    items = [
+        WrittenWord(
+            SpokenWord(
+                Word(text.rstrip(".") if text == "hall." else text), " ", start_ms=400 * n, end_ms=400 * n + 300
+            ),
+            AnnotatedWord(text, text, "." * text.endswith("."), "lower", 1.0, 1.0),
+        )
+        for n, text in enumerate(words)
+    ]
+    assert [cue.text for cue in sentence_cues(items, ResegmentConfig())] == [" ".join(words)]
 
 
 def test_a_model_without_a_table_spells_as_it_decides(small: Punctuator) -> None:

@@ -56,7 +56,7 @@ class Seq2Seq:
 
 
 class Classify:
-    """Each slot is asked about alone; answers have no case: only first words of sentences get capitals, and what the model spells so."""
+    """Each slot is asked about alone; answers have no case: only first words and known names get capitals."""
 
     def __init__(self, annotator: Annotator, classifier: Classifier | None = None) -> None:
         """Raises ConfigError for a model that does not know the task; `classifier`, if given, answers instead of it."""

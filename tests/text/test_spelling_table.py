@@ -1,4 +1,4 @@
-"""A model's spelling table: `i` is `I`, and names have their inner capitals, whatever was decided; nothing else moves."""
+"""A model's spelling table: `i` is `I`, and names have their inner capitals, whatever was decided."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ def written(text: str, decided: Case, label: str = "", **config: bool) -> str:
         ("coca-cola", "Coca-Cola", "Coca-Cola"), ("jean-paul", "Jean-Paul", "Jean-Paul"),
         ("l'italia", "l'Italia", "L'Italia"), ("dell’italia", "dell’Italia", "Dell’Italia"),
         ("al-qaeda's", "al-Qaeda's", "Al-Qaeda's"), ("anti-nasa", "anti-NASA", "Anti-NASA"), ("mr.", "Mr.", "Mr."),
-        ("in", "in", "In"), ("i.e.", "i.e.", "I.e."), ("iPHone", "iPHone", "iPHone"), ("i@nasa.org", "i@nasa.org", "i@nasa.org"),
+        ("in", "in", "In"), ("i.e.", "i.e.", "I.e."), ("iPHone", "iPHone", "iPHone"),
+        ("i@nasa.org", "i@nasa.org", "i@nasa.org"),
     ],
 )  # fmt: skip
 def test_what_the_table_has_is_written_so_and_the_rest_as_it_was_decided(

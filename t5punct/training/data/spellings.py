@@ -40,8 +40,8 @@ def learn_table(texts: Iterable[str]) -> SpellingTable:
     ordered = [form for form, _ in frequent.most_common()]
     needed = [form for form in ordered if not _JOIN.search(form) or parts.spell(form.lower()) != form]
     names = [form for form in needed if form == form.capitalize()][:_MOST_NAMES]
-    others = [form for form in needed if form != form.capitalize()][:_MOST_OTHERS]
-    return SpellingTable(tuple(sorted((*others, *names))))
+    more = [form for form in needed if form != form.capitalize()][:_MOST_OTHERS]
+    return SpellingTable(tuple(sorted((*more, *names))))
 
 
 def _count_forms(texts: Iterable[str]) -> dict[str, Counter[str]]:
