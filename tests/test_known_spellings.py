@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from t5punct import model as models
+from t5punct.decoding.inputs import DecodingConfig
 from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.streaming import StreamConfig, StreamingPunctuator
 from t5punct.text.render import AnnotatedWord, RenderConfig
@@ -38,7 +39,7 @@ def small() -> Punctuator:
 @pytest.mark.parametrize("name", ["large", "base", "small"])
 def test_the_english_models_know_names_with_inner_capitals(name: str) -> None:
     table = read_table(models.bundled_folder(name))
-    assert " ".join(map(table.spell, NAMES.split())) == WRITTEN
+    assert " ".join(map(table.spell, NAMES.replace("jean", "Jean").split())) == WRITTEN, "`jean` is a cloth, too"
     assert [table.spell(word) for word in ("i", "i'll", "it", "us", "may", "sage", "will")] == [
         "I", "I'll", "it", "us", "may", "sage", "will"
     ]  # fmt: skip
@@ -54,8 +55,9 @@ def test_names_are_written_so_wherever_they_stand(small: Punctuator) -> None:
 
 
 @pytest.mark.parametrize("decoder", ["slots", "tagger", "generate"])
-def test_i_has_a_capital_whatever_decides(decoder: str) -> None:
-    assert first_persons(Punctuator("small", decoder=decoder).punctuate(FIRST_PERSON)) == SPELLED
+def test_i_has_a_capital_whatever_decides(small: Punctuator, decoder: str) -> None:
+    punctuator = Punctuator(small.model, PunctuatorConfig(decoding=DecodingConfig(decoder=decoder)))
+    assert first_persons(punctuator.punctuate(FIRST_PERSON)) == SPELLED
 
 
 @pytest.mark.parametrize(

@@ -152,8 +152,9 @@ def render_word(
     if decision.opening is not None and word.takes_marks and not (config.keep_marks and word.opening):
         word = _with_opening(word, decision.opening)
     is_kept = keeps_letters(word.core) or word.spelled or (config.keep_case and word.core != word.normal)
-    case = decision.case if config.case and not is_kept else Case.VERBATIM
-    word, case = _with_known_spelling(word, case, spellings)
+    case = Case.VERBATIM
+    if config.case and not is_kept:
+        word, case = _with_known_spelling(word, decision.case, spellings)
     if config.keep_marks and word.given:
         stem, tail = word.stem(case), word.raw[word.n_stem :]
         # what a user spells is the whole word, with a mark of its own
@@ -172,7 +173,7 @@ def render_word(
 def _with_known_spelling(word: Word, case: Case, spellings: SpellingTable) -> tuple[Word, Case]:
     """A word as the table spells it, and the case that this is; mixed case of the input stays."""
     core = word.core
-    if not spellings.forms or case is Case.VERBATIM or case_of(core) is Case.VERBATIM:
+    if not spellings.forms or case_of(core) is Case.VERBATIM:
         return word, case
     cased = apply_case(core, case)
     form = spellings.spell(cased)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from ...text.marks import Case, case_of
 from ...text.spelling_table import SpellingTable
@@ -23,18 +23,24 @@ _LEAST_TEXTS = 5  # that have a form
 _LEAST_SHARE = 0.95  # of a form among all of its word
 # nobody writes `iPhone` by chance, and many write `iphone` out of carelessness
 _LEAST_SHARE_OF_MIXED = 0.6
-_MOST_NAMES, _MOST_OTHERS = 3_000, 3_000  # forms with a capital at their beginning alone, and others
+_MOST_NAMES, _MOST_OTHERS = 2_000, 3_000  # forms with a capital at their beginning alone, and others
 _INSIDE = re.compile(r"(?<=[\w,;] )[^\W\d_][^\W_]*(?:['’.-][^\W_]+)*(?![\w/@])")
 _JOIN = re.compile(r"['’-]")
-_POSSESSIVE = re.compile(r"['’]s$")
+_POSSESSIVE = re.compile(r"['’]s$", re.IGNORECASE)
+_NO_NAME = re.compile(r"\d{4}|^\d")  # the number of a document; `1B`
 
 
 def learn_table(texts: Iterable[str]) -> SpellingTable:
     """Return the forms of words that texts nearly always write in one way."""
+    return _choose_forms(_count_forms(texts))
+
+
+def _choose_forms(forms_by_word: Mapping[str, Counter[str]]) -> SpellingTable:
     frequent = Counter[str]()
-    for word, forms in _count_forms(texts).items():
+    for word, forms in forms_by_word.items():
         form, n_texts = forms.most_common(1)[0]
-        if form != word and n_texts >= max(_LEAST_TEXTS, _least_share(form) * forms.total()):
+        is_clear = n_texts >= max(_LEAST_TEXTS, _least_share(form) * forms.total())
+        if form != word and is_clear and not _NO_NAME.search(form):
             frequent[form] = n_texts
     parts = SpellingTable(tuple(form for form in frequent if not _JOIN.search(form)))
     ordered = [form for form, _ in frequent.most_common()]
