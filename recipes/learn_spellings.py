@@ -2,7 +2,7 @@
 
 In: a model's folder, and texts, one document a line, packed or not.  Out: `spellings.txt` in the folder.
 
-    python recipes/learn_spellings.py t5punct/models/large CORPUS/spoken-*.txt.xz CORPUS/written-*.txt.xz
+    python recipes/learn_spellings.py t5punct/models/large CORPUS/spoken-*.txt.xz
 """
 
 from __future__ import annotations

@@ -73,7 +73,9 @@ def test_a_table_is_learned_inside_sentences_and_by_parts() -> None:
     forms = learn_table(texts * 5).forms
     assert {"McDonald", "iPhone", "NASA", "Italia"} == {*forms}, "neither `I`, which is `i` in half, nor `Tomorrow`"
     assert learn_table(texts * 2).forms == (), "five texts at least"
-    assert learn_table(["so I saw"] * 99 + ["so i saw"]).forms == ("I",)
+    careless = ["so i saw what i'm"] * 99
+    assert learn_table(["so I saw what I'm"] * 99 + ["So i saw", *careless]).forms == ("I",), "no capital says nothing"
+    assert learn_table(["we saw Ann and l'Italia", "we saw l'Italia"] * 9).forms == ("Italia",), "`Ann` needs no table"
 
 
 def test_a_file_has_a_form_a_line_and_none_is_an_empty_table(tmp_path: Path) -> None:
