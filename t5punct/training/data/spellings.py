@@ -71,7 +71,7 @@ def _choose_forms(counts: _Counts) -> SpellingTable:
         if form != word and is_clear and not _NO_NAME.search(form):
             frequent[form] = n_texts
     parts = SpellingTable(tuple(form for form in frequent if not _JOIN.search(form)))
-    ordered = [form for form, _ in frequent.most_common()]
+    ordered = sorted(frequent, key=lambda form: (-frequent[form], form))
     needed = [form for form in ordered if not _JOIN.search(form) or parts.spell(form.lower()) != form]
     names = [form for form in needed if form == form.capitalize() and counts.in_compounds[form] >= _LEAST_COMPOUNDS]
     more = [form for form in needed if form != form.capitalize()]
