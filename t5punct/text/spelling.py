@@ -84,8 +84,8 @@ def takes_capital(word: str) -> bool:
 
 
 def is_abbreviation(word: str) -> bool:
-    """Return whether a full stop behind a word is its own, if a sentence ends there or not: `Inc`, `st`, `p.m.`."""
-    return word.lower() in ABBREVIATIONS or _bare(word) in _LOWERED
+    """Return whether a full stop behind a word is its own, if a sentence ends there or not: that of `Inc` or `st`."""
+    return word.lower() in ABBREVIATIONS
 
 
 def precedes_name(word: str) -> bool:

@@ -67,7 +67,7 @@ def test_abbreviations_in_lower_case_have_a_capital_only_at_the_start() -> None:
     assert case_of_vote("ph.d.", capital, False) == Case.CAPITALISED
 
 
-@pytest.mark.parametrize("word", ["Mr", "inc", "st", "p.m."])
+@pytest.mark.parametrize("word", ["Mr", "inc", "st"])
 def test_a_sentence_may_go_on_behind_an_abbreviation(word: str) -> None:
     assert [begins_next(False, Word(word), label) for label in ("", ",", ".", "?")] == [False, False, None, True]
     assert begins_next(False, Word("f"), "."), "`John F. Kennedy` has a capital in any case"
