@@ -164,7 +164,7 @@ class Annotator:
     def write_word(self, word: Word, decision: Decision) -> AnnotatedWord:
         """Return a word as it is written once its slot and case are decided."""
         config = self.config.render if self.model.task.cased else replace(self.config.render, case=False)
-        written = render_word(word, decision, config, self.model.task.alphabet)
+        written = render_word(word, decision, config, self.model.task.alphabet, self.model.spellings)
         return AnnotatedWord(
             word.text,
             written.text,

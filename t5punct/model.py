@@ -26,6 +26,7 @@ from .t5.task import TaskConfig
 from .t5.tokenization import TaskTokenizer
 from .t5.weights import LOADING, check_kind, convert_weights, load_network, without_advice, without_bars
 from .text.languages import LANGUAGES
+from .text.spelling_table import NO_SPELLINGS, SpellingTable, read_table, write_table
 
 if TYPE_CHECKING:
     import torch
@@ -85,6 +86,7 @@ class Model:
     precision: str = "fp32"  # what it computes in; see `precision`
     tuned: bool = True  # False: its folder says nothing of the task, so it may never have been trained for it
     folder: Path | None = None  # where it was loaded from
+    spellings: SpellingTable = NO_SPELLINGS  # words that are written in one way
 
     def __post_init__(self) -> None:
         compute_alone_after_fork()
@@ -231,7 +233,8 @@ def load(
     )
     named = f"{name}@{revision}" if revision else name
     precision = "fp32" if rounded is None else "int8"
-    return Model(network, tokenizer, named, tagger, precision, (folder / TASK_FILE).is_file(), folder)
+    is_tuned = (folder / TASK_FILE).is_file()
+    return Model(network, tokenizer, named, tagger, precision, is_tuned, folder, read_table(folder))
 
 
 def with_transformers(model: Model) -> Model:
@@ -349,6 +352,7 @@ def save(
             save_file(convert_weights(model.tagger.state_dict(), dtype), folder / TAGGER_FILE)
         own.save_pretrained(str(folder))
         settings.save(model.task, folder / TASK_FILE)
+        write_table(model.spellings, folder)
         (folder / "t5punct-version.txt").write_text(__version__ + "\n", encoding="utf-8")
 
 

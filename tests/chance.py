@@ -14,6 +14,7 @@ from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.t5.task import TaskConfig
 from t5punct.text.marks import DISFLUENT, NO_LABEL, Alphabet, Case
 from t5punct.text.render import AnnotatedWord, Decision, RenderConfig, render_word
+from t5punct.text.spelling_table import NO_SPELLINGS
 from t5punct.text.words import Word
 from t5punct.transcripts.formats import Transcript, transcript_of
 from t5punct.transcripts.items import Echo, Item, Kept, SpokenWord
@@ -89,7 +90,7 @@ class PunctuatorByChance(Punctuator):
 
     def __init__(self, config: PunctuatorConfig, seed: int) -> None:
         self.config, self.seed = config, seed
-        self.model = SimpleNamespace(task=TaskConfig())  # type: ignore[assignment]
+        self.model = SimpleNamespace(task=TaskConfig(), spellings=NO_SPELLINGS)  # type: ignore[assignment]
         self._alphabet = self.model.task.alphabet
 
     def _votes(self, views: Sequence[View[Word]], whole: bool) -> list[tuple[Vote, ...]]:

@@ -14,7 +14,6 @@ from typing import Protocol
 from ..annotator import Annotator
 from ..decoding.classify import Classifier, Question, SlotClassifier
 from ..text.marks import Case
-from ..text.spelling import is_first_person
 from ..text.words import Word
 from ..windows.plan import View
 from ..windows.votes import Distribution, Vote
@@ -57,7 +56,7 @@ class Seq2Seq:
 
 
 class Classify:
-    """Each slot is asked about alone; answers have no case, so only `I` and first words of sentences get capitals."""
+    """Each slot is asked about alone; answers have no case: only first words and known names get capitals."""
 
     def __init__(self, annotator: Annotator, classifier: Classifier | None = None) -> None:
         """Raises ConfigError for a model that does not know the task; `classifier`, if given, answers instead of it."""
@@ -75,8 +74,8 @@ class Classify:
     def _votes_of(self, look: Look, answers: Iterator[Distribution]) -> Iterator[Vote]:
         n_words = look.view.n_words
         for place in look.slots:
-            case = Case.CAPITALISED if is_first_person(look.view.words[place].core) else Case.VERBATIM
-            vote = Vote(next(answers), Distribution.certain(case.value), 1.0, place, n_words - place - 1)
+            case = Distribution.certain(Case.VERBATIM.value)
+            vote = Vote(next(answers), case, 1.0, place, n_words - place - 1)
             yield self._annotator.apply_known(look.view, place, vote)
 
 

@@ -15,8 +15,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 
 from ..errors import ConfigError
-from .marks import DISFLUENT, NO_LABEL, OPENING, Alphabet, Case, ends_sentence
+from .marks import DISFLUENT, NO_LABEL, OPENING, Alphabet, Case, apply_case, case_of, ends_sentence
 from .spelling import is_spoken, keeps_letters
+from .spelling_table import NO_SPELLINGS, SpellingTable
 from .words import Word
 
 KEEP, MARK, REMOVE = DISFLUENCIES = ("keep", "mark", "remove")
@@ -133,7 +134,13 @@ class AnnotatedWord:
         return {name: value for name, value in asdict(self).items() if not left_out.get(name)}
 
 
-def render_word(word: Word, decision: Decision, config: RenderConfig, alphabet: Alphabet) -> RenderedWord:
+def render_word(
+    word: Word,
+    decision: Decision,
+    config: RenderConfig,
+    alphabet: Alphabet,
+    spellings: SpellingTable = NO_SPELLINGS,
+) -> RenderedWord:
     """Return one word with its marks, without the space after it.
 
     A disfluent word has its sign before the marks (`um~,`), or is empty if such words are removed.
@@ -145,7 +152,9 @@ def render_word(word: Word, decision: Decision, config: RenderConfig, alphabet: 
     if decision.opening is not None and word.takes_marks and not (config.keep_marks and word.opening):
         word = _with_opening(word, decision.opening)
     is_kept = keeps_letters(word.core) or word.spelled or (config.keep_case and word.core != word.normal)
-    case = decision.case if config.case and not is_kept else Case.VERBATIM
+    case = Case.VERBATIM
+    if config.case and not is_kept:
+        word, case = _with_known_spelling(word, decision.case, spellings)
     if config.keep_marks and word.given:
         stem, tail = word.stem(case), word.raw[word.n_stem :]
         # what a user spells is the whole word, with a mark of its own
@@ -159,6 +168,19 @@ def render_word(word: Word, decision: Decision, config: RenderConfig, alphabet: 
     text = word.written(label, case, alphabet.signed if sign else alphabet)
     is_shown = text != word.written(NO_LABEL, case) or (word.dotted and label.startswith("."))
     return RenderedWord(text, label.removeprefix(sign) if is_shown else NO_LABEL, case)
+
+
+def _with_known_spelling(word: Word, case: Case, spellings: SpellingTable) -> tuple[Word, Case]:
+    """A word as the table spells it, and the case that this is; mixed case of the input stays."""
+    core = word.core
+    if not spellings.forms or case_of(core) is Case.VERBATIM:
+        return word, case
+    cased = apply_case(core, case)
+    form = spellings.spell(cased)
+    if form == cased:
+        return word, case
+    start = word.text.find(core)
+    return replace(word, text=word.text[:start] + form + word.text[start + len(core) :]), case_of(form)
 
 
 def _with_opening(word: Word, opening: str) -> Word:

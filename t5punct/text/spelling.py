@@ -34,6 +34,7 @@ _INITIALISM = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]?(?:\.?['’]s)?", re.IGNORECA
 _POSSESSIVE = re.compile(r"['’]s$")
 _DEGREES = {"ph.d", "b.sc", "m.sc"}
 _LOWERED = {"e.g", "i.e", "a.m", "p.m", "a.k.a", "c.f", "p.a"}  # initialisms that are written in lower case
+_LOWERED_WORDS = {"vs", "viz", "cf", "approx", "etc", "al", "resp", "incl", "pp"}  # and other abbreviations
 _SYMBOLS = re.compile(r"[+#&$€£¥%°§]|^\w\*$")  # C++, C#, AT&T, 20°C, A*
 _PATH = re.compile(r"://|^www\.[^/]*/|\w\.[^\W\d_]{2,}/")  # behind the name of a host
 EMOTICON_IN_MARKS = (
@@ -121,6 +122,15 @@ def is_initialism(word: str) -> bool:
 def has_initials(word: str) -> bool:
     """Return whether what stands before and behind full stops begins with a capital: `U.S.`, `Ph.D.`; not in `e.g.`."""
     return is_degree(word) or (is_initialism(word) and _bare(word) not in _LOWERED)
+
+
+def is_lower_abbreviation(word: str) -> bool:
+    """Return whether a word is an abbreviation that has a capital only where a sentence begins: `e.g.`, `a.m.`, `vs`.
+
+    >>> [is_lower_abbreviation(word) for word in ("A.M.", "Vs", "U.S.", "Mr")]
+    [True, True, False, False]
+    """
+    return _bare(word) in _LOWERED | _LOWERED_WORDS
 
 
 def is_degree(word: str) -> bool:

@@ -25,6 +25,7 @@ from .spelling import (
     is_drive,
     is_emoticon,
     is_initialism,
+    is_lower_abbreviation,
     is_ordinal,
     may_be_initial,
     owns_full_stop,
@@ -156,9 +157,9 @@ class Word:
         return text[:start] + (self.spelled or apply_case(core, case)) + text[start + len(core) :]
 
     def separator(self, label: str) -> str:
-        """Return the part of a label that surely separates two words: not the full stop of `Mr.`, `J.` or `3. Mai`."""
-        is_own = label == "." and (self.is_ordinal or is_abbreviation(self.core) or may_be_initial(self.core))
-        return NO_LABEL if is_own else label
+        """Return the part of a label that surely separates two words: not the stop of `Mr.`, `p.m.`, `J.`, `3. Mai`."""
+        is_short = is_abbreviation(self.core) or is_lower_abbreviation(self.core) or may_be_initial(self.core)
+        return NO_LABEL if label == "." and (self.is_ordinal or is_short) else label
 
     def ends_sentence(self, label: str, alphabet: Alphabet | None = None) -> bool | None:
         """Return whether a reader sees a sentence end after the word and label; None: only the next word shows it.

@@ -109,6 +109,8 @@ def _span(item: WrittenWord) -> str:
     if (opening := opening_apart(said.text)[1]) != opening_apart(word.text)[1]:
         word = word.with_opening(opening)
     stem = _stem(word, Case(said.case))
+    if said.text[: len(stem)].lower() == stem.lower():  # mixed case that the model knows: `iPhone`
+        stem = said.text[: len(stem)]
     sign = DISFLUENT if said.disfluent and said.text.startswith(stem + DISFLUENT) else ""
     forms = [form + sign for form in _forms(word)]
     sure, case_sure = round(100 * said.confidence), round(100 * said.case_confidence)

@@ -16,7 +16,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..text.marks import NO_LABEL, Alphabet, Case, case_of, ends_sentence
-from ..text.spelling import can_be_acronym, has_initials, is_initialism, is_spoken, takes_capital
+from ..text.spelling import can_be_acronym, is_lower_abbreviation, is_spoken, takes_capital
 from ..text.words import Word
 from .votes import Distribution, Vote, begin_sentence, continue_sentence
 
@@ -30,24 +30,16 @@ def apply_sentence_position(vote: Vote, word: Word, begins: bool | None) -> Vote
         return vote
     if not begins:
         vote = continue_sentence(vote)
-        if not is_initialism(word.core) or has_initials(word.core):
-            return vote
-        return replace(vote, cases=_lower_capital(vote.cases))
+        is_lower = is_lower_abbreviation(word.core)
+        return replace(vote, cases=Distribution.certain(Case.LOWER.value)) if is_lower else vote
     if not is_spoken(word.text):
         return replace(vote, labels=vote.labels.among(lambda label: not ends_sentence(label), NO_LABEL))
     if not takes_capital(word.core) or case_of(word.core) is Case.VERBATIM:
         return vote
-    return begin_sentence(vote, may_be_upper=can_be_acronym(word.core))
+    return begin_sentence(vote, may_be_upper=can_be_acronym(word.core) and not is_lower_abbreviation(word.core))
 
 
 def begins_next(begins: bool | None, word: Word, label: str, alphabet: Alphabet | None = None) -> bool | None:
     """Return whether a sentence begins with the next word, given this word and its label; None: that is not known."""
     ends = word.ends_sentence(label, alphabet)
     return begins if ends is False and not is_spoken(word.text) else ends
-
-
-def _lower_capital(cases: Distribution) -> Distribution:
-    """The distribution with the probability of a capital given to lower case."""
-    chances = dict(zip(cases.outcomes, cases.probabilities, strict=True))
-    chances[Case.LOWER.value] = chances.get(Case.LOWER, 0.0) + chances.pop(Case.CAPITALISED, 0.0)
-    return Distribution.of(chances)

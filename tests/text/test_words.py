@@ -289,6 +289,7 @@ def test_the_full_stop_of_an_ordinal_ends_no_sentence_and_stays(text: str, is_or
 def test_a_full_stop_that_may_be_the_words_own_separates_nothing() -> None:
     words = ("so", "Mr", "ms", "St", "inc.", "J", "f", "I", "U.S.")
     assert [word for word in words if not Word(word).separator(".")] == ["Mr", "ms", "St", "J", "f"]
+    assert [word for word in ("p.m.", "A.M", "e.g.", "U.S.") if Word(word).separator(".")] == ["U.S."]
     assert Word("Inc").separator(",") == ","
     assert Word("Inc").separator("?") == "?"
 

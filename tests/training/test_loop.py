@@ -8,6 +8,7 @@ from typing import Any
 import accelerate
 import pytest
 import torch
+from command import Invoke
 from datasets import Dataset, DatasetDict
 from left_by_runs import log_lines
 from safetensors.torch import load_file
@@ -16,6 +17,7 @@ from t5punct import config as settings
 from t5punct import model as models
 from t5punct.errors import ConfigError, InputError, ModelError
 from t5punct.t5.task import TaskConfig
+from t5punct.text.spelling_table import SpellingTable, read_table, write_table
 from t5punct.training.config import DataConfig, LossConfig, OptimConfig, QuestionConfig, TrainConfig
 from t5punct.training.data.prepare import PrepareConfig
 from t5punct.training.loop import train as loop
@@ -240,6 +242,22 @@ def test_a_model_says_what_its_training_taught_it(config: TrainConfig, tiny_data
     )
     learned = models.load(train(later)).task
     assert learned == replace(task, pause_ms=300), "and it keeps what it knew"
+
+
+def test_a_model_has_the_spellings_of_its_parent_and_of_its_data(
+    config: TrainConfig, tiny_data: Path, tmp_path: Path, invoke: Invoke
+) -> None:
+    data, parent = tmp_path / "data", tmp_path / "parent"
+    shutil.copytree(tiny_data, data)
+    models.save(replace(build(config).model, spellings=SpellingTable(("IOS", "eBay"))), parent)
+    write_table(SpellingTable(("iOS", "I")), data)
+    folder = train(replace(config, init_from=str(parent), tokenizer=None, data=DataConfig(str(data), 600)))
+    assert read_table(folder).forms == ("I", "eBay", "iOS")
+    assert invoke("export", folder, "-o", tmp_path / "shared")[0] == 0
+    assert models.load(tmp_path / "shared").spellings == read_table(folder)
+    assert (tmp_path / "shared/spellings.txt").read_text() == "I\neBay\niOS\n"
+    scratch = train(replace(config, output=str(tmp_path / "scratch"), data=DataConfig(str(data), 600)))
+    assert read_table(scratch).forms == ("I", "iOS")
 
 
 def test_a_loss_that_is_no_number_ends_the_run_and_leaves_the_last_checkpoint(config: TrainConfig) -> None:

@@ -22,6 +22,7 @@ from t5punct.errors import ConfigError, InputError
 from t5punct.model import Model, load_tokenizer, save
 from t5punct.t5.task import TaskConfig
 from t5punct.t5.tokenization import TaskTokenizer
+from t5punct.text.spelling_table import read_table
 from t5punct.text.words import split
 from t5punct.training.data import contents as report_plot
 from t5punct.training.data.chunks import ChunkConfig
@@ -210,6 +211,20 @@ def test_the_report_counts_documents_labels_and_lengths(talks_only: PrepareConfi
     ):
         assert shown in page
     assert (Path(talks_only.output) / "report.png").read_bytes()[:4] == b"\x89PNG"
+
+
+def test_a_data_set_has_the_spellings_of_its_text(talks_only: PrepareConfig, tmp_path: Path) -> None:
+    prepare(talks_only)
+    assert not (Path(talks_only.output) / "spellings.txt").exists(), "`I` is `i` in these talks"
+    told = "We know what I'm, an iPhone, and she said that PyTorch is from Coca-Cola, not from iphone."
+    talks = "\n".join([" ".join([told] * 3), *TALKS] * 8)
+    (tmp_path / "talks.txt").write_text(re.sub(r"\bi\b", "I", talks))
+    for output, cased in (("cased", True), ("uncased", False)):
+        prepare(replace(talks_only, output=str(tmp_path / output), cased=cased))
+    assert read_table(tmp_path / "cased").forms == ("Coca", "Cola", "I", "PyTorch")
+    assert not (tmp_path / "uncased/spellings.txt").exists()
+    with pytest.raises(ConfigError, match=r"holds .* already"):
+        prepare(replace(talks_only, output=str(tmp_path / "cased")))
 
 
 def test_documents_that_are_dropped_are_counted_with_the_reason(talks_only: PrepareConfig, tmp_path: Path) -> None:

@@ -167,6 +167,12 @@ def attributes_of(word: Word, said: AnnotatedWord) -> dict[str, str | None]:
     return attributes
 
 
+def test_capitals_inside_a_word_stay_when_its_mark_changes() -> None:
+    said = AnnotatedWord("iphone", "iPhone,", ",", "verbatim", 0.5, 1.0)
+    stated = attributes_of(Word("iphone"), said)
+    assert (stated["data-s"], stated["data-f"]) == ("iPhone", "iphone Iphone IPHONE")
+
+
 @pytest.mark.parametrize(
     ("word", "forms"),
     [

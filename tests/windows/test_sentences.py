@@ -56,9 +56,14 @@ def test_abbreviations_in_lower_case_have_a_capital_only_at_the_start() -> None:
     assert [case_of_vote("a.m.", vote, False) for vote in (AFTER_AN_END, capital)] == [Case.LOWER] * 2
     doubtful = Vote(Distribution.certain(""), Distribution.of({"lower": 0.2, "upper": 0.3, "capitalised": 0.5}))
     (word,) = split("i.e.").words
-    assert apply_sentence_position(doubtful, word, False).cases == Distribution(("lower", "upper"), (0.7, 0.3))
+    assert apply_sentence_position(doubtful, word, False).cases == Distribution.certain("lower")
     lower = Vote(Distribution.certain(""), Distribution.certain("lower"))
     assert apply_sentence_position(lower, word, False).cases == lower.cases
+    shouted = Vote(Distribution.certain(""), Distribution.certain("upper"))
+    small = [case_of_vote(text, shouted, False) for text in ("a.m.", "p.m", "e.g.", "vs", "vs.", "etc.")]
+    assert small == [Case.LOWER] * 6
+    assert case_of_vote("a.m.", shouted, True) == Case.CAPITALISED
+    assert [case_of_vote(text, shouted, False) for text in ("u.s.", "mr")] == [Case.UPPER] * 2
     assert case_of_vote("ph.d.", capital, False) == Case.CAPITALISED
 
 

@@ -14,12 +14,13 @@ from pathlib import Path
 
 from ...errors import ConfigError, OutputError, refused_by_system
 from ...text.io.files import move, partial_folder
+from ...text.spelling_table import TABLE_FILE
 from ..checkpoint.lock import check_own, lock_folder
 
 SPLITS = ("train", "validation")
 LAST = "dataset_dict.json"  # what `datasets` looks for: the last file to appear
 REPORT, PICTURE, COUNTS, SETTINGS = "report.md", "report.png", "report.json", "prepare.yaml"
-_MADE = (LAST, SETTINGS, REPORT, PICTURE, COUNTS, "tokenizer", *SPLITS)  # what a data set's folder holds
+_MADE = (LAST, SETTINGS, REPORT, PICTURE, COUNTS, TABLE_FILE, "tokenizer", *SPLITS)  # what a data set's folder holds
 
 
 @contextmanager

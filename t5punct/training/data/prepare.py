@@ -21,6 +21,7 @@ from ... import config as settings
 from ...errors import ConfigError, InputError, T5PunctError
 from ...t5.task import ENCODER_TASK, TaskConfig, checked_pauses
 from ...text.spaces import unspaced
+from ...text.spelling_table import write_table
 from .chunks import Chunk, ChunkConfig, cut_into_chunks
 from .contents import (
     PrepareReport,
@@ -35,6 +36,7 @@ from .contents import (
 from .corpora import Piece, iter_documents, plan_pieces
 from .corpus import CorpusConfig
 from .folder import COUNTS, PICTURE, REPORT, SETTINGS, SPLITS, make_data_folder
+from .spellings import learn_table
 from .survey import Survey, survey_corpus
 from .vocabulary import VocabularyConfig, train_tokenizer
 
@@ -91,6 +93,8 @@ def prepare(config: PrepareConfig) -> PrepareReport:
             if not len(splits["train"]):
                 raise _no_chunk(config, surveys)
             DatasetDict(splits).save_to_disk(str(output))
+            if config.cased:
+                write_table(learn_table(row["target"] for row in splits["train"]), output)
             report = _report(config, surveys, splits)
         settings.save(config, output / SETTINGS)
         (output / REPORT).write_text(as_text(report), encoding="utf-8")

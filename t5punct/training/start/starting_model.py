@@ -12,6 +12,7 @@ import copy
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from ... import model as models
@@ -20,6 +21,7 @@ from ...t5.encoder_t5 import EncoderT5
 from ...t5.layers import blocks_of, encoder_layers
 from ...t5.task import PAUSES, TaskConfig
 from ...t5.weights import is_encoder
+from ...text.spelling_table import read_table
 from ..config import TrainConfig
 from ..examples.delays import check_layers
 from ..examples.loading import load_split, read_prepare_config
@@ -51,6 +53,7 @@ def make_starting_model(config: TrainConfig) -> models.Model:
         encoder_layers(model.network.get_encoder()).check_delay()
         check_layers(delays, model.network.config.num_layers)
         model = model.with_task(delay_left_words=delays.left_words, delay_layers=delays.layers)
+    model = replace(model, spellings=model.spellings.including(read_table(Path(config.data.path))))
     data = read_prepare_config(config.data.path)
     pauses = (data.pause_ms, data.long_pause_ms) if data else (None, None)
     return model.with_task(pause_ms=pauses[0], long_pause_ms=pauses[1]) if data and data.pause_ms else model

@@ -50,7 +50,7 @@ class Spelling:
         letters = word.spelled or text[len(lead) : len(lead) + len(core)]
         rest = text.removeprefix(lead).removeprefix(letters).removeprefix(tail)
         inside, _, behind = rest.partition(closers) if closers else (rest, "", "")
-        stays = not word.spelled and annotated.case == Case.VERBATIM.value
+        stays = not word.spelled and annotated.case == Case.VERBATIM.value and letters == core
         return cls(letters, inside + behind, stays, None if opening == had else opening)
 
     def put_into(self, word: Word) -> tuple[str, str]:

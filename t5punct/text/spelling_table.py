@@ -1,0 +1,83 @@
+"""The spellings that a model knows by heart: `I`, `iPhone`, `McDonald`, wherever they stand in a sentence.
+
+In: the forms of a model's `spellings.txt`, one a line.  Out: how a word is written, given how its case was decided.
+
+>>> table = SpellingTable(("I", "iPhone", "Coca-Cola", "Italia", "al-Qaeda"))
+>>> [table.spell(word) for word in ("i'm", "Iphone's", "coca-cola", "all'italia", "Al-qaeda", "so")]
+["I'm", "iPhone's", 'Coca-Cola', "all'Italia", 'Al-Qaeda', 'so']
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from ..errors import ModelError
+from .io.files import read_lines
+
+TABLE_FILE = "spellings.txt"
+_JOINS = "-'’"  # between the parts of a word
+_PART = re.compile(rf"[^{_JOINS}]+")
+_POSSESSIVE = re.compile("['’]s$", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class SpellingTable:
+    """Words, and parts of words with a hyphen or an apostrophe, that are nearly always written in one way."""
+
+    forms: tuple[str, ...] = ()
+
+    @cached_property
+    def _forms_by_letters(self) -> dict[str, str]:
+        return {form.lower(): form for form in self.forms}
+
+    def spell(self, word: str) -> str:
+        """Return a word with the capitals that the table has for it: as a whole, else part by part.
+
+        A part that the table has in small letters is as it was: its capital says that a sentence begins.
+        """
+        letters, forms = word.lower(), self._forms_by_letters
+        if not forms or len(letters) != len(word):
+            return word
+        whole = forms.get(letters) or forms.get(_POSSESSIVE.sub("", letters))
+        if whole is None and letters.isalnum():  # nearly always
+            return word
+        spelled = word
+        for part in _PART.finditer(letters):
+            form = whole[part.start() : part.end()] if whole and part.end() <= len(whole) else forms.get(part[0])
+            if form and not form.islower():
+                spelled = spelled[: part.start()] + form + spelled[part.end() :]
+        return spelled
+
+    def including(self, table: SpellingTable) -> SpellingTable:
+        """Return the forms of both, in order; of two forms of one word, that of `table`.
+
+        >>> SpellingTable(("IOS", "eBay")).including(SpellingTable(("iOS",))).forms
+        ('eBay', 'iOS')
+        """
+        return SpellingTable(tuple(sorted((self._forms_by_letters | table._forms_by_letters).values())))
+
+
+NO_SPELLINGS = SpellingTable()
+
+
+def read_table(folder: Path) -> SpellingTable:
+    """Return the table in a folder; an empty one where there is none.  Raises ModelError for one that is no list."""
+    path = folder / TABLE_FILE
+    if not path.is_file():
+        return NO_SPELLINGS
+    forms = [line.strip() for line in read_lines(path)]
+    for number, form in enumerate(forms, start=1):
+        if len(form.split()) > 1:
+            raise ModelError(f"{path} line {number}: {form!r}", expected="one word a line", fix="correct the line")
+    return SpellingTable(tuple(filter(None, forms)))
+
+
+def write_table(table: SpellingTable, folder: Path) -> None:
+    """Write a table into a folder; an empty one is no file."""
+    if table.forms:
+        (folder / TABLE_FILE).write_text("".join(f"{form}\n" for form in table.forms), encoding="utf-8")
+    else:
+        (folder / TABLE_FILE).unlink(missing_ok=True)

@@ -1,0 +1,123 @@
+"""What the bundled models know by heart: `I` and names with inner capitals, in every output."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from t5punct import model as models
+from t5punct.decoding.inputs import DecodingConfig
+from t5punct.punctuator import Punctuator, PunctuatorConfig
+from t5punct.streaming import StreamConfig, StreamingPunctuator
+from t5punct.text.render import AnnotatedWord, RenderConfig
+from t5punct.text.spelling_table import SpellingTable, read_table
+from t5punct.text.words import Word
+from t5punct.transcripts.items import SpokenWord, WrittenWord
+from t5punct.transcripts.resegment import ResegmentConfig, sentence_cues
+
+NAMES = "mcdonald's iphone macbook ebay youtube github phd ios whatsapp coca-cola jean-paul"
+WRITTEN = "McDonald's iPhone MacBook eBay YouTube GitHub PhD iOS WhatsApp Coca-Cola Jean-Paul"
+FIRST_PERSON = "no i never saw it and i'm sure that i’ve been here mother and i said i'd go if i could"
+SPELLED = "I I'm I’ve I I'd I".split()
+
+
+def bare(text: str) -> list[str]:
+    return [word.strip(",.?!;:-") for word in text.split() if word.strip(",.?!;:-")]
+
+
+def first_persons(text: str) -> list[str]:
+    return [word for word in bare(text) if word[:1] in "iI" and word[1:2] in ("", "'", "’")]
+
+
+@pytest.fixture(scope="module")
+def small() -> Punctuator:
+    return Punctuator("small")
+
+
+@pytest.mark.parametrize("name", ["large", "base", "small"])
+def test_the_english_models_know_names_with_inner_capitals(name: str) -> None:
+    table = read_table(models.bundled_folder(name))
+    assert " ".join(map(table.spell, NAMES.replace("jean", "Jean").split())) == WRITTEN, "`jean` is a cloth, too"
+    assert [table.spell(word) for word in ("i", "i'll", "it", "us", "may", "sage", "will")] == [
+        "I", "I'll", "it", "us", "may", "sage", "will"
+    ]  # fmt: skip
+    assert 2_000 < len(table.forms) < 8_000
+
+
+def test_names_are_written_so_wherever_they_stand(small: Punctuator) -> None:
+    for text in (NAMES, f"so we have {NAMES} and more", f"see {NAMES.replace(' ', ' and ')}"):
+        written = bare(small.punctuate(text))
+        assert {*WRITTEN.split()} <= {*written}
+        assert [word.lower() for word in written] == text.split()
+    assert small.punctuate("iphone sales are up").startswith("iPhone sales")
+
+
+@pytest.mark.parametrize("decoder", ["slots", "tagger", "generate"])
+def test_i_has_a_capital_whatever_decides(small: Punctuator, decoder: str) -> None:
+    punctuator = Punctuator(small.model, PunctuatorConfig(decoding=DecodingConfig(decoder=decoder)))
+    assert first_persons(punctuator.punctuate(FIRST_PERSON)) == SPELLED
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        StreamConfig(lookahead=1),
+        StreamConfig("fixed", "classify", window=8, lookahead=1),
+        StreamConfig("delay", lookahead=1),
+    ],
+)
+def test_i_has_a_capital_in_streams(small: Punctuator, config: StreamConfig) -> None:
+    stream = StreamingPunctuator(small, config)
+    committed = [*stream.push(FIRST_PERSON.split()), *stream.finish()]
+    assert first_persons(" ".join(word.text for word in committed)) == SPELLED
+
+
+def test_i_has_a_capital_in_files_but_not_where_case_is_kept(small: Punctuator, tmp_path: Path) -> None:
+    file = tmp_path / "talk.json"
+    file.write_text('{"segments": [{"start": 0, "end": 9, "text": "no i never saw an iphone"}]}')
+    assert '"No, I never saw an iPhone."' in small.punctuate_file(file)
+    as_it_is = Punctuator(small.model, PunctuatorConfig(render=RenderConfig(case=False)))
+    assert first_persons(as_it_is.punctuate(FIRST_PERSON)) == [word.lower() for word in SPELLED]
+    assert as_it_is.punctuate("my iphone").startswith("my iphone")
+
+
+def test_multi_knows_elided_names_and_leaves_other_languages_i_alone() -> None:
+    multi = Punctuator("multi")
+    italian = multi.punctuate("il governo dell'ungheria e quello dell'italia aspettano i risultati e i dati")
+    assert {"dell'Ungheria", "dell'Italia", "i"} <= {*bare(italian)} and "I" not in bare(italian)
+    french = multi.punctuate("nous venons d'allemagne et l'italie est belle mais l'eau est froide")
+    assert {"d'Allemagne", "l'Italie", "l'eau"} <= {*bare(french)}
+    assert multi.punctuate("l'italie est belle").startswith("L'Italie est")
+    polish = bare(multi.punctuate("mama i tata byli w domu a potem i ja przyszedłem"))
+    assert polish.count("i") == 2
+    assert {"I'm", "I've"} <= {*bare(multi.punctuate("well i'm sure that i've seen it"))}
+
+
+def test_small_letters_of_abbreviations_stay(small: Punctuator) -> None:
+    text = "the meeting is at 9 a.m. and e.g. we talk about apples vs. oranges until 5 p.m. and then we go"
+    written = small.punctuate(text).split()
+    assert [word.rstrip(",") for word in written if "." in word[:-1] or word.startswith("vs")] == [
+        "a.m.", "e.g.", "vs.", "p.m."
+    ]  # fmt: skip
+
+
+def test_a_cue_does_not_end_behind_the_hour() -> None:
+    """A full stop that the model puts behind `p.m.` is the word's own."""
+    words = ["we", "meet", "at", "5", "p.m.", "in", "the", "hall."]
+    items = [
+        WrittenWord(
+            SpokenWord(
+                Word(text.rstrip(".") if text == "hall." else text), " ", start_ms=400 * n, end_ms=400 * n + 300
+            ),
+            AnnotatedWord(text, text, "." * text.endswith("."), "lower", 1.0, 1.0),
+        )
+        for n, text in enumerate(words)
+    ]
+    assert [cue.text for cue in sentence_cues(items, ResegmentConfig())] == [" ".join(words)]
+
+
+def test_a_model_without_a_table_spells_as_it_decides(small: Punctuator) -> None:
+    bare_model = Punctuator(replace(small.model, spellings=SpellingTable()))
+    assert "iphone" in bare(bare_model.punctuate("we have an iphone here"))
