@@ -128,8 +128,7 @@ def _ready_model(config: TrainConfig, model: models.Model, examples: ChunkExampl
         if config.fit.tagger_words and model.tagger is None:
             model = replace(model, tagger=fit_tagger(model, examples, config.fit.tagger_words))
         if config.fit.copier_words:
-            copying = with_copier(model, examples, config.decoder, config.fit.copier_words)
-            model = replace(copying, spellings=model.spellings)
+            model = with_copier(model, examples, config.decoder, config.fit.copier_words)
     network: Any = model.network
     if accelerator.device.type == "cpu":  # with gradients a quarter faster there than torch's fused attention
         with without_advice():  # MPNet has only this one

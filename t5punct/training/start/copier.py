@@ -18,7 +18,7 @@ attention has no scale, so the size of its queries is the temperature.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -89,7 +89,7 @@ def with_copier(model: Model, examples: ChunkExamples, shape: FreshDecoderConfig
     network.tie_weights()
     states, counts = _states(model, examples, n_words)
     tagger = None if model.tagger is None else torch.cat([model.tagger.marks.weight, model.tagger.cases.weight])
-    fresh = Model(network.eval(), model.tokenizer, model.name, model.tagger, folder=model.folder)
+    fresh = replace(model, network=network.eval())
     with torch.no_grad():
         _start(network, states, _weights(counts), torch.tensor(deciding), tagger)
         _set_copied_logit(fresh, examples)
