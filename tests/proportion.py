@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 _SHORT, _LONG = 1_000, 8_000
 _MOST_S = 60
+_TICKS_S = 0.012  # three of a clock of processor time
 
 
 def seconds(work: Callable[[str], object], text: str) -> float:
@@ -31,7 +32,15 @@ def seconds(work: Callable[[str], object], text: str) -> float:
 
 
 def is_linear(work: Callable[[str], object], run: str) -> bool:
-    """Whether the best of some times is in proportion, on runs of a string; more than one is taken where need be."""
+    """Whether work on a long run of a string takes about as long as eight times that on a short one, not 64 times.
+
+    Both take long enough for a clock that ticks every few milliseconds; the best of some times counts.
+    """
     short, long = (run * (size // len(run)) for size in (_SHORT, _LONG))
-    most = 25 * min(seconds(work, short) for _ in range(2)) + 0.005
+
+    def eight_times(text: str) -> None:
+        for _ in range(_LONG // _SHORT):
+            work(text)
+
+    most = 3 * min(seconds(eight_times, short) for _ in range(2)) + _TICKS_S
     return any(seconds(work, long) < most for _ in range(4))

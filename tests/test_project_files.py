@@ -33,7 +33,7 @@ def make(*words: str) -> str:
     """What make would do, whatever the one that runs the tests was told."""
     told = ("MAKEFLAGS", "TORCH_BACKEND", "VENV")
     environment = {name: value for name, value in os.environ.items() if name not in told}
-    command = ["make", "-n", *words]
+    command = ["make", "-n", "--no-print-directory", *words]
     return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True).stdout
 
 

@@ -16,7 +16,7 @@ from t5punct.training.examples.lengths import count_tokens, stored_lengths
 
 @pytest.fixture
 def folder(tiny_data: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(tiny_data, tmp_path / "data"))
+    return Path(shutil.copytree(tiny_data, tmp_path / "data", ignore=shutil.ignore_patterns("lengths-*")))
 
 
 def test_lengths_are_those_of_the_encoder_inputs(tiny_model: Model, folder: Path) -> None:

@@ -103,7 +103,7 @@ def test_a_mistake_in_training_is_one_line(config: TrainConfig, tiny_model: Mode
             replace(begun, data=replace(config.data, path=str(tmp_path / "talks.txt"))),
         r".*bart holds a bart; expected a T5, mT5, umT5 or byT5, or an encoder such as a BERT; name another model":
             replace(begun, init_from=str(tmp_path / "bart")),
-        r"no model folder .*nothing; expected a T5 folder or hub id, or one of base, .*; check the name":
+        r"no model folder .*nothing; expected a T5 folder or hub id \(OWNER/NAME\), or one of base, .*; check the name":
             replace(begun, init_from=str(tmp_path / "nothing")),
         r"tokenizer .*bytes, which is not that of init_from .*model; expected .*; drop tokenizer: it is for random .*":
             replace(begun, tokenizer=str(tmp_path / "bytes")),
