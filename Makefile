@@ -134,7 +134,7 @@ prepared/multi/dataset_dict.json: configs/multi-prepare.yaml
 # very run starts, and store the lengths of all chunks.  GPU_TOOLS: the folder of pack.sh and there.sh.
 GPU_TOOLS ?= ../shared/gpu
 GPU_DATA ?= prepared/gpu
-GPU_START ?= runs/large-write
+GPU_START ?= large
 GPU_WHEELS = datasets dill multiprocess pandas xxhash omegaconf pysubs2 rapidfuzz typer rich shellingham markdown-it-py mdurl pygments
 gpu-kit: setup $(GPU_DATA)/dataset_dict.json
 	rm -rf start wheels build/gpu-try
