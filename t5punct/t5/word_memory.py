@@ -30,9 +30,7 @@ _LEAST_SQUARE = 0.05  # keeps the inverse of a tiny embedding finite
 
 
 class WordMemory(nn.Module):
-    """Maps of states and words; `silent_ids` are the tokens that are no words."""
-
-    silent_ids: torch.Tensor
+    """Maps of states and words; `silent_ids` are the tokens that are no words, `start_id` opens the decoder's input."""
 
     def __init__(self, d_model: int, d_code: int, silent_ids: Sequence[int], start_id: int) -> None:
         super().__init__()

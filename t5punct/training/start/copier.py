@@ -77,7 +77,7 @@ def with_copier(model: Model, examples: ChunkExamples, shape: FreshDecoderConfig
     The states of the first examples that hold `n_words` words say where words can be written.  Raises ConfigError for
     a network whose encoder is not of another family, has fewer than 12 heads, or whose marks take several tokens.
     """
-    encoder, deciding = model.network.encoder, model.tokenizer.deciding_ids
+    deciding = model.tokenizer.deciding_ids
     if not isinstance(model.network, EncoderT5) or deciding is None or model.network.config.num_heads < _LEAST_HEADS:
         raise ConfigError(
             f"fit.copier_words for {model.name}",
@@ -85,7 +85,7 @@ def with_copier(model: Model, examples: ChunkExamples, shape: FreshDecoderConfig
             fix="set fit.copier_words=0",
         )
     network = _with_fresh_decoder(model, shape)
-    network.encoder = encoder
+    network.encoder = model.network.encoder
     network.tie_weights()
     states, counts = _states(model, examples, n_words)
     tagger = None if model.tagger is None else torch.cat([model.tagger.marks.weight, model.tagger.cases.weight])
@@ -126,10 +126,9 @@ def _start(
     clean, free = _split_directions(states, tagger, n_copied + 2 * n_key + 1)
     parts = torch.split(free, [n_copied, n_key, n_key, 1])
     _start_memory(network.memory, states, codes, parts)
-    for block in network.decoder.block[:1]:
-        spread = float(embeddings.pow(2).mean().sqrt())
-        _look_back(block.layer[0].SelfAttention, codes, embeddings, weights, deciding, spread)
-        _look_up(block.layer[1].EncDecAttention, codes, parts, clean, embeddings, spread)
+    first, spread = network.decoder.block[0], float(embeddings.pow(2).mean().sqrt())
+    _look_back(first.layer[0].SelfAttention, codes, embeddings, weights, deciding, spread)
+    _look_up(first.layer[1].EncDecAttention, codes, parts, clean, embeddings, spread)
 
 
 def _split_directions(
