@@ -20,6 +20,7 @@ from t5punct.decoding.inputs import DecodingConfig, WindowInput, encoder_input, 
 from t5punct.decoding.pooling import NOTHING_SAID, OpinionPool, take_from_tagger
 from t5punct.decoding.tagging import TagDecoder
 from t5punct.model import Model
+from t5punct.t5.word_memory import embed_targets
 from t5punct.windows.votes import Vote
 
 
@@ -97,20 +98,20 @@ def decode_stepwise(
     states = model.encode(source.input_ids, source.attention_mask)
     encoded = BaseModelOutput(last_hidden_state=model.remember(states, source.input_ids))
     pools = _pool_opinions(model, config, states, windows)
-    written = torch.full((len(windows), 1), model.start_id, device=model.device)  # the last token of each window
+    written = torch.full((len(windows), 1), model.start_id, device=model.device)  # by each window so far
     cache = None
     while not all(writer.done for writer in writers):
         output = network(
             encoder_outputs=encoded,
             attention_mask=source.attention_mask,
-            decoder_input_ids=written,
+            decoder_inputs_embeds=embed_targets(network, written)[:, -1:],
             past_key_values=cache,
             use_cache=True,
         )
         cache = output.past_key_values
         logits = output.logits[:, -1].float()  # (n_batch, n_vocabulary)
         tokens = [_step(*step, model) for step in zip(writers, logits, pools, strict=True)]
-        written = torch.tensor(tokens, device=model.device)[:, None]
+        written = torch.cat([written, torch.tensor(tokens, device=model.device)[:, None]], 1)
     votes, share = [writer.votes() for writer in writers], config.share(model)
     if model.tagger is None or not share:
         return votes

@@ -30,6 +30,7 @@ from torch.nn.functional import pad, scaled_dot_product_attention
 from ..errors import ModelError
 from ..model import Model
 from ..t5.inference.modules import InferenceT5
+from ..t5.word_memory import embed_targets
 from .inputs import EncoderInput
 
 NO_TOKEN = -1  # fills up rows with fewer tokens; its logit is minus infinity
@@ -116,6 +117,9 @@ class CachedDecoder:
         nothing = [source.keys.new_zeros((len(self.encoded), 0, source.keys.shape[-1])) for source in self._sources]
         self._targets = [KeysValues(empty, empty) for empty in nothing]
         self._biases: list[torch.Tensor] = []  # of each layer, (n_places, n_heads, n_places)
+        self._words, self._embeddings = getattr(network, "memory", None), network.get_input_embeddings()
+        # words' tokens before each place, of sources that are copied; one place more than there are keys
+        self._n_words = torch.zeros(len(self.encoded), 1, dtype=torch.long, device=self.encoded.device)
 
     def states(
         self, tokens: Sequence[Sequence[int]], n_settled: Sequence[int], wanted: Sequence[Sequence[int]]
@@ -134,7 +138,7 @@ class CachedDecoder:
         computed, asked = Ragged.of(spans, device), Ragged.of(wanted, device)
         begins = [end - span.stop for end, span in zip(accumulate(map(len, spans)), spans, strict=True)]
         chosen = asked.positions + torch.tensor(begins, device=device)[asked.rows]  # the asked among the computed
-        hidden = self._decoder.embed_tokens(torch.tensor(list(chain.from_iterable(inputs)), device=device))
+        hidden = self._embed(torch.tensor(list(chain.from_iterable(inputs)), device=device), computed)
         seen, last = computed, len(self._decoder.block) - 1
         for index, block in enumerate(self._decoder.block):
             normed = block.layer[0].layer_norm(hidden)
@@ -148,9 +152,23 @@ class CachedDecoder:
     def keep(self, rows: Sequence[int]) -> None:
         """Drop all windows but these."""
         kept = torch.tensor(rows, device=self.encoded.device)
-        self._source_mask = self._source_mask[kept]
+        self._source_mask, self._n_words = self._source_mask[kept], self._n_words[kept]
         for attended in (*self._sources, *self._targets):
             attended.keep(kept)
+
+    def _embed(self, ids: torch.Tensor, tokens: Ragged) -> torch.Tensor:
+        """The decoder's input (n_tokens, d_model) of ids, int64 (n_tokens,)."""
+        if self._words is None:
+            embedded: torch.Tensor = self._embeddings(ids)
+            return embedded
+        is_word = self._words.are_words(ids).long()
+        upto = is_word.cumsum(0)
+        begins = tokens.padded[tokens.rows, 0]  # the first of each token's window
+        settled = self._n_words[tokens.rows, tokens.positions[begins]]
+        n_words = settled + upto - (upto - is_word)[begins]
+        self._n_words[tokens.rows, tokens.positions + 1] = n_words
+        placed: torch.Tensor = self._words.embed_targets(ids, n_words, self._embeddings)
+        return placed
 
     def _layer(
         self, index: int, block: Any, hidden: torch.Tensor, normed: torch.Tensor, tokens: Ragged, n_places: int
@@ -172,6 +190,7 @@ class CachedDecoder:
         n_places = n_tokens + _SPARE_TOKENS
         for target in self._targets:
             target.lengthen(n_places)
+        self._n_words = pad(self._n_words, (0, n_places + 1 - self._n_words.shape[1]))
         self._biases = []
         later = torch.ones(n_places, n_places, dtype=torch.bool, device=self.encoded.device).triu(1)
         for block in self._decoder.block:
@@ -217,7 +236,8 @@ def output_scale(model: Model) -> float:
     start = torch.tensor([[model.start_id]], device=model.device)
     # the network could return its states itself, but then it adds functions to itself that cannot be pickled
     memory = model.remember(network.encoder(input_ids=start).last_hidden_state, start)
-    states = network.decoder(input_ids=start, encoder_hidden_states=memory, use_cache=False).last_hidden_state
+    embedded = embed_targets(network, start)
+    states = network.decoder(inputs_embeds=embedded, encoder_hidden_states=memory, use_cache=False).last_hidden_state
     plain = network.get_output_embeddings()(states).double().flatten()
     expected = network(input_ids=start, decoder_input_ids=start, use_cache=False).logits.double().flatten()
     network.train(was_training)

@@ -20,7 +20,7 @@ from transformers.modeling_outputs import BaseModelOutput
 from transformers.models.umt5.modeling_umt5 import UMT5PreTrainedModel, UMT5Stack
 
 from .folder import ENCODER_T5
-from .word_memory import memory_of
+from .word_memory import embed_targets, memory_of
 
 _WRITTEN_LOGIT = 16.0  # of a decoder state that points straight at a word's embedding, at the start
 
@@ -29,7 +29,7 @@ class EncoderT5Config(UMT5Config):  # type: ignore[misc]
     """The config of the decoder, and, as `encoder`, that of the encoder as transformers writes it.
 
     d_code: channels of a word's code in the decoder's memory (see `word_memory`), None where the decoder reads the
-    encoder's states alone; silent_ids: the tokens that are no words there.
+    encoder's states alone; silent_ids: the tokens that are no words, of sources and targets.
     """
 
     model_type = ENCODER_T5
@@ -67,13 +67,38 @@ class EncoderT5(UMT5ForConditionalGeneration):  # type: ignore[misc]
         self.post_init()
 
     def forward(
-        self, input_ids: Any = None, attention_mask: Any = None, encoder_outputs: Any = None, **settings: Any
+        self,
+        input_ids: Any = None,
+        attention_mask: Any = None,
+        encoder_outputs: Any = None,
+        decoder_input_ids: Any = None,
+        decoder_inputs_embeds: Any = None,
+        labels: Any = None,
+        **settings: Any,
     ) -> Any:
-        """Do what a T5 of transformers does; `encoder_outputs` holds the decoder's memory."""
+        """Do what a T5 of transformers does; `encoder_outputs` holds the decoder's memory.
+
+        `decoder_input_ids` begin at the decoder's first token; with a cache, `generate` gives `decoder_inputs_embeds`.
+        """
         if encoder_outputs is None:
             encoder_outputs = self.encoder(input_ids=input_ids, attention_mask=attention_mask)
             encoder_outputs = self._remembered(encoder_outputs, input_ids)
-        return super().forward(attention_mask=attention_mask, encoder_outputs=encoder_outputs, **settings)
+        if decoder_inputs_embeds is None:
+            target_ids = self._shift_right(labels) if decoder_input_ids is None else decoder_input_ids
+            decoder_inputs_embeds = embed_targets(self, target_ids)
+        return super().forward(
+            attention_mask=attention_mask,
+            encoder_outputs=encoder_outputs,
+            decoder_inputs_embeds=decoder_inputs_embeds,
+            labels=labels,
+            **settings,
+        )
+
+    def prepare_inputs_for_generation(self, input_ids: torch.Tensor, *args: Any, **settings: Any) -> dict[str, Any]:
+        """Return what `forward` takes at a step of `generate`: the newest tokens, at the positions of all so far."""
+        prepared: dict[str, Any] = super().prepare_inputs_for_generation(input_ids, *args, **settings)
+        n_new = prepared.pop("decoder_input_ids").shape[1]
+        return prepared | {"decoder_inputs_embeds": embed_targets(self, input_ids)[:, -n_new:]}
 
     @torch.no_grad()
     def generate(self, inputs: torch.Tensor | None = None, **settings: Any) -> Any:

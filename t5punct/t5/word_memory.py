@@ -1,16 +1,23 @@
-"""The memory of a decoder: an encoder's states with the words beside them, so that the decoder can copy.
+"""Words and positions for a decoder that copies: what it reads beside the encoder's states, and where it stands.
 
-In: the encoder's states, and the token ids that it read.  Out: what the decoder's cross-attention reads.
+In: the encoder's states and the token ids that it read.  Out: what the decoder's cross-attention reads.
+In: the token ids written so far.  Out: the decoder's input embeddings.
 
 The states of a BERT hardly tell which token stands where, since it normalises behind each sublayer: from the tenth
 layer of MPNet a linear map finds 61 % of the tokens.  A decoder that reads nothing else learns to guess words.  So the
-memory is
+decoder reads, for source token j,
 
-    M_j = scale * s_j + shift + A c_j + B c_(j-1) + C (c_(j-2) + r c_(j-3) + r^2 c_(j-4) ..)
+    M_j = scale * s_j + shift + A c_j + P p_n(j)
 
-with s_j the state of token j, c_j a code of the token, made of its embedding, and r = 1/2.  The tokens before are those
-of words: a style, a silence or a question has its state alone.  The word before the first is the token that opens the
-decoder's input.  All maps are learned; `training/start/copier` says where they begin.
+with s_j the state, c_j a code of the token, made of its embedding, and n(j) the number of words' tokens before it.
+Behind target token t its input is
+
+    e_t + Q p_n(t)
+
+with n(t) the number of words' tokens written so far, marks and case tokens not counted.  The target has the words of
+the source, token for token, so the token to be written next is the one with the same number, however often it comes
+back in the text.  A style, a silence or a question is no word, and has its state alone.  All maps are learned;
+`training/start/copier` says where they begin.
 
 The code of a token is the inverse of its mapped embedding u: u / mean(u^2).  The product with u is then the same for
 every token, however long its embedding is, and so is how sure the decoder is of a word that it has found.
@@ -18,42 +25,51 @@ every token, however long its embedding is, and so is how sure the decoder is of
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Sequence
 from typing import Any
 
 import torch
 from torch import nn
 
-N_BEFORE = 8  # words in the third part
-FADE = 0.5
+D_POSITION = 64
 _LEAST_SQUARE = 0.05  # keeps the inverse of a tiny embedding finite
 
 
 class WordMemory(nn.Module):
-    """Maps of states and words; `silent_ids` are the tokens that are no words, `start_id` opens the decoder's input."""
+    """Maps of states, words and positions; `silent_ids` are the tokens that are no words, of sources and of targets."""
 
-    def __init__(self, d_model: int, d_code: int, silent_ids: Sequence[int], start_id: int) -> None:
+    def __init__(self, d_model: int, d_code: int, silent_ids: Sequence[int]) -> None:
         super().__init__()
         self.scale = nn.Parameter(torch.ones(d_model))
         self.shift = nn.Parameter(torch.zeros(d_model))
         self.code = nn.Linear(d_model, d_code)
-        self.words = nn.Linear(3 * d_code, d_model, bias=False)  # A, B, C side by side
-        self._silent_ids, self._start_id = tuple(silent_ids), start_id
+        self.words = nn.Linear(d_code, d_model, bias=False)  # A
+        self.source_positions = nn.Linear(D_POSITION, d_model, bias=False)  # P
+        self.target_positions = nn.Linear(D_POSITION, d_model, bias=False)  # Q
+        self._silent_ids = tuple(silent_ids)
 
     def forward(self, states: torch.Tensor, input_ids: torch.Tensor, embeddings: nn.Embedding) -> torch.Tensor:
         """Return the memory (n_batch, n_source, d_model).
 
         states: (n_batch, n_source, d_model); input_ids: int64 (n_batch, n_source); embeddings: those of the tokens.
         """
-        is_word = ~torch.isin(input_ids, input_ids.new_tensor(self._silent_ids))
-        codes = self.codes(embeddings(input_ids))  # (n_batch, n_source, d_code)
-        start = self.codes(embeddings(input_ids.new_tensor(self._start_id)))
-        latest, *earlier = (_take(codes, start, places) for places in self._places_before(is_word))
-        shares = FADE ** torch.arange(N_BEFORE, dtype=codes.dtype, device=codes.device)
-        faded = torch.stack(earlier, -1) @ (shares / shares.norm())
-        words = self.words(torch.cat([codes, latest, faded], -1)) * is_word[..., None]
-        memory: torch.Tensor = states * self.scale + self.shift + words
+        is_word = self.are_words(input_ids)
+        n_before = is_word.cumsum(-1) - is_word.long()
+        words = self.words(self.codes(embeddings(input_ids)))
+        positions = self.source_positions(position_codes(n_before, words.dtype))
+        memory: torch.Tensor = states * self.scale + self.shift + (words + positions) * is_word[..., None]
         return memory
+
+    def embed_targets(self, target_ids: torch.Tensor, n_words: torch.Tensor, embeddings: nn.Embedding) -> torch.Tensor:
+        """Return the decoder's input (.., d_model) of tokens, int64 (..), each behind n_words words' tokens, int64."""
+        embedded = embeddings(target_ids)
+        placed: torch.Tensor = embedded + self.target_positions(position_codes(n_words, embedded.dtype))
+        return placed
+
+    def are_words(self, ids: torch.Tensor) -> torch.Tensor:
+        """Return which tokens are part of words, bool of the same shape."""
+        return ~torch.isin(ids, ids.new_tensor(self._silent_ids))
 
     def codes(self, embedded: torch.Tensor) -> torch.Tensor:
         """Return codes (.., d_code) of embeddings (.., d_model)."""
@@ -61,30 +77,34 @@ class WordMemory(nn.Module):
         codes: torch.Tensor = mapped / (mapped.pow(2).mean(-1, keepdim=True) + _LEAST_SQUARE)
         return codes
 
-    def _places_before(self, is_word: torch.Tensor) -> Iterator[torch.Tensor]:
-        """The places of the latest words before each token, the nearest first, int64 (n_batch, n_source).
 
-        -1 where the decoder's first token stands, before all words, and -2 before that.
-        """
-        n_source = is_word.shape[1]
-        own = torch.arange(n_source, device=is_word.device).expand_as(is_word)
-        upto = torch.where(is_word, own, -1).cummax(1).values
-        before = torch.cat([torch.full_like(upto[:, :1], -1), upto[:, :-1]], 1)
-        places = before
-        for _ in range(1 + N_BEFORE):
-            yield places
-            places = torch.where(places >= 0, before.gather(1, places.clamp(min=0)), -2)
+def frequencies() -> torch.Tensor:
+    """Return the angles, in radians, by which one position differs from the next, float32 (D_POSITION / 2,).
+
+    They are spread so that two positions up to 512 apart have at most 0.3 of a position's product with itself.
+    """
+    n_waves = D_POSITION // 2
+    return math.pi * ((torch.arange(n_waves) + 0.5) / n_waves) ** 1.5
+
+
+def position_codes(positions: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    """Return cosines, then sines, (.., D_POSITION), of positions, int64 (..) (as in Vaswani 2017, section 3.5)."""
+    angles = positions[..., None] * frequencies().to(positions.device)  # in float32, whatever the network computes in
+    return torch.cat([angles.cos(), angles.sin()], -1).to(dtype)
+
+
+def embed_targets(network: Any, target_ids: torch.Tensor) -> torch.Tensor:
+    """Return a decoder's input (n_batch, n_target, d_model) of targets from their start, int64 (n_batch, n_target)."""
+    embeddings, memory = network.get_input_embeddings(), getattr(network, "memory", None)
+    if memory is None:
+        embedded: torch.Tensor = embeddings(target_ids)
+        return embedded
+    placed: torch.Tensor = memory.embed_targets(target_ids, memory.are_words(target_ids).cumsum(-1), embeddings)
+    return placed
 
 
 def memory_of(config: Any) -> WordMemory | None:
     """Return the memory that a network's config names, not trained; None where the decoder reads states alone."""
     if getattr(config, "d_code", None) is None:
         return None
-    return WordMemory(config.d_model, config.d_code, config.silent_ids, config.decoder_start_token_id)
-
-
-def _take(codes: torch.Tensor, start: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
-    """The codes at some places (n_batch, n_source); that of the decoder's first token at -1, zeros before it."""
-    taken = codes.gather(1, places.clamp(min=0)[..., None].expand(-1, -1, codes.shape[-1]))
-    taken = torch.where((places >= 0)[..., None], taken, start)
-    return taken * (places > -2)[..., None]
+    return WordMemory(config.d_model, config.d_code, config.silent_ids)

@@ -38,10 +38,12 @@ from ...errors import ConfigError
 from ...t5.delay import Delay, delayed_states
 from ...t5.layers import blocks_of, has_layers
 from ...t5.tagger import Tagger, states_at_words
+from ...t5.word_memory import embed_targets
 from ..config import LossConfig
 from ..examples.batches import Batch
 from ..examples.example import IGNORED
 from ..teacher.teacher import LabelTeacher, Teacher
+from .frozen_states import FrozenStates
 
 if TYPE_CHECKING:
     from ...model import Model
@@ -82,6 +84,7 @@ class Objective(nn.Module):
         deciding = _deciding_ids(model) if config.slot_weight else ()
         self.register_buffer("deciding_ids", torch.tensor(deciding, dtype=torch.long), persistent=False)
         self.output_scale = output_scale(model)
+        self._frozen_states = FrozenStates(config.kept_states) if config.kept_states else None
         if not config.text_weight:  # nothing asks the decoder
             for parameter in self.network.get_decoder().parameters():
                 still = parameter.requires_grad and parameter is self.network.get_input_embeddings().weight
@@ -115,19 +118,24 @@ class Objective(nn.Module):
         encoder = self.network.get_encoder()
         layers = blocks_of(encoder) if has_layers(encoder) else encoder
         learns = any(parameter.requires_grad for parameter in layers.parameters())
+
+        def encode(input_ids: torch.Tensor, attention_mask: torch.Tensor) -> torch.Tensor:
+            states: torch.Tensor = encoder(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
+            return states
+
+        if self._frozen_states is not None and not learns and delay is None:
+            encoder.eval()  # dropout would be kept too
+            return self._frozen_states.encode(encode, batch.input_ids, batch.attention_mask)
         with torch.set_grad_enabled(learns and torch.is_grad_enabled()):
             if delay is not None:
                 return delayed_states(encoder, batch.input_ids, batch.token_words, delay)
-            states: torch.Tensor = encoder(
-                input_ids=batch.input_ids, attention_mask=batch.attention_mask
-            ).last_hidden_state
-        return states
+            return encode(batch.input_ids, batch.attention_mask)
 
     def _text_losses(self, states: torch.Tensor, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
         """Mean cross-entropies, of the target's tokens and of slots; states: (n_batch, n_source, d_model)."""
         inputs = self.network._shift_right(batch.labels)  # the start, then all but the last
         written = self.network.get_decoder()(
-            input_ids=inputs,
+            inputs_embeds=embed_targets(self.network, inputs),
             encoder_hidden_states=self.model.remember(states, batch.input_ids),
             encoder_attention_mask=batch.attention_mask,
             use_cache=False,
