@@ -1,7 +1,7 @@
-"""A pre-trained encoder of transformers under a T5 decoder (Rothe 2020: warm-started encoder, fresh decoder).
+"""An encoder of transformers under a T5 decoder that may copy (Rothe 2020: warm-started encoder, fresh decoder).
 
-In: configs of an encoder-only model (BERT, MPNet, RoBERTa, XLM-R, ..) and of a decoder.  Out: an `EncoderT5`,
-which is used, trained and saved as any T5 of transformers.
+In: configs of an encoder-only model (BERT, MPNet, RoBERTa, XLM-R, ..), or of a umT5, whose encoder is taken, and of a
+decoder.  Out: an `EncoderT5`, which is used, trained and saved as any T5 of transformers.
 
 `EncoderT5(EncoderT5Config(encoder=MPNetConfig().to_dict(), d_model=768, ..))` has random weights.  The encoder stays
 what it is, weight for weight: its absolute positions, its LayerNorm behind each sublayer.  The decoder is umT5's.  Both
@@ -94,9 +94,12 @@ class EncoderT5(UMT5ForConditionalGeneration):  # type: ignore[misc]
             **settings,
         )
 
-    def prepare_inputs_for_generation(self, input_ids: torch.Tensor, *args: Any, **settings: Any) -> dict[str, Any]:
-        """Return what `forward` takes at a step of `generate`: the newest tokens, at the positions of all so far."""
-        prepared: dict[str, Any] = super().prepare_inputs_for_generation(input_ids, *args, **settings)
+    def prepare_inputs_for_generation(self, input_ids: torch.Tensor, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        """Return what `forward` takes at a step of `generate`: the newest tokens, at the positions of all so far.
+
+        transformers checks the arguments of `generate` by the name `kwargs`.
+        """
+        prepared: dict[str, Any] = super().prepare_inputs_for_generation(input_ids, *args, **kwargs)
         n_new = prepared.pop("decoder_input_ids").shape[1]
         return prepared | {"decoder_inputs_embeds": embed_targets(self, input_ids)[:, -n_new:]}
 
@@ -136,6 +139,8 @@ def start_decoder(network: Any, spread: float) -> None:
 
 def _bare(config: Any) -> Any:
     """An encoder with random weights, without the pooling layer that some have."""
+    if config.model_type == UMT5Config.model_type:
+        return UMT5Stack(config)
     try:
         return AutoModel.from_config(config, add_pooling_layer=False)
     except TypeError:

@@ -17,7 +17,7 @@ from t5punct.decoding.inputs import DecodingConfig, WindowInput, encoder_input, 
 from t5punct.decoding.slots import SlotDecoder
 from t5punct.model import Model
 from t5punct.t5.encoder_t5 import EncoderT5, EncoderT5Config
-from t5punct.t5.word_memory import FADE, N_BEFORE, WordMemory
+from t5punct.t5.word_memory import D_POSITION, WordMemory, frequencies, position_codes
 from t5punct.training.start.from_encoder import FreshDecoderConfig, from_encoder
 
 WINDOWS = [WindowInput.of(text.split()) for text in ("we know that right", "hello", "this is iPhone 3.5 no no no ok")]
@@ -30,7 +30,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     begun: Any = from_encoder(save_tiny_encoder(root / "encoder", "mpnet"), FreshDecoderConfig(layers=2), None)
     values = {name: value for name, value in begun.network.config.to_dict().items() if name != "model_type"}
     style = begun.tokenizer.tokenizer.convert_tokens_to_ids("<meeting>")
-    network: Any = EncoderT5(EncoderT5Config(**values | {"d_code": 24, "silent_ids": [style]}))
+    silent = [begun.start_id, style, *begun.tokenizer.deciding_ids]
+    network: Any = EncoderT5(EncoderT5Config(**values | {"d_code": 24, "silent_ids": silent}))
     torch.manual_seed(2)
     for value in network.parameters():
         nn.init.normal_(value, std=0.3)
@@ -38,32 +39,40 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root / "model"
 
 
-def test_memory_equals_its_formula_token_by_token() -> None:
+def test_memory_and_target_equal_their_formulas_token_by_token() -> None:
     torch.manual_seed(3)
-    memory, embeddings = WordMemory(6, 4, silent_ids=[7, 8], start_id=0), nn.Embedding(12, 6)
+    memory, embeddings = WordMemory(6, 4, silent_ids=[0, 7, 8]), nn.Embedding(12, 6)
     nn.init.normal_(memory.scale)
     nn.init.normal_(memory.shift)
-    rows = [[7, 3, 4, 8, 5, 3, 2], [7, *(3 + place % 4 for place in range(N_BEFORE + 3)), 2]]
-    for row in rows:
-        states, ids = torch.randn(1, len(row), 6), torch.tensor([row])
-        remembered = memory(states, ids, embeddings)[0]
-        said = [memory.codes(embeddings(torch.tensor(0)))]  # the decoder's first token, then the words so far
-        parts = memory.words.weight.split(4, dim=1)
-        for place, token in enumerate(row):
-            expected = states[0, place] * memory.scale + memory.shift
-            if token not in (7, 8):
-                own = memory.codes(embeddings(torch.tensor(token)))
-                earlier = said[-2 : -2 - N_BEFORE : -1]
-                faded = sum((FADE**n * code for n, code in enumerate(earlier)), torch.zeros(4))
-                faded = faded / sum(FADE ** (2 * n) for n in range(N_BEFORE)) ** 0.5
-                expected = expected + sum(part @ code for part, code in zip(parts, (own, said[-1], faded), strict=True))
-                said.append(own)
-            assert torch.allclose(remembered[place], expected, atol=1e-5), (row, place)
+    waves = frequencies()
+    row = [7, 3, 4, 8, 5, 3, 2]
+    states, ids = torch.randn(1, len(row), 6), torch.tensor([row])
+    remembered = memory(states, ids, embeddings)[0]
+    placed = memory.embed_targets(ids, memory.are_words(ids).cumsum(-1), embeddings)[0]
+    n_words = 0
+    for index, token in enumerate(row):
+        expected = states[0, index] * memory.scale + memory.shift
+        if token not in (7, 8):
+            code = torch.cat([torch.cos(waves * n_words), torch.sin(waves * n_words)])
+            own = memory.codes(embeddings(torch.tensor(token)))
+            expected = expected + memory.words.weight @ own + memory.source_positions.weight @ code
+            n_words += 1
+        assert torch.allclose(remembered[index], expected, atol=1e-5), index
+        upto = torch.cat([torch.cos(waves * n_words), torch.sin(waves * n_words)])
+        expected = embeddings(torch.tensor(token)) + memory.target_positions.weight @ upto
+        assert torch.allclose(placed[index], expected, atol=1e-5), index
+
+
+def test_positions_are_told_apart() -> None:
+    codes = position_codes(torch.arange(600), torch.float32)
+    products = codes @ codes[50] / (D_POSITION / 2)
+    assert products[50] == pytest.approx(1)
+    assert products[torch.arange(600) != 50][:512].max() < 0.35
 
 
 def test_a_code_has_the_same_product_with_every_embedding() -> None:
     memory, embeddings = (
-        WordMemory(6, 4, silent_ids=[], start_id=0),
+        WordMemory(6, 4, silent_ids=[]),
         torch.randn(5, 6) * torch.tensor([[1.0, 3, 9, 27, 81]]).T,
     )
     products = (memory.codes(embeddings) * memory.code(embeddings)).sum(-1)

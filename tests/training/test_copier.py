@@ -83,5 +83,5 @@ def test_encoder_and_embeddings_stay_and_what_is_saved_copies(
 
 
 def test_a_t5_of_its_own_kind_is_refused(tiny_model: Model, examples: ChunkExamples) -> None:
-    with pytest.raises(ConfigError, match=r"fit\.copier_words .*; expected an encoder such as a BERT, of 12 heads"):
+    with pytest.raises(ConfigError, match=r"fit\.copier_words .*; expected a umT5 or an encoder such as a BERT, of 12 heads"):
         with_copier(tiny_model, examples, FreshDecoderConfig(), 100)

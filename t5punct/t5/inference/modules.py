@@ -139,10 +139,11 @@ class InferenceT5(nn.Module):
         super().__init__()
         self.config, self.output_scale = config, _output_scale(config)
         self.shared = _table(config.vocab_size, config.d_model)
-        if config.model_type == ENCODER_T5:
-            self.encoder: nn.Module = _bert(SimpleNamespace(**config.encoder), self.shared)
+        reading = SimpleNamespace(**config.encoder) if config.model_type == ENCODER_T5 else config
+        if hasattr(reading, "num_hidden_layers"):
+            self.encoder: nn.Module = _bert(reading, self.shared)
         else:
-            self.encoder = _t5_stack(config, self.shared, config.num_layers)
+            self.encoder = _t5_stack(reading, self.shared, reading.num_layers)
         self.decoder = _t5_stack(config, self.shared, config.num_decoder_layers, is_decoder=True)
         self.memory = memory_of(config)
         self.lm_head = nn.Linear(config.d_model, config.vocab_size, bias=False)

@@ -26,6 +26,7 @@ from ...decoding.cached_decoder import output_scale
 from ...errors import ConfigError
 from ...model import Model
 from ...t5.encoder_t5 import EncoderT5, EncoderT5Config, start_decoder
+from ...t5.folder import ENCODER_T5
 from ...t5.task import PAUSES, SENTINEL, mark_token, style_token
 from ...t5.word_memory import D_POSITION, embed_targets, frequencies
 from ...text.marks import DISFLUENT
@@ -38,8 +39,9 @@ _LEAST_HEADS = _HERE.stop
 _SIZE = 1.5  # of a word's part of the memory and of a position's, in standard deviations of the states
 _SURE = 30.0  # logit of cross-attention at the position looked for; others have a third of it at most
 _PLACED = 2.5  # size of a position in the decoder's input, relative to an embedding
-_COPIED = 10.0  # product of the last state with the copied word's embedding, and its mean logit
-_STEADY = 0.4  # root mean square of a part of the last state that is the same for all tokens, so its norm hardly varies
+_COPIED = 2.5  # product of the last state with the copied word's embedding, relative to an embedding's with itself
+_STEADY = 5.0  # norm of a part of the last state that is the same for all tokens, relative to an embedding's
+_COPIED_LOGIT = 10.0
 _BATCH_TOKENS, _WORDS_COUNTED = 2048, 10  # so many times as many words are counted as are encoded
 
 
@@ -71,13 +73,14 @@ def with_copier(model: Model, examples: ChunkExamples, shape: FreshDecoderConfig
     """Return a model with the same encoder and tagger under a fresh decoder that copies; seed torch for the same twice.
 
     The states of the first examples that hold `n_words` words say where words can be written.  Raises ConfigError for
-    a network whose encoder is not of another family, has fewer than 12 heads, or whose marks take several tokens.
+    a T5 or mT5, a network of fewer than 12 heads, or one whose marks take several tokens.
     """
     deciding = model.tokenizer.deciding_ids
-    if not isinstance(model.network, EncoderT5) or deciding is None or model.network.config.num_heads < _LEAST_HEADS:
+    old = model.network.config
+    if old.model_type not in (ENCODER_T5, "umt5") or deciding is None or old.num_heads < _LEAST_HEADS:
         raise ConfigError(
             f"fit.copier_words for {model.name}",
-            expected=f"an encoder such as a BERT, of {_LEAST_HEADS} heads, and marks of one token",
+            expected=f"a umT5 or an encoder such as a BERT, of {_LEAST_HEADS} heads, and marks of one token",
             fix="set fit.copier_words=0",
         )
     network = _with_fresh_decoder(model, shape)
@@ -96,6 +99,8 @@ def _with_fresh_decoder(model: Model, shape: FreshDecoderConfig) -> Any:
     """A network with this one's embeddings, a memory and fresh decoder layers; its encoder is to be put in."""
     old = model.network.config
     values = {name: value for name, value in old.to_dict().items() if name not in ("architectures", "model_type")}
+    if old.model_type != ENCODER_T5:
+        values["encoder"] = old.to_dict()
     values |= {
         "num_decoder_layers": shape.layers,
         "d_ff": shape.d_ff or 2 * old.d_model,
@@ -171,23 +176,27 @@ def _look_up(
     d_kv, d_model = attention.key_value_proj_dim, embeddings.shape[1]
     # as the layer reads it, a position in the decoder's input has nearly the norm of all
     asked = d_model**0.5 * _PLACED / (1 + _PLACED**2) ** 0.5 / (D_POSITION / 2) ** 0.5  # of each code's channel
-    sure = _SURE / asked / _SIZE / (D_POSITION / 2)
-    write = codes.write / len(word) / _SIZE
+    waves = torch.arange(D_POSITION).view(2, -1)[:, :: max(1, D_POSITION // d_kv)].flatten()  # that a head has room for
+    sure = _SURE / asked / _SIZE / (len(waves) / 2)
+    size = float(embeddings.pow(2).sum(1).mean())  # of an embedding, squared
+    write = _COPIED * size * codes.write / len(word) / _SIZE
     for head in range(_HERE.stop):
         own, rest = head * d_kv, (head + 1) * d_kv
-        attention.q.weight[own:rest] = sure * _turned(codes.spare[:D_POSITION], -1 if head in _BEHIND else 0)
-        attention.k.weight[own:rest] = position
+        looked_for = _turned(codes.spare[:D_POSITION], -1 if head in _BEHIND else 0)
+        attention.q.weight[own:rest] = attention.k.weight[own:rest] = 0.0
+        attention.q.weight[own : own + len(waves)] = sure * looked_for[waves]
+        attention.k.weight[own : own + len(waves)] = position[waves]
         attention.v.weight[own:rest] = 0.0
         if head in _COPYING:
             attention.v.weight[own:rest] = word[own:rest]
-            attention.o.weight[:, own:rest] = _COPIED * write[:, own:rest]
+            attention.o.weight[:, own:rest] = write[:, own:rest]
         else:
             first = (head - (_BEHIND.start if head in _BEHIND else _HERE.start)) * d_kv
             read = clean[first : first + d_kv]
             attention.v.weight[own : own + len(read)] = read
     steady = _BEHIND.stop * d_kv - 1
     attention.v.weight[steady] = constant[0]
-    attention.o.weight[:, steady] = _STEADY * d_model**0.5 * _neutral_direction(embeddings)
+    attention.o.weight[:, steady] = _STEADY * size**0.5 * _neutral_direction(embeddings)
 
 
 def _turned(directions: torch.Tensor, distance: int) -> torch.Tensor:
@@ -198,7 +207,7 @@ def _turned(directions: torch.Tensor, distance: int) -> torch.Tensor:
 
 
 def _set_copied_logit(model: Model, examples: ChunkExamples) -> None:
-    """Scale the last norm so that the right word's logit is `_COPIED` on an average."""
+    """Scale the last norm so that the right word's logit is `_COPIED_LOGIT` on an average."""
     network, some = model.network, examples.first(1000)
     batch = make_collator(model.tokenizer.pad_id)(some)
     network.decoder.final_layer_norm.weight.fill_(1.0)
@@ -215,7 +224,7 @@ def _set_copied_logit(model: Model, examples: ChunkExamples) -> None:
     deciding = torch.tensor(model.tokenizer.deciding_ids)
     words = (batch.labels >= 0) & ~torch.isin(batch.labels, deciding)
     logits = (written[words] * network.shared.weight[batch.labels[words]]).sum(-1) * output_scale(model)
-    network.decoder.final_layer_norm.weight.fill_(_COPIED / float(logits.mean()))
+    network.decoder.final_layer_norm.weight.fill_(_COPIED_LOGIT / float(logits.mean()))
 
 
 def _neutral_direction(embeddings: torch.Tensor) -> torch.Tensor:
