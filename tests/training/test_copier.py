@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,8 @@ from chunk_rows import rows
 from tiny_encoders import FAMILIES
 
 from t5punct import model as models
+from t5punct.decoding.generate import generate_texts
+from t5punct.decoding.inputs import WindowInput
 from t5punct.errors import ConfigError
 from t5punct.model import Model
 from t5punct.training.examples.batches import make_collator
@@ -69,6 +73,31 @@ def test_it_copies_four_words_in_five_before_training(begun: Model, examples: Ch
     assert share_copied(copier, examples) > 0.8
 
 
+def test_a_word_that_comes_back_is_no_crossroads(begun: Model, examples: ChunkExamples) -> None:
+    torch.manual_seed(2)
+    copier = with_copier(begun, examples, FreshDecoderConfig(), 1000)
+    words = "w7 w8 w7 w9 w7 w8 w7 w8 w10".split()
+    written = generate_texts(copier, [WindowInput.of(words)])[0].lower()
+    assert re.sub(r"[^w0-9 ]", "", written).split() == words
+
+
+def test_the_encoder_of_a_umt5_is_kept(begun: Model, examples: ChunkExamples) -> None:
+    shape: dict[str, Any] = {"d_model": 384, "d_kv": 32, "num_heads": 12, "d_ff": 32, "num_layers": 1}
+    old: Any = begun.network.config
+    ids = {"pad_token_id": 0, "eos_token_id": old.eos_token_id, "decoder_start_token_id": 0}
+    torch.manual_seed(3)
+    config = transformers.UMT5Config(**shape, **ids, vocab_size=old.vocab_size, num_decoder_layers=1)
+    network: Any = transformers.UMT5ForConditionalGeneration(config)
+    network.shared.weight.data.mul_(0.1)  # as that of a trained one
+    model = replace(begun, network=network.eval())
+    copier = with_copier(model, examples, FreshDecoderConfig(), 1000)
+    assert share_copied(model, examples) < 0.02
+    assert share_copied(copier, examples) > 0.8
+    batch = make_collator(model.tokenizer.pad_id)([examples[0]])
+    states = [each.encode(batch.input_ids, batch.attention_mask) for each in (model, copier)]
+    assert torch.equal(*states)
+
+
 def test_encoder_and_embeddings_stay_and_what_is_saved_copies(
     begun: Model, examples: ChunkExamples, tmp_path: Path
 ) -> None:
@@ -83,5 +112,7 @@ def test_encoder_and_embeddings_stay_and_what_is_saved_copies(
 
 
 def test_a_t5_of_its_own_kind_is_refused(tiny_model: Model, examples: ChunkExamples) -> None:
-    with pytest.raises(ConfigError, match=r"fit\.copier_words .*; expected a umT5 or an encoder such as a BERT, of 12 heads"):
+    with pytest.raises(
+        ConfigError, match=r"fit\.copier_words .*; expected a umT5 or an encoder such as a BERT, of 12 heads"
+    ):
         with_copier(tiny_model, examples, FreshDecoderConfig(), 100)

@@ -42,6 +42,10 @@ _PLACED = 2.5  # size of a position in the decoder's input, relative to an embed
 _COPIED = 2.5  # product of the last state with the copied word's embedding, relative to an embedding's with itself
 _STEADY = 5.0  # norm of a part of the last state that is the same for all tokens, relative to an embedding's
 _COPIED_LOGIT = 10.0
+_KEPT = (
+    "vocab_size", "d_model", "d_kv", "num_heads", "num_layers",
+    "pad_token_id", "eos_token_id", "decoder_start_token_id",
+)  # fmt: skip
 _BATCH_TOKENS, _WORDS_COUNTED = 2048, 10  # so many times as many words are counted as are encoded
 
 
@@ -98,17 +102,17 @@ def with_copier(model: Model, examples: ChunkExamples, shape: FreshDecoderConfig
 def _with_fresh_decoder(model: Model, shape: FreshDecoderConfig) -> Any:
     """A network with this one's embeddings, a memory and fresh decoder layers; its encoder is to be put in."""
     old = model.network.config
-    values = {name: value for name, value in old.to_dict().items() if name not in ("architectures", "model_type")}
-    if old.model_type != ENCODER_T5:
-        values["encoder"] = old.to_dict()
-    values |= {
-        "num_decoder_layers": shape.layers,
-        "d_ff": shape.d_ff or 2 * old.d_model,
-        "dropout_rate": shape.dropout_rate,
-        "d_code": len(_COPYING) * old.d_kv,
-        "silent_ids": _silent_ids(model),
-    }
-    network = EncoderT5(EncoderT5Config(**values))
+    config = EncoderT5Config(
+        **{name: getattr(old, name) for name in _KEPT},
+        encoder=old.encoder if old.model_type == ENCODER_T5 else old.to_dict(),
+        num_decoder_layers=shape.layers,
+        d_ff=shape.d_ff or 2 * old.d_model,
+        feed_forward_proj="gelu",
+        dropout_rate=shape.dropout_rate,
+        d_code=len(_COPYING) * old.d_kv,
+        silent_ids=_silent_ids(model),
+    )
+    network = EncoderT5(config)
     network.shared = model.network.shared
     start_decoder(network, float(network.shared.weight.detach().std()))
     return network
