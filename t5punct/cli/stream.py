@@ -8,6 +8,7 @@ has arrived.
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import sys
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 
     Say = Callable[[Sequence[TimedWord]], None]  # words as they arrive; none of them: a silence
 
+_log = logging.getLogger(__name__)
+_LOOK_EVERY, _MOST_HEARD = 20, 200  # words, of which the language is guessed
 SERVICE_OPTIONS = (
     "language",
     "model",
@@ -174,7 +177,9 @@ def _here(options: LiveOptions, printer: _Printer, provisional: bool) -> Iterato
     from ..streaming import Committed, StreamingPunctuator
     from ..streaming.events import committed_events, provisional_event
 
-    live = StreamingPunctuator(options.punctuator(options.render()), options.stream())
+    punctuator = options.punctuator(options.render())
+    live = StreamingPunctuator(punctuator, options.stream())
+    warn_of_language = _LanguageWarning(punctuator.model.name)
 
     def tell(commit: Callable[[], Sequence[Committed]]) -> None:
         started = time.perf_counter()
@@ -186,6 +191,7 @@ def _here(options: LiveOptions, printer: _Printer, provisional: bool) -> Iterato
     def say(words: Sequence[TimedWord]) -> None:
         for word in words:  # each word is printed as soon as it can be
             tell(partial(live.push, [word]))
+            warn_of_language.hear(word.word)
         if not words:
             tell(live.flush)
         if provisional:
@@ -193,6 +199,30 @@ def _here(options: LiveOptions, printer: _Printer, provisional: bool) -> Iterato
 
     yield say
     tell(live.finish)
+    warn_of_language.look()
+
+
+class _LanguageWarning:
+    """Warns once, while a stream begins, of a language that the model does not know."""
+
+    def __init__(self, model_name: str) -> None:
+        self._model_name, self._heard, self._is_told = model_name, list[str](), False
+
+    def hear(self, word: str) -> None:
+        """Take a word; look whenever there are some more of the first ones."""
+        if len(self._heard) < _MOST_HEARD:
+            self._heard.append(word)
+            if not len(self._heard) % _LOOK_EVERY:
+                self.look()
+
+    def look(self) -> None:
+        """Warn if the words so far are in such a language, and nobody was told yet."""
+        from ..model import unknown_language
+
+        warning = None if self._is_told else unknown_language(self._model_name, self._heard)
+        if warning:
+            self._is_told = True
+            _log.warning("the words seem to be in %s", warning)
 
 
 @contextmanager
