@@ -41,7 +41,7 @@ Overrides = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="KEY=VALUE",
-        help="Settings; an unknown name lists all there are.",
+        help="Settings, as docs/settings.md lists those of prepare and train; an unknown name is told the nearest.",
         show_default=False,
     ),
 ]
