@@ -61,28 +61,40 @@ class LiveOptions(StreamOptions):
             "sentence (when its sentence has ended)."
         ),
     ] = "fixed"
-    lookahead: Annotated[int, typer.Option(min=0, help="Policies fixed and delay: how many words later.")] = 4
+    lookahead: Annotated[
+        int, typer.Option(min=0, help="Policies fixed and delay: decide when this many more words were heard.")
+    ] = 4
     max_delay_ms: Annotated[
         int | None,
-        typer.Option(min=1, show_default="none", help="After so long a silence print all that was heard."),
+        typer.Option(min=1, show_default="none", help="Print all that was heard when nothing follows for this long."),
     ] = None
     decide: Annotated[
         str,
         expert(
-            help="seq2seq (the last words are marked together), or classify (one word is asked about; for such models)."
+            help="What the model is asked for: seq2seq (all marks of the last words) or classify (one mark at a time; "
+            "for models trained with data.questions)."
         ),
     ] = "seq2seq"
     window: Annotated[int, expert(min=1, help="How many words the model reads at once; not with policy delay.")] = 32
-    l_min: Annotated[int, expert(min=0, help="Policy entropy: wait for so many words at least.")] = 1
-    l_max: Annotated[int, expert(min=0, help="Policy entropy: wait for so many words at most.")] = 6
+    l_min: Annotated[
+        int, expert(min=0, help="Policy entropy: decide when this many more words were heard, at the earliest.")
+    ] = 1
+    l_max: Annotated[
+        int, expert(min=0, help="Policy entropy: decide when this many more words were heard, at the latest.")
+    ] = 6
     threshold: Annotated[
         str,
         expert(
-            help="Policy entropy: how unsure the model may be, in bits; or a number for each lookahead, 0.2,0.4,..."
+            help="Policy entropy: decide as soon as the model is less unsure than this (its entropy, in bits); "
+            "0.2,0.4,...: one limit for each further word that was heard."
         ),
     ] = "0.5"
-    every: Annotated[int, expert(min=1, help="Policy sentence: look for ends once in so many words.")] = 4
-    after: Annotated[int, expert(min=0, help="Policy sentence: how many words must follow an end.")] = 4
+    every: Annotated[
+        int, expert(min=1, help="Policy sentence: look for ends of sentences every time this many words were heard.")
+    ] = 4
+    after: Annotated[
+        int, expert(min=0, help="Policy sentence: take an end for certain when this many words follow it.")
+    ] = 4
     keep_marks: KeepMarks = False
     no_case: NoCase = False
     disfluencies: Disfluencies = "keep"
