@@ -57,7 +57,7 @@ WITHOUT_A_MODEL = ("--model", "no/model")  # a step later it is missed
         ),
         (
             "punctuate https://a.org/b.txt",
-            "no file https://a.org/b.txt; expected existing files; save it to a file fir",
+            "no file https://a.org/b.txt; expected an existing text file; save it to a file",
         ),
         ("evaluate a b", "b behind t5punct evaluate; expected fewer arguments; see t5punct evaluate --help"),
         ("stream --language de --server ws://127.0.0.1:9", "--language with --server; expected the service's own"),
