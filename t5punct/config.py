@@ -24,6 +24,7 @@ from .errors import ConfigError, InputError
 
 T = TypeVar("T")
 _Layer = tuple[Any, str]  # settings, and where they stand: ` in FILE`, or nothing for overrides
+_MOST_LISTED, _NEAREST = 25, 5  # settings that an error names: all of them, or those nearest to an unknown one
 _KINDS: dict[Any, str] = {  # what a value may be, as people say it
     **{int: "a whole number", float: "a number", bool: "true or false", str: "text"},
     **{list: "a list, e.g. [1,2]", dict: "a mapping, e.g. {a: 1}", type(None): "null"},
@@ -35,8 +36,8 @@ def load(schema: type[T], path: str | Path | None = None, overrides: Sequence[st
 
     `base: FILE` in a YAML file, relative to it, names another one that comes before it, and may have a base as well.
     Mappings are merged key by key; an explicit `{}` empties one.  Lists replace each other.
-    Raises ConfigError for an unknown key (with the file, the nearest valid key, and a list of all), for a value of the
-    wrong type, and for bases in a circle.
+    Raises ConfigError for an unknown key (with the file and the nearest valid keys), for a value of the wrong type, and
+    for bases in a circle.
     """
     layers = [(_parsed(current), "")] if current else []
     layers += [] if path is None else _read_layers(Path(path))
@@ -126,8 +127,8 @@ def valid_keys(schema: Any, prefix: str = "") -> list[str]:
     return keys
 
 
-def nearest_key(key: str, schema: Any) -> str:
-    """Return the valid setting whose name is most like an unknown one, whole or its last part: `lr` is `optim.lr`."""
+def nearest_keys(key: str, schema: Any) -> list[str]:
+    """Return valid settings, those most like an unknown one first, whole or by the last part: `lr` is `optim.lr`."""
     from rapidfuzz.distance import OSA, JaroWinkler
 
     key = re.sub(r"\[\d+\]", "", key)  # `corpora[0]`
@@ -142,7 +143,7 @@ def nearest_key(key: str, schema: Any) -> str:
 
     valid = valid_keys(schema)
     sections = dict.fromkeys(key.rpartition(".")[0] for key in valid if "." in key)  # of `optm.lr`, `optm` is unknown
-    return max([*valid, *sections], key=likeness)
+    return sorted([*valid, *sections], key=likeness, reverse=True)
 
 
 def _read_layers(path: Path, derived: tuple[Path, ...] = ()) -> list[_Layer]:
@@ -227,11 +228,13 @@ def _merge(schema: type[T], layers: Sequence[_Layer]) -> T:
         place = ""
         return cast(T, OmegaConf.to_object(merged))
     except ConfigKeyError as error:
-        key = error.full_key or str(error.key)
+        key, valid = error.full_key or str(error.key), valid_keys(schema)
+        nearest = nearest_keys(key, schema)
+        are_few = len(valid) <= _MOST_LISTED
         raise ConfigError(
             f"unknown setting {key!r}{place}",
-            expected=f"one of {', '.join(valid_keys(schema))}",
-            fix=f"check the spelling: is it {nearest_key(key, schema)}?",
+            expected=f"one of {', '.join(valid)}" if are_few else f"one like {', '.join(nearest[:_NEAREST])}",
+            fix=f"check the spelling: is it {nearest[0]}?" + ("" if are_few else " (docs/settings.md lists all)"),
         ) from error
     except (OmegaConfBaseException, TypeError) as error:  # TypeError: a list where keys belong
         key = getattr(error, "full_key", None)

@@ -12,6 +12,7 @@ import hashlib
 import json
 import logging
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from importlib import resources
@@ -25,7 +26,7 @@ from .t5.hub import locate
 from .t5.task import TaskConfig
 from .t5.tokenization import TaskTokenizer
 from .t5.weights import LOADING, check_kind, convert_weights, load_network, without_advice, without_bars
-from .text.languages import LANGUAGES
+from .text.languages import LANGUAGES, guess_language
 from .text.spelling_table import NO_SPELLINGS, SpellingTable, read_table, write_table
 
 if TYPE_CHECKING:
@@ -145,6 +146,19 @@ def known_languages(name: str) -> tuple[str, ...] | None:
     """
     codes = MODEL_LANGUAGES.get(BUNDLED if name == _ALIAS else name)
     return None if codes is None else tuple(LANGUAGES[code] for code in codes)
+
+
+def unknown_language(name: str, words: Iterable[str]) -> str | None:
+    """Return a warning about words in a language that a bundled model does not know; None if nothing is known of that.
+
+    >>> unknown_language("large", "wie geht es dir heute und was machst du".split())
+    'German, which the model large does not know, so its marks will be poor; --model multi knows it'
+    """
+    known, language = known_languages(name), guess_language(words)
+    if known is None or language is None or language in known:
+        return None
+    help = "--model multi knows it" if language in LANGUAGES.values() else "no bundled model knows it"
+    return f"{language}, which the model {name} does not know, so its marks will be poor; {help}"
 
 
 def model_for(language: str) -> str:

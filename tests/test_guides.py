@@ -29,6 +29,8 @@ from t5punct.training.data.prepare import PrepareConfig
 disable_progress_bar()
 ROOT = Path(__file__).parents[1]
 GUIDES = sorted((ROOT / "docs" / "guides").glob("*.md"))
+PAGES = [ROOT / "README.md", ROOT / "docs" / "usage.md", *GUIDES]
+OTHERS = ("less", "python", "apt-get", "pip", "make", "git")  # programs
 LAUNCHERS = {"torchrun": ("--nproc_per_node",), "accelerate": ("--num_processes",)}  # and options that take a value
 SCHEMAS = {"prepare": PrepareConfig, "train": TrainConfig}
 COMMAND: Any = typer.main.get_command(app)
@@ -43,7 +45,8 @@ def commands(page: Path) -> list[str]:
 
 def arguments(line: str) -> list[str] | None:
     """What t5punct is given by a line of a shell; None for a command of another program."""
-    words = shlex.split(line)
+    *_, line = line.split(" | ")
+    words = shlex.split(line.partition(" > ")[0])
     while words and re.fullmatch(r"[A-Z_]+=\S*", words[0]):
         words.pop(0)  # the environment
     if words[0] == "t5punct":
@@ -58,7 +61,7 @@ def check(line: str) -> None:
     given = arguments(line)
     if given is None:
         program, *rest = shlex.split(line)
-        assert program in ("less", "python", "apt-get"), line
+        assert program in OTHERS, line
         if program == "python":
             source = (ROOT / rest[0]).read_text(encoding="utf-8")
             assert all(f'"{word}"' in source for word in rest if word.startswith("--") and len(word) > 2), line
@@ -72,8 +75,8 @@ def check(line: str) -> None:
         settings.load(TaskConfig, None, overrides)
 
 
-@pytest.mark.parametrize(("page", "line"), [(page, line) for page in GUIDES for line in commands(page)])
-def test_a_command_of_a_guide_can_run(page: Path, line: str) -> None:
+@pytest.mark.parametrize(("page", "line"), [(page, line) for page in PAGES for line in commands(page)])
+def test_a_command_of_a_page_can_run(page: Path, line: str) -> None:
     check(line)
 
 

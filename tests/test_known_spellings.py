@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 from pathlib import Path
 
@@ -43,7 +44,13 @@ def test_the_english_models_know_names_with_inner_capitals(name: str) -> None:
     assert [table.spell(word) for word in ("i", "i'll", "it", "us", "may", "sage", "will")] == [
         "I", "I'll", "it", "us", "may", "sage", "will"
     ]  # fmt: skip
-    assert 2_000 < len(table.forms) < 8_000
+    assert 10_000 < len(table.forms) < 20_000
+    assert [table.spell(word) for word in ("maria", "chicago", "monday", "mayo", "fjord", "netflix", "mark")] == [
+        "Maria", "Chicago", "Monday", "mayo", "fjord", "Netflix", "mark"
+    ]  # fmt: skip
+    assert [table.has_small(word) for word in ("turn", "over", "let's", "what", "maria", "health")] == [
+        True, True, True, True, False, False
+    ]  # fmt: skip
 
 
 def test_names_are_written_so_wherever_they_stand(small: Punctuator) -> None:
@@ -93,6 +100,16 @@ def test_multi_knows_elided_names_and_leaves_other_languages_i_alone() -> None:
     polish = bare(multi.punctuate("mama i tata byli w domu a potem i ja przyszedłem"))
     assert polish.count("i") == 2
     assert {"I'm", "I've"} <= {*bare(multi.punctuate("well i'm sure that i've seen it"))}
+
+
+def test_behind_a_comma_a_capital_is_the_words_own(small: Punctuator) -> None:
+    dutch = Punctuator("multi").punctuate("goedemorgen dames en heren welkom bij deze vergadering")
+    assert "Goedemorgen, dames en heren" in dutch
+    said = "so i asked him and he said well what do you think about maria and then i said well look at anna"
+    written = small.punctuate(said).split()
+    behind = [word for before, word in itertools.pairwise(written) if before.endswith(",")]
+    assert behind and not {"Well", "Well,", "What", "Look"} & {*behind}
+    assert {"Maria", "Anna"} <= {word.strip(",.?") for word in written}
 
 
 def test_small_letters_of_abbreviations_stay(small: Punctuator) -> None:

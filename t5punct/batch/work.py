@@ -16,11 +16,10 @@ from itertools import groupby
 from pathlib import Path
 
 from ..errors import InputError, T5PunctError, first_line
-from ..model import known_languages
+from ..model import unknown_language
 from ..punctuator import Punctuator
 from ..text.io.files import STANDARD
 from ..text.io.outputs import named_place, open_writer
-from ..text.languages import LANGUAGES, guess_language
 from ..text.render import AnnotatedWord
 from ..text.words import Word
 from ..transcripts.formats import Transcript
@@ -68,7 +67,7 @@ class Work:
         self.on_progress: Callable[[int, int], None] = lambda n_bytes, n_words: None
         self._n_words = self._n_bytes = 0
         self._removed: Counter[str] = Counter()
-        self._warned = set[str]()  # the languages of which the user was warned
+        self._warned = set[str]()  # what the user was told of languages
 
     def run(self, jobs: Iterable[Job]) -> Outcome:
         """Punctuate the files, in order; jobs of the same target share one file.
@@ -112,16 +111,12 @@ class Work:
 
     def _warn_of_language(self, transcript: Transcript, source: str) -> None:
         """Warn once of each language that the model does not know."""
-        known = known_languages(self._punctuator.model.name)
-        language = guess_language(item.word.normal for item in transcript.items if isinstance(item, SpokenWord))
-        if known is None or language is None or language in (*known, *self._warned):
+        words = (item.word.normal for item in transcript.items if isinstance(item, SpokenWord))
+        warning = unknown_language(self._punctuator.model.name, words)
+        if warning is None or warning in self._warned:
             return
-        self._warned.add(language)
-        help = "--model multi knows it" if language in LANGUAGES.values() else "no bundled model knows it"
-        _log.warning(
-            "%s seems to be in %s, which the model %s does not know, so its marks will be poor; %s",
-            "the text" if source == STANDARD else source, language, self._punctuator.model.name, help,
-        )  # fmt: skip
+        self._warned.add(warning)
+        _log.warning("%s seems to be in %s", "the text" if source == STANDARD else source, warning)
 
     def _count(self, file: _File, words: Iterator[AnnotatedWord]) -> Iterator[AnnotatedWord]:
         """The words of a file, which are the next ones; tells how far the work is: bytes are done as words are."""

@@ -16,7 +16,7 @@ from ..errors import ConfigError
 from ..text.io.files import check_source
 from ..text.render import RenderConfig
 from .options import Json, StrategyOptions, with_model_options
-from .progress import is_shown, note_waiting, progress_bar
+from .progress import is_shown, note, note_waiting, progress_bar
 
 if TYPE_CHECKING:
     from ..evaluation.comparison import Comparison
@@ -76,6 +76,8 @@ def evaluate(
         values = shown.comparison_json(comparison)
     else:
         report = _score(options, data, max_words, disfluencies)
+        if not report.scores.micro.reference:
+            note(f"warning: {data} has no marks to compare with; name a text with the right ones")
         if not as_json:
             Console().print(shown.report_table(report), crop=False)
             return

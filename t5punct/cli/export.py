@@ -218,13 +218,20 @@ def _write_card(
     blend: str | None,
     own_form: str | None,
 ) -> None:
-    """The source's own card, or one about the run; a person's card that is there already is kept."""
-    from ..training.report.card import CARD, compose_card
+    """The source's own card, or one about the run; a person's card that is there already is kept.
+
+    `own_form`: what transformers cannot read of the output.  Where the source's differs, its card has a note.
+    """
+    from ..training.report.card import CARD, compose_card, iter_use_of_network
 
     kept = _kept_card(source, output, is_blend=blend is not None)
     if kept == output / CARD:
         return
     text = kept.read_text(encoding="utf-8") if kept else None
+    if text and own_form != _own_form(source):
+        use = iter_use_of_network(name, own_form) if own_form else ["transformers reads this folder by itself."]
+        note = "What is said above of the form of the weights is true of the model that was exported."
+        text = "\n".join([text.rstrip(), "", "## This export", "", note, *use]).rstrip() + "\n"
     with writing(output / CARD) as handle:
         handle.write(text or compose_card(source, task, name, licence=licence, blend=blend, own_form=own_form))
 

@@ -41,7 +41,7 @@ Overrides = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="KEY=VALUE",
-        help="Settings; an unknown name lists all there are.",
+        help="Settings, as docs/settings.md lists those of prepare and train; an unknown name is told the nearest.",
         show_default=False,
     ),
 ]
@@ -78,7 +78,8 @@ class ModelOptions:
         str | None,
         typer.Option(
             show_default="the model's own; large: meeting",
-            help="Whose habits to follow: talk, meeting, prose or chat; a model of your own may have others.",
+            help="The kind of text: talk, meeting, prose or chat, which are punctuated differently; a model of your "
+            "own may have others.",
         ),
     ] = None
     decoder: Annotated[
@@ -99,8 +100,9 @@ class ModelOptions:
     precision: Annotated[
         str,
         typer.Option(
-            help="fp32; int8, two to three times as fast on a CPU; bf16, where marks may depend on what is read "
-            "together; auto: int8 on a CPU, bf16 on a GPU that has it."
+            help="What numbers the model computes with: fp32 (exact), int8 (two to three times as fast on a CPU), bf16 "
+            "(fast on a GPU; a mark may change with the other texts of its batch); auto: int8 on a CPU, bf16 on a GPU "
+            "that has it."
         ),
     ] = "auto"
     device: Annotated[str, typer.Option(help="cpu, cuda, ..; auto: a GPU if there is one.")] = "auto"
@@ -112,8 +114,8 @@ class ModelOptions:
     min_alignment: Annotated[
         float,
         expert(
-            help="Decoder generate: pass over a part of the text whose new words match yours worse than this, 0 to 1, "
-            "if another part covers the same words."
+            help="Decoder generate: where what the model wrote matches your words worse than this, from 0 to 1, use it "
+            "only if no other window has these words."
         ),
     ] = 0.5
     max_marks: Annotated[
@@ -145,7 +147,8 @@ class ModelOptions:
         int,
         expert(
             min=1,
-            help="Tokens read at a time: more can be faster, and takes more memory. In bf16 some marks change with it.",
+            help="How many tokens (words and parts of words) are read at a time: more can be faster, and takes more "
+            "memory.",
         ),
     ] = 1024
     threads: Annotated[
@@ -234,19 +237,22 @@ class StrategyOptions(ModelOptions):
         int | None, expert(min=1, show_default=_PRESETS, help="How many words later the next window begins.")
     ] = None
     mask_left: Annotated[
-        int | None, expert(min=0, show_default=_PRESETS, help="Ignore what is said of a window's first words, so many.")
+        int | None,
+        expert(min=0, show_default=_PRESETS, help="Do not use the marks at this many of a window's first words."),
     ] = None
     mask_right: Annotated[
-        int | None, expert(min=0, show_default=_PRESETS, help="Ignore what is said of a window's last words, so many.")
+        int | None,
+        expert(min=0, show_default=_PRESETS, help="Do not use the marks at this many of a window's last words."),
     ] = None
     lead_in: Annotated[
-        int | None, expert(min=0, show_default=_PRESETS, help="Begin the first window so many words before the text.")
+        int | None, expert(min=0, show_default=_PRESETS, help="Begin the first window this many words before the text.")
     ] = None
     combine: Annotated[
         str | None,
         expert(
             show_default=_PRESETS,
-            help="How the answers of overlapping windows are combined: mean, entropy, hamming, vote.",
+            help="How a mark is chosen where windows overlap: by mean (the average of what they say), entropy (the "
+            "surer a window, the more it counts), hamming (the nearer to its middle, the more) or vote (the majority).",
         ),
     ] = None
 

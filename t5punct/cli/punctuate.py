@@ -84,7 +84,7 @@ class TranscriptOptions(StrategyOptions):
         typer.Option(
             min=1,
             show_default="none",
-            help="The same where so long a silence follows a sentence, if INPUT has times.",
+            help="The same: begin one after a silence of this length behind a sentence, if INPUT has times.",
         ),
     ] = None
     alternatives: Annotated[
@@ -105,7 +105,8 @@ class TranscriptOptions(StrategyOptions):
         int, expert(min=0, help="With --resegment: how long a cue is shown at least, where there is time.")
     ] = 833
     max_chars_per_second: Annotated[
-        float, expert(min=1, help="With --resegment: a cue stays until it can be read so fast, where there is time.")
+        float,
+        expert(min=1, help="With --resegment: show a cue so long that nobody must read faster, where there is time."),
     ] = 20.0
     max_words_per_minute: Annotated[float, expert(min=1, help="With --resegment: the same in words a minute.")] = 180.0
 

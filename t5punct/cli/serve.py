@@ -31,12 +31,15 @@ def serve(
         list[str] | None,
         typer.Option(show_default="none", help="A site whose pages may use it, such as https://example.org."),
     ] = None,
-    max_streams: Annotated[int, expert(min=1, help="Streams that may be open at a time.")] = 200,
-    max_words: Annotated[int, expert(min=1, help="Words of a request.")] = 200_000,
-    max_body_bytes: Annotated[int, expert(min=1, help="Bytes of a request.")] = 16_000_000,
-    max_message_bytes: Annotated[int, expert(min=1, help="Bytes of a stream's message.")] = 64_000,
-    idle_s: Annotated[float, expert(min=1, help="End a stream in which nothing is said for so long.")] = 300.0,
-    ending_s: Annotated[float, expert(min=1, help="How long work under way may take when it is told to end.")] = 20.0,
+    max_streams: Annotated[int, expert(min=1, help="How many streams may be open at the same time.")] = 200,
+    max_words: Annotated[int, expert(min=1, help="How many words a request may hold.")] = 200_000,
+    max_body_bytes: Annotated[int, expert(min=1, help="How many bytes a request may hold.")] = 16_000_000,
+    max_message_bytes: Annotated[int, expert(min=1, help="How many bytes a message of a stream may hold.")] = 64_000,
+    idle_s: Annotated[float, expert(min=1, help="End a stream after this many seconds without a word.")] = 300.0,
+    ending_s: Annotated[
+        float,
+        expert(min=1, help="When the service is stopped: how many seconds requests that have begun may still take."),
+    ] = 20.0,
 ) -> None:
     """Serve texts, live streams and a page for the browser.
 

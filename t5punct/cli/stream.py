@@ -8,6 +8,7 @@ has arrived.
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import sys
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 
     Say = Callable[[Sequence[TimedWord]], None]  # words as they arrive; none of them: a silence
 
+_log = logging.getLogger(__name__)
+_LOOK_EVERY, _MOST_HEARD = 20, 200  # words, of which the language is guessed
 SERVICE_OPTIONS = (
     "language",
     "model",
@@ -58,28 +61,40 @@ class LiveOptions(StreamOptions):
             "sentence (when its sentence has ended)."
         ),
     ] = "fixed"
-    lookahead: Annotated[int, typer.Option(min=0, help="Policies fixed and delay: how many words later.")] = 4
+    lookahead: Annotated[
+        int, typer.Option(min=0, help="Policies fixed and delay: decide when this many more words were heard.")
+    ] = 4
     max_delay_ms: Annotated[
         int | None,
-        typer.Option(min=1, show_default="none", help="After so long a silence print all that was heard."),
+        typer.Option(min=1, show_default="none", help="Print all that was heard when nothing follows for this long."),
     ] = None
     decide: Annotated[
         str,
         expert(
-            help="seq2seq (the last words are marked together), or classify (one word is asked about; for such models)."
+            help="What the model is asked for: seq2seq (all marks of the last words) or classify (one mark at a time; "
+            "for models trained with data.questions)."
         ),
     ] = "seq2seq"
     window: Annotated[int, expert(min=1, help="How many words the model reads at once; not with policy delay.")] = 32
-    l_min: Annotated[int, expert(min=0, help="Policy entropy: wait for so many words at least.")] = 1
-    l_max: Annotated[int, expert(min=0, help="Policy entropy: wait for so many words at most.")] = 6
+    l_min: Annotated[
+        int, expert(min=0, help="Policy entropy: decide when this many more words were heard, at the earliest.")
+    ] = 1
+    l_max: Annotated[
+        int, expert(min=0, help="Policy entropy: decide when this many more words were heard, at the latest.")
+    ] = 6
     threshold: Annotated[
         str,
         expert(
-            help="Policy entropy: how unsure the model may be, in bits; or a number for each lookahead, 0.2,0.4,..."
+            help="Policy entropy: decide as soon as the model is less unsure than this (its entropy, in bits); "
+            "0.2,0.4,...: one limit for each further word that was heard."
         ),
     ] = "0.5"
-    every: Annotated[int, expert(min=1, help="Policy sentence: look for ends once in so many words.")] = 4
-    after: Annotated[int, expert(min=0, help="Policy sentence: how many words must follow an end.")] = 4
+    every: Annotated[
+        int, expert(min=1, help="Policy sentence: look for ends of sentences every time this many words were heard.")
+    ] = 4
+    after: Annotated[
+        int, expert(min=0, help="Policy sentence: take an end for certain when this many words follow it.")
+    ] = 4
     keep_marks: KeepMarks = False
     no_case: NoCase = False
     disfluencies: Disfluencies = "keep"
@@ -174,7 +189,9 @@ def _here(options: LiveOptions, printer: _Printer, provisional: bool) -> Iterato
     from ..streaming import Committed, StreamingPunctuator
     from ..streaming.events import committed_events, provisional_event
 
-    live = StreamingPunctuator(options.punctuator(options.render()), options.stream())
+    punctuator = options.punctuator(options.render())
+    live = StreamingPunctuator(punctuator, options.stream())
+    warn_of_language = _LanguageWarning(punctuator.model.name)
 
     def tell(commit: Callable[[], Sequence[Committed]]) -> None:
         started = time.perf_counter()
@@ -186,6 +203,7 @@ def _here(options: LiveOptions, printer: _Printer, provisional: bool) -> Iterato
     def say(words: Sequence[TimedWord]) -> None:
         for word in words:  # each word is printed as soon as it can be
             tell(partial(live.push, [word]))
+            warn_of_language.hear(word.word)
         if not words:
             tell(live.flush)
         if provisional:
@@ -193,6 +211,30 @@ def _here(options: LiveOptions, printer: _Printer, provisional: bool) -> Iterato
 
     yield say
     tell(live.finish)
+    warn_of_language.look()
+
+
+class _LanguageWarning:
+    """Warns once, while a stream begins, of a language that the model does not know."""
+
+    def __init__(self, model_name: str) -> None:
+        self._model_name, self._heard, self._is_told = model_name, list[str](), False
+
+    def hear(self, word: str) -> None:
+        """Take a word; look whenever there are some more of the first ones."""
+        if len(self._heard) < _MOST_HEARD:
+            self._heard.append(word)
+            if not len(self._heard) % _LOOK_EVERY:
+                self.look()
+
+    def look(self) -> None:
+        """Warn if the words so far are in such a language, and nobody was told yet."""
+        from ..model import unknown_language
+
+        warning = None if self._is_told else unknown_language(self._model_name, self._heard)
+        if warning:
+            self._is_told = True
+            _log.warning("the words seem to be in %s", warning)
 
 
 @contextmanager

@@ -71,7 +71,7 @@ def label(
         typer.Option("--output", "-o", show_default="DATA/labels-MODEL", help="The folder of the labels."),
     ] = None,
     batch_tokens: Annotated[int, typer.Option(help="How many tokens are read at a time.")] = 4096,
-    precision: Annotated[str, typer.Option(help="As for punctuate.")] = "auto",
+    precision: Annotated[str, typer.Option(help="fp32, int8, bf16 or auto; see punctuate.")] = "auto",
     threads: Annotated[int | None, typer.Option(show_default="all cores", help="Threads to compute with.")] = None,
 ) -> None:
     """Store what a model says of a data set, for others to learn.

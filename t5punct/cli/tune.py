@@ -40,7 +40,7 @@ def tune(
         place("-o", "--output", show_default="none", help="Write the best strategy here, as YAML for --preset."),
     ] = None,
     plot: Annotated[
-        Path | None, place(show_default="none", help="Draw all trials and the frontier (png, svg, pdf).")
+        Path | None, place(show_default="none", help="Draw the score and the speed of all trials (png, svg, pdf).")
     ] = None,
     as_json: Json = False,
 ) -> None:

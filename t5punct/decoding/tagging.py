@@ -4,8 +4,9 @@ In: windows of words.  Out: votes, one a slot, from one pass of the encoder.
 
 It is the fastest decoder, and the baseline for the others.  A label has at most one mark.  Decisions do not depend on
 each other, with three exceptions: a capital that only a sentence start explains is removed if none is there
-(`remove_sentence_beginnings`), a sentence that may end in either of two places ends once (`doubled_ends`), and has an
-opening mark where it has the closing one (`paired_marks`).
+(`remove_sentence_beginnings`; behind a comma, of all words that the spelling table has in small letters), a sentence
+that may end in either of two places ends once (`doubled_ends`), and has an opening mark where it has the closing one
+(`paired_marks`).
 With `delay_words` no decision depends on a word that is farther to the right (`t5/delay.py`).
 
 `TagDecoder(model).votes([WindowInput.of(["we", "know"])])` gives the votes of one window, two of them.
@@ -27,7 +28,7 @@ from ..t5.delay import Delay, delayed_states
 from ..t5.layers import encoder_layers
 from ..t5.tagger import TAGGED_CASES, Tagger
 from ..t5.tokenization import Source
-from ..text.marks import DISFLUENT, NO_LABEL, OPENING, Case, case_forms, ends_sentence
+from ..text.marks import DISFLUENT, NO_LABEL, OPENING, OTHER_SCRIPTS, Case, case_forms, ends_sentence
 from ..text.spelling import precedes_name
 from ..windows.votes import Distribution, Vote
 from .batching import batch_by_length
@@ -40,6 +41,7 @@ _CASES = {case: case.value for case in TAGGED_CASES}  # their names as outcomes
 # chosen on dev2012 (docs/results/large.md)
 _NEAR_WORDS = 3
 _MOST_OF_ONE = 1.1  # the sum of chances up to which two ends are one; those that exclude each other add up to 1
+_LINKS = {",", ";", "-"}  # a sentence goes on behind them; behind a colon another may begin
 _NEVER = -1e4  # a logit; finite, as parts of it are added up
 
 
@@ -82,6 +84,7 @@ class TagDecoder:
         self._marks, self.mark_classes = alphabet.marks, self._tagger.mark_classes
         self.log_odds = self._tagger.log_odds(odds, alphabet.marks)
         self._ends = torch.tensor([ends_sentence(mark) for mark in self._tagger.mark_classes])
+        self._links = torch.tensor([OTHER_SCRIPTS.get(mark, mark) in _LINKS for mark in self._tagger.mark_classes])
         self._pairs = _pairs_of(self._tagger)
         # where nobody asks for the sign of disfluent words, it is as if there were none
         unasked = DISFLUENT if DISFLUENT not in alphabet.marks else None
@@ -164,8 +167,9 @@ class TagDecoder:
         self, windows: Sequence[WindowInput], n_slots: Sequence[int], tagged: Tagged
     ) -> list[tuple[Vote, ...]]:
         """Return votes on the first slots of some windows, n_slots of each, of which this was said."""
-        marks, cases = (tagged.marks + self.log_odds).softmax(-1).tolist(), tagged.cases.softmax(-1).tolist()
-        ends = tagged.ends.tolist()
+        weighed, cases = tagged.marks + self.log_odds, tagged.cases.softmax(-1).tolist()
+        marks, ends = weighed.softmax(-1).tolist(), tagged.ends.tolist()
+        goes_on = self._links[weighed.masked_fill(self._ends, -math.inf).argmax(-1)].tolist()
         openings = None if tagged.openings is None else tagged.openings.tolist()
         votes, begin = list[tuple[Vote, ...]](), 0
         for window, n in zip(windows, n_slots, strict=True):
@@ -174,6 +178,8 @@ class TagDecoder:
                 inside, forms = None, self._forms(window, place)
                 if place and not precedes_name(window.words[place - 1]):
                     inside = restrict_case(forms, remove_sentence_beginnings(cases[row], ends[row - 1]))
+                    if goes_on[row - 1] and self._model.spellings.has_small(window.words[place]):
+                        inside = Distribution.certain(Case.LOWER.value)
                 labels = Distribution(self.mark_classes, tuple(marks[row]))
                 own.append(
                     Vote(

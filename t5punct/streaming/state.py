@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from ..errors import InputError
 from ..t5.task import PAUSES
 from ..text.marks import OPENING
-from ..text.words import Word
+from ..text.words import Word, between
 
 if TYPE_CHECKING:
     from .kv_cache import Memory
@@ -70,6 +70,9 @@ class StreamState:
         times = times or Times()
         n_dropped = min(max(0, len(self.words) + 1 - window), self.n_committed - self.start)
         words = (*self.words[n_dropped:], replace(word, space=" "))
+        if len(words) > 1:  # only now it shows that the word before is an ordinal
+            *older, last, word = words
+            words = (*older, between(last, older[-1].text if older else "", word.text), word)
         known = (*self.times, times)[-len(words) :] if self.times or times != Times() else ()
         return replace(self, words=words, n_seen=self.n_seen + 1, end_ms=times.end_ms, times=known)
 

@@ -1,6 +1,7 @@
 """The spellings that a model knows by heart: `I`, `iPhone`, `McDonald`, wherever they stand in a sentence.
 
 In: the forms of a model's `spellings.txt`, one a line.  Out: how a word is written, given how its case was decided.
+A form in small letters (`turn`) changes no spelling: it says that the word has a capital only as a sentence begins.
 
 >>> table = SpellingTable(("I", "iPhone", "Coca-Cola", "Italia", "al-Qaeda"))
 >>> [table.spell(word) for word in ("i'm", "Iphone's", "coca-cola", "all'italia", "Al-qaeda", "so")]
@@ -50,6 +51,16 @@ class SpellingTable:
             if form and not form.islower():
                 spelled = spelled[: part.start()] + form + spelled[part.end() :]
         return spelled
+
+    def has_small(self, word: str) -> bool:
+        """Return whether the table has a word in small letters: no capital is its own.
+
+        >>> table = SpellingTable(("Maria", "let", "turn"))
+        >>> [table.has_small(word) for word in ("turn", "let's", "maria", "chase")]
+        [True, True, False, False]
+        """
+        letters, forms = word.lower().replace("’", "'"), self._forms_by_letters
+        return (forms.get(letters) or forms.get(_POSSESSIVE.sub("", letters)) or "").islower()
 
     def including(self, table: SpellingTable) -> SpellingTable:
         """Return the forms of both, in order; of two forms of one word, that of `table`.

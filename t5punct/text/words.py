@@ -245,12 +245,16 @@ def words_of(text: str, alphabet: Alphabet | None = None, *, opens_line: bool = 
         yield _whole(word, text[start:stop], before)
 
 
-def _whole(word: Word, raw: str, before: str, following: str = "") -> Word:
-    """A word with all its marks, between the words around it; the full stop of an ordinal is its own."""
-    word = word if len(word.raw) == len(raw) else replace(word, raw=raw)
+def between(word: Word, before: str, following: str) -> Word:
+    """Return a word that stands between two others, `am 3. Oktober`: the full stop of an ordinal is its own."""
     if not is_ordinal(before, word.text, following):
         return word
     return replace(word, is_ordinal=True, dotted=word.dotted or word.label == ".")
+
+
+def _whole(word: Word, raw: str, before: str, following: str = "") -> Word:
+    """A word with all its marks, between the words around it."""
+    return between(word if len(word.raw) == len(raw) else replace(word, raw=raw), before, following)
 
 
 def checked_text(text: object, *, may_hold_bytes: bool = False) -> str:

@@ -57,14 +57,17 @@ def _read_lines(lines: Iterable[str], alphabet: Alphabet | None, *, are_apart: b
     while left:  # so that a long text is not held twice
         line = left.pop()
         head = heads.head_of(line)
-        if head.length:
+        if head.length or head.behind:
             is_other = bool(group) and head.group not in ("", group)
             group = head.group or group
             items.append(Kept(line[: head.length], breaks=is_other))
         if are_apart:
             items.append(Kept("", breaks=True))
         cue = Cue(number) if are_apart else None
-        items += read_line(line[head.length :], alphabet=alphabet, cue=cue, known_labels=heads.labels)
+        stop = len(line) - head.behind
+        items += read_line(line[head.length : stop], alphabet=alphabet, cue=cue, known_labels=heads.labels)
+        if head.behind:
+            items.append(Kept(line[stop:]))
         number += 1
     return join_same_speakers(items)
 

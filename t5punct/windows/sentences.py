@@ -3,7 +3,8 @@
 In: a vote on a word, and whether a sentence begins with it.  Out: the vote, corrected accordingly.
 
 A word that begins a sentence gets a capital.  Any other word loses a capital that only a sentence start would explain;
-`I.e.` has one there only.  Behind `Inc.` and the like the next word's case is all that shows whether a sentence ends.
+`I.e.` has one there only.  An opening quote may begin a sentence: `he said, "Go"`.  Behind `Inc.` and the like the next
+word's case is all that shows whether a sentence ends.
 A dash or an emoji does not begin a sentence: the word after it gets the capital, and it gets no second full stop.
 
 >>> dash, hello = Word("-"), Word("hello")
@@ -20,13 +21,16 @@ from ..text.spelling import can_be_acronym, is_lower_abbreviation, is_spoken, ta
 from ..text.words import Word
 from .votes import Distribution, Vote, begin_sentence, continue_sentence
 
+_QUOTES = ('"', "“", "„", "«", "‘")
+
 
 def apply_sentence_position(vote: Vote, word: Word, begins: bool | None) -> Vote:
     """Return the vote, given whether a sentence begins with the word.
 
-    None: that is not known, as at the start of a fragment and behind `Inc.`; then the vote stays as it is.
+    None: that is not known, as at the start of a fragment and behind `Inc.`; then the vote stays as it is, as it does
+    inside a sentence behind a quote.
     """
-    if begins is None:
+    if begins is None or (not begins and word.text.startswith(_QUOTES)):
         return vote
     if not begins:
         vote = continue_sentence(vote)

@@ -13,13 +13,14 @@ import torch
 from command import Invoke
 from safetensors.torch import load_file
 from tiny_encoders import save_tiny_encoder
-from transformers import T5ForConditionalGeneration
+from transformers import AutoModelForSeq2SeqLM, T5ForConditionalGeneration
 
 from t5punct import model as models
 from t5punct.model import Model
 from t5punct.t5 import onnx
 from t5punct.t5.folder import ONNX_FILES
 from t5punct.t5.onnx import write_encoder
+from t5punct.training.report.card import iter_use_of_network
 from t5punct.training.start.from_encoder import FreshDecoderConfig, from_encoder
 
 
@@ -69,9 +70,20 @@ def test_an_earlier_model_in_the_folder_is_replaced_whole_or_stays_whole(
 
 
 def test_a_bundled_model_keeps_its_card(tmp_path: Path, invoke: Invoke) -> None:
-    assert invoke("export", "small", "-o", tmp_path / "made")[0] == 0
     card = (models.bundled_folder("small") / "README.md").read_text(encoding="utf-8")
-    assert (tmp_path / "made" / "README.md").read_text(encoding="utf-8") == card
+    for dtype in ("int8", "bfloat16"):
+        assert invoke("export", "small", "-o", tmp_path / dtype, "--dtype", dtype)[0] == 0
+    assert (tmp_path / "int8" / "README.md").read_text(encoding="utf-8") == card
+    said, is_told, note = (tmp_path / "bfloat16" / "README.md").read_text(encoding="utf-8").partition("## This export")
+    assert said.strip() == card.strip() and is_told
+    assert "transformers reads this folder by itself" in note
+    assert AutoModelForSeq2SeqLM.from_pretrained(tmp_path / "bfloat16")
+
+
+@pytest.mark.parametrize("name", models.bundled_names())
+def test_the_card_of_a_bundled_model_has_the_line_that_gives_its_network(name: str) -> None:
+    card = (models.bundled_folder(name) / "README.md").read_text(encoding="utf-8")
+    assert "\n".join(iter_use_of_network(name, "weights in int8 with a scale for each row")) in card
 
 
 @pytest.mark.parametrize("dtype", ["int8", "bfloat16"])

@@ -55,6 +55,10 @@ WITHOUT_A_MODEL = ("--model", "no/model")  # a step later it is missed
             "stream talk.txt --lookahead 2",
             "talk.txt behind t5punct stream; expected options alone: it reads standard input; say: t5punct stream < F",
         ),
+        (
+            "punctuate https://a.org/b.txt",
+            "no file https://a.org/b.txt; expected an existing text file; save it to a file",
+        ),
         ("evaluate a b", "b behind t5punct evaluate; expected fewer arguments; see t5punct evaluate --help"),
         ("stream --language de --server ws://127.0.0.1:9", "--language with --server; expected the service's own"),
     ],
@@ -70,6 +74,14 @@ def test_a_try_that_cannot_work_is_told_what_does(
     code, out, err = invoke(*shlex.split(words))
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert message in err
+
+
+def test_a_text_without_marks_is_told_to_be_no_reference(invoke: Invoke, tmp_path: Path) -> None:
+    talk = tmp_path / "talk.txt"
+    for text, is_told in (("we know that\n", True), ("We know that.\n", False)):
+        talk.write_text(text)
+        code, _, err = invoke("evaluate", str(talk), "--model", "small", "--json")
+        assert code == 0 and (f"{talk} has no marks to compare with" in err) == is_told
 
 
 @pytest.mark.parametrize("command", [(), ("punctuate",), ("train",)])

@@ -52,7 +52,7 @@ MISTAKES = (
     ("punctuate {text} --model {tmp}/none", "no model folder"),
     ("punctuate {text} -o x --output-dir {tmp}", "both -o and --output-dir"),
     ("punctuate {text} --loud", "--loud"),
-    ("train optim.lrr=1", "unknown setting 'optim.lrr'; expected one of output"),
+    ("train optim.lrr=1", "unknown setting 'optim.lrr'; expected one like optim.lr, "),
     ("train --config none.yaml", "no config file none.yaml"),
     ("train init_from=x", "no training data; expected data.path=FOLDER"),
     ("prepare", "no corpora; expected corpora: [{{path: FILE, style: talk}}]"),

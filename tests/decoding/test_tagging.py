@@ -17,6 +17,7 @@ from t5punct.model import Model, load
 from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.streaming import StreamConfig, StreamingPunctuator, Streams
 from t5punct.streaming.state import StreamState
+from t5punct.text.spelling_table import SpellingTable
 from t5punct.windows.combine import CombineConfig, decide
 from t5punct.windows.votes import Vote
 
@@ -107,6 +108,25 @@ def test_a_capital_that_a_sentence_end_explains_is_taken_back_without_one(tagged
     assert second.cases.outcomes == ("lower", "capitalised", "upper")
     assert second.cases.probabilities == pytest.approx((0.1, 0.9, 0.0), abs=1e-5)
     assert second.inside is not None and second.inside.probabilities == pytest.approx((0.5, 0.5, 0.0), abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("mark", "text", "expected"),
+    [
+        (",", "so turn", "lower"), (",", "so turn's", "lower"), ("-", "so turn", "lower"), (";", "so turn", "lower"),
+        (",", "so maria", "capitalised"), ("", "so turn", "capitalised"), (":", "so turn", "capitalised"),
+    ],
+)  # fmt: skip
+def test_behind_a_comma_a_word_that_has_small_letters_everywhere_has_no_capital(
+    tagged_model: Model, mark: str, text: str, expected: str
+) -> None:
+    model = replace(_by_hand(tagged_model, stop=0.3, capital=0.9), spellings=SpellingTable(("turn",)))
+    assert model.tagger is not None
+    with torch.no_grad():
+        model.tagger.marks.bias[model.tagger.mark_classes.index(mark)] = 1.0
+    (votes,) = TagDecoder(model).votes([WindowInput.of(text.split())])
+    assert votes[1].inside is not None and votes[1].inside.best == expected
+    assert votes[1].cases.best == "capitalised", "where a sentence begins"
 
 
 def test_the_full_stop_of_a_title_explains_no_capital(tagged_model: Model) -> None:

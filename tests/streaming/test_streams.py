@@ -195,6 +195,15 @@ def test_a_mark_that_stands_alone_is_kept_if_marks_are(punctuator: Punctuator) -
     assert [word.annotated.word for word in pieces] == ["so", "you", "?"], "what is final stays, and nothing is lost"
 
 
+def test_the_full_stop_of_an_ordinal_ends_no_sentence_in_a_stream(punctuator: Punctuator) -> None:
+    """Where the word behind it was heard before it is decided."""
+    stream = StreamingPunctuator(punctuator, StreamConfig(window=5, lookahead=1))
+    stream.push("wir gehen am 3. oktober nach".split())
+    assert [word.is_ordinal for word in stream.state.words] == [False, False, True, False, False]
+    stream.push("we have 3. then".split())
+    assert not any(word.is_ordinal for word in stream.state.words)
+
+
 def test_nothing_can_be_pushed_after_the_end(punctuator: Punctuator) -> None:
     stream = StreamingPunctuator(punctuator)
     stream.finish()

@@ -47,7 +47,7 @@ PREPARE = {
     "corpora=[{path: talks.txt, style: song}]": r"style 'song'; expected one of talk, meeting, prose, chat; .*",
     "corpora=[{path: talks.txt, colum: said}]": r"unknown setting '.*colum'; .*; check the spelling: is it .*column\?",
     "corpora=[{path: .}]": r"output .*made lies in the corpus .*; expected another folder; choose another output",
-    "chunk.max_words=5": r"unknown setting 'chunk'; expected one of .*; check the spelling: is it chunks\?",
+    "chunk.max_words=5": r"unknown setting 'chunk'; expected one like chunks.*; check the spelling: is it chunks\?",
     "chunks.min_words=500 chunks.max_words=600": r"no chunk to train on; .*; lower chunks.min_words \(the longest",
     "holdout_percent=99": r"holdout_percent 99, which holds out all of 10 documents; expected .*; lower it, or add",
     "holdout_percent=300": r"holdout_percent 300.0; expected 0 to below 100; set holdout_percent",
@@ -88,7 +88,8 @@ def test_a_mistake_in_preparing_is_one_line(
 )
 def test_an_unknown_setting_is_answered_with_the_nearest(answer: Callable[..., str], wrong: str, near: str) -> None:
     message = answer("train", "data.path=x", "init_from=bundled", f"{wrong}=1")
-    assert message.startswith(f"t5punct: unknown setting '{wrong}'; expected one of ")
+    assert message.startswith(f"t5punct: unknown setting '{wrong}'; expected one like {near}")
+    assert "docs/settings.md" in message and len(message) < 300
     assert f"; check the spelling: is it {near}" in message
 
 

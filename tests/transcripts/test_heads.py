@@ -61,6 +61,20 @@ HEADS = {  # files whose lines open with what nobody says, and what is said
     "a log": ("2024-05-01 10:02:11 ann: so what\n2024-05-01 10:03:11 tom: yes\n", ["so what", "yes"]),
     "a log in brackets": ("[2024-05-01 10:02:11] ann: so\n[2024-05-01 10:03:11] tom: yes\n", ["so", "yes"]),
     "YouTube's SubViewer": ("0:00:01.000,0:00:02.000\nso what\n\n0:00:02.000,0:00:03.000\nyes\n", ["so what yes"]),
+    "brackets around who speaks": ("(tom) so what\n(ann lee) yes\n(tom) we\n", ["so what", "yes", "we"]),
+    "IRC": ("<Anna> so what\n<tom> yes\n<tom> we know\n", ["so what", "yes we know"]),
+    "IRC with times": ("[10:02] <anna> so what\n[10:03] <tom> yes\n", ["so what", "yes"]),
+    "capitals throughout": ("SO WHAT\nYES\nWE KNOW\n", ["SO WHAT YES WE KNOW"]),
+    "a diariser's": ("SPEAKER_00 so what\nSPEAKER_00 yes\nSPEAKER_01 we\n", ["so what yes", "we"]),
+    "a diariser's in brackets": ("[SPEAKER_00] so what\n[SPEAKER_00] yes\n[SPEAKER_01] we\n", ["so what yes", "we"]),
+    "Zoom's chat": (
+        "10:02:11 From Ann Lee to Everyone:\n\tso what\n10:02:15 From tom to me (Direct Message) : yes\n",
+        ["so what", "yes"],
+    ),
+    "a way that is said": ("from here to there: so\nyes\nwe\n", ["from here to there so yes we"]),
+    "sclite": ("so what (ann-0001)\nyes (ann-0002)\nwe know (tom-0001)\n", ["so what yes", "we know"]),
+    "brackets that are said": ("so (what-1)\nyes\n", ["so (what-1) yes"]),
+    "a bracket that opens a line": ("so\n(and this is it) yes\nwe\nknow\n", ["so (and this is it) yes we know"]),
     "names of things": ("r2d2 is here\nand so\n", ["r2d2 is here and so"]),
     "a colon once": ("remember this: so what\nand yes\n", ["remember this so what and yes"]),
 }  # fmt: skip
@@ -95,6 +109,12 @@ def test_the_head_of_a_line_is_kept(name: str) -> None:
     for seed in range(5):
         new = punctuated(text, "text", seed)
         assert [item.text for item in reading(new, "text").items if isinstance(item, Kept)] == heads
+
+
+def test_a_name_in_capitals_on_a_line_of_its_own_is_a_label() -> None:
+    """Where it is in as many lines as who speaks would be, and the text is not in capitals itself."""
+    assert said("ANNA\nso what\n\nDR. TOM\nyes\nwe know\n") == ["so what", "yes we know"]
+    assert said("we go to\nNASA\nand then\nto the moon\n") == ["we go to NASA and then to the moon"]
 
 
 def unnamed(text: str, name: str = "talk.txt") -> Transcript:

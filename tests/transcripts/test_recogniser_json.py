@@ -204,8 +204,13 @@ def test_a_recording_in_which_nothing_was_said_comes_out_as_it_is(text: str, cap
 
 @pytest.mark.parametrize("text", ["{}", "[]", '{"name": "so"}', "1"])
 def test_json_of_something_else_is_refused(text: str) -> None:
-    with pytest.raises(InputError, match="no words in the file; expected json of a recogniser"):
+    with pytest.raises(InputError, match=r"no words in the file(, whose fields are name)?; expected json of a recog"):
         RecogniserJson.read(text)
+
+
+def test_a_misspelt_field_is_seen_in_the_error() -> None:
+    with pytest.raises(InputError, match=r"no words in the file, whose fields are id, txet; expected .*`text`"):
+        RecogniserJson.read('[{"id": 1, "txet": "so what"}, {"id": 2, "txet": "yes"}]')
 
 
 def test_white_space_and_numbers_may_be_long() -> None:

@@ -30,6 +30,12 @@ def test_a_word_inside_a_sentence_has_no_capital_that_an_end_before_it_explains(
     assert case_of_vote("how", AFTER_AN_END, True) == Case.CAPITALISED
 
 
+def test_behind_an_opening_quote_a_sentence_may_begin() -> None:
+    assert [case_of_vote(text, AFTER_AN_END, False) for text in ('"how', "“how", "(how", "how")] == [
+        "capitalised", "capitalised", "lower", "lower"
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize("text", ["iPhone", "foo.com", "3rd", "$5m", "42"])
 def test_some_words_begin_a_sentence_as_they_are(text: str) -> None:
     assert case_of_vote(text, SAYS_LOWER, True) == Case.LOWER

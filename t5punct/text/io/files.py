@@ -81,7 +81,10 @@ def no_file(name: str, expected: str) -> InputError:
     """Return the error for a name of no file; for several words it says how a text is given, and not a file's name."""
     if len(name.split()) > 1:
         return InputError(f"no file {name!r}", expected=expected, fix=f"give a text so: echo {name!r} | t5punct ..")
-    return InputError(f"no file {name}", expected=expected, fix="check the path")
+    is_address = "://" in name
+    return InputError(
+        f"no file {name}", expected=expected, fix="save it to a file first" if is_address else "check the path"
+    )
 
 
 def decode(handle: IO[bytes], name: str, *, keep_bom: bool = False) -> Iterator[str]:

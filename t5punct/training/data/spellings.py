@@ -1,10 +1,12 @@
-"""The spelling table of a text: words that it nearly always writes in one way, other than in small letters.
+"""The spelling table of a text: words that it nearly always writes in one way.
 
 In: punctuated texts.  Out: a `SpellingTable`.
 
 Words are counted inside sentences, behind a word or a comma, where a capital is the word's own; those with a hyphen or
 an apostrophe by their parts as well.  A text counts once, however often it has a form, so that what one long text is
 about does not decide.  `spellings.txt` of a data set about phones may begin with `I` and `iPhone`.
+
+Words in small letters are in the table only if they often begin a sentence: their capital there misleads a model.
 
 >>> learn_table(["so i have an iPhone, my iPhone, and no NASA", "look, iPhone and iphone, NASA"] * 5).forms
 ('NASA', 'iPhone')
@@ -14,7 +16,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from ...text.marks import Case, case_of
@@ -27,7 +29,10 @@ _LEAST_SHARE_OF_MIXED = 0.6
 # a model can write `Italia` by itself, but not `dell'Italia`: names are needed that stand in words of several parts
 _LEAST_COMPOUNDS = 3  # texts in which they do
 _MOST_FORMS = 3_000  # of such names, and of all others
-_INSIDE = re.compile(r"(?<=[\w,;] )[^\W\d_][^\W_]*(?:['’.-][^\W_]+)*(?![\w/@])")
+_LEAST_BEGINNINGS = 20  # texts in which a word in small letters begins a sentence
+_SHORTEST_NAME = 4  # letters; `ann` may be a part of a word, or another language's word
+_WORD = r"[^\W\d_][^\W_]*(?:['’.-][^\W_]+)*(?![\w/@])"
+_INSIDE, _BEGINNING = re.compile(rf"(?<=[\w,;] ){_WORD}"), re.compile(rf"(?<=[.?!] ){_WORD}")
 _JOIN = re.compile(r"['’-]")
 _POSSESSIVE = re.compile(r"['’]s$", re.IGNORECASE)
 _NO_NAME = re.compile(r"\d{4}|^\d")  # the number of a document; `1B`
@@ -35,22 +40,31 @@ _NO_NAME = re.compile(r"\d{4}|^\d")  # the number of a document; `1B`
 
 @dataclass(frozen=True)
 class _Counts:
-    """In how many texts forms stand: all of them, by the word in small letters, and those in words of several parts."""
+    """In how many texts forms stand: all of them, by the word in small letters, and those in words of several parts.
+
+    beginnings: in how many texts a word begins a sentence.
+    """
 
     forms: Mapping[str, Counter[str]]
     in_compounds: Counter[str]
+    beginnings: Counter[str]
 
 
-def learn_table(texts: Iterable[str]) -> SpellingTable:
-    """Return the forms of words that texts nearly always write in one way."""
-    return _choose_forms(_count_forms(texts))
+def learn_table(texts: Iterable[str], lower_words: Collection[str] = ()) -> SpellingTable:
+    """Return the forms of words that texts nearly always write in one way.
+
+    `lower_words`: the words of the language that a dictionary has in small letters.  Where they are given, the table
+    has all names that are none of them; without them a rare word that one text is about looks like a name.
+    """
+    return _choose_forms(_count_forms(texts), lower_words)
 
 
 def _count_forms(texts: Iterable[str]) -> _Counts:
-    counts = Counter[str]()
+    counts, beginnings = Counter[str](), Counter[str]()
     for text in texts:
         if not text.islower():  # else its writer uses no capitals
             counts.update(set(_INSIDE.findall(text)))
+            beginnings.update({word.lower() for word in _BEGINNING.findall(text)})
     forms_by_word, in_compounds = defaultdict[str, Counter[str]](Counter), Counter[str]()
     for token, n_texts in counts.items():
         if "." in token:  # addresses, and `U.S.`, which has a rule of its own
@@ -60,22 +74,28 @@ def _count_forms(texts: Iterable[str]) -> _Counts:
             forms_by_word[form.lower()][form] += n_texts
         for form in {whole, *_JOIN.split(whole)} if _JOIN.search(whole) else ():
             in_compounds[form] += n_texts
-    return _Counts(forms_by_word, in_compounds)
+    return _Counts(forms_by_word, in_compounds, beginnings)
 
 
-def _choose_forms(counts: _Counts) -> SpellingTable:
-    frequent = Counter[str]()
+def _choose_forms(counts: _Counts, lower_words: Collection[str]) -> SpellingTable:
+    frequent, small = Counter[str](), list[str]()
     for word, forms in counts.forms.items():
         form, n_texts = forms.most_common(1)[0]
-        is_clear = n_texts >= max(_LEAST_TEXTS, _least_share(form) * forms.total())
-        if form != word and is_clear and not _NO_NAME.search(form):
+        if n_texts < max(_LEAST_TEXTS, _least_share(form) * forms.total()) or _NO_NAME.search(form):
+            continue
+        if form != word:
             frequent[form] = n_texts
+        elif counts.beginnings[word] >= _LEAST_BEGINNINGS:
+            small.append(form)
     parts = SpellingTable(tuple(form for form in frequent if not _JOIN.search(form)))
     ordered = sorted(frequent, key=lambda form: (-frequent[form], form))
     needed = [form for form in ordered if not _JOIN.search(form) or parts.spell(form.lower()) != form]
-    names = [form for form in needed if form == form.capitalize() and counts.in_compounds[form] >= _LEAST_COMPOUNDS]
+    capitalised = [form for form in needed if form == form.capitalize()]
+    names = [form for form in capitalised if counts.in_compounds[form] >= _LEAST_COMPOUNDS][:_MOST_FORMS]
+    if lower_words:
+        names += [form for form in capitalised if len(form) >= _SHORTEST_NAME and form.lower() not in lower_words]
     more = [form for form in needed if form != form.capitalize()]
-    return SpellingTable(tuple(sorted((*more[:_MOST_FORMS], *names[:_MOST_FORMS]))))
+    return SpellingTable(tuple(sorted({*more[:_MOST_FORMS], *names, *small})))
 
 
 def _least_share(form: str) -> float:

@@ -82,7 +82,7 @@ def compose_card(
         f"A T5 that puts marks and capitals into transcripts; no word is changed. For t5punct {__version__} and later.",
         "",
         *_use(name, task, runs[0].loss.decoder if runs else "slots"),
-        *(_use_its_network(name, own_form) if own_form else ()),
+        *(iter_use_of_network(name, own_form) if own_form else ()),
         *_parents(parents, licence),
         *([f"A blend: {blend}.", ""] if blend else []),
         *_data(runs),
@@ -107,7 +107,8 @@ def _use(name: str, task: TaskConfig, decoder: str) -> Iterator[str]:
     yield ""
 
 
-def _use_its_network(name: str, own_form: str) -> Iterator[str]:
+def iter_use_of_network(name: str, own_form: str) -> Iterator[str]:
+    """Yield the lines of a card that say how a network is used which transformers alone cannot read, and why."""
     yield from (f"transformers alone cannot read {own_form}. This gives its network as one of transformers:", "")
     yield from ("```python", "from t5punct import model", "", f'network = model.load("{name}").network', "```", "")
 

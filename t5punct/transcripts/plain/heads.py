@@ -32,6 +32,8 @@ _SURE_LABEL = re.compile(  # at the start of a line
     rf"""\s*(?:(?:{BRACKETED})\s*)?(?:
         >{{2,}}(?:\s*[^\W\d_][\w.'’ -]{{0,40}}:(?=\s|$)|(?=[\s\w]|$))  # >> or >> JOHN:
       | [\[(]?(?:speaker|spk)[ _]?\w{{1,3}}[\])]?:(?=\s|$)           # Speaker 1: or [SPEAKER_00]:
+      | (?:[\[(](?:speaker|spk)[ _]?\d{{1,3}}[\])]|(?-i:SPEAKER_\d\d))(?=\s)  # [Speaker 1] or SPEAKER_00, of diarisers
+      | From\s+[^:\n]{{1,40}}?\s+to\s+(?:everyone|me|hosts?|[^:\n]{{1,40}}?\([^():]+\))\s?:(?=\s|$)  # Zoom's chat
       | (?:speaker|spk)[ _]?\d{{1,3}}(?=\s*$)                         # Speaker 1, on a line of its own
       | (?-i:[A-Z][A-Z0-9.&'’ -]{{0,30}}:)(?=\s|$)                    # THE MAN IN THE RED COAT:
       | (?=[^:\n]{{1,44}}:){_NAME}(?:\ \([^():]{{1,12}}\))?:(?=\s|$)   # Jane Doe: or DR. SMITH (V.O.):
@@ -47,6 +49,15 @@ _ANY_LABEL = re.compile(  # maria:, [Maria]:, ANNA SMITH, CEO:, participant 3 (0
     (?:\ (?:{BRACKETED}))?:(?=\s|$)\s*""",
     re.VERBOSE,
 )
+_TAGS = r"(?:[abipqu]|br|em|li|td|th|tr|div|span|font|strong|sub|sup|h\d)>"
+# (tom), <anna> as chats have it, or ANNA alone on a line, as scripts do
+_UNMARKED_LABEL = re.compile(
+    rf"""\s*(?:(?:{BRACKETED})\s*)?(
+        (?:\((?=[^()]+\))|<(?!{_TAGS})(?=[^<>]+>))[^\W\d_][\w.'’\ -]{{0,30}}[)>](?=\s)
+      | {_CAPITAL}{{2}}[{_CAPITAL[1:-1]}\d.'’\ -]{{0,30}}(?=\s*$)
+    )\s*""",
+    re.VERBOSE,
+)
 # with hours, with a date, or two: nobody says it; the list of an editing program has a number before two
 _SURE_TIME = re.compile(rf"\s*(?:(?:\d{{1,6}}\s+)?{_SPAN}|(?={_WITH_HOURS}|{_DATE}){TIME})(?:\s+[-–—|])?(?=\s)\s*")
 _ANY_TIME = re.compile(rf"\s*(?:{TIME}|{_SECONDS_SPAN}:?)(?:\s+[-–—|])?(?=\s)\s*")
@@ -54,6 +65,7 @@ _TIME_LINE = re.compile(rf"\s*{TIME}\s*\n")  # what YouTube shows beside a video
 # `utt-0001`, `clips/a1.wav`, or `LJ001-0001|` as LJSpeech has them
 _ID = re.compile(r"\s*(?=[^\s|]*\d)(?=[^\s|]*[A-Za-z_-])([./]*[A-Za-z0-9]+(?:[-_./][A-Za-z0-9]+)*)(?:\||(?=\s))[ \t]*")
 _RUNNING = re.compile(r"\d+(?:\.[A-Za-z]\w{1,3})?$")  # of an id: what tells it from others of its recording
+_ID_BEHIND = re.compile(r"\((?=[^()]*\d)([A-Za-z0-9]+(?:[-_.][A-Za-z0-9]+)+)\)\s*$")  # sclite's: `so what (ann-01)`
 _NUMBER = re.compile(r"\s*(\d{1,6})(?=[ \t])[ \t]*")  # of a line, where all lines are counted
 _FEWEST_COUNTED = 3  # lines; `1 thing` and `2 things` may be said
 # NIST's STM: file, channel, speaker, begin, end, and maybe labels
@@ -64,10 +76,14 @@ _OPENING_CHARS = 300  # of a line; a head is in them
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """How many characters of a line are no speech, and what tells its speaker or recording from others."""
+    """How many characters of a line are no speech, and what tells its speaker or recording from others.
+
+    behind: how many characters at the line's end are no speech either.
+    """
 
     length: int = 0
     group: str = ""
+    behind: int = 0
 
 
 @dataclass(frozen=True)
@@ -79,12 +95,19 @@ class Heads:
     has_times: bool = False
     is_stm: bool = False
     has_numbers: bool = False
+    has_ids_behind: bool = False
 
     @classmethod
     def of(cls, lines: Sequence[str]) -> Heads:
         """Find out what opens the lines of a file."""
         spoken = [line[:_OPENING_CHARS] for line in lines if not line.isspace()]
-        structure = cls(frozenset(), _have_ids(spoken), _have_times(spoken), _are_stm(spoken), _are_counted(spoken))
+        structure = cls(
+            has_ids=_have_ids([match[1] for line in spoken if (match := _ID.match(line))], len(spoken)),
+            has_times=_have_times(spoken),
+            is_stm=_are_stm(spoken),
+            has_numbers=_are_counted(spoken),
+            has_ids_behind=_have_ids([match[1] for line in lines if (match := _id_behind(line))], len(spoken)),
+        )
         return replace(structure, labels=labels_of(line[structure.head_of(line).length :] for line in spoken))
 
     def head_of(self, line: str) -> Head:
@@ -98,6 +121,8 @@ class Heads:
             return Head(len(line))
         if self.has_numbers and (match := _NUMBER.match(line)):
             return Head(match.end())
+        if self.has_ids_behind and (match := _id_behind(line)):
+            return Head(0, _RUNNING.sub("", match[1]), behind=len(line) - len(line[: match.start()].rstrip()))
         match = _SURE_TIME.match(line) or (_ANY_TIME.match(line) if self.has_times else None)
         return Head(match.end()) if match else Head()
 
@@ -114,7 +139,12 @@ def labels_of(lines: Iterable[str]) -> frozenset[str]:
     n_spoken = sum(any(map(str.isalpha, line)) for line in openings)
     counts = Counter(speaker_of(label[0]) for line in openings if (label := _ANY_LABEL.match(line)))
     are_labelled = counts.total() > max(1, n_spoken // 2)
-    return frozenset(name for name, n_lines in counts.items() if are_labelled or n_lines > 1)
+    labels = {name for name, n_lines in counts.items() if are_labelled or n_lines > 1}
+    unmarked = Counter(label[1] for line in openings if (label := _UNMARKED_LABEL.match(line)))
+    n_lower = sum(any(map(str.islower, line)) for line in openings)
+    # a part of what is said looks the same: they must be in as many lines as speakers would be
+    are_unmarked = unmarked.total() > 1 and n_spoken <= 3 * unmarked.total() and n_spoken <= 2 * n_lower
+    return frozenset(labels.union(unmarked) if are_unmarked else labels)
 
 
 def label_of(text: str, known: Container[str] = ()) -> re.Match[str] | None:
@@ -123,21 +153,28 @@ def label_of(text: str, known: Container[str] = ()) -> re.Match[str] | None:
     if sure or not known:
         return sure
     match = _ANY_LABEL.match(text)
-    return match if match and speaker_of(match[0]) in known else None
+    if match and speaker_of(match[0]) in known:
+        return match
+    match = _UNMARKED_LABEL.match(text)
+    return match if match and match[1] in known else None
 
 
 def speaker_of(label: str) -> str:
     """Return who speaks by a label, in lower case; nothing for `>>` and a dash, which say that another one does."""
     if label.lstrip().startswith(">"):
         return ""
-    return re.sub(rf"{BRACKETED}|{TIME}|[\[\]():]", "", label).strip(" \t\r\n-–—").lower()
+    return re.sub(rf"{BRACKETED}|{TIME}|[\[\]():<>]", "", label).strip(" \t\r\n-–—").lower()
 
 
-def _have_ids(lines: Sequence[str]) -> bool:
-    """Whether each line begins with an id of its own, and all are built alike: `1089-134686-0000`, `utt0001`."""
-    ids = [match[1] for line in lines if (match := _ID.match(line))]
+def _id_behind(line: str) -> re.Match[str] | None:
+    """The id in brackets at the end of a line."""
+    return _ID_BEHIND.match(line, max(0, line.rfind("(")))
+
+
+def _have_ids(ids: Sequence[str], n_lines: int) -> bool:
+    """Whether each line has an id of its own, and all are built alike: `1089-134686-0000`, `utt0001`."""
     shapes = {re.sub(r"[A-Za-z]+", "a", re.sub(r"\d+", "0", name)) for name in ids}
-    return len(ids) == len(lines) > 1 == len(shapes) and len({*ids}) == len(ids)
+    return len(ids) == n_lines > 1 == len(shapes) and len({*ids}) == len(ids)
 
 
 def _are_counted(lines: Sequence[str]) -> bool:

@@ -37,6 +37,8 @@ _TWICE = 0.01  # so much of them may be missing
 _QUOTED = 1 / 3  # a group with fewer of all letters quotes the recording
 _MS, _LONG_WORD_MS = 1000, 10_000
 _TOKEN = re.compile(r"\[_\w+\]")  # of whisper.cpp, which nobody says
+_FIELD = re.compile(r'"([^"\\]{1,30})"\s*:')
+_SEARCHED_CHARS, _NAMED_FIELDS = 10_000, 6  # of a json without words, so that a misspelt field is seen
 _QUOTES = "".join(char for char in OPENERS + CLOSERS if char not in APOSTROPHES)  # which stand inside words, too
 # what holds nothing when nothing was said
 _HOLDERS = ("text", "transcript", "segments", "words", "results", "transcription", "utterances", "channels")
@@ -109,8 +111,9 @@ class RecogniserJson:
             words = _with_times(_heard(groups[chosen]), _most_timed([*groups.values()], groups[chosen]))
             return cls(source, groups, chosen, tuple(_items(groups[chosen], words)), tuple(words), is_lines)
         if not is_silent:
+            fields = [*dict.fromkeys(_FIELD.findall(source, 0, _SEARCHED_CHARS))][:_NAMED_FIELDS]
             raise InputError(
-                f"no words in {name}",
+                f"no words in {name}" + (f", whose fields are {', '.join(fields)}" if fields else ""),
                 expected="json of a recogniser, with `text`, `segments` or `words`",
                 fix="convert it to text, or name its --format",
             )
