@@ -26,7 +26,7 @@ from .. import __version__
 from ..errors import InputError
 from ..text.io.files import STANDARD, check_source, no_file, remove_leftovers, unpacked_name, writing
 from ..text.io.outputs import check_targets, target_of
-from ..transcripts.formats import SUFFIXES, format_of
+from ..transcripts.formats import FORMATS, SUFFIXES, format_of
 
 SETTINGS_FILE = ".t5punct-settings"
 
@@ -37,7 +37,7 @@ class OutputConfig:
 
     file: Path | None = None  # all in one; None and no folder: standard output
     folder: Path | None = None  # a file for each input, in the same tree
-    format: str | None = None  # a name of `transcripts.writers.OUTPUTS`; None: that of the input
+    format: str | None = None  # a name of `transcripts.formats.OUTPUTS`; None: that of the input
     review: Path | None = None  # a page for review beside it
     reads: tuple[str, ...] = ()  # files and folders that are read beside the inputs, and not written to either
 
@@ -273,8 +273,7 @@ def _rename(below: Path, output_format: str | None) -> Path:
         return plain
     if output_format == "json":
         return plain.with_name(plain.name + ".json")
-    suffix = ".txt" if output_format == "text" else f".{output_format}"
-    return plain.with_suffix(suffix)
+    return plain.with_suffix(FORMATS[output_format].suffixes[0])
 
 
 def settings_fingerprint(settings: object) -> str:
