@@ -215,11 +215,13 @@ def measure_memory(arguments: list[str]) -> None:
 _LINE = 10  # words
 
 
-class Commas:
+class Commas(Punctuator):
     """Puts a comma behind each word."""
 
-    config = PunctuatorConfig()
-    model = SimpleNamespace(task=SimpleNamespace(alphabet=Alphabet(), pauses_ms=()))
+    def __init__(self) -> None:
+        self.config = PunctuatorConfig()
+        task = SimpleNamespace(alphabet=Alphabet(), pauses_ms=())
+        self.model = SimpleNamespace(name="commas", task=task)  # type: ignore[assignment]
 
     def iter_parts(self, texts: Iterable[Sequence[Word]]) -> Iterator[tuple[int, list[AnnotatedWord]]]:
         for number, text in enumerate(texts):

@@ -170,48 +170,48 @@ def _read_override(text: str) -> Any:
     raise ConfigError(f"override {text!r}{reason}", expected="key=value", fix="write e.g. optim.lr=1e-3")
 
 
-def _built(schema: Any, hint: Any, key: str, given: Sequence[_Layer], default: Any = dict) -> Any:
+def _built(schema: Any, hint: Any, key: str, layers: Sequence[_Layer], default: Any = dict) -> Any:
     """The value of a setting, of the type `hint`, from what layers say of it, the lowest first.
 
     `default`: makes the mapping that those of layers are merged into.
     """
     is_union = typing.get_origin(hint) in (types.UnionType, typing.Union)
     kinds = {_form(kind): kind for kind in (typing.get_args(hint) if is_union else [hint])}
-    given = [(_checked(kinds, value, key, place), place) for value, place in given]
-    value, place = given[-1]
+    layers = [(_checked(kinds, value, key, place), place) for value, place in layers]
+    value, place = layers[-1]
     of_parts = typing.get_args(kinds.get(type(value)))
     if isinstance(value, list):
         return [_built(schema, of_parts[0], f"{key}[{n}]", [(item, place)]) for n, item in enumerate(value)]
     if not isinstance(value, dict):
         return value
-    last_null = max((n for n, (values, _) in enumerate(given) if values is None), default=-1)
-    given = [(values, place) for values, place in given[last_null + 1 :] if isinstance(values, dict)]
+    last_null = max((n for n, (values, _) in enumerate(layers) if values is None), default=-1)
+    layers = [(values, place) for values, place in layers[last_null + 1 :] if isinstance(values, dict)]
     if dataclasses.is_dataclass(kinds[dict]):
-        return _built_section(schema, kinds[dict], key, given)
+        return _built_section(schema, kinds[dict], key, layers)
     mapping = default()
-    for values, place in given:
+    for values, place in layers:
         built = {name: _built(schema, of_parts[1], f"{key}.{name}", [(item, place)]) for name, item in values.items()}
         mapping = {**mapping, **built} if values else {}
     return mapping
 
 
-def _built_section(schema: Any, section: Any, key: str, given: Sequence[_Layer]) -> Any:
+def _built_section(schema: Any, section: Any, key: str, layers: Sequence[_Layer]) -> Any:
     """A dataclass from what layers say of its settings."""
     hints, prefix = typing.get_type_hints(section), f"{key}." if key else ""
-    for name, place in [(name, place) for values, place in given for name in values if name not in hints]:
+    for name, place in [(name, place) for values, place in layers for name in values if name not in hints]:
         raise ConfigError(
             f"unknown setting {prefix + str(name)!r}{place}",
             expected=f"one of {', '.join(valid_keys(schema))}",
             fix=f"check the spelling: is it {_nearest_key(prefix + str(name), schema)}?",
         )
-    said = {name: [(values[name], place) for values, place in given if name in values] for name in hints}
+    said = {name: [(values[name], place) for values, place in layers if name in values] for name in hints}
     defaults = {field.name: field.default_factory for field in dataclasses.fields(section)}
     defaults = {name: default for name, default in defaults.items() if default is not dataclasses.MISSING}
     return section(
         **{
-            name: _built(schema, hints[name], prefix + name, layers, defaults.get(name, dict))
-            for name, layers in said.items()
-            if layers
+            name: _built(schema, hints[name], prefix + name, own, defaults.get(name, dict))
+            for name, own in said.items()
+            if own
         }
     )
 

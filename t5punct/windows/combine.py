@@ -115,6 +115,9 @@ WEIGHTS: Mapping[str, Callable[[Vote], float]] = {
 
 def mean(distributions: Sequence[Distribution], weights: Sequence[float]) -> Distribution:
     """Return the weighted mean of distributions."""
+    if len(distributions) == 1:  # nearly always
+        outcomes, total = distributions[0].outcomes, sum(distributions[0].probabilities)
+        return Distribution(outcomes, tuple(share / total for share in distributions[0].probabilities))
     sums: dict[str, float] = {}
     for distribution, weight in zip(distributions, weights, strict=True):
         for outcome, probability in zip(distribution.outcomes, distribution.probabilities, strict=True):
@@ -139,6 +142,10 @@ def choose_label(
     After `!`, only the windows that wrote `!` count: the others have one probability for all labels that begin with it.
     With a threshold, the best mark is taken if its share exceeds it, otherwise none.
     """
+    if len(labels) == 1 and threshold is None:  # nearly always no mark is likelier than all marks together
+        empty, total = labels[0].probability(NO_LABEL), sum(labels[0].probabilities)
+        if 2.0 * empty > total:
+            return NO_LABEL, empty / total
     voters, total = list(zip(labels, weights, strict=True)), sum(weights)
     label, confidence = NO_LABEL, 1.0
     while shares := _shares(voters, label):

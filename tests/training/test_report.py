@@ -90,7 +90,7 @@ def test_the_page_has_scores_gain_course_and_settings(
     ):  # fmt: skip
         assert part in shown, part
     assert (run / "report.png").read_bytes().startswith(b"\x89PNG")
-    assert heard == [(done, 2 * 13) for done in (4, 8, 12, 17, 21, 25)], "of both models"
+    assert heard == [(done, 2 * 13) for done in (4, 11, 13, 17, 24, 26)], "of both models"
 
 
 def test_without_a_validation_text_the_page_says_so(run: Path) -> None:
