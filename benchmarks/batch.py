@@ -24,7 +24,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -215,14 +215,19 @@ def measure_memory(arguments: list[str]) -> None:
 _LINE = 10  # words
 
 
-class Commas:
+class Commas(Punctuator):
     """Puts a comma behind each word."""
 
-    config = PunctuatorConfig()
-    model = SimpleNamespace(task=SimpleNamespace(alphabet=Alphabet(), pauses_ms=()))
+    def __init__(self) -> None:
+        self.config = PunctuatorConfig()
+        task = SimpleNamespace(alphabet=Alphabet(), pauses_ms=())
+        self.model = SimpleNamespace(name="commas", task=task)  # type: ignore[assignment]
 
-    def annotate_texts(self, texts: Iterable[Iterable[Word]]) -> Iterator[AnnotatedWord]:
-        return (AnnotatedWord(word.text, word.text + ",", ",", "lower", 0.9, 0.8) for text in texts for word in text)
+    def iter_parts(self, texts: Iterable[Sequence[Word]]) -> Iterator[tuple[int, list[AnnotatedWord]]]:
+        for number, text in enumerate(texts):
+            for start in range(0, len(text), _LINE):
+                words = text[start : start + _LINE]
+                yield number, [AnnotatedWord(word.text, word.text + ",", ",", "lower", 0.9, 0.8) for word in words]
 
 
 def made_up(format: str, n_words: int) -> str:

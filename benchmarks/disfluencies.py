@@ -61,7 +61,8 @@ def by_rule(words: Sequence[str]) -> list[bool]:
 
 
 def by_model(punctuator: Punctuator, words: Sequence[str]) -> list[bool]:
-    return [decision.disfluent for decision in punctuator.decisions([Word(word) for word in words])]
+    (annotated,) = punctuator.annotate_texts([[Word(word) for word in words]])
+    return [bool(word.disfluent) for word in annotated]
 
 
 def written_by_hand(path: Path) -> Said:

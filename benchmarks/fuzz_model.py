@@ -78,7 +78,8 @@ def decide(punctuator: Punctuator, name: str, files: Sequence[str]) -> list[list
         except InputError:  # `check` says whether it may be refused
             transcripts.append(None)
     known = [transcript for transcript in transcripts if transcript is not None]
-    written = punctuator.annotate_texts([text for transcript in known for text in transcript.texts])
+    annotated = punctuator.annotate_texts([text for transcript in known for text in transcript.texts])
+    written = chain.from_iterable(annotated)
     return [list(islice(written, len(spoken(transcript.items)))) if transcript else [] for transcript in transcripts]
 
 

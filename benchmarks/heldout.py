@@ -104,7 +104,7 @@ def score_texts(punctuator: Punctuator, texts: Iterable[str], max_words: int) ->
     for words in _references(texts, max_words):
         reference = TextReference(words, alphabet, case=True)
         heard = [replace(read, pause=word.pause) for read, word in zip(reference.words, words, strict=True)]
-        annotated = punctuator.write_words(heard, punctuator.decisions(heard))
+        (annotated,) = punctuator.annotate_texts([heard])
         labels = zip((word.label for word in words), (word.label for word in annotated), strict=True)
         total += ScoredSlots(sum(reference.counts(annotated), Counts()), tuple(labels))
     return total

@@ -104,7 +104,7 @@ def score(punctuator: Punctuator, file: Path, name: str, max_words: int | None) 
     for reference in read_references(file, alphabet, max_words=max_words):
         heard = CHANGES[name](reference.words, random.Random(1))
         words = [word for some in heard for word in some]
-        annotated = iter(punctuator.write_words(words, punctuator.decisions(words)))
+        annotated = iter(punctuator.annotate_texts([words])[0])
         folded = [_folded([next(annotated) for _ in some]) for some in heard]
         counts += reference.counts(
             [

@@ -178,7 +178,7 @@ def _reader(way: str) -> Callable[[str], object]:
 def _encode(punctuator: Punctuator, text: str) -> None:
     """One encoder pass over the windows that `punctuate` would read, in batches as large."""
     model, config = punctuator.model, punctuator.config
-    for seen in iter_pools(iter_views(words_of(text), config.windows), _POOL_TOKENS):
+    for seen in iter_pools(iter_views(words_of(text), config.windows), _POOL_TOKENS, lambda view: view.n_words):
         sources = sources_of([punctuator.window_input(view.words) for view in seen], model, config.decoding.style)
         for batch in batch_by_length([len(source.ids) for source in sources], config.decoding.batch_tokens):
             inputs = encoder_input([sources[index] for index in batch], model)

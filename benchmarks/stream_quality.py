@@ -7,7 +7,7 @@ remembered, so that a hundred policies cost little more than one.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -52,8 +52,7 @@ class Listener:
 
     def whole(self) -> Listened:
         """The text at once, by the punctuator's own strategy."""
-        decided = self._plain.decisions(self._words)
-        counts = self._document.counts(self._plain.written(self._words, decided))
+        counts = self._document.counts(*self._plain.annotate_texts([self._words]))
         return Listened(tuple(counts), Counter())
 
     def hear(self, config: StreamConfig) -> Listened:
@@ -104,20 +103,23 @@ class _Remembered(Punctuator):
         super().__init__(punctuator.model, punctuator.config)
         self._windows: dict[tuple[int, int, bool], tuple[Vote, ...]] = {}
 
-    def window_votes(self, views: Iterable[View[Word]], *, whole: bool = False) -> Iterator[WindowVotes]:
+    def window_votes(self, views: Sequence[View[Word]], *, whole: bool = False) -> list[WindowVotes]:
+        remembered = list[WindowVotes]()
         for view in views:
             key = (view.window.start, view.window.stop, view.is_last)
             if key not in self._windows:
                 (decoded,) = super().window_votes([view], whole=True)
                 self._windows[key] = decoded.votes
-            yield WindowVotes(view, self._windows[key])
+            remembered.append(WindowVotes(view, self._windows[key]))
+        return remembered
 
     def read(self, views: Sequence[View[Word]], n_newest: int) -> Counter[int]:
         """Remember the newest votes of each window; the others' places are filled with a blank, to save memory."""
         changes: Counter[int] = Counter()
         blank = Vote(Distribution.certain(""), Distribution.certain("verbatim"))
         shown: dict[int, str] = {}
-        for window_votes in super().window_votes(views, whole=True):
+        for view in views:
+            (window_votes,) = super().window_votes([view], whole=True)
             window, votes = window_votes.view.window, window_votes.votes
             kept = max(0, len(votes) - n_newest)
             self._windows[window.start, window.stop, False] = (blank,) * kept + votes[kept:]

@@ -1,6 +1,11 @@
 """Texts -> texts with marks and capitals: the way in and out of the package.
 
-In: a text of any length, or many; a file.  Out: the same words with marks and capitals.
+In: a text of any length, or many; a file; words.  Out: the same words with marks and capitals.  Whole texts, streams,
+evaluation and tuning take the same steps:
+
+    window_votes    views of words -> the votes of each window
+    decide_words    words, and the votes on their slots -> decisions
+    write_words     words and decisions -> annotated words
 
 >>> Punctuator().punctuate("how are you today")  # doctest: +SKIP
 'How are you today?'
@@ -10,43 +15,75 @@ from __future__ import annotations
 
 import io
 import logging
-from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
-from itertools import chain
+from dataclasses import dataclass, field, replace
+from itertools import chain, islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from .annotator import Annotator, PunctuatorConfig
-from .decoding.inputs import DecodingConfig
+from .decoding.align import AlignConfig, AlignmentCounts
+from .decoding.decoders import allow_disfluency_label, make_decoder, prepare_model
+from .decoding.generate import GeneratingDecoder
+from .decoding.inputs import DecodingConfig, WindowInput
 from .decoding.precision import computes_in_int8, on_device, with_precision
 from .errors import InputError
 from .model import Model, load
-from .text.render import REMOVE, AnnotatedWord
-from .text.spaces import check_spaced
-from .text.words import Word, checked_text
-from .transcripts.formats import Transcript, read_transcript, transcript_of
-from .transcripts.items import (
-    Item,
-    SpokenWord,
-    add_pauses,
-    in_file_order,
-    iter_pieces,
-    leave_out_removed,
-    texts_of,
-    written_items,
+from .text.marks import DISFLUENT, NO_LABEL
+from .text.render import (
+    REMOVE,
+    AnnotatedWord,
+    Decision,
+    RenderConfig,
+    fit_opening,
+    move_marks_of_removed_words,
+    render_word,
 )
+from .text.spaces import check_spaced
+from .text.spelling import is_spoken
+from .text.words import Word, checked_text, readable
+from .transcripts.formats import Transcript, read_transcript, transcript_of
+from .transcripts.items import SpokenWord, add_pauses, in_file_order, written_items
 from .transcripts.speech import read_plain
 from .transcripts.terms import Terms, apply_terms
 from .transcripts.writers import WriterConfig, check_writable, written_pieces
-from .windows.combine import WindowVotes
-from .windows.plan import View, iter_views
+from .windows.combine import CombineConfig, WindowVotes, add_votes, decide, rank_runners_up
+from .windows.plan import View, WindowConfig, iter_pools, iter_views
+from .windows.presets import DEFAULT_PRESET, load_preset
+from .windows.sentences import apply_sentence_position, begins_next
+from .windows.votes import Distribution, Vote, end_sentence
 
 __all__ = ["Punctuator", "PunctuatorConfig"]
+_POOL_BATCHES = 4  # windows with the words of about this many batches are sorted by length together
 _log = logging.getLogger(__name__)
 
 
-class Punctuator(Annotator):
+@dataclass(frozen=True)
+class PunctuatorConfig:
+    """Everything that can be chosen at run time."""
+
+    windows: WindowConfig = field(default_factory=lambda: load_preset(DEFAULT_PRESET).windows)
+    combine: CombineConfig = field(default_factory=lambda: load_preset(DEFAULT_PRESET).combine)
+    decoding: DecodingConfig = field(default_factory=DecodingConfig)
+    render: RenderConfig = field(default_factory=RenderConfig)
+    fragment: bool = False  # True: the text may begin and end inside a sentence
+    align: AlignConfig = field(default_factory=AlignConfig)  # `generate` only
+
+    @classmethod
+    def of_preset(cls, name: str) -> PunctuatorConfig:
+        chosen = load_preset(name)
+        return cls(chosen.windows, chosen.combine)
+
+
+class SentencePosition(NamedTuple):
+    """Where a word stands in its sentence.  begins: whether one begins with it; None: that is not known, as at the
+    start of a fragment and behind `Inc.`.  opened: the mark that opened the sentence, `¿`; its end fits it.
+    """
+
+    begins: bool | None
+    opened: str = NO_LABEL
+
+
+class Punctuator:
     """Puts marks and capitals into texts; never changes a word, and removes one only if that is asked for."""
 
     def __init__(
@@ -69,7 +106,16 @@ class Punctuator(Annotator):
         named = {"style": style, "precision": precision, "device": device}
         chosen: dict[str, Any] = {name: value for name, value in named.items() if value is not None}
         config = replace(config, decoding=replace(config.decoding, **chosen)) if chosen else config
-        super().__init__(model if isinstance(model, Model) else _load(model, config.decoding, revision), config)
+        model = model if isinstance(model, Model) else _load(model, config.decoding, revision)
+        self.config, self.decoding = config, allow_disfluency_label(config.decoding, model, config.render.disfluencies)
+        self.model = model = prepare_model(model, config.decoding)
+        model.task.prefix_for(config.decoding.style)  # an unknown style is said here, not at the first text
+        self._alphabet = self.decoding.alphabet(model.task)
+        self._decoder = make_decoder(model, self.decoding, config.align)
+
+    def __repr__(self) -> str:
+        style = self.model.task.style_or_default(self.config.decoding.style)
+        return f"{type(self).__name__}({self.model.name!r}, precision={self.model.precision!r}, style={style!r})"
 
     @classmethod
     def from_pretrained(
@@ -94,7 +140,7 @@ class Punctuator(Annotator):
         """
         if isinstance(text, list | tuple):
             raise InputError(f"a {type(text).__name__} of texts", expected="one text", fix="use punctuate_many(texts)")
-        return "".join(self.pieces(text))
+        return self.punctuate_many([text])[0]
 
     __call__ = punctuate
 
@@ -115,33 +161,23 @@ class Punctuator(Annotator):
         """
         writer = writer or WriterConfig()
         transcript = self.read_file(str(source), format, writer)
-        return "".join(self.file_pieces(transcript, self.annotate_texts(transcript.texts), writer, str(source)))
+        words = chain.from_iterable(self.annotate_texts(transcript.texts))
+        return "".join(self.file_pieces(transcript, words, writer, str(source)))
 
     def iter_punctuate(self, texts: Iterable[str]) -> Iterator[str]:
         """Yield what `punctuate_many` returns; texts are read some batches ahead of what is yielded."""
         if isinstance(texts, str):  # whose letters would be the texts
             raise InputError("one text", expected="several, such as a list of them", fix="use punctuate(text)")
-        waiting, decided = deque[tuple[list[Item], int]](), list[AnnotatedWord]()
-
-        def read() -> Iterator[list[Word]]:
-            for text in texts:
-                items = self._read_items(text)
-                waiting.append((items, sum(isinstance(item, SpokenWord) for item in items)))
-                yield from texts_of(items)
-
-        for word in self.annotate_texts(read()):
-            decided.append(word)
-            while waiting and len(decided) >= waiting[0][1]:
-                items, n_words = waiting.popleft()
-                yield "".join(self._write_items(items, decided[:n_words]))
-                del decided[:n_words]
-        for items, _ in waiting:  # the last texts, if they have no words
-            yield "".join(self._write_items(items, ()))
+        read = ((transcript, transcript.texts) for transcript in map(self._read_text, texts))
+        for group in iter_pools(read, self._pool_words, lambda pair: sum(map(len, pair[1]))):
+            annotated = iter(self.annotate_texts(text for _, own in group for text in own))
+            for transcript, own in group:
+                yield "".join(self.file_pieces(transcript, chain.from_iterable(islice(annotated, len(own)))))
 
     def pieces(self, text: str) -> Iterator[str]:
         """Return the output in pieces, as words are decided.  Raises InputError as `punctuate` does."""
-        items = self._read_items(text)
-        return self._write_items(items, self.annotate_texts(texts_of(items)))
+        transcript = self._read_text(text)
+        return iter(self.file_pieces(transcript, self._iter_words(transcript)))
 
     def annotate(self, text: str) -> tuple[AnnotatedWord, ...]:
         """Return each word with label, case and confidence.  Raises InputError as `punctuate` does."""
@@ -149,26 +185,123 @@ class Punctuator(Annotator):
 
     def iter_annotate(self, text: str) -> Iterator[AnnotatedWord]:
         """Yield the words of `annotate` as they are decided."""
-        return self.annotate_texts(texts_of(self._read_items(text)))
+        return self._iter_words(self._read_text(text))
 
-    def annotate_texts(self, texts: Iterable[Sequence[Word]]) -> Iterator[AnnotatedWord]:
-        """Yield the words of all texts, one after the other; each text begins and ends with a sentence.
+    def annotate_texts(self, texts: Iterable[Sequence[Word]]) -> list[list[AnnotatedWord]]:
+        """Return the words of each text, in order; each text begins and ends with a sentence."""
+        texts = [*texts]
+        annotated = [list[AnnotatedWord]() for _ in texts]
+        for number, words in self.iter_parts(texts, is_hurried=False):
+            annotated[number] += words
+        return annotated
 
-        The windows of several texts are decoded together, some batches ahead of what is yielded.
+    def iter_parts(
+        self, texts: Iterable[Sequence[Word]], *, is_hurried: bool = True
+    ) -> Iterator[tuple[int, list[AnnotatedWord]]]:
+        """Yield the words of texts in order, as they are decided: the number of a text, and its next words.
+
+        Windows of several texts are decoded together, some batches ahead of what is yielded.  `is_hurried`: the first
+        batches are smaller, so that the first words come soon.
         """
-        waiting = deque[Sequence[Word]]()
+        views = ((number, view) for number, text in enumerate(texts) for view in iter_views(text, self.config.windows))
+        waiting, sentence = dict[int, list[Vote]](), self.first_sentence
+        words, decisions = list[Word](), list[Decision]()
+        for pool in iter_pools(views, self._pool_words, lambda pair: pair[1].n_words, is_growing=is_hurried):
+            for (number, view), votes in zip(pool, self.window_votes([view for _, view in pool]), strict=True):
+                votes_of_slots = add_votes(waiting, votes)
+                settled = [view.words[slot - view.window.start] for slot in votes_of_slots]
+                decided, sentence = self.decide_words(settled, votes_of_slots.values(), sentence)
+                words += settled
+                decisions += decided
+                if view.is_last or not self._removes:  # the marks of removed words go to words before them
+                    yield number, self.write_words(words, decisions)
+                    words, decisions = [], []
+                if view.is_last:
+                    sentence = self.first_sentence
 
-        def views() -> Iterator[View[Word]]:
-            for text in texts:
-                if text:  # else it has no window
-                    waiting.append(text)
-                    yield from iter_views(text, self.config.windows)
+    def window_input(self, words: Sequence[Word]) -> WindowInput:
+        """Return words as the model reads them; no more tokens than it can."""
+        pauses = [word.pause for word in words] if self.model.task.pause_ms else []
+        kept = [self._kept_marks(word) for word in words] if self.config.render.keep_marks else []
+        cores, have_slots = [readable(word.core) for word in words], [word.takes_marks for word in words]
+        window = WindowInput.of(cores, have_slots, pauses, kept)
+        return window.fit_to_model(self.model.tokenizer, self.config.decoding.style)
 
-        windows = self.window_votes(views())
-        for first in windows:
-            words = waiting.popleft()
-            decided = self.decide_words(words, _take_to_last(chain([first], windows)), self.config.combine)
-            yield from self.write_words(words, decided)
+    def window_votes(self, views: Sequence[View[Word]], *, whole: bool = False) -> list[WindowVotes]:
+        """Return the votes of each window on its slots.
+
+        Masked slots on its right are left out, which saves time, unless the `whole` window is asked for.
+        """
+        return [
+            WindowVotes(view, tuple(self.apply_known(view, place, vote) for place, vote in enumerate(votes)))
+            for view, votes in zip(views, self._votes(views, whole), strict=True)
+        ]
+
+    def apply_known(self, view: View[Word], place: int, vote: Vote) -> Vote:
+        """Return the vote on a window's slot, given the marks that are kept there, or that the text ends there."""
+        kept = self._kept_marks(view.words[place])
+        if kept:
+            return replace(vote, labels=Distribution.certain(kept))
+        ends = view.is_last and place == len(view.words) - 1 and not self.config.fragment
+        return end_sentence(vote, self._alphabet.marks) if ends else vote
+
+    @property
+    def alignment(self) -> AlignmentCounts | None:
+        """How all that was generated so far matches its words; None for a decoder that writes nothing else."""
+        return self._decoder.alignment if isinstance(self._decoder, GeneratingDecoder) else None
+
+    @property
+    def first_sentence(self) -> SentencePosition:
+        """Where a text's first word stands: at the beginning of a sentence, unless the text is a fragment."""
+        return SentencePosition(None if self.config.fragment else True)
+
+    def decide_word(
+        self, word: Word, votes: Sequence[Vote], sentence: SentencePosition, combine: CombineConfig | None = None
+    ) -> tuple[Decision, SentencePosition]:
+        """Decide a word that stands there in its sentence; return where the next word stands, too."""
+        combine = combine or self.config.combine
+        here = [apply_sentence_position(vote, word, sentence.begins) for vote in votes]
+        decision = decide(here, combine)
+        if self.config.render.alternatives:
+            rivals = rank_runners_up(here, combine, decision, self.config.render.alternatives)
+            decision = replace(decision, alternatives=tuple(rival for rival in rivals if DISFLUENT not in rival.label))
+        decision = decision.without_sign(word)
+        label = self._kept_marks(word) or decision.label
+        begins = begins_next(sentence.begins, word, label, self.model.task.alphabet)
+        if decision.opening is not None:
+            if not is_spoken(word.text):  # an emoji opens no sentence
+                decision = replace(decision, opening=NO_LABEL)
+            decision = fit_opening(decision, sentence.opened, ends=begins is True, marks=self._alphabet.marks)
+        if decision.disfluent and self._removes and not begins:  # the sentence begins with the next word
+            begins = sentence.begins
+        return decision, SentencePosition(
+            begins, NO_LABEL if begins else sentence.opened or decision.opening or NO_LABEL
+        )
+
+    def decide_words(
+        self,
+        words: Iterable[Word],
+        votes_of_slots: Iterable[Sequence[Vote]],
+        sentence: SentencePosition,
+        combine: CombineConfig | None = None,
+    ) -> tuple[list[Decision], SentencePosition]:
+        """Decide words, of which the first stands there in its sentence; return where the next word stands, too."""
+        decisions = list[Decision]()
+        for word, votes in zip(words, votes_of_slots, strict=True):
+            decision, sentence = self.decide_word(word, votes, sentence, combine)
+            decisions.append(decision)
+        return decisions, sentence
+
+    def write_words(self, words: Iterable[Word], decisions: Iterable[Decision]) -> list[AnnotatedWord]:
+        """Return words as they are written once they are decided; marks of removed words are with those before them."""
+        task, config = self.model.task, self.config.render
+        config = config if task.cased else replace(config, case=False)
+        if self._removes:
+            decisions = move_marks_of_removed_words(decisions)
+        return [
+            render_word(word, decision, config, task.alphabet, self.model.spellings)
+            for word, decision in zip(words, decisions, strict=True)
+        ]
 
     def read_file(
         self,
@@ -195,13 +328,18 @@ class Punctuator(Annotator):
         return replace(transcript, items=apply_terms(transcript.items, terms)) if terms else transcript
 
     def file_pieces(
-        self, transcript: Transcript, words: Iterable[AnnotatedWord], writer: WriterConfig, source: str
+        self,
+        transcript: Transcript,
+        words: Iterable[AnnotatedWord],
+        writer: WriterConfig | None = None,
+        source: str = "the text",
     ) -> Iterable[str]:
         """Return the file that is to be written: as its words come, if nothing else is to change.
 
-        Raises InputError where the format needs times that the transcript does not have.
+        `words`: those of its texts, one text after the other.  Raises InputError where the format needs times that the
+        transcript does not have.
         """
-        words = in_file_order(transcript.items, words)
+        writer, words = writer or WriterConfig(), in_file_order(transcript.items, words)
         if writer.format is None and not writer.paragraphs and not self._removes and not transcript.json:
             return transcript.written(written_items(transcript.items, words))
         return written_pieces(transcript, transcript.with_words(words), writer, source)
@@ -210,12 +348,25 @@ class Punctuator(Annotator):
     def _removes(self) -> bool:
         return self.config.render.disfluencies == REMOVE
 
-    def _read_items(self, text: object) -> list[Item]:
-        return list(read_plain(io.StringIO(checked_text(text), newline="\n"), self.model.task.alphabet))
+    @property
+    def _pool_words(self) -> int:
+        return _POOL_BATCHES * self.config.decoding.batch_tokens
 
-    def _write_items(self, items: Iterable[Item], words: Iterable[AnnotatedWord]) -> Iterator[str]:
-        written = written_items(items, words)
-        return iter_pieces(leave_out_removed(written) if self._removes else written)
+    def _iter_words(self, transcript: Transcript) -> Iterator[AnnotatedWord]:
+        """The words of a transcript's texts, as they are decided."""
+        return chain.from_iterable(words for _, words in self.iter_parts(transcript.texts))
+
+    def _read_text(self, text: object) -> Transcript:
+        lines = io.StringIO(checked_text(text), newline="\n")
+        return Transcript([*read_plain(lines, self.model.task.alphabet)])
+
+    def _kept_marks(self, word: Word) -> str:
+        """The marks of a word that are kept."""
+        return word.given if self.config.render.keep_marks else NO_LABEL
+
+    def _votes(self, views: Sequence[View[Word]], whole: bool) -> list[tuple[Vote, ...]]:
+        n_slots = None if whole else [view.window.keep_stop - view.window.start for view in views]
+        return self._decoder.votes([self.window_input(view.words) for view in views], n_slots)
 
 
 def _load(source: str | Path | None, decoding: DecodingConfig, revision: str | None) -> Model:
@@ -226,11 +377,3 @@ def _load(source: str | Path | None, decoding: DecodingConfig, revision: str | N
         _log.warning("%s has no t5punct.yaml; a T5 that was never trained to punctuate writes nonsense", model.name)
     model = on_device(model, decoding.device or "auto")
     return model if decoding.precision else with_precision(model, "auto")
-
-
-def _take_to_last(windows: Iterator[WindowVotes]) -> Iterator[WindowVotes]:
-    """The windows up to the one that ends a text; those of the next text are left where they are."""
-    for window_votes in windows:
-        yield window_votes
-        if window_votes.view.is_last:
-            return

@@ -42,8 +42,7 @@ def decided(
     """The file with what is decided for each word, and its words as they are written."""
     transcript, words = reading(text, name, alphabet), list[AnnotatedWord]()
     for word in (item.word for item in spoken(transcript.items)):
-        written = render_word(word, decide(), _RENDER, _ALPHABET)
-        words.append(AnnotatedWord(word.text, written.text, written.label, written.case.value, 1.0, 1.0))
+        words.append(render_word(word, decide(), _RENDER, _ALPHABET))
     return "".join(transcript.written(transcript.with_words(words))), [word.text for word in words]
 
 

@@ -23,7 +23,7 @@ SOURCES = {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8") for pat
 
 FLOORS = [  # a room, or a file beside the rooms, imports from lower floors only
     {"errors"}, {"extras"}, {"config"}, {"text"}, {"transcripts"}, {"windows"}, {"t5"}, {"model"}, {"decoding"},
-    {"annotator"}, {"punctuator"}, {"batch"}, {"streaming"}, {"evaluation"}, {"training"}, {"serve"}, {"cli"},
+    {"punctuator"}, {"batch"}, {"streaming"}, {"evaluation"}, {"training"}, {"serve"}, {"cli"},
     {"__main__"},
 ]  # fmt: skip
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
@@ -34,7 +34,7 @@ STATED_NAMES = {("t5punct/errors.py", "found"), ("t5punct/decoding/inputs.py", "
 COUNTING = {f"evaluation.{name}" for name in ("counts", "scores", "significance")}
 FORBIDDEN = {  # by the beginnings of names, beside what the floors forbid
     **dict.fromkeys(LIGHT, HEAVY),
-    **{name: {"torch", "transformers", "t5", "model", "decoding", "annotator", "streaming"} for name in COUNTING},
+    **{name: {"torch", "transformers", "t5", "model", "decoding", "punctuator", "streaming"} for name in COUNTING},
     "decoding": {"windows.plan", "windows.combine", "windows.presets"},  # a decoder sees one window
     "t5": {"windows"},
 }
@@ -222,7 +222,6 @@ def test_every_part_of_the_package_has_a_floor_and_the_design_page_lists_them() 
         ("t5punct/decoding/generate.py", "import t5punct.windows.combine", "windows.combine"),
         ("t5punct/t5/tagger.py", "from ..model import Model", "model.Model"),
         ("t5punct/model.py", "from .punctuator import Punctuator", "punctuator.Punctuator"),
-        ("t5punct/annotator.py", "from .punctuator import Punctuator", "punctuator.Punctuator"),
         ("t5punct/punctuator.py", "from .evaluation.counts import Counts", "evaluation.counts.Counts"),
         ("t5punct/streaming/streams.py", "from ..training.config import TrainConfig", "training.config.TrainConfig"),
         ("t5punct/evaluation/scores.py", "from ..model import load", "model.load"),

@@ -12,13 +12,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from strategies import spaced_texts
 
-from t5punct import annotator as module
+from t5punct import punctuator as module
 from t5punct.decoding.inputs import DecodingConfig
 from t5punct.errors import ConfigError, InputError
 from t5punct.model import Model, save
-from t5punct.punctuator import Punctuator, PunctuatorConfig, WindowVotes
+from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.text.marks import Alphabet, Case, case_of
-from t5punct.text.render import Alternative, Decision, RenderConfig, written_alternatives
+from t5punct.text.render import Alternative, Decision, RenderConfig, render_word
 from t5punct.text.words import Word, split
 from t5punct.windows.combine import METHODS, CombineConfig
 from t5punct.windows.plan import WindowConfig, iter_views
@@ -208,7 +208,7 @@ def _told(words: str, cases: str, labels: dict[str, str], config: PunctuatorConf
     ]
     (view,) = iter_views(transcript, WindowConfig(window=len(transcript)))
     known = tuple(punctuator.apply_known(view, place, vote) for place, vote in enumerate(votes))
-    decided = punctuator.decide_words(transcript, [WindowVotes(view, known)], config.combine)
+    decided, _ = punctuator.decide_words(transcript, [[vote] for vote in known], punctuator.first_sentence)
     return " ".join(word.text for word in punctuator.write_words(transcript, decided))
 
 
@@ -237,15 +237,11 @@ def test_a_kept_full_stop_begins_a_sentence_and_that_of_a_word_does_not(tiny_mod
 
 def test_windows_that_disagree_about_a_sentence_end_leave_no_capital(tiny_model: Model) -> None:
     """The first window writes no mark behind `is`, the second, which decides the case of `how`, writes `?` there."""
-    plan = WindowConfig(window=2)
     words = split("what is how much").words
-    first, other = iter_views(words, plan)
     plain = Vote(Distribution.certain(""), Distribution.certain("lower"))
     capital = Vote(plain.labels, Distribution.certain("capitalised"), inside=plain.cases)
-    punctuator = Punctuator(tiny_model, PunctuatorConfig(plan))
-    decided = punctuator.decide_words(
-        words, [WindowVotes(first, (plain, plain)), WindowVotes(other, (capital, plain))], CombineConfig()
-    )
+    punctuator = Punctuator(tiny_model)
+    decided, _ = punctuator.decide_words(words, [[plain], [plain], [capital], [plain]], punctuator.first_sentence)
     assert [word.text for word in punctuator.write_words(words, decided)] == ["What", "is", "how", "much"]
 
 
@@ -254,7 +250,7 @@ def test_kept_marks_are_decoded_as_they_are_given(lively_model: Model) -> None:
     words = split("so; that (is) etc. we?!").words
     assert keeping.window_input(words).given == (";", "", "", "", "?!")
     assert Punctuator(lively_model).window_input(words).given == ()
-    (window_votes,) = keeping.window_votes(iter_views(words, WindowConfig()))
+    (window_votes,) = keeping.window_votes([*iter_views(words, WindowConfig())])
     assert [vote.labels.best for vote in window_votes.votes][0::4] == [";", "?!"]
 
 
@@ -323,5 +319,5 @@ def test_who_does_not_ask_does_not_pay(tiny_model: Model, monkeypatch: pytest.Mo
 )  # fmt: skip
 def test_only_what_can_be_written_is_named(text: str, config: RenderConfig, named: list[str]) -> None:
     decision = Decision("", Case.LOWER, 0.5, 1.0, alternatives=(Alternative(".", 0.3), Alternative(",", 0.2)))
-    alternatives = written_alternatives(split(text).words[0], decision, config, Alphabet())
-    assert [alternative.label for alternative in alternatives] == named
+    word = render_word(split(text).words[0], decision, config, Alphabet())
+    assert [alternative.label for alternative in word.alternatives] == named

@@ -19,14 +19,14 @@ import os
 import stat
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from .. import __version__
 from ..errors import InputError
 from ..text.io.files import STANDARD, check_source, no_file, remove_leftovers, unpacked_name, writing
 from ..text.io.outputs import check_targets, target_of
-from ..transcripts.formats import SUFFIXES, format_of
+from ..transcripts.formats import FORMATS, SUFFIXES, format_of
 
 SETTINGS_FILE = ".t5punct-settings"
 
@@ -37,7 +37,7 @@ class OutputConfig:
 
     file: Path | None = None  # all in one; None and no folder: standard output
     folder: Path | None = None  # a file for each input, in the same tree
-    format: str | None = None  # a name of `transcripts.writers.OUTPUTS`; None: that of the input
+    format: str | None = None  # a name of `transcripts.formats.OUTPUTS`; None: that of the input
     review: Path | None = None  # a page for review beside it
     reads: tuple[str, ...] = ()  # files and folders that are read beside the inputs, and not written to either
 
@@ -104,15 +104,6 @@ class Jobs:
     failures: tuple[Failure, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Source:
-    """A file, its place below the folder or pattern that named it, and how it is read."""
-
-    path: str
-    below: Path
-    format: str
-
-
 def plan_jobs(inputs: Sequence[str], output: OutputConfig, format: str | None = None) -> Jobs:
     """Return the jobs, in the order of the inputs; files in a folder are sorted.
 
@@ -121,35 +112,38 @@ def plan_jobs(inputs: Sequence[str], output: OutputConfig, format: str | None = 
     """
     if output.file and output.folder:
         raise InputError("both -o and --output-dir", expected="one of them", fix="drop one")
-    sources, failures = list[_Source](), list[Failure]()
+    files, failures = list[tuple[Job, Path]](), list[Failure]()
     for name in inputs:
-        files, wrong = _look_up(name, output.folder, format)
-        sources += files
+        named, wrong = _look_up(name, output.folder, format)
+        files += named
         failures += [Failure(name, error) for error in wrong]
     if output.folder:
-        sources = [*dict.fromkeys(sources)]
-    if failures and (output.file or not sources):
+        files = [*dict.fromkeys(files)]
+    if failures and (output.file or not files):
         raise failures[0].error
-    targets = _targets(sources, output)
-    review = _review(sources, targets, output)
-    planned = (Job(source.path, target, format, review) for source, target in zip(sources, targets, strict=True))
+    jobs, places = [job for job, _ in files], [place for _, place in files]
+    targets = _targets(jobs, places, output)
+    review = _review(jobs, targets, output)
+    planned = (replace(job, target=target, review=review) for job, target in zip(jobs, targets, strict=True))
     return Jobs(tuple(planned), tuple(failures))
 
 
-def _look_up(name: str, output: Path | None, format: str | None) -> tuple[list[_Source], list[InputError]]:
-    """The files that a name stands for, and what is wrong with it, or with some of them."""
-    sources, wrong = list[_Source](), list[InputError]()
+def _look_up(name: str, output: Path | None, format: str | None) -> tuple[list[tuple[Job, Path]], list[InputError]]:
+    """The files that a name stands for, with their places below it; and what is wrong with it, or with some of them."""
+    files, wrong = list[tuple[Job, Path]](), list[InputError]()
     try:
         wrong += _unreadable(name)
-        files = [*_find_files(name, output)]
+        paths = [*_find_files(name, output)]
     except InputError as error:
         return [], wrong or [error]
-    for path, below in files:
+    for path, below in paths:
         try:
-            sources.append(_Source(path, below, format or format_of(path)))
+            _ = format or format_of(path)  # raises for a name of a format that is not read
         except InputError as error:
             wrong.append(error)
-    return sources, wrong
+        else:
+            files.append((Job(path, None, format), below))
+    return files, wrong
 
 
 def _find_files(name: str, output: Path | None) -> Iterator[tuple[str, Path]]:
@@ -231,21 +225,18 @@ def _base_and_pattern(path: Path) -> tuple[Path, str]:
     return base, str(path.relative_to(base))
 
 
-def _targets(sources: Sequence[_Source], output: OutputConfig) -> list[Path | None]:
-    names = [*(source.path for source in sources), *output.reads]
+def _targets(jobs: Sequence[Job], places: Sequence[Path], output: OutputConfig) -> list[Path | None]:
+    names = [*(job.source for job in jobs), *output.reads]
     if output.folder is None:
-        is_joined = output.format == "json" or {output.format or source.format for source in sources} <= {
-            "text",
-            "lines",
-        }
-        if len(sources) > 1 and not is_joined:
+        is_joined = output.format == "json" or {output.format or job.read_as for job in jobs} <= {"text", "lines"}
+        if len(jobs) > 1 and not is_joined:
             raise InputError(
-                f"{len(sources)} files in one output", expected="a file for each", fix="name a folder by --output-dir"
+                f"{len(jobs)} files in one output", expected="a file for each", fix="name a folder by --output-dir"
             )
-        return [target_of(output.file, names)] * len(sources)
-    below = [_rename(source.below, output.format) for source in sources]
+        return [target_of(output.file, names)] * len(jobs)
+    below = [_rename(place, output.format) for place in places]
     if len(set(below)) < len(below):  # the same name in several folders: their own names tell them apart
-        paths = [_real(Path(source.path).parent) / Path(source.path).name for source in sources]
+        paths = [_real(Path(job.source).parent) / Path(job.source).name for job in jobs]
         common = os.path.commonpath([path.parent for path in paths])
         below = [_rename(path.relative_to(common), output.format) for path in paths]
     if twice := next((path for path, n in Counter(below).items() if n > 1), None):
@@ -257,13 +248,13 @@ def _targets(sources: Sequence[_Source], output: OutputConfig) -> list[Path | No
     return [*targets]
 
 
-def _review(sources: Sequence[_Source], targets: Sequence[Path | None], output: OutputConfig) -> Path | None:
+def _review(jobs: Sequence[Job], targets: Sequence[Path | None], output: OutputConfig) -> Path | None:
     """Where the page goes that is written beside the output of a single file."""
     if output.review is None:
         return None
-    if len(sources) > 1:
+    if len(jobs) > 1:
         raise InputError(
-            f"--html for {len(sources)} files", expected="one file", fix="write pages by --to html --output-dir DIR"
+            f"--html for {len(jobs)} files", expected="one file", fix="write pages by --to html --output-dir DIR"
         )
     if any(target and _real(target) == _real(output.review) for target in targets):
         raise InputError(
@@ -271,7 +262,7 @@ def _review(sources: Sequence[_Source], targets: Sequence[Path | None], output: 
             expected="two files",
             fix="write only the page by --to html",
         )
-    check_targets([output.review], [*(source.path for source in sources), *output.reads])
+    check_targets([output.review], [*(job.source for job in jobs), *output.reads])
     return output.review
 
 
@@ -282,8 +273,7 @@ def _rename(below: Path, output_format: str | None) -> Path:
         return plain
     if output_format == "json":
         return plain.with_name(plain.name + ".json")
-    suffix = ".txt" if output_format == "text" else f".{output_format}"
-    return plain.with_suffix(suffix)
+    return plain.with_suffix(FORMATS[output_format].suffixes[0])
 
 
 def settings_fingerprint(settings: object) -> str:

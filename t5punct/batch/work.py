@@ -9,10 +9,10 @@ Whatever goes wrong with one file is its own failure, and the others are done.  
 from __future__ import annotations
 
 import logging
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import chain, groupby
 from pathlib import Path
 
 from ..errors import InputError, T5PunctError, first_line
@@ -30,15 +30,14 @@ from ..windows.plan import iter_pools
 from .jobs import Current, Failure, Job, Outcome, OutputConfig, model_state, plan_jobs, settings_fingerprint
 
 _GROUP_WORDS = 50_000  # of files that are decided together: all batches are full
-_PROGRESS_WORDS = 64  # how often progress is reported
 _log = logging.getLogger(__name__)
 
 StrPath = str | Path
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _File:
-    """A job's file, or why it could not be read; its words are decided as they are asked for."""
+    """A job's file, or why it could not be read; and its words, once they are decided."""
 
     job: Job
     read: Transcript | Exception
@@ -68,6 +67,7 @@ class Work:
         self._n_words = self._n_bytes = 0
         self._removed: Counter[str] = Counter()
         self._warned = set[str]()  # what the user was told of languages
+        self._model_error: Exception | None = None  # which concerns all files
 
     def run(self, jobs: Iterable[Job]) -> Outcome:
         """Punctuate the files, in order; jobs of the same target share one file.
@@ -75,13 +75,10 @@ class Work:
         What goes wrong with a file is in the outcome; what goes wrong with the model is raised.
         """
         n_written, failures = 0, list[Failure]()
-        try:
-            for target, files in groupby(self._decide(jobs), key=lambda file: file.job.target):
-                n_files, failed = self._write(target, files)
-                n_written += n_files
-                failures += failed
-        except _DecodingError as error:
-            raise error.cause from None
+        for target, files in groupby(self._decide(jobs), key=lambda file: file.job.target):
+            n_files, failed = self._write(target, files)
+            n_written += n_files
+            failures += failed
         return Outcome(n_written, self._n_words, tuple(failures), dict(self._removed))
 
     def read(self, source: str, format: str | None, lines: Iterable[str] | None = None) -> Transcript:
@@ -93,13 +90,20 @@ class Work:
         return self._punctuator.file_pieces(transcript, words, self._config, source)
 
     def _decide(self, jobs: Iterable[Job]) -> Iterator[_File]:
-        """The files, with their words; words that are not asked for are passed over."""
-        for group in iter_pools(map(self._read, jobs), _GROUP_WORDS):
-            words = self._punctuator.annotate_texts([text for file in group for text in file.texts])
-            for file in group:
-                own = self._count(file, words)
-                yield replace(file, words=own)
-                deque(own, maxlen=0)
+        """The files, with their words; those of a file that is a group alone are decided as they are written."""
+        for group in iter_pools(map(self._read, jobs), _GROUP_WORDS, lambda file: file.n_words):
+            if len(group) == 1:
+                group[0].words = chain.from_iterable(words for _, words in self._parts(group))
+            else:
+                decided = [list[AnnotatedWord]() for _ in group]
+                owners = [number for number, file in enumerate(group) for _ in file.texts]
+                for number, words in self._parts(group):
+                    decided[owners[number]] += words
+                for file, own in zip(group, decided, strict=True):
+                    file.words = own
+            yield from group
+            self._n_bytes += sum(file.job.n_bytes for file in group)
+            self.on_progress(self._n_bytes, self._n_words)
 
     def _read(self, job: Job) -> _File:
         try:
@@ -118,22 +122,19 @@ class Work:
         self._warned.add(warning)
         _log.warning("%s seems to be in %s", "the text" if source == STANDARD else source, warning)
 
-    def _count(self, file: _File, words: Iterator[AnnotatedWord]) -> Iterator[AnnotatedWord]:
-        """The words of a file, which are the next ones; tells how far the work is: bytes are done as words are."""
-        begin, n_bytes, n_words = self._n_bytes, file.job.n_bytes, file.n_words
-        for number in range(1, n_words + 1):
-            try:
-                word = next(words)
-            except Exception as error:
-                raise _DecodingError(error) from error
-            yield word
-            self._n_words += 1
-            if word.is_removed:
-                self._removed[word.word.lower()] += 1
-            if not self._n_words % _PROGRESS_WORDS:
-                self.on_progress(begin + n_bytes * number // n_words, self._n_words)
-        self._n_bytes = begin + n_bytes
-        self.on_progress(self._n_bytes, self._n_words)
+    def _parts(self, group: Sequence[_File]) -> Iterator[tuple[int, list[AnnotatedWord]]]:
+        """The words of files as they are decided; tells how far the work is: bytes are done as words are."""
+        n_bytes, n_words = sum(file.job.n_bytes for file in group), sum(file.n_words for file in group)
+        n_before = self._n_words
+        try:
+            for number, words in self._punctuator.iter_parts(text for file in group for text in file.texts):
+                self._n_words += len(words)
+                self._removed.update(word.word.lower() for word in words if word.is_removed)
+                yield number, words
+                self.on_progress(self._n_bytes + n_bytes * (self._n_words - n_before) // n_words, self._n_words)
+        except Exception as error:
+            self._model_error = error
+            raise
 
     def _write(self, target: Path | None, files: Iterable[_File]) -> tuple[int, list[Failure]]:
         """Write the files of one target; how many are complete, and what failed."""
@@ -145,17 +146,19 @@ class Work:
                     try:
                         self._put(file, put)
                         n_files += 1
-                    except (BrokenPipeError, _DecodingError):
-                        raise
                     except Exception as error:  # whatever it is, it is this file's
-                        if target is not None:
+                        if target is not None or self._ends_all(error):
                             raise
                         failures.append(Failure(source, _name_error(error, source, target)))
-        except (BrokenPipeError, _DecodingError):
-            raise
         except Exception as error:  # the file does not appear
+            if self._ends_all(error):
+                raise
             return 0, [*failures, Failure(source, _name_error(error, source, target))]
         return n_files, failures
+
+    def _ends_all(self, error: Exception) -> bool:
+        """Whether an error is no file's own: nobody reads what is written, or the model failed."""
+        return isinstance(error, BrokenPipeError) or error is self._model_error
 
     def _put(self, file: _File, put: Callable[[Iterable[str]], None]) -> None:
         """Write one file, and its page for review.  Raises what went wrong when it was read."""
@@ -226,11 +229,3 @@ def _name_error(error: Exception, source: str, target: Path | None) -> Exception
     )
     named.__cause__ = error
     return named
-
-
-class _DecodingError(Exception):
-    """An error of the model, which concerns all files."""
-
-    def __init__(self, cause: Exception) -> None:
-        super().__init__()
-        self.cause = cause

@@ -9,7 +9,7 @@ In: words of a window.  Out: `WindowInput`s, padded tensors.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import torch
 
@@ -100,6 +100,8 @@ class DecodingConfig:
 class WindowInput:
     """The words of one window: as the model reads them, as the input spells them, whether marks may follow each,
     whether a silence follows (empty: none does), and the marks that are given in its slot (empty: none are).
+
+    read: what the encoder reads of them, once it is known that the model can (`fit_to_model`).
     """
 
     words: tuple[str, ...]
@@ -107,6 +109,7 @@ class WindowInput:
     has_slot: tuple[bool, ...]
     pauses: tuple[int, ...] = ()
     given: tuple[str, ...] = ()
+    read: Source | None = field(default=None, compare=False)
 
     @classmethod
     def of(
@@ -129,8 +132,8 @@ class WindowInput:
         Raises ConfigError for more words than the model has tokens.
         """
         fitted, n_letters = self._cut(LONGEST_WORD, _BLOB_LETTERS), LONGEST_WORD
-        asked = 0 if tokenizer.task.classifies else None  # a question about a slot has a token more
-        while len(fitted.source(tokenizer, style, asked).ids) > tokenizer.task.max_tokens:
+        most_tokens = tokenizer.task.max_tokens - tokenizer.task.classifies  # a question about a slot has a token more
+        while len((source := fitted.source(tokenizer, style)).ids) > most_tokens:
             if n_letters == 1:
                 raise ConfigError(
                     f"a window of {len(self.words)} words for a model that reads {tokenizer.task.max_tokens} tokens",
@@ -139,7 +142,7 @@ class WindowInput:
                 )
             n_letters //= 2
             fitted = fitted._cut(n_letters, n_letters)
-        return fitted
+        return replace(fitted, read=source)
 
     def _cut(self, longest: int, n_letters: int) -> WindowInput:
         """The window with words of more than `longest` letters cut to their first `n_letters`."""
@@ -160,7 +163,7 @@ class EncoderInput:
 
 def sources_of(windows: Sequence[WindowInput], model: Model, style: str | None = None) -> list[Source]:
     """Return the encoder input of each window."""
-    return [window.source(model.tokenizer, style) for window in windows]
+    return [window.read or window.source(model.tokenizer, style) for window in windows]
 
 
 def encoder_input(sources: Sequence[Source], model: Model) -> EncoderInput:

@@ -18,7 +18,7 @@ from ..decoding.decoders import decoder_that_runs
 from ..errors import ConfigError
 from ..punctuator import Punctuator
 from ..text.marks import Alphabet
-from ..text.render import KEEP, MARK, REMOVE, Decision
+from ..text.render import KEEP, MARK, REMOVE, AnnotatedWord
 from ..windows.presets import Preset
 from .counts import CLASS_MARKS, Counts
 from .references import Reference, read_references
@@ -26,7 +26,6 @@ from .scores import Scores, scores_of
 from .significance import Interval, interval
 
 OnProgress = Callable[[int], None]  # called from time to time with how many words are decided by now
-_PROGRESS_WORDS = 64
 
 
 def ignore(n_words: int) -> None:
@@ -72,9 +71,12 @@ def evaluate(
     strategy = Preset(punctuator.config.windows, punctuator.config.combine)
     before, documents, units, n_words = punctuator.alignment, list[Counts](), "text", 0
     for reference in references:
-        decided = _watch(punctuator.decisions(reference.words), n_words, on_progress)
-        documents += reference.counts(list(punctuator.write_words(reference.words, decided)))
-        units, n_words = reference.units, n_words + len(reference.words)
+        annotated = list[AnnotatedWord]()
+        for _, words in punctuator.iter_parts([reference.words]):
+            annotated += words
+            on_progress(n_words + len(annotated))
+        documents += reference.counts(annotated)
+        units, n_words = reference.units, n_words + len(annotated)
     seconds = time.perf_counter() - started  # the rest is not timed
     after = punctuator.alignment
     scores = scores_of(sum(documents, Counts()))
@@ -87,14 +89,6 @@ def evaluate(
         generated=None if after is None or before is None else after - before,
         signature=f"{signature(punctuator, units, max_words)}|{strategy_signature(strategy)}",
     )
-
-
-def _watch(decided: Iterable[Decision], before: int, on_progress: OnProgress) -> Iterator[Decision]:
-    """Yield the decisions, and report how many there are; `before` of them were made earlier."""
-    for number, decision in enumerate(decided, start=before + 1):
-        yield decision
-        if not number % _PROGRESS_WORDS:
-            on_progress(number)
 
 
 def alphabet_of(punctuator: Punctuator) -> Alphabet:

@@ -20,8 +20,8 @@ from ..errors import ConfigError
 from ..punctuator import Punctuator
 from ..text.render import Decision
 from ..text.words import Word
-from ..windows.combine import CombineConfig, WindowVotes
-from ..windows.plan import Window, WindowConfig, iter_views, plan_windows
+from ..windows.combine import CombineConfig, WindowVotes, add_votes
+from ..windows.plan import Window, WindowConfig, iter_pools, iter_views, plan_windows
 from ..windows.presets import Preset
 from ..windows.votes import Vote
 from .counts import Counts
@@ -29,6 +29,8 @@ from .evaluate import OnProgress, ignore, references_for
 from .references import Reference
 from .scores import scores_of
 from .significance import Interval, interval
+
+_POOL_WORDS = 4096  # of windows that are decoded together
 
 
 @dataclass(frozen=True)
@@ -107,11 +109,15 @@ class VoteCache:
         """Return the punctuator's decisions with another strategy."""
         views = list(iter_views(self._words, strategy.windows))
         missing = [view for view in views if _place(view.window) not in self._votes]
-        for window_votes in self._punctuator.window_votes(missing, whole=True):
-            self._votes[_place(window_votes.view.window)] = window_votes.votes
-            self._on_progress(window_votes.view.n_words)
-        windows = (WindowVotes(view, self._votes[_place(view.window)]) for view in views)
-        return list(self._punctuator.decide_words(self._words, windows, strategy.combine))
+        for pool in iter_pools(missing, _POOL_WORDS, lambda view: view.n_words):
+            for window_votes in self._punctuator.window_votes(pool, whole=True):
+                self._votes[_place(window_votes.view.window)] = window_votes.votes
+            self._on_progress(sum(view.n_words for view in pool))
+        waiting, votes_of_slots = dict[int, list[Vote]](), list[list[Vote]]()
+        for view in views:
+            votes_of_slots += add_votes(waiting, WindowVotes(view, self._votes[_place(view.window)])).values()
+        first = self._punctuator.first_sentence
+        return self._punctuator.decide_words(self._words, votes_of_slots, first, strategy.combine)[0]
 
 
 class Trials:
@@ -126,7 +132,7 @@ class Trials:
     def trial(self, strategy: Preset) -> Trial:
         counts: list[Counts] = []
         for document, votes in self._documents:
-            counts += document.counts(list(self._punctuator.write_words(document.words, votes.decisions(strategy))))
+            counts += document.counts(self._punctuator.write_words(document.words, votes.decisions(strategy)))
             self._on_progress(len(document.words))
         return Trial(strategy, tuple(counts), self._documents[0][0].units)
 

@@ -44,7 +44,7 @@ from .metrics import Metrics
 from .page import page
 from .reference import reference_page
 from .requests import FieldError, RequestFields
-from .texts import FORMAT_OF_TYPE, TYPE_OF_FORMAT, Body, TooLongError, answer_of, texts_of_json
+from .texts import FORMAT_OF_TYPE, WRITTEN_TYPES, Body, TooLongError, answer_of, texts_of_json
 from .watch import Watchers
 
 _RETRY_S = "2"
@@ -292,7 +292,7 @@ _RESPONSES = {
     "200": {
         "description": "The same with marks and capitals, as `t5punct punctuate` writes it.",
         "content": {
-            **{kind: {"schema": {"type": "string"}} for kind in sorted({*TYPE_OF_FORMAT.values()})},
+            **{kind: {"schema": {"type": "string"}} for kind in sorted(WRITTEN_TYPES)},
             "text/plain": {"schema": {"type": "string"}, "example": "How are you today?"},
             "application/json": {"schema": {}},
         },

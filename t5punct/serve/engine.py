@@ -16,12 +16,12 @@ from __future__ import annotations
 import asyncio
 import queue
 import threading
-from collections import OrderedDict, deque
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import groupby, islice
+from itertools import groupby
 from typing import Any, TypeVar
 
 import torch
@@ -36,7 +36,6 @@ from .requests import StreamSettings
 
 Value = TypeVar("Value")
 
-_SLICE_WORDS = 256  # of a group, between two looks at the streams
 _GROUP_WORDS = 4_000  # of texts that are begun together
 _MOST_SETTINGS = 64  # whose punctuators are kept
 
@@ -57,7 +56,7 @@ class _TextCall:
 
     def __init__(self, texts: Sequence[Sequence[Word]], config: PunctuatorConfig) -> None:
         self.texts, self.config = texts, config
-        self.n_words = self.n_undecided = sum(map(len, texts))
+        self.n_words = sum(map(len, texts))
         self.decided: queue.SimpleQueue[Sequence[AnnotatedWord] | Exception] = queue.SimpleQueue()
         self.is_dropped = False
 
@@ -79,41 +78,33 @@ class _TextGroup:
     """Texts of several requests, which are decided together."""
 
     def __init__(self, punctuator: Punctuator, calls: Sequence[_TextCall]) -> None:
-        self._waiting = deque(call for call in calls if call.n_words)
-        self._words = punctuator.annotate_texts(self._texts())
+        self._calls, self._owners = calls, list[_TextCall]()  # of the texts that were begun
+        self._parts = punctuator.iter_parts(self._texts())
         self.n_words = sum(call.n_words for call in calls)
         self.is_long = self.n_words > _GROUP_WORDS
 
     @property
     def is_wanted(self) -> bool:
         """Whether anybody waits for it."""
-        return not all(call.is_dropped for call in self._waiting)
+        return not all(call.is_dropped for call in self._calls)
 
     def advance(self) -> int:
-        """Decide a slice of the words, and give each to whoever asked; return how many.  0: that was all."""
-        decided = list(islice(self._words, _SLICE_WORDS))
-        start = 0
-        while start < len(decided):
-            call = self._waiting[0]
-            own = decided[start : start + call.n_undecided]
-            call.decided.put(own)
-            call.n_undecided -= len(own)
-            start += len(own)
-            if not call.n_undecided:
-                self._waiting.popleft()
-        return len(decided)
+        """Decide the next words, and give them to whoever asked; return how many.  0: that was all."""
+        number, words = next(self._parts, (0, []))
+        if words:
+            self._owners[number].decided.put(words)
+        return len(words)
 
     def fail(self, error: Exception) -> None:
         """Tell all who wait that nothing more comes."""
-        for call in self._waiting:
+        for call in self._calls:
             call.decided.put(error)
 
     def _texts(self) -> Iterator[Sequence[Word]]:
         """The texts, but for those of requests that were dropped before their turn."""
-        for call in tuple(self._waiting):
-            if call.is_dropped:
-                self._waiting.remove(call)
-            else:
+        for call in self._calls:
+            if not call.is_dropped:
+                self._owners += [call] * len(call.texts)
                 yield from call.texts
 
 

@@ -19,25 +19,13 @@ from ..batch.work import Work
 from ..errors import ConfigError, InputError
 from ..text.io.files import decode
 from ..text.words import checked_text
+from ..transcripts.formats import FORMATS, INPUTS
 from .engine import Engine
 from .requests import FieldError, TextRequest
 
-FORMAT_OF_TYPE = {  # content types, and what they are read as
-    "text/plain": "text",
-    "text/vtt": "vtt",
-    "application/x-subrip": "srt",
-    "text/srt": "srt",
-    "text/x-ssa": "ass",
-    "application/json": "json",
-    "text/tab-separated-values": "tsv",
-    "text/csv": "csv",
-}
-TYPE_OF_FORMAT = {
-    **{name: kind for kind, name in reversed(FORMAT_OF_TYPE.items())},
-    "lines": "text/plain",
-    "html": "text/html",
-    "ctm": "text/plain",
-}
+# content types, and what they are read as; of `text/plain` text
+FORMAT_OF_TYPE = {mime: name for name in reversed(INPUTS) for mime in FORMATS[name].mimes}
+WRITTEN_TYPES = {format.mimes[0] for format in FORMATS.values()}
 
 _MOST_READS = 16  # of each word: what one client asks for, the others wait for
 
@@ -129,7 +117,7 @@ def answer_of(body: Body, request: TextRequest, engine: Engine, max_words: int) 
     if (n_words := sum(map(len, texts))) > max_words:
         raise TooLongError(f"{n_words} words", expected=f"at most {max_words}", fix="send it in parts")
     pieces = iter(work.pieces(transcript, engine.annotate(texts, request.config), name))
-    return Answer(pieces, f"{TYPE_OF_FORMAT[request.writer.format or transcript.format]}; charset=utf-8", n_words)
+    return Answer(pieces, f"{FORMATS[request.writer.format or transcript.format].mimes[0]}; charset=utf-8", n_words)
 
 
 def _answer_in_json(asked: JsonTexts, request: TextRequest, work: Work, engine: Engine, max_words: int) -> Answer:

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from ..annotator import Annotator
 from ..decoding.classify import Classifier, Question, SlotClassifier
+from ..punctuator import Punctuator
 from ..text.marks import Case
 from ..text.words import Word
 from ..windows.plan import View
@@ -44,11 +44,11 @@ class Decider(Protocol):
 class Seq2Seq:
     """All slots of the window are written; those that wait are taken."""
 
-    def __init__(self, annotator: Annotator) -> None:
-        self._annotator = annotator
+    def __init__(self, punctuator: Punctuator) -> None:
+        self._punctuator = punctuator
 
     def votes(self, looks: Sequence[Look]) -> list[tuple[Vote, ...]]:
-        windows = self._annotator.window_votes([look.view for look in looks])
+        windows = self._punctuator.window_votes([look.view for look in looks])
         return [
             window_votes.votes[look.slots.start : look.slots.stop]
             for look, window_votes in zip(looks, windows, strict=True)
@@ -58,17 +58,17 @@ class Seq2Seq:
 class Classify:
     """Each slot is asked about alone; answers have no case: only first words and known names get capitals."""
 
-    def __init__(self, annotator: Annotator, classifier: Classifier | None = None) -> None:
+    def __init__(self, punctuator: Punctuator, classifier: Classifier | None = None) -> None:
         """Raises ConfigError for a model that does not know the task; `classifier`, if given, answers instead of it."""
-        self._annotator = annotator
-        self._classifier = classifier or SlotClassifier(annotator.model, annotator.decoding)
+        self._punctuator = punctuator
+        self._classifier = classifier or SlotClassifier(punctuator.model, punctuator.decoding)
 
     def votes(self, looks: Sequence[Look]) -> list[tuple[Vote, ...]]:
         answers = iter(self._classifier.decode([question for look in looks for question in self._questions(look)]))
         return [tuple(self._votes_of(look, answers)) for look in looks]
 
     def _questions(self, look: Look) -> Iterator[Question]:
-        window = self._annotator.window_input(look.view.words)
+        window = self._punctuator.window_input(look.view.words)
         yield from (Question(window, slot) for slot in look.slots)
 
     def _votes_of(self, look: Look, answers: Iterator[Distribution]) -> Iterator[Vote]:
@@ -76,9 +76,9 @@ class Classify:
         for place in look.slots:
             case = Distribution.certain(Case.VERBATIM.value)
             vote = Vote(next(answers), case, 1.0, place, n_words - place - 1)
-            yield self._annotator.apply_known(look.view, place, vote)
+            yield self._punctuator.apply_known(look.view, place, vote)
 
 
-def make_decider(name: str, annotator: Annotator) -> Decider:
+def make_decider(name: str, punctuator: Punctuator) -> Decider:
     """Return the decider that a config names, for the policies that look at windows."""
-    return Classify(annotator) if name == "classify" else Seq2Seq(annotator)
+    return Classify(punctuator) if name == "classify" else Seq2Seq(punctuator)

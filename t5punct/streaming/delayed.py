@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ..annotator import Annotator
 from ..decoding.tagging import TagDecoder
+from ..punctuator import Punctuator
 from ..windows.votes import Vote
 from .deciding import Look
 from .kv_cache import Memory, StreamEncoder, Tokens
@@ -31,10 +31,10 @@ class _Unread:
 class DelayDecider:
     """A model that reads streams word by word, and its tagger."""
 
-    def __init__(self, annotator: Annotator, lookahead: int) -> None:
+    def __init__(self, punctuator: Punctuator, lookahead: int) -> None:
         """Raises ConfigError for a model without a tagger."""
-        model, decoding = annotator.model, replace(annotator.decoding, decoder="tagger", delay_words=lookahead)
-        self._annotator, self._tagger = annotator, TagDecoder(model, decoding)
+        model, decoding = punctuator.model, replace(punctuator.decoding, decoder="tagger", delay_words=lookahead)
+        self._punctuator, self._tagger = punctuator, TagDecoder(model, decoding)
         assert self._tagger.delay is not None  # noqa: S101  (the config has one)
         self._encoder = StreamEncoder(model, self._tagger.delay, decoding.style)
 
@@ -69,10 +69,10 @@ class DelayDecider:
         """The votes of one stream; known: the states of words, those of the look among them."""
         words = look.view.words[: look.slots.stop]
         first = known.words.index(look.view.window.start) if words else 0
-        window = self._annotator.window_input(words)
+        window = self._punctuator.window_input(words)
         tagged = self._tagger.tag(known.rows[first : first + len(words)], [window])
         (votes,) = self._tagger.votes_of([window], [len(words)], tagged)
-        return tuple(self._annotator.apply_known(look.view, place, votes[place]) for place in look.slots)
+        return tuple(self._punctuator.apply_known(look.view, place, votes[place]) for place in look.slots)
 
     def _unread(self, state: StreamState) -> _Unread:
         """The words that a stream's memory lacks; all that the state holds if it has none, after a resume.
@@ -89,11 +89,11 @@ class DelayDecider:
 
     def _tokens(self, state: StreamState, first: int) -> list[tuple[int, ...]]:
         """The tokens of a stream's words from the `first` on, each behind the silence before it."""
-        tokenizer, held = self._annotator.model.tokenizer, state.words
+        tokenizer, held = self._punctuator.model.tokenizer, state.words
         tokens = []
         for place in range(first - state.start, len(held)):
             opens = not (state.start + place or self._encoder.n_prefix)
-            (word,) = self._annotator.window_input(held[place : place + 1]).words
+            (word,) = self._punctuator.window_input(held[place : place + 1]).words
             silence = tokenizer.silence_ids(held[place - 1].pause if place else 0)
             tokens.append((*silence, *tokenizer.word_ids(word, first=opens)))
         return tokens

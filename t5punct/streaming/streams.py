@@ -16,11 +16,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ..annotator import Annotator
 from ..errors import ConfigError, InputError
-from ..punctuator import Punctuator
+from ..punctuator import Punctuator, SentencePosition
 from ..text.io.live import TimedWord, whole_ms
-from ..text.marks import NO_LABEL
 from ..text.render import AnnotatedWord, Decision
 from ..text.words import Word, checked_text, words_of
 from ..transcripts.items import pause_of
@@ -71,13 +69,13 @@ class Streams:
     """Any number of streams over one model.  Their states are values, kept by the caller."""
 
     def __init__(
-        self, punctuator: Annotator, config: StreamConfig | None = None, decider: Decider | None = None
+        self, punctuator: Punctuator, config: StreamConfig | None = None, decider: Decider | None = None
     ) -> None:
         """`decider` takes the place of the one that the config names.
 
         Raises ConfigError for a window that the model cannot read, and for a decoder that cannot do what is asked.
         """
-        self._annotator, self.config = punctuator, config or StreamConfig()
+        self._punctuator, self.config = punctuator, config or StreamConfig()
         self._check()
         self._policy, self._n_kept = make_policy(self.config), self.config.window
         self._delay_decider: DelayDecider | None = None
@@ -123,7 +121,7 @@ class Streams:
         return [tuple(committed.annotated for committed in step.committed) for step in steps]
 
     def _check(self) -> None:
-        decoder = self._annotator.config.decoding.decoder
+        decoder = self._punctuator.config.decoding.decoder
         if self.config.policy == "delay":
             if decoder == "generate":
                 raise ConfigError("policy delay with the decoder generate", expected="tagger", fix="drop --decoder")
@@ -136,7 +134,7 @@ class Streams:
                 expected="the decoder slots, which knows how sure it is and answers questions",
                 fix="drop --decoder",
             )
-        self._annotator.window_input([Word("a")] * self.config.window)  # raises ConfigError if it is too long
+        self._punctuator.window_input([Word("a")] * self.config.window)  # raises ConfigError if it is too long
 
     def _pieces(self, words: Words) -> Iterator[TimedWord]:
         """One item for each word, or mark that stands alone, whatever chunk it comes in."""
@@ -150,7 +148,7 @@ class Streams:
 
     def _hear(self, state: StreamState, queue: deque[TimedWord]) -> _Heard:
         """Take words until a window must be decoded, or none are left."""
-        task = self._annotator.model.task
+        task = self._punctuator.model.task
         while queue:
             silence_ms = queue[0].silence_ms(state.end_ms)
             if state.words:
@@ -177,10 +175,10 @@ class Streams:
         if not state.words:
             return None
         last = state.words[-1]
-        reread = [*words_of(f"{last.raw} {piece}", self._annotator.model.task.alphabet, opens_line=False)]
+        reread = [*words_of(f"{last.raw} {piece}", self._punctuator.model.task.alphabet, opens_line=False)]
         if len(reread) > 1:
             return None
-        if not self._annotator.config.render.keep_marks:
+        if not self._punctuator.config.render.keep_marks:
             return state
         if not state.n_waiting or len(reread[0].label) == len(last.label):
             return None
@@ -211,25 +209,26 @@ class Streams:
 
     def _commit(self, state: StreamState, votes: Sequence[Vote]) -> tuple[StreamState, tuple[Committed, ...]]:
         """The first waiting words, as these votes decide them, and the state once they are committed."""
-        begins = state.begins_sentence if state.n_committed else self._annotator.begins_text
-        decisions, sentence_start, opened = list[Decision](), state.sentence_start, state.opened
+        sentence = self._punctuator.first_sentence
+        if state.n_committed:
+            sentence = SentencePosition(state.begins_sentence, state.opened)
+        decisions, sentence_start = list[Decision](), state.sentence_start
         words = state.words[state.n_committed - state.start :][: len(votes)]
         for place, (word, vote) in enumerate(zip(words, votes, strict=True), start=state.n_committed + 1):
-            decision, begins = self._annotator.decide_word(word, [vote], begins, opened=opened)
-            opened = NO_LABEL if begins else opened or decision.opening or NO_LABEL
+            decision, sentence = self._punctuator.decide_word(word, [vote], sentence)
             decisions.append(decision)
-            sentence_start = place if begins else sentence_start
+            sentence_start = place if sentence.begins else sentence_start
         # what is out stays: the marks of a removed word can only go to a word that is committed together with it
-        written = self._annotator.write_words(words, decisions)
+        written = self._punctuator.write_words(words, decisions)
         times = [state.times_of(place) for place in range(state.n_committed, state.n_committed + len(words))]
         committed = tuple(
             Committed(word, state.n_waiting - place, spoken.start_ms, spoken.end_ms)
             for place, (word, spoken) in enumerate(zip(written, times, strict=True), start=1)
         )
         n_committed = state.n_committed + len(committed)
-        in_doubt = begins is None
+        in_doubt = sentence.begins is None
         return replace(
-            state, n_committed=n_committed, sentence_start=sentence_start, in_doubt=in_doubt, opened=opened
+            state, n_committed=n_committed, sentence_start=sentence_start, in_doubt=in_doubt, opened=sentence.opened
         ), committed
 
 
@@ -238,7 +237,7 @@ class StreamingPunctuator:
 
     def __init__(
         self,
-        punctuator: Annotator | str | Path | None = None,
+        punctuator: Punctuator | str | Path | None = None,
         config: StreamConfig | None = None,
         state: StreamState | None = None,
         *,
@@ -249,7 +248,7 @@ class StreamingPunctuator:
 
         `policy` and `lookahead` replace the config's.  Raises ConfigError as `Streams` does.
         """
-        self._punctuator = punctuator if isinstance(punctuator, Annotator) else Punctuator(punctuator or STREAM_MODEL)
+        self._punctuator = punctuator if isinstance(punctuator, Punctuator) else Punctuator(punctuator or STREAM_MODEL)
         named = {"policy": policy, "lookahead": lookahead}
         chosen: dict[str, Any] = {name: value for name, value in named.items() if value is not None}
         self._streams = Streams(self._punctuator, replace(config or StreamConfig(), **chosen))

@@ -11,7 +11,7 @@ disfluent word that is to be removed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 
 from ..errors import ConfigError
@@ -103,15 +103,6 @@ def fit_opening(decision: Decision, opened: str, *, ends: bool, marks: str) -> D
 
 
 @dataclass(frozen=True, slots=True)
-class RenderedWord:
-    """A word as it is written, with its label and case in the output."""
-
-    text: str
-    label: str
-    case: Case
-
-
-@dataclass(frozen=True, slots=True)
 class AnnotatedWord:
     """A word of the input and what was decided of it."""
 
@@ -140,13 +131,39 @@ def render_word(
     config: RenderConfig,
     alphabet: Alphabet,
     spellings: SpellingTable = NO_SPELLINGS,
-) -> RenderedWord:
+) -> AnnotatedWord:
     """Return one word with its marks, without the space after it.
 
     A disfluent word has its sign before the marks (`um~,`), or is empty if such words are removed.
     """
+    text, label, case = _written(word, decision, config, alphabet, spellings)
+    is_kept = config.keep_marks and bool(word.given)
+    alternatives = tuple(
+        alternative
+        for alternative in decision.alternatives
+        if word.takes_marks
+        and not is_kept  # and what cannot be written after the word is none
+        and _written(word, replace(decision, label=alternative.label), config, alphabet, spellings)[1]
+        == alternative.label
+    )
+    return AnnotatedWord(
+        word.text,
+        text,
+        label,
+        case.value,
+        1.0 if is_kept else decision.label_confidence,
+        1.0 if case is Case.VERBATIM else decision.case_confidence,
+        alternatives,
+        None if config.disfluencies == KEEP else decision.disfluent,
+    )
+
+
+def _written(
+    word: Word, decision: Decision, config: RenderConfig, alphabet: Alphabet, spellings: SpellingTable
+) -> tuple[str, str, Case]:
+    """The word as it is written, and its label and case there."""
     if decision.disfluent and config.disfluencies == REMOVE:
-        return RenderedWord("", NO_LABEL, Case.VERBATIM)
+        return "", NO_LABEL, Case.VERBATIM
     if decision.opening is not None and not config.marks:
         decision = replace(decision, opening=NO_LABEL)
     if decision.opening is not None and word.takes_marks and not (config.keep_marks and word.opening):
@@ -160,14 +177,14 @@ def render_word(
         # what a user spells is the whole word, with a mark of its own
         if word.spelled and tail and (word.dotted or stem.endswith(tail[0])):
             tail = tail[1:]
-        return RenderedWord(stem + tail, word.given, case)
+        return stem + tail, word.given, case
     sign = DISFLUENT if decision.disfluent and config.disfluencies == MARK else ""
     label = sign + decision.label * config.marks if word.takes_marks else NO_LABEL
     if not label:
-        return RenderedWord(word.written(NO_LABEL, case), NO_LABEL, case)
+        return word.written(NO_LABEL, case), NO_LABEL, case
     text = word.written(label, case, alphabet.signed if sign else alphabet)
     is_shown = text != word.written(NO_LABEL, case) or (word.dotted and label.startswith("."))
-    return RenderedWord(text, label.removeprefix(sign) if is_shown else NO_LABEL, case)
+    return text, label.removeprefix(sign) if is_shown else NO_LABEL, case
 
 
 def _with_known_spelling(word: Word, case: Case, spellings: SpellingTable) -> tuple[Word, Case]:
@@ -189,21 +206,8 @@ def _with_opening(word: Word, opening: str) -> Word:
     return replace(changed, raw=changed.text[: changed.n_stem] + word.raw[word.n_stem :])
 
 
-def written_alternatives(
-    word: Word, decision: Decision, config: RenderConfig, alphabet: Alphabet
-) -> tuple[Alternative, ...]:
-    """Return the alternatives that can be written after the word; none where its marks are kept."""
-    if not decision.alternatives or not word.takes_marks or (config.keep_marks and word.given):
-        return ()
-    return tuple(
-        alternative
-        for alternative in decision.alternatives
-        if render_word(word, replace(decision, label=alternative.label), config, alphabet).label == alternative.label
-    )
-
-
-def move_marks_of_removed_words(decisions: Iterable[Decision]) -> Iterator[Decision]:
-    """Yield decisions of words of which the disfluent ones are removed: stronger marks go to the word before.
+def move_marks_of_removed_words(decisions: Iterable[Decision]) -> list[Decision]:
+    """Return decisions of words of which the disfluent ones are removed: stronger marks go to the word before.
 
     A comma goes with its word, which it set off: `the, um, house`.
 
@@ -211,16 +215,15 @@ def move_marks_of_removed_words(decisions: Iterable[Decision]) -> Iterator[Decis
     >>> [decision.label for decision in move_marks_of_removed_words(said)]
     ['.', '.']
     """
-    held: list[Decision] = []  # a word that stays, and those after it that do not
+    moved = list[Decision]()
+    last: int | None = None  # the place of the last word that stays
     for decision in decisions:
         if not decision.disfluent:
-            yield from held
-            held = [decision]
-            continue
-        if held and not held[0].disfluent and _strength(decision.label) > _strength(held[0].label):
-            held[0] = replace(held[0], label=decision.label, label_confidence=decision.label_confidence)
-        held.append(decision)
-    yield from held
+            last = len(moved)
+        elif last is not None and _strength(decision.label) > _strength(moved[last].label):
+            moved[last] = replace(moved[last], label=decision.label, label_confidence=decision.label_confidence)
+        moved.append(decision)
+    return moved
 
 
 def _strength(label: str) -> int:

@@ -1,4 +1,4 @@
-"""Which format a file has, and how it is read.
+"""The table of formats: their names, how they are read and written; and which of them a file has.
 
 In: a file's name, or a format's.  Out: its `Transcript`, a value; with its words as a punctuator decides them
 (`transcript.with_words(words)`), `writers` makes a file of it.
@@ -24,24 +24,64 @@ from ..text.words import Word
 from .items import Item, Kept, SpokenWord, WrittenItem, WrittenWord, iter_pieces, texts_of, written_items
 from .plain.heads import Heads, label_of
 from .recogniser.recording import RecogniserJson
+from .review import review_page
 from .speech import join_same_speakers, read_plain, read_utterances
 from .subtitles import TIMING, read_ass, read_srt, read_vtt
 from .tables import are_ctm, read_csv, read_ctm, read_table, write_cells
+from .words_out import write_csv, write_ctm, write_json, write_text, write_tsv
 
-_READERS: dict[str, Callable[[Iterable[str], Alphabet | None], Iterator[Item]]] = {
-    "text": read_plain,
-    "lines": read_utterances,
-    "srt": read_srt,
-    "vtt": read_vtt,
-    "ass": read_ass,
-    "ctm": read_ctm,
-    "tsv": read_table,
-    "csv": read_csv,
+_SRT_BEGINS = re.compile(rf"(\d+\s*\n)?{TIMING.pattern}[ \t]*(\r|\n|$|\w+:)")  # `position:50%`
+_ASS_BEGINS = re.compile(r"\[Script Info\]", re.IGNORECASE)
+_JSON_BEGINS = re.compile(r'[{\[][{\[\s]*"[^"\n]+"\s*:\s*(["{\[\d-]|(true|false|null)\b|$)')
+
+Reader = Callable[[Iterable[str], Alphabet | None], Iterator[Item]]
+Writer = Callable[[Sequence[WrittenItem], str], Iterable[str]]
+
+
+@dataclass(frozen=True)
+class Format:
+    """A kind of file.
+
+    suffixes: the ends of its names; mimes: its content types, the first of which is written; reader: of its lines;
+    writer: of the items of any transcript, with the name of its file; begins: how it begins, where that is no text.
+    """
+
+    name: str
+    suffixes: tuple[str, ...]
+    mimes: tuple[str, ...]
+    reader: Reader | None = None
+    writer: Writer | None = None
+    begins: re.Pattern[str] | None = None
+    is_read: bool = True
+    is_plain: bool = False  # a text already: with no times or tags
+    is_table: bool = False  # of words alone; one that goes would leave half a line
+    has_cues: bool = False
+
+    @property
+    def is_written(self) -> bool:
+        return self.writer is not None or self.has_cues
+
+
+FORMATS = {
+    format.name: format
+    for format in (
+        Format("text", (".txt", ".text", ".stm"), ("text/plain",), read_plain, write_text, is_plain=True),
+        Format("lines", (), ("text/plain",), read_utterances, is_plain=True),
+        Format("srt", (".srt",), ("application/x-subrip", "text/srt"), read_srt, begins=_SRT_BEGINS, has_cues=True),
+        Format("vtt", (".vtt",), ("text/vtt",), read_vtt, begins=re.compile(r"WEBVTT\b"), has_cues=True),
+        Format("ass", (".ass", ".ssa"), ("text/x-ssa",), read_ass, begins=_ASS_BEGINS, has_cues=True),
+        Format("ctm", (".ctm",), ("text/plain",), read_ctm, write_ctm, is_table=True),
+        Format("tsv", (".tsv",), ("text/tab-separated-values",), read_table, write_tsv, is_table=True),
+        Format("csv", (".csv",), ("text/csv",), read_csv, write_csv, is_table=True),
+        Format(  # read as a whole
+            "json", (".json", ".jsonl", ".ndjson", ".json3"), ("application/json",), None, write_json, _JSON_BEGINS
+        ),
+        Format("html", (".html", ".htm"), ("text/html",), None, review_page, is_read=False),
+    )
 }
-FORMATS = (*_READERS, "json")
-_FREE = ("text", "lines")  # a file of which anything can be the text
-SUFFIXES = {".txt": "text", ".text": "text", ".stm": "text", **{f".{name}": name for name in FORMATS[2:]}}
-SUFFIXES |= {".ssa": "ass", **dict.fromkeys((".jsonl", ".ndjson", ".json3"), "json")}
+INPUTS = tuple(format.name for format in FORMATS.values() if format.is_read)
+OUTPUTS = tuple(format.name for format in FORMATS.values() if format.is_written)
+SUFFIXES = {suffix: format.name for format in FORMATS.values() if format.is_read for suffix in format.suffixes}
 RECORDINGS = (
     ".mp3", ".wav", ".m4a", ".flac", ".ogg", ".opus", ".aac", ".wma", ".aiff", ".amr",
     ".mp4", ".mkv", ".mov", ".webm", ".avi", ".mpg", ".mpeg", ".wmv",
@@ -56,12 +96,6 @@ OTHER_SUFFIXES = {  # formats that are not read, by the ends of their names: as 
     **dict.fromkeys((".yaml", ".yml"), "data"),
     **dict.fromkeys(RECORDINGS, "a recording"),
     **dict.fromkeys((".docx", ".doc", ".odt", ".rtf", ".pdf", ".pptx", ".epub"), "a document with layout"),
-}
-_BEGIN_SO = {  # and are no texts, though their names do not show it
-    "vtt": re.compile(r"WEBVTT\b"),
-    "srt": re.compile(rf"(\d+\s*\n)?{TIMING.pattern}[ \t]*(\r|\n|$|\w+:)"),  # `position:50%`
-    "ass": re.compile(r"\[Script Info\]", re.IGNORECASE),
-    "json": re.compile(r'[{\[][{\[\s]*"[^"\n]+"\s*:\s*(["{\[\d-]|(true|false|null)\b|$)'),
 }
 _CHAT = re.compile(r"@(?:UTF8|Begin|Loc:|Window:|Font:)")  # its first line; its codes stand inside words
 _OPENS = re.compile(r"[\s{\[]*|\d+\s*")  # a line that tells nothing yet
@@ -91,7 +125,7 @@ class Transcript:
     @property
     def is_plain(self) -> bool:
         """Whether it is a text already, with no times or tags."""
-        return self.format in _FREE
+        return FORMATS[self.format].is_plain
 
     def with_words(self, words: Iterable[AnnotatedWord]) -> list[WrittenItem]:
         """Return its items, with its words as they are written now."""
@@ -119,7 +153,7 @@ def format_of(source: str | Path) -> str:
     if kind := OTHER_SUFFIXES.get(suffix.lower()):
         raise InputError(
             f"{source}, whose name says that it is {kind} ({suffix})",
-            expected=f"one of {', '.join(FORMATS)}",
+            expected=f"one of {', '.join(INPUTS)}",
             fix="save it as one of them; or, if it is text all the same, say --format text, or rename it to .txt",
         )
     return SUFFIXES.get(suffix.lower(), "text")
@@ -141,16 +175,17 @@ def transcript_of(
     if format is None and (format := format_of(name)) == "text":
         lines = [*_that_are_text(lines, name)]
         format = "ctm" if are_ctm(lines) else "tsv" if _are_table(lines) else format
-    if format not in FORMATS:
-        raise ConfigError(f"format {format!r}", expected=f"one of {', '.join(FORMATS)}", fix="check --format")
-    if format == "json":
+    if format not in INPUTS:
+        raise ConfigError(f"format {format!r}", expected=f"one of {', '.join(INPUTS)}", fix="check --format")
+    reader = FORMATS[format].reader
+    if reader is None:
         json = RecogniserJson.read("".join(lines), alphabet, name)
         transcript, has_text = Transcript([*join_same_speakers(json.items)], format, json), True
     else:
         lines = iter(lines)
         first = next(lines, "")
         body = chain([first.removeprefix(BOM)] * bool(first), lines)
-        items = [Kept(BOM)] * first.startswith(BOM) + [*join_same_speakers(_READERS[format](body, alphabet))]
+        items = [Kept(BOM)] * first.startswith(BOM) + [*join_same_speakers(reader(body, alphabet))]
         has_text = any(isinstance(item, Kept) and item.text != BOM and not item.text.isspace() for item in items)
         transcript = Transcript(items, format, line_end="\r\n" if first.endswith("\r\n") else "\n")
     if has_text and not transcript.is_plain and not any(isinstance(item, SpokenWord) for item in transcript.items):
@@ -186,11 +221,11 @@ def _that_are_text(lines: Iterable[str], name: str) -> Iterator[str]:
             expected="text",
             fix="export it as plain text (CLAN's flo does), or say --format text if it is text all the same",
         )
-    for known_format, beginning in _BEGIN_SO.items():
-        if beginning.match(begun):
+    for known_format in FORMATS.values():
+        if known_format.begins and known_format.begins.match(begun):
             raise InputError(
-                f"{known_format} in {'standard input' if name == STANDARD else name}",
+                f"{known_format.name} in {'standard input' if name == STANDARD else name}",
                 expected="text",
-                fix=f"use --format {known_format}, or --format text if it is one all the same",
+                fix=f"use --format {known_format.name}, or --format text if it is one all the same",
             )
     yield from chain(first, lines)

@@ -21,8 +21,8 @@ from itertools import groupby
 from ..errors import ConfigError, InputError
 from ..text.marks import NO_LABEL, ends_sentence
 from ..text.words import Word
-from .cues import WrittenCue
 from .items import Cue, Kept, Role, SpokenWord, WrittenItem
+from .subtitles import WrittenCue
 
 _SECOND_MS, _MINUTE_MS = 1000, 60_000
 

@@ -1,4 +1,4 @@
-"""Tables of words: json, CTM, TSV.
+"""What any transcript can be written as: text, and tables of words: json, CTM, TSV, CSV.
 
 In: the written items of a transcript of any format.  Out: the file, in pieces; its words are never held all at once.
 
@@ -6,7 +6,7 @@ In: the written items of a transcript of any format.  Out: the file, in pieces; 
 >>> from ..text.words import Word
 >>> from .items import *
 >>> so = WrittenWord(SpokenWord(Word("so"), start_ms=1500), AnnotatedWord("so", "So.", ".", "capitalised", 1, 1))
->>> "".join(write_tsv([Kept("", breaks=True), so]))
+>>> "".join(write_tsv([Kept("", breaks=True), so], "talk"))
 'word\\tstart\\tend\\nSo.\\t1.500\\t\\n'
 """
 
@@ -17,7 +17,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePath
 
 from ..errors import InputError
-from .items import Kept, WrittenItem, WrittenWord, leave_out_removed, without_spaces
+from .items import Kept, WrittenItem, WrittenWord, iter_pieces, leave_out_removed, without_spaces
+
+
+def write_text(written: Iterable[WrittenItem], source: str) -> Iterator[str]:
+    """Return the items as they are, one after the other."""
+    return iter_pieces(written)
 
 
 def write_json(written: Sequence[WrittenItem], source: str) -> Iterator[str]:
@@ -67,7 +72,7 @@ def write_ctm(written: Iterable[WrittenItem], source: str) -> Iterator[str]:
         yield f"{name} 1 {start_ms / 1000:.3f} {(end_ms - start_ms) / 1000:.3f} {without_spaces(item.annotated.text)}\n"
 
 
-def write_tsv(written: Iterable[WrittenItem]) -> Iterator[str]:
+def write_tsv(written: Iterable[WrittenItem], source: str) -> Iterator[str]:
     """Yield a table with the header `word`, `start`, `end`; times in seconds, empty where they are not known."""
     yield "word\tstart\tend\n"
     for item in _words(written):
@@ -75,9 +80,9 @@ def write_tsv(written: Iterable[WrittenItem]) -> Iterator[str]:
         yield "\t".join([item.annotated.text, *times]) + "\n"
 
 
-def write_csv(written: Iterable[WrittenItem]) -> Iterator[str]:
+def write_csv(written: Iterable[WrittenItem], source: str) -> Iterator[str]:
     """Yield the same table with commas, and quotes where they are needed."""
-    for row in write_tsv(written):
+    for row in write_tsv(written, source):
         cells = row.rstrip("\n").split("\t")
         yield ",".join(f'"{cell}"' if "," in cell else cell for cell in cells) + "\n"
 

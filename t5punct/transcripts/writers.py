@@ -12,18 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import ConfigError, InputError
-from .cues import SUBTITLES, own_cues, subtitles
-from .formats import OTHER_SUFFIXES, SUFFIXES, Transcript
-from .items import Kept, SpokenWord, WrittenItem, iter_pieces, leave_out_removed
+from .formats import FORMATS, OTHER_SUFFIXES, OUTPUTS, Transcript
+from .items import Kept, SpokenWord, WrittenItem, leave_out_removed
 from .paragraphs import ParagraphConfig, add_paragraphs, running_text
 from .resegment import ResegmentConfig, sentence_cues
-from .review import review_page
-from .words_out import write_csv, write_ctm, write_json, write_tsv
-
-# what any transcript can be written as, if it has what they need
-OUTPUTS = ("text", *SUBTITLES, "json", "ctm", "tsv", "csv", "html")
-_PAGES = (".html", ".htm")
-_TABLES = ("ctm", "tsv", "csv")  # of words alone; one that goes would leave half a line
+from .subtitles import own_cues, write_cues
 
 
 def format_named_by(output: Path | None) -> str | None:
@@ -35,13 +28,14 @@ def format_named_by(output: Path | None) -> str | None:
     ('srt', 'html', None)
     """
     suffix = "" if output is None else output.suffix.lower()
-    if OTHER_SUFFIXES.get(suffix, "data") != "data" and suffix not in _PAGES:  # lines of json may be .jsonl
+    named = next((format.name for format in FORMATS.values() if suffix in format.suffixes), None)
+    if named is None and OTHER_SUFFIXES.get(suffix, "data") != "data":
         raise InputError(
             f"output {output}, whose name says that it is {OTHER_SUFFIXES[suffix]} ({suffix})",
             expected=f"one of {', '.join(OUTPUTS)}",
             fix="name it by the format that it is to have, such as .txt",
         )
-    return "html" if suffix in _PAGES else SUFFIXES.get(suffix)
+    return named
 
 
 @dataclass(frozen=True)
@@ -81,20 +75,12 @@ def written_pieces(
 
 
 def _pieces(transcript: Transcript, written: Sequence[WrittenItem], config: WriterConfig, name: str) -> Iterable[str]:
-    match config.format:
-        case None:
-            return transcript.written(written)
-        case "text":
-            return iter_pieces(written)
-        case "html":
-            return review_page(written, name)
-        case "json" | "ctm":
-            return write_json(written, name) if config.format == "json" else write_ctm(written, name)
-        case "tsv" | "csv":
-            return write_tsv(written) if config.format == "tsv" else write_csv(written)
-        case _:
-            cues = sentence_cues(written, config.resegment) if config.resegment else own_cues(written)
-            return [subtitles(cues, config.format)]
+    if config.format is None:
+        return transcript.written(written)
+    if writer := FORMATS[config.format].writer:
+        return writer(written, name)
+    cues = sentence_cues(written, config.resegment) if config.resegment else own_cues(written)
+    return [write_cues(cues, config.format)]
 
 
 def check_writable(transcript: Transcript, config: WriterConfig, name: str, *, removes: bool) -> None:
@@ -103,7 +89,7 @@ def check_writable(transcript: Transcript, config: WriterConfig, name: str, *, r
     That is where words cannot be removed (`removes`: whether they may be), and where a file of another format would be
     empty: nothing was said, and nothing else is shown.
     """
-    if removes and config.format is None and transcript.format in _TABLES:
+    if removes and config.format is None and FORMATS[transcript.format].is_table:
         raise InputError(
             f"{name}: words to be removed from a {transcript.format}, whose other columns stay",
             expected="text, lines, srt, vtt, ass or json, or another --to",
@@ -121,5 +107,5 @@ def check_writable(transcript: Transcript, config: WriterConfig, name: str, *, r
 
 def _shows_without_words(item: Kept, format: str) -> bool:
     """Whether a format shows something that was not said, such as `[Music]`."""
-    has_place = format not in SUBTITLES or (item.cue is not None and item.cue.has_times)
-    return bool(item.shown) and format not in _TABLES and has_place
+    has_place = not FORMATS[format].has_cues or (item.cue is not None and item.cue.has_times)
+    return bool(item.shown) and not FORMATS[format].is_table and has_place

@@ -11,8 +11,7 @@ In: the votes of a slot.  Out: a `Decision`.
 from __future__ import annotations
 
 import math
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..errors import ConfigError
@@ -48,15 +47,14 @@ def decide(votes: Sequence[Vote], config: CombineConfig) -> Decision:
     section 3).  `vote`: the marks that most windows chose, if their share exceeds the threshold, else none (Cho 2012).
     Of equal marks, the one that an earlier window mentions first wins.
     """
-    if len(votes) == 1:
-        return _decide_alone(votes[0], config)
-    weights, labels, cases = _weights(votes, config), _labels(votes, config), [vote.cases for vote in votes]
-    if config.method == "vote":
-        cases = [Distribution.certain(case.best) for case in cases]
-    label, confidence = _label(labels, weights, config.threshold if config.method == "vote" else None)
-    case = _mean(cases, weights)
-    opening = _opening(votes, weights)
-    return Decision(label, Case(case.best), confidence, case.probability(case.best), opening=opening)
+    labels, weights = _labels_and_weights(votes, config)
+    is_majority = config.method == "vote"
+    label, confidence = choose_label(labels, weights, config.threshold if is_majority else None)
+    cases = mean([Distribution.certain(vote.cases.best) if is_majority else vote.cases for vote in votes], weights)
+    openings = [vote.openings for vote in votes if vote.openings is not None]
+    trusted = [weight for vote, weight in zip(votes, weights, strict=True) if vote.openings is not None]
+    opening = mean(openings, trusted).best if openings else None
+    return Decision(label, Case(cases.best), confidence, cases.probability(cases.best), opening=opening)
 
 
 def rank_runners_up(
@@ -69,37 +67,62 @@ def rank_runners_up(
     >>> [alternative.label for alternative in ranked]
     ['', '.']
     """
-    mean = _mean(_labels(votes, config), _weights(votes, config))
-    left = 1.0 - mean.probability(decision.label)
+    labels = mean(*_labels_and_weights(votes, config))
+    left = 1.0 - labels.probability(decision.label)
     # of labels of several marks, the decision's own probability is that of its marks one by one
     scale = (1.0 - decision.label_confidence) / left if left > 0.0 else 0.0
     alternatives = [
         Alternative(label, scale * probability)
-        for label, probability in zip(mean.outcomes, mean.probabilities, strict=True)
+        for label, probability in zip(labels.outcomes, labels.probabilities, strict=True)
         if label != decision.label and scale * probability > 0.0
     ]
     return tuple(sorted(alternatives, key=lambda alternative: -alternative.probability)[:n_labels])
 
 
-def _decide_alone(vote: Vote, config: CombineConfig) -> Decision:
-    """The decision for a slot with a single vote, where weights do not matter."""
-    (label, confidence), case = _sole_label(vote.labels), vote.cases.best
+def _labels_and_weights(votes: Sequence[Vote], config: CombineConfig) -> tuple[list[Distribution], list[float]]:
+    """What each vote says of the slot, in a majority only what it chose; and how much it counts."""
+    weights = [WEIGHTS[config.method](vote) for vote in votes]
+    weights = weights if sum(weights) > 0.0 else [1.0] * len(votes)  # where none is trusted, all count the same
     if config.method == "vote":
-        return Decision(label, Case(case), 1.0, 1.0, opening=_opening([vote], [1.0]))
-    case_confidence = vote.cases.probability(case) / sum(vote.cases.probabilities)
-    return Decision(label, Case(case), confidence, case_confidence, opening=_opening([vote], [1.0]))
+        return [Distribution.certain(written_label(vote.labels)) for vote in votes], weights
+    return [vote.labels for vote in votes], weights
 
 
-def _opening(votes: Sequence[Vote], weights: Sequence[float]) -> str | None:
-    """The opening mark before the word; None where the model knows none."""
-    pairs = [(vote.openings, weight) for vote, weight in zip(votes, weights, strict=True) if vote.openings is not None]
-    return _mean([said for said, _ in pairs], [weight for _, weight in pairs]).best if pairs else None
+def weight_alone(vote: Vote) -> float:
+    """Return a vote's own weight."""
+    return vote.weight
 
 
-def _sole_label(labels: Distribution) -> tuple[str, float]:
-    """`_label` of a single distribution, with a shortcut: mostly an empty slot is likelier than all labels together."""
-    empty, total = labels.probability(NO_LABEL), sum(labels.probabilities)
-    return (NO_LABEL, empty / total) if 2.0 * empty > total else _label([labels], [1.0], None)
+def weight_by_entropy(vote: Vote) -> float:
+    """Return a weight that falls with entropy (Tornetta 2021), measured against the most that its outcomes allow."""
+    most = math.log(max(2, len(vote.labels.outcomes)))
+    return vote.weight * max(1e-6, 1.0 - vote.labels.entropy / most)
+
+
+def weight_by_hamming(vote: Vote) -> float:
+    """Return the weight of a Hamming window over the words of the model's window (Harris 1978, equation 33)."""
+    place = (vote.left_words + 0.5) / (vote.left_words + vote.right_words + 1)
+    return vote.weight * (0.54 - 0.46 * math.cos(2.0 * math.pi * place))
+
+
+WEIGHTS: Mapping[str, Callable[[Vote], float]] = {
+    "mean": weight_alone,
+    "entropy": weight_by_entropy,
+    "hamming": weight_by_hamming,
+    "vote": weight_alone,
+}
+
+
+def mean(distributions: Sequence[Distribution], weights: Sequence[float]) -> Distribution:
+    """Return the weighted mean of distributions."""
+    if len(distributions) == 1:  # nearly always
+        outcomes, total = distributions[0].outcomes, sum(distributions[0].probabilities)
+        return Distribution(outcomes, tuple(share / total for share in distributions[0].probabilities))
+    sums: dict[str, float] = {}
+    for distribution, weight in zip(distributions, weights, strict=True):
+        for outcome, probability in zip(distribution.outcomes, distribution.probabilities, strict=True):
+            sums[outcome] = sums.get(outcome, 0.0) + weight * probability
+    return Distribution.of(sums)
 
 
 def written_label(labels: Distribution) -> str:
@@ -108,60 +131,21 @@ def written_label(labels: Distribution) -> str:
     Nearly always this is what its decoder wrote.  The difference: the decoder compares a mark with each form of the
     next word, a vote compares it with all forms together.
     """
-    return _sole_label(labels)[0]
+    return choose_label([labels], [1.0])[0]
 
 
-@dataclass(frozen=True, slots=True)
-class WindowVotes:
-    """A window and its votes, one a word; at least up to the last slot that the window may decide."""
-
-    view: View[Word]
-    votes: tuple[Vote, ...]
-
-
-def votes_by_slot(windows: Iterable[WindowVotes]) -> Iterator[list[Vote]]:
-    """Yield the windows' votes on each slot, of those that may decide it; memory is bounded by the windows' overlap."""
-    votes_of, n_settled = defaultdict[int, list[Vote]](list), 0
-    for window_votes in windows:
-        window = window_votes.view.window
-        for slot in range(window.keep_start, window.keep_stop):
-            votes_of[slot].append(window_votes.votes[slot - window.start])
-        yield from map(votes_of.pop, range(n_settled, window_votes.view.n_settled))
-        n_settled = window_votes.view.n_settled
-
-
-def _weights(votes: Sequence[Vote], config: CombineConfig) -> list[float]:
-    """How much each vote counts; all the same where none is trusted."""
-    weights = [_weight(vote, config.method) for vote in votes]
-    return weights if sum(weights) > 0.0 else [1.0] * len(votes)
-
-
-def _labels(votes: Sequence[Vote], config: CombineConfig) -> list[Distribution]:
-    """What each vote says of the slot; in a majority, only what it chose."""
-    if config.method == "vote":
-        return [Distribution.certain(written_label(vote.labels)) for vote in votes]
-    return [vote.labels for vote in votes]
-
-
-def _weight(vote: Vote, method: str) -> float:
-    if method == "entropy":
-        # confidence falls with entropy (Tornetta 2021); normalised by the largest the outcomes allow
-        most = math.log(max(2, len(vote.labels.outcomes)))
-        return vote.weight * max(1e-6, 1.0 - vote.labels.entropy / most)
-    if method == "hamming":
-        # Hamming window over the words of the model's window (Harris 1978, equation 33)
-        n_words = vote.left_words + vote.right_words + 1
-        place = (vote.left_words + 0.5) / n_words
-        return vote.weight * (0.54 - 0.46 * math.cos(2.0 * math.pi * place))
-    return vote.weight
-
-
-def _label(labels: Sequence[Distribution], weights: Sequence[float], threshold: float | None) -> tuple[str, float]:
-    """A label and its probability, mark by mark: greedy decoding with the windows' mean, as an ensemble decodes.
+def choose_label(
+    labels: Sequence[Distribution], weights: Sequence[float], threshold: float | None = None
+) -> tuple[str, float]:
+    """Return a label and its probability, mark by mark: greedy decoding with the windows' mean, as an ensemble decodes.
 
     After `!`, only the windows that wrote `!` count: the others have one probability for all labels that begin with it.
     With a threshold, the best mark is taken if its share exceeds it, otherwise none.
     """
+    if len(labels) == 1 and threshold is None:  # nearly always no mark is likelier than all marks together
+        empty, total = labels[0].probability(NO_LABEL), sum(labels[0].probabilities)
+        if 2.0 * empty > total:
+            return NO_LABEL, empty / total
     voters, total = list(zip(labels, weights, strict=True)), sum(weights)
     label, confidence = NO_LABEL, 1.0
     while shares := _shares(voters, label):
@@ -190,10 +174,17 @@ def _shares(voters: Sequence[tuple[Distribution, float]], label: str) -> dict[st
     return shares if any(shares.values()) else {}
 
 
-def _mean(distributions: Sequence[Distribution], weights: Sequence[float]) -> Distribution:
-    """The weighted mean."""
-    sums: dict[str, float] = {}
-    for distribution, weight in zip(distributions, weights, strict=True):
-        for outcome, probability in zip(distribution.outcomes, distribution.probabilities, strict=True):
-            sums[outcome] = sums.get(outcome, 0.0) + weight * probability
-    return Distribution.of(sums)
+@dataclass(frozen=True, slots=True)
+class WindowVotes:
+    """A window and its votes, one a word; at least up to the last slot that the window may decide."""
+
+    view: View[Word]
+    votes: tuple[Vote, ...]
+
+
+def add_votes(waiting: dict[int, list[Vote]], window_votes: WindowVotes) -> dict[int, list[Vote]]:
+    """Add a window's votes to those that wait, by slot; take out and return those that no later window decides."""
+    window = window_votes.view.window
+    for slot in range(window.keep_start, window.keep_stop):
+        waiting.setdefault(slot, []).append(window_votes.votes[slot - window.start])
+    return {slot: waiting.pop(slot) for slot in [*waiting] if slot < window_votes.view.n_settled}

@@ -12,10 +12,10 @@ words of a window are seen but their slots are masked, except at the document's 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, TypeVar
 
 from ..errors import ConfigError
 
@@ -129,25 +129,18 @@ def iter_views(words: Iterable[T], config: WindowConfig) -> Iterator[View[T]]:
         start = following
 
 
-class HoldsWords(Protocol):
-    """A view, a file: whatever holds a number of words."""
-
-    @property
-    def n_words(self) -> int: ...
-
-
-Held = TypeVar("Held", bound=HoldsWords)
-
-
-def iter_pools(values: Iterable[Held], n_words: int) -> Iterator[list[Held]]:
+def iter_pools(
+    values: Iterable[T], n_words: int, count: Callable[[T], int], *, is_growing: bool = True
+) -> Iterator[list[T]]:
     """Yield views, or files, in groups that hold at least so many words together, but for the last; lazily.
 
-    The first are smaller, from a sixteenth on, each twice the one before, so that the first words need not wait long.
+    `count`: the words of one.  `is_growing`: the first groups are smaller, from a sixteenth on, each twice the one
+    before, so that the first words need not wait long.
     """
-    pool, n_held, least = list[Held](), 0, n_words / 16
+    pool, n_held, least = list[T](), 0, n_words / 16 if is_growing else n_words
     for value in values:
         pool.append(value)
-        n_held += value.n_words
+        n_held += count(value)
         if n_held >= least:
             yield pool
             pool, n_held, least = [], 0, min(2 * least, n_words)

@@ -11,7 +11,7 @@ import signal
 import sys
 import time
 import tracemalloc
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -274,10 +274,12 @@ def test_memory_grows_with_the_largest_file_and_not_with_their_number(
     """Words are decided without a model here, to be quick."""
     certain = Decision("", Case.LOWER, 1.0, 1.0)
 
-    def annotated(self: Punctuator, texts: Iterable[Iterable[Word]]) -> Iterator[AnnotatedWord]:
-        return (self.write_word(word, certain) for text in texts for word in text)
+    def annotated(self: Punctuator, texts: Iterable[Sequence[Word]]) -> Iterator[tuple[int, list[AnnotatedWord]]]:
+        for number, text in enumerate(texts):
+            for part in (text[start : start + 70] for start in range(0, len(text), 70)):
+                yield number, self.write_words(part, [certain] * len(part))
 
-    monkeypatch.setattr(Punctuator, "annotate_texts", annotated)
+    monkeypatch.setattr(Punctuator, "iter_parts", annotated)
     monkeypatch.setattr(work, "_GROUP_WORDS", 400)
 
     def peak(n_files: int, n_words: int) -> int:

@@ -241,7 +241,13 @@ def test_json_is_written_as_it_is_made(
     n_words, target = 7_000, tmp_path / "out.json"
     (tmp_path / "long.txt").write_text("word " * n_words, encoding="utf-8")
     certain = Decision("", Case.LOWER, 1.0, 1.0)
-    monkeypatch.setattr(Punctuator, "decide_words", lambda self, words, windows, combine: (certain for _ in words))
+    monkeypatch.setattr(
+        Punctuator,
+        "iter_parts",
+        lambda self, texts: (
+            (number, self.write_words([word], [certain])) for number, text in enumerate(texts) for word in text
+        ),
+    )
     invoke("punctuate", ROOT / "tests/data/lecture.txt", "--json", "-o", target, "--model", folder)  # loads all
     tracemalloc.start()
     try:

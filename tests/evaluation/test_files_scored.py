@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,7 +21,7 @@ from t5punct.evaluation.evaluate import Report, evaluate_file
 from t5punct.evaluation.references import read_references
 from t5punct.evaluation.score_table import as_json, report_table
 from t5punct.model import Model
-from t5punct.punctuator import Punctuator, PunctuatorConfig
+from t5punct.punctuator import Punctuator, PunctuatorConfig, SentencePosition
 from t5punct.text.io.iwslt import TO_BE_LEFT_OUT, read_rows
 from t5punct.text.marks import Alphabet, case_of
 from t5punct.text.render import AnnotatedWord, Decision, RenderConfig
@@ -41,11 +40,12 @@ class Scripted(Punctuator):
         self.script = list(split(output).words)
         self.heard: list[str] = []
 
-    def decisions(self, words: Sequence[Word]) -> Iterator[Decision]:
-        for word in words:
-            self.heard.append(word.text)
-            told = self.script.pop(0)
-            yield Decision(told.label, case_of(told.text), 1.0, 1.0)
+    def decide_word(
+        self, word: Word, votes: object, sentence: SentencePosition, combine: object = None
+    ) -> tuple[Decision, SentencePosition]:
+        self.heard.append(word.text)
+        told = self.script.pop(0)
+        return Decision(told.label, case_of(told.text), 1.0, 1.0), sentence
 
 
 def test_a_model_of_fewer_marks_is_scored_by_the_same_reference(tiny_model: Model, tmp_path: Path) -> None:

@@ -44,14 +44,13 @@ def test_cached_votes_decide_as_the_punctuator_does(tiny_model: Model, decoder: 
     strategy = small if name == "small" else load_preset(name)
     config = PunctuatorConfig(strategy.windows, strategy.combine, DecodingConfig(decoder))
     cache = VoteCache(Punctuator(tiny_model, replace(config, windows=WindowConfig(8))), WORDS)
-    cached, anew = cache.decisions(strategy), list(Punctuator(tiny_model, config).decisions(WORDS))
-    assert [(decision.label, decision.case) for decision in cached] == [
-        (decision.label, decision.case) for decision in anew
+    punctuator = Punctuator(tiny_model, config)
+    cached, (anew,) = punctuator.write_words(WORDS, cache.decisions(strategy)), punctuator.annotate_texts([WORDS])
+    assert [(word.text, word.label, word.case) for word in cached] == [
+        (word.text, word.label, word.case) for word in anew
     ]
     # masked slots are not written where no strategy asks for them, which rounds differently
-    assert [decision.label_confidence for decision in cached] == pytest.approx(
-        [decision.label_confidence for decision in anew], abs=1e-5
-    )
+    assert [word.confidence for word in cached] == pytest.approx([word.confidence for word in anew], abs=1e-5)
 
 
 def test_a_window_is_decoded_once_for_all_strategies(tiny_model: Model) -> None:

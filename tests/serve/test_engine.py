@@ -24,7 +24,7 @@ TEXTS = [[Word(f"word{n % 7}") for n in range(length)] for length in (1, 5, 700,
 
 
 def test_texts_of_many_requests_are_what_each_is_alone(engine: Engine) -> None:
-    alone = [list(Punctuator(engine.model, FP32).annotate_texts([text])) for text in TEXTS]
+    alone = Punctuator(engine.model, FP32).annotate_texts(TEXTS)
     with ThreadPoolExecutor(6) as pool:
         together = list(pool.map(lambda text: list(engine.annotate([text], FP32)), TEXTS * 3))
     assert [[word.text for word in words] for words in together] == [
@@ -40,8 +40,7 @@ def test_requests_with_other_settings_keep_their_own(engine: Engine) -> None:
     assert {word.label for word in all_marks} - {"", ",", ",,", ",,,"}
 
 
-def test_a_stream_does_not_wait_for_the_end_of_a_long_text(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engines, "_SLICE_WORDS", 8)
+def test_a_stream_does_not_wait_for_the_end_of_a_long_text(engine: Engine) -> None:
     words = engine.annotate([[Word("so")] * 3_000], FP32)
     next(words)  # it is under way
     settings = StreamSettings(StreamConfig(lookahead=1), FP32)
@@ -54,7 +53,6 @@ def test_a_stream_does_not_wait_for_the_end_of_a_long_text(engine: Engine, monke
 def test_short_texts_gather_while_others_are_decided_and_none_waits_for_a_long_one(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(engines, "_SLICE_WORDS", 8)
     monkeypatch.setattr(engines, "_GROUP_WORDS", 400)
     n_texts, begin = list[int](), engines._TextGroup.__init__
 

@@ -74,7 +74,6 @@ def test_the_page_has_scores_gain_course_and_settings(
     run: Path, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config = run_config(run)
-    monkeypatch.setattr("t5punct.evaluation.evaluate._PROGRESS_WORDS", 4)
     heard: list[tuple[int, int]] = []
     path = write_report(run, config, lambda done, total: heard.append((done, total)))
     shown, values = path.read_text(encoding="utf-8"), json.loads((run / "report.json").read_text(encoding="utf-8"))
@@ -91,7 +90,7 @@ def test_the_page_has_scores_gain_course_and_settings(
     ):  # fmt: skip
         assert part in shown, part
     assert (run / "report.png").read_bytes().startswith(b"\x89PNG")
-    assert heard == [(done, 2 * 13) for done in (4, 8, 12, 17, 21, 25)], "of both models"
+    assert heard == [(done, 2 * 13) for done in (4, 11, 13, 17, 24, 26)], "of both models"
 
 
 def test_without_a_validation_text_the_page_says_so(run: Path) -> None:
@@ -138,9 +137,9 @@ def test_a_slow_model_scores_fewer_words_and_the_page_says_so(
     monkeypatch.setattr(time, "perf_counter", lambda: now[0])
 
     class Slow(Punctuator):
-        def decisions(self, words):  # type: ignore[no-untyped-def]
+        def window_votes(self, views, **whole):  # type: ignore[no-untyped-def]
             now[0] += 0.05  # for each line of four words
-            return super().decisions(words)
+            return super().window_votes(views, **whole)
 
     monkeypatch.setattr(final_scores, "Punctuator", Slow)
     scored = final_scores.final_scores(run, replace(run_config(run), report=ReportConfig(str(text), max_seconds=1)))

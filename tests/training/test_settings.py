@@ -47,7 +47,7 @@ def test_what_is_said_of_the_task_changes_the_models_own(small: Model, tmp_path:
 def test_settings_that_do_not_fit_are_said_as_elsewhere(tmp_path: Path) -> None:
     (tmp_path / "list.yaml").write_text("- task\n")
     for path, words, said in (
-        (None, ["task=5", "task.marks=x"], "settings: .*TaskConfig"),
+        (None, ["task=5", "task.marks=x"], "setting 'task': 5; expected a mapping"),
         (None, ["task.mrks=x"], "unknown setting 'task.mrks'; .*is it task.marks"),
         (None, ["tsk.marks=x"], "unknown setting 'tsk'; .*is it task"),
         (tmp_path / "list.yaml", [], "settings in .*list.yaml"),

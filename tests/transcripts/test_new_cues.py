@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from t5punct.text.render import AnnotatedWord
 from t5punct.text.words import Word
-from t5punct.transcripts.cues import WrittenCue, subtitles
 from t5punct.transcripts.items import Kept, Role, SpokenWord, WrittenItem, WrittenWord, written_items
 from t5punct.transcripts.resegment import ResegmentConfig, _fits, _parts, _TimedPiece, sentence_cues
+from t5punct.transcripts.subtitles import WrittenCue, write_cues
 from t5punct.transcripts.writers import WriterConfig
 
 
@@ -163,7 +163,7 @@ def test_no_new_cue_ends_before_it_begins() -> None:
 def test_no_character_of_a_cue_is_read_as_a_code(format: str) -> None:
     """pysubs2 alone would drop `{x}` and take `\\N` for a line's end."""
     said = "open C:\\New and {x} now & <b> go"
-    text = subtitles([WrittenCue(0, 1500, said), WrittenCue(3_600_000, 3_601_001, "a\nb")], format)
+    text = write_cues([WrittenCue(0, 1500, said), WrittenCue(3_600_000, 3_601_001, "a\nb")], format)
     if format == "ass":
         assert text.splitlines()[-2].endswith(",,open C:\\\u2060New and \\{x\\} now & <b> go")
         assert text.splitlines()[-1].endswith(",,a\\Nb")
@@ -181,5 +181,5 @@ def test_no_character_of_a_cue_is_read_as_a_code(format: str) -> None:
 @given(st.text(st.sampled_from("ab<>&;{}\\/lt#1 "), min_size=1, max_size=20).filter(lambda text: "a" in text))
 def test_what_looks_like_a_tag_in_a_cue_is_read_again_as_the_text_that_it_is(format: str, text: str) -> None:
     text = f"a {' '.join(text.split())} b"
-    read = reading(subtitles([WrittenCue(1000, 2000, text)], format), format)
+    read = reading(write_cues([WrittenCue(1000, 2000, text)], format), format)
     assert "".join(item.word.text + item.word.label for item in spoken(read.items)) == text.replace(" ", "")

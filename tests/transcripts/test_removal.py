@@ -36,8 +36,7 @@ def _without(text: str, name: str = "text", to: str | None = None) -> str:
     transcript, words = reading(text, name), list[AnnotatedWord]()
     for word in (item.word for item in spoken(transcript.items)):
         decision = Decision("", Case.VERBATIM, 1.0, 1.0, disfluent=word.text in FILLERS)
-        written = render_word(word, decision, RenderConfig(disfluencies="remove"), Alphabet())
-        words.append(AnnotatedWord(word.text, written.text, "", "verbatim", 1.0, 1.0, disfluent=decision.disfluent))
+        words.append(render_word(word, decision, RenderConfig(disfluencies="remove"), Alphabet()))
     return "".join(written_pieces(transcript, transcript.with_words(words), WriterConfig(to), "talk"))
 
 

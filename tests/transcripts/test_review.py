@@ -8,6 +8,7 @@ import io
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from html.parser import HTMLParser
 from itertools import cycle, islice
@@ -81,9 +82,7 @@ def written_of(
             if isinstance(item, SpokenWord):
                 label, case, sure, others = next(said)
                 rendered = render_word(item.word, Decision(label, case, sure, sure), RenderConfig(), ALL_MARKS)
-                yield AnnotatedWord(
-                    item.word.text, rendered.text, rendered.label, rendered.case.value, sure, sure, others
-                )
+                yield replace(rendered, confidence=sure, case_confidence=sure, alternatives=others)
 
     return list(written_items(items, words()))
 

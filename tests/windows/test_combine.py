@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -21,9 +20,9 @@ from t5punct.windows.combine import (
     METHODS,
     CombineConfig,
     WindowVotes,
+    add_votes,
     decide,
     rank_runners_up,
-    votes_by_slot,
     written_label,
 )
 from t5punct.windows.plan import WindowConfig, iter_views
@@ -194,19 +193,15 @@ def test_each_slot_has_the_votes_of_all_windows_that_may_decide_it_as_soon_as_th
 ) -> None:
     left, right = data.draw(st.integers(0, n_window // 2)), data.draw(st.integers(0, (n_window - 1) // 2))
     config = WindowConfig(n_window, data.draw(st.integers(1, n_window - left - right)), left, right)
-    read = list[WindowVotes]()
-
-    def windows() -> Iterator[WindowVotes]:
-        for number, view in enumerate(iter_views([Word("a")] * n_words, config)):
-            read.append(WindowVotes(view, tuple(certain(",", number, place) for place, _ in enumerate(view.words))))
-            yield read[-1]
-
-    for slot, votes in enumerate(votes_by_slot(windows())):
-        assert read[-1].view.n_settled > slot, "no later window decides it"
-        assert len(read) == 1 or read[-2].view.n_settled <= slot, "it does not wait for another window"
-        deciding = [part for part in read if part.view.window.keep_start <= slot < part.view.window.keep_stop]
-        assert votes == [part.votes[slot - part.view.window.start] for part in deciding]
-    assert slot == n_words - 1
+    read, waiting, slot = list[WindowVotes](), dict[int, list[Vote]](), -1
+    for number, view in enumerate(iter_views([Word("a")] * n_words, config)):
+        read.append(WindowVotes(view, tuple(certain(",", number, place) for place, _ in enumerate(view.words))))
+        for slot, votes in add_votes(waiting, read[-1]).items():
+            assert read[-1].view.n_settled > slot, "no later window decides it"
+            assert len(read) == 1 or read[-2].view.n_settled <= slot, "it does not wait for another window"
+            deciding = [part for part in read if part.view.window.keep_start <= slot < part.view.window.keep_stop]
+            assert votes == [part.votes[slot - part.view.window.start] for part in deciding]
+    assert (slot, waiting) == (n_words - 1, {})
 
 
 def test_a_window_without_trust_has_no_say_unless_all_lack_it() -> None:

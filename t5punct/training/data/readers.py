@@ -36,11 +36,11 @@ from ...text.io.iwslt import LABEL_OF_CLASS, is_iwslt, join_clitics, read_rows
 from ...text.io.live import timed_word
 from ...text.marks import Alphabet
 from ...text.words import Word
-from ...transcripts.formats import SUFFIXES, format_of, read_transcript
+from ...transcripts.formats import FORMATS, format_of, read_transcript
 from ...transcripts.items import Item, SpokenWord, add_pauses
 from .corpus import CorpusConfig
 
-_TRANSCRIPTS = (".json", *(ending for ending, name in SUFFIXES.items() if name in ("vtt", "srt", "ass", "ctm")))
+_TRANSCRIPTS = (".json", *(suffix for name in ("srt", "vtt", "ass", "ctm") for suffix in FORMATS[name].suffixes))
 # of one recording in several of these, the first is read: it knows most of the times
 PREFERRED = (*_TRANSCRIPTS, ".tsv", ".txt")
 _SEEN_LINES = 2000  # of a file, to tell whether its lines are wrapped
