@@ -112,7 +112,8 @@ def read_int8(folder: Path) -> tuple[Any, Any]:
 def read_stored(folder: Path) -> dict[str, torch.Tensor | Int8Rows]:
     """Return the weights of all shards by their names, as they are on disk."""
     tensors = {name: tensor for file in _whole_set(folder) for name, tensor in load_file(file).items()}
-    scales = {name.removesuffix(_SCALE): tensors.pop(name) for name in list(tensors) if name.endswith(_SCALE)}
+    scaled = [name for name in tensors if name + _SCALE in tensors]  # a parameter may be called scale too
+    scales = {name: tensors.pop(name + _SCALE) for name in scaled}
     return {name: Int8Rows(tensor, scales[name]) if name in scales else tensor for name, tensor in tensors.items()}
 
 

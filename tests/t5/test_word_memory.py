@@ -17,6 +17,7 @@ from t5punct.decoding.inputs import DecodingConfig, WindowInput, encoder_input, 
 from t5punct.decoding.slots import SlotDecoder
 from t5punct.model import Model
 from t5punct.t5.encoder_t5 import EncoderT5, EncoderT5Config
+from t5punct.t5.inference.modules import InferenceT5
 from t5punct.t5.word_memory import D_POSITION, WordMemory, frequencies, position_codes
 from t5punct.training.start.from_encoder import FreshDecoderConfig, from_encoder
 
@@ -99,6 +100,16 @@ def test_slots_equal_step_by_step_with_transformers_and_without(folder: Path) ->
             for vote, wanted_vote in zip(votes, wanted, strict=True):
                 assert vote.labels.outcomes == wanted_vote.labels.outcomes
                 assert vote.labels.probabilities == pytest.approx(wanted_vote.labels.probabilities, abs=1e-4)
+
+
+def test_it_is_stored_in_int8(folder: Path, tmp_path: Path) -> None:
+    models.save(models.load(folder), tmp_path / "small", int8=True)
+    stored, model = models.load(tmp_path / "small", to_infer=True), models.load(folder)
+    assert isinstance(stored.network, InferenceT5)
+    batch = encoder_input(sources_of(WINDOWS, model), model)
+    states = model.encode(batch.input_ids, batch.attention_mask)
+    kept, rounded = (each.remember(states, batch.input_ids) for each in (model, stored))
+    assert torch.allclose(rounded, kept, atol=0.02 * float(kept.abs().max()))
 
 
 def test_generate_of_transformers_reads_the_memory(folder: Path) -> None:
