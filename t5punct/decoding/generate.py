@@ -47,21 +47,42 @@ def generate_texts(model: Model, windows: Sequence[WindowInput], config: Decodin
     sources = sources_of(windows, model, config.style)
     texts: dict[int, str] = {}
     for batch in batch_by_length([len(source.ids) for source in sources], config.batch_tokens):
-        texts |= zip(batch, _generate(model, [sources[index] for index in batch], config.beams), strict=True)
+        texts |= zip(batch, _generate(model, [sources[index] for index in batch], config), strict=True)
     return [texts[index] for index in range(len(windows))]
 
 
-def _generate(model: Model, sources: Sequence[Source], beams: int) -> list[str]:
+class MarkCap:
+    """Holds marks back behind as many as a slot may have: some decoders would write no end of them.
+
+    It is a logits processor of transformers.
+    """
+
+    def __init__(self, mark_ids: Sequence[int], most: int) -> None:
+        self._mark_ids, self._most = mark_ids, most
+
+    def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
+        """Return scores float32 (n_rows, n_vocabulary); input_ids: what is written, int64 (n_rows, n_tokens)."""
+        last = input_ids[:, -self._most :]
+        is_full = torch.isin(last, last.new_tensor(self._mark_ids)).sum(1) == self._most
+        held_back = torch.zeros_like(scores, dtype=torch.bool)
+        held_back[:, list(self._mark_ids)] = is_full[:, None]
+        return scores.masked_fill(held_back, -torch.inf)
+
+
+def _generate(model: Model, sources: Sequence[Source], config: DecodingConfig) -> list[str]:
     from transformers.modeling_outputs import BaseModelOutput
 
     network: Any = model.network
     source = encoder_input(sources, model)
     limits = [int(_ROOM * len(source.ids)) + _ROOM_TOKENS for source in sources]
+    marks = [model.tokenizer.mark_ids[mark] for mark in model.task.marks]
+    cap = MarkCap([ids[0] for ids in marks], config.alphabet(model.task).max_marks)
     memory = model.remember(model.encode(source.input_ids, source.attention_mask), source.input_ids)
     ids = network.generate(
         encoder_outputs=BaseModelOutput(last_hidden_state=memory),
         attention_mask=source.attention_mask,
-        num_beams=beams,
+        num_beams=config.beams,
+        logits_processor=[cap] if all(len(ids) == 1 for ids in marks) else [],
         do_sample=False,
         max_new_tokens=max(limits),
     )
