@@ -117,8 +117,8 @@ class CachedDecoder:
         nothing = [source.keys.new_zeros((len(self.encoded), 0, source.keys.shape[-1])) for source in self._sources]
         self._targets = [KeysValues(empty, empty) for empty in nothing]
         self._biases: list[torch.Tensor] = []  # of each layer, (n_places, n_heads, n_places)
-        self._words, self._embeddings = getattr(network, "memory", None), network.get_input_embeddings()
-        # words' tokens before each place, of sources that are copied; one place more than there are keys
+        self._memory, self._embeddings = getattr(network, "memory", None), network.get_input_embeddings()
+        # how many words' tokens stand before each place of the target, for a decoder that copies
         self._n_words = torch.zeros(len(self.encoded), 1, dtype=torch.long, device=self.encoded.device)
 
     def states(
@@ -158,16 +158,16 @@ class CachedDecoder:
 
     def _embed(self, ids: torch.Tensor, tokens: Ragged) -> torch.Tensor:
         """The decoder's input (n_tokens, d_model) of ids, int64 (n_tokens,)."""
-        if self._words is None:
+        if self._memory is None:
             embedded: torch.Tensor = self._embeddings(ids)
             return embedded
-        is_word = self._words.are_words(ids).long()
+        is_word = self._memory.are_words(ids).long()
         upto = is_word.cumsum(0)
         begins = tokens.padded[tokens.rows, 0]  # the first of each token's window
         settled = self._n_words[tokens.rows, tokens.positions[begins]]
         n_words = settled + upto - (upto - is_word)[begins]
         self._n_words[tokens.rows, tokens.positions + 1] = n_words
-        placed: torch.Tensor = self._words.embed_targets(ids, n_words, self._embeddings)
+        placed: torch.Tensor = self._memory.embed_targets(ids, n_words, self._embeddings)
         return placed
 
     def _layer(
