@@ -125,7 +125,7 @@ class LossConfig:
     sampled_pieces: int | None = None  # pieces drawn at random beside the batch's own; null takes the whole vocabulary
     slot_weight: float = 0.0  # of the text loss taken over what slot decoding may write, where that is a choice
     label_smoothing: float = 0.0  # of all these losses: how much of a target is spread over all classes
-    # states of a frozen encoder that each process keeps in memory, in tokens: later epochs take a third of the time
+    # states of a frozen encoder that each process keeps in memory, in tokens: later epochs do not encode them again
     kept_states: int = 0
 
     def __post_init__(self) -> None:

@@ -19,6 +19,7 @@ from t5punct.decoding.generate import generate_texts
 from t5punct.decoding.inputs import WindowInput
 from t5punct.errors import ConfigError
 from t5punct.model import Model
+from t5punct.t5.inference.modules import InferenceT5
 from t5punct.training.examples.batches import make_collator
 from t5punct.training.examples.example import IGNORED, ChunkExamples
 from t5punct.training.start.copier import with_copier
@@ -81,7 +82,7 @@ def test_a_word_that_comes_back_is_no_crossroads(begun: Model, examples: ChunkEx
     assert re.sub(r"[^w0-9 ]", "", written).split() == words
 
 
-def test_the_encoder_of_a_umt5_is_kept(begun: Model, examples: ChunkExamples) -> None:
+def test_the_encoder_of_a_umt5_is_kept(begun: Model, examples: ChunkExamples, tmp_path: Path) -> None:
     shape: dict[str, Any] = {"d_model": 384, "d_kv": 32, "num_heads": 12, "d_ff": 32, "num_layers": 1}
     old: Any = begun.network.config
     ids = {"pad_token_id": 0, "eos_token_id": old.eos_token_id, "decoder_start_token_id": 0}
@@ -94,8 +95,12 @@ def test_the_encoder_of_a_umt5_is_kept(begun: Model, examples: ChunkExamples) ->
     assert share_copied(model, examples) < 0.02
     assert share_copied(copier, examples) > 0.8
     batch = make_collator(model.tokenizer.pad_id)([examples[0]])
-    states = [each.encode(batch.input_ids, batch.attention_mask) for each in (model, copier)]
-    assert torch.equal(*states)
+    models.save(copier, tmp_path / "model")
+    lean = models.load(tmp_path / "model", to_infer=True)
+    assert isinstance(lean.network, InferenceT5)
+    states, kept, read = (each.encode(batch.input_ids, batch.attention_mask) for each in (model, copier, lean))
+    assert torch.equal(kept, states)
+    assert torch.allclose(read, states, atol=1e-5)
 
 
 def test_encoder_and_embeddings_stay_and_what_is_saved_copies(
