@@ -52,7 +52,8 @@ def guess_language(words: Iterable[str]) -> str | None:
         return None
     (alphabet, _), *_ = alphabets.most_common(1)
     if alphabet != "Latin":
-        return f"{alphabet} letters" if alphabets.total() >= _FEWEST else None
+        letters = "Chinese characters" if alphabet == "Cjk" else f"{alphabet} letters"
+        return letters if alphabets.total() >= _FEWEST else None
     counts = {language: sum(word in known for word in first) for language, known in _KNOWN_WORDS.items()}
     (language, most), (_, second), *_ = sorted(counts.items(), key=lambda pair: -pair[1])[:2]
     return language if most >= max(_FEWEST, second + 1, _LEAST_SHARE * len(first)) else None

@@ -45,6 +45,9 @@ HEADS = {  # files whose lines open with what nobody says, and what is said
     "Zoom's captions": ("[Ann Lee] 10:02:11\nso what\n\n[Tom] 10:02:15\nyes\n", ["so what", "yes"]),
     "numbers that are said": ("3 people came\n4 people went\n", ["3 people came 4 people went"]),
     "counted lines": ("1 so what\n2 yes\n3 people know\n", ["so what yes people know"]),
+    "a list": ("what we do\n1. so what\n2. yes\n", ["what we do so what yes"]),
+    "a list with brackets": ("1) so what\n2) yes\n", ["so what yes"]),
+    "a number that is said": ("so what\n2. we know\n", ["so what 2 we know"]),
     "file names": ("clips/a1.wav so what\nclips/a2.wav yes\n", ["so what yes"]),
     "LJSpeech": ("LJ001-0001|so what\nLJ001-0002|yes\n", ["so what yes"]),
     "a label that comes once among others": (

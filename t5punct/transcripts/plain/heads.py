@@ -18,6 +18,7 @@ import re
 from collections import Counter
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 _DATE = r"(?:\d{4}-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./]\d{2,4}),?[T ]"  # before a time, as chats and logs have it
 _WITH_HOURS = r"\d{1,3}:\d\d:\d\d"
@@ -67,6 +68,7 @@ _ID = re.compile(r"\s*(?=[^\s|]*\d)(?=[^\s|]*[A-Za-z_-])([./]*[A-Za-z0-9]+(?:[-_
 _RUNNING = re.compile(r"\d+(?:\.[A-Za-z]\w{1,3})?$")  # of an id: what tells it from others of its recording
 _ID_BEHIND = re.compile(r"\((?=[^()]*\d)([A-Za-z0-9]+(?:[-_.][A-Za-z0-9]+)+)\)\s*$")  # sclite's: `so what (ann-01)`
 _NUMBER = re.compile(r"\s*(\d{1,6})(?=[ \t])[ \t]*")  # of a line, where all lines are counted
+_LIST_NUMBER = re.compile(r"\s*(\d{1,3})[.)](?=[ \t])[ \t]*")  # `1.` or `1)`, of an item in a list
 _FEWEST_COUNTED = 3  # lines; `1 thing` and `2 things` may be said
 # NIST's STM: file, channel, speaker, begin, end, and maybe labels
 _STM = re.compile(r"\S+\s+\S+\s+(\S+)\s+(\d+(?:\.\d+)?)\s+(\d+(?:\.\d+)?)\s+(?:<[^<>\s]*>\s*)?")
@@ -96,6 +98,7 @@ class Heads:
     is_stm: bool = False
     has_numbers: bool = False
     has_ids_behind: bool = False
+    has_list: bool = False
 
     @classmethod
     def of(cls, lines: Sequence[str]) -> Heads:
@@ -106,6 +109,7 @@ class Heads:
             has_times=_have_times(spoken),
             is_stm=_are_stm(spoken),
             has_numbers=_are_counted(spoken),
+            has_list=_have_list(spoken),
             has_ids_behind=_have_ids([match[1] for line in lines if (match := _id_behind(line))], len(spoken)),
         )
         return replace(structure, labels=labels_of(line[structure.head_of(line).length :] for line in spoken))
@@ -120,6 +124,8 @@ class Heads:
         if _TIME_LINE.fullmatch(line):
             return Head(len(line))
         if self.has_numbers and (match := _NUMBER.match(line)):
+            return Head(match.end())
+        if self.has_list and (match := _LIST_NUMBER.match(line)):
             return Head(match.end())
         if self.has_ids_behind and (match := _id_behind(line)):
             return Head(0, _RUNNING.sub("", match[1]), behind=len(line) - len(line[: match.start()].rstrip()))
@@ -182,6 +188,12 @@ def _are_counted(lines: Sequence[str]) -> bool:
     numbers = [int(match[1]) for line in lines if (match := _NUMBER.match(line))]
     is_all = len(numbers) == len(lines) >= _FEWEST_COUNTED
     return is_all and numbers[0] in (0, 1) and numbers == [*range(numbers[0], numbers[0] + len(numbers))]
+
+
+def _have_list(lines: Sequence[str]) -> bool:
+    """Whether numbers with a full stop or bracket open some lines, and count from 1: the items of a list."""
+    numbers = [int(match[1]) for line in lines if (match := _LIST_NUMBER.match(line))]
+    return any(pair == (1, 2) for pair in pairwise(numbers))
 
 
 def _have_times(lines: Sequence[str]) -> bool:
