@@ -14,12 +14,16 @@ import torch
 from chance import LABELS, PunctuatorByChance, bare, decided
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from stepwise import decode_stepwise
 from strategies import spaced_texts
 from tiny import tiny_text
 from tiny_encoders import save_tiny_encoder
 
 from t5punct import model as models
-from t5punct.decoding.inputs import DecodingConfig
+from t5punct.decoding.align import align
+from t5punct.decoding.align import votes as votes_of_alignment
+from t5punct.decoding.inputs import DecodingConfig, WindowInput
+from t5punct.decoding.slots import SlotDecoder
 from t5punct.errors import ConfigError
 from t5punct.evaluation.counts import compare
 from t5punct.punctuator import Punctuator, PunctuatorConfig
@@ -37,6 +41,8 @@ from t5punct.training.examples.example import ChunkExamples
 from t5punct.training.examples.loading import load_split
 from t5punct.training.examples.noise import NoiseConfig, Written, add_noise
 from t5punct.training.loop.train import train
+from t5punct.training.start.from_encoder import FreshDecoderConfig, from_encoder
+from t5punct.training.start.more_tokens import with_opening_tokens
 from t5punct.windows.plan import View, WindowConfig
 from t5punct.windows.votes import Distribution, Vote
 
@@ -223,11 +229,14 @@ def test_examples_have_their_classes(data: Path, trained: Path) -> None:
     model = models.load(trained)
     examples = ChunkExamples(rows, model.tokenizer)
     plain = ChunkExamples(rows, model.with_task(opening="").tokenizer)
-    n_openings = 0
+    n_openings, tokens = 0, model.tokenizer.opening_ids.values()
     for index in range(len(examples)):
         example, words = examples[index], split(rows[index]["target"]).words
         assert example.openings == tuple(("", "¿", "¡").index(word.opening) for word in words)
-        assert plain[index] == replace(example, openings=())
+        pairs = zip(example.target, example.next_word_ids, strict=True)
+        target, next_word_ids = zip(*(pair for pair in pairs if pair[0] not in tokens), strict=True)
+        assert plain[index] == replace(example, target=target, next_word_ids=next_word_ids, openings=())
+        assert len(example.target) - len(target) == sum(map(bool, example.openings))
         n_openings += sum(example.openings)
     assert n_openings > 20
 
@@ -253,6 +262,42 @@ def test_it_learns_them_and_each_decoder_writes_them(trained: Path) -> None:
     assert "¿" not in few, "it is written only where its closing mark may be"
 
 
+def test_a_decoder_with_tokens_for_them_writes_them_by_itself(trained: Path) -> None:
+    """As step by step, and only where the closing mark may be written; a decoder so small learns no more than that."""
+    model, alone = models.load(trained), DecodingConfig(tagger_share=0.0)
+    words = [word.normal for word in split(opened_text(40, seed=99)).words]
+    windows = [WindowInput.of(words[begin : begin + 20]) for begin in range(0, 200, 20)]
+    for config, known in ((alone, ("", "¿", "¡")), (replace(alone, marks=",.?"), ("", "¿"))):
+        for votes, wanted in zip(
+            SlotDecoder(model, config).votes(windows), decode_stepwise(model, windows, config), strict=True
+        ):
+            for vote, wanted_vote in zip(votes, wanted, strict=True):
+                assert vote.openings is not None and wanted_vote.openings is not None
+                assert vote.openings.outcomes == known
+                assert vote.openings.probabilities == pytest.approx(wanted_vote.openings.probabilities, abs=1e-4)
+                assert vote.labels.best == wanted_vote.labels.best
+    few = Punctuator(model, PunctuatorConfig(decoding=replace(alone, marks=",."))).punctuate(" ".join(words))
+    assert "¿" not in few
+
+
+def test_targets_with_them_are_read_back(trained: Path) -> None:
+    model = models.load(trained)
+    text = "well, ¿how do you know? ¡Stop now! We know right."
+    ids = model.tokenizer.encode_target(text)
+    assert model.tokenizer.decode(ids) == text
+    (alignment,) = [align([word.normal for word in split(text).words], text, model.task.alphabet)]
+    said = votes_of_alignment(alignment, has_openings=True)
+    assert [vote.openings and vote.openings.best for vote in said][:2] == ["", "¿"]
+
+
+def test_a_new_decoder_gets_tokens_for_them(tmp_path: Path) -> None:
+    folder = save_tiny_encoder(tmp_path, "mpnet")
+    model = from_encoder(folder, FreshDecoderConfig(), ENCODER_TASK).with_task(opening="¿¡")
+    assert not model.tokenizer.opening_ids
+    tokens = with_opening_tokens(model).tokenizer.opening_ids
+    assert sorted(tokens) == ["¡", "¿"] and len({*tokens.values()}) == 2
+
+
 def opened_ends(text: str) -> int:
     """How many sentences have an opening mark; each of them ends with its closing mark."""
     opening, n_opened = "", 0
@@ -268,7 +313,8 @@ def opened_ends(text: str) -> int:
 
 def test_a_stream_commits_an_opening_mark_with_its_word(trained: Path) -> None:
     said = [word.normal for word in split(opened_text(10, seed=98)).words]
-    punctuator = Punctuator.from_pretrained(trained)
+    config = PunctuatorConfig(decoding=DecodingConfig(tagger_share=1.0))
+    punctuator = Punctuator.from_pretrained(trained, config)
     stream = StreamingPunctuator(punctuator, StreamConfig(policy="fixed", lookahead=3))
     committed = [word.annotated.text for word in [*stream.push(said), *stream.finish()]]
     assert any(text.startswith("¿") for text in committed)

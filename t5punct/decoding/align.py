@@ -143,17 +143,22 @@ def align(words: Sequence[str], text: str, alphabet: Alphabet | None = None) -> 
 
 
 def votes(
-    alignment: Alignment, alphabet: Alphabet | None = None, config: AlignConfig | None = None
+    alignment: Alignment,
+    alphabet: Alphabet | None = None,
+    config: AlignConfig | None = None,
+    *,
+    has_openings: bool = False,
 ) -> tuple[Vote, ...]:
     """Return one vote for each slot: certain of its label, weighted by how well its word was aligned.
 
     With an alphabet, marks outside it are left out.  A word that was not found keeps the case that the input has.
-    If the whole window aligned worse than the config asks, all weights are 0.
+    If the whole window aligned worse than the config asks, all weights are 0.  `has_openings`: the model writes opening
+    marks, so where it has written none there is none.
     """
     n_words, trusted = len(alignment.words), alignment.quality >= (config or AlignConfig()).min_quality
     slot_votes = []
     for link in alignment.links:
-        label, case, weight, inside = NO_LABEL, Case.VERBATIM, 0.0, None
+        label, case, weight, inside, openings = NO_LABEL, Case.VERBATIM, 0.0, None, None
         if link.label_index is not None:
             label, weight = alignment.generated[link.label_index].label, _DOUBTFUL
         if link.case_index is not None:
@@ -161,6 +166,8 @@ def votes(
             before = alignment.generated[link.case_index - 1] if link.case_index else None
             if before and before.ends_sentence(before.label) is not False and not precedes_name(before.core):
                 inside = _case_inside_sentence(alignment.words[link.input_index], case)
+            if has_openings:
+                openings = Distribution.certain(alignment.generated[link.case_index].opening)
         slot_votes.append(
             Vote(
                 Distribution.certain(alphabet.label(label) if alphabet else label),
@@ -169,6 +176,7 @@ def votes(
                 left_words=link.input_index,
                 right_words=n_words - link.input_index - 1,
                 inside=inside,
+                openings=openings,
             )
         )
     return tuple(slot_votes)

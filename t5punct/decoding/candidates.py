@@ -4,8 +4,8 @@ In: the words of a window.  Out: for each place, a `Choice`: a trie of the token
 
 A slot whose marks are given has them, and no others: there only the form of the next word is open.
 
-Between two known words only three things can be written: a mark, the next word in one of its case forms, or, after
-the last word, the end.  Each is a sequence of tokens (an `Option`); options that begin with the same tokens share a
+Between two known words only three things can be written: a mark, the next word in one of its case forms, with an
+opening mark before it or without, or, after the last word, the end.  Each is a sequence of tokens (an `Option`); options that begin with the same tokens share a
 path through the trie.  Only at its nodes (`TrieNode`s) is the network asked: there the probabilities of the offered
 tokens are normalised among themselves, and the best is taken (greedy).
 
@@ -28,7 +28,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ..t5.tokenization import TaskTokenizer
-from ..text.marks import DISFLUENT, NO_LABEL, Alphabet, Case, case_forms
+from ..text.marks import DISFLUENT, NO_LABEL, OPENING, Alphabet, Case, case_forms
 from .inputs import WindowInput
 
 Tokens = tuple[int, ...]
@@ -42,6 +42,7 @@ class Option:
     tokens: Tokens
     mark: str | None = None
     case: Case | None = None
+    opening: str = NO_LABEL  # the mark before the word
     odds: float = 1.0  # how many times it counts
     mark_class: int = 0  # the mark's place in the task, counted from 1; 0: no mark
 
@@ -131,9 +132,14 @@ class Choice:
         return {path.option.mark: path for path in self.paths if path.option.mark is not None}
 
     @cached_property
-    def forms(self) -> dict[Case | None, Path]:
-        """The paths that write the next word, or (None) the end."""
-        return {path.option.case: path for path in self.paths if path.option.mark is None}
+    def forms(self) -> dict[tuple[Case | None, str], Path]:
+        """The paths that write the next word in a case, behind an opening mark or none, or (None) the end."""
+        return {(path.option.case, path.option.opening): path for path in self.paths if path.option.mark is None}
+
+    @property
+    def is_end(self) -> bool:
+        """Whether the text may end here: there is no next word."""
+        return (None, NO_LABEL) in self.forms
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
@@ -143,11 +149,19 @@ class Choice:
     @cached_property
     def cases(self) -> tuple[str, ...]:
         """Of the next word."""
-        return tuple(case.value for case in self.forms if case is not None)
+        return tuple(dict.fromkeys(case.value for case, _ in self.forms if case is not None))
 
-    def form(self, case: Case | None) -> Path:
-        """Return the path that writes the next word in a case, or in its first form (or the end) if it has none."""
-        return self.forms.get(case, self.paths[0])
+    @cached_property
+    def openings(self) -> tuple[str, ...]:
+        """What may stand before the next word: nothing, or an opening mark."""
+        return tuple(dict.fromkeys(opening for _, opening in self.forms))
+
+    def form(self, case: Case | None, opening: str = NO_LABEL) -> Path:
+        """Return the path that writes the next word in a case behind an opening mark.
+
+        Without that mark if there is none, and in the word's first form (or the end) if it has no such case.
+        """
+        return self.forms.get((case, opening)) or self.forms.get((case, NO_LABEL)) or self.paths[0]
 
 
 class Candidates:
@@ -161,7 +175,9 @@ class Candidates:
         self._alphabet = alphabet or tokenizer.task.alphabet
         self._mark_odds = mark_odds or {}
         self._opens_differently = bool(self._mark_odds) or DISFLUENT in self._alphabet.marks
-        self._choices: dict[tuple[str | None, bool, bool, bool, str], Choice] = {}
+        # an opening mark is written only where its closing one may be
+        self._openings = tuple(mark for mark in tokenizer.opening_ids if OPENING[mark] in self._alphabet.marks)
+        self._choices: dict[tuple[str | None, bool, bool, bool, str, bool], Choice] = {}
 
     def choice(self, window: WindowInput, place: int, n_marks: int) -> Choice:
         """Return the options when `place` words and, in the last one's slot, `n_marks` marks have been written."""
@@ -170,7 +186,8 @@ class Candidates:
             word = (window.spellings if self._tokenizer.task.cased else window.words)[place]
         kept_marks = window.given[place - 1] if window.given and place else NO_LABEL
         marked = not kept_marks and place > 0 and window.has_slot[place - 1] and n_marks < self._alphabet.max_marks
-        key = (word, place == 0, marked, self._opens_differently and n_marks == 0, kept_marks)
+        takes_opening = word is not None and window.has_slot[place]
+        key = (word, place == 0, marked, self._opens_differently and n_marks == 0, kept_marks, takes_opening)
         choice = self._choices.get(key)
         if choice is not None:
             return choice
@@ -179,13 +196,21 @@ class Candidates:
         choice = self._choices[key] = Choice.of(self._options(*key))
         return choice
 
-    def _options(self, word: str | None, first: bool, marked: bool, opens: bool, kept_marks: str) -> list[Option]:
+    def _options(
+        self, word: str | None, first: bool, marked: bool, opens: bool, kept_marks: str, takes_opening: bool
+    ) -> list[Option]:
         """The options: word forms before marks, so that the next word can always be written; lower case first.
 
         Odds, and the sign of disfluent words, are for the first mark of a slot alone.
         """
         tokenizer = self._tokenizer
         options = [Option((tokenizer.eos_id,))] if word is None else self._forms(word, first)
+        if takes_opening:
+            options += [
+                replace(option, tokens=(tokenizer.opening_ids[mark], *option.tokens), opening=mark)
+                for mark in self._openings
+                for option in options
+            ]
         if kept_marks:
             marks = tuple(token for mark in kept_marks for token in tokenizer.mark_ids[mark])
             return [replace(option, tokens=marks + option.tokens) for option in options]

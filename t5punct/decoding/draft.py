@@ -57,12 +57,13 @@ class SiteScores:
 class Guess:
     """A guess at the first mark of a slot, or none, and at the case of the word before it (None: its first form).
 
-    inside: the case if the mark before the word ends no sentence, such as a comma.
+    inside: the case if the mark before the word ends no sentence, such as a comma.  opening: the mark before the word.
     """
 
     mark: str = NO_LABEL
     case: Case | None = None
     inside: Case | None = None
+    opening: str = NO_LABEL
 
 
 class Draft:
@@ -132,12 +133,15 @@ class Draft:
             case = Case.LOWER  # of `i 'm` the tagger gives both words a capital, as it has learned to do with `I'm`
         choice = self._candidates.choice(self._window, place, 0)
         marked = choice.marks.get(mark)
-        return [marked, self._word(place, 1, mark, case)] if marked else [choice.form(case)]
+        if marked:
+            return [marked, self._word(place, 1, mark, case, word.opening)]
+        return [choice.form(case, word.opening)]
 
-    def _word(self, place: int, n_marks: int, mark: str, case: Case | None) -> Path:
+    def _word(self, place: int, n_marks: int, mark: str, case: Case | None, opening: str) -> Path:
         """The next word, or the end, after a mark."""
         begins = mark in ENDS_SENTENCE and case is not Case.UPPER
-        return self._candidates.choice(self._window, place, n_marks).form(Case.CAPITALISED if begins else case)
+        choice = self._candidates.choice(self._window, place, n_marks)
+        return choice.form(Case.CAPITALISED if begins else case, opening)
 
     def _follow(self, site: Site, child: int) -> None:
         """Change the draft at a site.  The rest of the place is a guess, which the next pass checks."""
@@ -147,7 +151,8 @@ class Draft:
         if mark is None:
             self._places[site.place] = [*paths[: site.step], following]
             return
-        word = self._word(site.place, site.step + 1, mark, paths[-1].option.case)
+        last = paths[-1].option
+        word = self._word(site.place, site.step + 1, mark, last.case, last.opening)
         self._places[site.place] = [*paths[: site.step], following, word]
 
     def _lay_out(self) -> None:
@@ -174,6 +179,7 @@ class ChoiceAccumulator:
         self._slots: list[Distribution] = []
         self._cases: list[Distribution] = []
         self._insides: list[Distribution | None] = []
+        self._openings: list[Distribution | None] = []
         self._inside: Distribution | None  # the next word's case if the slot were empty
         self._open()
 
@@ -200,8 +206,8 @@ class ChoiceAccumulator:
             labels = Distribution(choice.labels, (stop, *marks))
         else:
             if path.option.mark is not None:  # mentioned first, so that it wins a tie: it is the one that was taken
-                if not self._label and None not in choice.forms:
-                    self._inside = _cases(choice, forms, stop)
+                if not self._label and not choice.is_end:
+                    self._inside = _cases(choice, forms)
                 self._labels.setdefault(self._label + path.option.mark, 0.0)
             for mark, mass in zip(choice.marks, marks, strict=True):
                 if mark != path.option.mark:
@@ -215,15 +221,24 @@ class ChoiceAccumulator:
         if self.place:
             self._slots.append(labels)
         if path.option.case is not None:
-            self._cases.append(_cases(choice, forms, stop))
+            self._cases.append(_cases(choice, forms))
+            self._openings.append(_openings(choice, forms))
             self._insides.append(self._inside if ends_sentence(self._label) else None)
             self._open()
 
     def votes(self) -> tuple[Vote, ...]:
         """Return one vote for each slot that was decided; of the word after the last one, only the case is known."""
+        words = zip(self._slots, self._cases, self._insides, self._openings, strict=False)
         return tuple(
-            Vote(labels, cases, left_words=index, right_words=self._n_words - index - 1, inside=inside)
-            for index, (labels, cases, inside) in enumerate(zip(self._slots, self._cases, self._insides, strict=False))
+            Vote(
+                labels,
+                cases,
+                left_words=index,
+                right_words=self._n_words - index - 1,
+                inside=inside,
+                openings=openings,
+            )
+            for index, (labels, cases, inside, openings) in enumerate(words)
         )
 
     def _open(self) -> None:
@@ -233,8 +248,23 @@ class ChoiceAccumulator:
         self._inside = None
 
 
-def _cases(choice: Choice, masses: Sequence[float], total: float) -> Distribution:
-    """The case of the word, given that it is written: the masses of its forms, and their sum."""
-    if total <= 0.0:  # the network is sure of a mark, and the longest label is written
-        return Distribution.of(dict.fromkeys(choice.cases, 0.0))
-    return Distribution(choice.cases, tuple([mass / total for mass in masses]))
+def _cases(choice: Choice, masses: Sequence[float]) -> Distribution:
+    """The case of the word, given that it is written, of the masses of its forms.
+
+    All are 0 where the network is sure of a mark, and the longest label is written.
+    """
+    weights = dict.fromkeys(choice.cases, 0.0)
+    for (case, _), mass in zip(choice.forms, masses, strict=True):
+        assert case is not None  # noqa: S101  (there is a word)
+        weights[case.value] += mass
+    return Distribution.of(weights)
+
+
+def _openings(choice: Choice, masses: Sequence[float]) -> Distribution | None:
+    """The mark before the word, of the masses of its forms; None where the decoder writes no opening marks."""
+    if len(choice.openings) == 1:
+        return None
+    weights = dict.fromkeys(choice.openings, 0.0)
+    for (_, opening), mass in zip(choice.forms, masses, strict=True):
+        weights[opening] += mass
+    return Distribution.of(weights)

@@ -37,7 +37,10 @@ class GeneratingDecoder:
         alignments = [align(window.words, text, alphabet) for window, text in zip(windows, texts, strict=True)]
         counts = [AlignmentCounts.of(alignment, self._align_config) for alignment in alignments]
         self.alignment = sum(counts, self.alignment)
-        return [votes(alignment, self._alphabet, self._align_config) for alignment in alignments]
+        has_openings = bool(self._model.tokenizer.opening_ids)
+        return [
+            votes(alignment, self._alphabet, self._align_config, has_openings=has_openings) for alignment in alignments
+        ]
 
 
 @torch.inference_mode()

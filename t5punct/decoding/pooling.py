@@ -68,14 +68,16 @@ def take_from_tagger(
 ) -> tuple[Vote, ...]:
     """Return the decoder's votes on a window's words, with what the tagger's votes decide beside a slot's marks.
 
-    These are opening marks, the case behind `Inc.` and the like, and with the whole share all case.
+    These are the case behind `Inc.` and the like, with the whole share all case and opening marks, and where the decoder
+    writes none those always.
     """
     taken = list[Vote]()
     for place, (vote, said) in enumerate(zip(votes, tagged, strict=True)):
         cases, inside = vote.cases, vote.inside
+        openings = said.openings if share == 1.0 or vote.openings is None else vote.openings
         if share == 1.0:
             cases, inside = said.cases, said.inside
         elif share and place and is_abbreviation(words[place - 1]) and votes[place - 1].labels.best == ".":
             cases = said.cases
-        taken.append(replace(vote, cases=cases, inside=inside, openings=said.openings))
+        taken.append(replace(vote, cases=cases, inside=inside, openings=openings))
     return tuple(taken)

@@ -31,7 +31,7 @@ import torch
 from ..model import Model
 from ..t5.tagger import TAGGED_CASES
 from ..t5.tokenization import Source
-from ..text.marks import Case
+from ..text.marks import NO_LABEL, Case
 from ..windows.votes import Vote
 from .batching import batch_by_length
 from .cached_decoder import NO_TOKEN, CachedDecoder, CandidateHead
@@ -39,7 +39,7 @@ from .candidates import Candidates
 from .draft import Draft, Guess, SiteScores, Solution
 from .inputs import DecodingConfig, WindowInput, encoder_input, sources_of
 from .pooling import OpinionPool, take_from_tagger
-from .tagging import TagDecoder, states_at_slots
+from .tagging import TagDecoder, Tagged, states_at_slots
 
 # The tagger gives a capital also for the chance that a sentence begins.  Behind a comma none does: there capitals have
 # half their odds (chosen on dev2012 and held-out text).  As it is only a draft, this changes only the speed.
@@ -131,15 +131,23 @@ class SlotDecoder:
         tagged = tagger.tag(states_at_slots(encoded, places), windows).first_of(list(map(len, places)), n_asked)
         weighed = tagged.marks + tagger.log_odds
         best = (logits.argmax(-1).tolist() for logits in (weighed, tagged.cases, tagged.cases - _BEGINS))
+        openings = self._guess_openings(tagged)
         guesses = [
-            Guess(tagger.mark_classes[mark], TAGGED_CASES[case], TAGGED_CASES[inside_case])
-            for mark, case, inside_case in zip(*best, strict=True)
+            Guess(tagger.mark_classes[mark], TAGGED_CASES[case], TAGGED_CASES[inside_case], opening)
+            for mark, case, inside_case, opening in zip(*best, openings, strict=True)
         ]
         votes = None
         if self._share or tagged.openings is not None:
             votes = tagger.votes_of(windows, n_asked, tagged)
         pool = OpinionPool.of(tagged.marks.to(encoded.device), self._share) if self._share else None
         return TaggedBatch(guesses, votes, pool)
+
+    def _guess_openings(self, tagged: Tagged) -> list[str]:
+        """The opening mark before each word; none where the decoder writes none."""
+        if tagged.openings is None or not self._model.tokenizer.opening_ids:
+            return [NO_LABEL] * len(tagged.marks)
+        classes = (NO_LABEL, *self._model.task.opening)
+        return [classes[index] for index in tagged.openings.argmax(-1).tolist()]
 
     def _settle(self, passes: CachedDecoder, drafts: Sequence[Draft], pool: OpinionPool | None) -> None:
         """Pass after pass over the drafts that are not confirmed yet."""

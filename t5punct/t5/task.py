@@ -34,7 +34,7 @@ class TaskConfig:
     max_marks: int = 3  # of one slot, as in `...`
     # for some styles, the longest label instead of `max_marks`: in lectures nobody wants `...`
     style_max_marks: dict[str, int] = field(default_factory=dict)
-    opening: str = ""  # the opening marks, `¿¡`: they stand before a word, and the tagger alone decides them
+    opening: str = ""  # the opening marks, `¿¡`: they stand before a word
     max_tokens: int = 512  # of a window's source, end included (T5's pre-training length); long words are cut to fit
     classifies: bool = False  # whether it can be asked about one slot at a time (`--decide classify`)
     # how many times as likely a mark is against none as the network says: {",": 2} writes more commas; 1 if not given

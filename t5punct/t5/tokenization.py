@@ -7,7 +7,8 @@ decoding sees exactly the sequences that the model was trained on.
 There are two text forms.  In the first, capitals are written: `talk: we know</s>` becomes `We know?!</s>`.  In the
 second (`inline_case`; Bérard 2019, Etchegoyhen 2020), a case token stands before the word's lower-case tokens, so that
 the words of the target are those of the source, token for token: `<talk> we know [SEP]` becomes
-`<^> we know <?> <!> [SEP]`.  Its tokenizer has separate tokens for styles, marks and case.
+`<^> we know <?> <!> [SEP]`.  Its tokenizer has separate tokens for styles, marks and case.  An opening mark that has a
+token stands before its word: `<¿> <^> qué <?> [SEP]`.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ModelError
-from ..text.marks import DASH, DISFLUENT, Case, apply_case
+from ..text.marks import DASH, DISFLUENT, NO_LABEL, Case, apply_case
 from ..text.words import split
 from .task import CASE_TOKENS, N_SENTINELS, PAUSES, SENTINEL, TaskConfig, inline_case_of, mark_token, style_token
 
@@ -87,11 +88,19 @@ class TaskTokenizer:
         """The tokens before a word in each case, with inline casing.  Raises ModelError if the tokenizer has none."""
         return {Case.LOWER: ()} | {case: (self._special(token),) for case, token in CASE_TOKENS.items()}
 
-    def form_ids(self, form: str, first: bool = False) -> tuple[int, ...]:
-        """Return the tokens that write a word form."""
+    @cached_property
+    def opening_ids(self) -> dict[str, int]:
+        """The token of each opening mark; none if the tokenizer lacks one, and the decoder writes no opening marks."""
+        rows = {mark: self._row(mark_token(mark)) for mark in self.task.opening}
+        known = {mark: row for mark, row in rows.items() if row is not None}
+        return known if len(known) == len(rows) else {}
+
+    def form_ids(self, form: str, first: bool = False, opening: str = NO_LABEL) -> tuple[int, ...]:
+        """Return the tokens that write a word form, behind its opening mark if the decoder writes those."""
+        before = (self.opening_ids[opening],) if opening in self.opening_ids else ()
         if not self.task.inline_case:
-            return self.word_ids(form, first)
-        return self.case_ids[inline_case_of(form)] + self.word_ids(form.lower(), first)
+            return before + self.word_ids(form, first)
+        return before + self.case_ids[inline_case_of(form)] + self.word_ids(form.lower(), first)
 
     @cached_property
     def sentinel_id(self) -> int:
@@ -108,13 +117,14 @@ class TaskTokenizer:
     @cached_property
     def task_ids(self) -> tuple[int, ...]:
         """The task's own tokens that the tokenizer has: styles, marks, case, sentinels."""
-        names = (*map(style_token, self.task.styles), *map(mark_token, self.task.slot_marks), *CASE_TOKENS.values())
+        marks = self.task.slot_marks + self.task.opening
+        names = (*map(style_token, self.task.styles), *map(mark_token, marks), *CASE_TOKENS.values())
         rows = (row for row in map(self._row, names) if row is not None)
         return tuple(sorted({*rows, *self.sentinel_ids}))
 
     @cached_property
     def deciding_ids(self) -> tuple[int, ...] | None:
-        """The marks' and case tokens: each decides a slot or a case against the next word.
+        """The marks', opening marks' and case tokens: each decides a slot or a case against the next word.
 
         None for a task in which no single token does, as capitals are written in words or a mark takes several tokens.
         """
@@ -122,7 +132,7 @@ class TaskTokenizer:
         if (self.task.cased and not self.task.inline_case) or any(len(ids) > 1 for ids in marks):
             return None
         cases = self.case_ids.values() if self.task.cased else ()
-        return tuple(number for ids in (*marks, *cases) for number in ids)
+        return (*(number for ids in (*marks, *cases) for number in ids), *self.opening_ids.values())
 
     @cached_property
     def pause_ids(self) -> tuple[int, ...]:
@@ -154,25 +164,34 @@ class TaskTokenizer:
         """Return the token of a silence, none where there is none; the longest's for one longer than the task knows."""
         return self.pause_ids[:pause][-1:]
 
-    def target(self, forms: Sequence[str], labels: Sequence[str]) -> tuple[int, ...]:
-        """Return the decoder output of a window: each word form followed by its label's marks, then end."""
+    def target(self, forms: Sequence[str], labels: Sequence[str], openings: Sequence[str] = ()) -> tuple[int, ...]:
+        """Return the decoder output of a window: each word form followed by its label's marks, then end.
+
+        `openings`: the opening mark before each word, or none; they are left out if the decoder writes none.
+        """
         ids: list[int] = []
-        for index, (form, label) in enumerate(zip(forms, labels, strict=True)):
-            ids += self.form_ids(form, first=index == 0)
+        openings = openings or (NO_LABEL,) * len(forms)
+        for index, (form, label, opening) in enumerate(zip(forms, labels, openings, strict=True)):
+            ids += self.form_ids(form, index == 0, opening)
             for mark in label:
                 ids += self.mark_ids[mark]
         return (*ids, self.eos_id)
 
-    def next_word_ids(self, forms: Sequence[str], labels: Sequence[str]) -> tuple[int | None, ...]:
+    def next_word_ids(
+        self, forms: Sequence[str], labels: Sequence[str], openings: Sequence[str] = ()
+    ) -> tuple[int | None, ...]:
         """Return for each token of `target` the token that would end the slot there, with the next word in lower case.
 
         After the last word it is the end.  None where nothing is decided: inside a word or a mark, and after a case
         token.  Where it equals the target's token, the target has no mark and no capital; else the target has one of
         `deciding_ids`.
         """
+        openings = openings or (NO_LABEL,) * len(forms)
         words = [self.word_ids(form.lower(), first=index == 0)[0] for index, form in enumerate(forms)] + [self.eos_id]
         next_words: list[int | None] = []
-        for index, (form, label) in enumerate(zip(forms, labels, strict=True)):
+        for index, (form, label, opening) in enumerate(zip(forms, labels, openings, strict=True)):
+            if opening in self.opening_ids:
+                next_words.append(words[index])
             next_words += [words[index], *[None] * (len(self.form_ids(form, first=index == 0)) - 1)]
             for mark in label:
                 next_words += [words[index + 1], *[None] * (len(self.mark_ids[mark]) - 1)]
@@ -184,9 +203,9 @@ class TaskTokenizer:
 
     def encode_target(self, text: str) -> tuple[int, ...]:
         """Return the decoder output of a canonical target text, such as a data set holds."""
-        words = [word.with_opening("") for word in split(text, self.task.alphabet).words]
-        forms = [word.text for word in words]
-        return self.target(forms, [word.label for word in words])
+        words = split(text, self.task.alphabet).words
+        forms = [word.with_opening(NO_LABEL).text for word in words]
+        return self.target(forms, [word.label for word in words], [word.opening for word in words])
 
     def decode(self, ids: Sequence[int]) -> str:
         """Return the text of generated ids; special tokens and the sign of disfluent words are left out."""
@@ -200,29 +219,34 @@ class TaskTokenizer:
     def _spell(self, ids: Sequence[int]) -> str:
         """The text of ids where marks and case have their own tokens: join pieces, set case, add marks."""
         marks = {row[0]: mark for mark, row in self.mark_ids.items()}
+        openings = {row: mark for mark, row in self.opening_ids.items()}
         cases = {row[0]: case for case, row in self.case_ids.items() if row} if self.task.inline_case else {}
         special = set(self.tokenizer.all_special_ids)
         words: list[list[int]] = []
         written: list[Case] = []
         labels: list[str] = []
-        case, before = Case.LOWER, ""
+        opened: list[str] = []  # the opening mark before each word
+        case, before, opening = Case.LOWER, "", NO_LABEL
         for number, piece in zip(ids, self.tokenizer.convert_ids_to_tokens(list(ids)), strict=True):
             if number in special:
                 continue
             if number in marks:
                 labels[-1:] = [label + marks[number] for label in labels[-1:]]
+            elif number in openings:
+                opening = openings[number]
             elif number in cases:
                 case = cases[number]
-            elif words and not labels[-1] and self._goes_on(piece, before):
+            elif words and not (labels[-1] or opening) and self._goes_on(piece, before):
                 words[-1].append(number)
                 before = piece
             else:
                 words.append([number])
                 written.append(case)
                 labels.append("")
-                case, before = Case.LOWER, ""
+                opened.append(opening)
+                case, before, opening = Case.LOWER, "", NO_LABEL
         texts = [self._joined(word) for word in words]
-        forms = (apply_case(text, case) for text, case in zip(texts, written, strict=True))
+        forms = (mark + apply_case(text, case) for mark, text, case in zip(opened, texts, written, strict=True))
         return " ".join(self.task.alphabet.spell(form, label) for form, label in zip(forms, labels, strict=True))
 
     @cached_property

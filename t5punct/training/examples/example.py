@@ -114,10 +114,12 @@ class ChunkExamples(Dataset[Example]):
         marks = tuple(1 + task.slot_marks.index(label[0]) if label else 0 for label in labels)
         forms = self._forms(words)
         cases = tuple(TAGGED_CASES.index(inline_case_of(form)) for form in forms)
-        next_word_ids = tuple(IGNORED if token is None else token for token in tokenizer.next_word_ids(forms, labels))
-        target, owners = tokenizer.target(forms, labels), token_words(source)
+        opened = [word.opening for word in words]
+        next_words = tokenizer.next_word_ids(forms, labels, opened)
+        next_word_ids = tuple(IGNORED if token is None else token for token in next_words)
+        target, owners = tokenizer.target(forms, labels, opened), token_words(source)
         taught = tuple(_code(word) for word in words) if self.labels is not None else ()
-        places = (1 + task.opening.find(word.opening) if word.opening else 0 for word in words)
+        places = (1 + task.opening.find(opening) if opening else 0 for opening in opened)
         openings = tuple(places) if task.opening else ()
         return Example(source.ids, target, next_word_ids, source.word_ends, marks, cases, owners, taught, openings)
 

@@ -196,7 +196,8 @@ def with_task_tokens(own: Any, backend: Any, task: TaskConfig) -> TaskTokenizer:
 def _task_tokens(task: TaskConfig) -> Iterator[tuple[str, str]]:
     """The task's own tokens, each with the text whose embedding it begins with; "" for the opening token."""
     yield from ((style_token(style), "") for style in task.styles)
-    yield from ((mark_token(mark), mark) for mark in task.marks + DISFLUENT)  # the sign is there, if it is ever learned
+    # the sign is there, if it is ever learned
+    yield from ((mark_token(mark), mark) for mark in task.marks + DISFLUENT + task.opening)
     yield from ((token, "the") for token in CASE_TOKENS.values())
 
 

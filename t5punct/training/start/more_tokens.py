@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import copy
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -59,23 +59,35 @@ def with_marks_of(model: Model, task: TaskConfig) -> Model:
 
     A T5 that writes marks as text has no tokens for them, and gets none but that of the sign.
     """
+    vocabulary = model.tokenizer.tokenizer.get_vocab()
+    has_tokens = all(mark_token(mark) in vocabulary for mark in model.task.marks)
+    unknown = [mark for mark in task.slot_marks if mark not in model.task.slot_marks]
+    marks = unknown if has_tokens else [mark for mark in unknown if mark == DISFLUENT]
+    tagger = None if model.tagger is None else _with_classes(model.tagger, task)
+    return replace(_with_mark_tokens(model, task, marks), tagger=tagger)
+
+
+def with_opening_tokens(model: Model) -> Model:
+    """Return the model with a token for each opening mark of its task, for a new decoder that shall write them."""
+    vocabulary = model.tokenizer.tokenizer.get_vocab()
+    marks = [mark for mark in model.task.opening if mark_token(mark) not in vocabulary]
+    return _with_mark_tokens(model, model.task, marks)
+
+
+def _with_mark_tokens(model: Model, task: TaskConfig, marks: Sequence[str]) -> Model:
+    """The model with a task, and with tokens for some marks that begin as the mean of those of the marks it knows."""
     from tokenizers import AddedToken
 
     own = copy.deepcopy(model.tokenizer.tokenizer)
-    has_tokens = all(mark_token(mark) in own.get_vocab() for mark in model.task.marks)
     known = sorted({number for mark in model.task.marks for number in model.tokenizer.mark_ids[mark]})
-    unknown = [mark for mark in task.slot_marks if mark not in model.task.slot_marks]
-    marks = unknown if has_tokens else [mark for mark in unknown if mark == DISFLUENT]
     own.add_tokens([AddedToken(mark_token(mark), normalized=False) for mark in marks])
-    tokenizer = TaskTokenizer(own, task)
-    new = [number for mark in marks for number in tokenizer.mark_ids[mark]]
+    new = own.convert_tokens_to_ids([mark_token(mark) for mark in marks])
 
     def begin_as_marks(weight: torch.Tensor) -> None:
         weight[new] = weight[known].mean(0)
 
-    tagger = None if model.tagger is None else _with_classes(model.tagger, task)
-    changed = _with_rows(model, tokenizer, begin_as_marks) if marks else replace(model, tokenizer=tokenizer)
-    return replace(changed, tagger=tagger)
+    tokenizer = TaskTokenizer(own, task)
+    return _with_rows(model, tokenizer, begin_as_marks) if marks else replace(model, tokenizer=tokenizer)
 
 
 def _with_classes(tagger: Tagger, task: TaskConfig) -> Tagger:

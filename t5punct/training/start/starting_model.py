@@ -26,7 +26,7 @@ from ..config import TrainConfig
 from ..examples.delays import check_layers
 from ..examples.loading import load_split, read_prepare_config
 from .from_encoder import from_encoder
-from .more_tokens import match_disfluencies, with_marks_of, with_more_pieces
+from .more_tokens import match_disfluencies, with_marks_of, with_more_pieces, with_opening_tokens
 from .suitability import check_tokenizer
 
 _CHUNKS_AT_ONCE = 10_000
@@ -80,6 +80,7 @@ def _given(config: TrainConfig) -> models.Model:
             )
         model = models.load(config.init_from, revision=config.revision)
         model = model if config.task is None else with_marks_of(model, config.task)
+        model = with_opening_tokens(model) if config.fit.copier_words else model
         if config.pieces_of is not None and config.pieces is not None:
             model = with_more_pieces(model, config.pieces_of, count_chunk_words(config.data.path), config.pieces)
     check_tokenizer(config, model)
