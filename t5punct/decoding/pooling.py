@@ -68,8 +68,8 @@ def take_from_tagger(
 ) -> tuple[Vote, ...]:
     """Return the decoder's votes on a window's words, with what the tagger's votes decide beside a slot's marks.
 
-    These are the case behind `Inc.` and the like, with the whole share all case and opening marks, and where the decoder
-    writes none those always.
+    These are the case behind `Inc.` and the like, with the whole share all case and opening marks, and opening marks
+    that the decoder does not write.
     """
     taken = list[Vote]()
     for place, (vote, said) in enumerate(zip(votes, tagged, strict=True)):

@@ -123,9 +123,8 @@ class Heads:
             return Head(match.end(), _RUNNING.sub("", match[1]))
         if _TIME_LINE.fullmatch(line):
             return Head(len(line))
-        if self.has_numbers and (match := _NUMBER.match(line)):
-            return Head(match.end())
-        if self.has_list and (match := _LIST_NUMBER.match(line)):
+        number = _NUMBER if self.has_numbers else _LIST_NUMBER
+        if (self.has_numbers or self.has_list) and (match := number.match(line)):
             return Head(match.end())
         if self.has_ids_behind and (match := _id_behind(line)):
             return Head(0, _RUNNING.sub("", match[1]), behind=len(line) - len(line[: match.start()].rstrip()))
