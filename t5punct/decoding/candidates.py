@@ -6,8 +6,8 @@ A slot whose marks are given has them, and no others: there only the form of the
 
 Between two known words only three things can be written: a mark, the next word in one of its case forms, with an
 opening mark before it or without, or, after the last word, the end.  Each is a sequence of tokens (an `Option`);
-options that begin with the same tokens share a path through the trie.  Only at its nodes (`TrieNode`s) is the network asked: there the probabilities of the offered
-tokens are normalised among themselves, and the best is taken (greedy).
+options that begin with the same tokens share a path through the trie.  Only at its nodes (`TrieNode`s) is the network
+asked: there the probabilities of the offered tokens are normalised among themselves, and the best is taken (greedy).
 
 A slot's first mark may count more, or less, than going on with the next word (its odds).  For the highest F1, a mark
 must be likelier than F1 / 2, not likelier than no mark (Lipton 2014).  The odds are applied at the nodes where marks
