@@ -32,8 +32,7 @@ class StudyConfig:
     file: str = "../shared/benchmarks-asr/earnings21-dev.jsonl.xz"
     model: str | None = None
     style: str = "meeting"
-    decoder: str = "slots"
-    tagger_share: float | None = None
+    decoder: str = "auto"
     max_words: int = 1500  # of each call and service
     systems: list[str] = field(default_factory=lambda: ["speechmatics", "amazon", "google", "microsoft"])
 
@@ -48,7 +47,7 @@ class ScoredCall:
 
 def study(settings: StudyConfig) -> None:
     """Score the calls of each service, and print a table."""
-    decoding = DecodingConfig(settings.decoder, style=settings.style, tagger_share=settings.tagger_share)
+    decoding = DecodingConfig(settings.decoder, style=settings.style)
     punctuator = Punctuator.from_pretrained(settings.model).with_config(decoding=decoding)
     table = Table("service", "comma", "period", "question", "micro F1", "own micro F1", "gain (95 %)", "words")
     for system in settings.systems:

@@ -32,7 +32,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -167,9 +166,7 @@ def _spend(command: Sequence[str], root: Path) -> tuple[float, float]:
 def _reader(way: str) -> Callable[[str], object]:
     """What reads a whole text in a way."""
     model, decoder, precision = way.split(",")
-    config = DecodingConfig({"decoder": "slots", "encoder": "tagger"}.get(decoder, decoder), precision=precision)
-    if decoder == "decoder":
-        config = replace(config, tagger_share=0.0)
+    config = DecodingConfig({"encoder": "tagger"}.get(decoder, decoder), precision=precision)
     punctuator = Punctuator.from_pretrained(model, PunctuatorConfig(decoding=config))
     return partial(_encode, punctuator) if decoder == "encoder" else punctuator.punctuate
 

@@ -17,8 +17,6 @@ from transformers.modeling_outputs import BaseModelOutput
 from t5punct.decoding.candidates import Candidates, TrieNode
 from t5punct.decoding.draft import ChoiceAccumulator
 from t5punct.decoding.inputs import DecodingConfig, WindowInput, encoder_input, sources_of
-from t5punct.decoding.pooling import NOTHING_SAID, OpinionPool, take_from_tagger
-from t5punct.decoding.tagging import TagDecoder
 from t5punct.model import Model
 from t5punct.t5.word_memory import embed_targets
 from t5punct.windows.votes import Vote
@@ -48,17 +46,6 @@ class SlotWriter:
     def log_odds(self) -> tuple[float, ...]:
         """What is added to the logits of the allowed tokens."""
         return self._node.log_odds or (0.0,) * len(self._node.tokens)
-
-    @property
-    def mark_classes(self) -> tuple[int, ...]:
-        """The marks that the allowed tokens begin to write, as the tagger counts them."""
-        return self._node.mark_classes
-
-    @property
-    def tagged_slot(self) -> int:
-        """The slot whose first mark is open, or `NOTHING_SAID`."""
-        place = self._accumulator.place
-        return place - 1 if place and not self._accumulator.n_marks else NOTHING_SAID
 
     def take(self, child: int, probabilities: Sequence[float]) -> None:
         """Write a token, by its place in `allowed`; the probabilities are theirs, and sum to 1."""
@@ -97,7 +84,6 @@ def decode_stepwise(
     source = encoder_input(sources, model)
     states = model.encode(source.input_ids, source.attention_mask)
     encoded = BaseModelOutput(last_hidden_state=model.remember(states, source.input_ids))
-    pools = _pool_opinions(model, config, states, windows)
     written = torch.full((len(windows), 1), model.start_id, device=model.device)  # by each window so far
     cache = None
     while not all(writer.done for writer in writers):
@@ -110,40 +96,17 @@ def decode_stepwise(
         )
         cache = output.past_key_values
         logits = output.logits[:, -1].float()  # (n_batch, n_vocabulary)
-        tokens = [_step(*step, model) for step in zip(writers, logits, pools, strict=True)]
+        tokens = [_step(*step, model) for step in zip(writers, logits, strict=True)]
         written = torch.cat([written, torch.tensor(tokens, device=model.device)[:, None]], 1)
-    votes, share = [writer.votes() for writer in writers], config.share(model)
-    if model.tagger is None or not share:
-        return votes
-    tagged = TagDecoder(model, config).votes(windows)
-    return [
-        take_from_tagger(window_votes, said, window.words, share)
-        for window_votes, said, window in zip(votes, tagged, windows, strict=True)
-    ]
+    return [writer.votes() for writer in writers]
 
 
-def _pool_opinions(
-    model: Model, config: DecodingConfig, states: torch.Tensor, windows: Sequence[WindowInput]
-) -> list[OpinionPool | None]:
-    """The tagger's opinion on each window's slots; states: (n_batch, n_source, d_model)."""
-    share = config.share(model)
-    if model.tagger is None or not share:
-        return [None] * len(windows)
-    tagger = TagDecoder(model, config)
-    ends = [list(source.word_ends) for source in sources_of(windows, model, config.style)]
-    rows = zip(states, ends, windows, strict=True)
-    return [OpinionPool.of(tagger.tag(row[own], [window]).marks, share) for row, own, window in rows]
-
-
-def _step(writer: SlotWriter, logits: torch.Tensor, pool: OpinionPool | None, model: Model) -> int:
+def _step(writer: SlotWriter, logits: torch.Tensor, model: Model) -> int:
     """Take the best allowed token (of equals, the first offered); logits: float32 (n_vocabulary,)."""
     if writer.done:
         return model.tokenizer.pad_id
     allowed = writer.allowed
     offered = logits[list(allowed)]  # (n_allowed,)
-    if pool is not None:
-        classes = torch.tensor([writer.mark_classes], device=logits.device)
-        offered = pool.weigh(offered[None], classes, [writer.tagged_slot])[0]
     weighed = offered + torch.tensor(writer.log_odds, device=logits.device)
     probabilities = torch.softmax(weighed, dim=0).tolist()
     best = max(range(len(allowed)), key=probabilities.__getitem__)

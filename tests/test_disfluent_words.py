@@ -47,10 +47,8 @@ def _without_the_sign(model: Model) -> Model:
     return replace(model.with_task(disfluencies=False), tagger=tagger)
 
 
-@pytest.mark.parametrize("decoder", ["slots", "pool", "tagger", "generate"])
+@pytest.mark.parametrize("decoder", ["slots", "tagger", "generate"])
 def test_kept_they_are_as_if_nobody_knew_them(signing_model: Model, decoder: str) -> None:
-    if decoder == "pool":  # slots in which the tagger has a share
-        signing_model, decoder = signing_model.with_task(tagger_share=0.6), "slots"
     kept = _punctuator(signing_model, "keep", decoder).annotate(TEXT)
     if decoder == "generate":  # it may write the sign, which no text shows
         assert not any(DISFLUENT in word.text for word in kept)

@@ -241,30 +241,24 @@ def test_examples_have_their_classes(data: Path, trained: Path) -> None:
     assert n_openings > 20
 
 
-def test_it_learns_them_and_each_decoder_writes_them(trained: Path) -> None:
+def test_it_learns_them(trained: Path) -> None:
     model = models.load(trained)
     assert model.tagger is not None and model.tagger.opening_classes == ("", "¿", "¡")
     reference = opened_text(40, seed=99)
     said = " ".join(word.normal for word in split(reference).words)
-    written = {}
-    for decoder in ("slots", "tagger"):
-        decoding = DecodingConfig(decoder, tagger_share=1.0)  # as in `multi`
-        punctuator = Punctuator(model, PunctuatorConfig(WindowConfig(100), decoding=decoding))
-        written[decoder] = punctuator.punctuate(said)
-        counts = compare(reference, written[decoder]).openings
-        assert counts.reference > 5
-        assert 2 * counts.correct > 0.6 * (counts.predicted + counts.reference), decoder
-    opened = [[word.opening for word in split(text).words] for text in written.values()]
-    assert opened[0] == opened[1], "the tagger alone decides them"
-    for text in written.values():
-        assert opened_ends(text) > 10
+    config = PunctuatorConfig(WindowConfig(100), decoding=DecodingConfig("tagger"))
+    written = Punctuator(model, config).punctuate(said)
+    counts = compare(reference, written).openings
+    assert counts.reference > 5
+    assert 2 * counts.correct > 0.6 * (counts.predicted + counts.reference)
+    assert opened_ends(written) > 10
     few = Punctuator(model, PunctuatorConfig(decoding=DecodingConfig(marks=",."))).punctuate(said)
     assert "¿" not in few, "it is written only where its closing mark may be"
 
 
 def test_a_decoder_with_tokens_for_them_writes_them_by_itself(trained: Path) -> None:
     """As step by step, and only where the closing mark may be written; a decoder so small learns no more than that."""
-    model, alone = models.load(trained), DecodingConfig(tagger_share=0.0)
+    model, alone = models.load(trained), DecodingConfig("slots")
     words = [word.normal for word in split(opened_text(40, seed=99)).words]
     windows = [WindowInput.of(words[begin : begin + 20]) for begin in range(0, 200, 20)]
     for config, known in ((alone, ("", "¿", "¡")), (replace(alone, marks=",.?"), ("", "¿"))):
@@ -313,7 +307,7 @@ def opened_ends(text: str) -> int:
 
 def test_a_stream_commits_an_opening_mark_with_its_word(trained: Path) -> None:
     said = [word.normal for word in split(opened_text(10, seed=98)).words]
-    config = PunctuatorConfig(decoding=DecodingConfig(tagger_share=1.0))
+    config = PunctuatorConfig(decoding=DecodingConfig("tagger"))
     punctuator = Punctuator.from_pretrained(trained, config)
     stream = StreamingPunctuator(punctuator, StreamConfig(policy="fixed", lookahead=3))
     committed = [word.annotated.text for word in [*stream.push(said), *stream.finish()]]

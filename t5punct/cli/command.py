@@ -47,9 +47,8 @@ def _written_as(values: Values) -> str | None:
 _WINDOWED = "--policy fixed, entropy or sentence"
 NEEDS = (
     Need(("beams", "min_alignment"), "--decoder generate", lambda values: values["decoder"] == "generate"),
-    Need(("tagger_share",), "--decoder slots", lambda values: values["decoder"] == "slots"),
     Need(("mark_odds",), "--decoder slots or tagger", lambda values: values["decoder"] != "generate"),
-    # the tagger writes one mark after a word
+    # the tagger writes one mark after a word; `auto` takes the decoder where more are asked for
     Need(("max_marks",), "--decoder slots or generate", lambda g: g["decoder"] != "tagger" or g["max_marks"] <= 1),
     Need(("max_marks",), _WINDOWED, lambda g: g.get("policy") != "delay" or g["max_marks"] <= 1),
     Need(
@@ -82,9 +81,8 @@ NEEDS = (
     Need(("l_min", "l_max", "threshold"), "--policy entropy", lambda values: values["policy"] == "entropy"),
     Need(("every", "after"), "--policy sentence", lambda values: values["policy"] == "sentence"),
     # with a delay no window is read, and the tagger decides
-    Need(("window", "tagger_share"), _WINDOWED, lambda values: values.get("policy") != "delay"),
+    Need(("window",), _WINDOWED, lambda values: values.get("policy") != "delay"),
     Need(("decoder",), _WINDOWED, lambda values: values.get("policy") != "delay" or values["decoder"] != "slots"),
-    Need(("tagger_share",), "--decide seq2seq", lambda values: values.get("decide") != "classify"),
     Need(("provisional",), "--json", lambda values: values["as_json"]),
     Need(("blend_share",), "--blend", lambda values: values["blend"]),
     Need(("private",), "--push-to-hub", lambda values: values["push_to_hub"]),

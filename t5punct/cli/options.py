@@ -86,11 +86,11 @@ class ModelOptions:
         str,
         typer.Option(
             help="Which part of the model chooses the marks: tagger (a layer on the encoder; fastest, at most one mark "
-            "after a word), slots (the T5's decoder; several marks, as in `?!`; where only one may stand and the model "
-            "leaves it to its tagger, as the bundled ones do, the tagger runs) or generate (the T5 writes the text "
-            "anew, and its marks are put into yours)."
+            "after a word), slots (the T5's decoder; several marks, as in `?!`) or generate (the T5 writes the text "
+            "anew, and its marks are put into yours); auto: what is best for the style, large: the tagger in talk and "
+            "meeting, slots in prose and chat."
         ),
-    ] = "slots"
+    ] = "auto"
     marks: Annotated[
         str | None,
         typer.Option(
@@ -132,15 +132,6 @@ class ModelOptions:
             show_default="the model's own",
             help='Write marks more or less often (decoders slots and tagger).  ",=4 .=0.5": a comma counts four times '
             'what the model thinks of it, and a full stop half; "": each counts once.',
-        ),
-    ] = None
-    tagger_share: Annotated[
-        float | None,
-        expert(
-            min=0,
-            max=1,
-            show_default="the model's own; large: 1",
-            help="Decoder slots: how much of the choice is the tagger's, from 0 (nothing) to 1 (all of it).",
         ),
     ] = None
     batch_tokens: Annotated[

@@ -6,7 +6,6 @@ candidates      what may be written next
 slots           slot decoding in parallel
 draft           a window as it would be written, what a pass says of it, and the votes of its choices
 cached_decoder  the decoder's passes, with what is settled kept, and logits of a few tokens
-pooling         decoder and tagger decide together
 tagging         the tagger alone
 paired_marks    opening marks with the ends that they ask for
 generate        free generation

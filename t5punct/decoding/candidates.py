@@ -44,7 +44,6 @@ class Option:
     case: Case | None = None
     opening: str = NO_LABEL  # the mark before the word
     odds: float = 1.0  # how many times it counts
-    mark_class: int = 0  # the mark's place in the task, counted from 1; 0: no mark
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,7 +53,6 @@ class TrieNode:
     tokens: Tokens
     children: tuple[TrieNode | int, ...]
     first_options: tuple[int, ...]  # for each token, the first option that goes on with it
-    mark_classes: tuple[int, ...]  # for each token, the task's mark that it begins to write, counted from 1; 0: none
     log_odds: tuple[float, ...] = ()  # for each token, what is added to its logit; empty: nothing
 
 
@@ -217,12 +215,7 @@ class Candidates:
         if marked:
             odds = self._mark_odds if opens else {}
             options += [
-                Option(
-                    tokenizer.mark_ids[mark],
-                    mark=mark,
-                    odds=odds.get(mark, 1.0),
-                    mark_class=1 + tokenizer.task.slot_marks.index(mark),
-                )
+                Option(tokenizer.mark_ids[mark], mark=mark, odds=odds.get(mark, 1.0))
                 for mark in self._alphabet.marks
                 if opens or mark != DISFLUENT
             ]
@@ -254,11 +247,10 @@ def _node(options: Sequence[Option], live: Sequence[int], depth: int) -> TrieNod
         first_options.append(going_on[0])
         written = len(options[going_on[0]].tokens) == depth + 1  # then it is the only one: none begins another
         children.append(going_on[0] if written else _node(options, going_on, depth + 1))
-    # where a form and a mark go on alike, the form is the first, which counts once and has no class
+    # where a form and a mark go on alike, the form is the first, which counts once
     shares = [options[index].odds / options[live[0]].odds for index in first_options]
     log_odds = () if set(shares) == {1.0} else tuple(math.log(share) for share in shares)
-    classes = tuple(options[index].mark_class for index in first_options)
-    return TrieNode(tuple(groups), tuple(children), tuple(first_options), classes, log_odds)
+    return TrieNode(tuple(groups), tuple(children), tuple(first_options), log_odds)
 
 
 def _path(choice: Choice, index: int) -> Path:

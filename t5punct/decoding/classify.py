@@ -14,7 +14,7 @@ multiplied by `TaskConfig.unmarked_odds` (Saerens 2002, equation 4).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
 
 from ..errors import ConfigError
@@ -56,8 +56,7 @@ class SlotClassifier:
             )
         self._model, self._config = model, config or DecodingConfig()
         answers = _Answers(model.tokenizer, self._config.alphabet(model.task), self._config.odds(model.task))
-        # the tagger was trained on whole windows, without a sentinel, and knows nothing of `unmarked_odds`
-        self._decoder = SlotDecoder(model, replace(self._config, tagger_share=0.0), answers)
+        self._decoder = SlotDecoder(model, self._config, answers)
 
     def decode(self, questions: Sequence[Question]) -> list[Distribution]:
         """Return the distribution over labels of each question's slot, in order."""

@@ -31,18 +31,9 @@ class Decoder(Protocol):
         """Return votes for each window, in order, one a slot; with `n_slots`, at least for its first so many slots."""
 
 
-def decoder_that_runs(model: Model, config: DecodingConfig) -> str:
-    """Return the name of the decoder that decides: not always the one that a config names.
-
-    A tagger that has the whole say in a slot's only mark decides alone: case is its own then too (`pooling`).
-    """
-    decides_alone = config.share(model) == 1.0 and config.alphabet(model.task).max_marks == 1
-    return "tagger" if config.decoder == "slots" and decides_alone else config.decoder
-
-
 def make_decoder(model: Model, config: DecodingConfig, align_config: AlignConfig) -> Decoder:
     """Make the decoder of slots that runs; `align_config` says which generated windows are trusted."""
-    name = decoder_that_runs(model, config)
+    name = config.decoder_for(model)
     if name == "generate":
         return GeneratingDecoder(model, config, align_config)
     return TagDecoder(model, config) if name == "tagger" else SlotDecoder(model, config)

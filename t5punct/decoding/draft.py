@@ -21,7 +21,6 @@ from ..text.words import APOSTROPHES
 from ..windows.votes import Distribution, Vote
 from .candidates import Branch, Candidates, Choice, Path
 from .inputs import WindowInput
-from .pooling import NOTHING_SAID
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +68,9 @@ class Guess:
 class Draft:
     """One window as it would be written: for each place, marks, then the next word in some case, or the end."""
 
-    def __init__(
-        self, window: WindowInput, candidates: Candidates, guesses: Sequence[Guess], first_row: int = 0
-    ) -> None:
-        """`guesses`: one for each slot to be decided, and the word before it; `first_row`: the first slot's."""
-        self._window, self._candidates, self.first_row = window, candidates, first_row
+    def __init__(self, window: WindowInput, candidates: Candidates, guesses: Sequence[Guess]) -> None:
+        """`guesses`: one for each slot to be decided, and the word before it."""
+        self._window, self._candidates = window, candidates
         pairs = pairwise([Guess(), *guesses, Guess()])  # a slot, then the word after it
         self._places = [self._draft_place(place, slot.mark, word) for place, (slot, word) in enumerate(pairs)]
         self._rows: list[list[float]] = []  # probabilities of the settled sites
@@ -90,10 +87,6 @@ class Draft:
     def open_tokens(self) -> list[int]:
         """The tokens from the last settled one on: the decoder reads all but the last, which it only predicts."""
         return self._tokens[max(0, self.n_settled - 1) :]
-
-    def tagged_row(self, site: Site) -> int:
-        """Return the row of the tagger's logits that counts at a site, which only slots' first marks have."""
-        return self.first_row + site.place - 1 if site.place and not site.step else NOTHING_SAID
 
     def rewrite(self, scores: SiteScores) -> None:
         """Settle everything up to the first disagreement; in each place, follow the network at its first one."""

@@ -16,13 +16,13 @@ import torch
 from ..errors import ConfigError
 from ..model import Model
 from ..t5.delay import MOST_WORDS, NOBODY, token_words
-from ..t5.task import TaskConfig, check_odds, check_share
+from ..t5.task import TaskConfig, check_odds
 from ..t5.tokenization import Source, TaskTokenizer
 from ..text.marks import DISFLUENT, Alphabet
 from ..text.spelling import LONGEST_WORD
 from .precision import check_precision
 
-DECODERS = ("slots", "generate", "tagger")
+DECODERS = ("auto", "slots", "tagger", "generate")
 MOST_BEAMS = 64
 _BLOB_LETTERS = 12  # how many letters of such a word the model sees
 
@@ -31,7 +31,7 @@ _BLOB_LETTERS = 12  # how many letters of such a word the model sees
 class DecodingConfig:
     """How windows are decoded."""
 
-    decoder: str = "slots"
+    decoder: str = "auto"  # `auto`: slots, or the tagger in the task's `tagged_styles`
     beams: int = 1  # `generate` only; 1 is greedy
     # source tokens of the windows decoded together, padding included; in fp32 a matter of speed alone, see `precision`
     batch_tokens: int = 1024
@@ -40,8 +40,6 @@ class DecodingConfig:
     max_marks: int | None = None  # the longest label; None: the style's
     # `slots`, `tagger`: how many times marks count against none, in place of the task's odds; empty: all count once
     mark_odds: dict[str, float] | None = None
-    # `slots`: the tagger's share in a slot's first mark, 0 (it says nothing) to 1; None: the task's; see `pooling`
-    tagger_share: float | None = None
     delay_words: int | None = None  # `tagger`: no decision depends on later words than this many; None: all count
     precision: str | None = None  # see `precision`; None: the model's; a model loaded by name has what `auto` takes
     device: str | None = None  # None: where the model is; a model loaded by name goes to a GPU if there is one
@@ -68,7 +66,6 @@ class DecodingConfig:
         if self.precision is not None:
             check_precision(self.precision)
         check_odds(self.mark_odds or {}, None if self.marks is None else self.marks + DISFLUENT)
-        check_share(self.tagger_share or 0.0)
 
     def alphabet(self, task: TaskConfig) -> Alphabet:
         """Return the marks that may be written with a task.  Raises ConfigError for marks that it does not have."""
@@ -89,11 +86,12 @@ class DecodingConfig:
         check_odds(self.mark_odds or {}, task.slot_marks)
         return {} if self.mark_odds == {} else task.mark_odds | (self.mark_odds or {})
 
-    def share(self, model: Model) -> float:
-        """Return the weight of the tagger in slots, 0 to 1; 0 for a model without a tagger."""
-        if model.tagger is None:
-            return 0.0
-        return model.task.tagger_share if self.tagger_share is None else self.tagger_share
+    def decoder_for(self, model: Model) -> str:
+        """Return the decoder that runs; of `auto`, the tagger in its styles, unless several marks are asked for."""
+        if self.decoder != "auto":
+            return self.decoder
+        is_tagged = model.task.style_or_default(self.style) in model.task.tagged_styles
+        return "tagger" if is_tagged and model.tagger is not None and (self.max_marks or 1) == 1 else "slots"
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,7 @@ What is settled is not computed again, and a window whose draft is confirmed lea
 
 Nothing depends on what is written later, so a window whose last slots are masked is written only up to them.
 
-With a tagger the first draft has its marks and case, without one it has none; this changes only the speed.  What the
-tagger says may count in the decisions as well, see `pooling`.
+With a tagger the first draft has its marks and case, without one it has none; this changes only the speed.
 
 E.g. `we know that right` is drafted as `we know that. Right?`, rewritten to `We know that, right?`, and confirmed.
 """
@@ -22,8 +21,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from itertools import accumulate, pairwise
+from dataclasses import dataclass
+from itertools import accumulate, islice, pairwise
 
 import numpy as np
 import torch
@@ -38,7 +37,6 @@ from .cached_decoder import NO_TOKEN, CachedDecoder, CandidateHead
 from .candidates import Candidates
 from .draft import Draft, Guess, SiteScores, Solution
 from .inputs import DecodingConfig, WindowInput, encoder_input, sources_of
-from .pooling import OpinionPool, take_from_tagger
 from .tagging import TagDecoder, Tagged, states_at_slots
 
 # The tagger gives a capital also for the chance that a sentence begins.  Behind a comma none does: there capitals have
@@ -63,15 +61,6 @@ class SlotRequest:
         return self.source.word_ends if len(self.window.words) == len(self.source.word_ends) else self.guessed_at
 
 
-@dataclass(frozen=True, slots=True)
-class TaggedBatch:
-    """What the tagger says of a batch: a guess for each slot, window after window, its votes, and its opinions."""
-
-    guesses: list[Guess]
-    votes: list[tuple[Vote, ...]] | None
-    pool: OpinionPool | None
-
-
 class SlotDecoder:
     """Decodes windows; holds what all of them share."""
 
@@ -80,7 +69,6 @@ class SlotDecoder:
     ) -> None:
         self._model, self._config = model, config or DecodingConfig()
         self._alphabet, self._odds = self._config.alphabet(model.task), self._config.odds(model.task)
-        self._share = self._config.share(model)
         self._candidates = candidates or Candidates(model.tokenizer, self._alphabet, self._odds)
         self._head = CandidateHead(model)
         self._tagger = None if model.tagger is None else TagDecoder(model, self._config)
@@ -107,40 +95,29 @@ class SlotDecoder:
         for batch in batch_by_length([len(request.source.ids) for request in requests], self._config.batch_tokens):
             chosen = [requests[index] for index in batch]
             passes = CachedDecoder(self._model, encoder_input([request.source for request in chosen], self._model))
-            tagged = self._tag(passes.encoded, chosen)
-            first_rows = accumulate((len(request.guessed_at) for request in chosen), initial=0)
             drafts = [
-                Draft(request.window, self._candidates, tagged.guesses[row : row + len(request.guessed_at)], row)
-                for request, row in zip(chosen, first_rows, strict=False)
+                Draft(request.window, self._candidates, guesses)
+                for request, guesses in zip(chosen, self._guess(passes.encoded, chosen), strict=True)
             ]
-            self._settle(passes, drafts, tagged.pool)
-            for row, (index, request, draft) in enumerate(zip(batch, chosen, drafts, strict=True)):
-                solutions[index] = solution = draft.solution()
-                if tagged.votes is not None:
-                    votes = take_from_tagger(solution.votes, tagged.votes[row], request.window.words, self._share)
-                    solutions[index] = replace(solution, votes=votes)
+            self._settle(passes, drafts)
+            solutions.update((index, draft.solution()) for index, draft in zip(batch, drafts, strict=True))
         return [solutions[index] for index in range(len(requests))]
 
-    def _tag(self, encoded: torch.Tensor, requests: Sequence[SlotRequest]) -> TaggedBatch:
-        """What the tagger says of all windows' slots; encoded: (n_batch, n_source, d_model)."""
-        tagger = self._tagger
-        if tagger is None:
-            return TaggedBatch([Guess()] * sum(len(request.guessed_at) for request in requests), None, None)
+    def _guess(self, encoded: torch.Tensor, requests: Sequence[SlotRequest]) -> list[list[Guess]]:
+        """What the tagger says of each window's slots; encoded: (n_batch, n_source, d_model)."""
+        n_asked = [len(request.guessed_at) for request in requests]
+        if self._tagger is None:
+            return [[Guess()] * n for n in n_asked]
         places = [request.tagged_at for request in requests]
-        windows, n_asked = [request.window for request in requests], [len(request.guessed_at) for request in requests]
-        tagged = tagger.tag(states_at_slots(encoded, places), windows).first_of(list(map(len, places)), n_asked)
-        weighed = tagged.marks + tagger.log_odds
+        windows = [request.window for request in requests]
+        tagged = self._tagger.tag(states_at_slots(encoded, places), windows).first_of(list(map(len, places)), n_asked)
+        weighed = tagged.marks + self._tagger.log_odds
         best = (logits.argmax(-1).tolist() for logits in (weighed, tagged.cases, tagged.cases - _BEGINS))
-        openings = self._guess_openings(tagged)
-        guesses = [
-            Guess(tagger.mark_classes[mark], TAGGED_CASES[case], TAGGED_CASES[inside_case], opening)
-            for mark, case, inside_case, opening in zip(*best, openings, strict=True)
-        ]
-        votes = None
-        if self._share or tagged.openings is not None:
-            votes = tagger.votes_of(windows, n_asked, tagged)
-        pool = OpinionPool.of(tagged.marks.to(encoded.device), self._share) if self._share else None
-        return TaggedBatch(guesses, votes, pool)
+        guesses = iter(
+            Guess(self._tagger.mark_classes[mark], TAGGED_CASES[case], TAGGED_CASES[inside_case], opening)
+            for mark, case, inside_case, opening in zip(*best, self._guess_openings(tagged), strict=True)
+        )
+        return [list(islice(guesses, n)) for n in n_asked]
 
     def _guess_openings(self, tagged: Tagged) -> list[str]:
         """The opening mark before each word; none where the decoder writes none."""
@@ -149,7 +126,7 @@ class SlotDecoder:
         classes = (NO_LABEL, *self._model.task.opening)
         return [classes[index] for index in tagged.openings.argmax(-1).tolist()]
 
-    def _settle(self, passes: CachedDecoder, drafts: Sequence[Draft], pool: OpinionPool | None) -> None:
+    def _settle(self, passes: CachedDecoder, drafts: Sequence[Draft]) -> None:
         """Pass after pass over the drafts that are not confirmed yet."""
         active = list(drafts)
         while True:
@@ -159,10 +136,10 @@ class SlotDecoder:
             if len(left) < len(active):
                 passes.keep(left)
                 active = [active[row] for row in left]
-            for draft, scores in zip(active, self._score(passes, active, pool), strict=True):
+            for draft, scores in zip(active, self._score(passes, active), strict=True):
                 draft.rewrite(scores)
 
-    def _score(self, passes: CachedDecoder, drafts: Sequence[Draft], pool: OpinionPool | None) -> list[SiteScores]:
+    def _score(self, passes: CachedDecoder, drafts: Sequence[Draft]) -> list[SiteScores]:
         """One decoder pass over the open part of all drafts."""
         sites_of_drafts = [draft.open_sites for draft in drafts]
         states = passes.states(
@@ -173,12 +150,6 @@ class SlotDecoder:
         nodes = [site.branch.node for sites in sites_of_drafts for site in sites]
         ids = _pad_rows([node.tokens for node in nodes], NO_TOKEN).to(states.device)
         logits = self._head.logits(states, ids)
-        if pool is not None:
-            classes = _pad_rows([node.mark_classes for node in nodes], 0).to(states.device)
-            rows = [
-                draft.tagged_row(site) for draft, sites in zip(drafts, sites_of_drafts, strict=True) for site in sites
-            ]
-            logits = pool.weigh(logits, classes, rows)
         if any(node.log_odds for node in nodes):
             weights = [node.log_odds or (0.0,) * len(node.tokens) for node in nodes]
             logits = logits + _pad_rows(weights, 0.0).to(states.device)

@@ -14,7 +14,6 @@ from pathlib import Path
 
 from .. import __version__
 from ..decoding.align import AlignmentCounts
-from ..decoding.decoders import decoder_that_runs
 from ..errors import ConfigError
 from ..punctuator import Punctuator
 from ..text.marks import Alphabet
@@ -106,11 +105,10 @@ def alphabet_of(punctuator: Punctuator) -> Alphabet:
 def signature(punctuator: Punctuator, units: str, max_words: int | None) -> str:
     """Return the settings behind a score, so that scores can be compared; most defaults are left out."""
     config, task, decoding = punctuator.config, punctuator.model.task, punctuator.config.decoding
-    decoder = decoder_that_runs(punctuator.model, punctuator.decoding)
+    decoder = punctuator.decoding.decoder_for(punctuator.model)
     generates = decoder == "generate"
     odds = {} if generates else decoding.odds(task)
     longest, precision = decoding.alphabet(task).max_marks, punctuator.model.precision
-    share = decoding.share(punctuator.model) if decoder == "slots" else 0.0
     parts = [
         "classes:" + ";".join(f"{name}={marks}" for name, marks in CLASS_MARKS.items()),
         f"words:{units}",
@@ -121,7 +119,6 @@ def signature(punctuator: Punctuator, units: str, max_words: int | None) -> str:
         f"marks:{decoding.marks}" if decoding.marks is not None else "",
         f"max-marks:{longest}" if longest != task.max_marks else "",
         "mark-odds:" + " ".join(f"{mark}={value:g}" for mark, value in odds.items()) if odds else "",
-        f"tagger-share:{share:g}" if share else "",
         # what shares a batch counts as well where numbers are rough, see `precision`
         f"precision:{precision}" if precision != "fp32" else "",
         f"batch-tokens:{decoding.batch_tokens}" if precision == "bf16" else "",

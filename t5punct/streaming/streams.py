@@ -127,7 +127,7 @@ class Streams:
                 raise ConfigError("policy delay with the decoder generate", expected="tagger", fix="drop --decoder")
             return
         if (decoder == "generate" and self.config.policy == "entropy") or (
-            decoder != "slots" and self.config.decide == "classify"
+            decoder not in ("auto", "slots") and self.config.decide == "classify"
         ):
             raise ConfigError(
                 f"policy {self.config.policy}, decide {self.config.decide} with the decoder {decoder}",

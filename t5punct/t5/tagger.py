@@ -3,7 +3,7 @@
 In: the encoder's state of each word's last token.  Out: logits of marks and of case.
 
 In training it teaches the encoder directly.  For the decoder `slots` it writes the first draft, which changes only the
-speed, and may have a share in the decisions (`decoding/pooling.py`); as the decoder `tagger` it decides alone.
+speed; as the decoder `tagger` it decides alone.
 
 `Tagger(d_model=392, marks=",.?!:;-")` has 8 classes of marks (0: none; k: the task's mark k - 1) and 3 of case
 (`TAGGED_CASES`).

@@ -39,7 +39,8 @@ class TaskConfig:
     classifies: bool = False  # whether it can be asked about one slot at a time (`--decide classify`)
     # how many times as likely a mark is against none as the network says: {",": 2} writes more commas; 1 if not given
     mark_odds: dict[str, float] = field(default_factory=dict)
-    tagger_share: float = 0.0  # the tagger's share in each decision, beside the decoder: 0 to 1
+    # the styles in which the tagger decides where no decoder is named, as the T5's own decides no better there
+    tagged_styles: list[str] = field(default_factory=list)
     unmarked_odds: float = 1.0  # how many times higher the odds of no mark are in texts than in training's questions
     delay_left_words: int | None = None  # what a layer sees to the left if trained with a delay; null: never was
     delay_layers: list[int] = field(default_factory=list)  # with a delay, those that look ahead
@@ -65,7 +66,12 @@ class TaskConfig:
         if not set(self.opening) <= set(OPENING) or len(set(self.opening)) != len(self.opening):
             raise ConfigError(f"opening {self.opening!r}", expected=f"some of {''.join(OPENING)}", fix="set opening")
         check_odds(self.mark_odds, self.slot_marks)
-        check_share(self.tagger_share)
+        if unknown := {*self.tagged_styles} - {*self.styles}:
+            raise ConfigError(
+                f"tagged_styles {', '.join(sorted(unknown))}",
+                expected=f"some of {', '.join(self.styles)}",
+                fix="set tagged_styles",
+            )
         if not 0.0 < self.unmarked_odds < math.inf:
             raise ConfigError(f"unmarked_odds {self.unmarked_odds}", expected="above 0", fix="set unmarked_odds")
         _ = self.pauses_ms  # raises ConfigError if they are wrong
@@ -170,12 +176,6 @@ def silence_tokens(pause: int) -> tuple[str, ...]:
     ((), ('<extra_id_2>',))
     """
     return PAUSES[:pause][-1:]
-
-
-def check_share(share: float) -> None:
-    """Raise ConfigError for a share that is not between 0 and 1."""
-    if not 0.0 <= share <= 1.0:
-        raise ConfigError(f"tagger_share {share}", expected="0 to 1", fix="check the share of the tagger")
 
 
 def check_odds(odds: Mapping[str, float], marks: str | None = None) -> None:

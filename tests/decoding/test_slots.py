@@ -177,7 +177,7 @@ def test_a_draft_that_is_the_answer_needs_one_pass(tiny_model: Model) -> None:
     draft = Draft(WINDOWS[0], decoder._candidates, guesses)
     source = encoder_input(sources_of(WINDOWS[:1], model), model)
     with torch.inference_mode():
-        decoder._settle(CachedDecoder(model, source), [draft], None)
+        decoder._settle(CachedDecoder(model, source), [draft])
     assert draft.solution().n_passes == 1
     _assert_same(draft.solution().votes, solution.votes)
 

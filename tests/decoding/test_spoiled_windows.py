@@ -148,7 +148,7 @@ def test_no_windows_give_no_texts(tiny_model: Model) -> None:
 
 
 def test_impossible_settings_are_said() -> None:
-    with pytest.raises(ConfigError, match="decoder 'beam'; expected one of slots, generate"):
+    with pytest.raises(ConfigError, match="decoder 'beam'; expected one of auto, slots, tagger, generate"):
         DecodingConfig("beam")
     with pytest.raises(ConfigError, match="0 beams"):
         DecodingConfig(beams=0)

@@ -212,30 +212,33 @@ def test_the_report_carries_its_settings(tiny_model: Model) -> None:
     assert as_json(generated)["generated_words"]["words"] == 10  # joined words
 
 
-def test_the_taggers_share_is_a_setting_of_slots_alone(tagged_model: Model) -> None:
-    model = tagged_model.with_task(tagger_share=0.85)
-    punctuators = {
-        name: Punctuator(model, PunctuatorConfig(decoding=DecodingConfig(name))) for name in ("slots", "tagger")
-    }
-    assert "|tagger-share:0.85|" in evaluate_file(CLITICS, punctuators["slots"]).signature
-    assert "tagger-share" not in evaluate_file(CLITICS, punctuators["tagger"]).signature
-
-
 @pytest.mark.parametrize(
-    ("share", "longest", "runs"), [(1.0, 1, "decoder:tagger|"), (1.0, 3, "decoder:slots|"), (0.85, 1, "decoder:slots|")]
+    ("decoder", "tagged", "longest", "runs"),
+    [
+        ("auto", ["talk"], None, "decoder:tagger|"),
+        ("auto", ["chat"], None, "decoder:slots|"),
+        ("auto", ["talk"], 3, "decoder:slots|"),
+        ("slots", ["talk"], None, "decoder:slots|"),
+        ("tagger", [], None, "decoder:tagger|"),
+    ],
 )
 def test_the_signature_names_the_decoder_that_ran(
-    tagged_model: Model, share: float, longest: int, runs: str, monkeypatch: pytest.MonkeyPatch
+    tagged_model: Model,
+    decoder: str,
+    tagged: list[str],
+    longest: int | None,
+    runs: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Where the tagger has the whole say in a slot's only mark, it decides under the setting `slots`."""
+    """`auto` takes the tagger in the styles that the model says, unless several marks are asked for."""
     ran = list[str]()
     for kind in (TagDecoder, SlotDecoder):
         votes = kind.votes
         monkeypatch.setattr(
             kind, "votes", lambda self, *given, votes=votes: ran.append(type(self).__name__) or votes(self, *given)
         )
-    config = PunctuatorConfig(decoding=DecodingConfig(max_marks=longest))
-    assert runs in evaluate_file(CLITICS, Punctuator(tagged_model.with_task(tagger_share=share), config)).signature
+    config = PunctuatorConfig(decoding=DecodingConfig(decoder, style="talk", max_marks=longest))
+    assert runs in evaluate_file(CLITICS, Punctuator(tagged_model.with_task(tagged_styles=tagged), config)).signature
     assert set(ran) == {"TagDecoder" if "tagger" in runs else "SlotDecoder"}
 
 
