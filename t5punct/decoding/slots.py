@@ -111,8 +111,7 @@ class SlotDecoder:
         places = [request.tagged_at for request in requests]
         windows = [request.window for request in requests]
         tagged = self._tagger.tag(states_at_slots(encoded, places), windows).first_of(list(map(len, places)), n_asked)
-        weighed = tagged.marks + self._tagger.log_odds
-        best = (logits.argmax(-1).tolist() for logits in (weighed, tagged.cases, tagged.cases - _BEGINS))
+        best = (logits.argmax(-1).tolist() for logits in (tagged.marks, tagged.cases, tagged.cases - _BEGINS))
         guesses = iter(
             Guess(self._tagger.mark_classes[mark], TAGGED_CASES[case], TAGGED_CASES[inside_case], opening)
             for mark, case, inside_case, opening in zip(*best, self._guess_openings(tagged), strict=True)

@@ -49,7 +49,7 @@ _NEVER = -1e4  # a logit; finite, as parts of it are added up
 class Tagged:
     """What a tagger says of the slots of some windows, one window's after the other; float32, on the CPU.
 
-    marks (n_slots, n_classes): logits of the tagger's classes, without odds; ends (n_slots,): the chance that a
+    marks (n_slots, n_classes): logits of the tagger's classes, with their odds; ends (n_slots,): the chance that a
     sentence ends in the slot; cases (n_slots, n_cases): logits of the ways to write the slot's word, `TAGGED_CASES`;
     openings: chances (n_slots, n_openings) of opening marks before the slot's word, None if the tagger knows none.
     """
@@ -82,7 +82,7 @@ class TagDecoder:
         self.delay = None if words is None else delay_of(model, words)
         alphabet, odds = self._config.alphabet(model.task), self._config.odds(model.task)
         self._marks, self.mark_classes = alphabet.marks, self._tagger.mark_classes
-        self.log_odds = self._tagger.log_odds(odds, alphabet.marks)
+        self._log_odds = self._tagger.log_odds(odds, alphabet.marks)
         self._ends = torch.tensor([ends_sentence(mark) for mark in self._tagger.mark_classes])
         self._links = torch.tensor([OTHER_SCRIPTS.get(mark, mark) in _LINKS for mark in self._tagger.mark_classes])
         self._pairs = _pairs_of(self._tagger)
@@ -116,19 +116,19 @@ class TagDecoder:
         openings = self._tagger.opening_chances(states, self._marks)
         marks = marks.masked_fill(self._unasked, float("-inf"))
         ends = marks.softmax(-1)[:, self._ends].sum(-1)
+        alone = marks = marks + self._log_odds
         if self.delay is None:
-            weighed = marks + self.log_odds
-            is_end = self._ends[weighed.argmax(-1)] & torch.tensor(
+            is_end = self._ends[alone.argmax(-1)] & torch.tensor(
                 [*chain.from_iterable(window.has_slot for window in windows)], dtype=torch.bool
             )
             doubled = torch.zeros(len(marks), dtype=torch.bool)
             doubled[doubled_ends(ends.tolist(), is_end.tolist(), [len(window.words) for window in windows])] = True
-            marks = marks.masked_fill(doubled[:, None] & self._ends, _NEVER)
+            marks = torch.where(doubled[:, None] & self._ends, alone.clamp(max=_NEVER), alone)
             if openings is not None:
                 marks, openings = self._paired(marks, openings, windows)
-            is_dropped = is_end & ~self._ends[(marks + self.log_odds).argmax(-1)]
+            is_dropped = is_end & ~self._ends[marks.argmax(-1)]
             # an end that nearly stood there explains more of the next word's capital
-            ends = torch.where(is_dropped, weighed.softmax(-1)[:, self._ends].sum(-1), ends)
+            ends = torch.where(is_dropped, alone.softmax(-1)[:, self._ends].sum(-1), ends)
         return Tagged(marks, ends, cases, openings)
 
     def _paired(
@@ -138,9 +138,8 @@ class TagDecoder:
 
         marks: (n_slots, n_mark_classes), openings: (n_slots, n_opening_classes), of one window after the other.
         """
-        alone = marks + self.log_odds
-        weighed, openings = alone.clone(), openings.clone()
-        logs, chances, begin = alone.log_softmax(-1).tolist(), openings.tolist(), 0
+        logs, chances, begin = marks.log_softmax(-1).tolist(), openings.tolist(), 0
+        marks, openings = marks.clone(), openings.clone()
         for window in windows:
             rows = range(begin, begin + len(window.words))
             begin += len(window.words)
@@ -150,9 +149,9 @@ class TagDecoder:
             for row, choice in zip(rows, pair_marks(words, self._pairs), strict=True):
                 _put_first(openings[row], choice.opening)
                 if choice.end is not None:  # a text may end here
-                    _put_first(weighed[row], choice.end, self._pairs.ends)
-                _put_first(weighed[row], choice.mark)
-        return torch.where(weighed == alone, marks, weighed - self.log_odds), openings
+                    _put_first(marks[row], choice.end, self._pairs.ends)
+                _put_first(marks[row], choice.mark)
+        return marks, openings
 
     def _said(self, window: WindowInput, place: int, marks: Sequence[float], openings: Sequence[float]) -> SaidOfWord:
         """What is said of a word, given that it takes no marks, or which ones it keeps."""
@@ -167,9 +166,8 @@ class TagDecoder:
         self, windows: Sequence[WindowInput], n_slots: Sequence[int], tagged: Tagged
     ) -> list[tuple[Vote, ...]]:
         """Return votes on the first slots of some windows, n_slots of each, of which this was said."""
-        weighed, cases = tagged.marks + self.log_odds, tagged.cases.softmax(-1).tolist()
-        marks, ends = weighed.softmax(-1).tolist(), tagged.ends.tolist()
-        goes_on = self._links[weighed.masked_fill(self._ends, -math.inf).argmax(-1)].tolist()
+        marks, cases, ends = tagged.marks.softmax(-1).tolist(), tagged.cases.softmax(-1).tolist(), tagged.ends.tolist()
+        goes_on = self._links[tagged.marks.masked_fill(self._ends, -math.inf).argmax(-1)].tolist()
         openings = None if tagged.openings is None else tagged.openings.tolist()
         votes, begin = list[tuple[Vote, ...]](), 0
         for window, n in zip(windows, n_slots, strict=True):
