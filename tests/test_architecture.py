@@ -23,7 +23,7 @@ SOURCES = {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8") for pat
 
 FLOORS = [  # a room, or a file beside the rooms, imports from lower floors only
     {"errors"}, {"extras"}, {"config"}, {"text"}, {"transcripts"}, {"windows"}, {"t5"}, {"model"}, {"decoding"},
-    {"punctuator"}, {"batch"}, {"streaming"}, {"evaluation"}, {"training"}, {"serve"}, {"cli"},
+    {"punctuator"}, {"batch"}, {"streaming"}, {"evaluation"}, {"training"}, {"options"}, {"serve"}, {"cli"},
     {"__main__"},
 ]  # fmt: skip
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}

@@ -3,7 +3,7 @@
 In reading order:
 
     config    where it listens, and its limits
-    requests  what a request asks for, which `cli/fields.py` reads, and a stream's messages, as json
+    requests  what a request asks for: options as fields; and a stream's messages, as json
     engine    one model for many clients: what arrives while it works is decided together
     texts     a request's body -> the transcript, and its answer in pieces
     live      one stream over a WebSocket
