@@ -390,15 +390,6 @@ def parse_mark_odds(text: str) -> dict[str, float]:
 Values = Mapping[str, Any]
 
 
-@dataclass(frozen=True)
-class Need:
-    """Options by their names, what they need in the words of the command line, and whether it is there."""
-
-    options: tuple[str, ...]
-    needed: str
-    is_met: Callable[[Values], bool]
-
-
 def _written_as(values: Values) -> str | None:
     """Return the format that is written, as far as it is asked for: by an option, or by the name of the output."""
     from .transcripts.writers import format_named_by
@@ -406,43 +397,40 @@ def _written_as(values: Values) -> str | None:
     return "json" if values["json"] else values["to"] or format_named_by(values.get("output"))
 
 
-_WINDOWED = "--policy fixed, entropy or sentence"
-_OF_NEW_CUES = (
-    *("max_chars", "max_lines", "max_duration_ms", "min_duration_ms"),
-    *("max_chars_per_second", "max_words_per_minute"),
-)
-NEEDS = (
-    Need(("beams", "min_alignment"), "--decoder generate", lambda values: values["decoder"] == "generate"),
-    Need(("tagger_share",), "--decoder slots", lambda values: values["decoder"] == "slots"),
-    Need(("mark_odds",), "--decoder slots or tagger", lambda values: values["decoder"] != "generate"),
+_WINDOWED = "--policy fixed, entropy or sentence"  # with a delay no window is read, and the tagger decides
+_NEW_CUES = "max_chars max_lines max_duration_ms min_duration_ms max_chars_per_second max_words_per_minute"
+# options by their names, what they need in the words of the command line, and whether it is there
+NEEDS: tuple[tuple[str, str, Callable[[Values], object]], ...] = (
+    ("beams min_alignment", "--decoder generate", lambda values: values["decoder"] == "generate"),
+    ("tagger_share", "--decoder slots", lambda values: values["decoder"] == "slots"),
+    ("tagger_share", "decide=seq2seq", lambda values: values.get("decide") != "classify"),
+    ("tagger_share window", _WINDOWED, lambda values: values.get("policy") != "delay"),
+    ("mark_odds", "--decoder slots or tagger", lambda values: values["decoder"] != "generate"),
     # the tagger writes one mark after a word
-    Need(("max_marks",), "--decoder slots or generate", lambda g: g["decoder"] != "tagger" or g["max_marks"] <= 1),
-    Need(("max_marks",), _WINDOWED, lambda g: g.get("policy") != "delay" or g["max_marks"] <= 1),
-    Need(
-        ("alternatives",),
+    ("max_marks", "--decoder slots or generate", lambda asked: asked["decoder"] != "tagger" or asked["max_marks"] <= 1),
+    ("max_marks", _WINDOWED, lambda values: values.get("policy") != "delay" or values["max_marks"] <= 1),
+    ("decoder", _WINDOWED, lambda values: values.get("policy") != "delay" or values["decoder"] != "slots"),
+    (
+        "alternatives",
         "--json, --html or --to html",
         lambda values: values.get("html") or _written_as(values) in ("json", "html"),
     ),
-    Need(
-        ("paragraphs", "paragraph_pause_ms"),
+    (
+        "paragraphs paragraph_pause_ms",
         "--to text, --to html or --html",
         lambda values: values.get("html") or _written_as(values) in (None, "text", "html"),
     ),
-    Need(("resegment",), "--to srt, vtt or ass", lambda values: _written_as(values) in ("srt", "vtt", "ass")),
-    Need(_OF_NEW_CUES, "--resegment", lambda values: values["resegment"]),
-    Need(("keep_case",), "capitals (no --no-case)", lambda values: not values["no_case"]),
-    Need(("overwrite", "ray"), "--output-dir", lambda values: values["output_dir"]),
-    Need(("ray_workers",), "ray=ADDRESS", lambda values: values["ray"]),
-    Need(("lookahead",), "--policy fixed or delay", lambda values: values["policy"] in ("fixed", "delay")),
-    Need(("l_min", "l_max", "threshold"), "--policy entropy", lambda values: values["policy"] == "entropy"),
-    Need(("every", "after"), "--policy sentence", lambda values: values["policy"] == "sentence"),
-    # with a delay no window is read, and the tagger decides
-    Need(("window", "tagger_share"), _WINDOWED, lambda values: values.get("policy") != "delay"),
-    Need(("decoder",), _WINDOWED, lambda values: values.get("policy") != "delay" or values["decoder"] != "slots"),
-    Need(("tagger_share",), "decide=seq2seq", lambda values: values.get("decide") != "classify"),
-    Need(("provisional",), "--json", lambda values: values["json"]),
-    Need(("blend_share",), "--blend", lambda values: values["blend"]),
-    Need(("private",), "--push-to-hub", lambda values: values["push_to_hub"]),
+    ("resegment", "--to srt, vtt or ass", lambda values: _written_as(values) in ("srt", "vtt", "ass")),
+    (_NEW_CUES, "--resegment", lambda values: values["resegment"]),
+    ("keep_case", "capitals (no --no-case)", lambda values: not values["no_case"]),
+    ("overwrite ray", "--output-dir", lambda values: values["output_dir"]),
+    ("ray_workers", "ray=ADDRESS", lambda values: values["ray"]),
+    ("lookahead", "--policy fixed or delay", lambda values: values["policy"] in ("fixed", "delay")),
+    ("l_min l_max threshold", "--policy entropy", lambda values: values["policy"] == "entropy"),
+    ("every after", "--policy sentence", lambda values: values["policy"] == "sentence"),
+    ("provisional", "--json", lambda values: values["json"]),
+    ("blend_share", "--blend", lambda values: values["blend"]),
+    ("private", "--push-to-hub", lambda values: values["push_to_hub"]),
 )
 
 
@@ -451,11 +439,11 @@ def check_needs(asked: Mapping[str, str], values: Values) -> None:
 
     Defaults are no reason: nobody expects something of them.
     """
-    for need in NEEDS:
-        for name in need.options:
-            if name in asked and not need.is_met(values):
+    for names, needed, is_met in NEEDS:
+        for name in names.split():
+            if name in asked and not is_met(values):
                 raise ConfigError(
                     f"{asked[name]}, which does nothing here",
-                    expected=f"{need.needed} with it",
+                    expected=f"{needed} with it",
                     fix=f"add that, or drop {asked[name]}",
                 )

@@ -71,41 +71,48 @@ class BatchOptions(TranscriptOptions):
         )
 
 
+Inputs = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="INPUT | KEY=VALUE",
+        show_default="standard input",
+        help="Transcripts in UTF-8, gzip or xz too: text, subtitles (.srt, .vtt, .ass), a recogniser's .json (of "
+        "Whisper, Deepgram, AWS, rev.ai, YouTube and others), .jsonl, .ctm, .tsv, .csv.  A folder: all such files in "
+        "it.  A pattern in quotes: 'talks/*.srt'.  `-`: standard input.  Marks that are there are replaced; see "
+        "--keep-marks.  KEY=VALUE: a setting of the list below.",
+    ),
+]
+Output = Annotated[
+    Path | None,
+    place("-o", "--output", show_default="standard output", help="Write to this file; `-`: standard output."),
+]
+OutputDir = Annotated[
+    Path | None,
+    place(
+        show_default="none",
+        help="Write a file for each INPUT here, in the same tree.  What is done and up to date is skipped.",
+    ),
+]
+Html = Annotated[
+    Path | None,
+    place(
+        show_default="none",
+        help="Write a page for review, too, which any browser opens: the text with its doubtful marks, what else they "
+        "may be, and ways to change them.  For many INPUTs see --to html.",
+    ),
+]
+Overwrite = Annotated[
+    bool, typer.Option("--overwrite", help="With --output-dir: do again what is done and up to date.")
+]
+
+
 def punctuate(
     context: typer.Context,
-    inputs: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="INPUT | KEY=VALUE",
-            show_default="standard input",
-            help="Transcripts in UTF-8, gzip or xz too: text, subtitles (.srt, .vtt, .ass), a recogniser's .json (of "
-            "Whisper, Deepgram, AWS, rev.ai, YouTube and others), .jsonl, .ctm, .tsv, .csv.  A folder: all such files "
-            "in it.  A pattern in quotes: 'talks/*.srt'.  `-`: standard input.  Marks that are there are replaced; see "
-            "--keep-marks.  KEY=VALUE: a setting of the list below.",
-        ),
-    ] = None,
-    output: Annotated[
-        Path | None,
-        place("-o", "--output", show_default="standard output", help="Write to this file; `-`: standard output."),
-    ] = None,
-    output_dir: Annotated[
-        Path | None,
-        place(
-            show_default="none",
-            help="Write a file for each INPUT here, in the same tree.  What is done and up to date is skipped.",
-        ),
-    ] = None,
-    html: Annotated[
-        Path | None,
-        place(
-            show_default="none",
-            help="Write a page for review, too, which any browser opens: the text with its doubtful marks, what else "
-            "they may be, and ways to change them.  For many INPUTs see --to html.",
-        ),
-    ] = None,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="With --output-dir: do again what is done and up to date.")
-    ] = False,
+    inputs: Inputs = None,
+    output: Output = None,
+    output_dir: OutputDir = None,
+    html: Html = None,
+    overwrite: Overwrite = False,
     model: shared.Model = None,
     language: shared.Language = None,
     style: shared.Style = None,

@@ -122,7 +122,7 @@ def _here(options: StreamOptions, printer: _Printer, provisional: bool) -> Itera
 
     punctuator = load_punctuator(options, options.config(options.render()))
     live = StreamingPunctuator(punctuator, options.stream())
-    warn_of_language = _LanguageWarning(punctuator.model.name)
+    model_name, heard, is_warned = punctuator.model.name, list[str](), False
 
     def tell(commit: Callable[[], Sequence[Committed]]) -> None:
         started = time.perf_counter()
@@ -132,9 +132,12 @@ def _here(options: StreamOptions, printer: _Printer, provisional: bool) -> Itera
             printer.put(event)
 
     def say(words: Sequence[TimedWord]) -> None:
+        nonlocal is_warned
         for word in words:  # each word is printed as soon as it can be
             tell(partial(live.push, [word]))
-            warn_of_language.hear(word.word)
+            if not is_warned and len(heard) < _MOST_HEARD:
+                heard.append(word.word)
+                is_warned = len(heard) % _LOOK_EVERY == 0 and _warn_of_language(model_name, heard)
         if not words:
             tell(live.flush)
         if provisional:
@@ -142,30 +145,18 @@ def _here(options: StreamOptions, printer: _Printer, provisional: bool) -> Itera
 
     yield say
     tell(live.finish)
-    warn_of_language.look()
+    if not is_warned:
+        _warn_of_language(model_name, heard)
 
 
-class _LanguageWarning:
-    """Warns once, while a stream begins, of a language that the model does not know."""
+def _warn_of_language(model_name: str, words: Sequence[str]) -> bool:
+    """Warn if the words are in a language that the model does not know; return whether they are."""
+    from ..model import unknown_language
 
-    def __init__(self, model_name: str) -> None:
-        self._model_name, self._heard, self._is_told = model_name, list[str](), False
-
-    def hear(self, word: str) -> None:
-        """Take a word; look whenever there are some more of the first ones."""
-        if len(self._heard) < _MOST_HEARD:
-            self._heard.append(word)
-            if not len(self._heard) % _LOOK_EVERY:
-                self.look()
-
-    def look(self) -> None:
-        """Warn if the words so far are in such a language, and nobody was told yet."""
-        from ..model import unknown_language
-
-        warning = None if self._is_told else unknown_language(self._model_name, self._heard)
-        if warning:
-            self._is_told = True
-            _log.warning("the words seem to be in %s", warning)
+    warning = unknown_language(model_name, words)
+    if warning:
+        _log.warning("the words seem to be in %s", warning)
+    return warning is not None
 
 
 @contextmanager

@@ -198,10 +198,7 @@ async def _answer_http_error(request: Request, error: Exception) -> Response:
 def _add_streams(app: FastAPI, service: Service) -> None:
     @app.websocket("/v1/stream")
     async def stream(socket: WebSocket) -> None:
-        protocols = socket.headers.get("sec-websocket-protocol", "")
-        await socket.accept(SUBPROTOCOL if SUBPROTOCOL in protocols.split(",")[0] else None)
-        if service.stopping.is_set() or service.n_streams >= service.config.max_streams:
-            await close(socket, BUSY, f"{service.n_streams} streams are open, or the service is ending")
+        if await _is_refused(socket, service.n_streams, service):
             return
         service.n_streams += 1
         service.metrics.streams_opened.inc()
@@ -218,10 +215,7 @@ def _add_streams(app: FastAPI, service: Service) -> None:
 
     @app.websocket("/v1/watch")
     async def watch(socket: WebSocket) -> None:
-        protocols = socket.headers.get("sec-websocket-protocol", "")
-        await socket.accept(SUBPROTOCOL if SUBPROTOCOL in protocols.split(",")[0] else None)
-        if service.n_watchers >= service.config.max_streams:
-            await close(socket, BUSY, f"{service.n_watchers} watch already")
+        if await _is_refused(socket, service.n_watchers, service):
             return
         service.n_watchers += 1
         try:
@@ -229,6 +223,16 @@ def _add_streams(app: FastAPI, service: Service) -> None:
             await close(socket, RESTARTING, "the service is ending")
         finally:
             service.n_watchers -= 1
+
+
+async def _is_refused(socket: WebSocket, n_open: int, service: Service) -> bool:
+    """Accept a connection, and close it where there is no room for one more."""
+    protocols = socket.headers.get("sec-websocket-protocol", "")
+    await socket.accept(SUBPROTOCOL if SUBPROTOCOL in protocols.split(",")[0] else None)
+    if service.stopping.is_set() or n_open >= service.config.max_streams:
+        await close(socket, BUSY, f"{n_open} streams are open, or the service is ending")
+        return True
+    return False
 
 
 def _add_pages(app: FastAPI, service: Service) -> None:
@@ -249,14 +253,17 @@ def _add_pages(app: FastAPI, service: Service) -> None:
     @app.get("/docs", response_class=HTMLResponse)
     async def docs() -> HTMLResponse:
         """The addresses of the service, in words."""
-        text, policy = reference_page(app.openapi())
-        return HTMLResponse(text, headers={"Content-Security-Policy": policy, "Referrer-Policy": "no-referrer"})
+        return _closed_page(*reference_page(app.openapi()))
 
     @app.get("/", response_class=HTMLResponse)
     async def show() -> HTMLResponse:
         """The page: punctuate a text, or see live captions."""
-        text, policy = page()
-        return HTMLResponse(text, headers={"Content-Security-Policy": policy, "Referrer-Policy": "no-referrer"})
+        return _closed_page(*page())
+
+
+def _closed_page(text: str, policy: str) -> HTMLResponse:
+    """A page that may load nothing from other sites, and tells them nothing."""
+    return HTMLResponse(text, headers={"Content-Security-Policy": policy, "Referrer-Policy": "no-referrer"})
 
 
 _ERROR = {

@@ -12,14 +12,15 @@ In: an ASGI application and the service's config.  Out: one that such requests d
 from __future__ import annotations
 
 import hmac
-import json
 from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
+from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.websockets import WebSocketClose
 
 from .config import ServeConfig
 
@@ -101,16 +102,11 @@ _REFUSALS = {
 
 
 async def _refuse(scope: Scope, receive: Receive, send: Send, status: HTTPStatus) -> None:
-    if scope["type"] == "websocket":
-        await receive()  # that it connects; a close before it is accepted is a 403 to the client
-        await send({"type": "websocket.close", "code": 1008, "reason": _REFUSALS[status][0]})
+    if scope["type"] == "websocket":  # which was not accepted: a 403 to the client
+        await WebSocketClose(1008, _REFUSALS[status][0])(scope, receive, send)
         return
-    body = json.dumps(error_body(*_REFUSALS[status])).encode()
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-    if status is HTTPStatus.UNAUTHORIZED:
-        headers.append((b"www-authenticate", b"Bearer"))
-    await send({"type": "http.response.start", "status": status.value, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
+    headers = {"WWW-Authenticate": "Bearer"} if status is HTTPStatus.UNAUTHORIZED else None
+    await JSONResponse(error_body(*_REFUSALS[status]), status, headers)(scope, receive, send)
 
 
 def _is_named(host: str, names: tuple[str, ...]) -> bool:

@@ -53,7 +53,7 @@ WITHOUT_A_MODEL = ("--model", "no/model")  # a step later it is missed
         ("punctuate talk.txt --marks '' --no-case", "neither marks nor capitals; expected one of them; drop --no-case"),
         (
             "stream talk.txt --lookahead 2",
-            "talk.txt behind t5punct stream; expected options and KEY=VALUE alone: it reads standard input; say: t5punct stream < F",
+            "talk.txt behind t5punct stream; expected options and KEY=VALUE alone: it reads standard input; say: t5p",
         ),
         (
             "punctuate https://a.org/b.txt",
