@@ -25,6 +25,7 @@ from t5punct.cli import main
 from t5punct.errors import ConfigError
 from t5punct.model import Model
 
+pytestmark = pytest.mark.long
 N_FILES, N_SENTENCES = 16, 60
 BAD = {"bad.txt": b"not \xff\xfe text", "bad.json": b"no json\n"}
 
