@@ -51,7 +51,7 @@ class ModelOptions:
     threads: Annotated[int | None, "Processor threads; else as many as this process may keep busy."] = None
     batch_tokens: Annotated[
         int,
-        "How many tokens (words and parts of words) are read at a time: more can be faster, and takes more memory.",
+        "How many tokens (words and parts of words) are read at a time: more takes more memory, and can be faster.",
     ] = 1024
 
     def __post_init__(self) -> None:
@@ -104,10 +104,9 @@ class DecodingOptions(ModelOptions):
     ] = None
     decoder: Annotated[
         str,
-        "Which part of the model chooses the marks: tagger (a layer on the encoder; fastest, at most one mark after a "
-        "word), slots (the T5's decoder; several marks, as in `?!`; where only one may stand and the model leaves it "
-        "to its tagger, as the bundled ones do, the tagger runs) or generate (the T5 writes the text anew, and its "
-        "marks are put into yours).",
+        "What chooses the marks: slots (the T5's decoder; where a style allows one mark after a word, the tagger), "
+        "tagger (fastest; at most one mark after a word) or generate (the T5 writes the text anew, and its marks are "
+        "put into yours).",
     ] = "slots"
     marks: Annotated[str | None, 'Write only these marks, such as ",.?"; "": none, only capitals.'] = None
     mark_odds: Annotated[
@@ -123,8 +122,8 @@ class DecodingOptions(ModelOptions):
     beams: Annotated[int, "Decoder generate: how many texts its search keeps (beam search)."] = 1
     min_alignment: Annotated[
         float,
-        "Decoder generate: where what the model wrote matches your words worse than this, from 0 to 1, use it only if "
-        "no other window has these words.",
+        "Decoder generate: where the model's text matches your words worse than this (0 to 1), use it only if no other "
+        "window has these words.",
     ] = 0.5
     tagger_share: Annotated[
         float | None,
@@ -183,8 +182,8 @@ class WindowOptions(DecodingOptions):
     ] = None
     delay_words: Annotated[
         int | None,
-        "Decoder tagger: choose each mark without looking further ahead than so many words, as a stream with --policy "
-        "delay does; else all count.  For models that were trained for it.",
+        "Decoder tagger: decide each mark after at most this many more words, as a stream with --policy delay does.  "
+        "For models that were trained for it.",
     ] = None
 
     @property
@@ -235,8 +234,8 @@ class TranscriptOptions(WindowOptions):
     ] = None
     alternatives: Annotated[
         int | None,
-        "With --json and pages for review: name so many other marks of each place, the most probable first; else 0, "
-        f"and {_REVIEW_ALTERNATIVES} on pages.",
+        "With --json and pages for review: list this many of the next most likely marks for each word; else 0, and "
+        f"{_REVIEW_ALTERNATIVES} on pages.",
     ] = None
     resegment: Annotated[bool, "With --to srt, vtt or ass: new cues, which hold sentences."] = False
     max_chars: Annotated[int, "With --resegment: characters of a cue."] = 84

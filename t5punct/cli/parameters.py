@@ -35,7 +35,7 @@ place = functools.partial(typer.Option, parser=named_place, metavar="PATH")  # w
 
 
 def _option(name: str, *declarations: str, **more: Any) -> Any:
-    """An option with the help that `t5punct/options.py` has for it."""
+    """Return an option of typer, with the help that `t5punct/options.py` has for it."""
     return typer.Option(*declarations, help=_HELP[name], **more)
 
 
@@ -102,7 +102,7 @@ def typed_options(context: typer.Context) -> dict[str, str]:
 
 
 def read_options(kind: type[Options], context: typer.Context, settings: Sequence[str] | None = None) -> Options:
-    """Return the options of a command, from what was typed as `--key value` and as `key=value`.
+    """Read the options of a command, from what was typed as `--key value` and as `key=value`.
 
     Raises ConfigError for an unknown setting, with the nearest ones, for one that is given twice, and for one that does
     nothing.
@@ -135,7 +135,7 @@ def read_options(kind: type[Options], context: typer.Context, settings: Sequence
 
 
 def load_punctuator(options: ModelOptions, config: PunctuatorConfig) -> Punctuator:
-    """Return the punctuator that the options name; `config`: theirs."""
+    """Load the model that the options name, and return a punctuator with `config`."""
     from ..punctuator import Punctuator
 
     keep_freed_memory()

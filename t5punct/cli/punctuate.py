@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class BatchOptions(TranscriptOptions):
-    """What is done, and who does it."""
+    """What is done, and by which workers."""
 
     ray: Annotated[
         str | None,
@@ -46,7 +46,7 @@ class BatchOptions(TranscriptOptions):
 
     @property
     def done(self) -> BatchOptions:
-        """What is done, whoever does it, and by however many threads."""
+        """Return the options on which outputs depend: without workers and threads."""
         return replace(self, ray=None, ray_workers=None, threads=None)
 
     def work(
@@ -165,14 +165,17 @@ def punctuate(
 
 
 def _own_or_named(asked: BatchOptions, named: WriterConfig, jobs: Sequence[Job]) -> WriterConfig:
-    """The writer of what an output's name says; where that is the inputs' own format, they are kept but for words."""
+    """Return the writer of the format that the output's name shows.
+
+    Where the inputs have that format themselves, they are changed only in their words: that is the writer as asked for.
+    """
     kept = {"text" if job.read_as == "lines" else job.read_as for job in jobs}
     is_own = kept == {named.format} and (len(jobs) == 1 or named.format == "text")
     return asked.writer() if is_own and not asked.resegment else named
 
 
 def _fingerprint(options: BatchOptions, terms: Terms | None) -> str:
-    """What outputs depend on beside their inputs; files stand behind the names of models and presets."""
+    """Return a short name for all that outputs depend on beside their inputs, the files of model and preset included."""
     from ..batch.jobs import model_state, settings_fingerprint
     from ..model import find
 

@@ -116,7 +116,7 @@ def _say_all(source: Iterable[Arrival], say: Say) -> int:
 
 @contextmanager
 def _here(options: StreamOptions, printer: _Printer, provisional: bool) -> Iterator[Say]:
-    """Decide in this process; gives what words, or a silence, are said to."""
+    """Punctuate in this process; gives a function that takes words, or none of them for a silence."""
     from ..streaming import Committed, StreamingPunctuator
     from ..streaming.events import committed_events, provisional_event
 
@@ -161,7 +161,7 @@ def _warn_of_language(model_name: str, words: Sequence[str]) -> bool:
 
 @contextmanager
 def _at(server: str, options: StreamOptions, printer: _Printer, provisional: bool) -> Iterator[Say]:
-    """Let a service decide."""
+    """Let a service punctuate; gives a function as `_here` does."""
     need("serve")
     from ..serve.client import RemoteStream, stream_address
     from ..serve.requests import FLUSH, words_message
@@ -173,7 +173,7 @@ def _at(server: str, options: StreamOptions, printer: _Printer, provisional: boo
 
 
 def _service_fields(options: StreamOptions) -> dict[str, object]:
-    """What differs from the defaults, as fields of a request.
+    """Return the options that differ from their defaults, as fields of a request.
 
     Raises ConfigError for what a service decides for all its clients.
     """

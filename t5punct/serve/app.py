@@ -42,13 +42,11 @@ from ..options import ModelOptions, TranscriptOptions
 from .config import ServeConfig
 from .engine import Engine
 from .guard import SUBPROTOCOL, TOO_LARGE, Guard, error_body
-from .live import BUSY, RESTARTING, UNFIT, LiveStream, close
+from .live import BUSY, RESTARTING, UNFIT, LiveStream, Watchers, close
 from .metrics import Metrics
-from .page import page
-from .reference import reference_page
+from .page import page, reference_page
 from .requests import FieldError, schema_of, stream_request, text_request
 from .texts import FORMAT_OF_TYPE, WRITTEN_TYPES, Body, TooLongError, answer_of, texts_of_json
-from .watch import Watchers
 
 _RETRY_S = "2"
 _TEXT_FIELDS = schema_of(TranscriptOptions)
@@ -262,7 +260,7 @@ def _add_pages(app: FastAPI, service: Service) -> None:
 
 
 def _closed_page(text: str, policy: str) -> HTMLResponse:
-    """A page that may load nothing from other sites, and tells them nothing."""
+    """Return a page that loads nothing from other sites, and tells them nothing."""
     return HTMLResponse(text, headers={"Content-Security-Policy": policy, "Referrer-Policy": "no-referrer"})
 
 

@@ -133,10 +133,3 @@ def test_punctuate_has_at_most_26_options() -> None:
 def test_input_is_explained(invoke: Invoke, command: str) -> None:
     shown = _shown(invoke, command, "--help")
     assert re.search(r"^  INPUT\b.* \w+ \w+", shown, flags=re.MULTILINE)
-
-
-def test_a_long_line_a_silent_option_and_a_missing_group_are_found() -> None:
-    text = "Common options:\n  -o, --output <path>  Write it.\n  --loud  Say it.\n\nExample:\n  t5punct x\n"
-    sections = _sections(text)
-    assert sections == {"Common options": "-o, --output <path> Write it. --loud Say it.", "Example": "t5punct x"}
-    assert _options(sections["Common options"]) == {"--output": " <path> Write it.", "--loud": " Say it."}
