@@ -175,7 +175,7 @@ def _own_or_named(asked: BatchOptions, named: WriterConfig, jobs: Sequence[Job])
 
 
 def _fingerprint(options: BatchOptions, terms: Terms | None) -> str:
-    """Return a short name for all that outputs depend on beside their inputs, the files of model and preset included."""
+    """Return a short name for what outputs depend on: options, terms, and the files of the model and the preset."""
     from ..batch.jobs import model_state, settings_fingerprint
     from ..model import find
 

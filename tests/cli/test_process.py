@@ -222,7 +222,7 @@ def _policy_told(arguments: list[str], environment: dict[str, str]) -> str:
         "sys.meta_path.insert(0, Watch())\n"
         f"from t5punct.cli import main; main({arguments!r})"
     )
-    clean = {name: value for name, value in os.environ.items() if name not in process._WAITING}
+    clean = {name: value for name, value in os.environ.items() if name not in process.WAITING}
     command = [sys.executable, "-c", code]
     return subprocess.run(
         command, input="we know", capture_output=True, text=True, env=clean | environment, check=True
@@ -230,7 +230,7 @@ def _policy_told(arguments: list[str], environment: dict[str, str]) -> str:
 
 
 def test_nothing_is_set_where_torch_is_loaded_already(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in process._WAITING:
+    for name in process.WAITING:
         monkeypatch.delenv(name, raising=False)
     assert not process.wait_asleep()
     assert "OMP_WAIT_POLICY" not in os.environ
