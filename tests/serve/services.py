@@ -42,7 +42,7 @@ def client(engine: Engine, config: ServeConfig | None = None) -> Iterator[TestCl
 @contextmanager
 def server(engine: Engine, config: ServeConfig | None = None, buffer_bytes: int = 0) -> Iterator[tuple[str, Server]]:
     """The address of a service in a thread of its own, and its server; buffer_bytes: of its connections, if not 0."""
-    config = config or ServeConfig(port=0, ending_s=10)
+    config = config or ServeConfig(port=0, ending_s=100)  # on a busy machine words take long
     listening = listen(config)
     if buffer_bytes:
         listening.setsockopt(sockets.SOL_SOCKET, sockets.SO_SNDBUF, buffer_bytes)
