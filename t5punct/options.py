@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from .transcripts.writers import WriterConfig
 
 _REVIEW_ALTERNATIVES = 3
-_MOST_THREADS = 1024
 
 
 @dataclass(frozen=True)
@@ -53,9 +52,6 @@ class ModelOptions:
         int,
         "How many tokens (words and parts of words) are read at a time: more takes more memory, and can be faster.",
     ] = 1024
-
-    def __post_init__(self) -> None:
-        check_range(self, "", 1, "threads", most=_MOST_THREADS)
 
     @property
     def reads(self) -> tuple[str, ...]:
@@ -131,10 +127,6 @@ class DecodingOptions(ModelOptions):
         "has it (large: 1).",
     ] = None
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_range(self, "", 1, "max_marks")
-
     def strategy(self) -> Preset:
         """Return how a document is cut into windows: the default."""
         return load_preset(DEFAULT_PRESET)
@@ -145,6 +137,7 @@ class DecodingOptions(ModelOptions):
         from .decoding.inputs import DecodingConfig
         from .punctuator import PunctuatorConfig
 
+        check_range(self, "", 1, "max_marks")
         chosen = self.strategy()
         odds = None if self.mark_odds is None else parse_mark_odds(self.mark_odds)
         decoding = options_of(DecodingConfig, self) | {"mark_odds": odds, "marks": self.marks or None}

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from ..config import load, nearest_keys
+from ..config import check_range, load, nearest_keys
 from ..errors import ConfigError
 from ..options import ModelOptions, StreamOptions, TranscriptOptions, check_needs, help_of, names_of
 from ..text.io.outputs import named_place
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 Options = TypeVar("Options", bound=ModelOptions)
 _HELP = help_of(StreamOptions) | help_of(TranscriptOptions)
+_MOST_THREADS = 1024
 _SETTING = re.compile(r"[a-z_]+=", flags=re.ASCII)
 
 place = functools.partial(typer.Option, parser=named_place, metavar="PATH")  # where to write
@@ -136,6 +137,7 @@ def read_options(kind: type[Options], context: typer.Context, settings: Sequence
 
 def load_punctuator(options: ModelOptions, config: PunctuatorConfig) -> Punctuator:
     """Load the model that the options name, and return a punctuator with `config`."""
+    check_range(options, "", 1, "threads", most=_MOST_THREADS)
     from ..punctuator import Punctuator
 
     keep_freed_memory()

@@ -27,10 +27,6 @@ _TOKEN_VARIABLE = "T5PUNCT_TOKEN"  # noqa: S105  # its name
 class ServiceOptions(Limits, ModelOptions):
     """The model, and how much of it clients may take."""
 
-    def __post_init__(self) -> None:
-        Limits.__post_init__(self)
-        ModelOptions.__post_init__(self)
-
 
 def serve(
     context: typer.Context,

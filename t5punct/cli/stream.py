@@ -179,7 +179,7 @@ def _service_fields(options: StreamOptions) -> dict[str, object]:
     """
     changed = {name: getattr(options, name) for name in names_of(StreamOptions)}
     changed = {name: value for name, value in changed.items() if value != names_of(StreamOptions)[name]}
-    for name in changed.keys() & names_of(ModelOptions):
+    for name in sorted(changed.keys() & names_of(ModelOptions)):  # a language, then the model that it has chosen
         raise ConfigError(
             f"--{name} with --server", expected="the service's own", fix=f"give --{name} to t5punct serve"
         )

@@ -128,7 +128,7 @@ def _read(kind: type[Options], values: Mapping[str, Any], service: ModelOptions,
     Raises FieldError for a field that is unknown or has no such value, ConfigError for one that does nothing.
     """
     known = schema_of(kind)
-    for name in values.keys() - known.keys():
+    for name in [name for name in values if name not in known]:
         raise FieldError(f"an unknown field {name}", expected=f"some of {', '.join(known)}", fix="check its spelling")
     try:
         options: Options = _READERS[kind].validate_python(dict(values))
@@ -138,7 +138,7 @@ def _read(kind: type[Options], values: Mapping[str, Any], service: ModelOptions,
         raise FieldError(
             f"the field {name}: {first['msg']}", expected="a value of its kind", fix="see /openapi.json for it"
         ) from None
-    for name in values.keys() & _MOST.keys():
+    for name in [name for name in values if name in _MOST]:
         if (getattr(options, name) or 0) > _MOST[name]:
             raise FieldError(
                 f"the field {name}: {getattr(options, name)}", expected=f"at most {_MOST[name]}", fix="lower it"
