@@ -1,6 +1,8 @@
 # make demo   set up what punctuating needs, no more, and punctuate a sample lecture with the bundled model;
 #             TORCH_BACKEND=cpu takes torch without CUDA, here and in the targets below
-# make test   set up the rest (training, scores, tests) and run the tests; the targets below need it as well
+# make test   set up the rest (training, scores, tests) and run all tests but the long ones; the targets below need it as well
+# make test-fast  what needs no torch: words, windows, formats, scores, settings; under a minute
+# make test-long  kills, fuzz, a browser, Ray: what CONTRIBUTING.md says when to run
 # make finetune-demo  `small` learns from the pages of this repository, in two processes; its scores before and after
 # make check  lint, types, format
 # make bench  speed, as ratios within one run
@@ -32,7 +34,7 @@ PROCESSES ?= 2
 # files come by their names: by their numbers of tests, as xdist would have it, those of minutes (tests/system) came last
 TEST_PROCESSES ?= 2
 
-.PHONY: demo finetune-demo test check bench fuzz model model-pupils model-multi gpu-kit setup clean
+.PHONY: demo finetune-demo test test-fast test-long check bench fuzz model model-pupils model-multi gpu-kit setup clean
 
 demo: $(READY_DEMO)
 	$(BIN)/t5punct punctuate tests/data/lecture.txt
@@ -48,8 +50,18 @@ finetune-demo: setup
 	  data.path=$(DEMO)/data data.batch_tokens=1024 output=$(DEMO)/run optim.epochs=4 report.file=$(DEMO)/held-out.txt $(DEMO_SETTINGS)
 	sed -n '/^## Against/,/^## Course/{/^## Course/!p}' $(DEMO)/run/report.md
 
+PYTEST = OMP_NUM_THREADS=1 $(BIN)/python -m pytest
+SPREAD = -n $(TEST_PROCESSES) --dist loadfile --no-loadscope-reorder
+
 test: setup
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist loadfile --no-loadscope-reorder
+	$(PYTEST) $(SPREAD) -m "not long"
+
+test-long: setup
+	$(PYTEST) $(SPREAD) -m long
+
+FAST = text windows decoding/test_align.py evaluation/test_counts.py evaluation/test_scores.py test_config.py test_errors.py
+test-fast: setup
+	$(PYTEST) --without-torch $(FAST:%=tests/%) --ignore tests/text/test_spaces.py
 
 check: setup
 	$(BIN)/ruff check .

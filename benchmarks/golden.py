@@ -15,7 +15,7 @@ _TIMES = re.compile(rb'(seconds +|"seconds": |"decision_ms": )[0-9.]+')
 FIXTURES = ("tests/data", "tests/tools/layouts", "tests/fuzz/corpus")
 BATCHES = {  # names of folders -> options of `punctuate`
     "plain": [],
-    "json": ["--to", "json", "--alternatives", "2"],
+    "json": ["--to", "json", "alternatives=2"],
     "removed": ["--decoder", "tagger", "--disfluencies", "remove"],
     "text": ["--to", "text", "--paragraphs", "3", "--keep-marks"],
     "pages": ["--to", "html", "--style", "chat", "--preset", "mask-combine-2"],
@@ -24,7 +24,7 @@ SINGLE = {  # names of files -> commands, which read the file (without one: noth
     "stdout.txt": ["punctuate", "tests/data/lecture.txt"],
     "lines.txt": ["punctuate", "--lines", "--style", "prose", "tests/data/lectures/leaves.txt"],
     "opening.txt": ["punctuate", "--model", "multi", "--preset", "multi-prediction-4", "tests/data/lecture.txt"],
-    "generated.txt": ["punctuate", "--decoder", "generate", "--fragment", "tests/data/hand-counted.txt"],
+    "generated.txt": ["punctuate", "--decoder", "generate", "fragment=true", "tests/data/hand-counted.txt"],
     "cues.srt": ["punctuate", "--to", "srt", "--resegment", "tests/tools/layouts/whisperx.json"],
     "cues.ass": ["punctuate", "--to", "ass", "tests/data/rolling.vtt"],
     "fixed.txt": ["stream", "--lookahead", "3"],
@@ -34,11 +34,11 @@ SINGLE = {  # names of files -> commands, which read the file (without one: noth
     "scores.txt": ["evaluate", "tests/data/hand-counted.tsv"],
     "majority.txt": ["evaluate", "tests/data/disfluencies.tsv", "--preset", "vote", "--max-words", "900"],
     "hamming.txt": [
-        *("evaluate", "tests/data/disfluencies.tsv", "--combine", "hamming", "--stride", "40", "--style", "chat"),
+        *("evaluate", "tests/data/disfluencies.tsv", "combine=hamming", "stride=40", "--style", "chat"),
         *("--max-words", "600", "--disfluencies", "mark"),
     ],
     "entropies.txt": [
-        *("evaluate", "tests/data/disfluencies.tsv", "--combine", "entropy", "--stride", "40", "--style", "chat"),
+        *("evaluate", "tests/data/disfluencies.tsv", "combine=entropy", "stride=40", "--style", "chat"),
         *("--max-words", "600", "--json"),
     ],
 }

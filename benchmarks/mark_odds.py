@@ -12,10 +12,10 @@ from pathlib import Path
 
 from rich.console import Console
 
-from t5punct.cli.options import parse_mark_odds
 from t5punct.decoding.inputs import DecodingConfig
 from t5punct.errors import T5PunctError
 from t5punct.evaluation.evaluate import Report, evaluate_file
+from t5punct.options import parse_mark_odds
 from t5punct.punctuator import Punctuator
 
 

@@ -36,8 +36,7 @@ from pathlib import Path
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
-from t5punct.cli.fields import OptionFields
-from t5punct.cli.options import ModelOptions
+from t5punct.options import ModelOptions
 from t5punct.punctuator import Punctuator
 from t5punct.serve.client import RemoteStream, stream_address
 from t5punct.streaming import StreamingPunctuator
@@ -137,7 +136,7 @@ def serve_streams(options: argparse.Namespace) -> None:
         _bare(text) != _bare(word) for stream in whole for text, word in zip(stream.texts, stream.words, strict=False)
     )
     settings = (
-        OptionFields(ModelOptions(model=options.model))
+        ModelOptions(model=options.model)
         .stream({"policy": options.policy, "lookahead": str(options.lookahead)})
         .settings
     )
@@ -297,7 +296,7 @@ def restart(options: argparse.Namespace) -> None:
             for thread in talks:
                 thread.join(300)
     settings = (
-        OptionFields(ModelOptions(model=options.model))
+        ModelOptions(model=options.model)
         .stream({"policy": options.policy, "lookahead": str(options.lookahead)})
         .settings
     )

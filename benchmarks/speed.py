@@ -271,10 +271,10 @@ def compare_busy(options: argparse.Namespace) -> None:
     """Seconds of commands with one thread and several, alone and beside others that compute."""
     cores = sorted(os.sched_getaffinity(0))[: options.cores]
     os.sched_setaffinity(0, cores)  # which all processes that are started from here on have as well
-    several = ["--threads", str(len(cores))]
+    several = [f"threads={len(cores)}"]
     ways: dict[str, tuple[list[str], dict[str, str]]] = {  # options of the command, variables of its environment
         "default": ([], {}),
-        "1 thread": (["--threads", "1"], {}),
+        "1 thread": (["threads=1"], {}),
         f"{len(cores)} threads, asleep": (several, {}),
         f"{len(cores)} threads, spinning": (several, _SPINNING),
     }

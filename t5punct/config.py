@@ -33,16 +33,21 @@ _KINDS: dict[Any, str] = {  # what a value may be, as people say it
 }
 
 
-def load(schema: type[T], path: str | Path | None = None, overrides: Sequence[str] = (), current: str = "") -> T:
-    """Merge a dataclass's defaults, `current` (YAML text), a YAML file and `key.path=value` overrides, in that order.
+def load(
+    schema: type[T],
+    path: str | Path | None = None,
+    overrides: Sequence[str] = (),
+    current: Mapping[str, Any] | None = None,
+) -> T:
+    """Merge a dataclass's defaults, `current` values, a YAML file and `key.path=value` overrides, in that order.
 
     `base: FILE` in a YAML file, relative to it, names another one that comes before it, and may have a base as well.
     Mappings are merged key by key; an explicit `{}` empties one.  Lists replace each other.
     Raises ConfigError for an unknown key (with the file and the nearest valid keys), for a value of the wrong type, and
     for bases in a circle.
     """
-    layers = _read_layers(path, overrides, current)
-    return cast(T, _built(schema, schema, "", [({}, ""), *layers]))
+    layers = [(dict(current or {}), ""), *_read_layers(path, overrides)]
+    return cast(T, _built(schema, schema, "", layers))
 
 
 def read_values(path: str | Path | None = None, overrides: Sequence[str] = ()) -> dict[str, Any]:
@@ -124,12 +129,9 @@ def nearest_keys(key: str, schema: Any) -> list[str]:
     return sorted([*valid, *sections], key=likeness, reverse=True)
 
 
-def _read_layers(path: str | Path | None, overrides: Sequence[str], current: str = "") -> list[_Layer]:
+def _read_layers(path: str | Path | None, overrides: Sequence[str]) -> list[_Layer]:
     """The settings of a YAML file, its bases and overrides, the lowest first."""
-    from omegaconf import OmegaConf
-
-    layers = [(OmegaConf.to_container(OmegaConf.create(current)), "")] if current else []
-    layers += [] if path is None else _read_file(Path(path))
+    layers = [] if path is None else _read_file(Path(path))
     return layers + [(_read_override(override), "") for override in overrides]
 
 

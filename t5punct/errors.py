@@ -2,8 +2,8 @@
 
 In: what was found, what was expected, what to do.  Out: an exception whose text is one line.
 
->>> str(T5PunctError("window of 8 words", expected="more than the masks' 12", fix="raise --window"))
-"window of 8 words; expected more than the masks' 12; raise --window"
+>>> str(T5PunctError("window of 8 words", expected="more than the masks' 12", fix="raise window"))
+"window of 8 words; expected more than the masks' 12; raise window"
 """
 
 from __future__ import annotations

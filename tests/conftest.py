@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -15,11 +17,9 @@ os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # threads that spin take a busy machine from whom they wait for
 
 from command import Invoke
-from tiny import TINY_SHAPE, tiny_text
 
-from t5punct import model as models
-from t5punct.t5.task import TaskConfig
-from t5punct.training.data.vocabulary import VocabularyConfig, train_tokenizer
+if TYPE_CHECKING:
+    from t5punct import model as models
 
 # a shell has interrupts ignored in what it starts in the background, as nohup has hang-ups, and tests send both
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -31,9 +31,28 @@ settings.register_profile(
 settings.load_profile("steady")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--without-torch", action="store_true", help="an import of torch is an error")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--without-torch"):
+        sys.modules["torch"] = None  # type: ignore[assignment]  # then an import of it raises
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Without torch there are no models: leave out what needs one."""
+    if config.getoption("--without-torch"):
+        items[:] = [item for item in items if "tiny_tokenizer_folder" not in getattr(item, "fixturenames", ())]
+
+
 @pytest.fixture(scope="session")
 def tiny_tokenizer_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A T5 tokenizer of about 500 pieces, byte fallback and sentinels included."""
+    from tiny import tiny_text
+
+    from t5punct.training.data.vocabulary import VocabularyConfig, train_tokenizer
+
     folder = tmp_path_factory.mktemp("tiny-tokenizer")
     sentences = tiny_text(400, seed=1)
     train_tokenizer([*sentences, *(sentence.lower() for sentence in sentences)], folder, VocabularyConfig(size=500))
@@ -44,6 +63,10 @@ def tiny_tokenizer_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def tiny_model(tiny_tokenizer_folder: Path) -> models.Model:
     """A T5 of 2 + 2 layers with seeded random weights, ready for inference.  Shared: do not train it."""
     import torch
+    from tiny import TINY_SHAPE
+
+    from t5punct import model as models
+    from t5punct.t5.task import TaskConfig
 
     tokenizer = models.load_tokenizer(tiny_tokenizer_folder, TaskConfig())
     with torch.random.fork_rng(devices=[]):
@@ -60,6 +83,8 @@ def lively_model(tiny_model: models.Model) -> models.Model:
 
     import torch
 
+    from t5punct import model as models
+
     network = copy.deepcopy(tiny_model.network)
     with torch.no_grad():
         for parameter in network.parameters():
@@ -70,6 +95,8 @@ def lively_model(tiny_model: models.Model) -> models.Model:
 @pytest.fixture(scope="session")
 def lively_folder(lively_model: models.Model, tmp_path_factory: pytest.TempPathFactory) -> str:
     """The lively model, saved.  Shared: do not write into it."""
+    from t5punct import model as models
+
     folder = tmp_path_factory.mktemp("lively")
     models.save(lively_model, folder)
     return str(folder)
@@ -81,6 +108,7 @@ def tagged_model(tiny_model: models.Model) -> models.Model:
     from dataclasses import replace
 
     import torch
+    from tiny import TINY_SHAPE
 
     from t5punct.t5.tagger import Tagger
 
@@ -95,6 +123,7 @@ def signing_model(lively_model: models.Model) -> models.Model:
     from dataclasses import replace
 
     import torch
+    from tiny import TINY_SHAPE
 
     from t5punct.t5.tagger import Tagger
     from t5punct.text.marks import DISFLUENT
@@ -115,6 +144,7 @@ def signing_model(lively_model: models.Model) -> models.Model:
 def tiny_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A prepared data set of some hundred short windows, made from `tiny_text`."""
     from datasets.utils.logging import disable_progress_bar
+    from tiny import tiny_text
 
     from t5punct.training.data.chunks import ChunkConfig
     from t5punct.training.data.corpora import CorpusConfig
@@ -148,6 +178,8 @@ def invoke(capsys: pytest.CaptureFixture[str]) -> Invoke:
 @pytest.fixture(scope="session")
 def folder(tiny_model: models.Model, tmp_path_factory: pytest.TempPathFactory) -> str:
     """A saved model that knows nothing, for commands that work with any.  Shared: do not write into it."""
+    from t5punct import model as models
+
     path = tmp_path_factory.mktemp("model")
     models.save(tiny_model, path)
     return str(path)

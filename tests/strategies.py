@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 
-from t5punct.streaming import Committed, Streams, StreamState
 from t5punct.text.marks import Alphabet, Case
 from t5punct.text.render import Decision
+
+if TYPE_CHECKING:
+    from t5punct.streaming import Committed, Streams
 
 TRICKY_WORDS = (
     "we", "I", "i", "NASA", "iPhone", "McDonald", "don't", "'em", "'Tis", "dogs'", "e-mail", "pre-", "-5", "3.5",
@@ -70,6 +73,8 @@ def chunked(words: Sequence[str], rng: random.Random) -> list[list[str]]:
 
 def streamed_together(streams: Streams, texts: Sequence[Sequence[str]], rng: random.Random) -> list[list[Committed]]:
     """What many streams that run together commit of each text, in chunks of any size, to their ends."""
+    from t5punct.streaming import StreamState
+
     states = [StreamState() for _ in texts]
     committed: list[list[Committed]] = [[] for _ in texts]
     left = [chunked(words, rng) for words in texts]

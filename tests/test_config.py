@@ -72,12 +72,14 @@ def test_a_yaml_file_goes_over_the_defaults_and_overrides_over_the_file(yaml: Pa
 
 def test_mappings_are_merged_and_an_explicit_empty_one_empties(tmp_path: Path) -> None:
     (tmp_path / "none.yaml").write_text("odds: {}\n")
-    current = "odds: {'.': 3.0}"
+    current = {"odds": {".": 3.0}}
     assert load(Demo, current=current).odds == {",": 2.0, ".": 3.0}
     assert load(Demo, None, ["odds={}"], current=current).odds == {}
     assert load(Demo, tmp_path / "none.yaml", current=current).odds == {}
     assert load(Demo, None, ["odds={}", "odds={-: 1}"], current=current).odds == {"-": 1.0}
-    assert load(Demo, None, ["optim={}"], current="optim: {lr: 2.0}").optim == Optim(2.0), "a section has its settings"
+    assert load(Demo, None, ["optim={}"], current={"optim": {"lr": 2.0}}).optim == Optim(2.0), (
+        "a section has its settings"
+    )
     assert load(Holder, None, ["demo.odds={.: 1}", "demo.odds={}"]).demo == Demo(odds={}), "in a section that was null"
     with pytest.raises(ConfigError, match=r"unknown setting 'ods'"):
         load(Demo, None, ["ods={}"])
@@ -137,7 +139,7 @@ def test_a_base_comes_before_its_file_and_the_resolved_settings_have_none(tmp_pa
     expected = Demo(5, Optim(2.0, "middle"), [Corpus("a")], odds)
     assert load(Demo, top) == expected
     assert load(Demo, top, ["optim.name=mine"]).optim == Optim(2.0, "mine")
-    assert load(Demo, top, current="size: 9\noptim: {lr: 9.0}") == expected, "a file's base is part of the file"
+    assert load(Demo, top, current={"size": 9, "optim": {"lr": 9.0}}) == expected, "a file's base is part of the file"
     save(load(Demo, top), tmp_path / "saved.yaml")
     assert "base" not in (tmp_path / "saved.yaml").read_text()
     assert load_plain(Demo, tmp_path / "saved.yaml") == expected

@@ -10,9 +10,9 @@ import pytest
 
 import t5punct
 from t5punct import PunctuatorConfig, StreamConfig, WriterConfig, punctuate_file
-from t5punct.cli.options import StreamOptions
 from t5punct.errors import ConfigError
 from t5punct.model import Model
+from t5punct.options import StreamOptions
 from t5punct.punctuator import Punctuator
 from t5punct.streaming import StreamingPunctuator
 from t5punct.streaming.streams import STREAM_MODEL

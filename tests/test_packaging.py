@@ -26,7 +26,7 @@ EXTRAS_OF = {  # the parts of the package that may import more than the core dep
     "training/": ["train"], "training/report/curves.py": ["report"], "training/start/lora.py": ["lora"],
     "training/data/contents.py": ["report"], "cli/train.py": ["train"],
     "evaluation/metric/": ["evaluate"], "evaluation/plots.py": ["report"], "batch/distributed.py": ["ray"],
-    "t5/onnx.py": ["onnx"], "serve/": ["serve"], "cli/fields.py": ["serve"],
+    "t5/onnx.py": ["onnx"], "serve/": ["serve"],
 }  # fmt: skip
 SOURCES = {
     str(path.relative_to(ROOT / "t5punct")): path.read_text(encoding="utf-8")
@@ -132,7 +132,7 @@ def test_inference_and_scores_need_no_extra() -> None:
 
 
 MISSING = {
-    "punctuate tests/data/lecture.txt --output-dir never-made --ray local": ("ray", "no package ray"),
+    "punctuate tests/data/lecture.txt --output-dir never-made ray=local": ("ray", "no package ray"),
     "prepare": ("train", "no package accelerate and no datasets and no psutil"),
     "train": ("train", "no package accelerate and no datasets and no psutil"),
     "tune tests/data/hand-counted.tsv --plot x.png": ("report", "no matplotlib"),

@@ -196,7 +196,7 @@ def _n_workers(config: RayConfig, resources: dict[str, float]) -> int:
         raise ConfigError(
             f"a Ray cluster of {resources.get('CPU', 0):g} processors and {resources.get('GPU', 0):g} GPUs",
             expected=f"room for a worker of {config.n_cpus} processors{gpus}",
-            fix="lower --threads or change --device",
+            fix="lower threads or change --device",
         )
     return min([int(share) for share in shares] + ([config.n_workers] if config.n_workers else []))
 

@@ -18,14 +18,14 @@ import typer
 
 from .. import __version__
 from ..errors import T5PunctError
-from .command import CheckedCommand, CommandGroup, with_quiet_option
+from ..options import DecodingOptions, StreamOptions, WindowOptions
+from .command import CheckedCommand, CommandGroup
 from .evaluate import evaluate
 from .export import export
-from .models import models
-from .presets import presets
+from .listings import models, presets
 from .process import collect_as_usual, collect_seldom
-from .punctuate import punctuate
-from .serve import serve
+from .punctuate import BatchOptions, punctuate
+from .serve import ServiceOptions, serve
 from .stream import stream
 from .train import label, prepare, report, train
 from .tune import tune
@@ -56,8 +56,16 @@ EXAMPLES: dict[Callable[..., None], str] = {  # of each command, in the order of
     report: "t5punct report runs/mine file=dev.txt max_words=5000",
     export: "t5punct export runs/mine -o my-model default_style=talk",
 }
+SETTINGS = {  # of commands that take more options as KEY=VALUE
+    punctuate: BatchOptions,
+    stream: StreamOptions,
+    serve: ServiceOptions,
+    evaluate: WindowOptions,
+    tune: DecodingOptions,
+}
 for command, example in EXAMPLES.items():
-    app.command(cls=CheckedCommand, epilog=example)(with_quiet_option(command))
+    context_settings = {"obj": SETTINGS.get(command)}
+    app.command(cls=CheckedCommand, epilog=example, context_settings=context_settings)(command)
 
 
 @app.callback(invoke_without_command=True)

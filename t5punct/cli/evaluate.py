@@ -13,9 +13,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..errors import ConfigError
+from ..options import WindowOptions
 from ..text.io.files import check_source
 from ..text.render import RenderConfig
-from .options import Json, StrategyOptions, with_model_options
+from ..windows.presets import DEFAULT_PRESET
+from . import parameters as shared
+from .parameters import load_punctuator, read_options
 from .progress import is_shown, note, note_waiting, progress_bar
 
 if TYPE_CHECKING:
@@ -23,9 +26,8 @@ if TYPE_CHECKING:
     from ..evaluation.evaluate import Report
 
 
-@with_model_options
 def evaluate(
-    options: StrategyOptions,
+    context: typer.Context,
     data: Annotated[
         str,
         typer.Argument(
@@ -34,6 +36,16 @@ def evaluate(
             "gzip or xz too; `-`: standard input.",
         ),
     ],
+    settings: shared.Settings = None,
+    model: shared.Model = None,
+    language: shared.Language = None,
+    style: shared.Style = None,
+    decoder: shared.Decoder = "auto",
+    marks: shared.Marks = None,
+    mark_odds: shared.MarkOdds = None,
+    precision: shared.Precision = "auto",
+    device: shared.Device = "auto",
+    preset: shared.PresetName = DEFAULT_PRESET,
     max_words: Annotated[
         int | None, typer.Option(min=1, show_default="all words", help="Score only so many words, the first ones.")
     ] = None,
@@ -52,7 +64,8 @@ def evaluate(
             "behind them, rows by the label DISFLUENT."
         ),
     ] = "keep",
-    as_json: Json = False,
+    as_json: shared.Json = False,
+    quiet: shared.Quiet = False,
 ) -> None:
     """Score a model on a text that has the right marks.
 
@@ -60,6 +73,7 @@ def evaluate(
     """
     import json
 
+    options = read_options(WindowOptions, context, settings)
     check_source(data)
     if compare:
         _check_compare(options, disfluencies)
@@ -85,31 +99,31 @@ def evaluate(
     typer.echo(json.dumps(values, ensure_ascii=False))
 
 
-def _check_compare(options: StrategyOptions, disfluencies: str) -> None:
+def _check_compare(options: WindowOptions, disfluencies: str) -> None:
     """Raise ConfigError for options that do not go together with `--compare`."""
     if options.model is not None or options.revision is not None:
         raise ConfigError(
-            "--compare with --model or --revision", expected="two models after --compare", fix="drop the others"
+            "--compare with --model or revision", expected="two models after --compare", fix="drop the others"
         )
     if disfluencies != "keep":
         raise ConfigError("--compare with --disfluencies", expected="one of them", fix="score the models one by one")
 
 
-def _score(options: StrategyOptions, data: str, max_words: int | None, disfluencies: str) -> Report:
+def _score(options: WindowOptions, data: str, max_words: int | None, disfluencies: str) -> Report:
     """The scores of one model."""
     from ..evaluation.evaluate import evaluate_file
 
     render = RenderConfig(disfluencies=disfluencies)  # a mistake is said before a model is loaded
-    punctuator = options.punctuator(render)
+    punctuator = load_punctuator(options, options.config(render))
     with progress_bar("evaluating", _count_words(data, max_words)) as advance:
         return evaluate_file(data, punctuator, max_words=max_words, on_progress=lambda done: advance(done, done))
 
 
-def _compare(options: StrategyOptions, names: tuple[str, str], data: str, max_words: int | None) -> Comparison:
+def _compare(options: WindowOptions, names: tuple[str, str], data: str, max_words: int | None) -> Comparison:
     """The scores of two models, and their differences."""
     from ..evaluation.comparison import compare_file
 
-    first, second = (replace(options, model=name).punctuator() for name in names)
+    first, second = (load_punctuator(replace(options, model=name), options.config()) for name in names)
     total = _count_words(data, max_words)
     with progress_bar("evaluating", total and 2 * total) as advance:
         return compare_file(data, first, second, max_words=max_words, on_progress=lambda done: advance(done, done))

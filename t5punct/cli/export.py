@@ -9,17 +9,20 @@ that tells where it comes from; nothing else of the training.
 from __future__ import annotations
 
 import os
+from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..config import as_yaml, load
+from ..config import load
 from ..errors import ConfigError
 from ..extras import need
+from ..options import check_needs
 from ..text.io.files import writing
-from .options import Overrides, place, silence_bars
+from . import parameters as shared
+from .parameters import place, silence_bars, typed_options
 from .process import ending_in_order
 
 if TYPE_CHECKING:
@@ -92,6 +95,7 @@ Licence = Annotated[
 
 @ending_in_order()
 def export(
+    context: typer.Context,
     source: Source,
     output: Output,
     dtype: Weights = Dtype.BFLOAT16,
@@ -102,7 +106,8 @@ def export(
     push_to_hub: Push = None,
     private: Private = False,
     licence: Licence = None,
-    overrides: Overrides = None,
+    overrides: shared.Overrides = None,
+    quiet: shared.Quiet = False,
 ) -> None:
     """Write a trained model as it is shared, with a card.
 
@@ -115,6 +120,7 @@ def export(
     from ..t5.task import TaskConfig
     from ..training.start.blend import blend_models
 
+    check_needs(typed_options(context), context.params)
     folder = find(source)
     _check_apart(output, folder, None if blend is None else find(blend), task)
     if licence is not None and (kept := _kept_card(folder, output, is_blend=blend is not None)):
@@ -130,7 +136,7 @@ def export(
     if blend is not None:
         model = blend_models(model, load_model(blend, task=model.task), blend_share)
         said = f"{blend_share:g} of the weights are the run's, {1 - blend_share:g} those of {Path(blend).name}"
-    settings = load(TaskConfig, task, overrides or (), current=as_yaml(model.task))
+    settings = load(TaskConfig, task, overrides or (), current=asdict(model.task))
     with whole_folder(output) as partial:
         _write(model.with_settings(settings), partial, dtype)
         if onnx is not None:

@@ -23,7 +23,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 _TRIM_THRESHOLD, _TOP_PAD, _MMAP_THRESHOLD = -1, -2, -3  # glibc's malloc.h
-_WAITING = ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME")  # OpenMP's, GNU's, Intel's and LLVM's
+WAITING = ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME")  # OpenMP's, GNU's, Intel's and LLVM's
 _NEW_OBJECTS = 50_000
 _USUAL = gc.get_threshold()
 _LARGEST = (2**30, 2**25)  # bytes; older ones take no threshold above 32 MiB
@@ -95,7 +95,7 @@ def wait_asleep() -> bool:
 
     OpenMP reads this when it is loaded, which torch does.
     """
-    if "torch" in sys.modules or any(name in os.environ for name in _WAITING):
+    if "torch" in sys.modules or any(name in os.environ for name in WAITING):
         return False
     os.environ["OMP_WAIT_POLICY"] = "passive"
     return True

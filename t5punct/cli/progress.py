@@ -37,9 +37,10 @@ def is_shown() -> bool:
     return not is_quiet() and sys.stderr is not None and sys.stderr.isatty()
 
 
-def be_quiet() -> None:
-    """Say nothing but errors: no bars, no notes, no warnings."""
-    logging.getLogger("t5punct").setLevel(logging.ERROR)
+def be_quiet(is_asked: bool) -> None:
+    """Say nothing but errors, if that is asked for: no bars, no notes, no warnings."""
+    if is_asked:
+        logging.getLogger("t5punct").setLevel(logging.ERROR)
 
 
 def is_quiet() -> bool:

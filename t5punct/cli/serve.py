@@ -8,19 +8,29 @@ In: options.  Out: a line with the address once it is ready; it ends when it is 
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
+from functools import partial
 from typing import Annotated
 
 import typer
 
 from ..extras import need
-from .options import ModelOptions, expert, with_model_options
+from ..options import ModelOptions, options_of
+from ..serve.config import Limits, ServeConfig
+from . import parameters as shared
+from .parameters import load_punctuator, read_options
 
 _TOKEN_VARIABLE = "T5PUNCT_TOKEN"  # noqa: S105  # its name
 
 
-@with_model_options
+@dataclass(frozen=True)
+class ServiceOptions(Limits, ModelOptions):
+    """The model, and how much of it clients may take."""
+
+
 def serve(
-    options: ModelOptions,
+    context: typer.Context,
+    settings: shared.Settings = None,
     host: Annotated[str, typer.Option(help="Where to listen; 0.0.0.0: on all addresses.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="0: one that is free.")] = 8008,
     allow_host: Annotated[
@@ -31,15 +41,11 @@ def serve(
         list[str] | None,
         typer.Option(show_default="none", help="A site whose pages may use it, such as https://example.org."),
     ] = None,
-    max_streams: Annotated[int, expert(min=1, help="How many streams may be open at the same time.")] = 200,
-    max_words: Annotated[int, expert(min=1, help="How many words a request may hold.")] = 200_000,
-    max_body_bytes: Annotated[int, expert(min=1, help="How many bytes a request may hold.")] = 16_000_000,
-    max_message_bytes: Annotated[int, expert(min=1, help="How many bytes a message of a stream may hold.")] = 64_000,
-    idle_s: Annotated[float, expert(min=1, help="End a stream after this many seconds without a word.")] = 300.0,
-    ending_s: Annotated[
-        float,
-        expert(min=1, help="When the service is stopped: how many seconds requests that have begun may still take."),
-    ] = 20.0,
+    model: shared.Model = None,
+    language: shared.Language = None,
+    precision: shared.Precision = "auto",
+    device: shared.Device = "auto",
+    quiet: shared.Quiet = False,
 ) -> None:
     """Serve texts, live streams and a page for the browser.
 
@@ -48,26 +54,20 @@ def serve(
     Where the variable T5PUNCT_TOKEN is set, every request must bring that token, but for the page's and /healthz.
     """
     need("serve")
-    from ..serve.config import ServeConfig
     from ..serve.run import listen
     from ..serve.run import serve as run
-    from .fields import OptionFields
 
+    options = read_options(ServiceOptions, context, settings)
     config = ServeConfig(
-        host,
-        port,
-        os.environ.get(_TOKEN_VARIABLE),
-        tuple(allow_host or ()),
-        tuple(allow_origin or ()),
-        max_body_bytes=max_body_bytes,
-        max_words=max_words,
-        max_streams=max_streams,
-        max_message_bytes=max_message_bytes,
-        idle_s=idle_s,
-        ending_s=ending_s,
+        **options_of(Limits, options),
+        host=host,
+        port=port,
+        token=os.environ.get(_TOKEN_VARIABLE),
+        hosts=tuple(allow_host or ()),
+        origins=tuple(allow_origin or ()),
     )
-    options.config()  # a mistake is said before a model is loaded
-    run(listen(config), config, options.punctuator, OptionFields(options), _tell)
+    load = partial(load_punctuator, options, options.config())  # a mistake is said before a model is loaded
+    run(listen(config), config, load, options, _tell)
 
 
 def _tell(address: str) -> None:

@@ -16,7 +16,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -24,109 +23,39 @@ import typer
 
 from ..errors import ConfigError, InputError
 from ..extras import need
+from ..options import ModelOptions, StreamOptions, names_of
 from ..text.io.files import STANDARD
 from ..text.io.outputs import standard_output
-from ..text.render import RenderConfig
-from .options import Disfluencies, Json, KeepMarks, NoCase, StreamOptions, expert, options_of, with_model_options
+from . import parameters as shared
+from .parameters import load_punctuator, read_options
 from .progress import note_waiting, report_removed
 
 if TYPE_CHECKING:
-    from ..streaming import StreamConfig
     from ..text.io.live import Arrival, TimedWord
 
     Say = Callable[[Sequence[TimedWord]], None]  # words as they arrive; none of them: a silence
 
 _log = logging.getLogger(__name__)
 _LOOK_EVERY, _MOST_HEARD = 20, 200  # words, of which the language is guessed
-SERVICE_OPTIONS = (
-    "language",
-    "model",
-    "revision",
-    "precision",
-    "device",
-    "threads",
-    "batch_tokens",
-)  # of all clients together
 
 
-@dataclass(frozen=True)
-class LiveOptions(StreamOptions):
-    """The model, when slots are decided, and how words are written."""
-
-    policy: Annotated[
-        str,
-        typer.Option(
-            help="When the mark after a word is decided: fixed (--lookahead words later), delay (the same, but each "
-            "word is read only once; for models that were trained for it), entropy (as soon as the model is sure) or "
-            "sentence (when its sentence has ended)."
-        ),
-    ] = "fixed"
-    lookahead: Annotated[
-        int, typer.Option(min=0, help="Policies fixed and delay: decide when this many more words were heard.")
-    ] = 4
-    max_delay_ms: Annotated[
-        int | None,
-        typer.Option(min=1, show_default="none", help="Print all that was heard when nothing follows for this long."),
-    ] = None
-    decide: Annotated[
-        str,
-        expert(
-            help="What the model is asked for: seq2seq (all marks of the last words) or classify (one mark at a time; "
-            "for models trained with data.questions)."
-        ),
-    ] = "seq2seq"
-    window: Annotated[int, expert(min=1, help="How many words the model reads at once; not with policy delay.")] = 32
-    l_min: Annotated[
-        int, expert(min=0, help="Policy entropy: decide when this many more words were heard, at the earliest.")
-    ] = 1
-    l_max: Annotated[
-        int, expert(min=0, help="Policy entropy: decide when this many more words were heard, at the latest.")
-    ] = 6
-    threshold: Annotated[
-        str,
-        expert(
-            help="Policy entropy: decide as soon as the model is less unsure than this (its entropy, in bits); "
-            "0.2,0.4,...: one limit for each further word that was heard."
-        ),
-    ] = "0.5"
-    every: Annotated[
-        int, expert(min=1, help="Policy sentence: look for ends of sentences every time this many words were heard.")
-    ] = 4
-    after: Annotated[
-        int, expert(min=0, help="Policy sentence: take an end for certain when this many words follow it.")
-    ] = 4
-    keep_marks: KeepMarks = False
-    no_case: NoCase = False
-    disfluencies: Disfluencies = "keep"
-
-    def stream(self) -> StreamConfig:
-        """Return when slots are decided.  Raises ConfigError for values that do not agree."""
-        from ..streaming import StreamConfig
-
-        return StreamConfig(**options_of(StreamConfig, self), thresholds=_numbers(self.threshold))
-
-    def render(self) -> RenderConfig:
-        """Return how words are written."""
-        return RenderConfig(case=not self.no_case, keep_marks=self.keep_marks, disfluencies=self.disfluencies)
-
-    def service_fields(self) -> dict[str, object]:
-        """Return what differs from the defaults, as the fields of a service's request.
-
-        Raises ConfigError for what a service decides for all its clients.
-        """
-        values = ((option, getattr(self, option.name)) for option in fields(self))
-        asked = {option.name: value for option, value in values if value != option.default}
-        for name in SERVICE_OPTIONS:
-            if name in asked:
-                raise ConfigError(
-                    f"--{name} with --server", expected="the service's own", fix=f"give --{name} to t5punct serve"
-                )
-        return asked
-
-
-@with_model_options
 def stream(
-    options: LiveOptions,
+    context: typer.Context,
+    settings: shared.Settings = None,
+    model: shared.StreamModel = "base",
+    language: shared.Language = None,
+    style: shared.Style = None,
+    decoder: shared.Decoder = "auto",
+    marks: shared.Marks = None,
+    mark_odds: shared.MarkOdds = None,
+    precision: shared.Precision = "auto",
+    device: shared.Device = "auto",
+    policy: shared.Policy = "fixed",
+    lookahead: shared.Lookahead = 4,
+    max_delay_ms: shared.MaxDelayMs = None,
+    keep_marks: shared.KeepMarks = False,
+    no_case: shared.NoCase = False,
+    disfluencies: shared.Disfluencies = "keep",
     timed: Annotated[
         bool,
         typer.Option("--timed", help='INPUT is lines of {"word": .., "start": .., "end": ..}, in seconds, or of Vosk.'),
@@ -134,7 +63,7 @@ def stream(
     provisional: Annotated[
         bool, typer.Option("--provisional", help="With --json: also the tail that may still change.")
     ] = False,
-    as_json: Json = False,
+    json: shared.Json = False,
     server: Annotated[
         str | None,
         typer.Option(
@@ -144,18 +73,20 @@ def stream(
             "is lost or comes twice.  Its token: the variable T5PUNCT_TOKEN.",
         ),
     ] = None,
+    quiet: shared.Quiet = False,
 ) -> None:
     """Punctuate words as they arrive; what is printed never changes.
 
     INPUT is standard input: words with white space between, or, with --timed, lines of json.
     """
+    options = read_options(StreamOptions, context, settings)
     if sys.stdin is None:
         raise InputError("standard input is closed", expected="an open one", fix="give the words through a pipe")
     note_waiting([STANDARD])
     with _Interruptible() as interrupt:  # also while libraries and the model are loaded
         from ..text.io.live import arrivals
 
-        printer = _Printer(as_json)
+        printer = _Printer(json)
         options.stream()  # a mistake is said before anything is loaded
         decide = _here if server is None else partial(_at, server)
         with decide(options, printer, provisional) as say:
@@ -184,14 +115,14 @@ def _say_all(source: Iterable[Arrival], say: Say) -> int:
 
 
 @contextmanager
-def _here(options: LiveOptions, printer: _Printer, provisional: bool) -> Iterator[Say]:
-    """Decide in this process; gives what words, or a silence, are said to."""
+def _here(options: StreamOptions, printer: _Printer, provisional: bool) -> Iterator[Say]:
+    """Punctuate in this process; gives a function that takes words, or none of them for a silence."""
     from ..streaming import Committed, StreamingPunctuator
     from ..streaming.events import committed_events, provisional_event
 
-    punctuator = options.punctuator(options.render())
+    punctuator = load_punctuator(options, options.config(options.render()))
     live = StreamingPunctuator(punctuator, options.stream())
-    warn_of_language = _LanguageWarning(punctuator.model.name)
+    model_name, heard, is_warned = punctuator.model.name, list[str](), False
 
     def tell(commit: Callable[[], Sequence[Committed]]) -> None:
         started = time.perf_counter()
@@ -201,9 +132,12 @@ def _here(options: LiveOptions, printer: _Printer, provisional: bool) -> Iterato
             printer.put(event)
 
     def say(words: Sequence[TimedWord]) -> None:
+        nonlocal is_warned
         for word in words:  # each word is printed as soon as it can be
             tell(partial(live.push, [word]))
-            warn_of_language.hear(word.word)
+            if not is_warned and len(heard) < _MOST_HEARD:
+                heard.append(word.word)
+                is_warned = len(heard) % _LOOK_EVERY == 0 and _warn_of_language(model_name, heard)
         if not words:
             tell(live.flush)
         if provisional:
@@ -211,43 +145,45 @@ def _here(options: LiveOptions, printer: _Printer, provisional: bool) -> Iterato
 
     yield say
     tell(live.finish)
-    warn_of_language.look()
+    if not is_warned:
+        _warn_of_language(model_name, heard)
 
 
-class _LanguageWarning:
-    """Warns once, while a stream begins, of a language that the model does not know."""
+def _warn_of_language(model_name: str, words: Sequence[str]) -> bool:
+    """Warn if the words are in a language that the model does not know; return whether they are."""
+    from ..model import unknown_language
 
-    def __init__(self, model_name: str) -> None:
-        self._model_name, self._heard, self._is_told = model_name, list[str](), False
-
-    def hear(self, word: str) -> None:
-        """Take a word; look whenever there are some more of the first ones."""
-        if len(self._heard) < _MOST_HEARD:
-            self._heard.append(word)
-            if not len(self._heard) % _LOOK_EVERY:
-                self.look()
-
-    def look(self) -> None:
-        """Warn if the words so far are in such a language, and nobody was told yet."""
-        from ..model import unknown_language
-
-        warning = None if self._is_told else unknown_language(self._model_name, self._heard)
-        if warning:
-            self._is_told = True
-            _log.warning("the words seem to be in %s", warning)
+    warning = unknown_language(model_name, words)
+    if warning:
+        _log.warning("the words seem to be in %s", warning)
+    return warning is not None
 
 
 @contextmanager
-def _at(server: str, options: LiveOptions, printer: _Printer, provisional: bool) -> Iterator[Say]:
-    """Let a service decide."""
+def _at(server: str, options: StreamOptions, printer: _Printer, provisional: bool) -> Iterator[Say]:
+    """Let a service punctuate; gives a function as `_here` does."""
     need("serve")
     from ..serve.client import RemoteStream, stream_address
     from ..serve.requests import FLUSH, words_message
 
-    asked = {**options.service_fields(), **({"provisional": True} if provisional else {})}
+    asked = {**_service_fields(options), **({"provisional": True} if provisional else {})}
     token = os.environ.get("T5PUNCT_TOKEN")
     with RemoteStream(stream_address(server, asked), printer.put, token) as remote:
         yield lambda words: remote.say(words_message(words) if words else FLUSH)
+
+
+def _service_fields(options: StreamOptions) -> dict[str, object]:
+    """Return the options that differ from their defaults, as fields of a request.
+
+    Raises ConfigError for what a service decides for all its clients.
+    """
+    changed = {name: getattr(options, name) for name in names_of(StreamOptions)}
+    changed = {name: value for name, value in changed.items() if value != names_of(StreamOptions)[name]}
+    for name in sorted(changed.keys() & names_of(ModelOptions)):  # a language, then the model that it has chosen
+        raise ConfigError(
+            f"--{name} with --server", expected="the service's own", fix=f"give --{name} to t5punct serve"
+        )
+    return changed
 
 
 class _Interruptible:
@@ -310,10 +246,3 @@ class _Printer:
     def _write(self, text: str) -> None:
         self._out.write(text)
         self._out.flush()
-
-
-def _numbers(text: str) -> list[float]:
-    try:
-        return [float(number) for number in text.split(",")]
-    except ValueError as error:
-        raise ConfigError(f"threshold {text!r}", expected="a number, or several with commas", fix="use 0.5") from error

@@ -13,17 +13,17 @@ import signal
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..config import as_yaml, load
+from ..config import load
 from ..errors import ConfigError, T5PunctError
 from ..extras import need
 from ..text.io.files import check_source
-from .options import Config, Overrides, silence_bars
+from .parameters import Config, Overrides, Quiet, silence_bars
 from .process import collect_as_usual, ending_in_order, keep_freed_memory, use_threads, wait_asleep
 from .progress import is_shown, log_to_stderr, progress_bar
 
@@ -36,7 +36,7 @@ _LAUNCHED = ("TORCHELASTIC_RUN_ID", "ACCELERATE_MIXED_PRECISION")  # only launch
 _RANKED = ("LOCAL_RANK", "WORLD_SIZE", "PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE")
 
 
-def prepare(config: Config = None, overrides: Overrides = None) -> None:
+def prepare(config: Config = None, overrides: Overrides = None, quiet: Quiet = False) -> None:
     """Make a training data set from corpora.
 
     configs/prepare-own-text.yaml shows what can be set.
@@ -73,6 +73,7 @@ def label(
     batch_tokens: Annotated[int, typer.Option(help="How many tokens are read at a time.")] = 4096,
     precision: Annotated[str, typer.Option(help="fp32, int8, bf16 or auto; see punctuate.")] = "auto",
     threads: Annotated[int | None, typer.Option(show_default="all cores", help="Threads to compute with.")] = None,
+    quiet: Quiet = False,
 ) -> None:
     """Store what a model says of a data set, for others to learn.
 
@@ -90,7 +91,7 @@ def label(
     typer.echo(f"{folder}: labelled")
 
 
-def train(config: Config = None, overrides: Overrides = None) -> None:
+def train(config: Config = None, overrides: Overrides = None, quiet: Quiet = False) -> None:
     """Train or fine-tune a model.
 
     The files in configs/ show what can be set; `accelerate launch train.py` runs it on several devices.
@@ -123,6 +124,7 @@ def train(config: Config = None, overrides: Overrides = None) -> None:
 def report(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a training run.")],
     overrides: Overrides = None,
+    quiet: Quiet = False,
 ) -> None:
     """Write the report of a training run anew.
 
@@ -135,7 +137,7 @@ def report(
     from ..training.report.page import run_config
 
     config = run_config(run)
-    wanted = load(ReportConfig, None, overrides or (), current=as_yaml(config.report))
+    wanted = load(ReportConfig, None, overrides or (), current=asdict(config.report))
     if wanted.file is not None:
         check_source(wanted.file)
     use_threads(None)

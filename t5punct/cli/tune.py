@@ -16,9 +16,11 @@ import typer
 
 from ..config import as_yaml, load
 from ..errors import ConfigError
+from ..options import DecodingOptions, names_of
 from ..text.io.files import check_source
 from ..text.io.outputs import check_targets, open_writer, target_of
-from .options import Config, Json, ModelOptions, Overrides, place, with_model_options
+from . import parameters as shared
+from .parameters import load_punctuator, place, read_options
 from .process import ending_in_order
 from .progress import is_shown, note_waiting, progress_bar
 
@@ -28,13 +30,12 @@ if TYPE_CHECKING:
     from ..evaluation.tuning import Trial
 
 
-@with_model_options
 @ending_in_order()
 def tune(
-    options: ModelOptions,
+    context: typer.Context,
     data: Annotated[str, typer.Argument(metavar="INPUT", help="The development file: IWSLT rows, or punctuated text.")],
-    overrides: Overrides = None,
-    config: Config = None,
+    overrides: shared.Settings = None,
+    config: shared.Config = None,
     output: Annotated[
         Path | None,
         place("-o", "--output", show_default="none", help="Write the best strategy here, as YAML for --preset."),
@@ -42,7 +43,16 @@ def tune(
     plot: Annotated[
         Path | None, place(show_default="none", help="Draw the score and the speed of all trials (png, svg, pdf).")
     ] = None,
-    as_json: Json = False,
+    model: shared.Model = None,
+    language: shared.Language = None,
+    style: shared.Style = None,
+    decoder: shared.Decoder = "auto",
+    marks: shared.Marks = None,
+    mark_odds: shared.MarkOdds = None,
+    precision: shared.Precision = "auto",
+    device: shared.Device = "auto",
+    as_json: shared.Json = False,
+    quiet: shared.Quiet = False,
 ) -> None:
     """Choose the window strategy that is best for a text.
 
@@ -59,7 +69,9 @@ def tune(
     from ..evaluation.tuning import TuneConfig, find_frontier
     from ..evaluation.tuning import tune as run
 
-    settings = load(TuneConfig, config, overrides or ())
+    of_model = [word for word in overrides or () if word.partition("=")[0] in names_of(DecodingOptions)]
+    options = read_options(DecodingOptions, context, of_model)
+    settings = load(TuneConfig, config, [word for word in overrides or () if word not in of_model])
     check_source(data)
     note_waiting([data])
     read = [data, *options.reads, *([] if config is None else [str(config)])]
@@ -69,7 +81,7 @@ def tune(
         _check_plot(plot, read, target)
     if as_json and is_shared:
         raise ConfigError("--json and -o -", expected="one of them on standard output", fix="name a file by -o")
-    punctuator = options.punctuator()
+    punctuator = load_punctuator(options, options.config())
     with progress_bar("tuning", None) as advance:
         on_progress = (lambda done, total: advance(done, done, total)) if is_shown() else None
         trials = list(run(data, punctuator, settings, on_progress))

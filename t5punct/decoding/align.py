@@ -42,7 +42,7 @@ class AlignConfig:
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.min_quality <= 1.0:
-            raise ConfigError(f"min_quality {self.min_quality}", expected="0 to 1", fix="check --min-alignment")
+            raise ConfigError(f"min_quality {self.min_quality}", expected="0 to 1", fix="check min_alignment")
 
 
 @dataclass(frozen=True, slots=True)

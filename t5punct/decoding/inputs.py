@@ -53,15 +53,15 @@ class DecodingConfig:
             raise ConfigError(
                 f"{self.beams} beams",
                 expected=f"1 to {MOST_BEAMS}: each holds all windows of a batch in memory once more",
-                fix="change --beams",
+                fix="change beams",
             )
         if self.batch_tokens < 1:
-            raise ConfigError(f"{self.batch_tokens} tokens a batch", expected="1 or more", fix="raise --batch-tokens")
+            raise ConfigError(f"{self.batch_tokens} tokens a batch", expected="1 or more", fix="raise batch_tokens")
         if self.delay_words is not None and (self.decoder != "tagger" or not 0 <= self.delay_words <= MOST_WORDS):
             raise ConfigError(
                 f"a delay of {self.delay_words} words with the decoder {self.decoder}",
                 expected=f"0 to {MOST_WORDS}, and the decoder tagger",
-                fix="add --decoder tagger or drop --delay-words",
+                fix="add --decoder tagger or drop delay_words",
             )
         if self.precision is not None:
             check_precision(self.precision)
@@ -77,7 +77,7 @@ class DecodingConfig:
             )
         if self.max_marks is not None and self.max_marks > task.max_marks:
             raise ConfigError(
-                f"labels of {self.max_marks} marks", expected=f"at most {task.max_marks}", fix="lower --max-marks"
+                f"labels of {self.max_marks} marks", expected=f"at most {task.max_marks}", fix="lower max_marks"
             )
         return Alphabet(marks, task.longest_label(self.style) if self.max_marks is None else self.max_marks)
 
@@ -136,7 +136,7 @@ class WindowInput:
                 raise ConfigError(
                     f"a window of {len(self.words)} words for a model that reads {tokenizer.task.max_tokens} tokens",
                     expected="a shorter window",
-                    fix="lower --window",
+                    fix="lower window",
                 )
             n_letters //= 2
             fitted = fitted._cut(n_letters, n_letters)

@@ -31,23 +31,25 @@ from fastapi.responses import HTMLResponse, JSONResponse, Response, StreamingRes
 from starlette.concurrency import iterate_in_threadpool, run_in_threadpool
 from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
+from starlette.middleware.body_limit import RequestBodyLimitMiddleware
+from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
 from .. import __version__
 from ..errors import T5PunctError
+from ..options import ModelOptions, TranscriptOptions
 from .config import ServeConfig
 from .engine import Engine
-from .guard import SUBPROTOCOL, BodyTooLargeError, Guard, error_body
-from .live import BUSY, RESTARTING, UNFIT, LiveStream, close
+from .guard import SUBPROTOCOL, TOO_LARGE, Guard, error_body
+from .live import BUSY, RESTARTING, UNFIT, LiveStream, Watchers, close
 from .metrics import Metrics
-from .page import page
-from .reference import reference_page
-from .requests import FieldError, RequestFields
+from .page import page, reference_page
+from .requests import FieldError, schema_of, stream_request, text_request
 from .texts import FORMAT_OF_TYPE, WRITTEN_TYPES, Body, TooLongError, answer_of, texts_of_json
-from .watch import Watchers
 
 _RETRY_S = "2"
+_TEXT_FIELDS = schema_of(TranscriptOptions)
 
 
 @dataclass
@@ -55,7 +57,7 @@ class Service:
     """What the addresses share: the model, limits, counts, and whether the service is ending."""
 
     engine: Engine
-    fields: RequestFields
+    options: ModelOptions  # of the service: what a request cannot choose
     config: ServeConfig
     metrics: Metrics = field(default_factory=Metrics)
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
@@ -79,7 +81,11 @@ def make_app(service: Service) -> FastAPI:
         docs_url=None,  # those pages load scripts of other sites; ours is `reference_page`
         redoc_url=None,
     )
-    app.add_middleware(Guard, config=service.config)
+    config = service.config  # of what is added here, the last sees a request first
+    app.add_middleware(RequestBodyLimitMiddleware, max_body_size=config.max_body_bytes)
+    app.add_middleware(Guard, config=config)
+    if config.origins:  # so that their pages may send a token, and read the answers
+        app.add_middleware(CORSMiddleware, allow_origins=config.origins, allow_headers=["*"], allow_methods=["*"])
     app.add_exception_handler(HTTPException, _answer_http_error)
     _add_texts(app, service)
     _add_streams(app, service)
@@ -88,7 +94,7 @@ def make_app(service: Service) -> FastAPI:
 
 
 def _add_texts(app: FastAPI, service: Service) -> None:
-    @app.post("/v1/punctuate", openapi_extra=_punctuate_schema(service.fields.text_schema()), response_class=Response)
+    @app.post("/v1/punctuate", openapi_extra=_punctuate_schema(_TEXT_FIELDS), response_class=Response)
     async def punctuate(request: Request) -> Response:
         """Put marks and capitals into a text or a file; the answer is what `t5punct punctuate` would write."""
         started, service.n_texts = time.monotonic(), service.n_texts + 1
@@ -105,8 +111,8 @@ async def _punctuated(request: Request, service: Service, started: float) -> Res
     """The answer to a text; the first piece is there, the others come as they are decided."""
     if service.stopping.is_set() or service.engine.n_waiting_words >= service.config.max_waiting_words:
         raise _BusyError
-    body, values = await _read(request, service.fields.text_schema())
-    asked = service.fields.text(values)
+    body, values = await _read(request, _TEXT_FIELDS)
+    asked = text_request(values, service.options)
     answer = await run_in_threadpool(answer_of, body, asked, service.engine, service.config.max_words)
     first = await run_in_threadpool(next, answer.pieces, "")
 
@@ -167,9 +173,8 @@ def _refusal(error: BaseException) -> Response:
             status = HTTPStatus.UNPROCESSABLE_ENTITY
         case T5PunctError():
             status = HTTPStatus.BAD_REQUEST
-        case BodyTooLargeError():
-            body = error_body("a body that is too large", "at most --max-body-bytes", "send it in parts")
-            return JSONResponse(body, HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
+        case HTTPException(status_code=HTTPStatus.REQUEST_ENTITY_TOO_LARGE):
+            return JSONResponse(error_body(*TOO_LARGE), HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
         case _BusyError():
             body = error_body("a busy service, or one that is ending", "room for the work", "try again later")
             return JSONResponse(body, HTTPStatus.SERVICE_UNAVAILABLE, {"Retry-After": _RETRY_S})
@@ -191,15 +196,12 @@ async def _answer_http_error(request: Request, error: Exception) -> Response:
 def _add_streams(app: FastAPI, service: Service) -> None:
     @app.websocket("/v1/stream")
     async def stream(socket: WebSocket) -> None:
-        protocols = socket.headers.get("sec-websocket-protocol", "")
-        await socket.accept(SUBPROTOCOL if SUBPROTOCOL in protocols.split(",")[0] else None)
-        if service.stopping.is_set() or service.n_streams >= service.config.max_streams:
-            await close(socket, BUSY, f"{service.n_streams} streams are open, or the service is ending")
+        if await _is_refused(socket, service.n_streams, service):
             return
         service.n_streams += 1
         service.metrics.streams_opened.inc()
         try:
-            asked = service.fields.stream(dict(socket.query_params))
+            asked = stream_request(dict(socket.query_params), service.options)
             await run_in_threadpool(service.engine.streams, asked.settings)  # a mistake is said before a word is heard
             on_event = partial(service.watchers.tell, asked.show) if asked.show else None
             live = LiveStream(socket, service.engine, asked, service.metrics, service.config.idle_s, on_event)
@@ -211,10 +213,7 @@ def _add_streams(app: FastAPI, service: Service) -> None:
 
     @app.websocket("/v1/watch")
     async def watch(socket: WebSocket) -> None:
-        protocols = socket.headers.get("sec-websocket-protocol", "")
-        await socket.accept(SUBPROTOCOL if SUBPROTOCOL in protocols.split(",")[0] else None)
-        if service.n_watchers >= service.config.max_streams:
-            await close(socket, BUSY, f"{service.n_watchers} watch already")
+        if await _is_refused(socket, service.n_watchers, service):
             return
         service.n_watchers += 1
         try:
@@ -222,6 +221,16 @@ def _add_streams(app: FastAPI, service: Service) -> None:
             await close(socket, RESTARTING, "the service is ending")
         finally:
             service.n_watchers -= 1
+
+
+async def _is_refused(socket: WebSocket, n_open: int, service: Service) -> bool:
+    """Accept a connection, and close it where there is no room for one more."""
+    protocols = socket.headers.get("sec-websocket-protocol", "")
+    await socket.accept(SUBPROTOCOL if SUBPROTOCOL in protocols.split(",")[0] else None)
+    if service.stopping.is_set() or n_open >= service.config.max_streams:
+        await close(socket, BUSY, f"{n_open} streams are open, or the service is ending")
+        return True
+    return False
 
 
 def _add_pages(app: FastAPI, service: Service) -> None:
@@ -242,14 +251,17 @@ def _add_pages(app: FastAPI, service: Service) -> None:
     @app.get("/docs", response_class=HTMLResponse)
     async def docs() -> HTMLResponse:
         """The addresses of the service, in words."""
-        text, policy = reference_page(app.openapi())
-        return HTMLResponse(text, headers={"Content-Security-Policy": policy, "Referrer-Policy": "no-referrer"})
+        return _closed_page(*reference_page(app.openapi()))
 
     @app.get("/", response_class=HTMLResponse)
     async def show() -> HTMLResponse:
         """The page: punctuate a text, or see live captions."""
-        text, policy = page()
-        return HTMLResponse(text, headers={"Content-Security-Policy": policy, "Referrer-Policy": "no-referrer"})
+        return _closed_page(*page())
+
+
+def _closed_page(text: str, policy: str) -> HTMLResponse:
+    """Return a page that loads nothing from other sites, and tells them nothing."""
+    return HTMLResponse(text, headers={"Content-Security-Policy": policy, "Referrer-Policy": "no-referrer"})
 
 
 _ERROR = {

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields
+from typing import Annotated
 
 from ..config import check_range
 from ..errors import ConfigError
@@ -21,7 +22,32 @@ _EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104  # names of what a user may ask fo
 
 
 @dataclass(frozen=True)
-class ServeConfig:
+class Limits:
+    """How much of the service clients may take."""
+
+    max_body_bytes: Annotated[int, "How many bytes a request may hold."] = 16_000_000
+    max_words: Annotated[int, "How many words a request's text may hold."] = 200_000
+    max_waiting_words: Annotated[
+        int, "How many words of all requests may wait; who comes then is told to come again."
+    ] = 400_000
+    max_streams: Annotated[int, "How many streams may be open at the same time."] = 200
+    max_message_bytes: Annotated[int, "How many bytes a message of a stream may hold."] = 64_000
+    idle_s: Annotated[float, "End a stream after this many seconds without a word."] = 300.0
+    ending_s: Annotated[
+        float, "When the service is stopped: how many seconds requests that have begun may still take."
+    ] = 20.0
+
+    def __post_init__(self) -> None:
+        for limit in fields(Limits):
+            value = getattr(self, limit.name)
+            if limit.name.startswith("max_"):
+                check_range(self, "", 1, limit.name)
+            elif not 0 < value < math.inf:
+                raise ConfigError(f"{limit.name} {value}", expected="seconds, more than 0", fix=f"set {limit.name}")
+
+
+@dataclass(frozen=True)
+class ServeConfig(Limits):
     """Where the service listens, who may use it, and how much of it."""
 
     host: str = "127.0.0.1"
@@ -29,23 +55,11 @@ class ServeConfig:
     token: str | None = None  # requests must bring it, but for `/` and `/healthz`; None: none is asked for
     hosts: tuple[str, ...] = ()  # names by which it may be called, beside its own address
     origins: tuple[str, ...] = ()  # other sites whose pages may use it
-    max_body_bytes: int = 16_000_000
-    max_words: int = 200_000  # of a request's text, as it is read
-    max_waiting_words: int = 400_000  # of all requests; more of them are told to come again
-    max_streams: int = 200
-    max_message_bytes: int = 64_000  # of a stream
-    idle_s: float = 300.0  # a stream in which nothing is said for so long is ended
-    ending_s: float = 20.0  # how long work that is under way may take when the service is told to end
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not 0 <= self.port <= _LARGEST_PORT:
             raise ConfigError(f"port {self.port}", expected=f"0 to {_LARGEST_PORT}", fix="set --port")
-        for limit in fields(self):
-            value = getattr(self, limit.name)
-            if limit.name.startswith("max_"):
-                check_range(self, "", 1, limit.name)
-            if limit.name.endswith("_s") and not 0 < value < math.inf:
-                raise ConfigError(f"{limit.name} {value}", expected="seconds, more than 0", fix=f"set {limit.name}")
         if self.token is not None and not (self.token.isascii() and self.token.isprintable() and self.token.strip()):
             raise ConfigError("an empty token, or one with odd characters", expected="ascii", fix="choose another")
 

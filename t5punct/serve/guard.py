@@ -6,19 +6,21 @@ In: an ASGI application and the service's config.  Out: one that such requests d
 - A page of another site may not use the service unless it is named: browsers let any page open a WebSocket.
 - A token is compared in constant time.  Browsers cannot send one with a WebSocket, so there it may be a subprotocol,
   `bearer.TOKEN`, beside `t5punct`.
+- A body whose length is said is refused before it is sent; Starlette counts the bytes of others.
 """
 
 from __future__ import annotations
 
 import hmac
-import json
 from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.websockets import WebSocketClose
 
 from .config import ServeConfig
 
@@ -43,8 +45,6 @@ class Guard:
         if (refusal := self._refusal(scope, headers)) is not None:
             await _refuse(scope, receive, send, refusal)
             return
-        if scope["type"] == "http":
-            receive = _Limited(receive, self._config.max_body_bytes)
         await self._app(scope, receive, send)
 
     def _refusal(self, scope: Scope, headers: Headers) -> HTTPStatus | None:
@@ -78,30 +78,13 @@ class Guard:
         return sum(hmac.compare_digest(token.encode(), wanted) for token in tokens) > 0  # all are compared
 
 
-class BodyTooLargeError(Exception):
-    """More bytes than the service takes."""
-
-
-class _Limited:
-    """What a client sends, up to a number of bytes."""
-
-    def __init__(self, receive: Receive, max_bytes: int) -> None:
-        self._receive, self._n_left = receive, max_bytes
-
-    async def __call__(self) -> Message:
-        message = await self._receive()
-        self._n_left -= len(message.get("body", b""))
-        if self._n_left < 0:
-            raise BodyTooLargeError
-        return message
-
-
 def error_body(what: str, expected: str = "", fix: str = "") -> dict[str, Any]:
     """Return an error as clients get it."""
     parts: Mapping[str, str] = {"found": what, "expected": expected, "fix": fix}
     return {"error": {name: part for name, part in parts.items() if part}}
 
 
+TOO_LARGE = ("a body that is too large", "at most max_body_bytes", "send it in parts")
 _REFUSALS = {
     HTTPStatus.MISDIRECTED_REQUEST: (
         "a name that the service does not have",
@@ -114,21 +97,16 @@ _REFUSALS = {
         "start the service with --allow-origin ADDRESS",
     ),
     HTTPStatus.UNAUTHORIZED: ("no token, or a wrong one", "Authorization: Bearer TOKEN", "send the service's token"),
-    HTTPStatus.REQUEST_ENTITY_TOO_LARGE: ("a body that is too large", "at most --max-body-bytes", "send it in parts"),
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE: TOO_LARGE,
 }
 
 
 async def _refuse(scope: Scope, receive: Receive, send: Send, status: HTTPStatus) -> None:
-    if scope["type"] == "websocket":
-        await receive()  # that it connects; a close before it is accepted is a 403 to the client
-        await send({"type": "websocket.close", "code": 1008, "reason": _REFUSALS[status][0]})
+    if scope["type"] == "websocket":  # which was not accepted: a 403 to the client
+        await WebSocketClose(1008, _REFUSALS[status][0])(scope, receive, send)
         return
-    body = json.dumps(error_body(*_REFUSALS[status])).encode()
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-    if status is HTTPStatus.UNAUTHORIZED:
-        headers.append((b"www-authenticate", b"Bearer"))
-    await send({"type": "http.response.start", "status": status.value, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
+    headers = {"WWW-Authenticate": "Bearer"} if status is HTTPStatus.UNAUTHORIZED else None
+    await JSONResponse(error_body(*_REFUSALS[status]), status, headers)(scope, receive, send)
 
 
 def _is_named(host: str, names: tuple[str, ...]) -> bool:

@@ -1,10 +1,13 @@
-"""One stream over a WebSocket: messages in, events out, until either side ends.
+"""One stream over a WebSocket: messages in, events out, until either side ends; and those who watch it.
 
 In: a connection and what its client asks for.  Out: events; see `requests`.
 
 A message is answered before the next one is taken, and an event waits until the client has room for it.  Messages are
 read ahead, so that a client which goes is let go at once, and what it has said before is dropped; but no more than
 `_READ_AHEAD` characters of them, so that one which reads slowly is held back by its own connection.
+
+A stream that has a name is told to all who watch it, from then on, such as a page for OBS or a second screen: what
+`/v1/stream?show=talk` says is heard at `/v1/watch?show=talk`.
 """
 
 from __future__ import annotations
@@ -12,7 +15,9 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from collections import defaultdict
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from itertools import pairwise
 from typing import Any
 
@@ -26,6 +31,7 @@ from .engine import Engine
 from .metrics import Metrics
 from .requests import Message, Saved, StreamRequest, message_of
 
+_WAITING_EVENTS = 1000  # of one who does not read; then the oldest are dropped
 _READ_AHEAD = 256_000  # characters of messages that wait
 _STEP_WORDS = 16  # of a message that are decided at a time
 # https://www.iana.org/assignments/websocket/websocket.xhtml
@@ -33,7 +39,7 @@ ENDED, GOING_AWAY, UNFIT, TOO_MUCH, BROKEN, RESTARTING, BUSY = 1000, 1001, 1008,
 
 
 class _Inbox:
-    """What a client has said, message by message; `gone` is set once it has left."""
+    """What a client has said, message by message."""
 
     def __init__(self, socket: WebSocket) -> None:
         self.gone = asyncio.Event()
@@ -223,3 +229,46 @@ async def close(socket: WebSocket, code: int, reason: str) -> None:
         await asyncio.wait_for(socket.close(code, reason.encode()[:120].decode(errors="ignore")), 5)
     except (RuntimeError, TimeoutError, OSError):  # the client is gone, or reads nothing
         return
+
+
+class Watchers:
+    """Who watches which name."""
+
+    def __init__(self) -> None:
+        self._queues: defaultdict[str, set[asyncio.Queue[str]]] = defaultdict(set)
+
+    def tell(self, name: str, event: str) -> None:
+        """Tell an event to all who watch a name; nobody waits for one who does not read."""
+        for events in self._queues.get(name, ()):
+            if events.full():
+                events.get_nowait()
+            events.put_nowait(event)
+
+    async def watch(self, socket: WebSocket, name: str, stopping: asyncio.Event) -> None:
+        """Tell the events of a name until the client leaves, or the service ends."""
+        events = asyncio.Queue[str](_WAITING_EVENTS)
+        self._queues[name].add(events)
+        tasks = [
+            asyncio.ensure_future(work) for work in (_send_events(socket, events), _until_gone(socket), stopping.wait())
+        ]
+        try:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in tasks:
+                task.cancel()
+            self._queues[name].discard(events)
+            if not self._queues[name]:
+                del self._queues[name]
+
+
+async def _send_events(socket: WebSocket, events: asyncio.Queue[str]) -> None:
+    with suppress(WebSocketDisconnect, RuntimeError):  # it has left meanwhile
+        while True:
+            await socket.send_text(await events.get())
+
+
+async def _until_gone(socket: WebSocket) -> None:
+    """Wait until the client leaves; what it says is passed over."""
+    with suppress(RuntimeError):  # it has left before
+        while (await socket.receive())["type"] != "websocket.disconnect":
+            pass

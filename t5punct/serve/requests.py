@@ -1,10 +1,14 @@
 """What a client asks for, and what it and its stream say to each other.
 
-In: names and values, of which a `RequestFields` makes a request; text messages.  Out: a `TextRequest` or a
-`StreamRequest`; `Message`s: words, an order, or where an earlier stream was.  The command line makes the fields of its
-own options (`cli/fields.py`), so that a service knows no others.  Events go the other way; those of words are the ones
-of `t5punct stream --json` (`streaming/events.py`).
+In: names and values of a query, a form or a json; text messages.  Out: a `TextRequest` or a `StreamRequest`;
+`Message`s: words, an order, or where an earlier stream was.  Events go the other way; those of words are the ones of
+`t5punct stream --json` (`streaming/events.py`).
 
+Fields are the options of `t5punct/options.py`.  What a service decides for all (the model, precision, threads), and
+whatever would name a file, is no field.
+
+>>> text_request({"to": "vtt", "resegment": "true"}, ModelOptions()).writer.format
+'vtt'
 >>> message_of("how are you").words
 (TimedWord(word='how are you', start_ms=None, end_ms=None),)
 >>> message_of('{"words": [{"word": "so", "start": 0.1, "end": 0.4}]}').words
@@ -17,17 +21,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from dataclasses import asdict, dataclass, field, replace
+from typing import Annotated, Any, TypeVar
 
-from ..errors import InputError, T5PunctError
+from pydantic import Field, TypeAdapter, ValidationError
+
+from ..errors import ConfigError, InputError, T5PunctError
+from ..options import ModelOptions, StreamOptions, TranscriptOptions, check_needs, help_of, names_of, options_of
 from ..punctuator import PunctuatorConfig
 from ..streaming import StreamConfig, StreamState, TimedWord
 from ..text.io.live import timed_word
 from ..transcripts.terms import Terms
 from ..transcripts.words_out import seconds
 from ..transcripts.writers import WriterConfig
+from ..windows.presets import PRESET_SUFFIXES
 
+Options = TypeVar("Options", bound=ModelOptions)
 ORDERS = ("flush", "end")  # a silence: all that was heard becomes final; the end of the stream
 FLUSH, END = ('{"flush": true}', '{"end": true}')  # a client's messages that say so
 
@@ -64,17 +73,79 @@ class StreamRequest:
     show: str = ""  # the name under which others may watch it; empty: nobody may
 
 
-class RequestFields(Protocol):
-    """Reads requests.  Raises FieldError for fields that are none, ConfigError for values that do not agree."""
+@dataclass(frozen=True)
+class StreamFields(StreamOptions):
+    """The options of a stream, and what its client is told beside its words."""
 
-    def text_schema(self) -> dict[str, Any]:
-        """Return the fields of a text, as json schemas by their names."""
+    provisional: Annotated[bool, "Also the words that may still change, after each message."] = False
+    state_every: Annotated[
+        int, "Tell the stream's state after so many words: a client can go on from it.", Field(ge=0)
+    ] = 0
+    show: Annotated[str, "A name under which others may watch it, at /v1/watch.", Field(max_length=64)] = ""
 
-    def text(self, values: Mapping[str, str]) -> TextRequest:
-        """Return what the fields of a text ask for."""
 
-    def stream(self, values: Mapping[str, str]) -> StreamRequest:
-        """Return what the fields of a stream ask for."""
+_MOST = {  # what a request may ask for: one client's wish must not stop the others
+    **{"beams": 8, "alternatives": 20},
+    **dict.fromkeys(("window", "stride", "mask_left", "mask_right", "lead_in"), 512),
+}
+_READERS: dict[type[Any], TypeAdapter[Any]] = {kind: TypeAdapter(kind) for kind in (TranscriptOptions, StreamFields)}
+_TERMS = "Your own spellings, one a line: pytorch=PyTorch, ASR, gonna=going to."
+
+
+def schema_of(kind: type[ModelOptions]) -> dict[str, Any]:
+    """Return the fields of a request, as json schemas by their names; `kind`: TranscriptOptions or StreamFields."""
+    properties, said = _READERS[kind].json_schema()["properties"], help_of(kind) | {"terms": _TERMS}
+    return {
+        name: {**properties[name], "description": said[name], **({"maximum": _MOST[name]} if name in _MOST else {})}
+        for name in names_of(kind)
+        if name not in names_of(ModelOptions)
+    }
+
+
+def text_request(values: Mapping[str, Any], service: ModelOptions) -> TextRequest:
+    """Return what a text asks for.  Raises FieldError or ConfigError, or InputError for terms that are none."""
+    terms = str(values.get("terms", ""))
+    asked = {name: value for name, value in values.items() if name != "terms"}
+    options = _read(TranscriptOptions, asked, service, {"html": None, "output_dir": None, "ray": None})
+    if options.preset.lower().endswith(PRESET_SUFFIXES):
+        raise ConfigError(
+            f"preset {options.preset!r}, a file", expected="a name of `t5punct presets`", fix="give window and so on"
+        )
+    spellings = Terms.of(terms.splitlines()) if terms.strip() else None
+    return TextRequest(options.config(options.render()), options.writer(), spellings, options.input_format)
+
+
+def stream_request(values: Mapping[str, Any], service: ModelOptions) -> StreamRequest:
+    """Return what a stream asks for.  Raises FieldError or ConfigError."""
+    options = _read(StreamFields, values, service, {"json": True})
+    settings = StreamSettings(options.stream(), options.config(options.render()))
+    return StreamRequest(settings, options.provisional, options.state_every, options.show)
+
+
+def _read(kind: type[Options], values: Mapping[str, Any], service: ModelOptions, more: Mapping[str, Any]) -> Options:
+    """Read fields; `more`: values of options of the command line that are no fields.
+
+    Raises FieldError for a field that is unknown or has no such value, ConfigError for one that does nothing.
+    """
+    known = schema_of(kind)
+    for name in [name for name in values if name not in known]:
+        raise FieldError(f"an unknown field {name}", expected=f"some of {', '.join(known)}", fix="check its spelling")
+    try:
+        options: Options = _READERS[kind].validate_python(dict(values))
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+        name = ".".join(map(str, first["loc"]))
+        raise FieldError(
+            f"the field {name}: {first['msg']}", expected="a value of its kind", fix="see /openapi.json for it"
+        ) from None
+    for name in [name for name in values if name in _MOST]:
+        if (getattr(options, name) or 0) > _MOST[name]:
+            raise FieldError(
+                f"the field {name}: {getattr(options, name)}", expected=f"at most {_MOST[name]}", fix="lower it"
+            )
+    typed = {name: name for name in values if getattr(options, name) not in (None, False, "")}
+    check_needs(typed, {**more, **asdict(options)})
+    return replace(options, **options_of(ModelOptions, service))
 
 
 @dataclass(frozen=True, slots=True)

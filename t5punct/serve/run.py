@@ -1,7 +1,7 @@
 """The server: it is ready when the model is loaded, and ends in order.
 
-In: how a punctuator is loaded, how requests are read, and where to listen.  Out: nothing; it runs until it is told to
-end.
+In: how a punctuator is loaded, the options of the service, and where to listen.  Out: nothing; it runs until it is told
+to end.
 
 On SIGTERM or SIGINT new work is refused, texts under way are answered, and streams get their last words.  The same
 signal once more, or `ending_s` seconds, ends what is left.
@@ -18,11 +18,11 @@ from types import FrameType
 import uvicorn
 
 from ..errors import ConfigError
+from ..options import ModelOptions
 from ..punctuator import Punctuator
 from .app import Service, make_app
 from .config import ServeConfig
 from .engine import Engine
-from .requests import RequestFields
 
 
 class Server(uvicorn.Server):
@@ -71,11 +71,11 @@ def serve(
     listening: socket.socket,
     config: ServeConfig,
     load: Callable[[], Punctuator],
-    fields: RequestFields,
+    options: ModelOptions,
     on_ready: Callable[[str], None],
 ) -> None:
     """Load the model and serve until a signal comes; `on_ready` is told the address."""
-    service = Service(Engine(load()), fields, config)
+    service = Service(Engine(load()), options, config)
     host, port = listening.getsockname()[:2]
     own = uvicorn.Config(
         make_app(service),

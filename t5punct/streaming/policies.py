@@ -46,13 +46,11 @@ class StreamConfig:
         if self.policy not in POLICIES:
             raise ConfigError(f"policy {self.policy!r}", expected=f"one of {', '.join(POLICIES)}", fix="check --policy")
         if self.decide not in DECIDERS:
-            raise ConfigError(f"decide {self.decide!r}", expected=f"one of {', '.join(DECIDERS)}", fix="check --decide")
+            raise ConfigError(f"decide {self.decide!r}", expected=f"one of {', '.join(DECIDERS)}", fix="check decide")
         if self.policy == "delay":
             self._check_delay()
         if self.window > MOST_WORDS:
-            raise ConfigError(
-                f"a window of {self.window} words", expected=f"at most {MOST_WORDS}", fix="lower --window"
-            )
+            raise ConfigError(f"a window of {self.window} words", expected=f"at most {MOST_WORDS}", fix="lower window")
         names = {"fixed": ("lookahead",), "entropy": ("l_min", "l_max"), "sentence": ("every", "after")}
         for name in names.get(self.policy, ()):
             value = getattr(self, name)
@@ -73,23 +71,23 @@ class StreamConfig:
         if not 0 <= self.lookahead <= MOST_DELAY or self.decide != "seq2seq":
             raise ConfigError(
                 f"policy delay with a lookahead of {self.lookahead} words, decide {self.decide}",
-                expected=f"0 to {MOST_DELAY}, and no --decide: the tagger decides",
-                fix="check --lookahead and --decide",
+                expected=f"0 to {MOST_DELAY}, and no decide: the tagger decides",
+                fix="check --lookahead and decide",
             )
 
     def _check_entropy(self) -> None:
         if self.l_min > self.l_max:
             raise ConfigError(
-                f"l_min {self.l_min}, l_max {self.l_max}", expected="l_min <= l_max", fix="check --l-min and --l-max"
+                f"l_min {self.l_min}, l_max {self.l_max}", expected="l_min <= l_max", fix="check l_min and l_max"
             )
         if len(self.thresholds) not in (1, self.l_max - self.l_min + 1):
             raise ConfigError(
                 f"{len(self.thresholds)} thresholds for lookaheads from {self.l_min} to {self.l_max}",
                 expected="one threshold, or one for each lookahead",
-                fix="check --threshold",
+                fix="check threshold",
             )
         if not all(0.0 <= threshold < math.inf for threshold in self.thresholds):
-            raise ConfigError(f"thresholds {self.thresholds}", expected="bits, 0 or more", fix="check --threshold")
+            raise ConfigError(f"thresholds {self.thresholds}", expected="bits, 0 or more", fix="check threshold")
 
 
 class Policy(Protocol):

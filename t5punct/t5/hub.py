@@ -32,7 +32,7 @@ def locate(source: str | Path, kind: str, revision: str | None = None, *, known:
     folder = Path(os.path.expanduser(source))  # noqa: PTH111  (pathlib's raises for an unknown ~user)
     if folder.is_dir():
         if revision is not None:
-            raise ModelError(f"revision {revision} of the folder {source}", expected="a hub id", fix="drop --revision")
+            raise ModelError(f"revision {revision} of the folder {source}", expected="a hub id", fix="drop revision")
         return folder
     if isinstance(source, str) and _HUB_ID.fullmatch(source) and not Path(folder.parts[0]).exists():
         return _snapshot(source, kind, revision, known)

@@ -36,7 +36,7 @@ class TaskConfig:
     style_max_marks: dict[str, int] = field(default_factory=dict)
     opening: str = ""  # the opening marks, `¿¡`: they stand before a word
     max_tokens: int = 512  # of a window's source, end included (T5's pre-training length); long words are cut to fit
-    classifies: bool = False  # whether it can be asked about one slot at a time (`--decide classify`)
+    classifies: bool = False  # whether it can be asked about one slot at a time (`decide=classify`)
     # how many times as likely a mark is against none as the network says: {",": 2} writes more commas; 1 if not given
     mark_odds: dict[str, float] = field(default_factory=dict)
     # the styles in which the tagger decides where no decoder is named, as the T5's own decides no better there

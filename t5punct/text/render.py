@@ -40,7 +40,7 @@ class RenderConfig:
         if not self.marks and not self.case:
             raise ConfigError("neither marks nor capitals", expected="one of them", fix="drop --no-case or --marks")
         if self.alternatives < 0:
-            raise ConfigError(f"{self.alternatives} alternatives", expected="0 or more", fix="check --alternatives")
+            raise ConfigError(f"{self.alternatives} alternatives", expected="0 or more", fix="check alternatives")
         if self.disfluencies not in DISFLUENCIES:
             raise ConfigError(
                 f"disfluencies {self.disfluencies!r}",

@@ -34,7 +34,7 @@ class CombineConfig:
     def __post_init__(self) -> None:
         if self.method not in METHODS:
             raise ConfigError(
-                f"combination {self.method!r}", expected=f"one of {', '.join(METHODS)}", fix="check --combine"
+                f"combination {self.method!r}", expected=f"one of {', '.join(METHODS)}", fix="check combine"
             )
         if not 0.0 <= self.threshold < 1.0:
             raise ConfigError(f"threshold {self.threshold}", expected="0 <= threshold < 1", fix="use 0.5")

@@ -39,26 +39,26 @@ class WindowConfig:
             raise ConfigError(
                 f"a window of {self.window} words",
                 expected=f"at most {MOST_WORDS}, far more than models read",
-                fix="lower --window",
+                fix="lower window",
             )
         free = self.window - (self.mask_left + self.mask_right)
         if min(self.mask_left, self.mask_right) < 0 or free < 1:
             raise ConfigError(
                 f"a window of {self.window} words with masks of {self.mask_left} and {self.mask_right}",
                 expected="masks of 0 or more that leave at least one word of the window",
-                fix="raise --window or lower --mask-left and --mask-right",
+                fix="raise window or lower mask_left and mask_right",
             )
         if self.stride is None and not 1 <= self.overlap <= free:
             raise ConfigError(
                 f"{self.overlap} votes a slot",
                 expected=f"1 to {free}, the unmasked words",
-                fix="raise --window, set --stride or take another --preset",
+                fix="raise window, set stride or take another --preset",
             )
         if not 1 <= self.stride_words <= free:
             raise ConfigError(
                 f"a stride of {self.stride} words",
                 expected=f"1 to {free}, so that no slot is left without a vote",
-                fix="lower --stride or the masks",
+                fix="lower stride or the masks",
             )
 
         least, most = self.mask_left, self.window - self.mask_right - 1

@@ -25,13 +25,14 @@ from t5punct.cli import main
 from t5punct.errors import ConfigError
 from t5punct.model import Model
 
+pytestmark = pytest.mark.long
 N_FILES, N_SENTENCES = 16, 60
 BAD = {"bad.txt": b"not \xff\xfe text", "bad.json": b"no json\n"}
 
 
 @pytest.fixture(scope="module", autouse=True)
 def cluster() -> Iterator[None]:
-    """One for all tests, since its start takes seconds; `--ray local` uses the one that there is."""
+    """One for all tests, since its start takes seconds; `ray=local` uses the one that there is."""
     with distributed._cluster(RayConfig(LOCAL, n_workers=2)) as n_workers:
         assert n_workers == 2
         yield
@@ -99,7 +100,7 @@ def test_a_worker_is_killed_and_nothing_is_lost_and_nothing_is_twice(
     told = _run(capsys, *command, "alone")
     killer = _Killer(talks.parent / "shared")
     killer.start()
-    told_shared = _run(capsys, *command, "shared", "--ray", "local", "--ray-workers", "2")
+    told_shared = _run(capsys, *command, "shared", "ray=local", "ray_workers=2")
     killer.is_over.set()
     killer.join()
     assert killer.left, "else nobody was killed"
@@ -111,7 +112,7 @@ def test_a_worker_is_killed_and_nothing_is_lost_and_nothing_is_twice(
     assert all(name in told_shared[1] for name in BAD)
     for name in BAD:
         (talks / name).unlink()
-    again = _run(capsys, *command, "shared", "--ray", "local")
+    again = _run(capsys, *command, "shared", "ray=local")
     assert again == (0, f"t5punct: {N_FILES} of {N_FILES} files were up to date\n")
 
 
@@ -121,7 +122,7 @@ def test_a_mistake_about_the_model_is_said_as_without_ray(
     (tmp_path / "empty").mkdir()
     command = (str(talks / "day0"), "--model", str(tmp_path / "empty"), "--output-dir")
     told = _run(capsys, *command, str(tmp_path / "alone"))
-    assert _run(capsys, *command, str(tmp_path / "shared"), "--ray", "local", "--ray-workers", "1") == told
+    assert _run(capsys, *command, str(tmp_path / "shared"), "ray=local", "ray_workers=1") == told
     assert told[0] == 2
 
 

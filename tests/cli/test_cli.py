@@ -100,7 +100,7 @@ def test_evaluate_gives_the_promised_keys(invoke: Invoke, folder: str, tmp_path:
 
 
 def test_a_window_can_be_set_value_by_value(invoke: Invoke, folder: str, text: Path) -> None:
-    shape = ("--window", 4, "--stride", 1, "--mask-left", 1, "--mask-right", 1, "--combine", "vote")
+    shape = ("window=4", "stride=1", "mask_left=1", "mask_right=1", "combine=vote")
     assert invoke("punctuate", text, "--model", folder, *shape)[0] == 0
 
 
@@ -146,7 +146,7 @@ def test_the_doors_lead_to_the_command_line(script: str) -> None:
 
 def test_a_fragment_may_begin_and_end_inside_a_sentence(invoke: Invoke, folder: str, text: Path) -> None:
     _, whole, _ = invoke("punctuate", text, "--model", folder)
-    _, part, _ = invoke("punctuate", text, "--model", folder, "--fragment")
+    _, part, _ = invoke("punctuate", text, "--model", folder, "fragment=true")
     assert whole[0].isupper() and whole.rstrip()[-1] in ".?!"
     assert part != whole
 
@@ -159,7 +159,7 @@ def test_a_lower_precision_changes_no_word(invoke: Invoke, folder: str, text: Pa
 
 
 def test_marks_can_be_restricted(invoke: Invoke, folder: str, text: Path) -> None:
-    _, out, _ = invoke("punctuate", text, "--model", folder, "--marks", ".", "--max-marks", 1, "--json")
+    _, out, _ = invoke("punctuate", text, "--model", folder, "--marks", ".", "max_marks=1", "--json")
     assert {word["label"] for word in json.loads(out)["words"]} <= {"", "."}
 
 

@@ -122,7 +122,7 @@ def test_others_that_write_end_in_order_too(
     assert stopped.value.code == 143
 
 
-@pytest.mark.parametrize("at", ["t5punct.cli", "t5punct.cli.options", "typer"])
+@pytest.mark.parametrize("at", ["t5punct.cli", "t5punct.options", "typer"])
 def test_an_interrupt_while_the_code_is_loaded_ends_the_process_without_a_word(at: str) -> None:
     code = f"""if True:
         import os, signal, sys

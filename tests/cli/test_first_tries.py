@@ -12,7 +12,7 @@ import pytest
 from command import ROOT, Invoke
 
 from t5punct import model as models
-from t5punct.cli.models import WORDS_A_SECOND
+from t5punct.cli.listings import WORDS_A_SECOND
 from t5punct.model import bundled_names
 from t5punct.text.words import split
 
@@ -53,13 +53,16 @@ WITHOUT_A_MODEL = ("--model", "no/model")  # a step later it is missed
         ("punctuate talk.txt --marks '' --no-case", "neither marks nor capitals; expected one of them; drop --no-case"),
         (
             "stream talk.txt --lookahead 2",
-            "talk.txt behind t5punct stream; expected options alone: it reads standard input; say: t5punct stream < F",
+            "talk.txt behind t5punct stream; expected options and KEY=VALUE alone: it reads standard input; say: t5p",
         ),
         (
             "punctuate https://a.org/b.txt",
             "no file https://a.org/b.txt; expected an existing text file; save it to a file",
         ),
-        ("evaluate a b", "b behind t5punct evaluate; expected fewer arguments; see t5punct evaluate --help"),
+        (
+            "evaluate a b",
+            "b behind t5punct evaluate; expected options and KEY=VALUE alone; see t5punct evaluate --help",
+        ),
         ("stream --language de --server ws://127.0.0.1:9", "--language with --server; expected the service's own"),
     ],
 )

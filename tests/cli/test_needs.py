@@ -7,45 +7,45 @@ from pathlib import Path
 import pytest
 from command import Invoke
 
-from t5punct.cli.command import NEEDS
+from t5punct.options import NEEDS
 
 IN_VAIN = "which does nothing here; expected "
 PUNCTUATE, STREAM, EXPORT = ("punctuate", "{text}"), ("stream",), ("export", "nowhere/run", "-o", "{tmp}/made")
 # command, option, settings with which it does nothing, settings with which it works; one after the other
 CASES = (
-    (PUNCTUATE, "--beams 4", "--decoder slots", "--decoder generate"),
-    (PUNCTUATE, "--min-alignment 0.9", "--decoder tagger", "--decoder generate"),
+    (PUNCTUATE, "beams=4", "--decoder slots", "--decoder generate"),
+    (PUNCTUATE, "min_alignment=0.9", "--decoder tagger", "--decoder generate"),
     (PUNCTUATE, "--mark-odds ,=2", "--decoder generate", "--decoder tagger"),
-    (PUNCTUATE, "--alternatives 2", "", "--json"),
-    (PUNCTUATE, "--alternatives 2", "--to text", "--to json"),
-    (PUNCTUATE, "--alternatives 2", "--to vtt", "--to html"),
-    (PUNCTUATE, "--alternatives 2", "-o {tmp}/out.txt", "--html {tmp}/page.html"),
+    (PUNCTUATE, "alternatives=2", "", "--json"),
+    (PUNCTUATE, "alternatives=2", "--to text", "--to json"),
+    (PUNCTUATE, "alternatives=2", "--to vtt", "--to html"),
+    (PUNCTUATE, "alternatives=2", "-o {tmp}/out.txt", "--html {tmp}/page.html"),
     (PUNCTUATE, "--paragraphs 2", "--json", ""),
     (PUNCTUATE, "--paragraphs 2", "--to vtt", "--to text"),
-    (PUNCTUATE, "--paragraph-pause-ms 500 --format srt", "--to json", "--json --html {tmp}/page.html"),
+    (PUNCTUATE, "paragraph_pause_ms=500 --format srt", "--to json", "--json --html {tmp}/page.html"),
     (PUNCTUATE, "--resegment", "--to text", "--to srt"),
-    (PUNCTUATE, "--max-chars 84", "--to srt", "--to srt --resegment"),
-    (PUNCTUATE, "--max-lines 2", "--to ass", "--to ass --resegment"),
-    (PUNCTUATE, "--max-duration-ms 900", "--to vtt", "--to vtt --resegment"),
-    (PUNCTUATE, "--min-duration-ms 900", "--to vtt", "--to vtt --resegment"),
-    (PUNCTUATE, "--max-chars-per-second 17", "--to srt", "--to srt --resegment"),
-    (PUNCTUATE, "--max-words-per-minute 160", "--to srt", "-o {tmp}/new.srt --resegment"),
+    (PUNCTUATE, "max_chars=84", "--to srt", "--to srt --resegment"),
+    (PUNCTUATE, "max_lines=2", "--to ass", "--to ass --resegment"),
+    (PUNCTUATE, "max_duration_ms=900", "--to vtt", "--to vtt --resegment"),
+    (PUNCTUATE, "min_duration_ms=900", "--to vtt", "--to vtt --resegment"),
+    (PUNCTUATE, "max_chars_per_second=17", "--to srt", "--to srt --resegment"),
+    (PUNCTUATE, "max_words_per_minute=160", "--to srt", "-o {tmp}/new.srt --resegment"),
     (PUNCTUATE, "--keep-case", "--no-case", ""),
     (PUNCTUATE, "--overwrite", "-o {tmp}/out.txt", "--output-dir {tmp}/out"),
-    (PUNCTUATE, "--ray local --preset none", "-o {tmp}/out.txt", "--output-dir {tmp}/out"),
-    (PUNCTUATE, "--ray-workers 2 --preset none", "--output-dir {tmp}/out", "--output-dir {tmp}/out --ray local"),
-    (("evaluate", "{text}"), "--beams 1", "", "--decoder generate"),
-    (("tune", "{text}"), "--max-marks 3", "--decoder tagger", ""),
-    (("tune", "{text}"), "--max-marks 2", "--decoder tagger", "--decoder tagger --max-marks 1"),
+    (PUNCTUATE, "ray=local --preset none", "-o {tmp}/out.txt", "--output-dir {tmp}/out"),
+    (PUNCTUATE, "ray_workers=2 --preset none", "--output-dir {tmp}/out", "--output-dir {tmp}/out ray=local"),
+    (("evaluate", "{text}"), "beams=1", "", "--decoder generate"),
+    (("tune", "{text}"), "max_marks=3", "--decoder tagger", ""),
+    (("tune", "{text}"), "max_marks=2", "--decoder tagger", "--decoder tagger max_marks=1"),
     (STREAM, "--lookahead 4", "--policy entropy", "--policy delay"),
-    (STREAM, "--l-min 1", "--policy delay", "--policy entropy"),
-    (STREAM, "--l-max 6", "", "--policy entropy"),
-    (STREAM, "--threshold 0.5", "--policy sentence", "--policy entropy"),
-    (STREAM, "--every 4", "--policy entropy", "--policy sentence"),
-    (STREAM, "--after 4", "", "--policy sentence"),
-    (STREAM, "--window 32", "--policy delay", "--policy fixed"),
+    (STREAM, "l_min=1", "--policy delay", "--policy entropy"),
+    (STREAM, "l_max=6", "", "--policy entropy"),
+    (STREAM, "threshold=0.5", "--policy sentence", "--policy entropy"),
+    (STREAM, "every=4", "--policy entropy", "--policy sentence"),
+    (STREAM, "after=4", "", "--policy sentence"),
+    (STREAM, "window=32", "--policy delay", "--policy fixed"),
     (STREAM, "--decoder slots", "--policy delay", "--policy fixed"),
-    (STREAM, "--max-marks 2", "--policy delay", ""),
+    (STREAM, "max_marks=2", "--policy delay", ""),
     (STREAM, "--provisional", "", "--json"),
     (EXPORT, "--blend-share 0.5", "", "--blend base"),
     (EXPORT, "--private", "", "--push-to-hub nobody"),
@@ -76,15 +76,16 @@ def test_an_option_that_would_do_nothing_is_refused(
 
 
 def test_every_need_has_a_case() -> None:
-    tried = {(option.split()[0].removeprefix("--").replace("-", "_")) for _, option, _, _ in CASES}
-    assert tried == {name for need in NEEDS for name in need.options}
+    words = [option.split()[0].partition("=")[0] for _, option, _, _ in CASES]
+    tried = {word.removeprefix("--").replace("-", "_") for word in words}
+    assert tried == {name for names, _, _ in NEEDS for name in names.split()}
 
 
 def test_plain_text_has_no_pauses(invoke: Invoke, places: dict[str, Path]) -> None:
     text, subtitles = places["text"], places["tmp"] / "talk.srt"
     subtitles.write_text("1\n00:00:01,000 --> 00:00:02,000\nwe know\n", encoding="utf-8")
-    options = ("--to", "text", "--paragraph-pause-ms", 500, "--output-dir", places["tmp"] / "out", "--model", "no/no/x")
-    told = "--paragraph-pause-ms for plain text, which has no times"
+    options = ("--to", "text", "paragraph_pause_ms=500", "--output-dir", places["tmp"] / "out", "--model", "no/no/x")
+    told = "paragraph_pause_ms for plain text, which has no times"
     assert told in invoke("punctuate", text, *options)[2]
     assert told not in invoke("punctuate", subtitles, *options)[2]
     (places["tmp"] / "talk.srt").rename(places["tmp"] / "other.srt")
@@ -107,10 +108,10 @@ def test_a_licence_is_not_stated_in_a_card_that_stays(invoke: Invoke, tmp_path: 
 GIANT = 10**19
 
 
-@pytest.mark.parametrize("option", ["--batch-tokens", "--alternatives", "--paragraphs", "--paragraph-pause-ms"])
+@pytest.mark.parametrize("option", ["batch_tokens", "alternatives", "paragraphs", "paragraph_pause_ms"])
 def test_one_that_is_only_more_than_there_can_be_does_no_harm(
     invoke: Invoke, folder: str, tmp_path: Path, option: str
 ) -> None:
     (tmp_path / "a.srt").write_text("1\n00:00:01,000 --> 00:00:02,000\nwe know\n", encoding="utf-8")
-    code, _, err = invoke("punctuate", tmp_path / "a.srt", "--to", "html", option, GIANT, "--model", folder)
+    code, _, err = invoke("punctuate", tmp_path / "a.srt", "--to", "html", f"{option}={GIANT}", "--model", folder)
     assert (code, err) == (0, "")

@@ -17,10 +17,10 @@ import pytest
 import torch
 from torch import distributed
 
-from t5punct.cli import main, options, process
-from t5punct.cli.options import ModelOptions, StreamOptions
+from t5punct.cli import main, parameters, process
 from t5punct.cli.train import check_launched, leave_group
 from t5punct.errors import ConfigError
+from t5punct.options import ModelOptions, StreamOptions
 from t5punct.punctuator import Punctuator
 
 
@@ -183,11 +183,9 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 def test_a_command_takes_no_more_threads_than_it_is_given(taken: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Punctuator, "from_pretrained", lambda *_, **__: None)
-    monkeypatch.setattr(options, "keep_objects", lambda: None)
-    ModelOptions().punctuator()
-    ModelOptions(threads=5).punctuator()
-    StreamOptions().punctuator()
-    StreamOptions(threads=2).punctuator()
+    monkeypatch.setattr(parameters, "keep_objects", lambda: None)
+    for options in (ModelOptions(), ModelOptions(threads=5), StreamOptions(), StreamOptions(threads=2)):
+        parameters.load_punctuator(options, options.config())
     assert taken == [3, 5, 1, 2], "a stream takes one, and whoever names a number gets it"
 
 
@@ -224,7 +222,7 @@ def _policy_told(arguments: list[str], environment: dict[str, str]) -> str:
         "sys.meta_path.insert(0, Watch())\n"
         f"from t5punct.cli import main; main({arguments!r})"
     )
-    clean = {name: value for name, value in os.environ.items() if name not in process._WAITING}
+    clean = {name: value for name, value in os.environ.items() if name not in process.WAITING}
     command = [sys.executable, "-c", code]
     return subprocess.run(
         command, input="we know", capture_output=True, text=True, env=clean | environment, check=True
@@ -232,7 +230,7 @@ def _policy_told(arguments: list[str], environment: dict[str, str]) -> str:
 
 
 def test_nothing_is_set_where_torch_is_loaded_already(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in process._WAITING:
+    for name in process.WAITING:
         monkeypatch.delenv(name, raising=False)
     assert not process.wait_asleep()
     assert "OMP_WAIT_POLICY" not in os.environ

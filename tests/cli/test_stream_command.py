@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import json
 import os
 import signal
@@ -16,10 +17,9 @@ from command import pipe_of
 
 from t5punct import model as models
 from t5punct.cli import main
-from t5punct.cli.options import StreamOptions
 from t5punct.model import Model
-from t5punct.punctuator import Punctuator
-from t5punct.text.render import RenderConfig
+from t5punct.options import StreamOptions
+from t5punct.punctuator import Punctuator, PunctuatorConfig
 
 ROOT = Path(__file__).parents[2]
 Run = Callable[..., tuple[int, str, str]]
@@ -107,13 +107,14 @@ def test_an_interrupt_commits_what_was_heard(folder: str) -> None:
 def test_being_told_to_end_while_the_model_loads_loses_no_word(
     run: Run, monkeypatch: pytest.MonkeyPatch, number: signal.Signals
 ) -> None:
-    own, before = StreamOptions.punctuator, signal.signal(number, lambda *_: pytest.fail("it is not heeded"))
+    stream = importlib.import_module("t5punct.cli.stream")  # its name in the package is the command's
+    own, before = stream.load_punctuator, signal.signal(number, lambda *_: pytest.fail("it is not heeded"))
 
-    def told(options: StreamOptions, render: RenderConfig) -> Punctuator:
+    def told(options: StreamOptions, config: PunctuatorConfig) -> Punctuator:
         os.kill(os.getpid(), number)
-        return own(options, render)
+        return own(options, config)
 
-    monkeypatch.setattr(StreamOptions, "punctuator", told)
+    monkeypatch.setattr(stream, "load_punctuator", told)
     code, out, _ = run("how are you", "--no-case", "--marks", "?")
     signal.signal(number, before)
     assert code == 128 + number
@@ -187,7 +188,7 @@ def test_times_and_places_come_out_with_the_words(run: Run, policy: str) -> None
 
 @pytest.mark.parametrize(
     "arguments",
-    ["--policy eager", "--lookahead 40", "--policy entropy --threshold 0.1,0.2", "--policy entropy --threshold low"],
+    ["--policy eager", "--lookahead 40", "--policy entropy threshold=0.1,0.2", "--policy entropy threshold=low"],
 )
 def test_mistakes_are_one_line(run: Run, arguments: str) -> None:
     code, out, err = run("we know", *arguments.split())

@@ -48,7 +48,7 @@ def test_weights_that_a_hub_id_leads_to_are_noticed(
 
 
 def test_the_number_of_threads_changes_nothing(invoke: Invoke, arguments: tuple[str, ...]) -> None:
-    assert invoke(*arguments, "--threads", 1)[::2] == (0, "")
-    for more in ((), ("--threads", "2")):
+    assert invoke(*arguments, "threads=1")[::2] == (0, "")
+    for more in ((), ("threads=2",)):
         assert _DONE in invoke(*arguments, *more)[2]
     assert invoke(*arguments, "--no-case")[::2] == (0, "")

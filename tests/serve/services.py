@@ -15,9 +15,8 @@ pytest.importorskip("fastapi", reason="the extra `serve` is not installed")
 import uvicorn
 from starlette.testclient import TestClient
 
-from t5punct.cli.fields import OptionFields
-from t5punct.cli.options import ModelOptions
 from t5punct.decoding.inputs import DecodingConfig
+from t5punct.options import ModelOptions
 from t5punct.punctuator import PunctuatorConfig
 from t5punct.serve.app import Service, make_app
 from t5punct.serve.config import ServeConfig
@@ -30,7 +29,7 @@ WORDS = (Path(__file__).parents[1] / "data" / "lecture.txt").read_text(encoding=
 
 def service_of(engine: Engine, config: ServeConfig | None = None) -> Service:
     """A service of an engine, which decides in fp32."""
-    return Service(engine, OptionFields(ModelOptions(precision="fp32")), config or ServeConfig())
+    return Service(engine, ModelOptions(precision="fp32"), config or ServeConfig())
 
 
 @contextmanager
@@ -43,7 +42,7 @@ def client(engine: Engine, config: ServeConfig | None = None) -> Iterator[TestCl
 @contextmanager
 def server(engine: Engine, config: ServeConfig | None = None, buffer_bytes: int = 0) -> Iterator[tuple[str, Server]]:
     """The address of a service in a thread of its own, and its server; buffer_bytes: of its connections, if not 0."""
-    config = config or ServeConfig(port=0, ending_s=10)
+    config = config or ServeConfig(port=0, ending_s=100)  # on a busy machine words take long
     listening = listen(config)
     if buffer_bytes:
         listening.setsockopt(sockets.SOL_SOCKET, sockets.SO_SNDBUF, buffer_bytes)

@@ -54,6 +54,17 @@ def test_pages_of_other_sites_may_not_use_it(engine: Engine, origin: str | None,
                 pass
 
 
+def test_a_page_that_may_use_it_can_send_its_token_and_read_the_answer(engine: Engine) -> None:
+    origin = "https://good.example"
+    asked = {"access-control-request-method": "POST", "access-control-request-headers": "authorization"}
+    with client(engine, ServeConfig(origins=(origin,), token=TOKEN)) as served:
+        preflight = served.options("/v1/punctuate", headers={"origin": origin, **asked})
+        headers = {"origin": origin, "authorization": f"Bearer {TOKEN}"}
+        answer = served.post("/v1/punctuate", content=b"so", headers=headers)
+    assert "authorization" in preflight.headers["access-control-allow-headers"]
+    assert answer.headers["access-control-allow-origin"] == origin
+
+
 def test_a_token_is_asked_for_everywhere_but_for_health_and_the_page(engine: Engine) -> None:
     with client(engine, ServeConfig(token=TOKEN)) as served:
         for path in ("/metrics", "/openapi.json", "/v1/punctuate", "/nothing"):

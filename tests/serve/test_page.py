@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 from browser import CHROMIUM, Page, browser
-from services import FP32, client, server
+from services import FP32, server
 
 from t5punct.punctuator import Punctuator
 from t5punct.serve.engine import Engine
 from t5punct.text.words import split
 
+pytestmark = [pytest.mark.long, pytest.mark.skipif(CHROMIUM is None, reason="no chromium")]
 AXE = Path(__file__).parents[2] / "node_modules/axe-core/axe.min.js"  # npm install --no-save axe-core
 TEXT = "how are you today or not"
 HOSTILE = "so <img src=x onerror=window.broken=1> <script>window.broken=1</script> & we"
@@ -134,7 +135,6 @@ def test_captions_are_cleared_saved_and_enlarged(page: Page) -> None:
     assert page.ask("document.getElementById('about').textContent").startswith("model fresh, version ")
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="no chromium")
 def test_a_page_for_obs_shows_what_another_one_says(engine: Engine, tmp_path: Path) -> None:
     folders = [tmp_path / name for name in ("watching", "speaking")]
     for folder in folders:
@@ -157,7 +157,6 @@ def test_a_page_for_obs_shows_what_another_one_says(engine: Engine, tmp_path: Pa
         assert watching.errors == []
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="no chromium")
 def test_at_the_start_there_is_an_example(engine: Engine, tmp_path: Path) -> None:
     with server(engine) as (address, _), browser(tmp_path) as other:
         other.visit(f"http://{address}/")
@@ -217,22 +216,3 @@ def test_every_control_has_a_name(page: Page) -> None:
         ".map((control) => control.id)"
     )
     assert nameless == []
-
-
-def test_the_page_needs_no_other_site_and_runs_nothing_else(engine: Engine) -> None:
-    with client(engine) as served:
-        answer = served.get("/")
-    policy = answer.headers["content-security-policy"]
-    assert "default-src 'none'" in policy and "frame-ancestors 'none'" in policy and "unsafe" not in policy
-    assert "http://" not in answer.text and "https://" not in answer.text
-
-
-def test_who_may_hear_the_microphone_is_said_at_its_button_and_in_the_pages() -> None:
-    root = Path(__file__).parents[2]
-    page = (root / "t5punct/serve/page/page.html").read_text(encoding="utf-8")
-    assert 'id="speak" hidden aria-pressed="false" aria-describedby="speak-note"' in page
-    for text in (page, *((root / name).read_text(encoding="utf-8") for name in ("README.md", "SECURITY.md"))):
-        assert re.search(
-            r"send (what it hears|\w+ to) .*browser's vendor|sends what it hears to the browser's vendor", text
-        )
-    assert "send what it hears to their vendor" in (root / "docs/guides/serve.md").read_text(encoding="utf-8")

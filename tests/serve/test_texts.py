@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import io
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -203,3 +204,22 @@ def test_docs_show_the_api_without_another_site_or_a_script(served: TestClient) 
         assert f"{name}</code></h2>" in answer.text
     for shown in ("mark_odds", "WS /v1/stream", "multipart/form-data", "&quot;texts&quot;", "More bytes or words than"):
         assert shown in answer.text
+
+
+def test_the_page_needs_no_other_site_and_runs_nothing_else(engine: Engine) -> None:
+    with client(engine) as served:
+        answer = served.get("/")
+    policy = answer.headers["content-security-policy"]
+    assert "default-src 'none'" in policy and "frame-ancestors 'none'" in policy and "unsafe" not in policy
+    assert "http://" not in answer.text and "https://" not in answer.text
+
+
+def test_who_may_hear_the_microphone_is_said_at_its_button_and_in_the_pages() -> None:
+    root = Path(__file__).parents[2]
+    page = (root / "t5punct/serve/page/page.html").read_text(encoding="utf-8")
+    assert 'id="speak" hidden aria-pressed="false" aria-describedby="speak-note"' in page
+    for text in (page, *((root / name).read_text(encoding="utf-8") for name in ("README.md", "SECURITY.md"))):
+        assert re.search(
+            r"send (what it hears|\w+ to) .*browser's vendor|sends what it hears to the browser's vendor", text
+        )
+    assert "send what it hears to their vendor" in (root / "docs/guides/serve.md").read_text(encoding="utf-8")

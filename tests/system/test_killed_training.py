@@ -29,6 +29,7 @@ from t5punct import config as settings
 from t5punct.training.config import DataConfig, LossConfig, OptimConfig, TrainConfig, ValidationConfig
 from t5punct.training.loop.train import train
 
+pytestmark = pytest.mark.long
 EVERY = 3  # steps from one checkpoint to the next
 STEPS_A_KILL = 12  # more than a kill needs
 SPARE_KILLS = 2  # where those that should cut a checkpoint short came too late: this process had to wait

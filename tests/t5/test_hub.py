@@ -64,8 +64,8 @@ def test_the_command_line_takes_a_revision(tmp_path: Path, invoke: Invoke) -> No
     (tmp_path / "talk.txt").write_text("we know that")
     run = partial(invoke, "punctuate", "talk.txt", "--model", HUB_ID, "--style", "song", "--marks", ".")
     assert run()[::2] == (0, "")
-    assert run("--revision", "v1")[::2] == (2, "t5punct: marks '.'; expected some of ','; check --marks\n")
-    code, _, error = run("--revision", "v9")
+    assert run("revision=v1")[::2] == (2, "t5punct: marks '.'; expected some of ','; check --marks\n")
+    code, _, error = run("revision=v9")
     assert (code, error.count("\n")) == (2, 1)
     assert error.startswith(f"t5punct: no model {HUB_ID} in revision v9 on the hub (")
 

@@ -270,9 +270,9 @@ def test_the_commands(lively_folder: str, tmp_path: Path, invoke: Invoke) -> Non
     assert run("--to", "html") == page
     assert run("--to", "text") == text
     assert re.sub(r"[^\w\s]", "", text).lower() == source, "as text it keeps its lines"
-    assert "data-a=" not in run("--to", "html", "--alternatives", 0)
+    assert "data-a=" not in run("--to", "html", "alternatives=0")
     words = json.loads(run("--json"))["words"]
     assert all("alternatives" not in word for word in words)
-    offered = json.loads(run("--json", "--alternatives", 2))["words"]
+    offered = json.loads(run("--json", "alternatives=2"))["words"]
     assert any(word.get("alternatives") for word in offered)
     assert [{name: word[name] for name in words[0]} for word in offered] == words

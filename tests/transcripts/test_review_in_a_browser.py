@@ -20,7 +20,10 @@ from t5punct.transcripts.items import Cue, Kept, Role, SpokenWord, WrittenItem, 
 from t5punct.transcripts.review import review_page
 from t5punct.transcripts.speech import read_plain
 
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium here; on Debian: apt-get install chromium")
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(CHROMIUM is None, reason="no chromium here; on Debian: apt-get install chromium"),
+]
 
 # word, as it is written, mark, how sure, other marks
 TALK = [

@@ -5,15 +5,13 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from t5punct.decoding.candidates import Choice, Option
-from t5punct.decoding.draft import ChoiceAccumulator
 from t5punct.errors import ConfigError
-from t5punct.model import Model
 from t5punct.text.marks import Case
 from t5punct.text.words import Word
 from t5punct.windows.combine import (
@@ -27,6 +25,9 @@ from t5punct.windows.combine import (
 )
 from t5punct.windows.plan import WindowConfig, iter_views
 from t5punct.windows.votes import Distribution, Vote
+
+if TYPE_CHECKING:
+    from t5punct.model import Model
 
 quick = settings(max_examples=150, deadline=None)
 LABELS = ["", ",", ".", "?", "?!", "?!!", "!"]
@@ -110,6 +111,9 @@ def test_labels_that_begin_alike_stand_together_against_the_others() -> None:
 
 def test_of_equal_marks_a_tally_s_vote_goes_to_the_one_that_was_taken(tiny_model: Model) -> None:
     """bf16 ties often; what was decided must be what the decoder went on from."""
+    from t5punct.decoding.candidates import Choice, Option
+    from t5punct.decoding.draft import ChoiceAccumulator
+
     tokenizer = tiny_model.tokenizer
     choice = Choice.of([Option((5,), case=Case.LOWER), *(Option(tokenizer.mark_ids[m], mark=m) for m in ",.?")])
     end = Choice.of([Option((1,))])

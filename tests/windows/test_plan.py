@@ -121,7 +121,7 @@ def test_a_window_may_have_so_many_words() -> None:
         ({"mask_left": -1}, "masks of -1 and 0"),
         (
             {"window": 8, "overlap": 9},
-            "9 votes a slot; expected 1 to 8, .*; raise --window, set --stride or take another",
+            "9 votes a slot; expected 1 to 8, .*; raise window, set stride or take another",
         ),
         ({"overlap": 0}, "0 votes a slot"),
         ({"window": 8, "mask_left": 2, "stride": 7}, "a stride of 7 words; expected 1 to 6"),

@@ -1,6 +1,6 @@
-"""`t5punct presets`: the named window strategies, and one of them to copy and change.
+"""`t5punct models` and `t5punct presets`: what there is to choose from.
 
-In: a name, or none.  Out: a table of values; of one, the YAML that `--preset FILE.yaml` reads.
+In: nothing, or the name of a preset.  Out: a table; of one preset, the YAML that `--preset FILE.yaml` reads.
 
 `t5punct presets mask-combine-4 > mine.yaml` writes a strategy down; edit it, then `--preset mine.yaml`.
 """
@@ -12,13 +12,38 @@ from typing import Annotated
 import typer
 
 from ..config import as_yaml
+from ..model import BUNDLED, MODEL_LANGUAGES, bundled_folder
 from ..windows.presets import FAMILIES, list_presets, load_preset
+from .parameters import Quiet
+
+_TAKEN_FOR = {
+    "large": "English, the best marks",
+    "base": "English, live; the default of stream",
+    "small": "English, many files or streams",
+    "multi": "nine languages",
+}
+WORDS_A_SECOND = {"large": 2000, "base": 3100, "small": 6200, "multi": 3900}  # two CPU cores, docs/results/speed.md
+
+
+def models(quiet: Quiet = False) -> None:
+    """List the models that ship with t5punct: what they are for, size, speed and languages."""
+    rows = [("model", "take it for", "words/s", "MB", "languages")]
+    for name, languages in MODEL_LANGUAGES.items():
+        size = sum(path.stat().st_size for path in bundled_folder(name).iterdir() if path.is_file())
+        shown = f"{name} *" if name == BUNDLED else name
+        rows.append((shown, _TAKEN_FOR[name], f"{WORDS_A_SECOND[name]:,}", f"{size / 1e6:.0f}", " ".join(languages)))
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        typer.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    typer.echo("* the default.  Give a name by --model, or --language de.  Speed is that of two CPU cores.")
+    typer.echo("A model of your own is a folder: --model runs/mine")
 
 
 def presets(
     name: Annotated[
         str | None, typer.Argument(metavar="NAME", show_default="list all", help="Print this one as YAML.")
     ] = None,
+    quiet: Quiet = False,
 ) -> None:
     """List the window strategies with their values, in words."""
     if name is not None:

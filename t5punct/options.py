@@ -1,0 +1,434 @@
+"""What a text or a stream may be asked for: one list, from which the command line and the service are made.
+
+In: values by their names.  Out: the configs of the punctuator, the writer and the stream.
+
+On the command line the usual ones are options (`--style talk`), and all may be settings (`style=talk beams=4`).  For
+the service they are fields, but for those of `ModelOptions`, which hold for all its clients.
+
+>>> TranscriptOptions(to="vtt", resegment=True).writer().format
+'vtt'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Self, get_args, get_type_hints
+
+from .config import check_range
+from .errors import ConfigError
+from .text.render import RenderConfig
+from .windows.plan import WindowConfig
+from .windows.presets import DEFAULT_PRESET, PRESET_SUFFIXES, Preset, load_preset
+
+if TYPE_CHECKING:
+    from .punctuator import PunctuatorConfig
+    from .streaming import StreamConfig
+    from .transcripts.terms import Terms
+    from .transcripts.writers import WriterConfig
+
+_REVIEW_ALTERNATIVES = 3
+
+
+@dataclass(frozen=True)
+class ModelOptions:
+    """Which model, and how it computes."""
+
+    model: Annotated[str | None, "A model that ships (large, base, small, multi), a folder or a hub id."] = None
+    language: Annotated[
+        str | None,
+        "The language of the text: en, de, fr, es, it, pt, nl, pl or hu.  Chooses the model that knows it.",
+    ] = None
+    revision: Annotated[str | None, "The branch, tag or commit where --model is a hub id; else main."] = None
+    precision: Annotated[
+        str,
+        "What numbers the model computes with: fp32 (exact), int8 (two to three times as fast on a CPU), bf16 (fast on "
+        "a GPU; a mark may change with the other texts of its batch); auto: int8 on a CPU, bf16 on a GPU that has it.",
+    ] = "auto"
+    device: Annotated[str, "cpu, cuda, ..; auto: a GPU if there is one."] = "auto"
+    threads: Annotated[int | None, "Processor threads; else as many as this process may keep busy."] = None
+    batch_tokens: Annotated[
+        int,
+        "How many tokens (words and parts of words) are read at a time: more takes more memory, and can be faster.",
+    ] = 1024
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """Return the files and folders that are read besides the inputs: no output may take the place of one."""
+        from .model import bundled_root
+
+        own = () if self.model is None else (str(Path(self.model).expanduser()),)
+        return (str(bundled_root()), *(folder for folder in own if Path(folder).is_dir()))
+
+    def for_language(self) -> Self:
+        """Return options with the model that knows the language, where one is named.
+
+        Raises ConfigError for a language that no bundled model knows, and for a model that does not know it.
+        """
+        from .model import BUNDLED, MODEL_LANGUAGES, model_for
+
+        if self.language is None:
+            return self
+        best, usual = model_for(self.language), type(self).model
+        if self.model == usual:
+            return replace(self, model=usual if best == BUNDLED else best)
+        if self.model in MODEL_LANGUAGES and "multi" == best != self.model:
+            raise ConfigError(
+                f"--language {self.language} with --model {self.model}, which knows English alone",
+                expected=f"--model {best}",
+                fix="drop --model",
+            )
+        return self
+
+    def config(self) -> PunctuatorConfig:
+        """Return the config of a punctuator; every value is checked before a model is loaded."""
+        from .decoding.inputs import DecodingConfig
+        from .punctuator import PunctuatorConfig
+
+        return PunctuatorConfig(decoding=DecodingConfig(**options_of(DecodingConfig, self)))
+
+
+@dataclass(frozen=True)
+class DecodingOptions(ModelOptions):
+    """The same, and how marks are decided."""
+
+    style: Annotated[
+        str | None,
+        "The kind of text: talk, meeting, prose or chat, which are punctuated differently; a model of your own may "
+        "have others.",
+    ] = None
+    decoder: Annotated[
+        str,
+        "What chooses the marks: slots (the T5's decoder; several marks, as in `?!`), tagger (fastest; at most one "
+        "after a word) or generate (the T5 writes the text anew, and its marks are put into yours); auto: what is best "
+        "for the style (large: the tagger in talk and meeting, slots in prose and chat).",
+    ] = "auto"
+    marks: Annotated[str | None, 'Write only these marks, such as ",.?"; "": none, only capitals.'] = None
+    mark_odds: Annotated[
+        str | None,
+        'Write marks more or less often (decoders slots and tagger).  ",=4 .=0.5": a comma counts four times what the '
+        'model thinks of it, and a full stop half; "": each counts once.',
+    ] = None
+    max_marks: Annotated[
+        int | None,
+        "How many marks may follow a word, as in `?!`; else as the style has it (large: 1, in prose and chat 3).",
+    ] = None
+    fragment: Annotated[bool, "The text may begin and end in the middle of a sentence."] = False
+    beams: Annotated[int, "Decoder generate: how many texts its search keeps (beam search)."] = 1
+    min_alignment: Annotated[
+        float,
+        "Decoder generate: where the model's text matches your words worse than this (0 to 1), use it only if no other "
+        "window has these words.",
+    ] = 0.5
+
+    def strategy(self) -> Preset:
+        """Return how a document is cut into windows: the default."""
+        return load_preset(DEFAULT_PRESET)
+
+    def config(self, render: RenderConfig | None = None) -> PunctuatorConfig:
+        """Return the config of a punctuator, which writes words as `render` says."""
+        from .decoding.align import AlignConfig
+        from .decoding.inputs import DecodingConfig
+        from .punctuator import PunctuatorConfig
+
+        check_range(self, "", 1, "max_marks")
+        chosen = self.strategy()
+        odds = None if self.mark_odds is None else parse_mark_odds(self.mark_odds)
+        decoding = options_of(DecodingConfig, self) | {"mark_odds": odds, "marks": self.marks or None}
+        return PunctuatorConfig(
+            chosen.windows,
+            chosen.combine,
+            DecodingConfig(**decoding),
+            replace(render or RenderConfig(), marks=self.marks != ""),
+            self.fragment,
+            AlignConfig(self.min_alignment),
+        )
+
+
+@dataclass(frozen=True)
+class WindowOptions(DecodingOptions):
+    """The same, and how documents are cut into windows."""
+
+    preset: Annotated[
+        str, "How a text is cut into overlapping windows: a name of `t5punct presets`, or a YAML file of one."
+    ] = DEFAULT_PRESET
+    window: Annotated[int | None, "How many words the model reads at once; else the preset's."] = None
+    stride: Annotated[int | None, "How many words later the next window begins; else the preset's."] = None
+    mask_left: Annotated[
+        int | None, "Do not use the marks at this many of a window's first words; else the preset's."
+    ] = None
+    mask_right: Annotated[
+        int | None, "Do not use the marks at this many of a window's last words; else the preset's."
+    ] = None
+    lead_in: Annotated[int | None, "Begin the first window this many words before the text; else the preset's."] = None
+    combine: Annotated[
+        str | None,
+        "How a mark is chosen where windows overlap: by mean (the average of what they say), entropy (the surer a "
+        "window, the more it counts), hamming (the nearer to its middle, the more) or vote (the majority); else the "
+        "preset's.",
+    ] = None
+    delay_words: Annotated[
+        int | None,
+        "Decoder tagger: decide each mark after at most this many more words, as a stream with --policy delay does.  "
+        "For models that were trained for it.",
+    ] = None
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """Return the same, and a preset's file."""
+        return (*super().reads, *[self.preset] * self.preset.endswith(PRESET_SUFFIXES))
+
+    def strategy(self) -> Preset:
+        """Return the preset, with single values changed."""
+        chosen = load_preset(self.preset)
+        changes = {name: value for name, value in options_of(WindowConfig, self).items() if value is not None}
+        combine = replace(chosen.combine, method=self.combine) if self.combine else chosen.combine
+        return Preset(replace(chosen.windows, **changes), combine)
+
+
+_KEEP_MARKS = "Keep the marks the input has, and add others."
+_NO_CASE = "Leave every letter as it is."
+_DISFLUENCIES = (
+    "Fillers, words said twice and words taken back: keep, mark (by ~ behind them; in json by a field) or remove, the "
+    "only way in which words go.  For models that were trained for it."
+)
+
+
+@dataclass(frozen=True)
+class TranscriptOptions(WindowOptions):
+    """The same, and what is read and written."""
+
+    format: Annotated[str | None, "What INPUT is: text, lines, srt, vtt, ass, json, ctm, tsv or csv."] = None
+    to: Annotated[
+        str | None,
+        "Write as text, srt, vtt, ass, json (words with confidence, times and places), ctm, tsv, csv or html (a page "
+        "for review).",
+    ] = None
+    json: Annotated[bool, "Machine-readable output."] = False
+    lines: Annotated[bool, "Each line is a text of its own, as in a chat."] = False
+    keep_marks: Annotated[bool, _KEEP_MARKS] = False
+    no_case: Annotated[bool, _NO_CASE] = False
+    keep_case: Annotated[bool, "Keep the capitals that INPUT has."] = False
+    disfluencies: Annotated[str, _DISFLUENCIES] = "keep"
+    terms: Annotated[str | None, "A file of your own spellings, one a line: pytorch=PyTorch, ASR, gonna=going to."] = (
+        None
+    )
+    paragraphs: Annotated[int | None, "Text and pages for review: begin a paragraph after so many sentences."] = None
+    paragraph_pause_ms: Annotated[
+        int | None,
+        "Text and pages for review: begin a paragraph after a silence of this length behind a sentence, if INPUT has "
+        "times.",
+    ] = None
+    alternatives: Annotated[
+        int | None,
+        "With --json and pages for review: list this many of the next most likely marks for each word; else 0, and "
+        f"{_REVIEW_ALTERNATIVES} on pages.",
+    ] = None
+    resegment: Annotated[bool, "With --to srt, vtt or ass: new cues, which hold sentences."] = False
+    max_chars: Annotated[int, "With --resegment: characters of a cue."] = 84
+    max_lines: Annotated[int, "With --resegment: lines of a cue."] = 2
+    max_duration_ms: Annotated[int, "With --resegment: how long a cue is shown at most."] = 7000
+    min_duration_ms: Annotated[int, "With --resegment: how long a cue is shown at least, where there is time."] = 833
+    max_chars_per_second: Annotated[
+        float, "With --resegment: show a cue so long that nobody must read faster, where there is time."
+    ] = 20.0
+    max_words_per_minute: Annotated[float, "With --resegment: the same in words a minute."] = 180.0
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """Return the same, and the file of terms."""
+        return super().reads if self.terms is None else (*super().reads, self.terms)
+
+    @property
+    def input_format(self) -> str | None:
+        """Return the format of all inputs; None: their names tell.  Raises ConfigError for two of them."""
+        if self.lines and self.format not in (None, "text", "lines"):
+            raise ConfigError(f"--lines and --format {self.format}", expected="one of them", fix="drop one")
+        return "lines" if self.lines else self.format
+
+    def written_to(self, output: Path | None) -> Self:
+        """Return options that write the format which the output's name shows.
+
+        Raises ConfigError where another one is asked for.
+        """
+        from .transcripts.writers import format_named_by
+
+        named, asked = format_named_by(output), "json" if self.json else self.to
+        if named is None:
+            return self
+        if asked not in (None, named):
+            raise ConfigError(
+                f"{'--json' if self.json else f'--to {self.to}'} and -o {output}, whose name says {named}",
+                expected="one format",
+                fix="drop the option, or name the output otherwise",
+            )
+        return replace(self, to=named)
+
+    def writer(self) -> WriterConfig:
+        """Return the writer's settings.  Raises ConfigError for an unknown format, and options that do not agree."""
+        from .transcripts.paragraphs import ParagraphConfig
+        from .transcripts.resegment import ResegmentConfig
+        from .transcripts.writers import WriterConfig
+
+        if self.json and self.to not in (None, "json"):
+            raise ConfigError(f"--json and --to {self.to}", expected="one of them", fix="drop one")
+        is_parted = self.paragraphs is not None or self.paragraph_pause_ms is not None
+        return WriterConfig(
+            "json" if self.json else self.to,
+            ParagraphConfig(self.paragraphs, self.paragraph_pause_ms) if is_parted else None,
+            ResegmentConfig(**options_of(ResegmentConfig, self)) if self.resegment else None,
+        )
+
+    def spellings(self) -> Terms | None:
+        """Return the user's terms.  Raises InputError for a file that is none."""
+        from .transcripts.terms import Terms
+
+        return None if self.terms is None else Terms.from_file(self.terms)
+
+    def render(self, *, for_review: bool = False) -> RenderConfig:
+        """Return how words are written; `for_review`: for a page for review, which shows alternatives."""
+        alternatives = self.alternatives
+        if alternatives is None:
+            alternatives = _REVIEW_ALTERNATIVES if for_review or self.to == "html" else 0
+        return RenderConfig(not self.no_case, self.keep_case, self.keep_marks, alternatives, self.disfluencies)
+
+
+@dataclass(frozen=True)
+class StreamOptions(DecodingOptions):
+    """How a stream is decided: a light model, as it waits for every word, and windows too small for many threads."""
+
+    model: Annotated[str, "A model that ships (large, base, small, multi), a folder or a hub id."] = "base"
+    threads: Annotated[int, "Processor threads."] = 1
+    policy: Annotated[
+        str,
+        "When the mark after a word is decided: fixed (--lookahead words later), delay (the same, but each word is "
+        "read only once; for models that were trained for it), entropy (as soon as the model is sure) or sentence "
+        "(when its sentence has ended).",
+    ] = "fixed"
+    lookahead: Annotated[int, "Policies fixed and delay: decide when this many more words were heard."] = 4
+    max_delay_ms: Annotated[int | None, "Print all that was heard when nothing follows for this long."] = None
+    decide: Annotated[
+        str,
+        "What the model is asked for: seq2seq (all marks of the last words) or classify (one mark at a time; for "
+        "models trained with data.questions).",
+    ] = "seq2seq"
+    window: Annotated[int, "How many words the model reads at once; not with policy delay."] = 32
+    l_min: Annotated[int, "Policy entropy: decide when this many more words were heard, at the earliest."] = 1
+    l_max: Annotated[int, "Policy entropy: decide when this many more words were heard, at the latest."] = 6
+    threshold: Annotated[
+        str,
+        "Policy entropy: decide as soon as the model is less unsure than this (its entropy, in bits); 0.2,0.4,...: one "
+        "limit for each further word that was heard.",
+    ] = "0.5"
+    every: Annotated[int, "Policy sentence: look for ends of sentences every time this many words were heard."] = 4
+    after: Annotated[int, "Policy sentence: take an end for certain when this many words follow it."] = 4
+    keep_marks: Annotated[bool, _KEEP_MARKS] = False
+    no_case: Annotated[bool, _NO_CASE] = False
+    disfluencies: Annotated[str, _DISFLUENCIES] = "keep"
+
+    def stream(self) -> StreamConfig:
+        """Return when slots are decided.  Raises ConfigError for values that do not agree."""
+        from .streaming import StreamConfig
+
+        try:
+            thresholds = [float(number) for number in self.threshold.split(",")]
+        except ValueError as error:
+            raise ConfigError(
+                f"threshold {self.threshold!r}", expected="a number, or several with commas", fix="use 0.5"
+            ) from error
+        return StreamConfig(**options_of(StreamConfig, self), thresholds=thresholds)
+
+    def render(self) -> RenderConfig:
+        """Return how words are written."""
+        return RenderConfig(case=not self.no_case, keep_marks=self.keep_marks, disfluencies=self.disfluencies)
+
+
+def names_of(kind: type[Any]) -> dict[str, Any]:
+    """Return the defaults of a class of options by their names."""
+    return {option.name: option.default for option in fields(kind)}
+
+
+def help_of(kind: type[Any]) -> dict[str, str]:
+    """Return what is said of each option of a class."""
+    hints = get_type_hints(kind, include_extras=True)
+    return {name: get_args(hints[name])[1] for name in names_of(kind)}
+
+
+def options_of(config: type[Any], options: ModelOptions) -> dict[str, Any]:
+    """Return the options that have the names of a config's fields."""
+    return {name: getattr(options, name) for name in names_of(config) if name in names_of(type(options))}
+
+
+def parse_mark_odds(text: str) -> dict[str, float]:
+    """Parse odds as a person writes them: `,=4 .=1.5`."""
+    try:
+        pieces = text.split()
+        pairs = [(piece[0], float(piece[2:])) for piece in pieces]
+        if len(pairs) > len(dict(pairs)) or any(piece[1] != "=" for piece in pieces):
+            raise ValueError
+    except ValueError as error:
+        raise ConfigError(
+            f"mark odds {text!r}", expected='a number for each mark, such as ",=4 .=1.5"', fix="check --mark-odds"
+        ) from error
+    return dict(pairs)
+
+
+Values = Mapping[str, Any]
+
+
+def _written_as(values: Values) -> str | None:
+    """Return the format that is written, as far as it is asked for: by an option, or by the name of the output."""
+    from .transcripts.writers import format_named_by
+
+    return "json" if values["json"] else values["to"] or format_named_by(values.get("output"))
+
+
+_WINDOWED = "--policy fixed, entropy or sentence"  # with a delay no window is read, and the tagger decides
+_NEW_CUES = "max_chars max_lines max_duration_ms min_duration_ms max_chars_per_second max_words_per_minute"
+# options by their names, what they need in the words of the command line, and whether it is there
+NEEDS: tuple[tuple[str, str, Callable[[Values], object]], ...] = (
+    ("beams min_alignment", "--decoder generate", lambda values: values["decoder"] == "generate"),
+    ("window", _WINDOWED, lambda values: values.get("policy") != "delay"),
+    ("mark_odds", "--decoder slots or tagger", lambda values: values["decoder"] != "generate"),
+    # the tagger writes one mark after a word
+    ("max_marks", "--decoder slots or generate", lambda asked: asked["decoder"] != "tagger" or asked["max_marks"] <= 1),
+    ("max_marks", _WINDOWED, lambda values: values.get("policy") != "delay" or values["max_marks"] <= 1),
+    ("decoder", _WINDOWED, lambda values: values.get("policy") != "delay" or values["decoder"] != "slots"),
+    (
+        "alternatives",
+        "--json, --html or --to html",
+        lambda values: values.get("html") or _written_as(values) in ("json", "html"),
+    ),
+    (
+        "paragraphs paragraph_pause_ms",
+        "--to text, --to html or --html",
+        lambda values: values.get("html") or _written_as(values) in (None, "text", "html"),
+    ),
+    ("resegment", "--to srt, vtt or ass", lambda values: _written_as(values) in ("srt", "vtt", "ass")),
+    (_NEW_CUES, "--resegment", lambda values: values["resegment"]),
+    ("keep_case", "capitals (no --no-case)", lambda values: not values["no_case"]),
+    ("overwrite ray", "--output-dir", lambda values: values["output_dir"]),
+    ("ray_workers", "ray=ADDRESS", lambda values: values["ray"]),
+    ("lookahead", "--policy fixed or delay", lambda values: values["policy"] in ("fixed", "delay")),
+    ("l_min l_max threshold", "--policy entropy", lambda values: values["policy"] == "entropy"),
+    ("every after", "--policy sentence", lambda values: values["policy"] == "sentence"),
+    ("provisional", "--json", lambda values: values["json"]),
+    ("blend_share", "--blend", lambda values: values["blend"]),
+    ("private", "--push-to-hub", lambda values: values["push_to_hub"]),
+)
+
+
+def check_needs(asked: Mapping[str, str], values: Values) -> None:
+    """Raise ConfigError for an option that does nothing; `asked`: names, and how the user has written each.
+
+    Defaults are no reason: nobody expects something of them.
+    """
+    for names, needed, is_met in NEEDS:
+        for name in names.split():
+            if name in asked and not is_met(values):
+                raise ConfigError(
+                    f"{asked[name]}, which does nothing here",
+                    expected=f"{needed} with it",
+                    fix=f"add that, or drop {asked[name]}",
+                )
