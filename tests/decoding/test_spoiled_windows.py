@@ -128,7 +128,7 @@ def test_windows_that_aligned_badly_are_counted_and_lose_their_vote(tiny_model: 
         punctuator.punctuate("we know that right and you")
     assert punctuator.alignment is not None
     assert (punctuator.alignment.windows, punctuator.alignment.distrusted) == (2, 2)
-    with pytest.raises(Exception, match=r"min_quality 2.*0 to 1.*--min-alignment"):
+    with pytest.raises(Exception, match=r"min_quality 2.*0 to 1.*min_alignment"):
         AlignConfig(2)
 
 

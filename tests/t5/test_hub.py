@@ -71,7 +71,7 @@ def test_the_command_line_takes_a_revision(tmp_path: Path, invoke: Invoke) -> No
 
 
 def test_a_revision_of_a_folder_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match=r"revision v1 of the folder .*; expected a hub id; drop --revision"):
+    with pytest.raises(ModelError, match=r"revision v1 of the folder .*; expected a hub id; drop revision"):
         models.load(tmp_path, revision="v1")
     with pytest.raises(ModelError, match="revision v1 of the folder"):
         models.load(revision="v1")

@@ -108,7 +108,7 @@ def test_a_mistake_in_training_is_one_line(config: TrainConfig, tiny_model: Mode
             replace(begun, init_from=str(tmp_path / "nothing")),
         r"tokenizer .*bytes, which is not that of init_from .*model; expected .*; drop tokenizer: it is for random .*":
             replace(begun, tokenizer=str(tmp_path / "bytes")),
-        r"revision v2 of the folder .*model; expected a hub id; drop --revision": replace(begun, revision="v2"),
+        r"revision v2 of the folder .*model; expected a hub id; drop revision": replace(begun, revision="v2"),
         r"output .*model is also init_from; expected a new or empty folder; choose another output":
             replace(begun, output=begun.init_from or ""),
     }  # fmt: skip
