@@ -75,14 +75,11 @@ class DataConfig:
 
 @dataclass(frozen=True)
 class OptimConfig:
-    """The optimiser and its schedule."""
+    """The optimiser, AdamW, and the schedule of its learning rate."""
 
-    name: str = "adamw"  # `adafactor`: takes less memory; `muon`: for training from random weights
     lr: float = 1e-3  # the learning rate after the warm-up
-    rates: str = "same"  # `matrix`: each matrix's rate in proportion to its weights, as a converted encoder needs
     # times `lr`, for parameters with this part in their names: {decoder.: 4} for a fresh decoder; the first that fits
     factors: dict[str, float] = field(default_factory=dict)
-    embedding_lr: float | None = None  # `muon`: the rate of embeddings and other outer parameters
     # parameters that stay: parts of their names, or `words`, the embeddings of whatever model: [words, decoder]
     frozen: list[str] = field(default_factory=list)
     embeddings: str = "all"  # `task`: of the embeddings only those of styles, marks, case and sentinels learn
@@ -90,29 +87,20 @@ class OptimConfig:
     warmup_steps: int = 200  # over which the rate rises from 0 to `lr`
     max_steps: int = 0  # the length of the run; 0: as many steps as `epochs` need
     epochs: int = 1  # how often the data are read
-    weight_decay: float = 0.0  # of AdamW
-    beta1: float = 0.9  # of AdamW: how long it remembers gradients
-    beta2: float = 0.98  # and their squares
+    weight_decay: float = 0.0
     clip_norm: float = 1.0  # largest norm of a step's gradients; 0 never clips
     accumulation_steps: int = 1  # batches of a step; each weighs the same, however many words it has
 
     def __post_init__(self) -> None:
-        check_choice(self, "optim.", "name", ("adamw", "adafactor", "muon"))
         check_choice(self, "optim.", "embeddings", ("all", "task"))
-        check_choice(self, "optim.", "rates", ("same", "matrix"))
         check_choice(self, "optim.", "schedule", SCHEDULES)
-        check_range(self, "optim.", 0, "lr", "embedding_lr", "warmup_steps", "max_steps", "weight_decay", "clip_norm")
+        check_range(self, "optim.", 0, "lr", "warmup_steps", "max_steps", "weight_decay", "clip_norm")
         check_range(self, "optim.", 1, "epochs", "accumulation_steps")
-        check_range(self, "optim.", 0, "beta1", "beta2", below=1)
         for part, factor in self.factors.items():
             if not 0 < factor < math.inf:
                 raise ConfigError(
                     f"a rate of {factor} times lr for {part}", expected="above 0", fix="set optim.factors"
                 )
-        if self.factors and self.name == "muon":  # it has one rate for all matrices between hidden states
-            raise ConfigError("factors with muon", expected="adamw or adafactor", fix="drop optim.factors")
-        if self.embedding_lr is not None and self.name != "muon":
-            raise ConfigError(f"embedding_lr with {self.name}", expected="muon", fix="drop it or set optim.name=muon")
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ def learn(
             tokenizer="train", vocabulary=VocabularyConfig(size=n_pieces),
         )
     )  # fmt: skip
-    optim = OptimConfig(name="muon", lr=5e-3, embedding_lr=1e-2, warmup_steps=10, max_steps=max_steps)
+    optim = OptimConfig(lr=5e-3, warmup_steps=10, max_steps=max_steps)
     return train(
         TrainConfig(
             output=str(folder / "run"), tokenizer=f"{prepared}/tokenizer", fresh=SHAPE,

@@ -97,7 +97,7 @@ def test_a_cut_at_any_moment_leaves_whole_checkpoints_and_the_best(
 ) -> None:
     """Cut before each step of writing, one after the other; SIGKILL tidies nothing up, so nothing is tidied here."""
     run = build(replace(long, keep=3))
-    folder, tensors = Path(run.config.output), collect_tensors(run.objective, run.optimisers, run.accelerator)
+    folder, tensors = Path(run.config.output), collect_tensors(run.objective, run.optimiser, run.accelerator)
 
     def save(step: int, best_step: int) -> None:
         state = TrainState(step, score="loss", best=1.0, best_step=best_step)

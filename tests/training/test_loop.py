@@ -21,7 +21,6 @@ from t5punct.text.spelling_table import SpellingTable, read_table, write_table
 from t5punct.training.config import DataConfig, LossConfig, OptimConfig, QuestionConfig, TrainConfig
 from t5punct.training.data.prepare import PrepareConfig
 from t5punct.training.loop import train as loop
-from t5punct.training.loop.optimisers import build_optimisers, freeze
 from t5punct.training.loop.train import Run, _step, build, train
 
 
@@ -83,7 +82,7 @@ def test_accumulated_batches_are_one_step_with_their_mean_gradient(config: Train
     run.objective.zero_grad()
 
     seen = {}
-    inner = run.optimisers[0].optimizer
+    inner = run.optimiser.optimizer
     inner.register_step_pre_hook(
         lambda *_: seen.update({name: value.grad.clone() for name, value in run.model.network.named_parameters()})
     )
@@ -96,33 +95,9 @@ def test_accumulated_batches_are_one_step_with_their_mean_gradient(config: Train
     assert any(not torch.equal(value, before[name]) for name, value in weights(run).items())
 
 
-def test_muon_takes_the_matrices_between_hidden_states_and_adamw_the_rest(config: TrainConfig) -> None:
-    objective = build(config).objective
-    muon, adamw = build_optimisers(objective, OptimConfig(name="muon", lr=2e-3, embedding_lr=1e-2))
-    names = {id(parameter): name for name, parameter in objective.named_parameters()}
-    taken = [
-        {names[id(parameter)] for group in optimiser.param_groups for parameter in group["params"]}
-        for optimiser in (muon, adamw)
-    ]
-    assert taken[0] | taken[1] == set(names.values())
-    assert not taken[0] & taken[1]
-    assert {"network.shared.weight", "tagger.marks.weight", "tagger.cases.bias"} <= taken[1]
-    assert all("relative_attention_bias" not in name and "layer_norm" not in name for name in taken[0])
-    assert any("SelfAttention.q" in name for name in taken[0])
-    assert (muon.param_groups[0]["lr"], adamw.param_groups[0]["lr"]) == (2e-3, 1e-2)
-    assert len(build_optimisers(objective, OptimConfig())) == 1
-
-
-def test_an_optimiser_without_parameters_is_left_out(config: TrainConfig) -> None:
-    objective = build(config).objective
-    freeze(objective, ["SelfAttention", "EncDecAttention", "DenseReluDense"])
-    (adamw,) = build_optimisers(objective, OptimConfig(name="muon", lr=2e-3, embedding_lr=0.0))
-    assert isinstance(adamw, torch.optim.AdamW)
-    assert adamw.param_groups[0]["lr"] == 0.0, "a rate of 0 is a rate"
-    freeze(objective, [""])
-    for name in ("adamw", "adafactor", "muon"):
-        with pytest.raises(ConfigError, match=r"nothing to train; .*; check optim\.frozen"):
-            build_optimisers(objective, OptimConfig(name=name))
+def test_a_run_in_which_all_is_frozen_is_refused(config: TrainConfig) -> None:
+    with pytest.raises(ConfigError, match=r"nothing to train; .*; check optim\.frozen"):
+        build(replace(config, optim=replace(config.optim, frozen=[""])))
 
 
 def test_a_norm_of_0_never_clips(config: TrainConfig) -> None:
@@ -146,11 +121,8 @@ CONTRADICTIONS = {
     "decoder_layers=1": "decoder_layers 1 of nothing; expected a model to start from; set init_from",
     "revision=main": "revision main of nothing; expected a model to start from; set init_from",
     "lora.rank=2": "lora.rank with random weights",
-    "optim.name=sgd": "name 'sgd'; expected one of adamw, adafactor, muon; check optim.name",
     "optim.schedule=wavy": "schedule 'wavy'; expected one of .*cosine.*; check optim.schedule",
-    "optim.embedding_lr=0.01": "embedding_lr with adamw; expected muon",
     "optim.factors={decoder.: 0}": "a rate of 0.0 times lr for decoder.",
-    "optim={name: muon, factors: {decoder.: 2}}": "factors with muon",
     "loss.text_weight=0": "no loss; expected a text_weight or tagger_weight above 0",
     "loss={text_weight: 0, tagger_weight: 1, slot_weight: 1}": "a loss of slots without one of text",
     "teacher.source=z": "a teacher without a tagger's loss",
@@ -177,8 +149,8 @@ def test_settings_that_contradict_each_other_are_refused(override: str) -> None:
 IMPOSSIBLE = [
     "fresh.feed_forward_proj=foo", "fresh.d_model=0", "fresh.d_model=-4", "fresh.num_layers=0",
     "fresh.dropout_rate=1", "data.workers=-1", "data.batch_tokens=0", "optim.accumulation_steps=0", "optim.epochs=0",
-    "optim.lr=-1", "optim.lr=nan", "optim.embedding_lr=-1", "optim.warmup_steps=-1", "optim.max_steps=-1",
-    "optim.beta2=1", "loss.tagger_weight=-1", "loss.label_smoothing=1", "validation.every_steps=-1",
+    "optim.lr=-1", "optim.lr=nan", "optim.warmup_steps=-1", "optim.max_steps=-1",
+    "loss.tagger_weight=-1", "loss.label_smoothing=1", "validation.every_steps=-1",
     "validation.max_words=0", "checkpoint_every_steps=-1", "log_every_steps=0", "seed=-1", "task.marks=ab",
     "task.prefix='{foo}'", "report.max_words=-1", "report.max_seconds=0", "data.disfluencies.share=1.5",
     "data.disfluencies.repeat=-0.1", "data.disfluencies.filler=nan", "data.noise.share=1.5", "data.noise.delete=-0.1",

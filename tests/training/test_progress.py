@@ -64,8 +64,10 @@ def test_a_validation_has_its_own_words(config: TrainConfig, monkeypatch: pytest
     assert 0 < words_by_step[1] < words_by_step[2] < words_by_step[3] < words_by_step[4]
 
 
-def test_the_rate_is_that_of_the_schedule_whatever_the_first_matrix_has(config: TrainConfig) -> None:
-    optim = replace(config.optim, rates="matrix", schedule="constant_with_warmup", max_steps=3)
+def test_log__rate_without_factors(config: TrainConfig) -> None:
+    optim = replace(
+        config.optim, factors={"shared": 3.0, "encoder": 2.0}, schedule="constant_with_warmup", max_steps=3
+    )
     log = log_lines(train(replace(config, optim=optim, log_every_steps=1)))
     assert [line["lr"] for line in log] == pytest.approx([optim.lr / 2, optim.lr, optim.lr])
 

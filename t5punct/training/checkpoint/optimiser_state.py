@@ -1,9 +1,8 @@
-"""What the next step depends on besides the weights: moments, step counts, rates, adapters and the random state.
+"""What the next step depends on besides the weights: moments, step counts, adapters and the random state.
 
 In: the live objects of a run.  Out: tensors by name, whole ones, and the way back.
 
     optimiser.network.shared.weight/exp_avg     a moment of an optimiser
-    rate.network.shared.weight                  the learning rate at the start of the parameter's schedule
     adapter.network. .. .q.lora_A.default.weight
     rng, rng.1, rng.cuda, rng.cuda.1            the random state of each process, on the CPU and on its device
 
@@ -13,7 +12,7 @@ Where FSDP shards a run, each process holds a part of each tensor; all of them m
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import torch
@@ -25,14 +24,13 @@ from .plain import gather_whole, is_sharded, split_like
 _RNG, _RNG_CUDA = "rng", "rng.cuda"
 
 
-def collect_tensors(objective: nn.Module, optimisers: Sequence[Any], accelerator: Any) -> dict[str, torch.Tensor]:
+def collect_tensors(objective: nn.Module, optimiser: Any, accelerator: Any) -> dict[str, torch.Tensor]:
     """Return what a checkpoint holds beside its model, on the first process's CPU; all processes must ask at once."""
     from accelerate.utils import gather_object
 
     tensors: dict[str, torch.Tensor] = {}
     if accelerator.is_main_process or is_sharded(accelerator):
-        for name, parameter, group, state in _iter_trained(objective, optimisers):
-            tensors[f"rate.{name}"] = torch.tensor(float(group["initial_lr"]), dtype=torch.float64)
+        for name, parameter, state in _iter_trained(objective, optimiser):
             for slot, value in state.get(parameter, {}).items():
                 tensors[f"optimiser.{name}/{slot}"] = torch.as_tensor(value)
         named = objective.named_parameters()
@@ -43,7 +41,7 @@ def collect_tensors(objective: nn.Module, optimisers: Sequence[Any], accelerator
     return tensors
 
 
-def restore_tensors(tensors: Mapping[str, torch.Tensor], objective: nn.Module, optimisers: Sequence[Any]) -> None:
+def restore_tensors(tensors: Mapping[str, torch.Tensor], objective: nn.Module, optimiser: Any) -> None:
     """Put all but the random state back where it came from; the weights are already loaded as a model."""
     slots_of = defaultdict[str, dict[str, torch.Tensor]](dict)
     for key, value in tensors.items():
@@ -54,20 +52,17 @@ def restore_tensors(tensors: Mapping[str, torch.Tensor], objective: nn.Module, o
         if f"adapter.{name}" in tensors:
             with torch.no_grad():
                 parameter.copy_(split_like(parameter, tensors[f"adapter.{name}"]))
-    for name, parameter, group, state in _iter_trained(objective, optimisers):
-        if f"rate.{name}" in tensors:  # computed from the weights at the start of the run, not from today's
-            group["lr"] = float(tensors[f"rate.{name}"])
+    for name, parameter, state in _iter_trained(objective, optimiser):
         if name in slots_of:
             state[parameter] = {slot: _as_it_was(parameter, value) for slot, value in slots_of[name].items()}
 
 
-def _iter_trained(objective: nn.Module, optimisers: Sequence[Any]) -> Iterator[tuple[str, nn.Parameter, Any, Any]]:
-    """Each parameter that is trained: its name, itself, its group, and the state of its optimiser, by parameters."""
+def _iter_trained(objective: nn.Module, optimiser: Any) -> Iterator[tuple[str, nn.Parameter, Any]]:
+    """Yield each parameter that is trained: its name, itself, and the optimiser's state by parameters."""
     names = {parameter: name for name, parameter in objective.named_parameters()}
-    for wrapped in optimisers:
-        optimiser = getattr(wrapped, "optimizer", wrapped)  # accelerate wraps it
-        for group in optimiser.param_groups:
-            yield from ((names[parameter], parameter, group, optimiser.state) for parameter in group["params"])
+    inner = getattr(optimiser, "optimizer", optimiser)  # accelerate wraps it
+    for group in inner.param_groups:
+        yield from ((names[parameter], parameter, inner.state) for parameter in group["params"])
 
 
 def random_state(process: int = 0) -> dict[str, torch.Tensor]:

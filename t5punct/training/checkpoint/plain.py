@@ -37,10 +37,10 @@ def check_sharded(accelerator: Any, optim: OptimConfig) -> None:
     fix = "use configs/accelerate-fsdp.yaml, or no --config_file for whole weights on each device"
     if not accelerator.is_fsdp2:
         raise ConfigError("FSDP of version 1", expected="fsdp_version: 2 in accelerate's config", fix=fix)
-    if optim.name != "adamw" or optim.embeddings != "all":
+    if optim.embeddings != "all":
         raise ConfigError(
-            f"optim.name {optim.name} and optim.embeddings {optim.embeddings} with FSDP",
-            expected="adamw and all: the others need whole matrices",
+            f"optim.embeddings {optim.embeddings} with FSDP",
+            expected="all: the other needs whole matrices",
             fix=fix,
         )
 

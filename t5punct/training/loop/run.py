@@ -32,7 +32,7 @@ from ..start.starting_model import make_starting_model
 from ..start.suitability import check_suitable
 from ..teacher.teacher import teacher_of
 from .objective import Objective
-from .optimisers import build_optimisers, freeze, freeze_words, learning_rate
+from .optimisers import build_optimiser, build_schedule, freeze, freeze_words
 from .progress import tracker_settings
 from .validation import Validator, deciding_score
 
@@ -50,8 +50,8 @@ class Run:
     accelerator: Any
     model: models.Model
     objective: Any
-    optimisers: list[Any]
-    schedules: list[Any]
+    optimiser: Any
+    schedule: Any
     sampler: BatchSampler
     loader: Any
     n_steps: int
@@ -79,7 +79,7 @@ def build(config: TrainConfig) -> Run:
     if model.tagger is not None and objective.tagger is None and accelerator.is_main_process:
         _log.warning("the tagger is dropped: without training (loss.tagger_weight=0) it would not fit the new encoder")
     model = replace(model, tagger=objective.tagger)
-    optimisers = build_optimisers(objective, config.optim)
+    optimiser = build_optimiser(objective, config.optim)
     per_epoch = -(-len(sampler) // (accelerator.num_processes * config.optim.accumulation_steps))
     n_steps = config.optim.max_steps or per_epoch * config.optim.epochs
     if config.optim.schedule != "constant" and config.optim.warmup_steps >= n_steps and accelerator.is_main_process:
@@ -89,13 +89,11 @@ def build(config: TrainConfig) -> Run:
             config.optim.warmup_steps,
             n_steps,
         )
-    wrapped, loader, *prepared = accelerator.prepare(objective, loader, *optimisers)
-    run = Run(config, accelerator, model, wrapped, prepared, [], sampler, loader, n_steps, state, validator, plain)
+    wrapped, loader, prepared = accelerator.prepare(objective, loader, optimiser)
+    run = Run(config, accelerator, model, wrapped, prepared, None, sampler, loader, n_steps, state, validator, plain)
     if config.resume:
         _resume(run)
-    run.schedules += [
-        learning_rate(config.optim, optimiser.optimizer, n_steps, run.state.step) for optimiser in prepared
-    ]
+    run.schedule = build_schedule(config.optim, prepared.optimizer, n_steps, run.state.step)
     return run
 
 
@@ -161,7 +159,7 @@ def _resume(run: Run) -> None:
     check_processes(state.processes, accelerator.num_processes)
     check_data(state.data, run.state.data, run.config.data.path)
     tensors = load_file(folder / OPTIMISER_FILE)
-    restore_tensors(tensors, accelerator.unwrap_model(run.objective), run.optimisers)
+    restore_tensors(tensors, accelerator.unwrap_model(run.objective), run.optimiser)
     run.state = replace(state, processes=accelerator.num_processes, data=run.state.data)
     if run.config.lora.rank:
         model = run.plain(run.model, run.objective)

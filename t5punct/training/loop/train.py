@@ -25,7 +25,7 @@ from ..config import TrainConfig
 from ..examples.delays import draw_delay
 from .interrupts import Interrupt, noting_interrupts
 from .objective import Losses
-from .optimisers import rate_now
+from .optimisers import scheduled_rate
 from .progress import RunLog, tracking
 from .run import Run, build
 from .validation import deciding_score, is_stale, update_best
@@ -82,7 +82,7 @@ def iter_steps(run: Run, progress: RunLog) -> Iterator[int]:
                 continue
             losses = losses.on_cpu()
             _check_finite(losses, run.state.step)
-            progress.update(run.state, losses, rate_now(config.optim, run.schedules[0]), config.log_every_steps)
+            progress.update(run.state, losses, scheduled_rate(config.optim, run.schedule), config.log_every_steps)
             is_best = False
             if _due(run.state.step, validate_every):
                 with progress.paused():
@@ -115,11 +115,10 @@ def _step(run: Run, batch: Any) -> Losses | None:
         accelerator.backward(losses.total)
         if accelerator.sync_gradients and optim.clip_norm:
             accelerator.clip_grad_norm_(run.objective.parameters(), optim.clip_norm)
-        for optimiser, schedule in zip(run.optimisers, run.schedules, strict=True):
-            optimiser.step()
-            if accelerator.sync_gradients:
-                schedule.step()
-            optimiser.zero_grad()
+        run.optimiser.step()
+        if accelerator.sync_gradients:
+            run.schedule.step()
+        run.optimiser.zero_grad()
     run.state = run.state.after_batch(batch.n_words * accelerator.num_processes)
     if not accelerator.sync_gradients:
         return None
@@ -155,7 +154,7 @@ def _save(run: Run) -> None:
     if run.saved == run.state:
         return
     accelerator = run.accelerator
-    tensors = collect_tensors(accelerator.unwrap_model(run.objective), run.optimisers, accelerator)
+    tensors = collect_tensors(accelerator.unwrap_model(run.objective), run.optimiser, accelerator)
     model = run.plain(run.model, run.objective)
     if accelerator.is_main_process:
         save_checkpoint(Path(run.config.output), model, tensors, run.state, run.config)
