@@ -76,13 +76,13 @@ def label(
 ) -> None:
     """Store what a model says of a data set, for others to learn.
 
-    The setting teacher.source names it in the training of a smaller model.
+    The setting data.labels names it in the training of a smaller model.
     """
     need("train")
     collect_as_usual()
     use_threads(threads)
-    from ..training.teacher.labelling import LabelConfig
-    from ..training.teacher.labelling import label as run
+    from ..training.labelling import LabelConfig
+    from ..training.labelling import label as run
 
     config = LabelConfig(data, model, output, batch_tokens, precision)
     with progress_bar("labelling", None) as advance:

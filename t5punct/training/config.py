@@ -55,6 +55,7 @@ class DataConfig:
 
     path: str = ""  # a folder made by `t5punct prepare`
     batch_tokens: int = 3072  # source tokens of one batch on one process, padding included
+    labels: str | None = None  # of data.path, by a larger model that a tagger learns from too (`t5punct label`)
     workers: int = 0  # processes that make batches; 0: the training itself does
     questions: QuestionConfig = field(default_factory=QuestionConfig)
     noise: NoiseConfig = field(default_factory=NoiseConfig)
@@ -87,7 +88,7 @@ class OptimConfig:
     warmup_steps: int = 200  # over which the rate rises from 0 to `lr`
     max_steps: int = 0  # the length of the run; 0: as many steps as `epochs` need
     epochs: int = 1  # how often the data are read
-    weight_decay: float = 0.0
+    weight_decay: float = 0.0  # of AdamW
     clip_norm: float = 1.0  # largest norm of a step's gradients; 0 never clips
     accumulation_steps: int = 1  # batches of a step; each weighs the same, however many words it has
 
@@ -140,19 +141,6 @@ class LossConfig:
     def decoder(self) -> str:
         """What a run is scored with: the decoder that is trained."""
         return "slots" if self.text_weight else "tagger"
-
-
-@dataclass(frozen=True)
-class TeacherConfig:
-    """A larger model to learn from."""
-
-    # its folder or hub id, or labels that it has written for data.path (`t5punct label`); null has none
-    source: str | None = None
-    states_weight: float = 1.0  # of 1 - cosine of the last states; labels have none
-    labels_weight: float = 1.0  # of the divergence from its tagger's distributions
-
-    def __post_init__(self) -> None:
-        check_range(self, "teacher.", 0, "states_weight", "labels_weight")
 
 
 @dataclass(frozen=True)
@@ -238,7 +226,6 @@ class TrainConfig:
     lora: LoraConfig = field(default_factory=LoraConfig)
     loss: LossConfig = field(default_factory=LossConfig)
     fit: FitConfig = field(default_factory=FitConfig)
-    teacher: TeacherConfig = field(default_factory=TeacherConfig)
     validation: ValidationConfig = field(default_factory=ValidationConfig)
     report: ReportConfig = field(default_factory=ReportConfig)
     # null: ten times in a run, and every 1,000 steps of a long one; 0: only at its end.  An interrupt saves as well
@@ -276,10 +263,11 @@ class TrainConfig:
                 expected="loss.tagger_weight above 0",
                 fix="set validation.score=loss",
             )
-        if self.teacher.source is not None and not self.loss.tagger_weight:
-            raise ConfigError("a teacher without a tagger's loss", expected="tagger_weight above 0", fix="set loss")
-        if self.data.delays.any and not self.loss.tagger_weight:
-            raise ConfigError("delays without a tagger's loss", expected="tagger_weight above 0", fix="set loss")
+        for name, is_set in (("labels", self.data.labels is not None), ("delays", self.data.delays.any)):
+            if is_set and not self.loss.tagger_weight:
+                raise ConfigError(
+                    f"data.{name} without a tagger's loss", expected="loss.tagger_weight above 0", fix="set it"
+                )
         if self.lora.rank and (self.init_from is None or self.optim.embeddings == "task"):
             raise ConfigError(
                 "lora.rank with random weights or optim.embeddings=task",

@@ -25,7 +25,7 @@ from ...t5.tokenization import TaskTokenizer
 from ...text.marks import DISFLUENT, NO_LABEL, ends_sentence
 from ...text.words import split
 from ..config import DataConfig
-from ..teacher.labels import Labels, Taught
+from ..labels import Labels, Taught
 from .disfluencies import add_disfluencies, label_natural_disfluencies
 from .lengths import count_tokens, without_pauses
 from .noise import Written, add_noise

@@ -19,7 +19,7 @@ from dataclasses import dataclass, fields, replace
 from ...config import check_range
 from ...errors import ConfigError
 from ...text.marks import capitalise, ends_sentence
-from ..teacher.labels import Taught
+from ..labels import Taught
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,6 @@ from ..start.fitting import fit_tagger
 from ..start.lora import add_adapters
 from ..start.starting_model import make_starting_model
 from ..start.suitability import check_suitable
-from ..teacher.teacher import teacher_of
 from .objective import Objective
 from .optimisers import build_optimiser, build_schedule, freeze, freeze_words
 from .progress import tracker_settings
@@ -142,8 +141,7 @@ def _objective(config: TrainConfig, model: models.Model) -> Objective:
     """What is minimised; only what is to be trained requires gradients."""
     if config.lora.rank:
         add_adapters(model.network, config.lora)
-    teacher = teacher_of(config.teacher, model)
-    objective = Objective(model, config.loss, teacher).train()
+    objective = Objective(model, config.loss).train()
     if objective.tagger is not None:
         objective.tagger.requires_grad_(True)  # one that was loaded does not
     freeze(objective, config.optim.frozen)

@@ -1,7 +1,7 @@
 """`t5punct label`: a teacher reads a data set once, and what it says of every word is stored (`labels`).
 
-In: a data set of `t5punct prepare`, a model with a tagger.  Out: a folder of labels; `teacher.source` of a config may
-name it.
+In: a data set of `t5punct prepare`, a model with a tagger.  Out: a folder of labels; `data.labels` of a config
+names it.
 
 `label(LabelConfig(data="prepared/pupils", model="large"))` writes `prepared/pupils/labels-large`.  Labelling that was
 stopped goes on where it was: a file of labels is written whole or not at all.
@@ -16,18 +16,18 @@ from pathlib import Path
 import torch
 from safetensors.torch import save_file
 
-from ... import config as settings
-from ... import model as models
-from ...decoding.batching import batch_by_length
-from ...decoding.precision import with_precision
-from ...errors import ConfigError, InputError
-from ...model import Model
-from ...t5.tagger import states_at_words
-from ...t5.weights import weights_fingerprint
-from ...text.io.files import take_place
-from ..examples.batches import make_collator
-from ..examples.example import ChunkExamples, Example
-from ..examples.loading import chunks_fingerprint, load_split
+from .. import config as settings
+from .. import model as models
+from ..decoding.batching import batch_by_length
+from ..decoding.precision import with_precision
+from ..errors import ConfigError, InputError
+from ..model import Model
+from ..t5.tagger import states_at_words
+from ..t5.weights import weights_fingerprint
+from ..text.io.files import take_place
+from .examples.batches import make_collator
+from .examples.example import ChunkExamples, Example
+from .examples.loading import chunks_fingerprint, load_split
 from .labels import LABELS_FILE, ROWS_IN_PART, LabelsInfo, codes_of, is_labels, part_name
 
 _BEGUN = "labels-begun.yaml"  # of a folder whose labels are not finished
