@@ -29,7 +29,7 @@ from t5punct.t5.task import ENCODER_TASK, TaskConfig
 from t5punct.text.marks import OPENING, Alphabet, Case
 from t5punct.text.render import Decision, RenderConfig, render_word
 from t5punct.text.words import Word, split
-from t5punct.training.config import DataConfig, FitConfig, LossConfig, OptimConfig, TrainConfig
+from t5punct.training.config import DataConfig, LossConfig, OptimConfig, TrainConfig
 from t5punct.training.data.chunks import ChunkConfig, chunk_of
 from t5punct.training.data.corpus import CorpusConfig
 from t5punct.training.data.prepare import PrepareConfig, prepare
@@ -213,7 +213,6 @@ def trained(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
             data=DataConfig(str(data), batch_tokens=900, noise=NoiseConfig(0.3)),
             optim=OptimConfig(lr=3e-3, warmup_steps=0, max_steps=60),
             loss=LossConfig(tagger_weight=1, slot_weight=1),
-            fit=FitConfig(tagger_words=1500),
         )
     )
 

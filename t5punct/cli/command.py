@@ -86,7 +86,6 @@ NEEDS = (
     Need(("decoder",), _WINDOWED, lambda values: values.get("policy") != "delay" or values["decoder"] != "slots"),
     Need(("tagger_share",), "--decide seq2seq", lambda values: values.get("decide") != "classify"),
     Need(("provisional",), "--json", lambda values: values["as_json"]),
-    Need(("blend_share",), "--blend", lambda values: values["blend"]),
     Need(("private",), "--push-to-hub", lambda values: values["push_to_hub"]),
 )
 

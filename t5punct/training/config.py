@@ -147,12 +147,11 @@ class LossConfig:
 class FitConfig:
     """What is fitted before a run's first step."""
 
-    tagger_words: int = 0  # a tagger on so many words' frozen states, where the model has none; 0: random weights
     # in place of the decoder, one of `decoder`'s shape that copies words, by so many words' states; 0 keeps the decoder
     copier_words: int = 0
 
     def __post_init__(self) -> None:
-        check_range(self, "fit.", 0, "tagger_words", "copier_words")
+        check_range(self, "fit.", 0, "copier_words")
 
 
 @dataclass(frozen=True)
@@ -213,11 +212,6 @@ class TrainConfig:
     revision: str | None = None  # of the hub id: a branch, tag or commit
     tokenizer: str | None = None  # for random weights: the folder that `prepare` put it in
     encoder_layers: list[int] | None = None  # of `init_from`'s encoder layers, those to keep, from 0; null keeps all
-    # where init_from is an encoder with a sentencepiece vocabulary of many languages: keep so many pieces of it, those
-    # that data.path needs most, and all letters; null keeps all.  Where it is a model that was cut so: so many more
-    pieces: int | None = None
-    pieces_of: str | None = None  # for more pieces: the encoder that init_from's vocabulary was cut from
-    decoder_layers: int | None = None  # keep the first of `init_from`'s decoder layers only; null keeps all
     fresh: FreshModelConfig = field(default_factory=FreshModelConfig)
     decoder: FreshDecoderConfig = field(default_factory=FreshDecoderConfig)  # where init_from is an encoder alone
     task: TaskConfig | None = None  # what is set here changes what `init_from` was trained with; null keeps that
@@ -240,7 +234,7 @@ class TrainConfig:
 
     def __post_init__(self) -> None:
         if self.init_from is None:
-            for name in ("revision", "encoder_layers", "pieces", "pieces_of", "decoder_layers"):
+            for name in ("revision", "encoder_layers"):
                 if (value := getattr(self, name)) is not None:
                     raise ConfigError(
                         f"{name} {value} of nothing", expected="a model to start from", fix="set init_from"
@@ -251,10 +245,8 @@ class TrainConfig:
             raise ConfigError(
                 f"mixed_precision {self.mixed_precision!r}", expected="no or bf16", fix="T5 overflows in fp16"
             )
-        if self.pieces_of is not None and self.pieces is None:
-            raise ConfigError(f"pieces_of {self.pieces_of} without pieces", expected="how many more", fix="set pieces")
         check_range(self, "", 0, "checkpoint_every_steps", "seed")
-        check_range(self, "", 1, "log_every_steps", "pieces", "decoder_layers", "keep")
+        check_range(self, "", 1, "log_every_steps", "keep")
         if not self.data.path:
             raise ConfigError("no training data", expected="data.path=FOLDER", fix="run `t5punct prepare` first")
         if self.validation.score == "tag_loss" and not self.loss.tagger_weight:

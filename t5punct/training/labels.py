@@ -103,9 +103,7 @@ def probabilities_of(codes: torch.Tensor) -> torch.Tensor:
     return weights / weights.sum(-1, keepdim=True)
 
 
-def label_loss(
-    codes: torch.Tensor, marks: torch.Tensor, cases: torch.Tensor, slots: torch.Tensor
-) -> torch.Tensor:
+def label_loss(codes: torch.Tensor, marks: torch.Tensor, cases: torch.Tensor, slots: torch.Tensor) -> torch.Tensor:
     """Return how far a tagger's logits are from the labels, a scalar in nats a word.
 
     codes: uint8 (n_batch, n_words, n_codes), all 0 where the teacher has no label; marks, cases: logits (n_batch,

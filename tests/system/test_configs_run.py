@@ -37,7 +37,7 @@ class Way:
 
 MT5 = ("task.default_style=meeting", "optim={frozen: [shared]}", "loss={sampled_pieces: 400, tagger_weight: 0.2}")
 NOISE = ("data.noise={share: 0.25, substitute: 0.05, delete: 0.03, insert: 0.03}", "data.disfluencies.share=0.2")
-SMALL = ("init_from=small", "pieces=null", "pieces_of=null")  # in the place of `multi`
+SMALL = ("init_from=small",)  # in the place of `multi`
 WAYS = {
     # of plain text without noise: the fifteen minutes of tests/test_guides.py
     "subtitles": Way("prepare-own-text", "finetune-own-text", NOISE, source="srt"),

@@ -31,7 +31,7 @@ from t5punct.training.examples.disfluencies import (
 )
 from t5punct.training.examples.noise import NoiseConfig, Written, add_noise
 from t5punct.training.loop.train import train
-from t5punct.training.start.more_tokens import match_disfluencies, with_disfluencies
+from t5punct.training.start.starting_model import match_disfluencies, with_disfluencies
 
 WORDS = [
     Written("we", "We", ""), Written("met", "met", ""), Written("anna", "Anna", ",", pause=1),

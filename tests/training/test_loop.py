@@ -118,7 +118,6 @@ CONTRADICTIONS = {
     "data.path=''": "no training data; expected data.path=FOLDER; run `t5punct prepare` first",
     "tokenizer=null": "neither init_from nor tokenizer; expected one of them",
     "encoder_layers=[0]": "encoder_layers .* of nothing; expected a model to start from; set init_from",
-    "decoder_layers=1": "decoder_layers 1 of nothing; expected a model to start from; set init_from",
     "revision=main": "revision main of nothing; expected a model to start from; set init_from",
     "lora.rank=2": "lora.rank with random weights",
     "optim.schedule=wavy": "schedule 'wavy'; expected one of .*cosine.*; check optim.schedule",

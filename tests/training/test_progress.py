@@ -65,9 +65,7 @@ def test_a_validation_has_its_own_words(config: TrainConfig, monkeypatch: pytest
 
 
 def test_log__rate_without_factors(config: TrainConfig) -> None:
-    optim = replace(
-        config.optim, factors={"shared": 3.0, "encoder": 2.0}, schedule="constant_with_warmup", max_steps=3
-    )
+    optim = replace(config.optim, factors={"shared": 3.0, "encoder": 2.0}, schedule="constant_with_warmup", max_steps=3)
     log = log_lines(train(replace(config, optim=optim, log_every_steps=1)))
     assert [line["lr"] for line in log] == pytest.approx([optim.lr / 2, optim.lr, optim.lr])
 

@@ -16,7 +16,7 @@ from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.t5.task import ENCODER_TASK, TaskConfig, mark_token
 from t5punct.text.words import split
 from t5punct.training.settings import load_settings
-from t5punct.training.start.more_tokens import with_marks_of
+from t5punct.training.start.starting_model import with_marks_of
 
 MARKS = ".،؟!"  # as docs/guides/your-language.md has them
 DATA = "data.path=prepared"

@@ -19,8 +19,8 @@ from ...text.marks import NO_LABEL
 from ..config import TrainConfig
 from ..data.folder import SETTINGS
 from ..data.prepare import PrepareConfig
-from ..start.suitability import check_case
 from ..labels import Labels
+from ..start.suitability import check_case
 from .batches import BatchSampler, make_collator
 from .example import ChunkExamples
 from .lengths import stored_lengths

@@ -72,7 +72,9 @@ def freeze_words(embeddings: nn.Embedding, task_ids: Sequence[int]) -> None:
     """
     if not task_ids:
         raise ConfigError(
-            "a tokenizer without tokens of the task", expected="tokens for styles or marks", fix="set optim.embeddings=all"
+            "a tokenizer without tokens of the task",
+            expected="tokens for styles or marks",
+            fix="set optim.embeddings=all",
         )
     learns = torch.zeros(embeddings.num_embeddings, 1, device=embeddings.weight.device)
     learns[list(task_ids)] = 1.0

@@ -26,7 +26,6 @@ from ..examples.batches import BatchSampler
 from ..examples.example import ChunkExamples
 from ..examples.loading import chunks_fingerprint, load_data, load_split
 from ..start.copier import with_copier
-from ..start.fitting import fit_tagger
 from ..start.lora import add_adapters
 from ..start.starting_model import make_starting_model
 from ..start.suitability import check_suitable
@@ -122,8 +121,6 @@ def _ready_model(config: TrainConfig, model: models.Model, examples: ChunkExampl
         for warning in check_suitable(examples, config.init_from or str(config.tokenizer)):
             if accelerator.is_main_process:
                 _log.warning("%s", warning)
-        if config.fit.tagger_words and model.tagger is None:
-            model = replace(model, tagger=fit_tagger(model, examples, config.fit.tagger_words))
         if config.fit.copier_words:
             model = with_copier(model, examples, config.decoder, config.fit.copier_words)
     network: Any = model.network

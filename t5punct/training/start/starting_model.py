@@ -1,38 +1,47 @@
-"""The model that a run starts from, with all of its layers or some.
+"""The model that a run starts from: some or all of the layers of another, with the marks that it will learn.
 
 In: a `TrainConfig`.  Out: the model of its last checkpoint, of `init_from`, or one with random weights.
 
 `make_starting_model(TrainConfig(init_from="small", encoder_layers=[0, 2, 4], data=...))` has three encoder layers:
-copies of those that were chosen, as the bundled `small` begins.
+copies of those that were chosen, as the bundled `base` begins.
+
+A new mark's embedding, and its class of the tagger, begin as the mean of those of the marks that are known.  So does
+the sign of disfluent words: as long as nobody asks for it, the model decides what it decided before.
 """
 
 from __future__ import annotations
 
 import copy
-from collections import Counter
-from collections.abc import Sequence
+import logging
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from ... import model as models
 from ...errors import ConfigError
+from ...model import Model
 from ...t5.encoder_t5 import EncoderT5
 from ...t5.layers import blocks_of, encoder_layers
-from ...t5.task import PAUSES, TaskConfig
+from ...t5.tagger import Tagger
+from ...t5.task import TaskConfig, mark_token
+from ...t5.tokenization import TaskTokenizer
 from ...t5.weights import is_encoder
+from ...text.marks import DISFLUENT, NO_LABEL
 from ...text.spelling_table import read_table
 from ..config import TrainConfig
 from ..examples.delays import check_layers
-from ..examples.loading import load_split, read_prepare_config
+from ..examples.disfluencies import DisfluencyConfig
+from ..examples.loading import read_prepare_config
 from .from_encoder import from_encoder
-from .more_tokens import match_disfluencies, with_marks_of, with_more_pieces
 from .suitability import check_tokenizer
 
-_CHUNKS_AT_ONCE = 10_000
+_log = logging.getLogger(__name__)
 
 
-def make_starting_model(config: TrainConfig) -> models.Model:
+def make_starting_model(config: TrainConfig) -> Model:
     """Return the model of the checkpoint, of `init_from`, or a fresh one, with what it will learn of.
 
     A run with adapters goes on with `init_from`'s network, which it does not change, and the checkpoint's tagger.
@@ -59,61 +68,19 @@ def make_starting_model(config: TrainConfig) -> models.Model:
     return model.with_task(pause_ms=pauses[0], long_pause_ms=pauses[1]) if data and data.pause_ms else model
 
 
-def _given(config: TrainConfig) -> models.Model:
+def _given(config: TrainConfig) -> Model:
     """The model of `init_from`, with the layers that are asked for."""
     folder = models.find(config.init_from, revision=config.revision)
     if is_encoder(folder):
-        if config.pieces_of is not None:  # of an encoder that has all of its own
-            raise ConfigError(
-                f"pieces_of {config.pieces_of} for {config.init_from}, which is an encoder with pieces of its own",
-                expected="a model that was cut from that encoder, to be given more pieces",
-                fix="drop pieces_of",
-            )
-        words = count_chunk_words(config.data.path) if config.pieces is not None else None
-        model = from_encoder(folder, config.decoder, config.task, config.pieces, words)
+        model = from_encoder(folder, config.decoder, config.task)
     else:
-        if config.pieces is not None and config.pieces_of is None:  # a model that writes already is not cut
-            raise ConfigError(
-                f"pieces {config.pieces} of {config.init_from}, which is no encoder alone",
-                expected="an encoder such as an XLM-R, or pieces_of: the one that the model was cut from",
-                fix="set pieces_of, or drop pieces",
-            )
         model = models.load(config.init_from, revision=config.revision)
         model = model if config.task is None else with_marks_of(model, config.task)
-        if config.pieces_of is not None and config.pieces is not None:
-            model = with_more_pieces(model, config.pieces_of, count_chunk_words(config.data.path), config.pieces)
     check_tokenizer(config, model)
-    model = with_encoder_layers(model, config.encoder_layers) if config.encoder_layers else model
-    return with_decoder_layers(model, config.decoder_layers) if config.decoder_layers else model
+    return with_encoder_layers(model, config.encoder_layers) if config.encoder_layers else model
 
 
-def count_chunk_words(path: str) -> Counter[str]:
-    """Return how often each word occurs in the training chunks of a data set, as a model reads them."""
-    rows, counts = load_split(path, "train"), Counter[str]()
-    for batch in [] if rows is None else rows.select_columns("source").iter(_CHUNKS_AT_ONCE):
-        for source in batch["source"]:
-            counts.update(source.split())
-    for pause in PAUSES:
-        del counts[pause]
-    return counts
-
-
-def with_decoder_layers(model: models.Model, n_layers: int) -> models.Model:
-    """Return a model with this one's first decoder layers only, to be trained on.
-
-    A shallow decoder is what slot decoding wants: the encoder runs once, the decoder several times (Kasai 2021).
-    Raises ConfigError if it has fewer.
-    """
-    network: Any = copy.deepcopy(model.network)
-    n_found = len(network.decoder.block)
-    if not 1 <= n_layers <= n_found:
-        raise ConfigError(f"{n_layers} decoder layers", expected=f"1 to {n_found}", fix="check decoder_layers")
-    network.decoder.block = network.decoder.block[:n_layers]
-    network.config.num_decoder_layers = network.decoder.config.num_layers = n_layers
-    return replace(model, network=network)
-
-
-def with_encoder_layers(model: models.Model, layers: Sequence[int]) -> models.Model:
+def with_encoder_layers(model: Model, layers: Sequence[int]) -> Model:
     """Return a model with some of this one's encoder layers only, to be trained on.
 
     It forgets which layers look ahead with a delay (`t5/delay.py`): they are other layers now.  It forgets its tagger
@@ -140,3 +107,70 @@ def with_encoder_layers(model: models.Model, layers: Sequence[int]) -> models.Mo
         network.encoder.config.num_layers = len(layers)
     tagger = model.tagger if layers[-1] == n_found - 1 else None
     return replace(model, network=network, tagger=tagger).with_task(delay_left_words=None, delay_layers=[])
+
+
+def match_disfluencies(model: Model, config: DisfluencyConfig) -> Model:
+    """Return the model with the sign if training has it; warn if it knows the sign and training does not have it."""
+    if config.marked:
+        return with_disfluencies(model)
+    if model.task.disfluencies:
+        _log.warning("%s knows disfluencies and will forget them: data.disfluencies.marked is 0", model.name)
+    return model
+
+
+def with_disfluencies(model: Model) -> Model:
+    """Return the model, whose slots may hold `DISFLUENT` as well; one that knows it already is returned as it is."""
+    return model if model.task.disfluencies else with_marks_of(model, replace(model.task, disfluencies=True))
+
+
+def with_marks_of(model: Model, task: TaskConfig) -> Model:
+    """Return the model with another text form, and with tokens and classes for marks that it does not know.
+
+    A T5 that writes marks as text has no tokens for them, and gets none but that of the sign.
+    """
+    from tokenizers import AddedToken
+
+    own = copy.deepcopy(model.tokenizer.tokenizer)
+    has_tokens = all(mark_token(mark) in own.get_vocab() for mark in model.task.marks)
+    known = sorted({number for mark in model.task.marks for number in model.tokenizer.mark_ids[mark]})
+    unknown = [mark for mark in task.slot_marks if mark not in model.task.slot_marks]
+    marks = unknown if has_tokens else [mark for mark in unknown if mark == DISFLUENT]
+    own.add_tokens([AddedToken(mark_token(mark), normalized=False) for mark in marks])
+    tokenizer = TaskTokenizer(own, task)
+    new = [number for mark in marks for number in tokenizer.mark_ids[mark]]
+
+    def begin_as_marks(weight: torch.Tensor) -> None:
+        weight[new] = weight[known].mean(0)
+
+    tagger = None if model.tagger is None else _with_classes(model.tagger, task)
+    changed = with_tokenizer(model, tokenizer, begin_as_marks) if marks else replace(model, tokenizer=tokenizer)
+    return replace(changed, tagger=tagger)
+
+
+def _with_classes(tagger: Tagger, task: TaskConfig) -> Tagger:
+    """The tagger with the classes of another task: those that it has, and the mean of its marks for each new one."""
+    if (tagger.mark_classes, tagger.opening_classes) == ((NO_LABEL, *task.slot_marks), (NO_LABEL, *task.opening)):
+        return tagger
+    wider = Tagger(tagger.marks.in_features, task.slot_marks, task.opening)
+    places = {mark: place for place, mark in enumerate(tagger.mark_classes)}
+    with torch.no_grad():
+        wider.cases.load_state_dict(tagger.cases.state_dict())
+        if wider.openings is not None and tagger.opening_classes == wider.opening_classes:
+            wider.openings.load_state_dict(tagger.openings.state_dict())  # type: ignore[union-attr]
+        for new, old in ((wider.marks.weight, tagger.marks.weight), (wider.marks.bias, tagger.marks.bias)):
+            new.copy_(torch.stack([  # the first class is no mark
+                old[places[mark]] if mark in places else old[1:].mean(0) for mark in wider.mark_classes
+            ]))  # fmt: skip
+    return wider.to(tagger.marks.weight.device).requires_grad_(False)
+
+
+def with_tokenizer(model: Model, tokenizer: TaskTokenizer, fill: Callable[[torch.Tensor], None]) -> Model:
+    """Return a model with a tokenizer of more tokens; `fill` sets rows of embeddings, (n_vocabulary, d_model)."""
+    network: Any = copy.deepcopy(model.network)
+    n_pieces = len(tokenizer.tokenizer)
+    if n_pieces > network.config.vocab_size:  # many a T5 has rows to spare
+        network.resize_token_embeddings(n_pieces, mean_resizing=False)
+    with torch.no_grad():
+        for layer in (network.get_input_embeddings(), network.get_output_embeddings()):  # the same where they are tied
+            fill(layer.weight)
+    return replace(model, network=network, tokenizer=tokenizer)
