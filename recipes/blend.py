@@ -24,7 +24,7 @@ from typing import Any
 from t5punct import model as models
 from t5punct.errors import ConfigError, T5PunctError
 from t5punct.model import Model, same_tokenizer
-from t5punct.training.checkpoint.checkpoint import TRAIN_FILE
+from t5punct.training.checkpoint import TRAIN_FILE
 
 
 def blend_models(tuned: Model, start: Model, share: float) -> Model:

@@ -21,14 +21,15 @@ import torch
 from torch.nn.functional import cross_entropy
 
 from t5punct import model as models
+from t5punct.config import load
 from t5punct.decoding.batching import batch_by_length
 from t5punct.errors import T5PunctError
 from t5punct.model import Model
 from t5punct.t5.tagger import Tagger, states_at_words
+from t5punct.training.config import TrainConfig
 from t5punct.training.examples.batches import make_collator
 from t5punct.training.examples.example import IGNORED, ChunkExamples, Example
 from t5punct.training.examples.loading import load_data
-from t5punct.training.settings import load_settings
 from t5punct.training.start.starting_model import make_starting_model
 
 _DECAY = 1e-4  # on standardised weights, so that a class seen only twice gets no huge ones
@@ -91,7 +92,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--words", type=int, default=15_000, help="how many words are read, from the first chunk on")
     parser.add_argument("overrides", nargs="*", help="settings, key=value")
     options = parser.parse_args(arguments)
-    config = load_settings(options.config, options.overrides)
+    config = load(TrainConfig, options.config, options.overrides)
     torch.manual_seed(config.seed)
     model = make_starting_model(config)
     _, loader = load_data(config, model, 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import promises
@@ -31,8 +31,8 @@ from t5punct.text.render import Decision, RenderConfig, render_word
 from t5punct.text.words import Word, split
 from t5punct.training.config import DataConfig, LossConfig, OptimConfig, TrainConfig
 from t5punct.training.data.chunks import ChunkConfig, chunk_of
-from t5punct.training.data.corpus import CorpusConfig
 from t5punct.training.data.prepare import PrepareConfig, prepare
+from t5punct.training.data.readers import CorpusConfig
 from t5punct.training.examples.example import ChunkExamples
 from t5punct.training.examples.loading import load_split
 from t5punct.training.examples.noise import NoiseConfig, Written, add_noise
@@ -174,7 +174,10 @@ def test_errors_keep_an_opening_mark_with_its_sentence() -> None:
     said = [Written("qué", "Qué", "", opening="¿"), Written("hora", "hora", ""), Written("es", "es", "?")]
     for seed in range(200):
         heard = add_noise(
-            said, NoiseConfig(1.0, 0.2, 0.3, 0.2), random.Random(seed), lambda: Written("x", "x", "", opening="¡")
+            said,
+            NoiseConfig(1.0, {"substitute": 0.2, "delete": 0.3, "insert": 0.2}),
+            random.Random(seed),
+            lambda: Written("x", "x", "", opening="¡"),
         )
         assert [word.opening for word in heard] == ["¿", *[""] * (len(heard) - 1)]
 
@@ -209,7 +212,7 @@ def trained(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         TrainConfig(
             output=str(folder / "model"),
             init_from=str(save_tiny_encoder(folder / "encoder", "mpnet")),
-            task=SPANISH,
+            task=asdict(SPANISH),
             data=DataConfig(str(data), batch_tokens=900, noise=NoiseConfig(0.3)),
             optim=OptimConfig(lr=3e-3, warmup_steps=0, max_steps=60),
             loss=LossConfig(tagger_weight=1, slot_weight=1),

@@ -7,15 +7,19 @@ In: YAML and dotted overrides.  Out: a `TrainConfig`, saved beside every checkpo
 
 from __future__ import annotations
 
+import json
 import math
-from dataclasses import dataclass, field
+import random
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, make_dataclass
+from typing import Any
 
+from .. import config as settings
 from ..config import check_choice, check_range
 from ..errors import ConfigError
 from ..model import FreshModelConfig
+from ..t5.delay import Delay
 from ..t5.task import TaskConfig
-from ..windows.presets import load_preset
-from .examples.delays import DelayConfig
 from .examples.disfluencies import DisfluencyConfig
 from .examples.noise import NoiseConfig
 from .start.from_encoder import FreshDecoderConfig
@@ -34,19 +38,45 @@ class QuestionConfig:
     """Examples of the sentinel task among the others: one slot asked about, with little right context."""
 
     share: float = 0.0  # of all examples; 0 has none
-    l_min: int = 0  # words behind the slot that the model sees, at least; drawn evenly
-    l_max: int = 8  # at most
-    keep_unmarked: float = 0.3  # how often a slot without marks is asked about when it is drawn; else one with marks
+    l_max: int = 8  # words behind the slot that the model sees, at most; drawn evenly from 0 on
 
     def __post_init__(self) -> None:
-        check_range(self, "data.questions.", 0, "share", "keep_unmarked", most=1)
-        check_range(self, "data.questions.", 0, "l_min")
-        if self.l_min > self.l_max:
-            raise ConfigError(
-                f"questions of l_min {self.l_min}, l_max {self.l_max}",
-                expected="l_min <= l_max",
-                fix="check data.questions",
-            )
+        check_range(self, "data.questions.", 0, "share", most=1)
+        check_range(self, "data.questions.", 0, "l_max")
+
+
+@dataclass(frozen=True)
+class DelayConfig:
+    """The delays of a run (Chen 2020); layers are saved with the model, which must be used as it was trained."""
+
+    # one is drawn for each batch (null: the whole context); what stands here twice comes twice as often
+    words: list[int | None] = field(default_factory=list)
+    layers: list[int] = field(default_factory=list)  # those that look ahead, in turn, from 0; empty: all, evenly
+
+    def __post_init__(self) -> None:
+        for words in self.words:
+            self._delay(0 if words is None else words)  # raises ConfigError if they are wrong
+
+    @property
+    def any(self) -> bool:
+        """Whether some batches have a delay."""
+        return any(words is not None for words in self.words)
+
+    def draw(self, *place: int) -> Delay | None:
+        """Draw the delay of a batch; None for the whole context.  A resumed run draws the same at the same place.
+
+        >>> DelayConfig([2]).draw(1, 0, 0)
+        Delay(words=2, left_words=32, layers=())
+        >>> DelayConfig([None]).draw(1, 0, 0) is DelayConfig().draw(1, 0, 0) is None
+        True
+        """
+        if not self.any:
+            return None
+        words = random.Random(" ".join(map(str, ("delay", *place)))).choice(self.words)
+        return None if words is None else self._delay(words)
+
+    def _delay(self, words: int) -> Delay:
+        return Delay(words, layers=tuple(self.layers))
 
 
 @dataclass(frozen=True)
@@ -161,8 +191,6 @@ class ValidationConfig:
     file: str | None = None  # IWSLT or punctuated text, scored as `t5punct evaluate` does; null takes only the loss
     # null: ten times in a run, and every 1,000 steps of a long one, where there is something to validate with; 0: never
     every_steps: int | None = None
-    max_words: int = 4000  # of the file, the first ones
-    preset: str = "double-overlap"  # how the file is cut into windows, as `t5punct presets` lists them
     # which of them tells the best model: micro_f1, macro_f1 (of the file), loss or tag_loss (of the split); null takes
     # micro_f1 where there is a file, else the loss that is trained
     score: str | None = None
@@ -170,7 +198,7 @@ class ValidationConfig:
 
     def __post_init__(self) -> None:
         check_range(self, "validation.", 0, "every_steps")
-        check_range(self, "validation.", 1, "max_words", "patience")
+        check_range(self, "validation.", 1, "patience")
         check_choice(self, "validation.", "score", SCORES)
         if self.score in ("micro_f1", "macro_f1") and self.file is None:
             raise ConfigError(
@@ -178,7 +206,6 @@ class ValidationConfig:
                 expected="a file to score",
                 fix="set validation.file or validation.score=loss",
             )
-        load_preset(self.preset)  # raises ConfigError for an unknown one
         for name in ("patience", "file"):
             if (value := getattr(self, name)) is not None and self.every_steps == 0:
                 raise ConfigError(
@@ -194,12 +221,11 @@ class ReportConfig:
 
     file: str | None = None  # IWSLT rows or punctuated text to score; null takes validation.file
     against: str | None = None  # a model to compare with, folder or hub id; null takes init_from
-    max_words: int = 20000  # of the file, the first ones; 0 scores nothing
-    max_seconds: int = 600  # of scoring, for all models together: fewer words are scored where they would take longer
+    # of the file, the first ones; 0 scores nothing.  Fewer are scored where all would take more than ten minutes
+    max_words: int = 20000
 
     def __post_init__(self) -> None:
         check_range(self, "report.", 0, "max_words")
-        check_range(self, "report.", 1, "max_seconds")
 
 
 @dataclass(frozen=True)
@@ -212,9 +238,9 @@ class TrainConfig:
     revision: str | None = None  # of the hub id: a branch, tag or commit
     tokenizer: str | None = None  # for random weights: the folder that `prepare` put it in
     encoder_layers: list[int] | None = None  # of `init_from`'s encoder layers, those to keep, from 0; null keeps all
-    fresh: FreshModelConfig = field(default_factory=FreshModelConfig)
+    fresh: dict[str, Any] = field(default_factory=dict)  # the shape of a T5 with random weights: {d_model: 512}
     decoder: FreshDecoderConfig = field(default_factory=FreshDecoderConfig)  # where init_from is an encoder alone
-    task: TaskConfig | None = None  # what is set here changes what `init_from` was trained with; null keeps that
+    task: dict[str, Any] | None = None  # what changes in the task of `init_from`: {cased: false}; null keeps it
     data: DataConfig = field(default_factory=DataConfig)
     optim: OptimConfig = field(default_factory=OptimConfig)
     lora: LoraConfig = field(default_factory=LoraConfig)
@@ -224,7 +250,6 @@ class TrainConfig:
     report: ReportConfig = field(default_factory=ReportConfig)
     # null: ten times in a run, and every 1,000 steps of a long one; 0: only at its end.  An interrupt saves as well
     checkpoint_every_steps: int | None = None
-    keep: int = 1  # the last so many checkpoints: the newest in `output`, those before it in `output/checkpoint-STEP`
     log_every_steps: int = 50  # steps that a line of the log is the mean of
     report_to: str | None = None  # trackers of accelerate that get the log as well: tensorboard, or tensorboard,wandb
     gradient_checkpointing: bool = False  # less memory and a third slower: layers are computed again going backwards
@@ -233,6 +258,10 @@ class TrainConfig:
     seed: int = 1  # of everything that is drawn at random
 
     def __post_init__(self) -> None:
+        self.shape  # noqa: B018  (raises ConfigError for what a T5 cannot have)
+        unknown = [name for name in self.task or {} if name not in settings.valid_keys(TaskConfig)]
+        if unknown:
+            load_part("task", TaskConfig, dict.fromkeys(unknown))  # raises ConfigError with the nearest name
         if self.init_from is None:
             for name in ("revision", "encoder_layers"):
                 if (value := getattr(self, name)) is not None:
@@ -246,7 +275,7 @@ class TrainConfig:
                 f"mixed_precision {self.mixed_precision!r}", expected="no or bf16", fix="T5 overflows in fp16"
             )
         check_range(self, "", 0, "checkpoint_every_steps", "seed")
-        check_range(self, "", 1, "log_every_steps", "keep")
+        check_range(self, "", 1, "log_every_steps")
         if not self.data.path:
             raise ConfigError("no training data", expected="data.path=FOLDER", fix="run `t5punct prepare` first")
         if self.validation.score == "tag_loss" and not self.loss.tagger_weight:
@@ -260,13 +289,44 @@ class TrainConfig:
                 raise ConfigError(
                     f"data.{name} without a tagger's loss", expected="loss.tagger_weight above 0", fix="set it"
                 )
-        if self.lora.rank and (self.init_from is None or self.optim.embeddings == "task"):
+        if self.lora.r and (self.init_from is None or self.optim.embeddings == "task"):
             raise ConfigError(
-                "lora.rank with random weights or optim.embeddings=task",
+                "lora.r with random weights or optim.embeddings=task",
                 expected="a model to adapt, of which all but adapters and tagger stays",
-                fix="set init_from, or lora.rank=0",
+                fix="set init_from, or lora.r=0",
             )
         if self.init_from is None and self.tokenizer is None:
             raise ConfigError(
                 "neither init_from nor tokenizer", expected="one of them", fix="name a model, or a tokenizer folder"
             )
+
+    @property
+    def shape(self) -> FreshModelConfig:
+        """The shape of a T5 with random weights."""
+        shape: FreshModelConfig = load_part("fresh", FreshModelConfig, self.fresh)
+        return shape
+
+
+def load_part(name: str, schema: type, values: Mapping[str, Any]) -> Any:
+    """Return a dataclass of the settings under a name.  Raises ConfigError as `config.load` does."""
+    whole = make_dataclass("Part", [(name, schema, field(default_factory=schema))], frozen=True)
+    loaded: Any = settings.load(
+        whole, current=json.dumps({name: dict(values)}, ensure_ascii=False)
+    )  # json is YAML, too
+    return getattr(loaded, name)
+
+
+def change_task(task: TaskConfig, changes: Mapping[str, Any] | None) -> TaskConfig:
+    """Return a task with some settings changed; a mapping is merged, an empty one empties.  Odds go with their marks.
+
+    >>> change_task(TaskConfig(mark_odds={",": 2.0}), {"marks": ".?", "cased": False}).mark_odds
+    {}
+    """
+    values = asdict(task)
+    if changes and "marks" in changes:
+        values["mark_odds"] = {mark: odds for mark, odds in task.mark_odds.items() if mark in str(changes["marks"])}
+    for name, value in (changes or {}).items():
+        is_merged = isinstance(value, dict) and value and isinstance(values.get(name), dict)
+        values[name] = {**values[name], **value} if is_merged else value
+    changed: TaskConfig = load_part("task", TaskConfig, values)
+    return changed

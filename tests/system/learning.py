@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +42,7 @@ def learn(
     optim = OptimConfig(lr=5e-3, warmup_steps=10, max_steps=max_steps)
     return train(
         TrainConfig(
-            output=str(folder / "run"), tokenizer=f"{prepared}/tokenizer", fresh=SHAPE,
+            output=str(folder / "run"), tokenizer=f"{prepared}/tokenizer", fresh=asdict(SHAPE),
             data=DataConfig(prepared, **data), optim=optim, loss=loss or LossConfig(),
             validation=ValidationConfig(every_steps=0), checkpoint_every_steps=0,
         )

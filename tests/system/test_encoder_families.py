@@ -24,10 +24,9 @@ from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.streaming import StreamConfig, StreamingPunctuator
 from t5punct.t5.task import ENCODER_TASK
 from t5punct.text.words import split
-from t5punct.training.config import DataConfig, LossConfig, OptimConfig, TrainConfig, ValidationConfig
-from t5punct.training.data.corpus import CorpusConfig
+from t5punct.training.config import DataConfig, DelayConfig, LossConfig, OptimConfig, TrainConfig, ValidationConfig
 from t5punct.training.data.prepare import PrepareConfig, prepare
-from t5punct.training.examples.delays import DelayConfig
+from t5punct.training.data.readers import CorpusConfig
 from t5punct.training.loop.train import train
 from t5punct.training.start.from_encoder import FreshDecoderConfig, from_encoder
 from t5punct.windows.votes import Vote

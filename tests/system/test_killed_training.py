@@ -15,7 +15,7 @@ import random
 import subprocess
 import sys
 import time
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import psutil
@@ -69,7 +69,7 @@ class Moment:
 def _config(tokenizer: Path, data: Path, n_steps: int) -> TrainConfig:
     """With dropout, and steps of two batches: the random state and the place in an epoch count."""
     return TrainConfig(
-        tokenizer=str(tokenizer), fresh=replace(TINY_SHAPE, dropout_rate=0.1),
+        tokenizer=str(tokenizer), fresh={**asdict(TINY_SHAPE), "dropout_rate": 0.1},
         data=DataConfig(str(data), batch_tokens=600), loss=LossConfig(tagger_weight=0.5),
         optim=OptimConfig(lr=3e-3, warmup_steps=3, max_steps=n_steps, accumulation_steps=2),
         validation=ValidationConfig(every_steps=2 * EVERY), checkpoint_every_steps=EVERY, keep=2,

@@ -2,7 +2,7 @@ import os
 import re
 import resource
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -17,10 +17,10 @@ from t5punct import config as settings
 from t5punct import model as models
 from t5punct.errors import ConfigError, ModelError
 from t5punct.t5.task import TaskConfig
-from t5punct.training.checkpoint.checkpoint import read_state
-from t5punct.training.checkpoint.optimiser_state import _as_it_was
+from t5punct.training.checkpoint import read_state
 from t5punct.training.config import LossConfig, OptimConfig, TrainConfig
 from t5punct.training.loop.train import train
+from t5punct.training.tensors import _as_it_was
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def config(config: TrainConfig) -> TrainConfig:
         lr=3e-3, schedule="cosine", warmup_steps=3, max_steps=10, weight_decay=0.01,
         clip_norm=0.5, accumulation_steps=2,
     )  # fmt: skip
-    dropout = replace(TINY_SHAPE, dropout_rate=0.1)
+    dropout = {**asdict(TINY_SHAPE), "dropout_rate": 0.1}
     return replace(config, fresh=dropout, optim=optim, checkpoint_every_steps=5, log_every_steps=3, seed=3)
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import signal
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
 from left_by_runs import log_lines, weights
 from tiny import TINY_SHAPE
 
-from t5punct.training.checkpoint.checkpoint import TrainState, read_state
+from t5punct.training.checkpoint import TrainState, read_state
 from t5punct.training.config import OptimConfig, TrainConfig, ValidationConfig
 from t5punct.training.loop import train as loop
 from t5punct.training.loop.train import train
@@ -21,7 +21,9 @@ from t5punct.training.loop.train import train
 def config(config: TrainConfig) -> TrainConfig:
     """Eight steps with dropout, so that the random state counts."""
     return replace(
-        config, fresh=replace(TINY_SHAPE, dropout_rate=0.1), optim=OptimConfig(lr=3e-3, warmup_steps=2, max_steps=8)
+        config,
+        fresh={**asdict(TINY_SHAPE), "dropout_rate": 0.1},
+        optim=OptimConfig(lr=3e-3, warmup_steps=2, max_steps=8),
     )
 
 

@@ -124,7 +124,7 @@ def test_label_loss__divergence_from_the_teachers_tagger(teacher: Path, tiny_dat
 
 def test_of_words_that_noise_has_changed_the_teacher_says_nothing(teacher: Path, tiny_data: Path, labels: Path) -> None:
     model = models.load(teacher)
-    config = DataConfig(noise=NoiseConfig(share=1, substitute=0.5, delete=0, insert=0.3))
+    config = DataConfig(noise=NoiseConfig(1, {"substitute": 0.5, "insert": 0.3}))
     plain = ChunkExamples(rows_of(tiny_data), model.tokenizer, labels=Labels(labels))
     noisy = ChunkExamples(rows_of(tiny_data), model.tokenizer, config, labels=Labels(labels))
     assert all(plain[row].taught == tuple(Labels(labels).of_row(row)) for row in range(5))

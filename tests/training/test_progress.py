@@ -16,7 +16,7 @@ from accelerate.utils import LoggerType
 from left_by_runs import log_lines
 
 from t5punct.errors import ConfigError
-from t5punct.training.checkpoint.checkpoint import TrainState
+from t5punct.training.checkpoint import TrainState
 from t5punct.training.config import TrainConfig, ValidationConfig
 from t5punct.training.loop import train as loop
 from t5punct.training.loop.objective import Losses

@@ -12,7 +12,7 @@ from datasets import load_from_disk
 
 from t5punct import config as settings
 from t5punct.errors import ConfigError
-from t5punct.training.checkpoint.resuming import check_processes
+from t5punct.training.checkpoint import check_processes
 from t5punct.training.config import DataConfig, TrainConfig
 from t5punct.training.loop.train import build, train
 

@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 from ... import config as settings
 from ... import model as models
-from ...errors import InputError
+from ...errors import ConfigError, InputError
+from ...t5.task import TaskConfig
 from ...text.marks import NO_LABEL
 from ..config import TrainConfig
-from ..data.folder import SETTINGS
-from ..data.prepare import PrepareConfig
+from ..data.prepare import SETTINGS, PrepareConfig
 from ..labels import Labels
-from ..start.suitability import check_case
 from .batches import BatchSampler, make_collator
 from .example import ChunkExamples
 from .lengths import stored_lengths
@@ -86,3 +85,13 @@ def load_split(path: str, split: str) -> Any:
     except IndexError:  # what `datasets` raises for a split without rows
         return None
     return rows if len(rows) else None
+
+
+def check_case(path: str, prepared: PrepareConfig | None, task: TaskConfig) -> None:
+    """Refuse data without capitals for a model that writes them; data with capitals serves every model."""
+    if task.cased and prepared and not prepared.cased:
+        raise ConfigError(
+            f"{path} prepared without capitals, for a task with them",
+            expected="both with or both without",
+            fix="set task.cased=false or prepare with cased=true",
+        )

@@ -4,7 +4,6 @@ train       the loop: steps, validations, checkpoints
 run         everything that a run needs, loaded or made
 objective   what is minimised
 optimisers  AdamW and its schedule
-interrupts  Ctrl-C, after which a run is saved
 validation  losses and scores on held-out text, and which model is the best so far
 progress    the bar and the log, the same for TensorBoard and others
 """

@@ -17,18 +17,24 @@ from safetensors.torch import load_file
 
 from ... import model as models
 from ...t5.weights import without_advice
-from ..checkpoint.checkpoint import OPTIMISER_FILE, TrainState, find_checkpoint, read_state
-from ..checkpoint.optimiser_state import restore_random_state, restore_tensors
-from ..checkpoint.plain import PlainModel, check_sharded
-from ..checkpoint.resuming import check_data, check_processes, check_resumed, check_same_base
+from ..checkpoint import (
+    OPTIMISER_FILE,
+    TrainState,
+    check_data,
+    check_processes,
+    check_resumed,
+    check_same_base,
+    find_checkpoint,
+    read_state,
+)
 from ..config import TrainConfig
 from ..examples.batches import BatchSampler
 from ..examples.example import ChunkExamples
 from ..examples.loading import chunks_fingerprint, load_data, load_split
 from ..start.copier import with_copier
 from ..start.lora import add_adapters
-from ..start.starting_model import make_starting_model
-from ..start.suitability import check_suitable
+from ..start.starting_model import check_suitable, make_starting_model
+from ..tensors import PlainModel, check_sharded, restore_random_state, restore_tensors
 from .objective import Objective
 from .optimisers import build_optimiser, build_schedule, freeze, freeze_words
 from .progress import tracker_settings
@@ -136,7 +142,7 @@ def _ready_model(config: TrainConfig, model: models.Model, examples: ChunkExampl
 
 def _objective(config: TrainConfig, model: models.Model) -> Objective:
     """What is minimised; only what is to be trained requires gradients."""
-    if config.lora.rank:
+    if config.lora.r:
         add_adapters(model.network, config.lora)
     objective = Objective(model, config.loss).train()
     if objective.tagger is not None:
@@ -156,7 +162,7 @@ def _resume(run: Run) -> None:
     tensors = load_file(folder / OPTIMISER_FILE)
     restore_tensors(tensors, accelerator.unwrap_model(run.objective), run.optimiser)
     run.state = replace(state, processes=accelerator.num_processes, data=run.state.data)
-    if run.config.lora.rank:
+    if run.config.lora.r:
         model = run.plain(run.model, run.objective)
         if accelerator.is_main_process:
             check_same_base(model.network, folder)

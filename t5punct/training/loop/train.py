@@ -3,6 +3,8 @@
 In: a `TrainConfig`.  Out: checkpoints in `output`, the last of them a usable model; their losses in
 `OUTPUT.log.jsonl` beside it.
 
+An interrupt (Ctrl-C) ends a run after the step that it falls in; the run is saved.
+
 `train(TrainConfig(output="runs/demo", init_from="small", data=DataConfig(path="prepared/data")))` fine-tunes.
 """
 
@@ -10,20 +12,21 @@ from __future__ import annotations
 
 import logging
 import math
+import signal
+import threading
 from collections.abc import Iterator
-from dataclasses import replace
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from ...errors import ConfigError
-from ..checkpoint.checkpoint import check_output, clear_leftovers, save_checkpoint
-from ..checkpoint.lock import lock_folder
-from ..checkpoint.optimiser_state import collect_tensors
+from ..checkpoint import check_output, clear_leftovers, save_checkpoint
 from ..config import TrainConfig
-from ..examples.delays import draw_delay
-from .interrupts import Interrupt, noting_interrupts
+from ..lock import lock_folder
+from ..tensors import collect_tensors
 from .objective import Losses
 from .optimisers import scheduled_rate
 from .progress import RunLog, tracking
@@ -111,7 +114,7 @@ def _step(run: Run, batch: Any) -> Losses | None:
         # each process draws its own, so that a step sees several
         place = run.config.seed, run.state.epoch, run.state.batch, accelerator.process_index
         with accelerator.autocast():
-            losses: Losses = run.objective(batch, draw_delay(run.config.data.delays, *place))
+            losses: Losses = run.objective(batch, run.config.data.delays.draw(*place))
         accelerator.backward(losses.total)
         if accelerator.sync_gradients and optim.clip_norm:
             accelerator.clip_grad_norm_(run.objective.parameters(), optim.clip_norm)
@@ -160,6 +163,39 @@ def _save(run: Run) -> None:
         save_checkpoint(Path(run.config.output), model, tensors, run.state, run.config)
     accelerator.wait_for_everyone()
     run.saved = run.state
+
+
+@dataclass
+class Interrupt:
+    """Whether this process was interrupted; one of several processes may be so alone."""
+
+    is_noted: bool = False
+
+
+@contextmanager
+def noting_interrupts(*, show: bool) -> Iterator[Interrupt]:
+    """Note an interrupt instead of raising KeyboardInterrupt; `show` is for the process that says so.
+
+    Signals reach the main thread only, and one that is ignored (`nohup`) or handled by others stays so.
+    """
+    interrupt = Interrupt()
+    usual = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or usual is not signal.default_int_handler:
+        yield interrupt
+        return
+
+    def note(number: int, frame: object) -> None:
+        signal.signal(number, usual)
+        interrupt.is_noted = True
+        if show:
+            with suppress(RuntimeError):  # where the interrupt falls into a write to the same stream
+                _log.warning("interrupted: the run ends after this step and is saved; once more, and it ends at once")
+
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield interrupt
+    finally:
+        signal.signal(signal.SIGINT, usual)
 
 
 def _is_interrupted(run: Run, interrupt: Interrupt) -> bool:

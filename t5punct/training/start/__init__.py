@@ -1,8 +1,8 @@
 """The model that a run begins with, in reading order:
 
-starting_model  of a checkpoint, of `init_from` with some layers or all, or with random weights; new marks
+starting_model  of a checkpoint, of `init_from` with some layers or all, or with random weights; new marks;
+                whether data, tokenizer and model suit each other
 from_encoder    a pre-trained encoder under a fresh T5 decoder
 copier          a fresh decoder that copies words
-suitability     whether data, tokenizer and model suit each other
 lora            adapters in the place of all weights
 """

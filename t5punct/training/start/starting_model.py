@@ -13,31 +13,36 @@ from __future__ import annotations
 
 import copy
 import logging
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from ... import model as models
-from ...errors import ConfigError
+from ...errors import ConfigError, ModelError
 from ...model import Model
+from ...t5.delay import LEFT_WORDS
 from ...t5.encoder_t5 import EncoderT5
 from ...t5.layers import blocks_of, encoder_layers
 from ...t5.tagger import Tagger
-from ...t5.task import TaskConfig, mark_token
+from ...t5.task import ENCODER_TASK, PAUSES, TaskConfig, mark_token
 from ...t5.tokenization import TaskTokenizer
 from ...t5.weights import is_encoder
 from ...text.marks import DISFLUENT, NO_LABEL
 from ...text.spelling_table import read_table
-from ..config import TrainConfig
-from ..examples.delays import check_layers
+from ..config import TrainConfig, change_task
 from ..examples.disfluencies import DisfluencyConfig
+from ..examples.example import ChunkExamples
 from ..examples.loading import read_prepare_config
 from .from_encoder import from_encoder
-from .suitability import check_tokenizer
 
+_SAMPLED_CHUNKS = 300  # `prepare` has shuffled them
+_SAID_FROM = 0.01  # of the different words: names and emoji of any text are lost to some vocabularies
+_NAMED = 5  # words, at most
+_LONG_FROM = 0.01  # of the chunks
+_CASE_WORDS = 50  # so many say whether a tokenizer knows capitals
 _log = logging.getLogger(__name__)
 
 
@@ -48,20 +53,28 @@ def make_starting_model(config: TrainConfig) -> Model:
     """
     if config.resume:
         model = models.load(config.output)
-        if config.lora.rank:
+        if config.lora.r:
             begun_from = match_disfluencies(_given(config), config.data.disfluencies)
             model = replace(begun_from, tokenizer=model.tokenizer, tagger=model.tagger)
     elif config.init_from is not None:
         model = _given(config)
     else:
         assert config.tokenizer is not None  # noqa: S101  (TrainConfig has checked it)
-        model = models.fresh(config.fresh, models.load_tokenizer(config.tokenizer, config.task or TaskConfig()))
+        model = models.fresh(
+            config.shape, models.load_tokenizer(config.tokenizer, change_task(TaskConfig(), config.task))
+        )
     model = match_disfluencies(model, config.data.disfluencies)
     delays = config.data.delays
     if delays.any:
         encoder_layers(model.network.get_encoder()).check_delay()
-        check_layers(delays, model.network.config.num_layers)
-        model = model.with_task(delay_left_words=delays.left_words, delay_layers=delays.layers)
+        n_layers = model.network.config.num_layers
+        if not all(0 <= layer < n_layers for layer in delays.layers):
+            raise ConfigError(
+                f"look-ahead in layers {delays.layers} of an encoder with {n_layers}",
+                expected=f"some of 0 to {n_layers - 1}",
+                fix="check data.delays.layers",
+            )
+        model = model.with_task(delay_left_words=LEFT_WORDS, delay_layers=delays.layers)
     model = replace(model, spellings=model.spellings.including(read_table(Path(config.data.path))))
     data = read_prepare_config(config.data.path)
     pauses = (data.pause_ms, data.long_pause_ms) if data else (None, None)
@@ -72,10 +85,10 @@ def _given(config: TrainConfig) -> Model:
     """The model of `init_from`, with the layers that are asked for."""
     folder = models.find(config.init_from, revision=config.revision)
     if is_encoder(folder):
-        model = from_encoder(folder, config.decoder, config.task)
+        model = from_encoder(folder, config.decoder, change_task(ENCODER_TASK, config.task))
     else:
         model = models.load(config.init_from, revision=config.revision)
-        model = model if config.task is None else with_marks_of(model, config.task)
+        model = with_marks_of(model, change_task(model.task, config.task)) if config.task else model
     check_tokenizer(config, model)
     return with_encoder_layers(model, config.encoder_layers) if config.encoder_layers else model
 
@@ -174,3 +187,110 @@ def with_tokenizer(model: Model, tokenizer: TaskTokenizer, fill: Callable[[torch
         for layer in (network.get_input_embeddings(), network.get_output_embeddings()):  # the same where they are tied
             fill(layer.weight)
     return replace(model, network=network, tokenizer=tokenizer)
+
+
+@dataclass(frozen=True, slots=True)
+class RoundTrip:
+    """What a tokenizer does not give back."""
+
+    lost_marks: tuple[str, ...]
+    loses_case: bool  # the task writes capitals, and the tokenizer has none
+    n_words: int  # different ones
+    lost_words: tuple[str, ...]
+
+    @property
+    def lost_share(self) -> float:
+        """Of the different words, those that are lost, 0 to 1."""
+        return len(self.lost_words) / max(1, self.n_words)
+
+
+def check_suitable(examples: ChunkExamples, name: str) -> tuple[str, ...]:
+    """Return warnings for a model called `name` that is to be trained on some examples.
+
+    Raises ModelError if a mark or the capitals of its task are lost in its tokenizer.
+    """
+    sources = examples.rows[: min(_SAMPLED_CHUNKS, len(examples.rows))]["source"]
+    words = (word for source in sources for word in source.split() if word not in PAUSES)
+    result = round_trip(examples.tokenizer, words)
+    check_marks(result, name)
+    return (*_lost_words(result, name), *_long_chunks(examples))
+
+
+def check_tokenizer(config: TrainConfig, model: Model) -> None:
+    """Refuse another tokenizer beside `init_from`, for which its embeddings would mean nothing."""
+    if config.tokenizer is None:
+        return
+    if not models.same_tokenizer(model.tokenizer, models.load_tokenizer(config.tokenizer, model.task)):
+        raise ConfigError(
+            f"tokenizer {config.tokenizer}, which is not that of init_from {config.init_from}",
+            expected="the tokenizer that the model was trained with",
+            fix="drop tokenizer: it is for random weights",
+        )
+
+
+def round_trip(tokenizer: TaskTokenizer, words: Iterable[str]) -> RoundTrip:
+    """Check all marks of the task, its capitals, and these words as a model reads them.
+
+    Raises ModelError for a tokenizer that writes marks and words as one piece.
+    """
+    known, task = dict.fromkeys(words), tokenizer.task
+    lost = tuple(word for word in known if not _gives_word_back(tokenizer, word))
+    gone = set(lost)
+    kept = [word for word in known if word not in gone and word.capitalize() != word][:_CASE_WORDS]
+    writes_case = task.cased and not task.inline_case
+    loses_case = writes_case and all(tokenizer.word_ids(word) == tokenizer.word_ids(word.capitalize()) for word in kept)
+    return RoundTrip(
+        tuple(mark for mark in task.marks if not _gives_mark_back(tokenizer, mark)),
+        loses_case and bool(kept),
+        len(known),
+        lost,
+    )
+
+
+def check_marks(result: RoundTrip, name: str) -> None:
+    """Raise ModelError for what a model with this tokenizer could never write."""
+    if result.lost_marks:
+        raise ModelError(
+            f"the tokenizer of {name} has no {' '.join(result.lost_marks)}",
+            expected="one that gives back every mark of the task",
+            fix="set task.marks to the others, or take an mT5, umT5 or byT5",
+        )
+    if result.loses_case:
+        raise ModelError(
+            f"the tokenizer of {name} has no capitals",
+            expected="one that has, for a task that writes them",
+            fix="set task.cased=false and prepare with cased=false",
+        )
+
+
+def _gives_word_back(tokenizer: TaskTokenizer, word: str) -> bool:
+    ids = tokenizer.word_ids(word, first=True)
+    return tokenizer.tokenizer.unk_token_id not in ids and tokenizer.decode(ids).strip() == word
+
+
+def _gives_mark_back(tokenizer: TaskTokenizer, mark: str) -> bool:
+    ids = tokenizer.mark_ids[mark]
+    if not ids or tokenizer.tokenizer.unk_token_id in ids:
+        return False
+    return str(tokenizer.tokenizer.decode(list(ids))).strip() in (mark, mark_token(mark))
+
+
+def _lost_words(result: RoundTrip, name: str) -> Iterator[str]:
+    if result.lost_share < _SAID_FROM:
+        return
+    named = ", ".join([*result.lost_words[:_NAMED], *["..."] * (len(result.lost_words) > _NAMED)])
+    yield (
+        f"{name}: {100 * result.lost_share:.1f} % of the different words do not survive the tokenizer's round trip "
+        f"({named}): they come out as they go in, but the model reads unknown ones; expected a tokenizer for this "
+        "language; take an mT5, umT5 or byT5 if these are many"
+    )
+
+
+def _long_chunks(examples: ChunkExamples) -> Iterator[str]:
+    limit = examples.tokenizer.task.max_tokens
+    n_long = sum(length > limit for length in examples.lengths)
+    if n_long > _LONG_FROM * len(examples):
+        yield (
+            f"{100 * n_long / len(examples):.1f} % of the chunks have more than {limit} tokens, the most that a model "
+            "reads at once; prepare with tokenizer=MODEL, or with a smaller chunks.max_words"
+        )

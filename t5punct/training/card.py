@@ -15,17 +15,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ... import __version__
-from ... import config as settings
-from ...errors import T5PunctError
-from ...evaluation.score_table import score_text
-from ...model import bundled_names
-from ...t5.task import TaskConfig
-from ..checkpoint.checkpoint import TRAIN_FILE
-from ..config import VALUES, TrainConfig
-from ..data.corpus import CorpusConfig
-from ..data.folder import COUNTS, SETTINGS
-from ..data.prepare import PrepareConfig
+from .. import __version__
+from .. import config as settings
+from ..errors import T5PunctError
+from ..evaluation.score_table import score_text
+from ..model import bundled_names
+from ..t5.task import TaskConfig
+from .checkpoint import TRAIN_FILE
+from .config import VALUES, TrainConfig
+from .data.prepare import COUNTS, SETTINGS, PrepareConfig
+from .data.readers import CorpusConfig
 
 CARD = "README.md"
 _MADE = "<!-- written by t5punct export; a card without this line is kept -->"
