@@ -15,6 +15,7 @@ import tempfile
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -157,7 +158,7 @@ def read_documents(corpus: CorpusConfig, pauses_ms: tuple[int, ...], cache: str,
     arguments: dict[str, Any] = {"corpus": corpus, "pauses_ms": pauses_ms, "holdout_percent": holdout_percent}
     if next(_rows(**arguments), None) is None:  # what `datasets` cannot make a table of
         raise InputError(f"no text in {corpus.title}", expected="a file with text", fix="check the path")
-    with reported_as_is():
+    with raise_own_error():
         rows = Dataset.from_generator(_rows, features=features, cache_dir=cache, gen_kwargs=arguments)
     numbers = array("q", (number for number, n_words in enumerate(rows["n_words"]) if n_words))
     documents = Documents(corpus, rows, numbers, find_sources(corpus).left_out)
@@ -170,16 +171,17 @@ def read_documents(corpus: CorpusConfig, pauses_ms: tuple[int, ...], cache: str,
     return documents
 
 
-class reported_as_is:  # noqa: N801  (a context manager)
-    """Raise the error that a generator raised, and not the one that `datasets` makes of it."""
+@contextmanager
+def raise_own_error() -> Iterator[None]:
+    """Raise the error of a generator, and not the one that `datasets` makes of it."""
+    from datasets.exceptions import DatasetGenerationError
 
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        cause = None if error is None else error.__cause__
-        if isinstance(cause, T5PunctError | OSError):
-            raise cause from None
+    try:
+        yield
+    except DatasetGenerationError as error:
+        if isinstance(error.__cause__, T5PunctError | OSError):
+            raise error.__cause__ from None
+        raise
 
 
 def _rows(corpus: CorpusConfig, pauses_ms: tuple[int, ...], holdout_percent: float) -> Iterator[dict[str, Any]]:

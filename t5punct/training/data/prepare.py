@@ -25,7 +25,7 @@ from ...text.spelling_table import TABLE_FILE, write_table
 from ..lock import check_own, lock_folder
 from .chunks import Chunk, ChunkConfig, cut_into_chunks
 from .contents import REPORT, PrepareReport, as_json, as_text, check_text, count_content, count_corpus, explain_left_out
-from .corpora import Documents, Piece, iter_texts, locate, plan_pieces, read_documents, reported_as_is
+from .corpora import Documents, Piece, iter_texts, locate, plan_pieces, raise_own_error, read_documents
 from .readers import CorpusConfig
 from .spellings import learn_table
 from .vocabulary import VocabularyConfig, train_tokenizer
@@ -190,7 +190,7 @@ def _split(config: PrepareConfig, documents: Sequence[Documents], name: str, cac
     shares = {**arguments, "workers": list(range(config.workers))}  # `datasets` splits the list
     n_processes = config.workers if config.workers > 1 else None
     try:
-        with reported_as_is():
+        with raise_own_error():
             rows = Dataset.from_generator(
                 _rows, features=features, gen_kwargs=shares, cache_dir=cache, split=name, num_proc=n_processes
             )

@@ -1,7 +1,7 @@
 """The settings of a corpus, and what its files hold as documents: one reader for each format, by a name's ending.
 
-In: YAML, under `corpora` of a `PrepareConfig`; a file, a saved data set or a hub id.  Out: a `CorpusConfig`; documents in
-order, "" for an empty row of a table.
+In: YAML, under `corpora` of a `PrepareConfig`; a file, a saved data set or a hub id.  Out: a `CorpusConfig`; documents
+in order, "" for an empty row of a table.
 
 In a text file a document is a line, a paragraph of wrapped lines, or the whole file.  Of csv, parquet and data sets it
 is a row of a column; `datasets` reads them, and they are never in memory.
