@@ -61,7 +61,7 @@ def restore_tensors(tensors: Mapping[str, torch.Tensor], objective: nn.Module, o
                 parameter.copy_(split_like(parameter, tensors[f"adapter.{name}"]))
     for name, parameter, state in _iter_trained(objective, optimiser):
         if name in slots_of:
-            state[parameter] = {slot: _as_it_was(parameter, value) for slot, value in slots_of[name].items()}
+            state[parameter] = {slot: place_like(parameter, value) for slot, value in slots_of[name].items()}
 
 
 def _iter_trained(objective: nn.Module, optimiser: Any) -> Iterator[tuple[str, nn.Parameter, Any]]:
@@ -93,8 +93,8 @@ def _of(name: str, process: int) -> str:
     return f"{name}.{process}" if process else name
 
 
-def _as_it_was(parameter: torch.Tensor, value: torch.Tensor) -> Any:
-    """A saved moment where its parameter is, and so is a step count that is a tensor: AdamW's, fused, must be there."""
+def place_like(parameter: torch.Tensor, value: torch.Tensor) -> Any:
+    """Return a saved moment or step count where its parameter is: AdamW, fused, reads a count that is a tensor there."""
     if value.dim():
         return split_like(parameter, value)
     return value.to(parameter.device) if value.is_floating_point() else int(value)

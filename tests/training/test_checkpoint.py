@@ -20,7 +20,7 @@ from t5punct.t5.task import TaskConfig
 from t5punct.training.checkpoint import read_state
 from t5punct.training.config import LossConfig, OptimConfig, TrainConfig
 from t5punct.training.loop.train import train
-from t5punct.training.tensors import _as_it_was
+from t5punct.training.tensors import place_like
 
 
 @pytest.fixture
@@ -186,8 +186,8 @@ def test_an_output_that_holds_something_else_is_refused_in_a_resumed_run_too(
 def test_a_step_count_that_is_a_tensor_goes_where_its_parameter_is() -> None:
     """AdamW, fused, reads it there; `meta` stands for a GPU."""
     parameter = torch.zeros(2, device="meta")
-    assert _as_it_was(parameter, torch.tensor(3.0)).device == parameter.device
-    assert _as_it_was(torch.zeros(2), torch.tensor(3)) == 3
+    assert place_like(parameter, torch.tensor(3.0)).device == parameter.device
+    assert place_like(torch.zeros(2), torch.tensor(3)) == 3
 
 
 def test_a_full_disk_is_one_clear_line_and_leaves_the_last_checkpoint(config: TrainConfig, invoke: Invoke) -> None:

@@ -21,7 +21,7 @@ from t5punct.text.spelling_table import SpellingTable, read_table, write_table
 from t5punct.training.config import DataConfig, LossConfig, OptimConfig, QuestionConfig, TrainConfig
 from t5punct.training.data.prepare import PrepareConfig
 from t5punct.training.loop import train as loop
-from t5punct.training.loop.train import Run, _step, build, train
+from t5punct.training.loop.train import Run, build, take_step, train
 
 
 def weights(run: Run) -> dict[str, torch.Tensor]:
@@ -86,9 +86,9 @@ def test_accumulated_batches_are_one_step_with_their_mean_gradient(config: Train
     inner.register_step_pre_hook(
         lambda *_: seen.update({name: value.grad.clone() for name, value in run.model.network.named_parameters()})
     )
-    assert _step(run, batches[0]) is None
+    assert take_step(run, batches[0]) is None
     assert all(torch.equal(value, before[name]) for name, value in weights(run).items())
-    assert _step(run, batches[1]) is not None
+    assert take_step(run, batches[1]) is not None
     assert (run.state.step, run.state.batch) == (1, 2)
     for name, gradient in expected.items():
         torch.testing.assert_close(seen[name], gradient, rtol=1e-4, atol=1e-6)
@@ -106,7 +106,7 @@ def test_a_norm_of_0_never_clips(config: TrainConfig) -> None:
     for clip_norm in (0.0, 1e9):
         run = build(replace(config, optim=replace(config.optim, clip_norm=clip_norm)))
         for batch, _ in zip(run.loader, range(2), strict=False):
-            _step(run, batch)
+            take_step(run, batch)
         models.append(run.model.network.shared.weight.detach().clone())
     assert torch.equal(*models)
     assert not torch.equal(models[0], build(config).model.network.shared.weight)
@@ -241,12 +241,12 @@ def test_a_loss_that_is_no_number_ends_the_run_and_leaves_the_last_checkpoint(co
 
 def test_weights_that_the_last_step_broke_are_not_saved(config: TrainConfig, monkeypatch: pytest.MonkeyPatch) -> None:
     def breaking(run: Run, batch: object) -> object:
-        losses = _step(run, batch)
+        losses = take_step(run, batch)
         with torch.no_grad():
             run.model.network.shared.weight[3, 3] = float("nan")
         return losses
 
-    monkeypatch.setattr(loop, "_step", breaking)
+    monkeypatch.setattr(loop, "take_step", breaking)
     single_step = replace(config, optim=replace(config.optim, max_steps=1))
     with pytest.raises(ConfigError, match=r"weights that are not finite after step 1; expected finite weights; lower"):
         train(single_step)

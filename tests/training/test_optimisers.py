@@ -13,7 +13,7 @@ from t5punct.errors import ConfigError
 from t5punct.training.config import SCHEDULES, LossConfig, OptimConfig, TrainConfig
 from t5punct.training.loop.objective import Objective
 from t5punct.training.loop.optimisers import build_schedule, freeze, freeze_words
-from t5punct.training.loop.train import _step, build, train
+from t5punct.training.loop.train import build, take_step, train
 
 
 def test_a_factor_multiplies_the_rates_of_the_parameters_that_it_names(config: TrainConfig) -> None:
@@ -80,7 +80,7 @@ def test_of_the_embeddings_only_the_tasks_own_learn_and_the_others_do_not_decay(
     norm = run.model.network.encoder.final_layer_norm.weight
     before, norm_before = rows.detach().clone(), norm.detach().clone()
     for batch, _ in zip(run.loader, range(3), strict=False):
-        _step(run, batch)
+        take_step(run, batch)
     words = [index for index in range(len(rows)) if index not in own]
     assert torch.equal(rows[words], before[words])
     assert not torch.equal(rows[own], before[own])

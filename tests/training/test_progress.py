@@ -72,14 +72,14 @@ def test_log__rate_without_factors(config: TrainConfig) -> None:
 
 def test_words_a_second_leave_out_validation_and_saving(config: TrainConfig, monkeypatch: pytest.MonkeyPatch) -> None:
     """By a clock that only they move, and each step by a second."""
-    now, step, save = [0.0], loop._step, loop.save_checkpoint
+    now, step, save = [0.0], loop.take_step, loop.save_checkpoint
     monkeypatch.setattr(time, "perf_counter", lambda: now[0])
 
     def later(seconds: float, value: object) -> object:
         now[0] += seconds
         return value
 
-    monkeypatch.setattr(loop, "_step", lambda *given: later(1.0, step(*given)))
+    monkeypatch.setattr(loop, "take_step", lambda *given: later(1.0, step(*given)))
     monkeypatch.setattr(loop, "save_checkpoint", lambda *given: later(500.0, save(*given)))
     line = {"validation_loss": 5.0}
     monkeypatch.setattr(Validator, "line", lambda *_: later(500.0, line))

@@ -82,7 +82,7 @@ def test_a_resumed_run_stops_where_an_unbroken_one_does(
     watched = replace(watched, validation=ValidationConfig(every_steps=1, patience=3), checkpoint_every_steps=2)
     whole = train(watched)
     parted = replace(watched, output=str(tmp_path / "parted"))
-    validate = loop._validate
+    validate = loop.validate
 
     def cut(run: loop.Run, progress: object) -> bool:
         if run.state.step == 5:
@@ -90,7 +90,7 @@ def test_a_resumed_run_stops_where_an_unbroken_one_does(
         return validate(run, progress)  # type: ignore[arg-type]
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(loop, "_validate", cut)
+        patch.setattr(loop, "validate", cut)
         train(parted)
     assert read_state(tmp_path / "parted").stale == 2
     resumed = train(replace(parted, resume=True))

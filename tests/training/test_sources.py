@@ -115,7 +115,7 @@ def test_a_pattern_gives_the_files_that_fit_it(folder: Path) -> None:
     assert texts_of(CorpusConfig(f"{folder}/talk [1].txt")) == ["One."], "a file whose name looks like a pattern"
 
 
-def test_a_hub_id_is_asked_for_as_it_was_named(rows: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_hub_id_is_asked_forplace_like_named(rows: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
 
     def load_dataset(*names: str, **options: object) -> Dataset:

@@ -74,13 +74,13 @@ def take_steps(run: Run, progress: RunLog) -> bool:
 def iter_steps(run: Run, progress: RunLog) -> Iterator[int]:
     """Take the steps that are left one by one, and yield their numbers."""
     config = run.config
-    validate_every = _interval(config.validation.every_steps, run.n_steps) if run.validator is not None else 0
-    save_every = _interval(config.checkpoint_every_steps, run.n_steps)
+    validate_every = interval(config.validation.every_steps, run.n_steps) if run.validator is not None else 0
+    save_every = interval(config.checkpoint_every_steps, run.n_steps)
     while not _is_over(run):
         run.loader.dataset.epoch = run.state.epoch
         run.sampler.set_position(run.state.epoch, run.state.batch * run.accelerator.num_processes)
         for batch in run.loader:
-            losses = _step(run, batch)
+            losses = take_step(run, batch)
             if losses is None:
                 continue
             losses = losses.on_cpu()
@@ -89,7 +89,7 @@ def iter_steps(run: Run, progress: RunLog) -> Iterator[int]:
             is_best = False
             if _due(run.state.step, validate_every):
                 with progress.paused():
-                    is_best = _validate(run, progress)
+                    is_best = validate(run, progress)
             if is_best or _due(run.state.step, save_every):
                 progress.report()
                 with progress.paused():
@@ -106,8 +106,8 @@ def _is_over(run: Run) -> bool:
     return run.state.step >= run.n_steps or is_stale(run.state, run.config.validation.patience)
 
 
-def _step(run: Run, batch: Any) -> Losses | None:
-    """One batch; its losses, those on this process, if it completed an optimiser step."""
+def take_step(run: Run, batch: Any) -> Losses | None:
+    """Take a batch; return its losses, those on this process, if it completed an optimiser step."""
     accelerator, optim = run.accelerator, run.config.optim
     with accelerator.accumulate(run.objective):
         batch = batch.to(accelerator.device)
@@ -136,8 +136,8 @@ def _check_finite(losses: Losses, step: int) -> None:
         raise ConfigError(f"loss {loss} in step {step}", expected="a finite loss", fix="lower optim.lr")
 
 
-def _validate(run: Run, progress: RunLog) -> bool:
-    """Measure the model; gives whether it is the best so far.  Every process learns what the first one found."""
+def validate(run: Run, progress: RunLog) -> bool:
+    """Measure the model, and return whether it is the best so far.  All processes get what the first one measured."""
     from accelerate.utils import broadcast_object_list
 
     assert run.validator is not None  # noqa: S101  (made where steps are validated)
@@ -204,8 +204,8 @@ def _is_interrupted(run: Run, interrupt: Interrupt) -> bool:
     return bool(run.accelerator.reduce(noted, "sum").item())
 
 
-def _interval(every: int | None, n_steps: int) -> int:
-    """After how many steps something is due: as the config says, else a tenth of the run, and 1,000 at most."""
+def interval(every: int | None, n_steps: int) -> int:
+    """Return after how many steps something is due: as the config says, else a tenth of the run, 1,000 at most."""
     return min(_LONGEST_INTERVAL, max(1, n_steps // _TIMES_A_RUN)) if every is None else every
 
 
