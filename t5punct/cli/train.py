@@ -81,12 +81,11 @@ def label(
     need("train")
     collect_as_usual()
     use_threads(threads)
-    from ..training.labelling import LabelConfig
     from ..training.labelling import label as run
 
-    config = LabelConfig(data, model, output, batch_tokens, precision)
     with progress_bar("labelling", None) as advance:
-        folder = run(config, (lambda done, total: advance(done, done, total)) if is_shown() else None)
+        tell = (lambda done, total: advance(done, done, total)) if is_shown() else None
+        folder = run(data, model, output, batch_tokens=batch_tokens, precision=precision, tell=tell)
     typer.echo(f"{folder}: labelled")
 
 

@@ -94,7 +94,7 @@ def _of(name: str, process: int) -> str:
 
 
 def place_like(parameter: torch.Tensor, value: torch.Tensor) -> Any:
-    """Return a saved moment or step count where its parameter is: AdamW, fused, reads a count that is a tensor there."""
+    """Return a saved moment or step count where its parameter is: AdamW, fused, reads a count there."""
     if value.dim():
         return split_like(parameter, value)
     return value.to(parameter.device) if value.is_floating_point() else int(value)

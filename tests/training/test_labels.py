@@ -26,7 +26,7 @@ from t5punct.training.config import DataConfig, LossConfig, TrainConfig
 from t5punct.training.examples.batches import make_collator
 from t5punct.training.examples.example import IGNORED, ChunkExamples
 from t5punct.training.examples.noise import NoiseConfig
-from t5punct.training.labelling import LabelConfig, label
+from t5punct.training.labelling import label
 from t5punct.training.labels import LABELS_FILE, Labels, codes_of, part_name, probabilities_of
 from t5punct.training.loop.objective import Objective
 from t5punct.training.loop.train import train
@@ -42,7 +42,7 @@ def teacher(tagged_model: Model, tmp_path_factory: pytest.TempPathFactory) -> Pa
 @pytest.fixture(scope="module")
 def labels(teacher: Path, tiny_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     output = tmp_path_factory.mktemp("labels") / "labels"
-    return label(LabelConfig(str(tiny_data), str(teacher), str(output), precision="fp32"))
+    return label(str(tiny_data), str(teacher), str(output), precision="fp32")
 
 
 def rows_of(data: Path) -> Any:
@@ -76,8 +76,8 @@ def test_it_goes_on_where_it_was_stopped(
     teacher: Path, tiny_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(labelling, "ROWS_IN_PART", 50)
-    config = LabelConfig(str(tiny_data), str(teacher), str(tmp_path / "labels"))
-    whole = label(replace(config, output=str(tmp_path / "whole")))
+    names = str(tiny_data), str(teacher), str(tmp_path / "labels")
+    whole = label(*names[:2], str(tmp_path / "whole"))
     write, files = labelling._write, list[str]()
 
     def fill_disk(file: Path, codes: Any) -> None:
@@ -88,11 +88,11 @@ def test_it_goes_on_where_it_was_stopped(
 
     with monkeypatch.context() as patch, pytest.raises(OSError, match="no space"):
         patch.setattr(labelling, "_write", fill_disk)
-        label(config)
+        label(*names)
     with pytest.raises(InputError, match=r"no labels in .*; expected a folder with labels.yaml"):
         Labels(tmp_path / "labels")
     progress: list[tuple[int, int]] = []
-    label(config, lambda *words: progress.append(words))
+    label(*names, tell=lambda *words: progress.append(words))
     n_words = sum(rows_of(tiny_data)["n_words"])
     assert progress[-1] == (n_words, n_words)
     parts = sorted(path.name for path in whole.glob("part-*"))
@@ -156,18 +156,17 @@ def test_labels_of_other_data_or_marks_are_refused(
         weights.network.get_input_embeddings().weight.add_(0.1)
     models.save(weights, other)
     with pytest.raises(ConfigError, match="which holds labels of another model or data set"):
-        label(LabelConfig(str(tiny_data), str(other), str(labels)))
+        label(str(tiny_data), str(other), str(labels))
 
 
 def test_the_command_labels_beside_the_data_set(teacher: Path, tiny_data: Path, tmp_path: Path, invoke: Invoke) -> None:
     output = tmp_path / "said"
     code, out, _ = invoke("label", tiny_data, "--model", teacher, "-o", output)
     assert code == 0 and f"{output}: labelled" in out
-    assert LabelConfig("prepared/base", "runs/large").folder == Path("prepared/base/labels-large")
     assert (output / part_name(0)).is_file()
 
 
 def test_label__model_without_tagger(tiny_model: Model, tiny_data: Path, tmp_path: Path) -> None:
     models.save(tiny_model, tmp_path / "plain")
     with pytest.raises(ConfigError, match="without a tagger"):
-        label(LabelConfig(str(tiny_data), str(tmp_path / "plain")))
+        label(str(tiny_data), str(tmp_path / "plain"))
