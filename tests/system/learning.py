@@ -39,7 +39,9 @@ def learn(
             tokenizer="train", vocabulary=VocabularyConfig(size=n_pieces),
         )
     )  # fmt: skip
-    optim = OptimConfig(lr=5e-3, warmup_steps=10, max_steps=max_steps)
+    # from random weights, what stands outside of the matrices between states has to learn faster
+    factors = dict.fromkeys(("shared", "layer_norm", "attention_bias"), 5.0)
+    optim = OptimConfig(lr=2e-3, factors=factors, warmup_steps=20, max_steps=max_steps)
     return train(
         TrainConfig(
             output=str(folder / "run"), tokenizer=f"{prepared}/tokenizer", fresh=asdict(SHAPE),
