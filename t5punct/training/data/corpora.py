@@ -24,6 +24,8 @@ from ...errors import ConfigError, InputError, T5PunctError
 from ...text.io.files import check_source, unpacked_name
 from .readers import PREFERRED, READERS, CorpusConfig, hub_documents, is_saved, read_text, saved_documents
 
+_ROWS_IN_MEMORY = 20  # documents that are written to the table at a time; each may be a book
+
 
 @dataclass(frozen=True)
 class Sources:
@@ -159,7 +161,9 @@ def read_documents(corpus: CorpusConfig, pauses_ms: tuple[int, ...], cache: str,
     if next(_rows(**arguments), None) is None:  # what `datasets` cannot make a table of
         raise InputError(f"no text in {corpus.title}", expected="a file with text", fix="check the path")
     with raise_own_error():
-        rows = Dataset.from_generator(_rows, features=features, cache_dir=cache, gen_kwargs=arguments)
+        rows = Dataset.from_generator(
+            _rows, features=features, cache_dir=cache, gen_kwargs=arguments, writer_batch_size=_ROWS_IN_MEMORY
+        )
     numbers = array("q", (number for number, n_words in enumerate(rows["n_words"]) if n_words))
     documents = Documents(corpus, rows, numbers, find_sources(corpus).left_out)
     if not numbers:
