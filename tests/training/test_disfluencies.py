@@ -13,14 +13,16 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from t5punct import config as settings
 from t5punct import model as models
+from t5punct.errors import ConfigError
 from t5punct.model import Model
 from t5punct.punctuator import Punctuator
 from t5punct.t5.task import mark_token
 from t5punct.text.marks import DISFLUENT
 from t5punct.text.render import RenderConfig
 from t5punct.text.words import split
-from t5punct.training.config import OptimConfig, TrainConfig
+from t5punct.training.config import DataConfig, OptimConfig, TrainConfig
 from t5punct.training.examples.disfluencies import (
     FILLERS,
     FUNCTION_WORDS,
@@ -302,3 +304,14 @@ def test_a_model_that_will_forget_the_sign_is_named(tagged_model: Model, caplog:
     assert not caplog.records
     assert match_disfluencies(signing, DisfluencyConfig()) is signing
     assert "fresh knows disfluencies and will forget them" in caplog.text
+
+
+def test_rates__saved_and_loaded_without_those_of_the_defaults(tmp_path: Path) -> None:
+    config = TrainConfig(tokenizer="x", data=DataConfig("y", disfluencies=DisfluencyConfig(0.5, {"phrase": 0.1})))
+    settings.save(config, tmp_path / "train.yaml")
+    assert settings.load(TrainConfig, tmp_path / "train.yaml") == config
+
+
+def test_rates__kind_that_does_not_exist() -> None:
+    with pytest.raises(ConfigError, match=r"data\.disfluencies\.rates\.repeet; expected one of repeat, filler"):
+        DisfluencyConfig(1.0, {"repeet": 0.1})

@@ -39,7 +39,7 @@ from dataclasses import dataclass, field, replace
 from ...config import check_range
 from ...text.marks import DISFLUENT, NO_LABEL, capitalise, ends_sentence
 from ...text.spelling import is_first_person
-from .noise import Written, check_rates
+from .noise import Written, rates_of_all
 
 FILLERS = (("um",), ("uh",), ("er",), ("like",), ("you", "know"), ("i", "mean"))
 # frequent words that are nobody's name: how they are written inside a sentence is known
@@ -70,11 +70,7 @@ class DisfluencyConfig:
 
     def __post_init__(self) -> None:
         check_range(self, "data.disfluencies.", 0, "share", "marked", most=1)
-        check_rates("data.disfluencies.rates", self.rates, KINDS)
-
-    def rate(self, kind: str) -> float:
-        """Return how likely a kind of disfluency is at a word."""
-        return self.rates.get(kind, 0.0)
+        object.__setattr__(self, "rates", rates_of_all("data.disfluencies.rates", self.rates, KINDS))
 
 
 def add_disfluencies(
@@ -95,11 +91,11 @@ def add_disfluencies(
         begins = index == 0 or ends_sentence(words[index - 1].label)
         is_known = not begins or word.read == "i" or (config.marked > 0 and word.read in FUNCTION_WORDS)
         before = _before(words[index:], begins, config, rng, other_words)
-        if not before and is_known and rng.random() < config.rate("repeat"):
+        if not before and is_known and rng.random() < config.rates["repeat"]:
             before = [word]
         heard += [replace(said, label=sign, pause=0) for said in before]
         heard.append(_inside(word) if before and begins else word)
-        if not (word.label or word.pause) and rng.random() < config.rate("filler"):
+        if not (word.label or word.pause) and rng.random() < config.rates["filler"]:
             heard += [replace(sound, label=sign) for sound in _said(rng.choice(FILLERS))]
     return heard
 
@@ -112,12 +108,12 @@ def _before(
         return []
     if begins:
         is_first = words[0].form != words[0].read  # the chunk may begin inside a sentence
-        return _beginning(rng, other_words) if is_first and _happens(config.rate("restart"), rng) else []
-    phrase = _phrase(words, rng.randint(2, _LONGEST_PHRASE) if config.rate("phrase") or config.rate("repair") else 0)
-    if phrase and _happens(config.rate("phrase"), rng):
+        return _beginning(rng, other_words) if is_first and _happens(config.rates["restart"], rng) else []
+    phrase = _phrase(words, rng.randint(2, _LONGEST_PHRASE) if config.rates["phrase"] or config.rates["repair"] else 0)
+    if phrase and _happens(config.rates["phrase"], rng):
         return phrase
     contents = [word for word in other_words if word.read not in FUNCTION_WORDS and word.read != words[0].read]
-    if phrase and contents and _happens(config.rate("repair"), rng):
+    if phrase and contents and _happens(config.rates["repair"], rng):
         return [*phrase[:-1], rng.choice(contents), *_said(rng.choice(_TAKING_BACK))]
     return []
 

@@ -179,7 +179,7 @@ class ChunkExamples(Dataset[Example]):
         if config.marked and rng.random() < config.marked:
             sign, words = DISFLUENT, label_natural_disfluencies(words)
         if config.share and rng.random() < config.share:
-            draws_others = config.rate("repair") or config.rate("restart")
+            draws_others = config.rates["repair"] or config.rates["restart"]
             other_words = self._words(self.rows[rng.randrange(len(self.rows))]) if draws_others else ()
             words = add_disfluencies(words, config, rng, other_words, sign)
         return words

@@ -21,6 +21,8 @@ from ...errors import ConfigError
 from ...text.marks import capitalise, ends_sentence
 from ..labels import Taught
 
+KINDS_OF_NOISE = ("substitute", "delete", "insert")
+
 
 @dataclass(frozen=True)
 class NoiseConfig:
@@ -32,26 +34,26 @@ class NoiseConfig:
 
     def __post_init__(self) -> None:
         check_range(self, "data.noise.", 0, "share", most=1)
-        check_rates("data.noise.rates", self.rates, ("substitute", "delete", "insert"))
-        if self.rate("substitute") + self.rate("delete") > 1:
+        object.__setattr__(self, "rates", rates_of_all("data.noise.rates", self.rates, KINDS_OF_NOISE))
+        if self.rates["substitute"] + self.rates["delete"] > 1:
             raise ConfigError(
-                f"noise that substitutes {self.rate('substitute')} and deletes {self.rate('delete')}",
+                f"noise that substitutes {self.rates['substitute']} and deletes {self.rates['delete']}",
                 expected="at most 1 together",
                 fix="check data.noise.rates",
             )
 
-    def rate(self, kind: str) -> float:
-        """Return how likely a kind of error is at a word."""
-        return self.rates.get(kind, 0.0)
 
+def rates_of_all(name: str, rates: Mapping[str, float], kinds: Sequence[str]) -> dict[str, float]:
+    """Return the rate of each kind, 0 where none is given.
 
-def check_rates(name: str, rates: Mapping[str, float], kinds: Sequence[str]) -> None:
-    """Raise ConfigError for a kind that does not exist, or a rate that is not 0 to 1."""
+    Raises ConfigError for a kind that does not exist, or a rate that is not 0 to 1.
+    """
     for kind, rate in rates.items():
         if kind not in kinds:
             raise ConfigError(f"{name}.{kind}", expected=f"one of {', '.join(kinds)}", fix=f"check {name}")
         if not 0 <= rate <= 1:
             raise ConfigError(f"{name}.{kind} {rate}", expected="0 to 1", fix=f"set {name}.{kind}")
+    return {kind: rates.get(kind, 0.0) for kind in kinds}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +77,7 @@ def add_noise(
     unless the deleted word ended a sentence and it does not.  A sentence keeps its capital.
     """
     heard: list[Written] = []
-    substitute, delete, insert = (config.rate(kind) for kind in ("substitute", "delete", "insert"))
+    substitute, delete, insert = (config.rates[kind] for kind in KINDS_OF_NOISE)
     opens = False  # whether a sentence lost its first word, and so its capital
     opening = ""  # the mark before a word that was lost
     for index, word in enumerate(words):
