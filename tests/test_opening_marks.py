@@ -12,6 +12,7 @@ import promises
 import pytest
 import torch
 from chance import LABELS, PunctuatorByChance, bare, decided
+from fit_tagger import fit_tagger
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import spaced_texts
@@ -37,6 +38,7 @@ from t5punct.training.examples.example import ChunkExamples
 from t5punct.training.examples.loading import load_split
 from t5punct.training.examples.noise import NoiseConfig, Written, add_noise
 from t5punct.training.loop.train import train
+from t5punct.training.start.starting_model import make_starting_model
 from t5punct.windows.plan import View, WindowConfig
 from t5punct.windows.votes import Distribution, Vote
 
@@ -208,16 +210,18 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def trained(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("run")
-    return train(
-        TrainConfig(
-            output=str(folder / "model"),
-            init_from=str(save_tiny_encoder(folder / "encoder", "mpnet")),
-            task=asdict(SPANISH),
-            data=DataConfig(str(data), batch_tokens=900, noise=NoiseConfig(0.3)),
-            optim=OptimConfig(lr=3e-3, warmup_steps=0, max_steps=60),
-            loss=LossConfig(tagger_weight=1, slot_weight=1),
-        )
+    config = TrainConfig(
+        output=str(folder / "model"),
+        init_from=str(save_tiny_encoder(folder / "encoder", "mpnet")),
+        task=asdict(SPANISH),
+        data=DataConfig(str(data), batch_tokens=900, noise=NoiseConfig(0.3)),
+        optim=OptimConfig(lr=3e-3, warmup_steps=0, max_steps=60),
+        loss=LossConfig(tagger_weight=1, slot_weight=1),
     )
+    start = make_starting_model(config)
+    examples = ChunkExamples(load_split(str(data), "train"), start.tokenizer, config.data)
+    models.save(replace(start, tagger=fit_tagger(start, examples, 1500)), folder / "start")
+    return train(replace(config, init_from=str(folder / "start")))
 
 
 def test_examples_have_their_classes(data: Path, trained: Path) -> None:
