@@ -48,7 +48,7 @@ finetune-demo: setup
 	  'corpora=[{path: pages.txt, style: meeting, join: 8}]'
 	OMP_NUM_THREADS=1 $(BIN)/torchrun --nproc_per_node 2 train.py --config configs/finetune-own-text.yaml init_from=small \
 	  data.path=$(DEMO)/data data.batch_tokens=1024 output=$(DEMO)/run optim.epochs=4 report.file=$(DEMO)/held-out.txt $(DEMO_SETTINGS)
-	sed -n '/^## Against/,/^## Course/{/^## Course/!p}' $(DEMO)/run/report.md
+	sed -n '/^## Against/,/^## Environment/{/^## Environment/!p}' $(DEMO)/run/report.md
 
 PYTEST = OMP_NUM_THREADS=1 $(BIN)/python -m pytest
 SPREAD = -n $(TEST_PROCESSES) --dist loadfile --no-loadscope-reorder
@@ -78,10 +78,14 @@ fuzz: setup
 # `large`, the default: MPNet's encoder under a T5 decoder; the mean of its last two legs (docs/results/large.md)
 MPNET = 1 2 3 4 5
 model: setup runs/large-again.done
-	$(BIN)/t5punct export runs/large-again -o t5punct/models/large --blend runs/large-read --blend-share 0.7 \
-	  --dtype int8 --task configs/task-bundled.yaml
+	$(BIN)/python recipes/blend.py runs/large-again runs/large-read runs/large-blend --share 0.7
+	$(BIN)/t5punct export runs/large-blend -o t5punct/models/large --dtype int8 --task configs/task-bundled.yaml
 
-runs/large-tag.done: runs/parent/mpnet/config.json prepared/large/dataset_dict.json configs/large-1-tag.yaml
+runs/large-tag.done: runs/large-start/config.json configs/large-1-tag.yaml
+runs/large-start/config.json: runs/parent/mpnet/config.json prepared/large/dataset_dict.json
+	$(BIN)/python recipes/fit_tagger.py --config configs/large-1-tag.yaml init_from=runs/parent/mpnet \
+	  'encoder_layers=[0,1,2,3,4,5,6,7,8,9]' output=runs/large-start
+
 runs/large-write.done: runs/large-tag.done prepared/large-2/dataset_dict.json configs/large-2-write.yaml
 runs/large-read.done: runs/large-write.done configs/large-3-read.yaml
 
@@ -110,7 +114,11 @@ model-pupils: setup runs/base-write.done runs/small-write.done
 	$(BIN)/t5punct export runs/base-write -o t5punct/models/base --dtype int8 --task configs/task-bundled.yaml
 	$(BIN)/t5punct export runs/small-write -o t5punct/models/small --dtype int8 --task configs/task-bundled.yaml
 
-runs/base-tag.done: prepared/pupils/labels-large/labels.yaml configs/base-1-tag.yaml
+runs/base-tag.done: runs/base-start/config.json configs/base-1-tag.yaml
+runs/base-start/config.json: prepared/pupils/labels-large/labels.yaml
+	$(BIN)/python recipes/fit_tagger.py --config configs/base-1-tag.yaml init_from=large \
+	  'encoder_layers=[0,1,2,3,4,5]' data.labels=null output=runs/base-start
+
 runs/base-write.done: runs/base-tag.done configs/base-2-write.yaml
 runs/small-tag.done: runs/parent/base/config.json prepared/pupils/labels-large/labels.yaml configs/small-1-tag.yaml
 runs/small-write.done: runs/small-tag.done configs/small-2-write.yaml
@@ -131,7 +139,15 @@ model-multi: setup runs/multi-write.done
 	$(BIN)/t5punct export runs/multi-write -o t5punct/models/multi --dtype int8 --task configs/task-bundled.yaml \
 	  'mark_odds={",": 1.5, ".": 1.5, "?": 1.5, "!": 1.5}'
 
-runs/multi-tag.done: runs/parent/e5/config.json prepared/multi/dataset_dict.json configs/multi-1-tag.yaml
+runs/multi-tag.done: runs/multi-start/config.json configs/multi-1-tag.yaml
+runs/multi-start/config.json: runs/parent/e5-cut/config.json
+	$(BIN)/python recipes/fit_tagger.py --config configs/multi-1-tag.yaml init_from=runs/parent/e5-cut \
+	  'encoder_layers=[0,1,2,3,4,5,6,7,8,9]' output=runs/multi-start
+
+# what the number of pieces costs: benchmarks/vocabulary.py
+runs/parent/e5-cut/config.json: runs/parent/e5/config.json prepared/multi/dataset_dict.json
+	$(BIN)/python recipes/cut_vocabulary.py runs/parent/e5 prepared/multi runs/parent/e5-cut --pieces 32000
+
 runs/multi-write.done: runs/multi-tag.done configs/multi-2-write.yaml
 
 runs/parent/e5/config.json: recipes/read_e5.py

@@ -28,10 +28,12 @@ from t5punct.errors import ConfigError
 from t5punct.evaluation.scores import scores_of
 from t5punct.punctuator import Punctuator
 from t5punct.training.config import TrainConfig
-from t5punct.training.data.corpus import CorpusConfig
+from t5punct.training.data.corpora import source_documents
 from t5punct.training.data.prepare import PrepareConfig, prepare
-from t5punct.training.data.sources import source_documents
-from t5punct.training.start.blend import blend_models
+from t5punct.training.data.readers import CorpusConfig
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "recipes"))
+from blend import blend_models
 
 GAIN, LOSS = 4.0, 1.5  # points of micro F1: the bars of the issue
 _GOLDEN = (5**0.5 - 1) / 2  # its multiples, of which only the fraction counts, are spread evenly, however many they are
@@ -74,7 +76,7 @@ class StudyConfig:
     # of the recipe, on each of the processes
     overrides: list[str] = field(default_factory=lambda: ["mixed_precision=bf16", "data.batch_tokens=1536"])
     processes: int = 2
-    blend_share: float = 0.5  # of the trained model's weights, in `t5punct export --blend`
+    blend_share: float = 0.5  # of the trained model's weights, in recipes/blend.py
     elsewhere: str = "configs/large-prepare.yaml"  # what the model was trained on
     elsewhere_root: str = "corpus"
     elsewhere_words: int = 5_000  # of each corpus
@@ -233,8 +235,8 @@ def _page(settings: StudyConfig, n_words: int, minutes: float, rows: Sequence[Ro
         f"`{start_of(settings)}` (t5punct {__version__}), trained with `{settings.recipe}` on {n_words:,} words of",
         f"`{settings.domain}`, which it has never seen, for {minutes:.1f} minutes in {settings.processes} processes,",
         f"start-up and last save in them{_changes(settings)};",
-        f"then blended with it as it was, the trained one's share {settings.blend_share:g} (`t5punct export",
-        f"--blend {start_of(settings)} --blend-share {settings.blend_share:g}`).",
+        f"then blended with it as it was, the trained one's share {settings.blend_share:g} (`recipes/blend.py",
+        f"--share {settings.blend_share:g}`).",
         "Scored before and after, on other documents of the same corpus and on the documents that",
         f"`{settings.elsewhere}` holds out of its own training. Written by `{command}`.",
         "",

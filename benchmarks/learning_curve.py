@@ -12,7 +12,7 @@ import argparse
 from dataclasses import dataclass
 from pathlib import Path
 
-from t5punct.training.report.curves import log_of, read_log
+from t5punct.training.report import log_of, read_log
 
 
 @dataclass(frozen=True)

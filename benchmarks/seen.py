@@ -20,7 +20,7 @@ from datasets import load_from_disk
 from t5punct import config
 from t5punct.model import load_tokenizer, read_task
 from t5punct.text.words import split
-from t5punct.training.checkpoint.checkpoint import STATE_FILE, TRAIN_FILE, TrainState
+from t5punct.training.checkpoint import STATE_FILE, TRAIN_FILE, TrainState
 from t5punct.training.config import TrainConfig
 from t5punct.training.examples.batches import BatchSampler
 from t5punct.training.examples.example import ChunkExamples

@@ -15,6 +15,8 @@ import typing
 from collections.abc import Iterator
 from typing import Any
 
+from t5punct.model import FreshModelConfig
+from t5punct.t5.task import TaskConfig
 from t5punct.training.config import TrainConfig
 from t5punct.training.data.prepare import PrepareConfig
 
@@ -31,8 +33,13 @@ This page is written by `python benchmarks/settings_page.py > docs/settings.md`.
 def page() -> str:
     """Return the page."""
     parts = [HEAD]
-    for command, schema in (("prepare", PrepareConfig), ("train", TrainConfig)):
-        parts += [f"## t5punct {command}\n", *iter_sections(schema, "")]
+    for title, schema, prefix in (
+        ("t5punct prepare", PrepareConfig, ""),
+        ("t5punct train", TrainConfig, ""),
+        ("Under `task`, and in a model's `t5punct.yaml`", TaskConfig, "task."),
+        ("Under `fresh`", FreshModelConfig, "fresh."),
+    ):
+        parts += [f"## {title}\n", *iter_sections(schema, prefix)]
     return "\n".join(parts)
 
 
@@ -55,7 +62,7 @@ def iter_sections(schema: Any, prefix: str) -> Iterator[str]:
 
 
 def held_kind(hint: Any) -> Any:
-    """Return the dataclass in a type: of `TaskConfig | None`, and of `list[CorpusConfig]`; None where there is none."""
+    """Return the dataclass in a type: of `list[CorpusConfig]` that of a corpus; None where there is none."""
     kinds = [hint, *typing.get_args(hint)]
     return next((kind for kind in kinds if dataclasses.is_dataclass(kind)), None)
 

@@ -151,9 +151,8 @@ def _bare(run: Run, batches: list[Any]) -> float:
         n_words += batch.n_words
         if number % accumulated == 0:
             torch.nn.utils.clip_grad_norm_(parameters, run.config.optim.clip_norm)
-            for optimiser in run.optimisers:
-                optimiser.optimizer.step()
-                optimiser.optimizer.zero_grad()
+            run.optimiser.optimizer.step()
+            run.optimiser.optimizer.zero_grad()
     if torch.cuda.is_available():
         torch.cuda.synchronize()
     return n_words / (time.perf_counter() - started)
@@ -216,9 +215,8 @@ def _steps(run: Run, variant: Variant, batches: list[Any]) -> list[Step]:
     run.model.network.set_attn_implementation(variant.attention)
     sampled = run.config.loss.sampled_pieces if variant.sampled else None
     run.objective.config = replace(run.config.loss, sampled_pieces=sampled)
-    for optimiser in run.optimisers:
-        for group in optimiser.optimizer.param_groups:
-            group["fused"] = variant.fused
+    for group in run.optimiser.optimizer.param_groups:
+        group["fused"] = variant.fused
     objective = torch.compile(run.objective, dynamic=True) if variant.compiled else run.objective
     return [_step(run, objective, batch, variant.precision) for batch in batches]
 
@@ -235,9 +233,8 @@ def _step(run: Run, objective: Any, batch: Any, precision: torch.dtype) -> Step:
 
     def update() -> None:
         torch.nn.utils.clip_grad_norm_(run.objective.parameters(), run.config.optim.clip_norm)
-        for optimiser in run.optimisers:
-            optimiser.optimizer.step()
-            optimiser.optimizer.zero_grad()
+        run.optimiser.optimizer.step()
+        run.optimiser.optimizer.zero_grad()
 
     return Step(_seconds(forward), _seconds(backward), _seconds(update))
 

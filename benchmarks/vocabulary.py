@@ -1,4 +1,4 @@
-"""What a cut vocabulary costs: pieces a word by language, for several numbers of pieces (`pieces` of a training run).
+"""What a cut vocabulary costs: pieces a word by language, for several numbers of pieces (recipes/cut_vocabulary.py).
 
 python benchmarks/vocabulary.py runs/parent/e5 prepared/multi ../shared/corpus 16000 24000 32000 40000
 """
@@ -13,8 +13,9 @@ from pathlib import Path
 from tokenizers import Tokenizer
 
 from t5punct.text.words import split
-from t5punct.training.start.pieces import cut_pieces
-from t5punct.training.start.starting_model import count_chunk_words
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "recipes"))
+from cut_vocabulary import count_chunk_words, cut_pieces
 
 N_WORDS = 300_000  # of each file, the first ones
 ENGLISH = ("spoken", "written")  # how the names of English files begin

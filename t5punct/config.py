@@ -181,6 +181,8 @@ def _built(schema: Any, hint: Any, key: str, layers: Sequence[_Layer], default: 
 
     `default`: makes the mapping that those of layers are merged into.
     """
+    if hint is Any:
+        return layers[-1][0]
     is_union = typing.get_origin(hint) in (types.UnionType, typing.Union)
     kinds = {_form(kind): kind for kind in (typing.get_args(hint) if is_union else [hint])}
     layers = [(_checked(kinds, value, key, place), place) for value, place in layers]

@@ -127,7 +127,7 @@ def signing_model(lively_model: models.Model) -> models.Model:
 
     from t5punct.t5.tagger import Tagger
     from t5punct.text.marks import DISFLUENT
-    from t5punct.training.start.more_tokens import with_disfluencies
+    from t5punct.training.start.starting_model import with_disfluencies
 
     with torch.random.fork_rng(devices=[]), torch.no_grad():
         torch.manual_seed(3)

@@ -13,8 +13,8 @@ import pytest
 from t5punct import config
 from t5punct.t5.task import TaskConfig
 from t5punct.training.config import TrainConfig
-from t5punct.training.data.corpus import CorpusConfig
 from t5punct.training.data.prepare import PrepareConfig
+from t5punct.training.data.readers import CorpusConfig
 
 ROOT = Path(__file__).parents[1]
 EXPORT = "t5punct export FOLDER -o FOLDER"
@@ -73,10 +73,10 @@ def test_the_page_of_settings_has_each_with_its_default_and_a_text(monkeypatch: 
 @pytest.mark.parametrize(
     ("target", "name", "parent"),
     [
-        ("model", "large", "runs/parent/mpnet"),
-        ("model-pupils", "base", "large"),
+        ("model", "large", "runs/large-start"),
+        ("model-pupils", "base", "runs/base-start"),
         ("model-pupils", "small", "runs/parent/base"),
-        ("model-multi", "multi", "runs/parent/e5"),
+        ("model-multi", "multi", "runs/multi-start"),
     ],
 )
 def test_make_runs_every_stage_of_a_model_once_and_in_order(
@@ -88,7 +88,9 @@ def test_make_runs_every_stage_of_a_model_once_and_in_order(
         shutil.copytree(ROOT / folder, tmp_path / folder)
     printed = subprocess.run(["make", "-n", target], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
     files = [path for path in FILES if re.match(rf"{name}-\d", path.name)]
-    stages = list(dict.fromkeys(re.findall(rf"configs/({name}-\d-[\w-]+\.yaml)", printed)))
+    stages = list(
+        dict.fromkeys(re.findall(rf"train\.py[^\n]*configs/({name}-\d-[\w-]+\.yaml)", printed.replace("\\\n", "")))
+    )
     assert stages == [path.name for path in files]
     for path in files:
         stage = config.load(TrainConfig, path)
@@ -97,4 +99,4 @@ def test_make_runs_every_stage_of_a_model_once_and_in_order(
         parent = stage.output
     if name == "large":  # its last stage goes on with other data
         again = printed.index("output=runs/large-again")
-        assert printed.index("configs/large-3-read.yaml") < again < printed.index("t5punct export runs/large-again")
+        assert printed.index("configs/large-3-read.yaml") < again < printed.index("recipes/blend.py runs/large-again")

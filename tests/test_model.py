@@ -32,7 +32,6 @@ from t5punct.t5.tagger import Tagger
 from t5punct.t5.task import TaskConfig
 from t5punct.t5.tokenization import TaskTokenizer
 from t5punct.training.data.vocabulary import VocabularyConfig, train_tokenizer
-from t5punct.training.start.starting_model import with_decoder_layers
 
 WINDOW = WindowInput.of("we know what this is don't we 🙂".split())
 
@@ -266,24 +265,6 @@ def test_a_tagger_follows_the_order_of_the_marks(tiny_model: Model, tmp_path: Pa
             place, other = (each.mark_classes.index(mark) for each in (tagger, changed))
             assert torch.equal(tagger(states)[0][:, place], changed(states)[0][:, other])
         assert torch.equal(tagger(states)[1], changed(states)[1])
-
-
-def test_a_decoder_can_be_cut_to_its_first_layers(tiny_model: Model, tmp_path: Path) -> None:
-    cut = with_decoder_layers(tiny_model, 1)
-    assert len(tiny_model.network.decoder.block) == 2, "the given model stays as it is"
-    assert tiny_model.network.config.num_decoder_layers == tiny_model.network.decoder.config.num_layers == 2
-    models.save(cut, tmp_path)
-    loaded = models.load(tmp_path)
-    assert len(loaded.network.decoder.block) == loaded.network.config.num_decoder_layers == 1
-    ids = torch.tensor([[5, 6, 7, 1]])
-    with torch.no_grad():
-        logits = loaded.network(input_ids=ids, decoder_input_ids=ids).logits
-        whole = tiny_model.network(input_ids=ids, decoder_input_ids=ids).logits
-        assert torch.allclose(logits, cut.network(input_ids=ids, decoder_input_ids=ids).logits)
-    assert not torch.allclose(logits, whole)
-    for n_layers in (0, 3):
-        with pytest.raises(ConfigError, match=f"{n_layers} decoder layers; expected 1 to 2"):
-            with_decoder_layers(tiny_model, n_layers)
 
 
 def test_torch_is_not_loaded_before_a_model_is() -> None:

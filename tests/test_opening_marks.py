@@ -5,13 +5,14 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import promises
 import pytest
 import torch
 from chance import LABELS, PunctuatorByChance, bare, decided
+from fit_tagger import fit_tagger
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from stepwise import decode_stepwise
@@ -33,16 +34,16 @@ from t5punct.t5.task import ENCODER_TASK, TaskConfig
 from t5punct.text.marks import OPENING, Alphabet, Case
 from t5punct.text.render import Decision, RenderConfig, render_word
 from t5punct.text.words import Word, split
-from t5punct.training.config import DataConfig, FitConfig, LossConfig, OptimConfig, TrainConfig
+from t5punct.training.config import DataConfig, LossConfig, OptimConfig, TrainConfig
 from t5punct.training.data.chunks import ChunkConfig, chunk_of
-from t5punct.training.data.corpus import CorpusConfig
 from t5punct.training.data.prepare import PrepareConfig, prepare
+from t5punct.training.data.readers import CorpusConfig
 from t5punct.training.examples.example import ChunkExamples
 from t5punct.training.examples.loading import load_split
 from t5punct.training.examples.noise import NoiseConfig, Written, add_noise
 from t5punct.training.loop.train import train
 from t5punct.training.start.from_encoder import FreshDecoderConfig, from_encoder
-from t5punct.training.start.more_tokens import with_opening_tokens
+from t5punct.training.start.starting_model import make_starting_model, with_opening_tokens
 from t5punct.windows.plan import View, WindowConfig
 from t5punct.windows.votes import Distribution, Vote
 
@@ -180,7 +181,10 @@ def test_errors_keep_an_opening_mark_with_its_sentence() -> None:
     said = [Written("qué", "Qué", "", opening="¿"), Written("hora", "hora", ""), Written("es", "es", "?")]
     for seed in range(200):
         heard = add_noise(
-            said, NoiseConfig(1.0, 0.2, 0.3, 0.2), random.Random(seed), lambda: Written("x", "x", "", opening="¡")
+            said,
+            NoiseConfig(1.0, {"substitute": 0.2, "delete": 0.3, "insert": 0.2}),
+            random.Random(seed),
+            lambda: Written("x", "x", "", opening="¡"),
         )
         assert [word.opening for word in heard] == ["¿", *[""] * (len(heard) - 1)]
 
@@ -211,17 +215,18 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def trained(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("run")
-    return train(
-        TrainConfig(
-            output=str(folder / "model"),
-            init_from=str(save_tiny_encoder(folder / "encoder", "mpnet")),
-            task=SPANISH,
-            data=DataConfig(str(data), batch_tokens=900, noise=NoiseConfig(0.3)),
-            optim=OptimConfig(lr=3e-3, warmup_steps=0, max_steps=60),
-            loss=LossConfig(tagger_weight=1, slot_weight=1),
-            fit=FitConfig(tagger_words=1500),
-        )
+    config = TrainConfig(
+        output=str(folder / "model"),
+        init_from=str(save_tiny_encoder(folder / "encoder", "mpnet")),
+        task=asdict(SPANISH),
+        data=DataConfig(str(data), batch_tokens=900, noise=NoiseConfig(0.3)),
+        optim=OptimConfig(lr=3e-3, warmup_steps=0, max_steps=60),
+        loss=LossConfig(tagger_weight=1, slot_weight=1),
     )
+    start = make_starting_model(config)
+    examples = ChunkExamples(load_split(str(data), "train"), start.tokenizer, config.data)
+    models.save(replace(start, tagger=fit_tagger(start, examples, 1500)), folder / "start")
+    return train(replace(config, init_from=str(folder / "start")))
 
 
 def test_examples_have_their_classes(data: Path, trained: Path) -> None:

@@ -3,7 +3,7 @@
 In: a model folder.  Out: its weights in another dtype, its tokenizer, its task with some settings changed, and a card
 that tells where it comes from; nothing else of the training.
 
-`t5punct export runs/mine -o my-model --blend base --onnx int8 --task odds.yaml default_style=talk`
+`t5punct export runs/mine -o my-model --onnx int8 --task odds.yaml default_style=talk`
 """
 
 from __future__ import annotations
@@ -59,17 +59,6 @@ Task = Annotated[
         show_default="as the source has them", help="A YAML file of the task's settings: odds of marks, style, .."
     ),
 ]
-Blend = Annotated[
-    str | None,
-    typer.Option(
-        show_default="nothing is blended in",
-        help="The model that the training began with, such as base: weights between the two forget less of what it "
-        "knew.",
-    ),
-]
-BlendShare = Annotated[
-    float, typer.Option(help="With --blend: the trained model's share, 0 (all of the old) to 1 (all of the new).")
-]
 Onnx = Annotated[
     OnnxWeights | None,
     typer.Option(
@@ -100,8 +89,6 @@ def export(
     output: Output,
     dtype: Weights = Dtype.BFLOAT16,
     task: Task = None,
-    blend: Blend = None,
-    blend_share: BlendShare = 0.5,
     onnx: Onnx = None,
     push_to_hub: Push = None,
     private: Private = False,
@@ -118,12 +105,11 @@ def export(
     from ..t5.folder import whole_folder
     from ..t5.hub import check_push, push
     from ..t5.task import TaskConfig
-    from ..training.start.blend import blend_models
 
     check_needs(typed_options(context), context.params)
     folder = find(source)
-    _check_apart(output, folder, None if blend is None else find(blend), task)
-    if licence is not None and (kept := _kept_card(folder, output, is_blend=blend is not None)):
+    _check_apart(output, folder, task)
+    if licence is not None and (kept := _kept_card(folder, output)):
         raise ConfigError(f"--license and the card {kept}, which stays", expected="one of them", fix="drop one")
     if onnx is not None:
         need("onnx")
@@ -132,26 +118,23 @@ def export(
         _check_empty(output)
     _check_output(output)
     silence_bars()
-    model, said = load_model(source), None
-    if blend is not None:
-        model = blend_models(model, load_model(blend, task=model.task), blend_share)
-        said = f"{blend_share:g} of the weights are the run's, {1 - blend_share:g} those of {Path(blend).name}"
+    model = load_model(source)
     settings = load(TaskConfig, task, overrides or (), current=asdict(model.task))
     with whole_folder(output) as partial:
         _write(model.with_settings(settings), partial, dtype)
         if onnx is not None:
             _write_onnx(partial, onnx.value)
-    _write_card(folder, output, settings, push_to_hub or output.name, licence, blend=said, own_form=_own_form(output))
+    _write_card(folder, output, settings, push_to_hub or output.name, licence, own_form=_own_form(output))
     typer.echo(f"{output}: exported from {source}")
     if push_to_hub is not None:
         typer.echo(f"{push(output, push_to_hub, private=private)}: pushed")
 
 
-def _check_apart(output: Path, source: Path, blend: Path | None, task: Path | None) -> None:
+def _check_apart(output: Path, source: Path, task: Path | None) -> None:
     """Refuse an output folder whose files would take the place of what is read."""
     from ..model import TASK_FILE
 
-    read = {"the source": (source, output), "--blend": (blend, output), "--task": (task, output / TASK_FILE)}
+    read = {"the source": (source, output), "--task": (task, output / TASK_FILE)}
     for name, (source_path, written) in read.items():
         if source_path is not None and os.path.realpath(source_path) == os.path.realpath(written):
             raise ConfigError(f"output {written} is {name} as well", expected="another folder", fix="choose another")
@@ -160,7 +143,7 @@ def _check_apart(output: Path, source: Path, blend: Path | None, task: Path | No
 def _check_output(output: Path) -> None:
     """Refuse a folder that holds other things than a model: its files might be replaced.  A card may be there."""
     from ..model import TASK_FILE
-    from ..training.report.card import CARD
+    from ..training.card import CARD
 
     if output.exists() and not output.is_dir():
         raise ConfigError(f"output {output}, which is a file", expected="a folder", fix="choose another output")
@@ -221,16 +204,15 @@ def _write_card(
     name: str,
     licence: str | None,
     *,
-    blend: str | None,
     own_form: str | None,
 ) -> None:
     """The source's own card, or one about the run; a person's card that is there already is kept.
 
     `own_form`: what transformers cannot read of the output.  Where the source's differs, its card has a note.
     """
-    from ..training.report.card import CARD, compose_card, iter_use_of_network
+    from ..training.card import CARD, compose_card, iter_use_of_network
 
-    kept = _kept_card(source, output, is_blend=blend is not None)
+    kept = _kept_card(source, output)
     if kept == output / CARD:
         return
     text = kept.read_text(encoding="utf-8") if kept else None
@@ -239,13 +221,11 @@ def _write_card(
         note = "What is said above of the form of the weights is true of the model that was exported."
         text = "\n".join([text.rstrip(), "", "## This export", "", note, *use]).rstrip() + "\n"
     with writing(output / CARD) as handle:
-        handle.write(text or compose_card(source, task, name, licence=licence, blend=blend, own_form=own_form))
+        handle.write(text or compose_card(source, task, name, licence=licence, own_form=own_form))
 
 
-def _kept_card(source: Path, output: Path, *, is_blend: bool) -> Path | None:
+def _kept_card(source: Path, output: Path) -> Path | None:
     """The card that a person wrote and that stays: that of the output, else that of the source."""
-    from ..training.report.card import CARD, may_write
+    from ..training.card import CARD, may_write
 
-    # the source's tells of it as it was, not of a blend
-    cards = [output / CARD] if is_blend else [output / CARD, source / CARD]
-    return next((card for card in cards if not may_write(card)), None)
+    return next((card for card in (output / CARD, source / CARD) if not may_write(card)), None)

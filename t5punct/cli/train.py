@@ -77,17 +77,16 @@ def label(
 ) -> None:
     """Store what a model says of a data set, for others to learn.
 
-    The setting teacher.source names it in the training of a smaller model.
+    The setting data.labels names it in the training of a smaller model.
     """
     need("train")
     collect_as_usual()
     use_threads(threads)
-    from ..training.teacher.labelling import LabelConfig
-    from ..training.teacher.labelling import label as run
+    from ..training.labelling import label as run
 
-    config = LabelConfig(data, model, output, batch_tokens, precision)
     with progress_bar("labelling", None) as advance:
-        folder = run(config, (lambda done, total: advance(done, done, total)) if is_shown() else None)
+        tell = (lambda done, total: advance(done, done, total)) if is_shown() else None
+        folder = run(data, model, output, batch_tokens=batch_tokens, precision=precision, tell=tell)
     typer.echo(f"{folder}: labelled")
 
 
@@ -98,10 +97,10 @@ def train(config: Config = None, overrides: Overrides = None, quiet: Quiet = Fal
     """
     need("train")
     wait_asleep()  # before anything loads torch
-    from ..training.checkpoint.lock import is_first
-    from ..training.settings import load_settings
+    from ..training.config import TrainConfig
+    from ..training.lock import is_first
 
-    settings = load_settings(config, overrides or ())
+    settings = load(TrainConfig, config, overrides or ())
     if settings.report.file is not None:
         check_source(settings.report.file)
     check_launched(os.environ)
@@ -130,11 +129,11 @@ def report(
 
     It is report.md in the run's folder: curves, scores, what changed, settings.
 
-    Settings are those of `report` in the run: file=TEXT, against=MODEL, max_words=5000, max_seconds=60.
+    Settings are those of `report` in the run: file=TEXT, against=MODEL, max_words=5000.
     """
     wait_asleep()
     from ..training.config import ReportConfig
-    from ..training.report.page import run_config
+    from ..training.report import run_config
 
     config = run_config(run)
     wanted = load(ReportConfig, None, overrides or (), current=asdict(config.report))
@@ -155,7 +154,7 @@ def print_report(run: Path, config: TrainConfig) -> None:
 
 def write_with_bar(run: Path, config: TrainConfig) -> str:
     """Write the page behind a progress bar, and return where it is."""
-    from ..training.report.page import write_report
+    from ..training.report import write_report
 
     with progress_bar("scoring", None) as advance:
         return str(write_report(run, config, lambda done, total: advance(done, done, total)))

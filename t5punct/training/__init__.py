@@ -1,12 +1,12 @@
-"""Fine-tuning: corpora in, a trained model folder out.  The rooms follow a run in time:
+"""Fine-tuning: corpora in, a trained model folder out.  In the order of a run:
 
-data        corpora -> a data set of chunks
-examples    chunks -> batches of tokens, with errors, disfluencies and delays
-start       the model that a run begins with, and what is fitted before its first step
-teacher     what a larger model says of every word, for a smaller one to learn
-loop        losses, steps, validation
-checkpoint  what is saved, kept and resumed
-report      the page, the curves and the card of a finished run
-
-`config.py` holds the settings of all of them but those of `data`; `settings.py` reads what is typed of them.
+config      the settings of a run
+data/       corpora -> a data set of chunks
+labelling   what a larger model predicts for every word of a data set; `labels` reads it, for a smaller one to learn
+examples/   chunks -> batches of tokens, with errors and disfluencies
+start/      the model that a run begins with, and what is fitted before its first step
+loop/       losses, steps, validation
+checkpoint  what is saved and resumed: a model, and the `tensors` of the run; `lock`: one run in a folder at a time
+report      the page of a finished run
+card        the card of its model
 """

@@ -8,14 +8,17 @@ In: YAML and dotted overrides.  Out: a `TrainConfig`, saved beside every checkpo
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+import random
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, make_dataclass
+from typing import Any
 
+from .. import config as settings
 from ..config import check_choice, check_range
 from ..errors import ConfigError
 from ..model import FreshModelConfig
+from ..t5.delay import Delay
 from ..t5.task import TaskConfig
-from ..windows.presets import load_preset
-from .examples.delays import DelayConfig
 from .examples.disfluencies import DisfluencyConfig
 from .examples.noise import NoiseConfig
 from .start.from_encoder import FreshDecoderConfig
@@ -34,19 +37,45 @@ class QuestionConfig:
     """Examples of the sentinel task among the others: one slot asked about, with little right context."""
 
     share: float = 0.0  # of all examples; 0 has none
-    l_min: int = 0  # words behind the slot that the model sees, at least; drawn evenly
-    l_max: int = 8  # at most
-    keep_unmarked: float = 0.3  # how often a slot without marks is asked about when it is drawn; else one with marks
+    l_max: int = 8  # words behind the slot that the model sees, at most; drawn evenly from 0 on
 
     def __post_init__(self) -> None:
-        check_range(self, "data.questions.", 0, "share", "keep_unmarked", most=1)
-        check_range(self, "data.questions.", 0, "l_min")
-        if self.l_min > self.l_max:
-            raise ConfigError(
-                f"questions of l_min {self.l_min}, l_max {self.l_max}",
-                expected="l_min <= l_max",
-                fix="check data.questions",
-            )
+        check_range(self, "data.questions.", 0, "share", most=1)
+        check_range(self, "data.questions.", 0, "l_max")
+
+
+@dataclass(frozen=True)
+class DelayConfig:
+    """The delays of a run (Chen 2020); layers are saved with the model, which must be used as it was trained."""
+
+    # one is drawn for each batch (null: the whole context); what stands here twice comes twice as often
+    words: list[int | None] = field(default_factory=list)
+    layers: list[int] = field(default_factory=list)  # those that look ahead, in turn, from 0; empty: all, evenly
+
+    def __post_init__(self) -> None:
+        for words in self.words:
+            self._delay(0 if words is None else words)  # raises ConfigError if they are wrong
+
+    @property
+    def any(self) -> bool:
+        """Whether some batches have a delay."""
+        return any(words is not None for words in self.words)
+
+    def draw(self, *place: int) -> Delay | None:
+        """Draw the delay of a batch; None for the whole context.  A resumed run draws the same at the same place.
+
+        >>> DelayConfig([2]).draw(1, 0, 0)
+        Delay(words=2, left_words=32, layers=())
+        >>> DelayConfig([None]).draw(1, 0, 0) is DelayConfig().draw(1, 0, 0) is None
+        True
+        """
+        if not self.any:
+            return None
+        words = random.Random(" ".join(map(str, ("delay", *place)))).choice(self.words)
+        return None if words is None else self._delay(words)
+
+    def _delay(self, words: int) -> Delay:
+        return Delay(words, layers=tuple(self.layers))
 
 
 @dataclass(frozen=True)
@@ -55,6 +84,7 @@ class DataConfig:
 
     path: str = ""  # a folder made by `t5punct prepare`
     batch_tokens: int = 3072  # source tokens of one batch on one process, padding included
+    labels: str | None = None  # of data.path, by a larger model that a tagger learns from too (`t5punct label`)
     workers: int = 0  # processes that make batches; 0: the training itself does
     questions: QuestionConfig = field(default_factory=QuestionConfig)
     noise: NoiseConfig = field(default_factory=NoiseConfig)
@@ -75,14 +105,11 @@ class DataConfig:
 
 @dataclass(frozen=True)
 class OptimConfig:
-    """The optimiser and its schedule."""
+    """The optimiser, AdamW, and the schedule of its learning rate."""
 
-    name: str = "adamw"  # `adafactor`: takes less memory; `muon`: for training from random weights
     lr: float = 1e-3  # the learning rate after the warm-up
-    rates: str = "same"  # `matrix`: each matrix's rate in proportion to its weights, as a converted encoder needs
     # times `lr`, for parameters with this part in their names: {decoder.: 4} for a fresh decoder; the first that fits
     factors: dict[str, float] = field(default_factory=dict)
-    embedding_lr: float | None = None  # `muon`: the rate of embeddings and other outer parameters
     # parameters that stay: parts of their names, or `words`, the embeddings of whatever model: [words, decoder]
     frozen: list[str] = field(default_factory=list)
     embeddings: str = "all"  # `task`: of the embeddings only those of styles, marks, case and sentinels learn
@@ -91,28 +118,19 @@ class OptimConfig:
     max_steps: int = 0  # the length of the run; 0: as many steps as `epochs` need
     epochs: int = 1  # how often the data are read
     weight_decay: float = 0.0  # of AdamW
-    beta1: float = 0.9  # of AdamW: how long it remembers gradients
-    beta2: float = 0.98  # and their squares
     clip_norm: float = 1.0  # largest norm of a step's gradients; 0 never clips
     accumulation_steps: int = 1  # batches of a step; each weighs the same, however many words it has
 
     def __post_init__(self) -> None:
-        check_choice(self, "optim.", "name", ("adamw", "adafactor", "muon"))
         check_choice(self, "optim.", "embeddings", ("all", "task"))
-        check_choice(self, "optim.", "rates", ("same", "matrix"))
         check_choice(self, "optim.", "schedule", SCHEDULES)
-        check_range(self, "optim.", 0, "lr", "embedding_lr", "warmup_steps", "max_steps", "weight_decay", "clip_norm")
+        check_range(self, "optim.", 0, "lr", "warmup_steps", "max_steps", "weight_decay", "clip_norm")
         check_range(self, "optim.", 1, "epochs", "accumulation_steps")
-        check_range(self, "optim.", 0, "beta1", "beta2", below=1)
         for part, factor in self.factors.items():
             if not 0 < factor < math.inf:
                 raise ConfigError(
                     f"a rate of {factor} times lr for {part}", expected="above 0", fix="set optim.factors"
                 )
-        if self.factors and self.name == "muon":  # it has one rate for all matrices between hidden states
-            raise ConfigError("factors with muon", expected="adamw or adafactor", fix="drop optim.factors")
-        if self.embedding_lr is not None and self.name != "muon":
-            raise ConfigError(f"embedding_lr with {self.name}", expected="muon", fix="drop it or set optim.name=muon")
 
 
 @dataclass(frozen=True)
@@ -155,28 +173,14 @@ class LossConfig:
 
 
 @dataclass(frozen=True)
-class TeacherConfig:
-    """A larger model to learn from."""
-
-    # its folder or hub id, or labels that it has written for data.path (`t5punct label`); null has none
-    source: str | None = None
-    states_weight: float = 1.0  # of 1 - cosine of the last states; labels have none
-    labels_weight: float = 1.0  # of the divergence from its tagger's distributions
-
-    def __post_init__(self) -> None:
-        check_range(self, "teacher.", 0, "states_weight", "labels_weight")
-
-
-@dataclass(frozen=True)
 class FitConfig:
     """What is fitted before a run's first step."""
 
-    tagger_words: int = 0  # a tagger on so many words' frozen states, where the model has none; 0: random weights
     # in place of the decoder, one of `decoder`'s shape that copies words, by so many words' states; 0 keeps the decoder
     copier_words: int = 0
 
     def __post_init__(self) -> None:
-        check_range(self, "fit.", 0, "tagger_words", "copier_words")
+        check_range(self, "fit.", 0, "copier_words")
 
 
 @dataclass(frozen=True)
@@ -186,8 +190,6 @@ class ValidationConfig:
     file: str | None = None  # IWSLT or punctuated text, scored as `t5punct evaluate` does; null takes only the loss
     # null: ten times in a run, and every 1,000 steps of a long one, where there is something to validate with; 0: never
     every_steps: int | None = None
-    max_words: int = 4000  # of the file, the first ones
-    preset: str = "double-overlap"  # how the file is cut into windows, as `t5punct presets` lists them
     # which of them tells the best model: micro_f1, macro_f1 (of the file), loss or tag_loss (of the split); null takes
     # micro_f1 where there is a file, else the loss that is trained
     score: str | None = None
@@ -195,7 +197,7 @@ class ValidationConfig:
 
     def __post_init__(self) -> None:
         check_range(self, "validation.", 0, "every_steps")
-        check_range(self, "validation.", 1, "max_words", "patience")
+        check_range(self, "validation.", 1, "patience")
         check_choice(self, "validation.", "score", SCORES)
         if self.score in ("micro_f1", "macro_f1") and self.file is None:
             raise ConfigError(
@@ -203,7 +205,6 @@ class ValidationConfig:
                 expected="a file to score",
                 fix="set validation.file or validation.score=loss",
             )
-        load_preset(self.preset)  # raises ConfigError for an unknown one
         for name in ("patience", "file"):
             if (value := getattr(self, name)) is not None and self.every_steps == 0:
                 raise ConfigError(
@@ -219,12 +220,11 @@ class ReportConfig:
 
     file: str | None = None  # IWSLT rows or punctuated text to score; null takes validation.file
     against: str | None = None  # a model to compare with, folder or hub id; null takes init_from
-    max_words: int = 20000  # of the file, the first ones; 0 scores nothing
-    max_seconds: int = 600  # of scoring, for all models together: fewer words are scored where they would take longer
+    # of the file, the first ones; 0 scores nothing.  Fewer are scored where all would take more than ten minutes
+    max_words: int = 20000
 
     def __post_init__(self) -> None:
         check_range(self, "report.", 0, "max_words")
-        check_range(self, "report.", 1, "max_seconds")
 
 
 @dataclass(frozen=True)
@@ -237,25 +237,18 @@ class TrainConfig:
     revision: str | None = None  # of the hub id: a branch, tag or commit
     tokenizer: str | None = None  # for random weights: the folder that `prepare` put it in
     encoder_layers: list[int] | None = None  # of `init_from`'s encoder layers, those to keep, from 0; null keeps all
-    # where init_from is an encoder with a sentencepiece vocabulary of many languages: keep so many pieces of it, those
-    # that data.path needs most, and all letters; null keeps all.  Where it is a model that was cut so: so many more
-    pieces: int | None = None
-    pieces_of: str | None = None  # for more pieces: the encoder that init_from's vocabulary was cut from
-    decoder_layers: int | None = None  # keep the first of `init_from`'s decoder layers only; null keeps all
-    fresh: FreshModelConfig = field(default_factory=FreshModelConfig)
+    fresh: dict[str, Any] = field(default_factory=dict)  # the shape of a T5 with random weights: {d_model: 512}
     decoder: FreshDecoderConfig = field(default_factory=FreshDecoderConfig)  # where init_from is an encoder alone
-    task: TaskConfig | None = None  # what is set here changes what `init_from` was trained with; null keeps that
+    task: dict[str, Any] | None = None  # what changes in the task of `init_from`: {cased: false}; null keeps it
     data: DataConfig = field(default_factory=DataConfig)
     optim: OptimConfig = field(default_factory=OptimConfig)
     lora: LoraConfig = field(default_factory=LoraConfig)
     loss: LossConfig = field(default_factory=LossConfig)
     fit: FitConfig = field(default_factory=FitConfig)
-    teacher: TeacherConfig = field(default_factory=TeacherConfig)
     validation: ValidationConfig = field(default_factory=ValidationConfig)
     report: ReportConfig = field(default_factory=ReportConfig)
     # null: ten times in a run, and every 1,000 steps of a long one; 0: only at its end.  An interrupt saves as well
     checkpoint_every_steps: int | None = None
-    keep: int = 1  # the last so many checkpoints: the newest in `output`, those before it in `output/checkpoint-STEP`
     log_every_steps: int = 50  # steps that a line of the log is the mean of
     report_to: str | None = None  # trackers of accelerate that get the log as well: tensorboard, or tensorboard,wandb
     gradient_checkpointing: bool = False  # less memory and a third slower: layers are computed again going backwards
@@ -264,8 +257,12 @@ class TrainConfig:
     seed: int = 1  # of everything that is drawn at random
 
     def __post_init__(self) -> None:
+        self.shape  # noqa: B018  (raises ConfigError for what a T5 cannot have)
+        unknown = [name for name in self.task or {} if name not in settings.valid_keys(TaskConfig)]
+        if unknown:
+            load_part("task", TaskConfig, dict.fromkeys(unknown))  # raises ConfigError with the nearest name
         if self.init_from is None:
-            for name in ("revision", "encoder_layers", "pieces", "pieces_of", "decoder_layers"):
+            for name in ("revision", "encoder_layers"):
                 if (value := getattr(self, name)) is not None:
                     raise ConfigError(
                         f"{name} {value} of nothing", expected="a model to start from", fix="set init_from"
@@ -276,10 +273,8 @@ class TrainConfig:
             raise ConfigError(
                 f"mixed_precision {self.mixed_precision!r}", expected="no or bf16", fix="T5 overflows in fp16"
             )
-        if self.pieces_of is not None and self.pieces is None:
-            raise ConfigError(f"pieces_of {self.pieces_of} without pieces", expected="how many more", fix="set pieces")
         check_range(self, "", 0, "checkpoint_every_steps", "seed")
-        check_range(self, "", 1, "log_every_steps", "pieces", "decoder_layers", "keep")
+        check_range(self, "", 1, "log_every_steps")
         if not self.data.path:
             raise ConfigError("no training data", expected="data.path=FOLDER", fix="run `t5punct prepare` first")
         if self.validation.score == "tag_loss" and not self.loss.tagger_weight:
@@ -288,17 +283,47 @@ class TrainConfig:
                 expected="loss.tagger_weight above 0",
                 fix="set validation.score=loss",
             )
-        if self.teacher.source is not None and not self.loss.tagger_weight:
-            raise ConfigError("a teacher without a tagger's loss", expected="tagger_weight above 0", fix="set loss")
-        if self.data.delays.any and not self.loss.tagger_weight:
-            raise ConfigError("delays without a tagger's loss", expected="tagger_weight above 0", fix="set loss")
-        if self.lora.rank and (self.init_from is None or self.optim.embeddings == "task"):
+        for name, is_set in (("labels", self.data.labels is not None), ("delays", self.data.delays.any)):
+            if is_set and not self.loss.tagger_weight:
+                raise ConfigError(
+                    f"data.{name} without a tagger's loss", expected="loss.tagger_weight above 0", fix="set it"
+                )
+        if self.lora.r and (self.init_from is None or self.optim.embeddings == "task"):
             raise ConfigError(
-                "lora.rank with random weights or optim.embeddings=task",
+                "lora.r with random weights or optim.embeddings=task",
                 expected="a model to adapt, of which all but adapters and tagger stays",
-                fix="set init_from, or lora.rank=0",
+                fix="set init_from, or lora.r=0",
             )
         if self.init_from is None and self.tokenizer is None:
             raise ConfigError(
                 "neither init_from nor tokenizer", expected="one of them", fix="name a model, or a tokenizer folder"
             )
+
+    @property
+    def shape(self) -> FreshModelConfig:
+        """The shape of a T5 with random weights."""
+        shape: FreshModelConfig = load_part("fresh", FreshModelConfig, self.fresh)
+        return shape
+
+
+def load_part(name: str, schema: type, values: Mapping[str, Any]) -> Any:
+    """Return a dataclass of the settings under a name.  Raises ConfigError as `config.load` does."""
+    whole = make_dataclass("Part", [(name, schema, field(default_factory=schema))], frozen=True)
+    loaded: Any = settings.load(whole, current={name: dict(values)})
+    return getattr(loaded, name)
+
+
+def change_task(task: TaskConfig, changes: Mapping[str, Any] | None) -> TaskConfig:
+    """Return a task with some settings changed; a mapping is merged, an empty one empties.  Odds go with their marks.
+
+    >>> change_task(TaskConfig(mark_odds={",": 2.0}), {"marks": ".?", "cased": False}).mark_odds
+    {}
+    """
+    values = asdict(task)
+    if changes and "marks" in changes:
+        values["mark_odds"] = {mark: odds for mark, odds in task.mark_odds.items() if mark in str(changes["marks"])}
+    for name, value in (changes or {}).items():
+        is_merged = isinstance(value, dict) and value and isinstance(values.get(name), dict)
+        values[name] = {**values[name], **value} if is_merged else value
+    changed: TaskConfig = load_part("task", TaskConfig, values)
+    return changed

@@ -47,7 +47,6 @@ CASES = (
     (STREAM, "--decoder slots", "--policy delay", "--policy fixed"),
     (STREAM, "max_marks=2", "--policy delay", ""),
     (STREAM, "--provisional", "", "--json"),
-    (EXPORT, "--blend-share 0.5", "", "--blend base"),
     (EXPORT, "--private", "", "--push-to-hub nobody"),
 )
 
@@ -101,8 +100,6 @@ def test_a_licence_is_not_stated_in_a_card_that_stays(invoke: Invoke, tmp_path: 
     command = ("export", tmp_path / "run", "-o", tmp_path / "made", "--license", "mit")
     told = f"t5punct: --license and the card {tmp_path}/{folder}/README.md, which stays; expected one of them; drop one"
     assert invoke(*command)[::2] == (2, told + "\n")
-    is_kept_in_a_blend = folder == "made"
-    assert (told in invoke(*command, "--blend", "base")[2]) == is_kept_in_a_blend
 
 
 GIANT = 10**19

@@ -52,7 +52,7 @@ def test_a_very_long_word_is_read_as_a_short_one_and_spoils_nothing(tiny_model: 
 
 
 def test_more_words_than_tokens_are_refused(tiny_model: Model) -> None:
-    with pytest.raises(ConfigError, match=r"a window of 40 words for a model that reads 40 tokens; .* --window"):
+    with pytest.raises(ConfigError, match=r"a window of 40 words for a model that reads 40 tokens; .* lower window"):
         WindowInput.of(["a"] * 40).fit_to_model(_reading(tiny_model, 40))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -38,10 +39,12 @@ def learn(
             tokenizer="train", vocabulary=VocabularyConfig(size=n_pieces),
         )
     )  # fmt: skip
-    optim = OptimConfig(name="muon", lr=5e-3, embedding_lr=1e-2, warmup_steps=10, max_steps=max_steps)
+    # from random weights, what stands outside of the matrices between states has to learn faster
+    factors = dict.fromkeys(("shared", "layer_norm", "attention_bias"), 5.0)
+    optim = OptimConfig(lr=2e-3, factors=factors, warmup_steps=20, max_steps=max_steps)
     return train(
         TrainConfig(
-            output=str(folder / "run"), tokenizer=f"{prepared}/tokenizer", fresh=SHAPE,
+            output=str(folder / "run"), tokenizer=f"{prepared}/tokenizer", fresh=asdict(SHAPE),
             data=DataConfig(prepared, **data), optim=optim, loss=loss or LossConfig(),
             validation=ValidationConfig(every_steps=0), checkpoint_every_steps=0,
         )

@@ -39,18 +39,18 @@ def _sharded(config: TrainConfig) -> Accelerator:
 
 @contextmanager
 def _interrupted() -> Iterator[None]:
-    take = loop._step
+    take = loop.take_step
 
     def interrupt_and_take(state: loop.Run, batch: object) -> object:
         if state.state.step == 4 and state.accelerator.is_last_process:
             os.kill(os.getpid(), signal.SIGINT)
         return take(state, batch)
 
-    loop._step = interrupt_and_take
+    loop.take_step = interrupt_and_take
     try:
         yield
     except KeyboardInterrupt:
-        loop._step = take
+        loop.take_step = take
     else:
         sys.exit("the run was not interrupted")
 

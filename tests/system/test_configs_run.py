@@ -15,9 +15,9 @@ from tiny import tiny_text
 from t5punct import config as settings
 from t5punct import model as models
 from t5punct.model import Model
+from t5punct.training.config import TrainConfig
 from t5punct.training.data.prepare import PrepareConfig, prepare
 from t5punct.training.loop.train import train
-from t5punct.training.settings import load_settings
 
 disable_progress_bar()
 CONFIGS = Path(__file__).parents[2] / "configs"
@@ -36,8 +36,8 @@ class Way:
 
 
 MT5 = ("task.default_style=meeting", "optim={frozen: [shared]}", "loss={sampled_pieces: 400, tagger_weight: 0.2}")
-NOISE = ("data.noise={share: 0.25, substitute: 0.05, delete: 0.03, insert: 0.03}", "data.disfluencies.share=0.2")
-SMALL = ("init_from=small", "pieces=null", "pieces_of=null")  # in the place of `multi`
+NOISE = ("data.noise.share=0.25", "data.disfluencies.share=0.2")
+SMALL = ("init_from=small",)  # in the place of `multi`
 WAYS = {
     # of plain text without noise: the fifteen minutes of tests/test_guides.py
     "subtitles": Way("prepare-own-text", "finetune-own-text", NOISE, source="srt"),
@@ -85,7 +85,7 @@ def test_configs_prepare_and_train_unedited_but_for_the_data(name: str, tiny_mod
         models.save(tiny_model, tmp_path / way.start)
         start = [f"init_from={tmp_path / way.start}"]
     changes = [f"data.path={data}", f"output={tmp_path / 'run'}", *start, *way.settings]
-    whole = load_settings(CONFIGS / f"{way.train}.yaml", changes)
+    whole = settings.load(TrainConfig, CONFIGS / f"{way.train}.yaml", changes)
     config = replace(
         whole,
         data=replace(whole.data, batch_tokens=300, workers=0),

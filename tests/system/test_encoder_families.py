@@ -24,10 +24,9 @@ from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.streaming import StreamConfig, StreamingPunctuator
 from t5punct.t5.task import ENCODER_TASK
 from t5punct.text.words import split
-from t5punct.training.config import DataConfig, FitConfig, LossConfig, OptimConfig, TrainConfig, ValidationConfig
-from t5punct.training.data.corpus import CorpusConfig
+from t5punct.training.config import DataConfig, DelayConfig, LossConfig, OptimConfig, TrainConfig, ValidationConfig
 from t5punct.training.data.prepare import PrepareConfig, prepare
-from t5punct.training.examples.delays import DelayConfig
+from t5punct.training.data.readers import CorpusConfig
 from t5punct.training.loop.train import train
 from t5punct.training.start.from_encoder import FreshDecoderConfig, from_encoder
 from t5punct.windows.votes import Vote
@@ -55,11 +54,11 @@ def trained(family: str, folder: Path, tiny_data: Path, tmp_path_factory: pytest
     output = tmp_path_factory.mktemp("run") / family
     delays = DelayConfig(words=[2, None] if FAMILIES[family].has_delay else [])
     data = DataConfig(str(tiny_data), batch_tokens=900, delays=delays)
-    optim, fit = OptimConfig(lr=1e-3, warmup_steps=0, max_steps=4), FitConfig(tagger_words=200)
+    optim = OptimConfig(lr=1e-3, warmup_steps=0, max_steps=4)
     loss = LossConfig(tagger_weight=0.5, slot_weight=1, sampled_pieces=50)
     return train(
         TrainConfig(
-            output=str(output), init_from=str(folder), data=data, optim=optim, loss=loss, fit=fit,
+            output=str(output), init_from=str(folder), data=data, optim=optim, loss=loss,
             validation=ValidationConfig(every_steps=0), checkpoint_every_steps=0,
         )
     )  # fmt: skip
@@ -169,7 +168,7 @@ def test_the_stages_of_the_guide_go_from_text_to_marks(tmp_path: Path) -> None:
     corpora = [CorpusConfig(str(tmp_path / "talk*.txt"))]
     prepare(PrepareConfig(str(tmp_path / "data"), corpora=corpora, tokenizer=str(encoder), holdout_percent=20))
     short = ["data.batch_tokens=900", f"data.path={tmp_path / 'data'}", "optim.max_steps=2"]
-    first = [f"init_from={encoder}", f"output={tmp_path / 'tag'}", "fit.tagger_words=200", *short]
+    first = [f"init_from={encoder}", f"output={tmp_path / 'tag'}", *short]
     train(settings.load(TrainConfig, CONFIGS / "from-encoder-1-tag.yaml", first))
     second = [f"init_from={tmp_path / 'tag'}", f"output={tmp_path / 'write'}", *short]
     train(settings.load(TrainConfig, CONFIGS / "from-encoder-2-write.yaml", second))

@@ -48,9 +48,9 @@ def _said(seed: int, n_sentences: int) -> str:
 def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     texts = {"talks.txt": "\n".join(_document(seed, 20) for seed in range(150))}
     return learn(
-        tmp_path_factory.mktemp("said-twice"), texts, n_pieces=400, max_steps=300, batch_tokens=1000,
+        tmp_path_factory.mktemp("said-twice"), texts, n_pieces=400, max_steps=450, batch_tokens=1000,
         loss=LossConfig(text_weight=0.0, tagger_weight=1.0),
-        disfluencies=DisfluencyConfig(share=1.0, repeat=0.15, filler=0.1, marked=1.0),
+        disfluencies=DisfluencyConfig(1.0, {"repeat": 0.15, "filler": 0.1}, marked=1.0),
     )  # fmt: skip
 
 

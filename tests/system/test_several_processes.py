@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import psutil
@@ -35,7 +35,7 @@ pytestmark = pytest.mark.skipif(not BIN.joinpath("torchrun").exists(), reason="t
 def settings_file(tmp_path_factory: pytest.TempPathFactory, tiny_data: Path, tiny_tokenizer_folder: Path) -> Path:
     path = tmp_path_factory.mktemp("launched") / "train.yaml"
     config = TrainConfig(
-        tokenizer=str(tiny_tokenizer_folder), fresh=TINY_SHAPE,  # without dropout: processes draw numbers of their own
+        tokenizer=str(tiny_tokenizer_folder), fresh=asdict(TINY_SHAPE),  # without dropout, which processes draw alone
         data=DataConfig(str(tiny_data), batch_tokens=300), loss=LossConfig(tagger_weight=0.5),
         optim=OptimConfig(lr=3e-3, warmup_steps=3, max_steps=N_STEPS),
         validation=ValidationConfig(every_steps=EVERY), checkpoint_every_steps=EVERY, log_every_steps=EVERY,

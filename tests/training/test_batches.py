@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from t5punct.errors import ConfigError
 from t5punct.t5.delay import NOBODY
-from t5punct.training.checkpoint.checkpoint import STATE_FILE, read_state
+from t5punct.training.checkpoint import STATE_FILE, read_state
 from t5punct.training.config import TrainConfig
 from t5punct.training.examples.batches import BatchSampler, make_collator
 from t5punct.training.examples.example import IGNORED, ChunkExamples, Example

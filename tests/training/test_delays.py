@@ -17,10 +17,8 @@ from t5punct.errors import ConfigError
 from t5punct.model import Model
 from t5punct.t5.delay import NOBODY, PREFIX, Delay, delayed_states
 from t5punct.t5.tagger import states_at_words
-from t5punct.training.config import LossConfig, TrainConfig
+from t5punct.training.config import DelayConfig, LossConfig, TrainConfig
 from t5punct.training.examples.batches import Batch
-from t5punct.training.examples.delays import DelayConfig, draw_delay
-from t5punct.training.loop import train as loop
 from t5punct.training.loop.objective import Objective
 from t5punct.training.loop.train import train
 
@@ -29,7 +27,7 @@ DELAYS = [0, 1, 4, None]
 
 @pytest.fixture
 def delayed(config: TrainConfig) -> TrainConfig:
-    data = replace(config.data, delays=DelayConfig(DELAYS, left_words=3, layers=[1]))
+    data = replace(config.data, delays=DelayConfig(DELAYS, layers=[1]))
     return replace(config, data=data, loss=LossConfig(text_weight=0, tagger_weight=1.0))
 
 
@@ -40,14 +38,14 @@ def batch(tiny_model: Model) -> Batch:
 
 
 def test_a_place_in_the_run_draws_its_delay_and_all_of_the_list_come() -> None:
-    config = DelayConfig([0, 4, None, None], left_words=7, layers=[1, 0])
-    drawn = [draw_delay(config, 1, epoch, place, 0) for epoch in range(2) for place in range(400)]
-    assert drawn == [draw_delay(config, 1, epoch, place, 0) for epoch in range(2) for place in range(400)]
+    config = DelayConfig([0, 4, None, None], layers=[1, 0])
+    drawn = [config.draw(1, epoch, place, 0) for epoch in range(2) for place in range(400)]
+    assert drawn == [config.draw(1, epoch, place, 0) for epoch in range(2) for place in range(400)]
     counts = Counter(drawn)
-    assert counts.keys() == {Delay(0, 7, (1, 0)), Delay(4, 7, (1, 0)), None}
+    assert counts.keys() == {Delay(0, layers=(1, 0)), Delay(4, layers=(1, 0)), None}
     assert 340 < counts[None] < 460, "what stands twice comes twice as often"
-    assert drawn[:400] != drawn[400:] != [draw_delay(config, 2, 1, place, 0) for place in range(400)]
-    assert drawn[:400] != [draw_delay(config, 1, 0, place, 1) for place in range(400)], "processes draw their own"
+    assert drawn[:400] != drawn[400:] != [config.draw(2, 1, place, 0) for place in range(400)]
+    assert drawn[:400] != [config.draw(1, 0, place, 1) for place in range(400)], "processes draw their own"
 
 
 def test_layers_that_the_encoder_lacks_are_refused(delayed: TrainConfig) -> None:
@@ -83,8 +81,8 @@ def test_the_taggers_loss_reads_delayed_states_and_the_text_loss_those_of_the_wh
 def test_a_run_with_delays_leaves_a_model_that_says_so(delayed: TrainConfig) -> None:
     folder = train(delayed)
     task = models.load(folder).task
-    assert (task.delay_left_words, task.delay_layers) == (3, [1])
-    assert Delay.of_task(5, task) == Delay(5, 3, (1,))
+    assert (task.delay_left_words, task.delay_layers) == (32, [1])
+    assert Delay.of_task(5, task) == Delay(5, layers=(1,))
 
 
 def test_an_interrupted_run_draws_the_same_delays(
@@ -92,11 +90,13 @@ def test_an_interrupted_run_draws_the_same_delays(
 ) -> None:
     drawn: list[Delay | None] = []
 
-    def noted(config: DelayConfig, *place: int) -> Delay | None:
-        drawn.append(draw_delay(config, *place))
+    draw = DelayConfig.draw
+
+    def note(config: DelayConfig, *place: int) -> Delay | None:
+        drawn.append(draw(config, *place))
         return drawn[-1]
 
-    monkeypatch.setattr(loop, "draw_delay", noted)
+    monkeypatch.setattr(DelayConfig, "draw", note)
     delayed = replace(delayed, optim=replace(delayed.optim, max_steps=6), checkpoint_every_steps=3)
     whole = train(replace(delayed, output=str(tmp_path / "whole")))
     at_once = drawn.copy()

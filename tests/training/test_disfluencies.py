@@ -13,14 +13,16 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from t5punct import config as settings
 from t5punct import model as models
+from t5punct.errors import ConfigError
 from t5punct.model import Model
 from t5punct.punctuator import Punctuator
 from t5punct.t5.task import mark_token
 from t5punct.text.marks import DISFLUENT
 from t5punct.text.render import RenderConfig
 from t5punct.text.words import split
-from t5punct.training.config import OptimConfig, TrainConfig
+from t5punct.training.config import DataConfig, OptimConfig, TrainConfig
 from t5punct.training.examples.disfluencies import (
     FILLERS,
     FUNCTION_WORDS,
@@ -31,7 +33,7 @@ from t5punct.training.examples.disfluencies import (
 )
 from t5punct.training.examples.noise import NoiseConfig, Written, add_noise
 from t5punct.training.loop.train import train
-from t5punct.training.start.more_tokens import match_disfluencies, with_disfluencies
+from t5punct.training.start.starting_model import match_disfluencies, with_disfluencies
 
 WORDS = [
     Written("we", "We", ""), Written("met", "met", ""), Written("anna", "Anna", ",", pause=1),
@@ -48,12 +50,12 @@ def _written(words: list[Written]) -> str:
 
 
 def test_words_said_twice_bear_their_marks_once() -> None:
-    heard = add_disfluencies(WORDS, DisfluencyConfig(1.0, repeat=1.0, filler=0.0), random.Random(1))
+    heard = add_disfluencies(WORDS, DisfluencyConfig(1.0, {"repeat": 1.0}), random.Random(1))
     assert _written(heard) == "We met met Anna Anna,| then then. I I left left?!"
 
 
 def test_fillers_stand_behind_words_without_marks() -> None:
-    heard = add_disfluencies(WORDS, DisfluencyConfig(1.0, repeat=0.0, filler=1.0), random.Random(1))
+    heard = add_disfluencies(WORDS, DisfluencyConfig(1.0, {"filler": 1.0}), random.Random(1))
     places = [heard.index(word) for word in WORDS]
     assert [after - before > 1 for before, after in pairwise(places)] == [True, True, False, False, True]
     put_in = {word.read for word in heard} - {word.read for word in WORDS}
@@ -62,18 +64,17 @@ def test_fillers_stand_behind_words_without_marks() -> None:
 
 def test_they_are_as_frequent_as_asked() -> None:
     words = [Written("a", "a", "")] * 20_000
-    heard = add_disfluencies(words, DisfluencyConfig(1.0, repeat=0.03, filler=0.02), random.Random(1))
+    heard = add_disfluencies(words, DisfluencyConfig(1.0, {"repeat": 0.03, "filler": 0.02}), random.Random(1))
     n_fillers = sum(word.read in ("um", "uh", "er", "like", "you", "i") for word in heard)
     assert 0.025 < sum(word.read == "a" for word in heard) / 20_000 - 1 < 0.035
     assert 0.015 < n_fillers / 20_000 < 0.025
 
 
 OTHERS = _words_of("So. did they see Bob.")
-ALL_KINDS = {"repeat": 0.0, "filler": 0.0, "phrase": 0.0, "repair": 0.0, "restart": 0.0, "marked": 1.0}
 
 
 def _heard(text: str, n_seeds: int, **chances: float) -> set[str]:
-    config = DisfluencyConfig(1.0, **(ALL_KINDS | chances))
+    config = DisfluencyConfig(1.0, chances, marked=1.0)
     return {
         _written(add_disfluencies(_words_of(text), config, random.Random(seed), OTHERS, DISFLUENT))
         for seed in range(n_seeds)
@@ -104,7 +105,7 @@ def test_restarts_begin_sentences_which_go_on_in_lower_case() -> None:
 @given(st.integers(0, 10_000), st.lists(st.floats(0, 1), min_size=5, max_size=5))
 def test_whatever_is_put_in_has_the_sign_alone_and_all_else_is_kept(seed: int, chances: list[float]) -> None:
     names = ("repeat", "filler", "phrase", "repair", "restart")
-    config = DisfluencyConfig(1.0, **dict(zip(names, chances, strict=True)), marked=1.0)
+    config = DisfluencyConfig(1.0, dict(zip(names, chances, strict=True)), marked=1.0)
     heard = add_disfluencies(WORDS, config, random.Random(seed), OTHERS, DISFLUENT)
     said = [word for word in heard if word.label != DISFLUENT]
     assert [(word.read, word.label, word.pause) for word in said] == [
@@ -116,7 +117,7 @@ def test_whatever_is_put_in_has_the_sign_alone_and_all_else_is_kept(seed: int, c
 
 def test_what_never_happens_draws_nothing() -> None:
     """A recipe that has none of the newer kinds puts in what it always did."""
-    config, rng, other = DisfluencyConfig(1.0, 0.3, 0.3), random.Random(7), random.Random(7)
+    config, rng, other = DisfluencyConfig(1.0, {"repeat": 0.3, "filler": 0.3}), random.Random(7), random.Random(7)
     heard = add_disfluencies(WORDS, config, rng, OTHERS)
     assert heard == add_disfluencies(WORDS, config, other)
     assert rng.random() == other.random()
@@ -125,11 +126,10 @@ def test_what_never_happens_draws_nothing() -> None:
 
 SENTENCES = _words_of("We met Anna, she left. Then why?!")
 OF = Written("of", "of", ",", pause=1)  # its label and pause stay where it comes from
-NEVER = {"share": 1.0, "substitute": 0.0, "delete": 0.0, "insert": 0.0}
 
 
 def errors_of(**values: float) -> NoiseConfig:
-    return NoiseConfig(**{**NEVER, **values})
+    return NoiseConfig(1.0, values)
 
 
 def test_a_substitute_takes_the_label_and_the_capital_of_a_sentence_but_not_of_a_name() -> None:
@@ -174,7 +174,7 @@ def test_a_lost_words_marks_go_to_the_word_before_and_its_capital_to_the_next(te
 def test_a_chunk_never_becomes_empty_and_reads_as_it_is_written(
     seed: int, substitute: float, delete: float, insert: float
 ) -> None:
-    config = NoiseConfig(1.0, substitute, delete, insert)
+    config = NoiseConfig(1.0, {"substitute": substitute, "delete": delete, "insert": insert})
     for words in (SENTENCES, SENTENCES[:1], SENTENCES[:2]):
         heard = add_noise(words, config, random.Random(seed), lambda: OF)
         assert heard
@@ -184,7 +184,7 @@ def test_a_chunk_never_becomes_empty_and_reads_as_it_is_written(
 
 
 def test_errors_are_as_frequent_as_asked() -> None:
-    rng, config, counts = random.Random(1), NoiseConfig(1.0, 0.05, 0.03, 0.03), Counter[str]()
+    rng, config, counts = random.Random(1), NoiseConfig(1.0), Counter[str]()
     words = [Written("a", "a", "")] * 50
     for _ in range(200):
         heard = add_noise(words, config, rng, lambda: Written("b", "b", "!", pause=1))
@@ -283,7 +283,7 @@ def test_training_begins_with_the_new_mark_where_it_is_learned(
     config: TrainConfig, tagged_model: Model, tmp_path: Path, marked: float
 ) -> None:
     models.save(replace(tagged_model, name="start"), tmp_path / "start")
-    disfluencies = DisfluencyConfig(0.5, phrase=0.1, repair=0.1, restart=0.2, marked=marked)
+    disfluencies = DisfluencyConfig(0.5, {"phrase": 0.1, "repair": 0.1, "restart": 0.2}, marked=marked)
     config = replace(
         config, tokenizer=None, init_from=str(tmp_path / "start"), optim=OptimConfig(max_steps=2),
         data=replace(config.data, disfluencies=disfluencies),
@@ -304,3 +304,14 @@ def test_a_model_that_will_forget_the_sign_is_named(tagged_model: Model, caplog:
     assert not caplog.records
     assert match_disfluencies(signing, DisfluencyConfig()) is signing
     assert "fresh knows disfluencies and will forget them" in caplog.text
+
+
+def test_rates__saved_and_loaded_without_those_of_the_defaults(tmp_path: Path) -> None:
+    config = TrainConfig(tokenizer="x", data=DataConfig("y", disfluencies=DisfluencyConfig(0.5, {"phrase": 0.1})))
+    settings.save(config, tmp_path / "train.yaml")
+    assert settings.load(TrainConfig, tmp_path / "train.yaml") == config
+
+
+def test_rates__kind_that_does_not_exist() -> None:
+    with pytest.raises(ConfigError, match=r"data\.disfluencies\.rates\.repeet; expected one of repeat, filler"):
+        DisfluencyConfig(1.0, {"repeet": 0.1})

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import signal
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
 from left_by_runs import log_lines, weights
 from tiny import TINY_SHAPE
 
-from t5punct.training.checkpoint.checkpoint import TrainState, read_state
+from t5punct.training.checkpoint import TrainState, read_state
 from t5punct.training.config import OptimConfig, TrainConfig, ValidationConfig
 from t5punct.training.loop import train as loop
 from t5punct.training.loop.train import train
@@ -21,7 +21,9 @@ from t5punct.training.loop.train import train
 def config(config: TrainConfig) -> TrainConfig:
     """Eight steps with dropout, so that the random state counts."""
     return replace(
-        config, fresh=replace(TINY_SHAPE, dropout_rate=0.1), optim=OptimConfig(lr=3e-3, warmup_steps=2, max_steps=8)
+        config,
+        fresh={**asdict(TINY_SHAPE), "dropout_rate": 0.1},
+        optim=OptimConfig(lr=3e-3, warmup_steps=2, max_steps=8),
     )
 
 
@@ -40,14 +42,14 @@ def saved_steps(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 def interrupt_at(monkeypatch: pytest.MonkeyPatch, step: int, times: int) -> None:
     """Interrupt this process so many times while it takes a step."""
-    take = loop._step
+    take = loop.take_step
 
     def interrupt_and_take(run: loop.Run, batch: object) -> object:
         for _ in range(times if run.state.step == step - 1 else 0):
             os.kill(os.getpid(), signal.SIGINT)
         return take(run, batch)
 
-    monkeypatch.setattr(loop, "_step", interrupt_and_take)
+    monkeypatch.setattr(loop, "take_step", interrupt_and_take)
 
 
 @pytest.mark.parametrize("n_steps", [7, 34])
@@ -63,8 +65,8 @@ def test_a_short_run_is_validated_and_saved_ten_times_unless_it_has_fewer_steps(
 
 
 def test_a_long_run_is_saved_every_thousand_steps_and_what_the_config_says_holds() -> None:
-    assert [loop._interval(None, n_steps) for n_steps in (1, 5000, 9999, 10**6)] == [1, 500, 999, 1000]
-    assert [loop._interval(every, 34) for every in (0, 100)] == [0, 100]
+    assert [loop.interval(None, n_steps) for n_steps in (1, 5000, 9999, 10**6)] == [1, 500, 999, 1000]
+    assert [loop.interval(every, 34) for every in (0, 100)] == [0, 100]
 
 
 def test_an_interrupted_run_is_saved_and_goes_on_as_if_nothing_had_been(

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from t5punct.errors import ConfigError
-from t5punct.training.checkpoint.lock import lock_folder
+from t5punct.training.lock import lock_folder
 
 HOLD = """
 import sys, time
 from pathlib import Path
-from t5punct.training.checkpoint.lock import lock_folder
+from t5punct.training.lock import lock_folder
 with lock_folder(Path(sys.argv[1])) as is_first:
     print(is_first, flush=True)
     sys.stdin.read()

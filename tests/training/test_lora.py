@@ -25,14 +25,14 @@ peft = pytest.importorskip("peft")
 def adapted(config: TrainConfig, tiny_model: models.Model, tmp_path: Path) -> TrainConfig:
     models.save(tiny_model, tmp_path / "base")
     return replace(
-        config, init_from=str(tmp_path / "base"), tokenizer=None, lora=LoraConfig(rank=3, dropout=0.1),
+        config, init_from=str(tmp_path / "base"), tokenizer=None, lora=LoraConfig(r=3),
         optim=OptimConfig(lr=1e-2, warmup_steps=0, max_steps=6), validation=ValidationConfig(every_steps=3),
     )  # fmt: skip
 
 
 def test_adapters_merge_as_peft_merges_them(tiny_model: models.Model) -> None:
     """The oracle is peft's own merge, on the same network with the same adapters."""
-    config = LoraConfig(rank=3, alpha=12)
+    config = LoraConfig(r=3)
     network = copy.deepcopy(tiny_model.network)
     add_adapters(network, config)
     torch.manual_seed(3)
@@ -40,7 +40,7 @@ def test_adapters_merge_as_peft_merges_them(tiny_model: models.Model) -> None:
         for name, value in network.named_parameters():
             if "lora_B" in name:
                 value.normal_()
-    merged = merge_adapters(network.state_dict(), config.scale)
+    merged = merge_adapters(network.state_dict())
     theirs = copy.deepcopy(network)
     for layer in theirs.modules():
         if isinstance(layer, peft.tuners.lora.LoraLayer):
@@ -84,7 +84,7 @@ def test_what_is_saved_is_a_model_like_any_other_and_writes_what_was_trained(ada
 
 def test_the_tagger_that_is_saved_knows_the_sign_of_disfluent_words(adapted: TrainConfig) -> None:
     """It is a class of its own, which the model that the run began with did not have."""
-    marked = replace(adapted.data, disfluencies=DisfluencyConfig(share=1.0, filler=0.2, marked=1.0))
+    marked = replace(adapted.data, disfluencies=DisfluencyConfig(1.0, {"filler": 0.2}, marked=1.0))
     folder = train(replace(adapted, data=marked, optim=replace(adapted.optim, max_steps=2)))
     saved = models.load(folder)
     assert saved.task.disfluencies and saved.tagger is not None
@@ -115,7 +115,7 @@ def test_another_base_is_noticed(adapted: TrainConfig) -> None:
 
 
 def test_settings_that_cannot_work_are_refused(adapted: TrainConfig) -> None:
-    with pytest.raises(ConfigError, match=r"lora.modules qkv; expected names of linear layers"):
-        build(replace(adapted, lora=LoraConfig(rank=2, modules=["qkv"])))
+    with pytest.raises(ConfigError, match=r"lora.target_modules qkv; expected names of linear layers"):
+        build(replace(adapted, lora=LoraConfig(r=2, target_modules=["qkv"])))
     with pytest.raises(ConfigError, match=r"optim.embeddings=task"):
         replace(adapted, optim=OptimConfig(embeddings="task"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import pytest
@@ -200,7 +200,7 @@ def backwards(run: Run, delay: Delay | None) -> tuple[list[float], dict[str, tor
 
 @pytest.mark.parametrize("delay", [None, Delay(2, 4)], ids=["whole context", "delay"])
 def test_losses_and_gradients_are_the_same_and_layers_run_twice(config: TrainConfig, delay: Delay | None) -> None:
-    config = replace(config, fresh=replace(TINY_SHAPE, dropout_rate=0.1), loss=LossConfig(tagger_weight=0.5))
+    config = replace(config, fresh={**asdict(TINY_SHAPE), "dropout_rate": 0.1}, loss=LossConfig(tagger_weight=0.5))
     losses, gradients, n_calls = backwards(build(config), delay)
     again, gradients_again, n_calls_again = backwards(build(replace(config, gradient_checkpointing=True)), delay)
     assert again == pytest.approx(losses)

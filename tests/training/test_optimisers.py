@@ -1,4 +1,4 @@
-"""Rates by matrix, and parameters that stay."""
+"""Rates of parameters and schedules, and parameters that stay."""
 
 from __future__ import annotations
 
@@ -12,26 +12,16 @@ from t5punct import model as models
 from t5punct.errors import ConfigError
 from t5punct.training.config import SCHEDULES, LossConfig, OptimConfig, TrainConfig
 from t5punct.training.loop.objective import Objective
-from t5punct.training.loop.optimisers import freeze, freeze_words, learning_rate, rate
-from t5punct.training.loop.train import _step, build, train
+from t5punct.training.loop.optimisers import build_schedule, freeze, freeze_words
+from t5punct.training.loop.train import build, take_step, train
 
 
-def test_a_matrix_learns_in_proportion_to_its_weights() -> None:
-    typical = torch.full((4, 4), 0.045)
-    assert rate("encoder.wi.weight", typical, 1e-3) == pytest.approx(1e-3)
-    assert rate("encoder.wi.weight", 3 * typical, 1e-3) == pytest.approx(3e-3)
-    assert rate("encoder.wi.weight", 0 * typical, 1e-3) == pytest.approx(1e-4), "zeros must be able to leave"
-    assert rate("layer_norm.weight", torch.full((4,), 20.0), 1e-3) == pytest.approx(1e-3)
-    assert rate("relative_attention_bias.weight", typical, 1e-3) == pytest.approx(1e-2)
-
-
-@pytest.mark.parametrize("rates", ["same", "matrix"])
-def test_a_factor_multiplies_the_rates_of_the_parameters_that_it_names(config: TrainConfig, rates: str) -> None:
-    optim = replace(config.optim, rates=rates, warmup_steps=0)
+def test_a_factor_multiplies_the_rates_of_the_parameters_that_it_names(config: TrainConfig) -> None:
+    optim = replace(config.optim, warmup_steps=0)
 
     def rates_by_name(factors: dict[str, float]) -> dict[str, float]:
         run = build(replace(config, optim=replace(optim, factors=factors)))
-        groups = run.optimisers[0].param_groups
+        groups = run.optimiser.param_groups
         rate_of = {id(value): float(group["lr"]) for group in groups for value in group["params"]}
         return {name: rate_of[id(value)] for name, value in run.objective.named_parameters()}
 
@@ -48,23 +38,11 @@ def test_a_part_that_no_parameter_has_in_its_name_is_refused(config: TrainConfig
         build(replace(config, optim=replace(config.optim, **setting)))
 
 
-def test_adafactor_keeps_means_of_rows_and_columns_and_learns(config: TrainConfig) -> None:
-    run = build(replace(config, optim=replace(config.optim, name="adafactor", rates="matrix", weight_decay=0.01)))
-    losses = [float(_step(run, batch).total.detach()) for batch, _ in zip(run.loader, range(4), strict=False)]  # type: ignore[union-attr]
-    assert losses[-1] < losses[0]
-    (optimiser,) = run.optimisers
-    matrix = run.model.network.encoder.block[0].layer[0].SelfAttention.q.weight
-    state = optimiser.optimizer.state[matrix]
-    assert {state[name].shape for name in ("exp_avg_sq_row", "exp_avg_sq_col")} == {(32,)}
-    assert "exp_avg" not in state
-    assert len({group["initial_lr"] for group in optimiser.param_groups}) > 3
-
-
 @pytest.mark.parametrize("name", SCHEDULES)
 def test_every_schedule_rises_to_the_rate_and_works_to_the_end(name: str) -> None:
     config = OptimConfig(lr=1.0, schedule=name, warmup_steps=2)
     optimiser = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=1.0)
-    schedule, rates = learning_rate(config, optimiser, 8, done=0), []
+    schedule, rates = build_schedule(config, optimiser, 8, n_done=0), []
     for _ in range(8):
         optimiser.step()
         schedule.step()
@@ -72,18 +50,8 @@ def test_every_schedule_rises_to_the_rate_and_works_to_the_end(name: str) -> Non
     assert max(rates) == pytest.approx(1.0)
     assert all(0 <= rate <= 1 for rate in rates)
     resumed = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=1.0)
-    learning_rate(config, resumed, 8, done=5)
+    build_schedule(config, resumed, 8, n_done=5)
     assert resumed.param_groups[0]["lr"] == pytest.approx(rates[4])
-
-
-def test_a_resumed_run_keeps_the_rates_that_it_began_with(config: TrainConfig) -> None:
-    config = replace(config, optim=OptimConfig(lr=3e-2, rates="matrix", warmup_steps=0, max_steps=3))
-    before = build(config).optimisers[0].param_groups
-    began = [group["initial_lr"] for group in before]
-    assert len(set(began)) > 3
-    train(config)
-    resumed = build(replace(config, resume=True, optim=replace(config.optim, max_steps=6)))
-    assert [group["initial_lr"] for group in resumed.optimisers[0].param_groups] == pytest.approx(began)
 
 
 def test_frozen_parameters_stay(config: TrainConfig) -> None:
@@ -105,22 +73,19 @@ def test_what_every_model_reads_words_with_has_one_name(name: str) -> None:
     assert all(key.startswith(("shared.", "encoder.embeddings.")) for key in stayed)
 
 
-@pytest.mark.parametrize("rates", ["same", "matrix"])
-def test_of_the_embeddings_only_the_tasks_own_learn_and_the_others_do_not_decay(
-    config: TrainConfig, rates: str
-) -> None:
-    optim = replace(config.optim, embeddings="task", rates=rates, lr=1e-2, weight_decay=0.5)
+def test_of_the_embeddings_only_the_tasks_own_learn_and_the_others_do_not_decay(config: TrainConfig) -> None:
+    optim = replace(config.optim, embeddings="task", lr=1e-2, weight_decay=0.5)
     run = build(replace(config, optim=optim))
     rows, own = run.model.network.get_input_embeddings().weight, list(run.model.tokenizer.task_ids)
     norm = run.model.network.encoder.final_layer_norm.weight
     before, norm_before = rows.detach().clone(), norm.detach().clone()
     for batch, _ in zip(run.loader, range(3), strict=False):
-        _step(run, batch)
+        take_step(run, batch)
     words = [index for index in range(len(rows)) if index not in own]
     assert torch.equal(rows[words], before[words])
     assert not torch.equal(rows[own], before[own])
     assert not torch.equal(norm, norm_before)
-    decays = {group["weight_decay"] for group in run.optimisers[0].param_groups}
+    decays = {group["weight_decay"] for group in run.optimiser.param_groups}
     assert decays == {0.0, 0.5}, "all else does"
     with pytest.raises(ConfigError, match="without tokens of the task"):
         freeze_words(run.model.network.get_input_embeddings(), ())

@@ -24,11 +24,10 @@ from t5punct.t5.task import TaskConfig
 from t5punct.t5.tokenization import TaskTokenizer
 from t5punct.text.spelling_table import read_table
 from t5punct.text.words import split
-from t5punct.training.data import contents as report_plot
 from t5punct.training.data.chunks import ChunkConfig
-from t5punct.training.data.contents import as_text
-from t5punct.training.data.corpus import CorpusConfig
+from t5punct.training.data.contents import PrepareReport, as_json, as_text
 from t5punct.training.data.prepare import PrepareConfig, prepare
+from t5punct.training.data.readers import CorpusConfig
 from t5punct.training.data.vocabulary import VocabularyConfig, train_tokenizer
 
 disable_progress_bar()
@@ -210,7 +209,6 @@ def test_the_report_counts_documents_labels_and_lengths(talks_only: PrepareConfi
         report.content.examples[0].source,
     ):
         assert shown in page
-    assert (Path(talks_only.output) / "report.png").read_bytes()[:4] == b"\x89PNG"
 
 
 def test_a_data_set_has_the_spellings_of_its_text(talks_only: PrepareConfig, tmp_path: Path) -> None:
@@ -238,13 +236,6 @@ def test_documents_that_are_dropped_are_counted_with_the_reason(talks_only: Prep
     report = prepare(scarce)
     assert report.corpora[0].dropped_short > 0, "stretches of three and four words"
     assert report.corpora[0].words <= 80
-
-
-def test_without_matplotlib_there_is_no_picture(talks_only: PrepareConfig, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(report_plot, "find_spec", lambda name: None)
-    prepare(talks_only)
-    assert (Path(talks_only.output) / "report.md").is_file()
-    assert not (Path(talks_only.output) / "report.png").exists()
 
 
 def test_the_command_prints_the_report_in_brief(talks_only: PrepareConfig, tmp_path: Path, invoke: Invoke) -> None:
@@ -310,12 +301,12 @@ def test_what_a_killed_run_left_is_removed_and_a_data_set_appears_whole(
 
     (tmp_path / "made.partial" / "tokenizer").mkdir(parents=True)
 
-    def looked_at(*arguments: object) -> bool:
+    def check_folders(report: PrepareReport) -> str:
         assert not Path(talks_only.output).exists(), "not before it is whole"
         assert not (tmp_path / "made.partial" / "tokenizer").exists()
-        return False
+        return as_json(report)
 
-    monkeypatch.setattr(module, "draw_report", looked_at)
+    monkeypatch.setattr(module, "as_json", check_folders)
     prepare(talks_only)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["chats.jsonl", "made", "talks.txt"]
     shutil.rmtree(talks_only.output)

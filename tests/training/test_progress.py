@@ -16,7 +16,7 @@ from accelerate.utils import LoggerType
 from left_by_runs import log_lines
 
 from t5punct.errors import ConfigError
-from t5punct.training.checkpoint.checkpoint import TrainState
+from t5punct.training.checkpoint import TrainState
 from t5punct.training.config import TrainConfig, ValidationConfig
 from t5punct.training.loop import train as loop
 from t5punct.training.loop.objective import Losses
@@ -64,22 +64,22 @@ def test_a_validation_has_its_own_words(config: TrainConfig, monkeypatch: pytest
     assert 0 < words_by_step[1] < words_by_step[2] < words_by_step[3] < words_by_step[4]
 
 
-def test_the_rate_is_that_of_the_schedule_whatever_the_first_matrix_has(config: TrainConfig) -> None:
-    optim = replace(config.optim, rates="matrix", schedule="constant_with_warmup", max_steps=3)
+def test_log__rate_without_factors(config: TrainConfig) -> None:
+    optim = replace(config.optim, factors={"shared": 3.0, "encoder": 2.0}, schedule="constant_with_warmup", max_steps=3)
     log = log_lines(train(replace(config, optim=optim, log_every_steps=1)))
     assert [line["lr"] for line in log] == pytest.approx([optim.lr / 2, optim.lr, optim.lr])
 
 
 def test_words_a_second_leave_out_validation_and_saving(config: TrainConfig, monkeypatch: pytest.MonkeyPatch) -> None:
     """By a clock that only they move, and each step by a second."""
-    now, step, save = [0.0], loop._step, loop.save_checkpoint
+    now, step, save = [0.0], loop.take_step, loop.save_checkpoint
     monkeypatch.setattr(time, "perf_counter", lambda: now[0])
 
     def later(seconds: float, value: object) -> object:
         now[0] += seconds
         return value
 
-    monkeypatch.setattr(loop, "_step", lambda *given: later(1.0, step(*given)))
+    monkeypatch.setattr(loop, "take_step", lambda *given: later(1.0, step(*given)))
     monkeypatch.setattr(loop, "save_checkpoint", lambda *given: later(500.0, save(*given)))
     line = {"validation_loss": 5.0}
     monkeypatch.setattr(Validator, "line", lambda *_: later(500.0, line))

@@ -12,7 +12,7 @@ from datasets import load_from_disk
 
 from t5punct import config as settings
 from t5punct.errors import ConfigError
-from t5punct.training.checkpoint.resuming import check_processes
+from t5punct.training.checkpoint import check_processes
 from t5punct.training.config import DataConfig, TrainConfig
 from t5punct.training.loop.train import build, train
 
@@ -37,7 +37,7 @@ def test_other_settings_are_refused_with_both_values(begun: TrainConfig) -> None
         "optim.lr=0.1": r"optim\.lr 0\.1 for",
         "fresh.d_ff=32": r"fresh\.d_ff 32 for",
         "task.marks=',.'": r"task.* for a run that began with",
-        "fit.tagger_words=5": r"fit\.tagger_words 5 for",
+        "fit.copier_words=5": r"fit\.copier_words 5 for",
     }
     for override, message in refusals.items():
         with pytest.raises(ConfigError, match=message):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -18,7 +18,7 @@ from tiny import TINY_SHAPE, tiny_text
 from t5punct.errors import ConfigError, InputError
 from t5punct.model import Model
 from t5punct.punctuator import Punctuator, PunctuatorConfig
-from t5punct.training.checkpoint.checkpoint import TrainState, read_state
+from t5punct.training.checkpoint import TrainState, read_state
 from t5punct.training.config import DataConfig, LossConfig, TrainConfig, ValidationConfig
 from t5punct.training.data.chunks import ChunkConfig
 from t5punct.training.data.corpora import CorpusConfig
@@ -82,7 +82,7 @@ def test_a_resumed_run_stops_where_an_unbroken_one_does(
     watched = replace(watched, validation=ValidationConfig(every_steps=1, patience=3), checkpoint_every_steps=2)
     whole = train(watched)
     parted = replace(watched, output=str(tmp_path / "parted"))
-    validate = loop._validate
+    validate = loop.validate
 
     def cut(run: loop.Run, progress: object) -> bool:
         if run.state.step == 5:
@@ -90,7 +90,7 @@ def test_a_resumed_run_stops_where_an_unbroken_one_does(
         return validate(run, progress)  # type: ignore[arg-type]
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(loop, "_validate", cut)
+        patch.setattr(loop, "validate", cut)
         train(parted)
     assert read_state(tmp_path / "parted").stale == 2
     resumed = train(replace(parted, resume=True))
@@ -114,7 +114,7 @@ def test_what_decides_follows_from_what_is_measured(config: TrainConfig) -> None
 
 
 def test_validation_scores_go_into_the_log(config: TrainConfig) -> None:
-    validation = ValidationConfig(ROWS, every_steps=2, max_words=9)
+    validation = ValidationConfig(ROWS, every_steps=2)
     log = log_lines(train(replace(config, validation=validation)))
     lines = [line for line in log if "micro_f1" in line]
     assert [line["step"] for line in lines] == [2, 4]
@@ -124,7 +124,7 @@ def test_validation_scores_go_into_the_log(config: TrainConfig) -> None:
 
 
 def test_validation_does_not_change_the_training(config: TrainConfig, tmp_path: Path) -> None:
-    dropout = replace(config, fresh=replace(TINY_SHAPE, dropout_rate=0.2))
+    dropout = replace(config, fresh={**asdict(TINY_SHAPE), "dropout_rate": 0.2})
     validated = replace(dropout, output=str(tmp_path / "validated"), validation=ValidationConfig(ROWS, every_steps=1))
     assert weights(train(dropout)) == weights(train(validated))
 
@@ -154,7 +154,7 @@ def test_a_file_is_scored_with_the_decoder_that_is_trained(
 
     monkeypatch.setattr(Punctuator, "__init__", note_and_make)
     loss = replace(config.loss, text_weight=text_weight, tagger_weight=1.0)
-    run = build(replace(config, loss=loss, validation=ValidationConfig(ROWS, every_steps=1, max_words=5)))
+    run = build(replace(config, loss=loss, validation=ValidationConfig(ROWS, every_steps=1)))
     assert run.validator is not None
     run.validator.line(run.model, 1)
     assert chosen == [decoder]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import tracemalloc
-from dataclasses import replace
 from pathlib import Path
 
 import datasets
@@ -13,9 +12,8 @@ import pytest
 from datasets import Dataset, DatasetDict
 
 from t5punct.errors import InputError
-from t5punct.training.data.corpora import iter_documents
-from t5punct.training.data.corpus import CorpusConfig
-from t5punct.training.data.survey import survey_corpus
+from t5punct.training.data.corpora import find_sources, iter_documents, read_documents
+from t5punct.training.data.readers import CorpusConfig
 
 TEXTS = ["Hello, there.\nAre you well?", "NA", None, "", "Well: so it goes.", "Yes!"]
 KEPT = [text for text in TEXTS if text]
@@ -50,9 +48,9 @@ def table(request: pytest.FixtureRequest, rows: Dataset, tmp_path: Path) -> Path
 def test_a_table_gives_the_texts_of_a_column_and_counts_empty_rows(table: Path) -> None:
     corpus = CorpusConfig(str(table), column="said")
     assert texts_of(corpus) == KEPT
-    counted = survey_corpus(corpus, ())
-    assert list(counted.n_words) == [len(text.split()) for text in KEPT]
-    assert counted.n_empty == 2
+    documents = read_documents(corpus, (), str(table.parent / "cache"), 1.0)
+    assert documents.n_words == [len(text.split()) for text in KEPT]
+    assert documents.n_empty == 2
 
 
 def test_a_column_that_is_missing_or_no_text_is_named(table: Path) -> None:
@@ -102,7 +100,7 @@ def folder(tmp_path: Path) -> Path:
 
 def test_a_folder_gives_all_files_that_can_be_read_in_the_order_of_their_paths(folder: Path) -> None:
     assert texts_of(CorpusConfig(str(folder))) == ["A one.", "B one.", "B two.", "C one."]
-    assert survey_corpus(CorpusConfig(str(folder)), ()).left_out == (
+    assert find_sources(CorpusConfig(str(folder))).left_out == (
         "2 x .pdf left out: no reader for it",
         "1 x Makefile left out: no reader for it",
     )
@@ -117,7 +115,7 @@ def test_a_pattern_gives_the_files_that_fit_it(folder: Path) -> None:
     assert texts_of(CorpusConfig(f"{folder}/talk [1].txt")) == ["One."], "a file whose name looks like a pattern"
 
 
-def test_a_hub_id_is_asked_for_as_it_was_named(rows: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_hub_id_is_asked_forplace_like_named(rows: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
 
     def load_dataset(*names: str, **options: object) -> Dataset:
@@ -139,7 +137,6 @@ def test_a_folder_as_the_hub_has_it_is_streamed(rows: Dataset, tmp_path: Path) -
     corpus = CorpusConfig(dataset=str(tmp_path / "talks"), column="said", streaming=True, holdout_every=3)
     assert list(iter_documents(corpus, "validation", seed=1)) == [KEPT[2], KEPT[1]]
     assert sorted(texts_of(corpus)) == sorted(KEPT * 2)
-    assert list(iter_documents(replace(corpus, words=3), "train", seed=1)) == ["Hello, there. Are"]
 
 
 def test_a_hub_id_that_cannot_be_read_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -151,23 +148,12 @@ def test_a_hub_id_that_cannot_be_read_is_one_line(monkeypatch: pytest.MonkeyPatc
         texts_of(CorpusConfig(dataset="no/body"))
 
 
-def test_a_stream_holds_one_document_in_so_many_out_and_takes_the_first_words(tmp_path: Path) -> None:
-    texts = [f"Document number {number}." for number in range(40)]
-    (tmp_path / "a.txt").write_text("\n".join(texts))
-    corpus = CorpusConfig(str(tmp_path / "a.txt"), streaming=True)
-    trained_on = [text for number, text in enumerate(texts, 1) if number % 10]
-    assert texts_of(corpus, holdout_percent=10.0) == trained_on + texts[9::10]
-    some = replace(corpus, words=10, holdout_every=2)
-    assert list(iter_documents(some, "train", seed=1)) == [texts[0], texts[2], texts[4], "Document"]
-    assert list(iter_documents(some, "validation", seed=1)) == [texts[1], "Document number"]
-
-
 def test_a_stream_is_read_no_further_than_it_is_used(tmp_path: Path) -> None:
     lines = [json.dumps({"text": f"Document number {number}."}) for number in range(1000)]
     (tmp_path / "a.jsonl").write_text("\n".join([*lines, "the end, which is no json"]))
     some = CorpusConfig(str(tmp_path / "a.jsonl"), streaming=True, words=30)
-    assert len(list(iter_documents(some, "train", seed=1))) == 10
-    assert survey_corpus(some, ()).is_stream
+    texts = list(iter_documents(some, "train", seed=1))
+    assert texts == [f"Document number {number}." for number in range(9)], "and one is held out"
 
 
 @pytest.mark.parametrize("options", [{}, {"words": 10_000}, {"streaming": True}])

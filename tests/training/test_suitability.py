@@ -22,7 +22,7 @@ from t5punct.t5.tokenization import TaskTokenizer
 from t5punct.training.config import TrainConfig
 from t5punct.training.examples.example import ChunkExamples
 from t5punct.training.loop.train import build, train
-from t5punct.training.start.suitability import check_marks, check_suitable, round_trip
+from t5punct.training.start.starting_model import check_marks, check_suitable, round_trip
 
 
 def without_byte_fallback(tokenizer: TaskTokenizer, task: TaskConfig) -> TaskTokenizer:

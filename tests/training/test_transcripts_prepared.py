@@ -17,10 +17,9 @@ from t5punct.errors import InputError
 from t5punct.t5.task import PAUSES
 from t5punct.text.words import split
 from t5punct.training.data.chunks import ChunkConfig
-from t5punct.training.data.corpora import iter_documents
-from t5punct.training.data.corpus import CorpusConfig
+from t5punct.training.data.corpora import find_sources, iter_documents, source_documents
 from t5punct.training.data.prepare import PrepareConfig, prepare
-from t5punct.training.data.sources import find_sources, source_documents
+from t5punct.training.data.readers import CorpusConfig
 
 disable_progress_bar()
 SRT = """1

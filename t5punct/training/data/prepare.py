@@ -1,7 +1,7 @@
 """`t5punct prepare`: corpora -> a `datasets` folder of (source, target) chunks, and a tokenizer if asked.
 
 In: a `PrepareConfig`.  Out: a folder with the splits `train` and `validation`, columns source, target, style,
-n_words; beside them the resolved config, a report as text and as a picture, and `tokenizer/` where one was trained.
+n_words; beside them the resolved config, a report, and `tokenizer/` where one was trained.
 
 `t5punct prepare --config configs/large-prepare.yaml output=prepared/data` makes one.
 """
@@ -11,34 +11,29 @@ from __future__ import annotations
 import random
 import re
 import tempfile
-from collections import deque
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from ... import config as settings
-from ...errors import ConfigError, InputError, T5PunctError
+from ...errors import ConfigError, OutputError, refused_by_system
 from ...t5.task import ENCODER_TASK, TaskConfig, checked_pauses
-from ...text.spaces import unspaced
-from ...text.spelling_table import write_table
+from ...text.io.files import move, partial_folder
+from ...text.spelling_table import TABLE_FILE, write_table
+from ..lock import check_own, lock_folder
 from .chunks import Chunk, ChunkConfig, cut_into_chunks
-from .contents import (
-    PrepareReport,
-    as_json,
-    as_text,
-    count_content,
-    count_corpus,
-    draw_report,
-    explain_left_out,
-    iter_warnings,
-)
-from .corpora import Piece, iter_documents, plan_pieces
-from .corpus import CorpusConfig
-from .folder import COUNTS, PICTURE, REPORT, SETTINGS, SPLITS, make_data_folder
+from .contents import REPORT, PrepareReport, as_json, as_text, check_text, count_content, count_corpus, explain_left_out
+from .corpora import Documents, Piece, iter_texts, locate, plan_pieces, raise_own_error, read_documents
+from .readers import CorpusConfig
 from .spellings import learn_table
-from .survey import Survey, survey_corpus
 from .vocabulary import VocabularyConfig, train_tokenizer
+
+SPLITS = ("train", "validation")
+LAST = "dataset_dict.json"  # what `datasets` looks for: the last file to appear
+COUNTS, SETTINGS = "report.json", "prepare.yaml"
+_MADE = (LAST, SETTINGS, REPORT, COUNTS, TABLE_FILE, "tokenizer", *SPLITS)  # what a data set's folder holds
 
 
 @dataclass(frozen=True)
@@ -70,9 +65,6 @@ class PrepareConfig:
         return checked_pauses(self.pause_ms, self.long_pause_ms)
 
 
-_GUESSED_SHARE = 0.1
-
-
 def prepare(config: PrepareConfig) -> PrepareReport:
     """Make the data set.  Raises ConfigError if there is nothing to make it of."""
     from datasets import DatasetDict
@@ -80,51 +72,52 @@ def prepare(config: PrepareConfig) -> PrepareReport:
     if not config.corpora:
         raise ConfigError("no corpora", expected="corpora: [{path: FILE, style: talk}]", fix="see configs/")
     task = _task(config)
-    for corpus in _locate(config):
+    corpora = [locate(corpus, config.root) for corpus in config.corpora]
+    for corpus in corpora:
         task.prefix_for(corpus.style)  # an unknown style is reported here, not in training
         _check_apart(config.output, corpus)
-    with make_data_folder(Path(config.output)) as output:
+    with (
+        make_data_folder(Path(config.output)) as output,
+        tempfile.TemporaryDirectory(dir=output, prefix=".cache-") as cache,
+    ):
         here = replace(config, output=str(output))
-        surveys = [_survey_with_text(corpus, config.pauses_ms) for corpus in _locate(config)]
+        documents = [read_documents(corpus, config.pauses_ms, cache, config.holdout_percent) for corpus in corpora]
+        warnings = [warning for each in documents for warning in check_text(each, cased=config.cased)]
         if config.tokenizer == "train":
-            _learn_vocabulary(here, output, surveys)
-        with tempfile.TemporaryDirectory(dir=output, prefix=".cache-") as cache:
-            splits = {name: _split(here, name, cache) for name in SPLITS}
-            if not len(splits["train"]):
-                raise _no_chunk(config, surveys)
-            DatasetDict(splits).save_to_disk(str(output))
-            if config.cased:
-                write_table(learn_table(row["target"] for row in splits["train"]), output)
-            report = _report(config, surveys, splits)
+            _learn_vocabulary(here, output, documents)
+        splits = {name: _split(here, documents, name, cache) for name in SPLITS}
+        if not len(splits["train"]):
+            raise _no_chunk(config, documents)
+        DatasetDict(splits).save_to_disk(str(output))
+        if config.cased:
+            write_table(learn_table(row["target"] for row in splits["train"]), output)
+        report = _report(config, documents, splits, warnings)
         settings.save(config, output / SETTINGS)
         (output / REPORT).write_text(as_text(report), encoding="utf-8")
         (output / COUNTS).write_text(as_json(report), encoding="utf-8")
-        draw_report(report, output / PICTURE)
     return report
 
 
-def _plans(config: PrepareConfig, surveys: Sequence[Survey], split: str) -> Iterator[Iterator[Piece]]:
-    """What is taken of each corpus for a split."""
-    for corpus, survey in zip(_locate(config), surveys, strict=True):
-        yield plan_pieces(corpus, survey, split, seed=config.seed, holdout_percent=config.holdout_percent)
+def _plan(config: PrepareConfig, documents: Documents, split: str) -> Iterator[Piece]:
+    """What is taken of a corpus for a split."""
+    return plan_pieces(documents, split, seed=config.seed, holdout_percent=config.holdout_percent)
 
 
-def _report(config: PrepareConfig, surveys: Sequence[Survey], splits: dict[str, Any]) -> PrepareReport:
-    train, corpora = splits["train"], _locate(config)
-    plans = [_plans(config, surveys, split) for split in SPLITS]
+def _report(
+    config: PrepareConfig, documents: Sequence[Documents], splits: dict[str, Any], warnings: Sequence[str]
+) -> PrepareReport:
+    train, min_words = splits["train"], config.chunks.min_words
     counts = [
-        count_corpus(corpus, survey, taken, held_out, config.chunks.min_words)
-        for corpus, survey, taken, held_out in zip(corpora, surveys, *plans, strict=True)
+        count_corpus(each, _plan(config, each, "train"), _plan(config, each, "validation"), min_words)
+        for each in documents
     ]
-    notes = list(iter_warnings(corpora, surveys, cased=config.cased))
+    notes = list(warnings)
     if not len(splits["validation"]):
         notes.append(
-            f"no chunk to validate with; expected held-out documents of {config.chunks.min_words} words and more; "
+            f"no chunk to validate with; expected held-out documents of {min_words} words and more; "
             "raise holdout_percent or add text"
         )
     n_words = sum(train["n_words"])
-    # tokens of silences are counted among a document's words, and of a stream no words are
-    is_counted = not config.pauses_ms and not any(survey.is_stream for survey in surveys)
     return PrepareReport(
         config.output,
         len(train),
@@ -133,15 +126,14 @@ def _report(config: PrepareConfig, surveys: Sequence[Survey], splits: dict[str, 
         tuple(counts),
         count_content(Chunk(**row) for row in train),
         tuple(notes),
-        explain_left_out(counts, n_words, config.chunks.min_words) if is_counted else "",
+        # tokens of silences are counted among a document's words
+        "" if config.pauses_ms else explain_left_out(counts, n_words, min_words),
     )
 
 
-def _no_chunk(config: PrepareConfig, surveys: Sequence[Survey]) -> ConfigError:
-    lengths = [n_words for survey in surveys for n_words in survey.n_words]
-    if not any(survey.is_stream for survey in surveys) and not any(
-        any(pieces) for pieces in _plans(config, surveys, "train")
-    ):
+def _no_chunk(config: PrepareConfig, documents: Sequence[Documents]) -> ConfigError:
+    lengths = [n_words for each in documents for n_words in each.n_words]
+    if not any(piece for each in documents for piece in _plan(config, each, "train")):
         return ConfigError(
             f"holdout_percent {config.holdout_percent:g}, which holds out all of {len(lengths)} documents",
             expected="a document to train on",
@@ -156,14 +148,6 @@ def _no_chunk(config: PrepareConfig, surveys: Sequence[Survey]) -> ConfigError:
     )
 
 
-def _locate(config: PrepareConfig) -> list[CorpusConfig]:
-    """The corpora, with the folder that their paths are relative to."""
-    return [
-        replace(corpus, path=str(Path(config.root) / corpus.path)) if corpus.path else corpus
-        for corpus in config.corpora
-    ]
-
-
 def _check_apart(output: str, corpus: CorpusConfig) -> None:
     """Raise ConfigError where a data set would be made among the files that it is made of."""
     folder = Path(corpus.path).resolve()
@@ -173,32 +157,18 @@ def _check_apart(output: str, corpus: CorpusConfig) -> None:
         )
 
 
-def _survey_with_text(corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> Survey:
-    """What a corpus holds.  Raises InputError if it holds nothing, or most of it is in languages without spaces."""
-    survey = survey_corpus(corpus, pauses_ms)
-    if 2 * survey.sample.n_unspaced > len(survey.n_words):
-        raise unspaced(corpus.title)
-    if survey.n_words:
-        return survey
-    if survey.n_empty:
-        raise InputError(
-            f"no text in {corpus.title}, {survey.n_empty:,} empty rows",
-            expected="rows with text",
-            fix="check corpora.column",
-        )
-    raise InputError(f"no text in {corpus.title}", expected="a file with text", fix="check the path")
-
-
 def all_chunks(
-    config: PrepareConfig, split: str, *, check_tokens: bool = True, workers: Sequence[int] | None = None
+    config: PrepareConfig,
+    documents: Sequence[Documents],
+    split: str,
+    *,
+    check_tokens: bool = True,
+    workers: Sequence[int] | None = None,
 ) -> Iterator[Chunk]:
     """Yield the chunks of one split, corpus after corpus; all of them, or those of some workers."""
     n_tokens = _token_counter(config) if check_tokens else None
-    for corpus, located in zip(config.corpora, _locate(config), strict=True):
-        chosen = iter_documents(
-            located, split, seed=config.seed, holdout_percent=config.holdout_percent, pauses_ms=config.pauses_ms
-        )
-        for number, document in enumerate(chosen):
+    for corpus, each in zip(config.corpora, documents, strict=True):
+        for number, document in enumerate(iter_texts(each, _plan(config, each, split))):
             if workers is not None and number % config.workers not in workers:
                 continue
             rng = random.Random(f"{config.seed} {corpus.title} {split} {number}")
@@ -207,59 +177,50 @@ def all_chunks(
             )
 
 
-def _split(config: PrepareConfig, name: str, cache: str) -> Any:
+def _split(config: PrepareConfig, documents: Sequence[Documents], name: str, cache: str) -> Any:
     """One split as a shuffled `datasets.Dataset`; it may be empty."""
     from datasets import Dataset, Features, Value
     from datasets.exceptions import DatasetGenerationError
 
     text = Value("string")
     features = Features({"source": text, "target": text, "style": text, "n_words": Value("int64")})
-    if next(_rows(config, name), None) is None:  # a generator must not be empty
+    arguments: dict[str, Any] = {"config": config, "documents": tuple(documents), "split": name}
+    if next(_rows(**arguments), None) is None:  # a generator must not be empty
         return Dataset.from_dict({column: [] for column in features}, features=features)
-    # `datasets` splits the list
-    shares = {"config": config, "split": name, "workers": list(range(config.workers))}
+    shares = {**arguments, "workers": list(range(config.workers))}  # `datasets` splits the list
     n_processes = config.workers if config.workers > 1 else None
     try:
-        rows = Dataset.from_generator(
-            _rows, features=features, gen_kwargs=shares, cache_dir=cache, split=name, num_proc=n_processes
-        )
-    except DatasetGenerationError as error:  # it wraps whatever a generator raises
-        if isinstance(error.__cause__, T5PunctError | OSError):
-            raise error.__cause__ from None
-        system_error = re.search(
-            r"^OSError: (.*)$", str(error.__cause__), re.MULTILINE
-        )  # all we get from another process
+        with raise_own_error():
+            rows = Dataset.from_generator(
+                _rows, features=features, gen_kwargs=shares, cache_dir=cache, split=name, num_proc=n_processes
+            )
+    except DatasetGenerationError as error:
+        # all that we get of an error in another process
+        system_error = re.search(r"^OSError: (.*)$", str(error.__cause__), re.MULTILINE)
         if system_error:
             raise OSError(system_error[1]) from None
-        if n_processes:  # an error in another process comes without its cause: run it here to raise it
-            deque(_rows(config, name), maxlen=0)
+        for _ in _rows(**arguments):  # an error in another process comes without its cause: this raises it
+            pass
         raise
     return rows.shuffle(seed=config.seed)
 
 
-def _rows(config: PrepareConfig, split: str, workers: Sequence[int] | None = None) -> Iterator[dict[str, Any]]:
-    for chunk in all_chunks(config, split, workers=workers):
+def _rows(
+    config: PrepareConfig, documents: Sequence[Documents], split: str, workers: Sequence[int] | None = None
+) -> Iterator[dict[str, Any]]:
+    for chunk in all_chunks(config, documents, split, workers=workers):
         yield asdict(chunk)
 
 
-def _learn_vocabulary(config: PrepareConfig, output: Path, surveys: Sequence[Survey]) -> None:
+def _learn_vocabulary(config: PrepareConfig, output: Path, documents: Sequence[Documents]) -> None:
     """Sources and targets in turn, from chunks spread evenly over the corpora."""
-    share = _sampled_share(config, surveys)
-    chunks_in_order = all_chunks(config, "train", check_tokens=False)
+    n_words = sum(piece.n_words for each in documents for piece in _plan(config, each, "train"))
+    share = min(1.0, config.vocabulary.sample_words / max(1, n_words))
+    chunks_in_order = all_chunks(config, documents, "train", check_tokens=False)
     # the floor of `share * number` grows by one where a chunk is due
     sample = (chunk for number, chunk in enumerate(chunks_in_order) if int(share * (number + 1)) > int(share * number))
     lines = (chunk.source if index % 2 else chunk.target for index, chunk in enumerate(sample))
     train_tokenizer(lines, output / "tokenizer", config.vocabulary)
-
-
-def _sampled_share(config: PrepareConfig, surveys: Sequence[Survey]) -> float:
-    """The share of the chunks that hold `sample_words`; of a stream without a budget nobody knows, so that we guess."""
-    n_words = 0
-    for corpus, survey, pieces in zip(config.corpora, surveys, _plans(config, surveys, "train"), strict=True):
-        if survey.is_stream and not corpus.words:
-            return _GUESSED_SHARE
-        n_words += corpus.words if survey.is_stream else sum(piece.n_words for piece in pieces)
-    return min(1.0, config.vocabulary.sample_words / max(1, n_words))
 
 
 def _task(config: PrepareConfig) -> TaskConfig:
@@ -291,3 +252,34 @@ def _token_counter(config: PrepareConfig) -> Any:
         return max(len(tokenizer.source(chunk.source.split(), chunk.style).ids), len(target))
 
     return n_tokens
+
+
+@contextmanager
+def make_data_folder(folder: Path) -> Iterator[Path]:
+    """Give a folder beside its place, whose files move there when it is whole.  What others laid into that place stays.
+
+    Raises ConfigError if a data set would be overwritten or this is no folder of its own, and OutputError if there is
+    no room for one.
+    """
+    check_own(folder)
+    if folder.exists() and not folder.is_dir():
+        raise ConfigError(f"output {folder} is a file", expected="a folder", fix="choose another output")
+    for name in _MADE:
+        if (folder / name).exists():
+            raise ConfigError(
+                f"output {folder} holds {name} already",
+                expected="a folder without a data set",
+                fix="remove it or choose another output",
+            )
+    with lock_folder(folder), partial_folder(folder) as beside:
+        try:
+            beside.mkdir()
+            yield beside
+            move(beside, folder, last=LAST)
+        except Exception as error:
+            at = getattr(error, "filename", None)  # an input that cannot be read has one, in another folder
+            if not refused_by_system(error) or (at and not Path(str(at)).is_relative_to(beside)):
+                raise
+            raise OutputError(
+                f"{folder} cannot be written ({error})", expected="a folder with room", fix="free some space"
+            ) from error

@@ -4,7 +4,7 @@ In: the words of a chunk as they are read and written.  Out: the same with disfl
 that learns to say which words they are gets the sign of disfluent words in their slots (`DISFLUENT`).
 
 >>> words = [Written("i", "I", ""), Written("see", "see", ".")]
->>> heard = add_disfluencies(words, DisfluencyConfig(share=1.0, repeat=1.0, filler=0.0), random.Random(1))
+>>> heard = add_disfluencies(words, DisfluencyConfig(share=1.0, rates={"repeat": 1.0}), random.Random(1))
 >>> [word.form + word.label for word in heard]
 ['I', 'I', 'see', 'see.']
 
@@ -34,12 +34,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, replace
 
 from ...config import check_range
 from ...text.marks import DISFLUENT, NO_LABEL, capitalise, ends_sentence
 from ...text.spelling import is_first_person
-from .noise import Written
+from .noise import Written, rates_of_all
 
 FILLERS = (("um",), ("uh",), ("er",), ("like",), ("you", "know"), ("i", "mean"))
 # frequent words that are nobody's name: how they are written inside a sentence is known
@@ -53,24 +53,24 @@ FUNCTION_WORDS = frozenset(_LISTED.split())
 _TAKING_BACK = ((), (), (), ("uh",), ("um",), ("i", "mean"), ("no",), ("sorry",), ("uh", "i", "mean"), ("or", "rather"))
 _LONGEST_PHRASE = 3
 _LONGEST_BEGINNING = 4
+KINDS = ("repeat", "filler", "phrase", "repair", "restart")
 
 
 @dataclass(frozen=True)
 class DisfluencyConfig:
-    """How many examples get disfluencies, and how likely each kind is at a word of such an example."""
+    """Disfluencies that are put into examples, and whether they have their sign."""
 
-    share: float = 0.0  # of all examples; 0 has none
-    repeat: float = 0.02  # a word said twice
-    filler: float = 0.02  # um, uh and others
-    phrase: float = 0.0  # two or three words said twice
-    repair: float = 0.0  # words taken back and said otherwise
-    restart: float = 0.0  # a sentence begun anew, at its first word
+    share: float = 0.0  # of all examples, those that get disfluencies; 0 has none
+    # how likely each kind is at a word of such an example: `repeat` a word said twice, `filler` um and others, `phrase`
+    # two or three words said twice, `repair` words taken back and said otherwise, `restart` a sentence begun anew
+    rates: dict[str, float] = field(default_factory=lambda: {"repeat": 0.02, "filler": 0.02})
     # of all examples, those whose disfluencies have their sign; 0: the model does not learn it.  Below 1, it also
     # learns which marks stand behind such words where nobody asks for the sign
     marked: float = 0.0
 
     def __post_init__(self) -> None:
-        check_range(self, "data.disfluencies.", 0, *(field.name for field in fields(self)), most=1)
+        check_range(self, "data.disfluencies.", 0, "share", "marked", most=1)
+        object.__setattr__(self, "rates", rates_of_all("data.disfluencies.rates", self.rates, KINDS))
 
 
 def add_disfluencies(
@@ -91,11 +91,11 @@ def add_disfluencies(
         begins = index == 0 or ends_sentence(words[index - 1].label)
         is_known = not begins or word.read == "i" or (config.marked > 0 and word.read in FUNCTION_WORDS)
         before = _before(words[index:], begins, config, rng, other_words)
-        if not before and is_known and rng.random() < config.repeat:
+        if not before and is_known and rng.random() < config.rates["repeat"]:
             before = [word]
         heard += [replace(said, label=sign, pause=0) for said in before]
         heard.append(_inside(word) if before and begins else word)
-        if not (word.label or word.pause) and rng.random() < config.filler:
+        if not (word.label or word.pause) and rng.random() < config.rates["filler"]:
             heard += [replace(sound, label=sign) for sound in _said(rng.choice(FILLERS))]
     return heard
 
@@ -108,12 +108,12 @@ def _before(
         return []
     if begins:
         is_first = words[0].form != words[0].read  # the chunk may begin inside a sentence
-        return _beginning(rng, other_words) if is_first and _happens(config.restart, rng) else []
-    phrase = _phrase(words, rng.randint(2, _LONGEST_PHRASE) if config.phrase or config.repair else 0)
-    if phrase and _happens(config.phrase, rng):
+        return _beginning(rng, other_words) if is_first and _happens(config.rates["restart"], rng) else []
+    phrase = _phrase(words, rng.randint(2, _LONGEST_PHRASE) if config.rates["phrase"] or config.rates["repair"] else 0)
+    if phrase and _happens(config.rates["phrase"], rng):
         return phrase
     contents = [word for word in other_words if word.read not in FUNCTION_WORDS and word.read != words[0].read]
-    if phrase and contents and _happens(config.repair, rng):
+    if phrase and contents and _happens(config.rates["repair"], rng):
         return [*phrase[:-1], rng.choice(contents), *_said(rng.choice(_TAKING_BACK))]
     return []
 

@@ -25,12 +25,13 @@ from ...t5.tokenization import TaskTokenizer
 from ...text.marks import DISFLUENT, NO_LABEL, ends_sentence
 from ...text.words import split
 from ..config import DataConfig
-from ..teacher.labels import Labels, Taught
+from ..labels import Labels, Taught
 from .disfluencies import add_disfluencies, label_natural_disfluencies
 from .lengths import count_tokens, without_pauses
 from .noise import Written, add_noise
 
 _COUNTED_EXAMPLES = 4000  # to estimate how often slots have no mark
+_KEPT_UNMARKED = 0.3  # how often a slot without marks is asked about when it is drawn; else one with marks
 IGNORED = -100  # target positions that the loss leaves out
 _SILENCE_KNOWN = 0.5  # how often a question shows the silence after its last word
 
@@ -180,9 +181,8 @@ class ChunkExamples(Dataset[Example]):
         if config.marked and rng.random() < config.marked:
             sign, words = DISFLUENT, label_natural_disfluencies(words)
         if config.share and rng.random() < config.share:
-            other_words = (
-                self._words(self.rows[rng.randrange(len(self.rows))]) if config.repair or config.restart else ()
-            )
+            draws_others = config.rates["repair"] or config.rates["restart"]
+            other_words = self._words(self.rows[rng.randrange(len(self.rows))]) if draws_others else ()
             words = add_disfluencies(words, config, rng, other_words, sign)
         return words
 
@@ -206,11 +206,11 @@ class ChunkExamples(Dataset[Example]):
     def _question(self, words: Sequence[Written], style: str, rng: random.Random) -> Example:
         """One slot of a chunk that is cut off a few words later (Minixhofer thesis 2021, section 3.2)."""
         questions = self.config.questions
-        lookahead = min(rng.randint(questions.l_min, questions.l_max), len(words) - 1)
+        lookahead = min(rng.randint(0, questions.l_max), len(words) - 1)
         slots = range(len(words) - lookahead)
         slot = rng.choice(slots)
         marked = [place for place in slots if words[place].label]
-        if not words[slot].label and marked and rng.random() >= questions.keep_unmarked:
+        if not words[slot].label and marked and rng.random() >= _KEPT_UNMARKED:
             slot = rng.choice(marked)
         heard = words[: slot + lookahead + 1]
         # a silence is known when the next word begins, or when a stream is flushed during it

@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 from ... import config as settings
 from ... import model as models
-from ...errors import InputError
+from ...errors import ConfigError, InputError
+from ...t5.task import TaskConfig
 from ...text.marks import NO_LABEL
-from ..config import TeacherConfig, TrainConfig
-from ..data.folder import SETTINGS
-from ..data.prepare import PrepareConfig
-from ..start.suitability import check_case
-from ..teacher.labels import Labels, is_labels
+from ..config import TrainConfig
+from ..data.prepare import SETTINGS, PrepareConfig
+from ..labels import Labels
 from .batches import BatchSampler, make_collator
 from .example import ChunkExamples
 from .lengths import stored_lengths
@@ -43,7 +42,7 @@ def load_data(
         raise InputError(
             f"no examples in {config.data.path}", expected="a split `train` with chunks", fix="prepare more text"
         )
-    labels = labels_of(config.teacher)
+    labels = None if config.data.labels is None else Labels(config.data.labels)
     lengths = stored_lengths(Path(config.data.path), rows, model.tokenizer, config.data.workers)
     examples = ChunkExamples(rows, model.tokenizer, config.data, config.seed, labels, lengths)
     if labels is not None:
@@ -57,12 +56,6 @@ def load_data(
         generator=torch.Generator(),  # its own: after a resume, a restarted epoch must not change dropout's numbers
     )
     return sampler, loader
-
-
-def labels_of(config: TeacherConfig) -> Labels | None:
-    """Return the labels that a config names as its teacher; None where it names a model, or nothing."""
-    source = config.source
-    return Labels(source) if source is not None and is_labels(source) else None
 
 
 def read_prepare_config(path: str) -> PrepareConfig | None:
@@ -92,3 +85,13 @@ def load_split(path: str, split: str) -> Any:
     except IndexError:  # what `datasets` raises for a split without rows
         return None
     return rows if len(rows) else None
+
+
+def check_case(path: str, prepared: PrepareConfig | None, task: TaskConfig) -> None:
+    """Refuse data without capitals for a model that writes them; data with capitals serves every model."""
+    if task.cased and prepared and not prepared.cased:
+        raise ConfigError(
+            f"{path} prepared without capitals, for a task with them",
+            expected="both with or both without",
+            fix="set task.cased=false or prepare with cased=true",
+        )

@@ -3,7 +3,7 @@
 In: the words of a chunk as they are read and written.  Out: the same with errors; marks and capitals are as a
 transcriber would set them in the faulty text.
 
->>> nothing_lost = NoiseConfig(share=1.0, substitute=1.0, delete=0.0, insert=0.0)
+>>> nothing_lost = NoiseConfig(share=1.0, rates={"substitute": 1.0})
 >>> of = Written("of", "of", "")
 >>> words = [Written("we", "We", ""), Written("left", "left", ".")]
 >>> [word.form + word.label for word in add_noise(words, nothing_lost, random.Random(1), lambda: of)]
@@ -13,32 +13,47 @@ transcriber would set them in the faulty text.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from ...config import check_range
 from ...errors import ConfigError
 from ...text.marks import capitalise, ends_sentence
-from ..teacher.labels import Taught
+from ..labels import Taught
+
+KINDS_OF_NOISE = ("substitute", "delete", "insert")
 
 
 @dataclass(frozen=True)
 class NoiseConfig:
-    """How many examples get errors, and how likely each kind is at a word of such an example."""
+    """Recognition errors that are put into examples."""
 
-    share: float = 0.0  # of all examples; 0 has none
-    substitute: float = 0.05  # another word in its place
-    delete: float = 0.03  # the word is missing
-    insert: float = 0.03  # a word too many
+    share: float = 0.0  # of all examples, those that get errors; 0 has none
+    # how likely each kind is at a word of such an example: another word, no word, a word too many
+    rates: dict[str, float] = field(default_factory=lambda: {"substitute": 0.05, "delete": 0.03, "insert": 0.03})
 
     def __post_init__(self) -> None:
-        check_range(self, "data.noise.", 0, *(field.name for field in fields(self)), most=1)
-        if self.substitute + self.delete > 1:
+        check_range(self, "data.noise.", 0, "share", most=1)
+        object.__setattr__(self, "rates", rates_of_all("data.noise.rates", self.rates, KINDS_OF_NOISE))
+        if self.rates["substitute"] + self.rates["delete"] > 1:
             raise ConfigError(
-                f"noise that substitutes {self.substitute} and deletes {self.delete}",
+                f"noise that substitutes {self.rates['substitute']} and deletes {self.rates['delete']}",
                 expected="at most 1 together",
-                fix="check data.noise",
+                fix="check data.noise.rates",
             )
+
+
+def rates_of_all(name: str, rates: Mapping[str, float], kinds: Sequence[str]) -> dict[str, float]:
+    """Return the rate of each kind, 0 where none is given.
+
+    Raises ConfigError for a kind that does not exist, or a rate that is not 0 to 1.
+    """
+    for kind, rate in rates.items():
+        if kind not in kinds:
+            raise ConfigError(f"{name}.{kind}", expected=f"one of {', '.join(kinds)}", fix=f"check {name}")
+        if not 0 <= rate <= 1:
+            raise ConfigError(f"{name}.{kind} {rate}", expected="0 to 1", fix=f"set {name}.{kind}")
+    return {kind: rates.get(kind, 0.0) for kind in kinds}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +77,13 @@ def add_noise(
     unless the deleted word ended a sentence and it does not.  A sentence keeps its capital.
     """
     heard: list[Written] = []
+    substitute, delete, insert = (config.rates[kind] for kind in KINDS_OF_NOISE)
     opens = False  # whether a sentence lost its first word, and so its capital
     opening = ""  # the mark before a word that was lost
     for index, word in enumerate(words):
         starts = opens or (word.form != word.read and _starts(words, index))
         fate = rng.random()
-        if fate < config.delete and len(words) > 1 and (heard or index + 1 < len(words)):
+        if fate < delete and len(words) > 1 and (heard or index + 1 < len(words)):
             if heard:
                 last = heard[-1]
                 goes_on = not last.label or (ends_sentence(word.label) and not ends_sentence(last.label))
@@ -76,12 +92,12 @@ def add_noise(
             opens = starts and not ends_sentence(word.label)
             opening = "" if ends_sentence(word.label) else opening or word.opening
             continue
-        is_other = fate < config.delete + config.substitute
+        is_other = fate < delete + substitute
         said = replace(draw(), label=word.label, pause=word.pause) if is_other else word
         said = replace(said, opening=opening or word.opening)
         heard.append(replace(said, form=capitalise(said.form)) if starts else said)
         opens, opening = False, ""
-        if not (word.label or word.pause) and rng.random() < config.insert:
+        if not (word.label or word.pause) and rng.random() < insert:
             heard.append(replace(draw(), label="", pause=0, opening=""))
     return heard
 

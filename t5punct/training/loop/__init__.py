@@ -3,8 +3,7 @@
 train       the loop: steps, validations, checkpoints
 run         everything that a run needs, loaded or made
 objective   what is minimised
-optimisers  AdamW, Adafactor or Muon, with rates by matrix, and the schedule
-interrupts  Ctrl-C, after which a run is saved
+optimisers  AdamW and its schedule
 validation  losses and scores on held-out text, and which model is the best so far
 progress    the bar and the log, the same for TensorBoard and others
 """

@@ -15,8 +15,8 @@ mixed with so much of an even one over all classes that it is taken over (Szeged
 
 With a delay (see `t5/delay.py`) the tagger reads states of an encoder that sees only so many words to the right.  The
 decoder reads states of the whole context all the same, from a second pass of the encoder: what is written with a delay
-is the tagger's, and a decoder that must read every mask would read each of them worse.  The teacher too sees the whole
-context: it tells its pupil what will have been right.
+is the tagger's, and a decoder that must read every mask would read each of them worse.  Labels of a teacher
+were made with the whole context too.
 
 The tagger reads each word's slot and case off the encoder state of the word's last token.  It is deep supervision
 (Lee 2015): the encoder learns where marks stand from the first step, while the decoder still learns to copy.  The
@@ -42,7 +42,7 @@ from ...t5.word_memory import embed_targets
 from ..config import LossConfig
 from ..examples.batches import Batch
 from ..examples.example import IGNORED
-from ..teacher.teacher import LabelTeacher, Teacher
+from ..labels import label_loss
 from .frozen_states import FrozenStates
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 class Losses:
     """Scalar tensors; `total`, which is minimised, has the config's weights.
 
-    text, slots, tags, cases: mean cross-entropies in nats; teacher: `Teacher.loss`, its own weights in it.
+    text, slots, tags, cases: mean cross-entropies in nats; teacher: `label_loss`, whose weight is 1.
     """
 
     total: torch.Tensor
@@ -76,9 +76,9 @@ register_dataclass(Losses)
 class Objective(nn.Module):
     """A T5 and its tagger."""
 
-    def __init__(self, model: Model, config: LossConfig, teacher: Teacher | LabelTeacher | None = None) -> None:
+    def __init__(self, model: Model, config: LossConfig) -> None:
         super().__init__()
-        self.network, self.config, self.teacher, self.model = model.network, config, teacher, model
+        self.network, self.config, self.model = model.network, config, model
         self._no_split_modules = getattr(model.network, "_no_split_modules", None)  # FSDP's units: the layers
         self.deciding_ids: torch.Tensor
         deciding = _deciding_ids(model) if config.slot_weight else ()
@@ -106,8 +106,8 @@ class Objective(nn.Module):
             tags, cases = _mean_loss(marks, batch.marks, smoothing), _mean_loss(forms, batch.cases, smoothing)
             if self.tagger.openings is not None and batch.openings is not None:
                 tags = tags + _mean_loss(self.tagger.openings(read), batch.openings, smoothing)
-            if self.teacher is not None:
-                teacher = self.teacher.loss(batch, states, marks, forms, batch.marks != IGNORED)
+            if batch.taught is not None:
+                teacher = label_loss(batch.taught, marks, forms, batch.marks != IGNORED)
         written = self.config.text_weight * text + self.config.slot_weight * slots
         tagged = self.config.tagger_weight * (tags + self.config.case_weight * cases)
         total = written + tagged + teacher

@@ -30,8 +30,7 @@ from rich.progress import Progress as Bar
 
 from ...errors import ConfigError
 from ...text.io.files import writing
-from ..checkpoint.checkpoint import TrainState
-from ..checkpoint.resuming import flatten_settings
+from ..checkpoint import TrainState, flatten_settings
 from ..config import TrainConfig
 from .objective import Losses
 

@@ -17,22 +17,26 @@ from safetensors.torch import load_file
 
 from ... import model as models
 from ...t5.weights import without_advice
-from ..checkpoint.checkpoint import OPTIMISER_FILE, TrainState, find_checkpoint, read_state
-from ..checkpoint.optimiser_state import restore_random_state, restore_tensors
-from ..checkpoint.plain import PlainModel, check_sharded
-from ..checkpoint.resuming import check_data, check_processes, check_resumed, check_same_base
+from ..checkpoint import (
+    OPTIMISER_FILE,
+    TrainState,
+    check_data,
+    check_processes,
+    check_resumed,
+    check_same_base,
+    find_checkpoint,
+    read_state,
+)
 from ..config import TrainConfig
 from ..examples.batches import BatchSampler
 from ..examples.example import ChunkExamples
 from ..examples.loading import chunks_fingerprint, load_data, load_split
 from ..start.copier import with_copier
-from ..start.fitting import fit_tagger
 from ..start.lora import add_adapters
-from ..start.starting_model import make_starting_model
-from ..start.suitability import check_suitable
-from ..teacher.teacher import teacher_of
+from ..start.starting_model import check_suitable, make_starting_model
+from ..tensors import PlainModel, check_sharded, restore_random_state, restore_tensors
 from .objective import Objective
-from .optimisers import build_optimisers, freeze, freeze_words, learning_rate
+from .optimisers import build_optimiser, build_schedule, freeze, freeze_words
 from .progress import tracker_settings
 from .validation import Validator, deciding_score
 
@@ -50,8 +54,8 @@ class Run:
     accelerator: Any
     model: models.Model
     objective: Any
-    optimisers: list[Any]
-    schedules: list[Any]
+    optimiser: Any
+    schedule: Any
     sampler: BatchSampler
     loader: Any
     n_steps: int
@@ -79,7 +83,7 @@ def build(config: TrainConfig) -> Run:
     if model.tagger is not None and objective.tagger is None and accelerator.is_main_process:
         _log.warning("the tagger is dropped: without training (loss.tagger_weight=0) it would not fit the new encoder")
     model = replace(model, tagger=objective.tagger)
-    optimisers = build_optimisers(objective, config.optim)
+    optimiser = build_optimiser(objective, config.optim)
     per_epoch = -(-len(sampler) // (accelerator.num_processes * config.optim.accumulation_steps))
     n_steps = config.optim.max_steps or per_epoch * config.optim.epochs
     if config.optim.schedule != "constant" and config.optim.warmup_steps >= n_steps and accelerator.is_main_process:
@@ -89,13 +93,11 @@ def build(config: TrainConfig) -> Run:
             config.optim.warmup_steps,
             n_steps,
         )
-    wrapped, loader, *prepared = accelerator.prepare(objective, loader, *optimisers)
-    run = Run(config, accelerator, model, wrapped, prepared, [], sampler, loader, n_steps, state, validator, plain)
+    wrapped, loader, prepared = accelerator.prepare(objective, loader, optimiser)
+    run = Run(config, accelerator, model, wrapped, prepared, None, sampler, loader, n_steps, state, validator, plain)
     if config.resume:
         _resume(run)
-    run.schedules += [
-        learning_rate(config.optim, optimiser.optimizer, n_steps, run.state.step) for optimiser in prepared
-    ]
+    run.schedule = build_schedule(config.optim, prepared.optimizer, n_steps, run.state.step)
     return run
 
 
@@ -125,8 +127,6 @@ def _ready_model(config: TrainConfig, model: models.Model, examples: ChunkExampl
         for warning in check_suitable(examples, config.init_from or str(config.tokenizer)):
             if accelerator.is_main_process:
                 _log.warning("%s", warning)
-        if config.fit.tagger_words and model.tagger is None:
-            model = replace(model, tagger=fit_tagger(model, examples, config.fit.tagger_words))
         if config.fit.copier_words:
             model = with_copier(model, examples, config.decoder, config.fit.copier_words)
     network: Any = model.network
@@ -142,10 +142,9 @@ def _ready_model(config: TrainConfig, model: models.Model, examples: ChunkExampl
 
 def _objective(config: TrainConfig, model: models.Model) -> Objective:
     """What is minimised; only what is to be trained requires gradients."""
-    if config.lora.rank:
+    if config.lora.r:
         add_adapters(model.network, config.lora)
-    teacher = teacher_of(config.teacher, model)
-    objective = Objective(model, config.loss, teacher).train()
+    objective = Objective(model, config.loss).train()
     if objective.tagger is not None:
         objective.tagger.requires_grad_(True)  # one that was loaded does not
     freeze(objective, config.optim.frozen)
@@ -161,9 +160,9 @@ def _resume(run: Run) -> None:
     check_processes(state.processes, accelerator.num_processes)
     check_data(state.data, run.state.data, run.config.data.path)
     tensors = load_file(folder / OPTIMISER_FILE)
-    restore_tensors(tensors, accelerator.unwrap_model(run.objective), run.optimisers)
+    restore_tensors(tensors, accelerator.unwrap_model(run.objective), run.optimiser)
     run.state = replace(state, processes=accelerator.num_processes, data=run.state.data)
-    if run.config.lora.rank:
+    if run.config.lora.r:
         model = run.plain(run.model, run.objective)
         if accelerator.is_main_process:
             check_same_base(model.network, folder)

@@ -3,6 +3,8 @@
 In: a `TrainConfig`.  Out: checkpoints in `output`, the last of them a usable model; their losses in
 `OUTPUT.log.jsonl` beside it.
 
+An interrupt (Ctrl-C) ends a run after the step that it falls in; the run is saved.
+
 `train(TrainConfig(output="runs/demo", init_from="small", data=DataConfig(path="prepared/data")))` fine-tunes.
 """
 
@@ -10,22 +12,23 @@ from __future__ import annotations
 
 import logging
 import math
+import signal
+import threading
 from collections.abc import Iterator
-from dataclasses import replace
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from ...errors import ConfigError
-from ..checkpoint.checkpoint import check_output, clear_leftovers, save_checkpoint
-from ..checkpoint.lock import lock_folder
-from ..checkpoint.optimiser_state import collect_tensors
+from ..checkpoint import check_output, clear_leftovers, save_checkpoint
 from ..config import TrainConfig
-from ..examples.delays import draw_delay
-from .interrupts import Interrupt, noting_interrupts
+from ..lock import lock_folder
+from ..tensors import collect_tensors
 from .objective import Losses
-from .optimisers import rate_now
+from .optimisers import scheduled_rate
 from .progress import RunLog, tracking
 from .run import Run, build
 from .validation import deciding_score, is_stale, update_best
@@ -71,22 +74,22 @@ def take_steps(run: Run, progress: RunLog) -> bool:
 def iter_steps(run: Run, progress: RunLog) -> Iterator[int]:
     """Take the steps that are left one by one, and yield their numbers."""
     config = run.config
-    validate_every = _interval(config.validation.every_steps, run.n_steps) if run.validator is not None else 0
-    save_every = _interval(config.checkpoint_every_steps, run.n_steps)
+    validate_every = interval(config.validation.every_steps, run.n_steps) if run.validator is not None else 0
+    save_every = interval(config.checkpoint_every_steps, run.n_steps)
     while not _is_over(run):
         run.loader.dataset.epoch = run.state.epoch
         run.sampler.set_position(run.state.epoch, run.state.batch * run.accelerator.num_processes)
         for batch in run.loader:
-            losses = _step(run, batch)
+            losses = take_step(run, batch)
             if losses is None:
                 continue
             losses = losses.on_cpu()
             _check_finite(losses, run.state.step)
-            progress.update(run.state, losses, rate_now(config.optim, run.schedules[0]), config.log_every_steps)
+            progress.update(run.state, losses, scheduled_rate(config.optim, run.schedule), config.log_every_steps)
             is_best = False
             if _due(run.state.step, validate_every):
                 with progress.paused():
-                    is_best = _validate(run, progress)
+                    is_best = validate(run, progress)
             if is_best or _due(run.state.step, save_every):
                 progress.report()
                 with progress.paused():
@@ -103,23 +106,22 @@ def _is_over(run: Run) -> bool:
     return run.state.step >= run.n_steps or is_stale(run.state, run.config.validation.patience)
 
 
-def _step(run: Run, batch: Any) -> Losses | None:
-    """One batch; its losses, those on this process, if it completed an optimiser step."""
+def take_step(run: Run, batch: Any) -> Losses | None:
+    """Take a batch; return its losses, those on this process, if it completed an optimiser step."""
     accelerator, optim = run.accelerator, run.config.optim
     with accelerator.accumulate(run.objective):
         batch = batch.to(accelerator.device)
         # each process draws its own, so that a step sees several
         place = run.config.seed, run.state.epoch, run.state.batch, accelerator.process_index
         with accelerator.autocast():
-            losses: Losses = run.objective(batch, draw_delay(run.config.data.delays, *place))
+            losses: Losses = run.objective(batch, run.config.data.delays.draw(*place))
         accelerator.backward(losses.total)
         if accelerator.sync_gradients and optim.clip_norm:
             accelerator.clip_grad_norm_(run.objective.parameters(), optim.clip_norm)
-        for optimiser, schedule in zip(run.optimisers, run.schedules, strict=True):
-            optimiser.step()
-            if accelerator.sync_gradients:
-                schedule.step()
-            optimiser.zero_grad()
+        run.optimiser.step()
+        if accelerator.sync_gradients:
+            run.schedule.step()
+        run.optimiser.zero_grad()
     run.state = run.state.after_batch(batch.n_words * accelerator.num_processes)
     if not accelerator.sync_gradients:
         return None
@@ -134,8 +136,8 @@ def _check_finite(losses: Losses, step: int) -> None:
         raise ConfigError(f"loss {loss} in step {step}", expected="a finite loss", fix="lower optim.lr")
 
 
-def _validate(run: Run, progress: RunLog) -> bool:
-    """Measure the model; gives whether it is the best so far.  Every process learns what the first one found."""
+def validate(run: Run, progress: RunLog) -> bool:
+    """Measure the model, and return whether it is the best so far.  All processes get what the first one measured."""
     from accelerate.utils import broadcast_object_list
 
     assert run.validator is not None  # noqa: S101  (made where steps are validated)
@@ -155,12 +157,45 @@ def _save(run: Run) -> None:
     if run.saved == run.state:
         return
     accelerator = run.accelerator
-    tensors = collect_tensors(accelerator.unwrap_model(run.objective), run.optimisers, accelerator)
+    tensors = collect_tensors(accelerator.unwrap_model(run.objective), run.optimiser, accelerator)
     model = run.plain(run.model, run.objective)
     if accelerator.is_main_process:
         save_checkpoint(Path(run.config.output), model, tensors, run.state, run.config)
     accelerator.wait_for_everyone()
     run.saved = run.state
+
+
+@dataclass
+class Interrupt:
+    """Whether this process was interrupted; one of several processes may be so alone."""
+
+    is_noted: bool = False
+
+
+@contextmanager
+def noting_interrupts(*, show: bool) -> Iterator[Interrupt]:
+    """Note an interrupt instead of raising KeyboardInterrupt; `show` is for the process that says so.
+
+    Signals reach the main thread only, and one that is ignored (`nohup`) or handled by others stays so.
+    """
+    interrupt = Interrupt()
+    usual = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or usual is not signal.default_int_handler:
+        yield interrupt
+        return
+
+    def note(number: int, frame: object) -> None:
+        signal.signal(number, usual)
+        interrupt.is_noted = True
+        if show:
+            with suppress(RuntimeError):  # where the interrupt falls into a write to the same stream
+                _log.warning("interrupted: the run ends after this step and is saved; once more, and it ends at once")
+
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield interrupt
+    finally:
+        signal.signal(signal.SIGINT, usual)
 
 
 def _is_interrupted(run: Run, interrupt: Interrupt) -> bool:
@@ -169,8 +204,8 @@ def _is_interrupted(run: Run, interrupt: Interrupt) -> bool:
     return bool(run.accelerator.reduce(noted, "sum").item())
 
 
-def _interval(every: int | None, n_steps: int) -> int:
-    """After how many steps something is due: as the config says, else a tenth of the run, and 1,000 at most."""
+def interval(every: int | None, n_steps: int) -> int:
+    """Return after how many steps something is due: as the config says, else a tenth of the run, 1,000 at most."""
     return min(_LONGEST_INTERVAL, max(1, n_steps // _TIMES_A_RUN)) if every is None else every
 
 

@@ -28,13 +28,14 @@ from ...model import Model
 from ...punctuator import Punctuator, PunctuatorConfig
 from ...text.io.files import read_lines
 from ...text.io.iwslt import is_iwslt, read_rows
-from ..checkpoint.checkpoint import TrainState
+from ..checkpoint import TrainState
 from ..config import LossConfig, TrainConfig, ValidationConfig
 from ..examples.batches import make_collator
 from ..examples.example import IGNORED, ChunkExamples
 from .objective import Objective
 
 _MAX_CHUNKS = 200  # `prepare` has shuffled them
+_MAX_WORDS = 4000  # of a file, the first ones
 
 
 class Validator:
@@ -95,9 +96,8 @@ class Validator:
         """F1 with the decoder that is trained; empty without a file."""
         if self.config.file is None:
             return {}
-        chosen = PunctuatorConfig.of_preset(self.config.preset)
-        punctuator = Punctuator(model, replace(chosen, decoding=DecodingConfig(self.decoder)))
-        scores = evaluate_file(self.config.file, punctuator, max_words=self.config.max_words).scores
+        punctuator = Punctuator(model, PunctuatorConfig(decoding=DecodingConfig(self.decoder)))
+        scores = evaluate_file(self.config.file, punctuator, max_words=_MAX_WORDS).scores
         class_f1 = {f"{name.lower()}_f1": values.f1 for name, values in scores.per_class.items()}
         values = {"micro_f1": scores.micro.f1, "macro_f1": scores.macro_f1, **class_f1}
         return {name: round(value or 0.0, 2) for name, value in values.items()}

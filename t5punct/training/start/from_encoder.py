@@ -11,8 +11,7 @@ vocabulary; a style stands where the encoder has its opening token (`[CLS]`, `<s
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -26,9 +25,6 @@ from ...t5.task import CASE_TOKENS, ENCODER_TASK, PAUSES, SENTINEL, TaskConfig, 
 from ...t5.tokenization import TaskTokenizer
 from ...t5.weights import LOADING, broken_weights, kind_of, without_advice, without_bars
 from ...text.marks import DISFLUENT
-from .pieces import cut_pieces
-
-_log = logging.getLogger(__name__)
 
 _NOISE = 0.3  # of a new token's embedding, relative to the spread of all, so that those with one model differ
 _SPARE_POSITIONS = 2  # RoBERTa and MPNet begin to count there
@@ -53,12 +49,9 @@ def from_encoder(
     source: str | Path,
     decoder: FreshDecoderConfig,
     task: TaskConfig | None,
-    pieces: int | None = None,
-    words: Mapping[str, int] | None = None,
 ) -> Model:
     """Return a model with a folder's or hub id's encoder; seed torch first for the same decoder twice.
 
-    `pieces`: cut its vocabulary to so many, those that `words`, counted in a text, need most; None keeps it whole.
     Raises ModelError for anything but an encoder whose embeddings are as wide as its states, or for one without a
     tokenizer that has an end and an opening token; ConfigError for a task in which the encoder cannot be used.
     """
@@ -74,13 +67,7 @@ def from_encoder(
     longest = encoder.config.max_position_embeddings - _SPARE_POSITIONS
     task = replace(task, max_tokens=min(task.max_tokens, longest))
     own = own_tokenizer(folder)
-    if pieces is None:
-        tokenizer = with_task_tokens(own, own.backend_tokenizer, task)
-    else:
-        vocabulary = cut_pieces(own.backend_tokenizer, words or {}, pieces)
-        tokenizer = with_task_tokens(own, vocabulary.tokenizer, task)
-        _keep_rows(encoder, vocabulary.rows)
-        _log.info("vocabulary: %s", vocabulary.report)
+    tokenizer = with_task_tokens(own, own.backend_tokenizer, task)
     network = _decoded(encoder, tokenizer, decoder)
     return Model(network.eval(), tokenizer, str(source), folder=folder)
 
@@ -131,7 +118,7 @@ def read_encoder(folder: Path, dropout_rate: float) -> Any:
 
 
 def _check_encoder(config: Any, folder: Path) -> None:
-    """Raise ModelError for what is no encoder: those were trained to fill in masked words."""
+    """Raise ModelError unless the model is a masked language model."""
     from transformers import MODEL_FOR_MASKED_LM_MAPPING
 
     if config.is_encoder_decoder or type(config) not in MODEL_FOR_MASKED_LM_MAPPING:
@@ -199,14 +186,6 @@ def _task_tokens(task: TaskConfig) -> Iterator[tuple[str, str]]:
     # the sign is there, if it is ever learned
     yield from ((mark_token(mark), mark) for mark in task.marks + DISFLUENT + task.opening)
     yield from ((token, "the") for token in CASE_TOKENS.values())
-
-
-def _keep_rows(encoder: Any, rows: Sequence[int]) -> None:
-    """Leave an encoder some of its words' embeddings."""
-    words: Any = encoder.get_input_embeddings()
-    words.weight = torch.nn.Parameter(words.weight.data[list(rows)])
-    words.num_embeddings = len(rows)
-    encoder.config.vocab_size = len(rows)
 
 
 def _decoded(encoder: Any, tokenizer: TaskTokenizer, decoder: FreshDecoderConfig) -> Any:

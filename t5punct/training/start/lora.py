@@ -21,28 +21,20 @@ if TYPE_CHECKING:
     import torch
 
 _ADAPTER = "default"
+_SCALE = 2.0  # lora_alpha / r
 _BASE, _DOWN, _UP = ".base_layer.", f".lora_A.{_ADAPTER}.", f".lora_B.{_ADAPTER}."
 
 
 @dataclass(frozen=True)
 class LoraConfig:
-    """The adapters; the tagger is trained as a whole beside them."""
+    """The adapters, in the words of peft's LoraConfig; the tagger is trained as a whole beside them."""
 
-    rank: int = 0  # 0 has no adapters and trains all weights
-    alpha: int | None = None  # the adapters' part is multiplied by alpha / rank; null: twice the rank
-    dropout: float = 0.0  # of the adapters' input
+    r: int = 0  # their rank; 0 has no adapters and trains all weights
     # the linear layers that get one, by the last part of their names: attention's and the feed-forward's
-    modules: list[str] = field(default_factory=lambda: ["q", "k", "v", "o", "wi", "wi_0", "wi_1", "wo"])
+    target_modules: list[str] = field(default_factory=lambda: ["q", "k", "v", "o", "wi", "wi_0", "wi_1", "wo"])
 
     def __post_init__(self) -> None:
-        check_range(self, "lora.", 0, "rank")
-        check_range(self, "lora.", 1, "alpha")
-        check_range(self, "lora.", 0, "dropout", below=1)
-
-    @property
-    def scale(self) -> float:
-        """What the adapters' part is multiplied by."""
-        return (self.alpha or 2 * self.rank) / self.rank
+        check_range(self, "lora.", 0, "r")
 
 
 def add_adapters(network: Any, config: LoraConfig) -> None:
@@ -55,15 +47,14 @@ def add_adapters(network: Any, config: LoraConfig) -> None:
         from peft import inject_adapter_in_model
     except ImportError as error:
         raise ConfigError("lora without peft", expected="peft", fix=way_to_install("lora")) from error
-    adapters = PeftConfig(
-        r=config.rank, lora_alpha=config.alpha or 2 * config.rank, lora_dropout=config.dropout,
-        target_modules=list(config.modules),
-    )  # fmt: skip
+    adapters = PeftConfig(r=config.r, lora_alpha=_SCALE * config.r, target_modules=list(config.target_modules))
     try:
         inject_adapter_in_model(adapters, network, adapter_name=_ADAPTER)
     except ValueError as error:
         raise ConfigError(
-            f"lora.modules {', '.join(config.modules)}", expected="names of linear layers", fix="check lora.modules"
+            f"lora.target_modules {', '.join(config.target_modules)}",
+            expected="names of linear layers",
+            fix="check lora.target_modules",
         ) from error
 
 
@@ -72,8 +63,8 @@ def is_adapter(name: str) -> bool:
     return _DOWN in name or _UP in name
 
 
-def merge_adapters(state: Mapping[str, torch.Tensor], scale: float) -> dict[str, torch.Tensor]:
-    """Return the weights of a network with adapters, by the names that they have without, each W + scale * B A.
+def merge_adapters(state: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """Return the weights of a network with adapters, by the names that they have without, each W + 2 B A.
 
     state: a state dict; A: (rank, n_in), B: (n_out, rank), W: (n_out, n_in).  A state without adapters stays as it is.
     """
@@ -83,6 +74,6 @@ def merge_adapters(state: Mapping[str, torch.Tensor], scale: float) -> dict[str,
             continue
         down, up = (state.get(name.replace(_BASE, part)) for part in (_DOWN, _UP))
         if _BASE in name and down is not None and up is not None:
-            value = value + scale * (up @ down)  # noqa: PLW2901
+            value = value + _SCALE * (up @ down)  # noqa: PLW2901
         merged_state[name.replace(_BASE, ".")] = value
     return merged_state

@@ -1,120 +1,100 @@
-"""The model that a run starts from, with all of its layers or some.
+"""The model that a run starts from: some or all of the layers of another, with the marks that it will learn.
 
 In: a `TrainConfig`.  Out: the model of its last checkpoint, of `init_from`, or one with random weights.
 
 `make_starting_model(TrainConfig(init_from="small", encoder_layers=[0, 2, 4], data=...))` has three encoder layers:
-copies of those that were chosen, as the bundled `small` begins.
+copies of those that were chosen, as the bundled `base` begins.
+
+A new mark's embedding, and its class of the tagger, begin as the mean of those of the marks that are known.  So does
+the sign of disfluent words: as long as nobody asks for it, the model decides what it decided before.
 """
 
 from __future__ import annotations
 
 import copy
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import replace
+import logging
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from ... import model as models
-from ...errors import ConfigError
+from ...errors import ConfigError, ModelError
+from ...model import Model
+from ...t5.delay import LEFT_WORDS
 from ...t5.encoder_t5 import EncoderT5
 from ...t5.layers import blocks_of, encoder_layers
-from ...t5.task import PAUSES, TaskConfig
+from ...t5.tagger import Tagger
+from ...t5.task import ENCODER_TASK, PAUSES, TaskConfig, mark_token
+from ...t5.tokenization import TaskTokenizer
 from ...t5.weights import is_encoder
+from ...text.marks import DISFLUENT, NO_LABEL
 from ...text.spelling_table import read_table
-from ..config import TrainConfig
-from ..examples.delays import check_layers
-from ..examples.loading import load_split, read_prepare_config
+from ..config import TrainConfig, change_task
+from ..examples.disfluencies import DisfluencyConfig
+from ..examples.example import ChunkExamples
+from ..examples.loading import read_prepare_config
 from .from_encoder import from_encoder
-from .more_tokens import match_disfluencies, with_marks_of, with_more_pieces, with_opening_tokens
-from .suitability import check_tokenizer
 
-_CHUNKS_AT_ONCE = 10_000
+_SAMPLED_CHUNKS = 300  # `prepare` has shuffled them
+_SAID_FROM = 0.01  # of the different words: names and emoji of any text are lost to some vocabularies
+_NAMED = 5  # words, at most
+_LONG_FROM = 0.01  # of the chunks
+_CASE_WORDS = 50  # so many say whether a tokenizer knows capitals
+_log = logging.getLogger(__name__)
 
 
-def make_starting_model(config: TrainConfig) -> models.Model:
+def make_starting_model(config: TrainConfig) -> Model:
     """Return the model of the checkpoint, of `init_from`, or a fresh one, with what it will learn of.
 
     A run with adapters goes on with `init_from`'s network, which it does not change, and the checkpoint's tagger.
     """
     if config.resume:
         model = models.load(config.output)
-        if config.lora.rank:
+        if config.lora.r:
             begun_from = match_disfluencies(_given(config), config.data.disfluencies)
             model = replace(begun_from, tokenizer=model.tokenizer, tagger=model.tagger)
     elif config.init_from is not None:
         model = _given(config)
     else:
         assert config.tokenizer is not None  # noqa: S101  (TrainConfig has checked it)
-        model = models.fresh(config.fresh, models.load_tokenizer(config.tokenizer, config.task or TaskConfig()))
+        model = models.fresh(
+            config.shape, models.load_tokenizer(config.tokenizer, change_task(TaskConfig(), config.task))
+        )
     model = match_disfluencies(model, config.data.disfluencies)
     delays = config.data.delays
     if delays.any:
         encoder_layers(model.network.get_encoder()).check_delay()
-        check_layers(delays, model.network.config.num_layers)
-        model = model.with_task(delay_left_words=delays.left_words, delay_layers=delays.layers)
+        n_layers = model.network.config.num_layers
+        if not all(0 <= layer < n_layers for layer in delays.layers):
+            raise ConfigError(
+                f"look-ahead in layers {delays.layers} of an encoder with {n_layers}",
+                expected=f"some of 0 to {n_layers - 1}",
+                fix="check data.delays.layers",
+            )
+        model = model.with_task(delay_left_words=LEFT_WORDS, delay_layers=delays.layers)
     model = replace(model, spellings=model.spellings.including(read_table(Path(config.data.path))))
     data = read_prepare_config(config.data.path)
     pauses = (data.pause_ms, data.long_pause_ms) if data else (None, None)
     return model.with_task(pause_ms=pauses[0], long_pause_ms=pauses[1]) if data and data.pause_ms else model
 
 
-def _given(config: TrainConfig) -> models.Model:
+def _given(config: TrainConfig) -> Model:
     """The model of `init_from`, with the layers that are asked for."""
     folder = models.find(config.init_from, revision=config.revision)
     if is_encoder(folder):
-        if config.pieces_of is not None:  # of an encoder that has all of its own
-            raise ConfigError(
-                f"pieces_of {config.pieces_of} for {config.init_from}, which is an encoder with pieces of its own",
-                expected="a model that was cut from that encoder, to be given more pieces",
-                fix="drop pieces_of",
-            )
-        words = count_chunk_words(config.data.path) if config.pieces is not None else None
-        model = from_encoder(folder, config.decoder, config.task, config.pieces, words)
+        model = from_encoder(folder, config.decoder, change_task(ENCODER_TASK, config.task))
     else:
-        if config.pieces is not None and config.pieces_of is None:  # a model that writes already is not cut
-            raise ConfigError(
-                f"pieces {config.pieces} of {config.init_from}, which is no encoder alone",
-                expected="an encoder such as an XLM-R, or pieces_of: the one that the model was cut from",
-                fix="set pieces_of, or drop pieces",
-            )
         model = models.load(config.init_from, revision=config.revision)
-        model = model if config.task is None else with_marks_of(model, config.task)
+        model = with_marks_of(model, change_task(model.task, config.task)) if config.task else model
         model = with_opening_tokens(model) if config.fit.copier_words else model
-        if config.pieces_of is not None and config.pieces is not None:
-            model = with_more_pieces(model, config.pieces_of, count_chunk_words(config.data.path), config.pieces)
     check_tokenizer(config, model)
-    model = with_encoder_layers(model, config.encoder_layers) if config.encoder_layers else model
-    return with_decoder_layers(model, config.decoder_layers) if config.decoder_layers else model
+    return with_encoder_layers(model, config.encoder_layers) if config.encoder_layers else model
 
 
-def count_chunk_words(path: str) -> Counter[str]:
-    """Return how often each word occurs in the training chunks of a data set, as a model reads them."""
-    rows, counts = load_split(path, "train"), Counter[str]()
-    for batch in [] if rows is None else rows.select_columns("source").iter(_CHUNKS_AT_ONCE):
-        for source in batch["source"]:
-            counts.update(source.split())
-    for pause in PAUSES:
-        del counts[pause]
-    return counts
-
-
-def with_decoder_layers(model: models.Model, n_layers: int) -> models.Model:
-    """Return a model with this one's first decoder layers only, to be trained on.
-
-    A shallow decoder is what slot decoding wants: the encoder runs once, the decoder several times (Kasai 2021).
-    Raises ConfigError if it has fewer.
-    """
-    network: Any = copy.deepcopy(model.network)
-    n_found = len(network.decoder.block)
-    if not 1 <= n_layers <= n_found:
-        raise ConfigError(f"{n_layers} decoder layers", expected=f"1 to {n_found}", fix="check decoder_layers")
-    network.decoder.block = network.decoder.block[:n_layers]
-    network.config.num_decoder_layers = network.decoder.config.num_layers = n_layers
-    return replace(model, network=network)
-
-
-def with_encoder_layers(model: models.Model, layers: Sequence[int]) -> models.Model:
+def with_encoder_layers(model: Model, layers: Sequence[int]) -> Model:
     """Return a model with some of this one's encoder layers only, to be trained on.
 
     It forgets which layers look ahead with a delay (`t5/delay.py`): they are other layers now.  It forgets its tagger
@@ -141,3 +121,189 @@ def with_encoder_layers(model: models.Model, layers: Sequence[int]) -> models.Mo
         network.encoder.config.num_layers = len(layers)
     tagger = model.tagger if layers[-1] == n_found - 1 else None
     return replace(model, network=network, tagger=tagger).with_task(delay_left_words=None, delay_layers=[])
+
+
+def match_disfluencies(model: Model, config: DisfluencyConfig) -> Model:
+    """Return the model with the sign if training has it; warn if it knows the sign and training does not have it."""
+    if config.marked:
+        return with_disfluencies(model)
+    if model.task.disfluencies:
+        _log.warning("%s knows disfluencies and will forget them: data.disfluencies.marked is 0", model.name)
+    return model
+
+
+def with_disfluencies(model: Model) -> Model:
+    """Return the model, whose slots may hold `DISFLUENT` as well; one that knows it already is returned as it is."""
+    return model if model.task.disfluencies else with_marks_of(model, replace(model.task, disfluencies=True))
+
+
+def with_marks_of(model: Model, task: TaskConfig) -> Model:
+    """Return the model with another text form, and with tokens and classes for marks that it does not know.
+
+    A T5 that writes marks as text has no tokens for them, and gets none but that of the sign.
+    """
+    vocabulary = model.tokenizer.tokenizer.get_vocab()
+    has_tokens = all(mark_token(mark) in vocabulary for mark in model.task.marks)
+    unknown = [mark for mark in task.slot_marks if mark not in model.task.slot_marks]
+    marks = unknown if has_tokens else [mark for mark in unknown if mark == DISFLUENT]
+    tagger = None if model.tagger is None else _with_classes(model.tagger, task)
+    return replace(_with_mark_tokens(model, task, marks), tagger=tagger)
+
+
+def with_opening_tokens(model: Model) -> Model:
+    """Return the model with a token for each opening mark of its task, for a new decoder that shall write them."""
+    vocabulary = model.tokenizer.tokenizer.get_vocab()
+    marks = [mark for mark in model.task.opening if mark_token(mark) not in vocabulary]
+    return _with_mark_tokens(model, model.task, marks)
+
+
+def _with_mark_tokens(model: Model, task: TaskConfig, marks: Sequence[str]) -> Model:
+    """The model with a task, and with tokens for some marks that begin as the mean of those of the marks it knows."""
+    from tokenizers import AddedToken
+
+    own = copy.deepcopy(model.tokenizer.tokenizer)
+    known = sorted({number for mark in model.task.marks for number in model.tokenizer.mark_ids[mark]})
+    own.add_tokens([AddedToken(mark_token(mark), normalized=False) for mark in marks])
+    new = own.convert_tokens_to_ids([mark_token(mark) for mark in marks])
+
+    def begin_as_marks(weight: torch.Tensor) -> None:
+        weight[new] = weight[known].mean(0)
+
+    tokenizer = TaskTokenizer(own, task)
+    return with_tokenizer(model, tokenizer, begin_as_marks) if marks else replace(model, tokenizer=tokenizer)
+
+
+def _with_classes(tagger: Tagger, task: TaskConfig) -> Tagger:
+    """The tagger with the classes of another task: those that it has, and the mean of its marks for each new one."""
+    if (tagger.mark_classes, tagger.opening_classes) == ((NO_LABEL, *task.slot_marks), (NO_LABEL, *task.opening)):
+        return tagger
+    wider = Tagger(tagger.marks.in_features, task.slot_marks, task.opening)
+    places = {mark: place for place, mark in enumerate(tagger.mark_classes)}
+    with torch.no_grad():
+        wider.cases.load_state_dict(tagger.cases.state_dict())
+        if wider.openings is not None and tagger.opening_classes == wider.opening_classes:
+            wider.openings.load_state_dict(tagger.openings.state_dict())  # type: ignore[union-attr]
+        for new, old in ((wider.marks.weight, tagger.marks.weight), (wider.marks.bias, tagger.marks.bias)):
+            new.copy_(torch.stack([  # the first class is no mark
+                old[places[mark]] if mark in places else old[1:].mean(0) for mark in wider.mark_classes
+            ]))  # fmt: skip
+    return wider.to(tagger.marks.weight.device).requires_grad_(False)
+
+
+def with_tokenizer(model: Model, tokenizer: TaskTokenizer, fill: Callable[[torch.Tensor], None]) -> Model:
+    """Return a model with a tokenizer of more tokens; `fill` sets rows of embeddings, (n_vocabulary, d_model)."""
+    network: Any = copy.deepcopy(model.network)
+    n_pieces = len(tokenizer.tokenizer)
+    if n_pieces > network.config.vocab_size:  # many a T5 has rows to spare
+        network.resize_token_embeddings(n_pieces, mean_resizing=False)
+    with torch.no_grad():
+        for layer in (network.get_input_embeddings(), network.get_output_embeddings()):  # the same where they are tied
+            fill(layer.weight)
+    return replace(model, network=network, tokenizer=tokenizer)
+
+
+@dataclass(frozen=True, slots=True)
+class RoundTrip:
+    """What a tokenizer does not give back."""
+
+    lost_marks: tuple[str, ...]
+    loses_case: bool  # the task writes capitals, and the tokenizer has none
+    n_words: int  # different ones
+    lost_words: tuple[str, ...]
+
+    @property
+    def lost_share(self) -> float:
+        """Of the different words, those that are lost, 0 to 1."""
+        return len(self.lost_words) / max(1, self.n_words)
+
+
+def check_suitable(examples: ChunkExamples, name: str) -> tuple[str, ...]:
+    """Return warnings for a model called `name` that is to be trained on some examples.
+
+    Raises ModelError if a mark or the capitals of its task are lost in its tokenizer.
+    """
+    sources = examples.rows[: min(_SAMPLED_CHUNKS, len(examples.rows))]["source"]
+    words = (word for source in sources for word in source.split() if word not in PAUSES)
+    result = round_trip(examples.tokenizer, words)
+    check_marks(result, name)
+    return (*_lost_words(result, name), *_long_chunks(examples))
+
+
+def check_tokenizer(config: TrainConfig, model: Model) -> None:
+    """Refuse another tokenizer beside `init_from`, for which its embeddings would mean nothing."""
+    if config.tokenizer is None:
+        return
+    if not models.same_tokenizer(model.tokenizer, models.load_tokenizer(config.tokenizer, model.task)):
+        raise ConfigError(
+            f"tokenizer {config.tokenizer}, which is not that of init_from {config.init_from}",
+            expected="the tokenizer that the model was trained with",
+            fix="drop tokenizer: it is for random weights",
+        )
+
+
+def round_trip(tokenizer: TaskTokenizer, words: Iterable[str]) -> RoundTrip:
+    """Check all marks of the task, its capitals, and these words as a model reads them.
+
+    Raises ModelError for a tokenizer that writes marks and words as one piece.
+    """
+    known, task = dict.fromkeys(words), tokenizer.task
+    lost = tuple(word for word in known if not _gives_word_back(tokenizer, word))
+    gone = set(lost)
+    kept = [word for word in known if word not in gone and word.capitalize() != word][:_CASE_WORDS]
+    writes_case = task.cased and not task.inline_case
+    loses_case = writes_case and all(tokenizer.word_ids(word) == tokenizer.word_ids(word.capitalize()) for word in kept)
+    return RoundTrip(
+        tuple(mark for mark in task.marks if not _gives_mark_back(tokenizer, mark)),
+        loses_case and bool(kept),
+        len(known),
+        lost,
+    )
+
+
+def check_marks(result: RoundTrip, name: str) -> None:
+    """Raise ModelError for what a model with this tokenizer could never write."""
+    if result.lost_marks:
+        raise ModelError(
+            f"the tokenizer of {name} has no {' '.join(result.lost_marks)}",
+            expected="one that gives back every mark of the task",
+            fix="set task.marks to the others, or take an mT5, umT5 or byT5",
+        )
+    if result.loses_case:
+        raise ModelError(
+            f"the tokenizer of {name} has no capitals",
+            expected="one that has, for a task that writes them",
+            fix="set task.cased=false and prepare with cased=false",
+        )
+
+
+def _gives_word_back(tokenizer: TaskTokenizer, word: str) -> bool:
+    ids = tokenizer.word_ids(word, first=True)
+    return tokenizer.tokenizer.unk_token_id not in ids and tokenizer.decode(ids).strip() == word
+
+
+def _gives_mark_back(tokenizer: TaskTokenizer, mark: str) -> bool:
+    ids = tokenizer.mark_ids[mark]
+    if not ids or tokenizer.tokenizer.unk_token_id in ids:
+        return False
+    return str(tokenizer.tokenizer.decode(list(ids))).strip() in (mark, mark_token(mark))
+
+
+def _lost_words(result: RoundTrip, name: str) -> Iterator[str]:
+    if result.lost_share < _SAID_FROM:
+        return
+    named = ", ".join([*result.lost_words[:_NAMED], *["..."] * (len(result.lost_words) > _NAMED)])
+    yield (
+        f"{name}: {100 * result.lost_share:.1f} % of the different words do not survive the tokenizer's round trip "
+        f"({named}): they come out as they go in, but the model reads unknown ones; expected a tokenizer for this "
+        "language; take an mT5, umT5 or byT5 if these are many"
+    )
+
+
+def _long_chunks(examples: ChunkExamples) -> Iterator[str]:
+    limit = examples.tokenizer.task.max_tokens
+    n_long = sum(length > limit for length in examples.lengths)
+    if n_long > _LONG_FROM * len(examples):
+        yield (
+            f"{100 * n_long / len(examples):.1f} % of the chunks have more than {limit} tokens, the most that a model "
+            "reads at once; prepare with tokenizer=MODEL, or with a smaller chunks.max_words"
+        )

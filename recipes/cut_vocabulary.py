@@ -1,29 +1,44 @@
-"""The pieces of a large vocabulary that a data set needs: a sentencepiece model of many languages, cut to a few.
+"""Cut the vocabulary of many languages to the pieces that a data set needs, or give a cut one more pieces.
 
-In: a Unigram tokenizer (XLM-R's, multilingual E5's), and how often each word of a text occurs.  Out: the same tokenizer
-with fewer pieces, and the rows of the embeddings that go with them.  For another text, pieces can come back.
+In: an encoder with a Unigram (sentencepiece) tokenizer (XLM-R, multilingual E5), and a data set of `t5punct prepare`.
+Out: a folder that `init_from` names: the encoder with fewer pieces; or, with --model, a model that was made of such an
+encoder, with more of its pieces.
+
+    python recipes/cut_vocabulary.py runs/parent/e5 prepared/multi runs/parent/e5-cut --pieces 32000
+    python recipes/cut_vocabulary.py runs/parent/e5 prepared/czech runs/czech-start --pieces 6000 --model multi
 
 A model reads words in lower case.  So pieces with capitals go, but where `▁Haus` has no piece `▁haus` beside it, it
 becomes that piece: the word was learned there.  All letters stay (all characters but those of East Asia and emoji), so
-that no word of an alphabet is unknown, whatever it is.
-
-`cut_pieces(tokenizer, Counter(text.split()), 32000).rows[7]` is the old place of the eighth piece.
+that no letter of an alphabet is unknown.  A piece that comes back has the encoder's own row of embeddings.  The rows
+fit if training left the embeddings as they were (`optim.frozen: [words]`).
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+import torch
 from tokenizers import Tokenizer
 
-from ...errors import ConfigError
+from t5punct import model as models
+from t5punct.errors import ConfigError, T5PunctError
+from t5punct.model import Model
+from t5punct.t5.task import PAUSES
+from t5punct.training.examples.loading import load_split
+from t5punct.training.start.from_encoder import own_tokenizer, read_encoder, with_task_tokens
+from t5punct.training.start.starting_model import with_tokenizer
 
+_CHUNKS_AT_ONCE = 10_000
 _FIRST_EAST_ASIAN = "\u2e80"  # ideographs, kana and hangul begin here; emoji come later
 _WORDS_AT_ONCE = 10_000
+_COMPARED = 1000  # pieces that both have, at most
+_SAME = 0.9  # the least mean cosine of their rows
 
 
 @dataclass(frozen=True)
@@ -54,7 +69,7 @@ def cut_pieces(whole: Tokenizer, words: Mapping[str, int], n_pieces: int) -> Cut
     kept = dict.fromkeys([*named, *filter(_is_letter, lower)])
     if n_pieces < len(kept):
         raise ConfigError(
-            f"pieces {n_pieces}", expected=f"{len(kept)} or more: all letters and special tokens", fix="set pieces"
+            f"pieces {n_pieces}", expected=f"{len(kept)} or more: all letters and special tokens", fix="raise --pieces"
         )
     frequent = _most_frequent(lower, used)
     kept.update(dict.fromkeys(piece for piece in frequent if piece not in kept))
@@ -84,8 +99,8 @@ def add_pieces(cut: Tokenizer, whole: Tokenizer, words: Mapping[str, int], n_pie
     if lacking := [token for token in named if token not in old]:
         raise ConfigError(
             f"a vocabulary without {lacking[0]}",
-            expected="one that was cut from that of pieces_of",
-            fix="set pieces_of",
+            expected="one that was cut from the encoder's",
+            fix="name the encoder that it was cut from",
         )
     lower = _in_lower_case(described["model"]["vocab"], named)
     _, n_before, _ = _count_pieces(_with_pieces(described, old), words)
@@ -107,9 +122,9 @@ def _describe(tokenizer: Tokenizer) -> dict[str, Any]:
     described: dict[str, Any] = json.loads(tokenizer.to_str())
     if described["model"]["type"] != "Unigram":
         raise ConfigError(
-            f"pieces with a tokenizer of the kind {described['model']['type']}",
+            f"a tokenizer of the kind {described['model']['type']}",
             expected="an encoder with a Unigram (sentencepiece) tokenizer, such as an XLM-R",
-            fix="drop pieces",
+            fix="name another encoder",
         )
     return described
 
@@ -170,3 +185,99 @@ def _count_pieces(tokenizer: Tokenizer, words: Mapping[str, int]) -> tuple[Count
 def _groups(words: Sequence[str]) -> Iterator[Sequence[str]]:
     for start in range(0, len(words), _WORDS_AT_ONCE):
         yield words[start : start + _WORDS_AT_ONCE]
+
+
+def count_chunk_words(data: str) -> Counter[str]:
+    """Return how often each word occurs in the training chunks of a data set, as a model reads them."""
+    rows, counts = load_split(data, "train"), Counter[str]()
+    for batch in [] if rows is None else rows.select_columns("source").iter(_CHUNKS_AT_ONCE):
+        for source in batch["source"]:
+            counts.update(source.split())
+    for pause in PAUSES:
+        del counts[pause]
+    return counts
+
+
+def cut_encoder(source: str | Path, words: Mapping[str, int], n_pieces: int, output: Path) -> None:
+    """Write an encoder with the pieces that the counted words need most."""
+    from transformers import PreTrainedTokenizerFast
+
+    folder = models.find(source)
+    encoder, own = read_encoder(folder, 0.0), own_tokenizer(folder)
+    vocabulary = cut_pieces(own.backend_tokenizer, words, n_pieces)
+    embeddings: Any = encoder.get_input_embeddings()
+    embeddings.weight = torch.nn.Parameter(embeddings.weight.data[list(vocabulary.rows)])
+    embeddings.num_embeddings = encoder.config.vocab_size = len(vocabulary.rows)
+    encoder.save_pretrained(str(output))
+    PreTrainedTokenizerFast(tokenizer_object=vocabulary.tokenizer, **own.special_tokens_map).save_pretrained(
+        str(output)
+    )
+    print(vocabulary.report)
+
+
+def with_more_pieces(model: Model, source: str | Path, words: Mapping[str, int], n_pieces: int) -> Model:
+    """Return the model with n_pieces more at most, those of the encoder `source` that the counted words need most.
+
+    Raises ConfigError if the model's vocabulary was not cut from that of the encoder.
+    """
+    folder = models.find(source)
+    parent: torch.Tensor = read_encoder(folder, 0.0).get_input_embeddings().weight.detach()  # (n_whole, d_model)
+    own, whole = model.tokenizer.tokenizer, own_tokenizer(folder)
+    _check_same(model, whole, parent, source)
+    vocabulary = add_pieces(own.backend_tokenizer, whole.backend_tokenizer, words, n_pieces)
+    tokenizer = with_task_tokens(own, vocabulary.tokenizer, model.task)
+    old: torch.Tensor = model.network.get_input_embeddings().weight.detach()  # (n_pieces_before, d_model)
+    old_places: dict[str, int] = own.get_vocab()
+    places: dict[str, int] = tokenizer.tokenizer.get_vocab()
+    kept = sorted(places.keys() & old_places.keys())
+    new = sorted(places.keys() - old_places.keys(), key=places.__getitem__)
+
+    def take_rows(weight: torch.Tensor) -> None:
+        weight[[places[piece] for piece in kept]] = old[[old_places[piece] for piece in kept]]
+        weight[[places[piece] for piece in new]] = parent[list(vocabulary.rows)].to(weight.dtype)
+
+    print(vocabulary.report)
+    return with_tokenizer(model, tokenizer, take_rows)
+
+
+def _check_same(model: Model, whole: Any, parent: torch.Tensor, source: str | Path) -> None:
+    """Raise ConfigError unless the rows of pieces that both have point the same way."""
+    mine: torch.Tensor = model.network.get_input_embeddings().weight.detach().float()
+    places, theirs = model.tokenizer.tokenizer.get_vocab(), whole.get_vocab()
+    shared = sorted(piece for piece in places.keys() & theirs.keys() if piece not in whole.all_special_tokens)
+    shared = shared[:: max(1, len(shared) // _COMPARED)]
+    alike = mine.shape[1] == parent.shape[1] and bool(shared)
+    if alike:
+        rows = mine[[places[piece] for piece in shared]], parent[[theirs[piece] for piece in shared]]
+        alike = float(torch.nn.functional.cosine_similarity(*rows).mean()) > _SAME
+    if not alike:
+        raise ConfigError(
+            f"{source}, whose embeddings are not those of {model.name}",
+            expected="the encoder that its vocabulary was cut from",
+            fix="name that encoder",
+        )
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Read the command line, and write the folder."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("encoder", help="a folder or hub id")
+    parser.add_argument("data", help="a folder made by `t5punct prepare`")
+    parser.add_argument("output", type=Path)
+    parser.add_argument("--pieces", type=int, required=True, help="how many stay, or how many more there are at most")
+    parser.add_argument("--model", help="a model that was made of the encoder with fewer pieces")
+    options = parser.parse_args(arguments)
+    words = count_chunk_words(options.data)
+    if options.model is None:
+        cut_encoder(options.encoder, words, options.pieces, options.output)
+    else:
+        models.save(
+            with_more_pieces(models.load(options.model), options.encoder, words, options.pieces), options.output
+        )
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except T5PunctError as error:
+        raise SystemExit(str(error)) from None

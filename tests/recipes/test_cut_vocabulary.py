@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from cut_vocabulary import add_pieces, count_chunk_words, cut_encoder, cut_pieces, main, with_more_pieces
 from tiny import tiny_text
 from tiny_encoders import FAMILIES, save_tiny_encoder, wordpiece
 from tokenizers import Tokenizer
@@ -17,12 +17,8 @@ from transformers import AutoModel, AutoTokenizer
 
 from t5punct import model as models
 from t5punct.errors import ConfigError
-from t5punct.training.config import DataConfig, TrainConfig
-from t5punct.training.loop.train import train
+from t5punct.model import Model
 from t5punct.training.start.from_encoder import FreshDecoderConfig, from_encoder
-from t5punct.training.start.more_tokens import with_more_pieces
-from t5punct.training.start.pieces import add_pieces, cut_pieces
-from t5punct.training.start.starting_model import count_chunk_words, make_starting_model
 
 VOCABULARY = [
     ("<s>", 0.0), ("<pad>", 0.0), ("</s>", 0.0), ("<unk>", 0.0), ("▁", -3.0), ("▁Haus", -5.0), ("▁haus", -9.0),
@@ -113,9 +109,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return save_tiny_encoder(tmp_path_factory.mktemp("hub") / "xlm-roberta", "xlm-roberta")
 
 
-def test_what_the_encoder_says_of_a_text_stays(folder: Path) -> None:
+def cut_model(folder: Path, words: Counter[str], n_pieces: int, output: Path) -> Model:
+    """A model on an encoder whose vocabulary was cut."""
+    cut_encoder(folder, words, n_pieces, output)
+    return from_encoder(output, FreshDecoderConfig(), None)
+
+
+def test_what_the_encoder_says_of_a_text_stays(folder: Path, tmp_path: Path) -> None:
     text = " ".join(tiny_text(20, seed=4)).lower().replace(",", "").replace(".", "").replace("?", "")
-    begun = from_encoder(folder, FreshDecoderConfig(), None, 200, Counter(text.split()))
+    begun = cut_model(folder, Counter(text.split()), 200, tmp_path / "cut")
     whole, own = AutoTokenizer.from_pretrained(folder), AutoModel.from_pretrained(folder).eval()
     assert isinstance(own, FAMILIES["xlm-roberta"].network)  # type: ignore[arg-type]
     n_compared = 0
@@ -134,19 +136,20 @@ def test_what_the_encoder_says_of_a_text_stays(folder: Path) -> None:
     assert network.config.vocab_size < 230
 
 
-def test_it_is_trained_saved_and_loaded(config: TrainConfig, folder: Path) -> None:
-    config = replace(config, tokenizer=None, init_from=str(folder), pieces=150)
-    begun, learned = make_starting_model(config), models.load(train(config))
-    assert learned.tokenizer.tokenizer.get_vocab() == begun.tokenizer.tokenizer.get_vocab()
-    assert len(learned.tokenizer.tokenizer) == learned.network.config.vocab_size
-    counted = count_chunk_words(config.data.path)
-    assert all(learned.tokenizer.tokenizer.unk_token_id not in learned.tokenizer.word_ids(word) for word in counted)
-    with pytest.raises(ConfigError, match="which is no encoder alone"):
-        make_starting_model(replace(config, init_from=config.output))
+def test_main__encoder_then_model_with_more_pieces(folder: Path, tiny_data: Path, tmp_path: Path) -> None:
+    main([str(folder), str(tiny_data), str(tmp_path / "cut"), "--pieces", "150"])
+    begun = from_encoder(tmp_path / "cut", FreshDecoderConfig(), None)
+    counted = count_chunk_words(str(tiny_data))
+    assert all(begun.tokenizer.tokenizer.unk_token_id not in begun.tokenizer.word_ids(word) for word in counted)
+    models.save(begun, tmp_path / "model")
+    more = ["--pieces", "9", "--model", str(tmp_path / "model")]
+    main([str(folder), str(tiny_data), str(tmp_path / "grown"), *more])
+    grown = models.load(tmp_path / "grown")
+    assert 0 <= len(grown.tokenizer.tokenizer) - len(begun.tokenizer.tokenizer) <= 9
 
 
-def test_a_model_gets_pieces_for_another_language(folder: Path, tiny_data: Path) -> None:
-    few = from_encoder(folder, FreshDecoderConfig(), None, 120, Counter({"so": 9}))
+def test_a_model_gets_pieces_for_another_language(folder: Path, tiny_data: Path, tmp_path: Path) -> None:
+    few = cut_model(folder, Counter({"so": 9}), 120, tmp_path / "cut")
     words = count_chunk_words(str(tiny_data))
     grown = with_more_pieces(few, folder, words, 30)
     n_before, n_after = (sum(len(model.tokenizer.word_ids(word)) for word in words) for model in (few, grown))
@@ -168,7 +171,7 @@ def test_a_model_gets_pieces_for_another_language(folder: Path, tiny_data: Path)
 
 
 def test_pieces_of_another_encoder_are_refused(folder: Path, tiny_data: Path, tmp_path: Path) -> None:
-    few = from_encoder(folder, FreshDecoderConfig(), None, 120, Counter({"so": 9}))
+    few = cut_model(folder, Counter({"so": 9}), 120, tmp_path / "cut")
     stranger = AutoModel.from_pretrained(folder)
     with torch.no_grad():
         stranger.get_input_embeddings().weight.normal_()
@@ -176,8 +179,3 @@ def test_pieces_of_another_encoder_are_refused(folder: Path, tiny_data: Path, tm
     AutoTokenizer.from_pretrained(folder).save_pretrained(tmp_path / "stranger")
     with pytest.raises(ConfigError, match="whose embeddings are not those of"):
         with_more_pieces(few, tmp_path / "stranger", Counter({"so": 1}), 10)
-    own = TrainConfig(init_from=str(folder), pieces=150, pieces_of=str(folder), data=DataConfig(str(tiny_data)))
-    with pytest.raises(ConfigError, match=r"an encoder with pieces of its own.*drop pieces_of"):
-        make_starting_model(own)
-    with pytest.raises(ConfigError, match="without pieces; expected how many more"):
-        replace(own, pieces=None)

@@ -1,6 +1,7 @@
-"""What a teacher says of every word of a data set, on disk: computed once, read often, a dozen bytes a word.
+"""Labels of a teacher: what a larger model predicts for every word of a data set, on disk, a dozen bytes a word.
 
-In: a folder of labels (`t5punct label`), the number of a chunk.  Out: a code for each of its words.
+In: a folder of labels (`t5punct label`), the number of a chunk.  Out: a code for each of its words, and the loss of a
+model that learns from them (Hinton 2015).  Nothing is known of words that noise has put in.
 
 A code is a byte for each class of marks, then one for each case: how many sixteenths of a bit improbable the class is,
 255 at most.  So probabilities of 1, 1/2 and 1/1000 are 0, 16 and 159, and none is wrong by more than 2.2 %.
@@ -17,9 +18,10 @@ from pathlib import Path
 
 import torch
 from safetensors import safe_open
+from torch.nn.functional import kl_div
 
-from ... import config as settings
-from ...errors import ConfigError, InputError
+from .. import config as settings
+from ..errors import ConfigError, InputError
 
 LABELS_FILE = "labels.yaml"  # it makes a folder one of labels, and is written last
 ROWS_IN_PART = 4096  # chunks of one file
@@ -99,6 +101,24 @@ def probabilities_of(codes: torch.Tensor) -> torch.Tensor:
     """Return codes uint8 (.., n_classes) of one distribution as probabilities, float32, that sum to 1."""
     weights = torch.exp2(codes.float() / -_STEPS_IN_BIT)
     return weights / weights.sum(-1, keepdim=True)
+
+
+def label_loss(codes: torch.Tensor, marks: torch.Tensor, cases: torch.Tensor, slots: torch.Tensor) -> torch.Tensor:
+    """Return how far a tagger's logits are from the labels, a scalar in nats a word.
+
+    codes: uint8 (n_batch, n_words, n_codes), all 0 where the teacher has no label; marks, cases: logits (n_batch,
+    n_words, n_classes); slots: bool (n_batch, n_words), the words that are not padding.
+    """
+    is_labelled = (codes > 0).any(-1) & slots
+    of_marks, of_cases = codes[is_labelled].tensor_split([marks.shape[-1]], -1)  # (n_labelled, n_codes)
+    return _divergence(marks[is_labelled], of_marks) + _divergence(cases[is_labelled], of_cases)
+
+
+def _divergence(logits: torch.Tensor, codes: torch.Tensor) -> torch.Tensor:
+    """Kullback-Leibler divergence of logits (n_words, n_classes) from codes of one distribution; 0 for no words."""
+    target = probabilities_of(codes).log()
+    summed = kl_div(logits.float().log_softmax(-1), target, reduction="sum", log_target=True)
+    return summed / max(1, len(logits))
 
 
 @lru_cache(maxsize=8)

@@ -15,17 +15,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ... import __version__
-from ... import config as settings
-from ...errors import T5PunctError
-from ...evaluation.score_table import score_text
-from ...model import bundled_names
-from ...t5.task import TaskConfig
-from ..checkpoint.checkpoint import TRAIN_FILE
-from ..config import VALUES, TrainConfig
-from ..data.corpus import CorpusConfig
-from ..data.folder import COUNTS, SETTINGS
-from ..data.prepare import PrepareConfig
+from .. import __version__
+from .. import config as settings
+from ..errors import T5PunctError
+from ..evaluation.score_table import score_text
+from ..model import bundled_names
+from ..t5.task import TaskConfig
+from .checkpoint import TRAIN_FILE
+from .config import VALUES, TrainConfig
+from .data.prepare import COUNTS, SETTINGS, PrepareConfig
+from .data.readers import CorpusConfig
 
 CARD = "README.md"
 _MADE = "<!-- written by t5punct export; a card without this line is kept -->"
@@ -53,14 +52,11 @@ def compose_card(
     name: str,
     *,
     licence: str | None = None,
-    blend: str | None = None,
     own_form: str | None = None,
 ) -> str:
-    """Return the card of a run's model; `name`: what loads it; `blend`: what of its weights are the run's, in words.
+    """Return the card of a run's model; `name`: what loads it.
 
     `own_form`: what transformers alone cannot read of it, in words.
-
-    The scores of a run are not those of a blend, so that a blend's card has none.
     """
     from huggingface_hub import ModelCardData
 
@@ -84,9 +80,8 @@ def compose_card(
         *_use(name, task, runs[0].loss.decoder if runs else "slots"),
         *(iter_use_of_network(name, own_form) if own_form else ()),
         *_parents(parents, licence),
-        *([f"A blend: {blend}.", ""] if blend else []),
         *_data(runs),
-        *(_scores(source) if not blend else ["## Scores", "", "None yet: the run was scored before it was blended."]),
+        *_scores(source),
     ]
     return "\n".join(lines).rstrip("\n") + "\n"
 

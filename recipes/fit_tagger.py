@@ -1,6 +1,9 @@
-"""A tagger that is fitted on frozen states, before the first step of training.
+"""Fit a tagger on the states of an encoder, before the first step of training.
 
-In: a model and some examples.  Out: a `Tagger` that fits them.
+In: the settings of a run, as `train.py` takes them.  Out: in `output`, the model that it would start from, with a
+tagger that fits some thousand words; `init_from` names it.
+
+    python recipes/fit_tagger.py --config configs/from-encoder-1-tag.yaml init_from=roberta-base output=runs/start
 
 Until it has learned, a tagger with random weights sends noise into a pre-trained encoder (Kumar 2022: train the head
 first, then everything).  Fitting takes seconds: multinomial regression on standardised states.
@@ -8,17 +11,26 @@ first, then everything).  Fitting takes seconds: multinomial regression on stand
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, cast
 
 import torch
 from torch.nn.functional import cross_entropy
 
-from ...decoding.batching import batch_by_length
-from ...model import Model
-from ...t5.tagger import Tagger, states_at_words
-from ..examples.batches import make_collator
-from ..examples.example import IGNORED, ChunkExamples, Example
+from t5punct import model as models
+from t5punct.config import load
+from t5punct.decoding.batching import batch_by_length
+from t5punct.errors import T5PunctError
+from t5punct.model import Model
+from t5punct.t5.tagger import Tagger, states_at_words
+from t5punct.training.config import TrainConfig
+from t5punct.training.examples.batches import make_collator
+from t5punct.training.examples.example import IGNORED, ChunkExamples, Example
+from t5punct.training.examples.loading import load_data
+from t5punct.training.start.starting_model import make_starting_model
 
 _DECAY = 1e-4  # on standardised weights, so that a class seen only twice gets no huge ones
 _ITERATIONS = 60
@@ -71,3 +83,25 @@ def _states(model: Model, examples: Sequence[Example]) -> tuple[torch.Tensor, ..
             (states_at_words(states, batch.word_ends)[real].float(), batch.marks[real], batch.cases[real], openings)
         )
     return tuple(torch.cat(parts) for parts in zip(*parts_of_batches, strict=True))
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Read the command line, and write the model."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--config", type=Path, required=True)
+    parser.add_argument("--words", type=int, default=15_000, help="how many words are read, from the first chunk on")
+    parser.add_argument("overrides", nargs="*", help="settings, key=value")
+    options = parser.parse_args(arguments)
+    config = load(TrainConfig, options.config, options.overrides)
+    torch.manual_seed(config.seed)
+    model = make_starting_model(config)
+    _, loader = load_data(config, model, 1)
+    tagger = fit_tagger(model, cast(ChunkExamples, loader.dataset), options.words)
+    models.save(replace(model, tagger=tagger), Path(config.output))
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except T5PunctError as error:
+        raise SystemExit(str(error)) from None

@@ -2,38 +2,36 @@
 
 In: model, optimiser, schedule, position in the data.  Out: a folder that is also a usable model.
 
-    runs/mine/model.safetensors ..     the newest checkpoint: a model, and what resuming needs
+    runs/mine/model.safetensors ..     the last checkpoint: a model, and what resuming needs
     runs/mine/best/                    the model of the best validation so far, and score.json
-    runs/mine/checkpoint-1500/         with keep: 3, the two checkpoints before the newest
-    runs/mine/checkpoint-1000/
 
-As a new folder takes the old one's place by a rename, there is no moment without any of them.  Earlier checkpoints are
-linked into it, not copied: large weights are written once.  The old folder's links go with it.
+As a new folder takes the old one's place by a rename, there is no moment without either of them.  accelerate's own
+`save_state` would write pickles of optimiser, schedule and random state.
 
-`save_checkpoint(folder, ...)`, then `optimiser_state.restore_tensors(...)` of what it wrote: ten steps equal five and
-five.
+`save_checkpoint(folder, ...)`, then `tensors.restore_tensors(...)` of what it wrote: ten steps equal five and five.
+A run that goes on has the settings and the data that it began with (`check_resumed`): on others its position in the
+data would mean something else, and nobody would notice.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from safetensors.torch import save_file
 
-from ... import config as settings
-from ... import model as models
-from ...errors import ConfigError, ModelError
-from ...t5.folder import TAGGER_FILE, writing_folder
-from ...t5.weights import broken_weights
-from ...text.io.files import take_place
-from ..config import PAGE, PICTURE, VALUES, TrainConfig
+from .. import config as settings
+from .. import model as models
+from ..errors import ConfigError, ModelError
+from ..t5.folder import TAGGER_FILE, writing_folder
+from ..t5.weights import broken_weights
+from ..text.io.files import take_place
+from .config import PAGE, PICTURE, VALUES, TrainConfig
 from .lock import check_own
 
 if TYPE_CHECKING:
@@ -108,9 +106,8 @@ def save_checkpoint(
 ) -> None:
     """Write to a second folder and rename it, so that a crash never leaves half a checkpoint, or none.
 
-    tensors: what the next step depends on besides the weights; see `optimiser_state`.
-    The model of the run's best step is written again into the folder `best`, and of `config.keep` checkpoints those
-    before this one stay in folders named after their steps.  All of it takes its place at once.
+    tensors: what the next step depends on besides the weights; see `tensors`.
+    The model of the run's best step is written again into the folder `best`, which takes its place at the same time.
 
     Raises ConfigError for a broken model, and OutputError if there is no room; the last checkpoint stays.
     """
@@ -128,8 +125,6 @@ def save_checkpoint(
             settings.save(config, partial / TRAIN_FILE)
             (partial / STATE_FILE).write_text(json.dumps(asdict(state), indent=2) + "\n", encoding="utf-8")
             save_file(dict(tensors), partial / OPTIMISER_FILE)
-            if (folder / STATE_FILE).is_file():
-                keep_earlier(folder, partial, read_state(folder).step, state.step, config.keep)
             if folder.exists():
                 carry_over(folder, partial)
     except BaseException:
@@ -175,39 +170,18 @@ def copy_best(folder: Path, score: dict[str, float]) -> None:
     (folder / BEST / SCORE_FILE).write_text(json.dumps(score) + "\n", encoding="utf-8")
 
 
-def keep_earlier(folder: Path, successor: Path, step: int, next_step: int, keep: int) -> None:
-    """Link into the successor the checkpoint of a folder, and earlier ones there, so that `keep` are kept with it."""
-    if keep > 1 and step != next_step:
-        earlier = successor / f"checkpoint-{step}"
-        earlier.mkdir()
-        for path in folder.iterdir():
-            if path.is_file() and (path.name == TAGGER_FILE or (successor / path.name).is_file()):
-                _link(path, earlier / path.name)
-    room = keep - 1 - len(_checkpoints(successor))
-    for path in _checkpoints(folder)[:room] if room > 0 else ():
-        if not (successor / path.name).exists() and path.name != f"checkpoint-{next_step}":
-            shutil.copytree(path, successor / path.name, copy_function=_link)
-
-
 def carry_over(folder: Path, successor: Path) -> None:
     """Link the best model of a folder into its successor, and copy what is no part of a checkpoint: cards, notes.
 
     The run's report stays behind: it is about the weights that are replaced.
     """
-    earlier = {path.name for path in _checkpoints(folder)}
     for path in folder.iterdir():
-        if path.name in _OUTDATED or path.name in earlier or (successor / path.name).exists():
+        if path.name in _OUTDATED or (successor / path.name).exists():
             continue
         if path.is_dir():
             shutil.copytree(path, successor / path.name, copy_function=_link if path.name == BEST else shutil.copy2)
         else:
             shutil.copy2(path, successor / path.name)
-
-
-def _checkpoints(folder: Path) -> list[Path]:
-    """The earlier checkpoints in a folder, the last one first."""
-    checkpoints = [path for path in folder.iterdir() if re.fullmatch(r"checkpoint-\d+", path.name)]
-    return sorted(checkpoints, key=lambda path: int(path.name.rpartition("-")[2]), reverse=True)
 
 
 def _link(source: str | Path, target: str | Path) -> None:
@@ -216,3 +190,77 @@ def _link(source: str | Path, target: str | Path) -> None:
         os.link(source, target)
     except OSError:
         shutil.copy2(source, target)
+
+
+# the length of the run, what is logged and kept, where it lies, how it computes, and the weights of its losses
+MAY_CHANGE = (
+    "output", "resume", "checkpoint_every_steps", "log_every_steps", "validation", "report", "report_to",
+    "data.workers", "optim.max_steps", "optim.epochs", "loss", "gradient_checkpointing", "mixed_precision",
+)  # fmt: skip
+
+
+def check_resumed(config: TrainConfig) -> None:
+    """Raise ConfigError for the first setting that differs from the checkpoint's and is not in `MAY_CHANGE`."""
+    file = Path(config.output) / TRAIN_FILE
+    if not file.is_file():
+        return
+    try:
+        saved = settings.load_plain(TrainConfig, file)
+    except ConfigError as error:
+        raise ConfigError(
+            f"{file}, settings of another version of t5punct ({error.found})",
+            expected="those of this version",
+            fix=f"resume with the version in t5punct-version.txt, or start a new run with init_from={config.output}",
+        ) from error
+    began, now = (flatten_settings(asdict(run_config)) for run_config in (saved, config))
+    for name in began | now:
+        if began.get(name) != now.get(name) and not any(f"{name}.".startswith(f"{may}.") for may in MAY_CHANGE):
+            raise ConfigError(
+                f"{name} {now.get(name)!r} for a run that began with {began.get(name)!r}",
+                expected="the settings that it began with",
+                fix="resume with these, or start a new run in another output",
+            )
+
+
+def check_processes(began: int, now: int) -> None:
+    """Raise ConfigError for another number of processes: the batches of an epoch would be dealt out otherwise."""
+    if began and began != now:
+        raise ConfigError(
+            f"{now} processes for a run that began with {began}",
+            expected=f"{began} processes",
+            fix=f"launch {began}, or start a new run in another output",
+        )
+
+
+def check_data(began: str, now: str, path: str) -> None:
+    """Raise ConfigError for a data set with another fingerprint: the run's place in it would mean something else."""
+    if began and began != now:
+        raise ConfigError(
+            f"other chunks in {path} than the run began with",
+            expected="the data set that it began with",
+            fix="put it back, or start a new run in another output",
+        )
+
+
+def check_same_base(network: Any, folder: Path) -> None:
+    """Raise ConfigError if a network made of `init_from` and the checkpoint's adapters is not the checkpoint's."""
+    import torch
+
+    state, saved = network.state_dict(), models.load(folder).network.state_dict()
+    if not all(torch.allclose(saved[name].cpu(), value.cpu(), rtol=1e-3, atol=1e-4) for name, value in state.items()):
+        raise ConfigError(
+            "init_from, which has changed since the run began",
+            expected="the model that the adapters were trained on",
+            fix="put it back, or start a new run from this checkpoint's folder",
+        )
+
+
+def flatten_settings(values: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Return nested settings by their dotted names."""
+    dotted_values: dict[str, Any] = {}
+    for name, value in values.items():
+        if isinstance(value, dict):
+            dotted_values |= flatten_settings(value, f"{prefix}{name}.")
+        else:
+            dotted_values[prefix + name] = value
+    return dotted_values

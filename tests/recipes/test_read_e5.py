@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import io
 import struct
-import sys
 import zipfile
 from pathlib import Path
 from types import ModuleType
 
 import numpy as np
 import pytest
+import read_e5
 import torch
 from transformers import AutoModel, AutoTokenizer, BertConfig, BertModel
 
@@ -22,13 +21,7 @@ N_ROWS = len(PIECES) + 3  # the file has rows behind the pieces
 
 @pytest.fixture(scope="module")
 def recipe() -> ModuleType:
-    path = Path(__file__).parents[2] / "recipes" / "read_e5.py"
-    spec = importlib.util.spec_from_file_location("read_e5", path)
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["read_e5"] = module
-    spec.loader.exec_module(module)
-    return module
+    return read_e5
 
 
 def packed(matrix: np.ndarray) -> tuple[bytes, np.ndarray]:

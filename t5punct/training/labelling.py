@@ -1,93 +1,81 @@
 """`t5punct label`: a teacher reads a data set once, and what it says of every word is stored (`labels`).
 
-In: a data set of `t5punct prepare`, a model with a tagger.  Out: a folder of labels; `teacher.source` of a config may
-name it.
+In: a data set of `t5punct prepare`, a model with a tagger.  Out: a folder of labels; `data.labels` of a config
+names it.
 
-`label(LabelConfig(data="prepared/pupils", model="large"))` writes `prepared/pupils/labels-large`.  Labelling that was
+`label("prepared/pupils", "large")` writes `prepared/pupils/labels-large`.  Labelling that was
 stopped goes on where it was: a file of labels is written whole or not at all.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import torch
 from safetensors.torch import save_file
 
-from ... import config as settings
-from ... import model as models
-from ...decoding.batching import batch_by_length
-from ...decoding.precision import with_precision
-from ...errors import ConfigError, InputError
-from ...model import Model
-from ...t5.tagger import states_at_words
-from ...t5.weights import weights_fingerprint
-from ...text.io.files import take_place
-from ..examples.batches import make_collator
-from ..examples.example import ChunkExamples, Example
-from ..examples.loading import chunks_fingerprint, load_split
+from .. import config as settings
+from .. import model as models
+from ..decoding.batching import batch_by_length
+from ..decoding.precision import with_precision
+from ..errors import ConfigError, InputError
+from ..model import Model
+from ..t5.tagger import states_at_words
+from ..t5.weights import weights_fingerprint
+from ..text.io.files import take_place
+from .examples.batches import make_collator
+from .examples.example import ChunkExamples, Example
+from .examples.loading import chunks_fingerprint, load_split
 from .labels import LABELS_FILE, ROWS_IN_PART, LabelsInfo, codes_of, is_labels, part_name
 
 _BEGUN = "labels-begun.yaml"  # of a folder whose labels are not finished
 Tell = Callable[[int, int], None]  # words of which labels are known, of how many
 
 
-@dataclass(frozen=True)
-class LabelConfig:
-    """What is labelled, by which model, and where to."""
-
-    data: str = ""  # a folder made by `t5punct prepare`; its split `train` is labelled
-    model: str = ""  # a folder, a hub id, or the name of a bundled model
-    output: str | None = None  # null: beside the data set, DATA/labels-MODEL
-    batch_tokens: int = 4096  # source tokens read at a time
-    precision: str = "auto"  # bf16 where the processor has it
-
-    def __post_init__(self) -> None:
-        if not self.data or not self.model:
-            raise ConfigError(f"labels of {self.data or 'nothing'} by {self.model or 'nobody'}",
-                              expected="a data set and a model", fix="name both")  # fmt: skip
-        settings.check_range(self, "", 1, "batch_tokens")
-
-    @property
-    def folder(self) -> Path:
-        """Where the labels go."""
-        return Path(self.output or Path(self.data) / f"labels-{Path(self.model).name}")
-
-
-def label(config: LabelConfig, tell: Tell | None = None) -> Path:
-    """Label a data set, and return the folder.
+def label(
+    data: str,
+    teacher: str,
+    output: str | None = None,
+    *,
+    batch_tokens: int = 4096,
+    precision: str = "auto",
+    tell: Tell | None = None,
+) -> Path:
+    """Label the split `train` of a data set, and return the folder: beside the data set, unless `output` names one.
 
     Raises ConfigError for a model without a tagger, and for labels in the folder that are of something else.
     """
-    rows = load_split(config.data, "train")
+    if batch_tokens < 1:
+        raise ConfigError(f"batch_tokens {batch_tokens}", expected="1 or more", fix="check --batch-tokens")
+    folder = Path(output or Path(data) / f"labels-{Path(teacher).name}")
+    rows = load_split(data, "train")
     if rows is None:
-        raise InputError(f"no examples in {config.data}", expected="a split `train`", fix="prepare more text")
-    model = models.load(config.model)
+        raise InputError(f"no examples in {data}", expected="a split `train`", fix="prepare more text")
+    model = models.load(teacher)
     if model.tagger is None:
-        raise ConfigError(f"{config.model} without a tagger", expected="a model that has one", fix="name another model")
+        raise ConfigError(f"{teacher} without a tagger", expected="a model that has one", fix="name another model")
     examples, classes = ChunkExamples(rows, model.tokenizer), list(model.tagger.mark_classes)
     info = LabelsInfo(
-        config.model,
+        teacher,
         weights_fingerprint(model.network.encoder, model.tagger),
         chunks_fingerprint(examples),
         len(rows),
         classes,
     )
-    model = with_precision(model, config.precision)
-    _begin(config.folder, info)
+    model = with_precision(model, precision)
+    _begin(folder, info)
     n_words, n_done = sum(rows["n_words"]), 0
     for number, first in enumerate(range(0, len(rows), ROWS_IN_PART)):
         chunk_numbers = range(first, min(first + ROWS_IN_PART, len(rows)))
-        file = config.folder / part_name(number)
+        file = folder / part_name(number)
         if not file.is_file():
-            _write(file, _codes(model, [examples[row] for row in chunk_numbers], config.batch_tokens))
+            _write(file, _codes(model, [examples[row] for row in chunk_numbers], batch_tokens))
         n_done += sum(rows[chunk_numbers.start : chunk_numbers.stop]["n_words"])
         if tell is not None:
             tell(n_done, n_words)
-    take_place(config.folder / _BEGUN, config.folder / LABELS_FILE)
-    return config.folder
+    take_place(folder / _BEGUN, folder / LABELS_FILE)
+    return folder
 
 
 def _begin(folder: Path, info: LabelsInfo) -> None:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from ...errors import ConfigError
+from ..errors import ConfigError
 
 _log = logging.getLogger(__name__)
 _RANKS = ("RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK")  # as torchrun and MPI number processes

@@ -1,23 +1,24 @@
-"""A tagger is fitted on frozen states before the first step."""
+"""A tagger fitted on the states of an encoder."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
 
+import fit_tagger as recipe
 import pytest
 import torch
 from chunk_rows import batch_of
 from datasets import load_from_disk
+from fit_tagger import fit_tagger
+from tiny_encoders import save_tiny_encoder
+from transformers import AutoModel
 
 from t5punct import model as models
 from t5punct.model import Model
-from t5punct.training.config import FitConfig, LossConfig, TrainConfig
+from t5punct.training.config import LossConfig
 from t5punct.training.examples.example import IGNORED, ChunkExamples
 from t5punct.training.loop.objective import Objective
-from t5punct.training.loop.train import build
-from t5punct.training.start import fitting
-from t5punct.training.start.fitting import fit_tagger
 
 
 @pytest.fixture
@@ -40,27 +41,25 @@ def test_a_tagger_is_fitted_on_as_many_words_as_are_asked_for(
     tiny_model: Model, examples: ChunkExamples, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Words, not tokens; at most one chunk more."""
-    seen, fit = list[int](), fitting._fit
+    seen, fit = list[int](), recipe._fit
 
     def counted(head: torch.nn.Linear, states: torch.Tensor, classes: torch.Tensor) -> None:
         seen.append(len(states))
         fit(head, states, classes)
 
-    monkeypatch.setattr(fitting, "_fit", counted)
+    monkeypatch.setattr(recipe, "_fit", counted)
     fit_tagger(tiny_model, examples, n_words=300)
     assert len(seen) == 2, "one head for marks, one for case"
     assert all(300 <= n_words < 300 + 64 for n_words in seen)
 
 
-def test_a_run_fits_before_its_first_step_and_keeps_a_tagger_that_is_there(config: TrainConfig, tmp_path: Path) -> None:
-    fitting_config = replace(config, fit=FitConfig(tagger_words=500))
-    fitted = build(fitting_config).model
-    plain = build(replace(config, output=str(tmp_path / "plain"))).model
-    for name, weights in plain.network.state_dict().items():
-        assert torch.equal(fitted.network.state_dict()[name], weights), "the network stays as it is"
-    assert fitted.tagger is not None and plain.tagger is not None
-    assert not torch.equal(fitted.tagger.marks.weight, plain.tagger.marks.weight)
-    models.save(fitted, tmp_path / "tagged")
-    begun = build(replace(fitting_config, init_from=str(tmp_path / "tagged"), tokenizer=None, fit=FitConfig(300))).model
-    assert begun.tagger is not None
-    assert torch.equal(begun.tagger.marks.weight, fitted.tagger.marks.weight)
+def test_main__model_that_the_run_would_start_from(tiny_data: Path, tmp_path: Path) -> None:
+    encoder = save_tiny_encoder(tmp_path / "encoder", "roberta")
+    config = Path(__file__).parents[2] / "configs" / "from-encoder-1-tag.yaml"
+    settings = [f"init_from={encoder}", f"data.path={tiny_data}", f"output={tmp_path / 'start'}"]
+    recipe.main(["--config", str(config), "--words", "200", *settings])
+    start = models.load(tmp_path / "start")
+    whole = AutoModel.from_pretrained(encoder)
+    assert start.tagger is not None
+    name = "encoder.layer.0.attention.self.query.weight"
+    assert torch.equal(start.network.encoder.state_dict()[name], whole.state_dict()[name])

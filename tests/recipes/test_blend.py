@@ -7,14 +7,12 @@ from pathlib import Path
 
 import pytest
 import torch
-from command import Invoke
+from blend import blend_models, main
 
 from t5punct import model as models
 from t5punct.errors import ConfigError
 from t5punct.model import Model
 from t5punct.t5.tagger import Tagger
-from t5punct.training.report.card import CARD
-from t5punct.training.start.blend import blend_models
 
 
 @pytest.fixture(scope="module")
@@ -59,17 +57,13 @@ def test_strangers_are_refused(pair: tuple[Model, Model]) -> None:
         blend_models(tuned, start, 1.5)
 
 
-def test_the_command_writes_a_blend_and_says_so_in_its_card(
-    pair: tuple[Model, Model], tmp_path: Path, invoke: Invoke
-) -> None:
+def test_main__folder_of_the_blend(pair: tuple[Model, Model], tmp_path: Path) -> None:
     start, tuned = pair
     models.save(start, tmp_path / "start")
     models.save(tuned, tmp_path / "tuned")
-    output, blend = tmp_path / "made", ("--blend", tmp_path / "start", "--blend-share", "0.25")
-    assert invoke("export", tmp_path / "tuned", "-o", output, "--dtype", "float32", *blend)[0] == 0
-    expected, written = weights(blend_models(tuned, start, 0.25)), weights(models.load(output))
+    (tmp_path / "tuned" / "train.yaml").write_text("output: runs/x\n")
+    main([*(str(tmp_path / name) for name in ("tuned", "start", "made")), "--share", "0.25"])
+    expected, written = weights(blend_models(tuned, start, 0.25)), weights(models.load(tmp_path / "made"))
     for name, value in written.items():
         torch.testing.assert_close(value, expected[name])
-    card = (output / CARD).read_text(encoding="utf-8")
-    assert "A blend: 0.25 of the weights are the run's, 0.75 those of start." in card
-    assert "scored before it was blended" in card
+    assert (tmp_path / "made" / "train.yaml").read_text() == "output: runs/x\n"
