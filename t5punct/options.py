@@ -414,7 +414,6 @@ NEEDS: tuple[tuple[str, str, Callable[[Values], object]], ...] = (
     ("l_min l_max threshold", "--policy entropy", lambda values: values["policy"] == "entropy"),
     ("every after", "--policy sentence", lambda values: values["policy"] == "sentence"),
     ("provisional", "--json", lambda values: values["json"]),
-    ("blend_share", "--blend", lambda values: values["blend"]),
     ("private", "--push-to-hub", lambda values: values["push_to_hub"]),
 )
 
