@@ -18,7 +18,7 @@ MISTAKES = (
     ("punctuate {latin}", "is not UTF-8"),
     ("punctuate {tmp}/bare", "no transcript in {tmp}/bare; expected files that"),
     ("punctuate {text} --preset best", "preset 'best'; expected one of side-by-side"),
-    ("punctuate {text} --decoder magic", "expected one of slots, generate"),
+    ("punctuate {text} --decoder magic", "expected one of auto, slots, tagger, generate"),
     ("punctuate {text} combine=sum", "expected one of mean"),
     ("punctuate {text} --style poem --model {model}", "expected one of talk"),
     ("punctuate {text} window=9", "a window of 9 words with masks of 12 and 8"),
