@@ -120,7 +120,7 @@ def test_of_equal_marks_a_tally_s_vote_goes_to_the_one_that_was_taken(tiny_model
     for taken, masses in ((",", [0.2, 0.4, 0.4, 0.0]), (".", [0.2, 0.4, 0.4, 0.0]), (None, [0.4, 0.2, 0.4, 0.0])):
         accumulator = ChoiceAccumulator(1)
         accumulator.count(Choice.of([Option((7,), case=Case.LOWER)]).paths[0], [1.0])
-        path = choice.marks[taken] if taken else choice.forms[Case.LOWER]
+        path = choice.marks[taken] if taken else choice.form(Case.LOWER)
         accumulator._cases.append(Distribution.certain("lower"))
         accumulator.count(path, masses)
         if taken:
