@@ -102,7 +102,7 @@ class DecodingOptions(ModelOptions):
         str,
         "What chooses the marks: slots (the T5's decoder; several marks, as in `?!`), tagger (fastest; at most one "
         "after a word) or generate (the T5 writes the text anew, and its marks are put into yours); auto: what is best "
-        "for the style (large: the tagger in talk and meeting, slots in prose and chat).",
+        "for the style (large: slots in chat, else the tagger).",
     ] = "auto"
     marks: Annotated[str | None, 'Write only these marks, such as ",.?"; "": none, only capitals.'] = None
     mark_odds: Annotated[
