@@ -47,6 +47,7 @@ HEADS = {  # files whose lines open with what nobody says, and what is said
     "counted lines": ("1 so what\n2 yes\n3 people know\n", ["so what yes people know"]),
     "a list": ("what we do\n1. so what\n2. yes\n", ["what we do so what yes"]),
     "a list with brackets": ("1) so what\n2) yes\n", ["so what yes"]),
+    "a list and a number that is said": ("1. so what\n2. yes\n3 people know\n", ["so what yes 3 people know"]),
     "a number that is said": ("so what\n2. we know\n", ["so what 2 we know"]),
     "file names": ("clips/a1.wav so what\nclips/a2.wav yes\n", ["so what yes"]),
     "LJSpeech": ("LJ001-0001|so what\nLJ001-0002|yes\n", ["so what yes"]),

@@ -123,9 +123,9 @@ class Heads:
             return Head(match.end(), _RUNNING.sub("", match[1]))
         if _TIME_LINE.fullmatch(line):
             return Head(len(line))
-        number = _NUMBER if self.has_numbers else _LIST_NUMBER
-        if (self.has_numbers or self.has_list) and (match := number.match(line)):
-            return Head(match.end())
+        item = _LIST_NUMBER.match(line) if self.has_list else None
+        if number := _NUMBER.match(line) if self.has_numbers else item:
+            return Head(number.end())
         if self.has_ids_behind and (match := _id_behind(line)):
             return Head(0, _RUNNING.sub("", match[1]), behind=len(line) - len(line[: match.start()].rstrip()))
         match = _SURE_TIME.match(line) or (_ANY_TIME.match(line) if self.has_times else None)
