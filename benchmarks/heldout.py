@@ -8,7 +8,7 @@ them and with them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
@@ -27,8 +27,9 @@ from t5punct.model import BUNDLED
 from t5punct.punctuator import Punctuator
 from t5punct.text.words import Word
 from t5punct.training.data.chunks import words_with_silences
-from t5punct.training.data.corpora import CorpusConfig, iter_documents
+from t5punct.training.data.corpora import iter_documents
 from t5punct.training.data.prepare import PrepareConfig
+from t5punct.training.data.readers import CorpusConfig
 
 
 @dataclass(frozen=True)
@@ -73,28 +74,26 @@ def study(settings: StudyConfig) -> None:
     punctuator = Punctuator.from_pretrained(settings.model)
     corpora = {corpus.path: corpus for corpus in data.corpora}.values()  # one may be listed twice
     located = [replace(corpus, path=str(Path(settings.root) / corpus.path), words=0, join=1) for corpus in corpora]
-    all_texts = [text for corpus in located for text in held_out(corpus, data)]
-    seen = Seen.of([Path(run) for run in settings.runs], all_texts)
+    texts = [[*held_out(corpus, data)] for corpus in located]  # each corpus is read whole for them, so only once
+    seen = Seen.of([Path(run) for run in settings.runs], [text for own in texts for text in own])
     rows: dict[tuple[str, str], ScoredSlots] = {}
     timed: dict[tuple[str, str], ScoredSlots] = {}
-    for corpus in located:
+    for corpus, own in zip(located, texts, strict=True):
         styled = punctuator.with_config(decoding=DecodingConfig(style=corpus.style))
         name = Path(corpus.path).name.partition(".")[0]
-        rows[corpus.style, name] = score_corpus(styled, corpus, data, settings.max_words, seen)
+        rows[corpus.style, name] = score_texts(styled, (text for text in own if text not in seen), settings.max_words)
         Console().print(f"{name}: {rows[corpus.style, name].counts.words:,} words")
         if (pauses_ms := punctuator.model.task.pauses_ms) and ".jsonl" in corpus.path:
-            texts = held_out(corpus, data, pauses_ms)
-            timed[corpus.style, f"{name}, silences known"] = score_texts(styled, texts, settings.max_words)
+            with_times = held_out(corpus, data, pauses_ms)
+            timed[corpus.style, f"{name}, silences known"] = score_texts(styled, with_times, settings.max_words)
     page = Path(settings.output)
     page.parent.mkdir(parents=True, exist_ok=True)
     page.write_text(_page(settings, rows, timed), encoding="utf-8")
 
 
-def score_corpus(
-    punctuator: Punctuator, corpus: CorpusConfig, data: PrepareConfig, max_words: int, seen: Container[str] = ()
-) -> ScoredSlots:
-    """What the model makes of a corpus's held-out documents, but for those that were seen."""
-    return score_texts(punctuator, (text for text in held_out(corpus, data) if text not in seen), max_words)
+def score_corpus(punctuator: Punctuator, corpus: CorpusConfig, data: PrepareConfig, max_words: int) -> ScoredSlots:
+    """What the model makes of a corpus's held-out documents."""
+    return score_texts(punctuator, held_out(corpus, data), max_words)
 
 
 def score_texts(punctuator: Punctuator, texts: Iterable[str], max_words: int) -> ScoredSlots:

@@ -101,8 +101,8 @@ class DecodingOptions(ModelOptions):
     decoder: Annotated[
         str,
         "What chooses the marks: slots (the T5's decoder; several marks, as in `?!`), tagger (fastest; at most one "
-        "after a word) or generate (the T5 writes the text anew, and its marks are put into yours); auto: what is best "
-        "for the style (large: slots in chat, else the tagger).",
+        "mark after a word) or generate (the T5 writes the text anew, and its marks are put into yours); auto: what is "
+        "best for the style (large: slots in chat, else the tagger).",
     ] = "auto"
     marks: Annotated[str | None, 'Write only these marks, such as ",.?"; "": none, only capitals.'] = None
     mark_odds: Annotated[
@@ -112,7 +112,8 @@ class DecodingOptions(ModelOptions):
     ] = None
     max_marks: Annotated[
         int | None,
-        "How many marks may follow a word, as in `?!`; else as the style has it (large: 1, in prose and chat 3).",
+        "How many marks may follow a word, as in `?!`; else as the style has it (large: 1, in prose and chat 3), and 1 "
+        "where the tagger decides.",
     ] = None
     fragment: Annotated[bool, "The text may begin and end in the middle of a sentence."] = False
     beams: Annotated[int, "Decoder generate: how many texts its search keeps (beam search)."] = 1

@@ -34,7 +34,7 @@ from t5punct.t5.task import ENCODER_TASK, TaskConfig
 from t5punct.text.marks import OPENING, Alphabet, Case
 from t5punct.text.render import Decision, RenderConfig, render_word
 from t5punct.text.words import Word, split
-from t5punct.training.config import DataConfig, LossConfig, OptimConfig, TrainConfig
+from t5punct.training.config import DataConfig, FitConfig, LossConfig, OptimConfig, TrainConfig
 from t5punct.training.data.chunks import ChunkConfig, chunk_of
 from t5punct.training.data.prepare import PrepareConfig, prepare
 from t5punct.training.data.readers import CorpusConfig
@@ -284,17 +284,21 @@ def test_targets_with_them_are_read_back(trained: Path) -> None:
     text = "well, ¿how do you know? ¡Stop now! We know right."
     ids = model.tokenizer.encode_target(text)
     assert model.tokenizer.decode(ids) == text
-    (alignment,) = [align([word.normal for word in split(text).words], text, model.task.alphabet)]
+    alignment = align([word.normal for word in split(text).words], text, model.task.alphabet)
     said = votes_of_alignment(alignment, has_openings=True)
     assert [vote.openings and vote.openings.best for vote in said][:2] == ["", "¿"]
 
 
-def test_a_new_decoder_gets_tokens_for_them(tmp_path: Path) -> None:
+def test_a_new_decoder_gets_tokens_for_them(data: Path, tmp_path: Path) -> None:
     folder = save_tiny_encoder(tmp_path, "mpnet")
     model = from_encoder(folder, FreshDecoderConfig(), ENCODER_TASK).with_task(opening="¿¡")
     assert not model.tokenizer.opening_ids
     tokens = with_opening_tokens(model).tokenizer.opening_ids
     assert sorted(tokens) == ["¡", "¿"] and len({*tokens.values()}) == 2
+    models.save(model, tmp_path / "model")
+    config = TrainConfig(init_from=str(tmp_path / "model"), data=DataConfig(str(data)))
+    assert not make_starting_model(config).tokenizer.opening_ids, "its decoder stays, which cannot write them"
+    assert make_starting_model(replace(config, fit=FitConfig(copier_words=1))).tokenizer.opening_ids
 
 
 def opened_ends(text: str) -> int:

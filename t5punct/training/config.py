@@ -187,7 +187,8 @@ class FitConfig:
 class ValidationConfig:
     """Every so often, the loss on the data set's split `validation`, and the scores of a file."""
 
-    file: str | None = None  # IWSLT or punctuated text, scored as `t5punct evaluate` does; null takes only the loss
+    # IWSLT or punctuated text: its first 4,000 words are scored as `t5punct evaluate` does; null takes only the loss
+    file: str | None = None
     # null: ten times in a run, and every 1,000 steps of a long one, where there is something to validate with; 0: never
     every_steps: int | None = None
     # which of them tells the best model: micro_f1, macro_f1 (of the file), loss or tag_loss (of the split); null takes

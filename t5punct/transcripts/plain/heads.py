@@ -123,13 +123,18 @@ class Heads:
             return Head(match.end(), _RUNNING.sub("", match[1]))
         if _TIME_LINE.fullmatch(line):
             return Head(len(line))
-        item = _LIST_NUMBER.match(line) if self.has_list else None
-        if number := _NUMBER.match(line) if self.has_numbers else item:
+        if number := self._number_of(line):
             return Head(number.end())
         if self.has_ids_behind and (match := _id_behind(line)):
             return Head(0, _RUNNING.sub("", match[1]), behind=len(line) - len(line[: match.start()].rstrip()))
         match = _SURE_TIME.match(line) or (_ANY_TIME.match(line) if self.has_times else None)
         return Head(match.end()) if match else Head()
+
+    def _number_of(self, line: str) -> re.Match[str] | None:
+        """The number of a line, where all lines are counted, or of an item in a list."""
+        if self.has_numbers:
+            return _NUMBER.match(line)
+        return _LIST_NUMBER.match(line) if self.has_list else None
 
 
 def labels_of(lines: Iterable[str]) -> frozenset[str]:
