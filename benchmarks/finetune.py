@@ -136,7 +136,7 @@ def domain(path: Path, settings: StudyConfig) -> Domain:
     """Whole documents, spread over all of the corpus; those to score stand between those to learn from."""
     texts = [
         document.text
-        for document in source_documents(CorpusConfig(str(path), document="line"), None)
+        for document in source_documents(CorpusConfig(str(path), document="line"), ())
         if document.text.strip()
     ]
     train = taken(texts[0::2], settings.words)
