@@ -132,7 +132,7 @@ def batches_of(run: Run, n_batches: int) -> list[Any]:
         for indices in run.sampler:  # not by the loader: accelerate counts who iterates over one
             batch = run.loader.collate_fn([run.loader.dataset[index] for index in indices])
             batches.append(batch)
-            run.state = run.state.after_batch(batch.n_words)
+            run.state = replace(run.state, batch=run.state.batch + 1, words=run.state.words + batch.n_words)
             if len(batches) == n_batches:
                 return batches
         run.state = replace(run.state, epoch=run.state.epoch + 1, batch=0)

@@ -81,6 +81,12 @@ def save(config: Any, path: str | Path) -> None:
     Path(path).write_text(as_yaml(config), encoding="utf-8")
 
 
+def check(is_possible: object, found: str, *, expected: str, fix: str) -> None:
+    """Raise ConfigError for settings that are not possible, or not together."""
+    if not is_possible:
+        raise ConfigError(found, expected=expected, fix=fix)
+
+
 def check_range(
     config: Any, section: str, least: float, *names: str, most: float | None = None, below: float | None = None
 ) -> None:
@@ -94,8 +100,7 @@ def check_range(
         is_inside = value is None or (
             value >= least and (most is None or value <= most) and (below is None or value < below)
         )
-        if not is_inside:
-            raise ConfigError(f"{section}{name} {value}", expected=f"{least}{end}", fix=f"set {section}{name}")
+        check(is_inside, f"{section}{name} {value}", expected=f"{least}{end}", fix=f"set {section}{name}")
 
 
 def check_choice(config: Any, section: str, name: str, choices: Sequence[str]) -> None:

@@ -23,7 +23,7 @@ from t5punct.extras import PACKAGES
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 EXTRAS_OF = {  # the parts of the package that may import more than the core dependencies
-    "training/": ["train"], "training/report.py": ["report"], "training/start/lora.py": ["lora"],
+    "training/": ["train"], "training/report.py": ["report"], "training/tensors.py": ["lora"],
     "training/data/contents.py": ["report"], "cli/train.py": ["train"],
     "evaluation/metric/": ["evaluate"], "evaluation/plots.py": ["report"], "batch/distributed.py": ["ray"],
     "t5/onnx.py": ["onnx"], "serve/": ["serve"],

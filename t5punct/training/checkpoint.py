@@ -1,6 +1,4 @@
-"""Checkpoints: everything that a run needs to go on as if it had never stopped; without pickle.
-
-In: model, optimiser, schedule, position in the data.  Out: a folder that is also a usable model.
+"""Checkpoints: everything that a run needs to go on as if it had never stopped, in a folder that is a usable model.
 
     runs/mine/model.safetensors ..     the last checkpoint: a model, and what resuming needs
     runs/mine/best/                    the model of the best validation so far, and score.json
@@ -8,7 +6,6 @@ In: model, optimiser, schedule, position in the data.  Out: a folder that is als
 As a new folder takes the old one's place by a rename, there is no moment without either of them.  accelerate's own
 `save_state` would write pickles of optimiser, schedule and random state.
 
-`save_checkpoint(folder, ...)`, then `tensors.restore_tensors(...)` of what it wrote: ten steps equal five and five.
 A run that goes on has the settings and the data that it began with (`check_resumed`): on others its position in the
 data would mean something else, and nobody would notice.
 """
@@ -19,7 +16,7 @@ import json
 import os
 import shutil
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +24,7 @@ from safetensors.torch import save_file
 
 from .. import config as settings
 from .. import model as models
+from ..config import check
 from ..errors import ConfigError, ModelError
 from ..t5.folder import TAGGER_FILE, writing_folder
 from ..t5.weights import broken_weights
@@ -39,6 +37,9 @@ if TYPE_CHECKING:
 
 TRAIN_FILE, STATE_FILE, OPTIMISER_FILE = "train.yaml", "state.json", "optimiser.safetensors"
 BEST, SCORE_FILE = "best", "score.json"
+# of the folders where a checkpoint is written, and where it lies while its successor takes its place: not a name that
+# people give to backups
+PARTIAL, REPLACED = ".partial", ".replaced"
 _OUTDATED = (TAGGER_FILE, PAGE, PICTURE, VALUES)  # of a folder, for its successor: other weights have other scores
 
 
@@ -58,51 +59,45 @@ class TrainState:
     processes: int = 0  # that share the batches; 0 in checkpoints of older versions, which do not say
     data: str = ""  # the fingerprint of the chunks (see `loading`); empty in these checkpoints too
 
-    def after_batch(self, words: int) -> TrainState:
-        return replace(self, batch=self.batch + 1, words=self.words + words)
-
 
 def check_output(config: TrainConfig) -> None:
     """Refuse an output folder if checkpoints would replace anything but this run's own files."""
-    folder = Path(config.output)
+    folder, place = Path(config.output), Path(config.output).resolve()
     check_own(folder)
-    expected, fix = "a new or empty folder", "choose another output"
     nearest = next(path for path in (folder, *folder.absolute().parents) if path.exists())
-    if not nearest.is_dir():
-        raise ConfigError(f"output {folder}: {nearest} is a file", expected=expected, fix=fix)
-    if config.init_from is not None and folder.resolve() == Path(config.init_from).expanduser().resolve():
-        raise ConfigError(f"output {folder} is also init_from", expected=expected, fix=fix)
-    if folder.resolve().is_relative_to(models.bundled_root().resolve()):
-        raise ConfigError(f"output {folder} is where the package's own models are", expected=expected, fix=fix)
-    if config.resume:
-        return
-    if any((path / STATE_FILE).is_file() for path in (folder, _set_aside(folder))):
-        raise ConfigError(f"output {folder} holds a run", expected=expected, fix=f"go on with resume=true, or {fix}")
-    if folder.is_dir() and any(folder.iterdir()):
-        raise ConfigError(f"output {folder} holds other files", expected=expected, fix=fix)
+    is_start = config.init_from is not None and place == Path(config.init_from).expanduser().resolve()
+    is_package = place.is_relative_to(models.bundled_root().resolve())
+    holds_run = any((path / STATE_FILE).is_file() for path in (folder, _beside(folder, REPLACED)))
+    refusals = [
+        (not nearest.is_dir(), f": {nearest} is a file", ""),
+        (is_start, " is also init_from", ""),
+        (is_package, " is where the package's own models are", ""),
+        (not config.resume and holds_run, " holds a run", "go on with resume=true, or "),
+        (not config.resume and folder.is_dir() and any(folder.iterdir()), " holds other files", ""),
+    ]
+    for is_refused, what, way_out in refusals:
+        found, fix = f"output {folder}{what}", f"{way_out}choose another output"
+        check(not is_refused, found, expected="a new or empty folder", fix=fix)
 
 
 def find_checkpoint(folder: Path) -> None:
     """Make sure that there is a checkpoint to resume; restore one that a crash between two renames left aside."""
-    if not folder.exists() and (_set_aside(folder) / STATE_FILE).is_file():
-        _set_aside(folder).replace(folder)
+    aside = _beside(folder, REPLACED)
+    if not folder.exists() and (aside / STATE_FILE).is_file():
+        aside.replace(folder)
     if not (folder / STATE_FILE).is_file():
         raise ModelError(f"no checkpoint in {folder}", expected=STATE_FILE, fix="run without resume=true")
 
 
 def clear_leftovers(folder: Path) -> None:
     """Remove what a run that was killed left beside its checkpoint.  No other run may be in the folder."""
-    shutil.rmtree(_partial(folder), ignore_errors=True)
+    shutil.rmtree(_beside(folder, PARTIAL), ignore_errors=True)
     if (folder / STATE_FILE).is_file():  # else `find_checkpoint` needs what was set aside
-        shutil.rmtree(_set_aside(folder), ignore_errors=True)
+        shutil.rmtree(_beside(folder, REPLACED), ignore_errors=True)
 
 
 def save_checkpoint(
-    folder: Path,
-    model: models.Model,
-    tensors: Mapping[str, torch.Tensor],
-    state: TrainState,
-    config: TrainConfig,
+    folder: Path, model: models.Model, tensors: Mapping[str, torch.Tensor], state: TrainState, config: TrainConfig
 ) -> None:
     """Write to a second folder and rename it, so that a crash never leaves half a checkpoint, or none.
 
@@ -111,11 +106,9 @@ def save_checkpoint(
 
     Raises ConfigError for a broken model, and OutputError if there is no room; the last checkpoint stays.
     """
-    if broken_weights(model.network):
-        raise ConfigError(
-            f"weights that are not finite after step {state.step}", expected="finite weights", fix="lower optim.lr"
-        )
-    partial = _partial(folder)
+    found = f"weights that are not finite after step {state.step}"
+    check(not broken_weights(model.network), found, expected="finite weights", fix="lower optim.lr")
+    partial, aside = _beside(folder, PARTIAL), _beside(folder, REPLACED)
     shutil.rmtree(partial, ignore_errors=True)
     try:
         models.save(model, partial)
@@ -130,7 +123,11 @@ def save_checkpoint(
     except BaseException:
         shutil.rmtree(partial, ignore_errors=True)  # on a full disk it takes the room that is missing
         raise
-    _replace(folder, partial)
+    shutil.rmtree(aside, ignore_errors=True)
+    if folder.exists():
+        folder.replace(aside)
+    take_place(partial, folder)
+    shutil.rmtree(aside, ignore_errors=True)
 
 
 def read_state(folder: Path) -> TrainState:
@@ -138,24 +135,8 @@ def read_state(folder: Path) -> TrainState:
     return TrainState(**json.loads((folder / STATE_FILE).read_text(encoding="utf-8")))
 
 
-def _partial(folder: Path) -> Path:
-    """Where a checkpoint is written before it takes its place."""
-    return folder.with_name(folder.name + ".partial")
-
-
-def _set_aside(folder: Path) -> Path:
-    """Where a checkpoint lies while its successor takes its place; not a name that people give to backups."""
-    return folder.with_name(folder.name + ".replaced")
-
-
-def _replace(folder: Path, successor: Path) -> None:
-    """Rename twice."""
-    aside = _set_aside(folder)
-    shutil.rmtree(aside, ignore_errors=True)
-    if folder.exists():
-        folder.replace(aside)
-    take_place(successor, folder)
-    shutil.rmtree(aside, ignore_errors=True)
+def _beside(folder: Path, ending: str) -> Path:
+    return folder.with_name(folder.name + ending)
 
 
 def copy_best(folder: Path, score: dict[str, float]) -> None:
@@ -214,32 +195,28 @@ def check_resumed(config: TrainConfig) -> None:
         ) from error
     began, now = (flatten_settings(asdict(run_config)) for run_config in (saved, config))
     for name in began | now:
-        if began.get(name) != now.get(name) and not any(f"{name}.".startswith(f"{may}.") for may in MAY_CHANGE):
-            raise ConfigError(
-                f"{name} {now.get(name)!r} for a run that began with {began.get(name)!r}",
-                expected="the settings that it began with",
-                fix="resume with these, or start a new run in another output",
-            )
+        may_change = any(f"{name}.".startswith(f"{may}.") for may in MAY_CHANGE)
+        check(
+            may_change or began.get(name) == now.get(name),
+            f"{name} {now.get(name)!r} for a run that began with {began.get(name)!r}",
+            expected="the settings that it began with", fix="resume with these, or start a new run in another output",
+        )  # fmt: skip
 
 
-def check_processes(began: int, now: int) -> None:
-    """Raise ConfigError for another number of processes: the batches of an epoch would be dealt out otherwise."""
-    if began and began != now:
-        raise ConfigError(
-            f"{now} processes for a run that began with {began}",
-            expected=f"{began} processes",
-            fix=f"launch {began}, or start a new run in another output",
-        )
+def check_same_run(began: TrainState, now: TrainState, data: str) -> None:
+    """Raise ConfigError for another number of processes, or another data set in the folder `data`.
 
-
-def check_data(began: str, now: str, path: str) -> None:
-    """Raise ConfigError for a data set with another fingerprint: the run's place in it would mean something else."""
-    if began and began != now:
-        raise ConfigError(
-            f"other chunks in {path} than the run began with",
-            expected="the data set that it began with",
-            fix="put it back, or start a new run in another output",
-        )
+    The batches of an epoch would be dealt out otherwise, and the run's place among them would mean something else.
+    """
+    check(
+        began.processes in (0, now.processes),
+        f"{now.processes} processes for a run that began with {began.processes}",
+        expected=f"{began.processes} processes", fix=f"launch {began.processes}, or start a new run in another output",
+    )  # fmt: skip
+    check(
+        began.data in ("", now.data), f"other chunks in {data} than the run began with",
+        expected="the data set that it began with", fix="put it back, or start a new run in another output",
+    )  # fmt: skip
 
 
 def check_same_base(network: Any, folder: Path) -> None:
@@ -247,20 +224,16 @@ def check_same_base(network: Any, folder: Path) -> None:
     import torch
 
     state, saved = network.state_dict(), models.load(folder).network.state_dict()
-    if not all(torch.allclose(saved[name].cpu(), value.cpu(), rtol=1e-3, atol=1e-4) for name, value in state.items()):
-        raise ConfigError(
-            "init_from, which has changed since the run began",
-            expected="the model that the adapters were trained on",
-            fix="put it back, or start a new run from this checkpoint's folder",
-        )
+    check(
+        all(torch.allclose(saved[name].cpu(), value.cpu(), rtol=1e-3, atol=1e-4) for name, value in state.items()),
+        "init_from, which has changed since the run began", expected="the model that the adapters were trained on",
+        fix="put it back, or start a new run from this checkpoint's folder",
+    )  # fmt: skip
 
 
 def flatten_settings(values: dict[str, Any], prefix: str = "") -> dict[str, Any]:
     """Return nested settings by their dotted names."""
-    dotted_values: dict[str, Any] = {}
+    dotted: dict[str, Any] = {}
     for name, value in values.items():
-        if isinstance(value, dict):
-            dotted_values |= flatten_settings(value, f"{prefix}{name}.")
-        else:
-            dotted_values[prefix + name] = value
-    return dotted_values
+        dotted |= flatten_settings(value, f"{prefix}{name}.") if isinstance(value, dict) else {prefix + name: value}
+    return dotted

@@ -1,6 +1,4 @@
-"""The settings of a training run.
-
-In: YAML and dotted overrides.  Out: a `TrainConfig`, saved beside every checkpoint.
+"""The settings of a training run: a `TrainConfig` from YAML and dotted overrides, saved beside every checkpoint.
 
 `python train.py --config configs/finetune.yaml optim.lr=2e-4` changes one of them.
 """
@@ -14,15 +12,13 @@ from dataclasses import asdict, dataclass, field, make_dataclass
 from typing import Any
 
 from .. import config as settings
-from ..config import check_choice, check_range
-from ..errors import ConfigError
+from ..config import check, check_choice, check_range
 from ..model import FreshModelConfig
 from ..t5.delay import Delay
 from ..t5.task import TaskConfig
 from .examples.disfluencies import DisfluencyConfig
 from .examples.noise import NoiseConfig
 from .start.from_encoder import FreshDecoderConfig
-from .start.lora import LoraConfig
 
 # of transformers' get_scheduler those that need no more than a warm-up and a length
 SCHEDULES = (
@@ -54,7 +50,7 @@ class DelayConfig:
 
     def __post_init__(self) -> None:
         for words in self.words:
-            self._delay(0 if words is None else words)  # raises ConfigError if they are wrong
+            Delay(words or 0, layers=tuple(self.layers))  # raises ConfigError if they are wrong
 
     @property
     def any(self) -> bool:
@@ -72,10 +68,7 @@ class DelayConfig:
         if not self.any:
             return None
         words = random.Random(" ".join(map(str, ("delay", *place)))).choice(self.words)
-        return None if words is None else self._delay(words)
-
-    def _delay(self, words: int) -> Delay:
-        return Delay(words, layers=tuple(self.layers))
+        return None if words is None else Delay(words, layers=tuple(self.layers))
 
 
 @dataclass(frozen=True)
@@ -99,8 +92,7 @@ class DataConfig:
         check_range(self, "data.", 1, "batch_tokens")
         check_range(self, "data.", 0, "workers", "silent_share")
         for style, times in self.styles.items():
-            if not 0 <= times < math.inf:
-                raise ConfigError(f"style {style} {times} times", expected="0 or more", fix="set data.styles")
+            check(0 <= times < math.inf, f"style {style} {times} times", expected="0 or more", fix="set data.styles")
 
 
 @dataclass(frozen=True)
@@ -127,10 +119,20 @@ class OptimConfig:
         check_range(self, "optim.", 0, "lr", "warmup_steps", "max_steps", "weight_decay", "clip_norm")
         check_range(self, "optim.", 1, "epochs", "accumulation_steps")
         for part, factor in self.factors.items():
-            if not 0 < factor < math.inf:
-                raise ConfigError(
-                    f"a rate of {factor} times lr for {part}", expected="above 0", fix="set optim.factors"
-                )
+            found = f"a rate of {factor} times lr for {part}"
+            check(0 < factor < math.inf, found, expected="above 0", fix="set optim.factors")
+
+
+@dataclass(frozen=True)
+class LoraConfig:
+    """The adapters, in the words of peft's LoraConfig; the tagger is trained as a whole beside them."""
+
+    r: int = 0  # their rank; 0 has no adapters and trains all weights
+    # the linear layers that get one, by the last part of their names: attention's and the feed-forward's
+    target_modules: list[str] = field(default_factory=lambda: ["q", "k", "v", "o", "wi", "wi_0", "wi_1", "wo"])
+
+    def __post_init__(self) -> None:
+        check_range(self, "lora.", 0, "r")
 
 
 @dataclass(frozen=True)
@@ -147,24 +149,17 @@ class LossConfig:
     kept_states: int = 0
 
     def __post_init__(self) -> None:
-        check_range(
-            self,
-            "loss.",
-            0,
-            "text_weight",
-            "tagger_weight",
-            "case_weight",
-            "sampled_pieces",
-            "slot_weight",
-            "kept_states",
-        )
+        check_range(self, "loss.", 0, "text_weight", "tagger_weight", "case_weight", "slot_weight")
+        check_range(self, "loss.", 0, "sampled_pieces", "kept_states")
         check_range(self, "loss.", 0, "label_smoothing", below=1)
-        if not self.text_weight and not self.tagger_weight:
-            raise ConfigError("no loss", expected="a text_weight or tagger_weight above 0", fix="set loss.text_weight")
-        if self.slot_weight and not self.text_weight:
-            raise ConfigError(
-                "a loss of slots without one of text", expected="a text_weight above 0", fix="set loss.text_weight"
-            )
+        check(
+            self.text_weight or self.tagger_weight,
+            "no loss", expected="a text_weight or tagger_weight above 0", fix="set loss.text_weight",
+        )  # fmt: skip
+        check(
+            self.text_weight or not self.slot_weight,
+            "a loss of slots without one of text", expected="a text_weight above 0", fix="set loss.text_weight",
+        )  # fmt: skip
 
     @property
     def decoder(self) -> str:
@@ -200,19 +195,16 @@ class ValidationConfig:
         check_range(self, "validation.", 0, "every_steps")
         check_range(self, "validation.", 1, "patience")
         check_choice(self, "validation.", "score", SCORES)
-        if self.score in ("micro_f1", "macro_f1") and self.file is None:
-            raise ConfigError(
-                f"validation.score {self.score} without a file",
-                expected="a file to score",
-                fix="set validation.file or validation.score=loss",
-            )
-        for name in ("patience", "file"):
-            if (value := getattr(self, name)) is not None and self.every_steps == 0:
-                raise ConfigError(
-                    f"validation.{name} {value} without validations",
-                    expected="validation.every_steps above 0, or null",
-                    fix="set validation.every_steps",
-                )
+        check(
+            self.file is not None or self.score not in ("micro_f1", "macro_f1"),
+            f"validation.score {self.score} without a file",
+            expected="a file to score", fix="set validation.file or validation.score=loss",
+        )  # fmt: skip
+        for name, value in (("patience", self.patience), ("file", self.file)):
+            check(
+                value is None or self.every_steps != 0, f"validation.{name} {value} without validations",
+                expected="validation.every_steps above 0, or null", fix="set validation.every_steps",
+            )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -262,43 +254,32 @@ class TrainConfig:
         unknown = [name for name in self.task or {} if name not in settings.valid_keys(TaskConfig)]
         if unknown:
             load_part("task", TaskConfig, dict.fromkeys(unknown))  # raises ConfigError with the nearest name
-        if self.init_from is None:
-            for name in ("revision", "encoder_layers"):
-                if (value := getattr(self, name)) is not None:
-                    raise ConfigError(
-                        f"{name} {value} of nothing", expected="a model to start from", fix="set init_from"
-                    )
         if self.mixed_precision == "False":  # YAML reads a bare `no` as false
             object.__setattr__(self, "mixed_precision", "no")
-        if self.mixed_precision not in ("no", "bf16"):
-            raise ConfigError(
-                f"mixed_precision {self.mixed_precision!r}", expected="no or bf16", fix="T5 overflows in fp16"
-            )
         check_range(self, "", 0, "checkpoint_every_steps", "seed")
         check_range(self, "", 1, "log_every_steps")
-        if not self.data.path:
-            raise ConfigError("no training data", expected="data.path=FOLDER", fix="run `t5punct prepare` first")
-        if self.validation.score == "tag_loss" and not self.loss.tagger_weight:
-            raise ConfigError(
-                "validation.score tag_loss without a tagger's loss",
-                expected="loss.tagger_weight above 0",
-                fix="set validation.score=loss",
-            )
-        for name, is_set in (("labels", self.data.labels is not None), ("delays", self.data.delays.any)):
-            if is_set and not self.loss.tagger_weight:
-                raise ConfigError(
-                    f"data.{name} without a tagger's loss", expected="loss.tagger_weight above 0", fix="set it"
-                )
-        if self.lora.r and (self.init_from is None or self.optim.embeddings == "task"):
-            raise ConfigError(
-                "lora.r with random weights or optim.embeddings=task",
-                expected="a model to adapt, of which all but adapters and tagger stays",
-                fix="set init_from, or lora.r=0",
-            )
-        if self.init_from is None and self.tokenizer is None:
-            raise ConfigError(
-                "neither init_from nor tokenizer", expected="one of them", fix="name a model, or a tokenizer folder"
-            )
+        for name, value in (("revision", self.revision), ("encoder_layers", self.encoder_layers)):
+            is_possible, found = value is None or self.init_from is not None, f"{name} {value} of nothing"
+            check(is_possible, found, expected="a model to start from", fix="set init_from")
+        found = f"mixed_precision {self.mixed_precision!r}"
+        check(self.mixed_precision in ("no", "bf16"), found, expected="no or bf16", fix="T5 overflows in fp16")
+        check(self.data.path, "no training data", expected="data.path=FOLDER", fix="run `t5punct prepare` first")
+        for name, is_set, fix in (
+            ("validation.score tag_loss", self.validation.score == "tag_loss", "set validation.score=loss"),
+            ("data.labels", self.data.labels is not None, "set it"),
+            ("data.delays", self.data.delays.any, "set it"),
+        ):
+            is_possible, found = self.loss.tagger_weight > 0 or not is_set, f"{name} without a tagger's loss"
+            check(is_possible, found, expected="loss.tagger_weight above 0", fix=fix)
+        check(
+            not self.lora.r or (self.init_from is not None and self.optim.embeddings == "all"),
+            "lora.r with random weights or optim.embeddings=task",
+            expected="a model to adapt, of which all but adapters and tagger stays", fix="set init_from, or lora.r=0",
+        )  # fmt: skip
+        check(
+            self.init_from is not None or self.tokenizer is not None,
+            "neither init_from nor tokenizer", expected="one of them", fix="name a model, or a tokenizer folder",
+        )  # fmt: skip
 
     @property
     def shape(self) -> FreshModelConfig:

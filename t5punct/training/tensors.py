@@ -1,13 +1,13 @@
 """The tensors of a run, whole and plain, whatever it is trained with: what is validated, saved and restored.
 
-In: the live objects of a run.  Out: a `Model` that is like any other; tensors by name, and the way back.
-
     optimiser.network.shared.weight/exp_avg     a moment of AdamW
     adapter.network. .. .q.lora_A.default.weight
     rng, rng.1, rng.cuda, rng.cuda.1            the random state of each process, on the CPU and on its device
 
-With adapters (LoRA), or in parts on several devices (FSDP; Zhao 2023), the model is written into a second network on
-the first process, made before the first one was changed.  All processes must ask at once: each hands over its part.
+With adapters (LoRA; Hu 2021, by peft), or in parts on several devices (FSDP; Zhao 2023), the model is written into a
+second network on the first process, made before the first one was changed.  All processes must ask at once: each hands
+over its part.  So a checkpoint's model is merged, and loads like any other.  Its adapters lie beside the moments; to
+resume, they are put on `init_from` again, whose weights the run has not changed.
 """
 
 from __future__ import annotations
@@ -22,13 +22,16 @@ import torch
 from torch import nn
 from torch.distributed.tensor import DTensor, distribute_tensor
 
+from ..config import check
 from ..errors import ConfigError
+from ..extras import way_to_install
 from ..model import Model
 from ..t5.tagger import Tagger
-from .config import OptimConfig
-from .start.lora import LoraConfig, is_adapter, merge_adapters
+from .config import LoraConfig, OptimConfig
 
-_RNG, _RNG_CUDA = "rng", "rng.cuda"
+_ADAPTER = "default"
+_SCALE = 2.0  # lora_alpha / r
+_BASE, _DOWN, _UP = ".base_layer.", f".lora_A.{_ADAPTER}.", f".lora_B.{_ADAPTER}."
 
 
 def collect_tensors(objective: nn.Module, optimiser: Any, accelerator: Any) -> dict[str, torch.Tensor]:
@@ -42,8 +45,12 @@ def collect_tensors(objective: nn.Module, optimiser: Any, accelerator: Any) -> d
                 tensors[f"optimiser.{name}/{slot}"] = torch.as_tensor(value)
         named = objective.named_parameters()
         tensors |= {f"adapter.{name}": value.detach() for name, value in named if is_adapter(name)}
-        tensors = {name: gather_whole(tensor).contiguous().cpu() for name, tensor in tensors.items()}
-    for random_states in gather_object([random_state(accelerator.process_index)]):
+        tensors = {name: _whole(tensor).contiguous().cpu() for name, tensor in tensors.items()}
+    suffix = f".{accelerator.process_index}" if accelerator.process_index else ""
+    own = {f"rng{suffix}": torch.get_rng_state()}
+    if torch.cuda.is_available():
+        own[f"rng.cuda{suffix}"] = torch.cuda.get_rng_state()
+    for random_states in gather_object([own]):
         tensors |= random_states
     return tensors
 
@@ -58,7 +65,7 @@ def restore_tensors(tensors: Mapping[str, torch.Tensor], objective: nn.Module, o
     for name, parameter in objective.named_parameters():
         if f"adapter.{name}" in tensors:
             with torch.no_grad():
-                parameter.copy_(split_like(parameter, tensors[f"adapter.{name}"]))
+                parameter.copy_(place_like(parameter, tensors[f"adapter.{name}"]))
     for name, parameter, state in _iter_trained(objective, optimiser):
         if name in slots_of:
             state[parameter] = {slot: place_like(parameter, value) for slot, value in slots_of[name].items()}
@@ -72,32 +79,30 @@ def _iter_trained(objective: nn.Module, optimiser: Any) -> Iterator[tuple[str, n
         yield from ((names[parameter], parameter, inner.state) for parameter in group["params"])
 
 
-def random_state(process: int = 0) -> dict[str, torch.Tensor]:
-    """Return the random state of this process, under its number."""
-    states = {_of(_RNG, process): torch.get_rng_state()}
-    if torch.cuda.is_available():
-        states[_of(_RNG_CUDA, process)] = torch.cuda.get_rng_state()
-    return states
-
-
 def restore_random_state(tensors: Mapping[str, torch.Tensor], process: int) -> None:
     """Go on drawing where this process was; older checkpoints have the first process's state only."""
-    on_cpu = tensors.get(_of(_RNG, process), tensors[_RNG])
-    torch.set_rng_state(on_cpu)
-    on_device = tensors.get(_of(_RNG_CUDA, process))
-    if on_device is not None and torch.cuda.is_available():
-        torch.cuda.set_rng_state(on_device)
-
-
-def _of(name: str, process: int) -> str:
-    return f"{name}.{process}" if process else name
+    suffix = f".{process}" if process else ""
+    torch.set_rng_state(tensors.get(f"rng{suffix}", tensors["rng"]))
+    if f"rng.cuda{suffix}" in tensors and torch.cuda.is_available():
+        torch.cuda.set_rng_state(tensors[f"rng.cuda{suffix}"])
 
 
 def place_like(parameter: torch.Tensor, value: torch.Tensor) -> Any:
-    """Return a saved moment or step count where its parameter is: AdamW, fused, reads a count there."""
-    if value.dim():
-        return split_like(parameter, value)
-    return value.to(parameter.device) if value.is_floating_point() else int(value)
+    """Return a copy of a saved tensor where its parameter is; in parts, if the parameter of this shape is.
+
+    A copy, as what is read from a file may lie anywhere in memory, and kernels then add in another order.  A count of
+    steps goes there too: AdamW, fused, reads it there.
+    """
+    if not value.dim():
+        return value.to(parameter.device) if value.is_floating_point() else int(value)
+    value = value.to(parameter.device, copy=True)
+    if isinstance(parameter, DTensor) and value.shape == parameter.shape:
+        return distribute_tensor(value, parameter.device_mesh, parameter.placements)
+    return value
+
+
+def _whole(tensor: torch.Tensor) -> torch.Tensor:
+    return tensor.full_tensor() if isinstance(tensor, DTensor) else tensor
 
 
 def is_sharded(accelerator: Any) -> bool:
@@ -110,39 +115,55 @@ def check_sharded(accelerator: Any, optim: OptimConfig) -> None:
     if not is_sharded(accelerator):
         return
     fix = "use configs/accelerate-fsdp.yaml, or no --config_file for whole weights on each device"
-    if not accelerator.is_fsdp2:
-        raise ConfigError("FSDP of version 1", expected="fsdp_version: 2 in accelerate's config", fix=fix)
-    if optim.embeddings != "all":
-        raise ConfigError(
-            f"optim.embeddings {optim.embeddings} with FSDP",
-            expected="all: the other needs whole matrices",
-            fix=fix,
-        )
+    check(accelerator.is_fsdp2, "FSDP of version 1", expected="fsdp_version: 2 in accelerate's config", fix=fix)
+    found = f"optim.embeddings {optim.embeddings} with FSDP"
+    check(optim.embeddings == "all", found, expected="all: the other needs whole matrices", fix=fix)
 
 
-def gather_whole(tensor: torch.Tensor) -> torch.Tensor:
-    """Gather a tensor of which each process may hold a part."""
-    return tensor.full_tensor() if isinstance(tensor, DTensor) else tensor
+def add_adapters(network: Any, config: LoraConfig) -> None:
+    """Put adapters on a network, in place; they alone require gradients.  They begin as zeros: nothing changes yet.
 
-
-def split_like(parameter: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
-    """Return a copy of a whole tensor where its parameter is; in parts, if the parameter of this shape is.
-
-    A copy, as what is read from a file may lie anywhere in memory, and kernels then add in another order.
+    Raises ConfigError if no layer has one of the names, or if peft is not installed.
     """
-    value = value.to(parameter.device, copy=True)
-    if isinstance(parameter, DTensor) and value.shape == parameter.shape:
-        return distribute_tensor(value, parameter.device_mesh, parameter.placements)
-    return value
+    try:
+        from peft import LoraConfig as PeftConfig
+        from peft import inject_adapter_in_model
+    except ImportError as error:
+        raise ConfigError("lora without peft", expected="peft", fix=way_to_install("lora")) from error
+    adapters = PeftConfig(r=config.r, lora_alpha=_SCALE * config.r, target_modules=list(config.target_modules))
+    try:
+        inject_adapter_in_model(adapters, network, adapter_name=_ADAPTER)
+    except ValueError as error:
+        found = f"lora.target_modules {', '.join(config.target_modules)}"
+        raise ConfigError(found, expected="names of linear layers", fix="check lora.target_modules") from error
+
+
+def is_adapter(name: str) -> bool:
+    """Return whether a parameter of this name is one of an adapter's."""
+    return _DOWN in name or _UP in name
+
+
+def merge_adapters(state: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """Return the weights of a network with adapters, by the names that they have without, each W + 2 B A.
+
+    state: a state dict; A: (rank, n_in), B: (n_out, rank), W: (n_out, n_in).  A state without adapters stays as it is.
+    """
+    merged_state: dict[str, torch.Tensor] = {}
+    for name, value in state.items():
+        if is_adapter(name):
+            continue
+        down, up = (state.get(name.replace(_BASE, part)) for part in (_DOWN, _UP))
+        is_adapted = _BASE in name and down is not None and up is not None
+        merged_state[name.replace(_BASE, ".")] = value + _SCALE * (up @ down) if is_adapted else value  # type: ignore[operator]
+    return merged_state
 
 
 class PlainModel:
     """Knows how to get a model's weights out of what is trained.  To be made before adapters or FSDP change it."""
 
     def __init__(self, model: Model, lora: LoraConfig, accelerator: Any) -> None:
-        self.accelerator, self.lora = accelerator, lora
-        self._copied = is_sharded(accelerator) or bool(lora.r)
-        keeps_copy = self._copied and accelerator.is_main_process
+        self.accelerator, self.is_copied = accelerator, is_sharded(accelerator) or bool(lora.r)
+        keeps_copy = self.is_copied and accelerator.is_main_process
         self._network: Any = copy.deepcopy(model.network) if keeps_copy else None
 
     def __call__(self, model: Model, objective: Any, *, to_use: bool = False) -> Model:
@@ -150,42 +171,35 @@ class PlainModel:
 
         All processes must ask at once: those that hold a part each hand it over.
         """
-        if not self._copied:
+        if not self.is_copied:
             return model
-        state = self._gather(self.accelerator.unwrap_model(objective))
+        state: dict[str, torch.Tensor] = self.accelerator.unwrap_model(objective).state_dict()
+        if is_sharded(self.accelerator):
+            for name, value in state.items():  # one by one: only the first process keeps them all
+                whole = _whole(value)
+                state[name] = whole.cpu() if self.accelerator.is_main_process else value
         if not self.accelerator.is_main_process:
             return model
         # a second copy takes the device's memory only while it is used
         network = self._network.to(self.accelerator.device if to_use else "cpu")
-        own = {name.removeprefix("network."): value for name, value in state.items() if name.startswith("network.")}
-        _write(network, merge_adapters(own) if self.lora.r else own)
-        return replace(model, network=network, tagger=_tagger(model, state, network.device))
-
-    def _gather(self, objective: nn.Module) -> dict[str, torch.Tensor]:
-        """The trained weights, whole and on the CPU where they were in parts; only the first process keeps them all."""
-        if not is_sharded(self.accelerator):
-            return objective.state_dict()
-        state = {}
-        for name, value in objective.state_dict().items():
-            full = gather_whole(value)
-            if self.accelerator.is_main_process:
-                state[name] = full.cpu()
-        return state
+        _write(network, merge_adapters(_below("network.", state)))
+        tagger = None
+        if model.tagger is not None:
+            with torch.random.fork_rng(devices=[]):  # its first weights must not change the training's dropout
+                tagger = Tagger(model.network.config.d_model, model.task.slot_marks, model.task.opening)
+            tagger.load_state_dict(_below("tagger.", state))
+            tagger = tagger.to(network.device)
+        return replace(model, network=network, tagger=tagger)
 
 
-def _write(network: Any, state: dict[str, Any]) -> None:
+def _below(prefix: str, state: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    return {name.removeprefix(prefix): value for name, value in state.items() if name.startswith(prefix)}
+
+
+def _write(network: Any, state: dict[str, torch.Tensor]) -> None:
     """Load a state, in which tied weights may stand under one of their names only."""
     missing, unexpected = network.load_state_dict(state, strict=False)
     own = network.state_dict()
     known = {own[name].data_ptr() for name in state if name in own}
     lost = [name for name in missing if own[name].data_ptr() not in known]
     assert not lost and not unexpected, (lost, unexpected)  # noqa: S101  (the network is a copy of the trained one)
-
-
-def _tagger(model: Model, state: dict[str, Any], device: Any) -> Tagger | None:
-    if model.tagger is None:
-        return None
-    with torch.random.fork_rng(devices=[]):  # its first weights must not change the training's dropout
-        tagger = Tagger(model.network.config.d_model, model.task.slot_marks, model.task.opening)
-    tagger.load_state_dict({name.removeprefix("tagger."): v for name, v in state.items() if name.startswith("tagger.")})
-    return tagger.to(device)

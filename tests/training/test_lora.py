@@ -13,10 +13,10 @@ from safetensors.torch import load_file, save_file
 from t5punct import model as models
 from t5punct.errors import ConfigError
 from t5punct.text.marks import DISFLUENT
-from t5punct.training.config import LossConfig, OptimConfig, TrainConfig, ValidationConfig
+from t5punct.training.config import LoraConfig, LossConfig, OptimConfig, TrainConfig, ValidationConfig
 from t5punct.training.examples.disfluencies import DisfluencyConfig
 from t5punct.training.loop.train import build, train
-from t5punct.training.start.lora import LoraConfig, add_adapters, is_adapter, merge_adapters
+from t5punct.training.tensors import add_adapters, is_adapter, merge_adapters
 
 peft = pytest.importorskip("peft")
 

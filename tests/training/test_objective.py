@@ -22,7 +22,7 @@ from t5punct.training.config import LossConfig, TrainConfig
 from t5punct.training.examples.batches import Batch
 from t5punct.training.examples.example import IGNORED
 from t5punct.training.loop.objective import Objective
-from t5punct.training.loop.optimisers import freeze
+from t5punct.training.loop.run import freeze
 from t5punct.training.loop.train import Run, build
 
 CHUNKS = (("we know right", "We know, right?!"), ("stop now", "Stop now."))  # no label of which is full

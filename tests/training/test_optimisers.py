@@ -12,7 +12,7 @@ from t5punct import model as models
 from t5punct.errors import ConfigError
 from t5punct.training.config import SCHEDULES, LossConfig, OptimConfig, TrainConfig
 from t5punct.training.loop.objective import Objective
-from t5punct.training.loop.optimisers import build_schedule, freeze, freeze_words
+from t5punct.training.loop.run import build_schedule, freeze
 from t5punct.training.loop.train import build, take_step, train
 
 
@@ -87,5 +87,3 @@ def test_of_the_embeddings_only_the_tasks_own_learn_and_the_others_do_not_decay(
     assert not torch.equal(norm, norm_before)
     decays = {group["weight_decay"] for group in run.optimiser.param_groups}
     assert decays == {0.0, 0.5}, "all else does"
-    with pytest.raises(ConfigError, match="without tokens of the task"):
-        freeze_words(run.model.network.get_input_embeddings(), ())

@@ -12,7 +12,7 @@ from datasets import load_from_disk
 
 from t5punct import config as settings
 from t5punct.errors import ConfigError
-from t5punct.training.checkpoint import check_processes
+from t5punct.training.checkpoint import TrainState, check_same_run
 from t5punct.training.config import DataConfig, TrainConfig
 from t5punct.training.loop.train import build, train
 
@@ -51,9 +51,9 @@ def test_how_long_and_how_it_is_watched_may_change(begun: TrainConfig) -> None:
 
 def test_another_number_of_processes_is_refused() -> None:
     with pytest.raises(ConfigError, match=r"1 processes for a run that began with 2; expected 2 processes; launch 2"):
-        check_processes(2, 1)
-    check_processes(2, 2)
-    check_processes(0, 3)  # an older version's checkpoint does not say
+        check_same_run(TrainState(processes=2), TrainState(processes=1), "data")
+    check_same_run(TrainState(processes=2), TrainState(processes=2), "data")
+    check_same_run(TrainState(), TrainState(processes=3), "data")  # an older version's checkpoint does not say
 
 
 def test_a_data_set_made_anew_at_the_same_path_is_refused(config: TrainConfig, tmp_path: Path, tiny_data: Path) -> None:

@@ -94,7 +94,7 @@ def test_a_resumed_run_stops_where_an_unbroken_one_does(
         train(parted)
     assert read_state(tmp_path / "parted").stale == 2
     resumed = train(replace(parted, resume=True))
-    assert read_state(resumed) == read_state(whole) != read_state(whole).after_batch(0)
+    assert read_state(resumed) == read_state(whole)
     assert read_state(whole).step == 5
     assert weights(resumed) == weights(whole)
     again = train(replace(parted, resume=True))

@@ -1,11 +1,9 @@
 """What a person sees of a run: a bar with loss, words per second and time left, and a log.
 
-In: the losses of each step.  Out: a progress bar on a terminal; lines in `OUTPUT.log.jsonl`, beside the output, and, in
-plain text, on the logger: "step 50 of 400, text_loss 6.1, tag_loss 0.7, lr 0.001, 2900 words/s, 0:04:11 left".
-
-A line of the log: {"step": 50, "words": 102400, "text_loss": 6.1, "slot_loss": 0.0, "tag_loss": 0.7, "lr": 0.001,
-"words_per_second": 2900.0}.  `lr` is where the schedule has taken `optim.lr`; the speed is that of the steps,
-without validation and saving.
+A line of `OUTPUT.log.jsonl`, beside the output: {"step": 50, "words": 102400, "text_loss": 6.1, "slot_loss": 0.0,
+"tag_loss": 0.7, "lr": 0.001, "words_per_second": 2900.0}.  `lr` is where the schedule has taken `optim.lr`; the speed
+is that of the steps, without validation and saving.  The logger gets it in words: "step 50 of 400, text_loss 6.1,
+tag_loss 0.7, lr 0.001, 2900 words/s, 0:04:11 left".
 
 accelerate's trackers (TensorBoard, Weights & Biases and others) get every line of the log: `report_to=tensorboard`
 writes to `OUTPUT.trackers`; `tensorboard --logdir runs` shows all runs.
@@ -16,7 +14,7 @@ from __future__ import annotations
 import json
 import logging
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import timedelta
@@ -28,14 +26,13 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 
-from ...errors import ConfigError
+from ...config import check
 from ...text.io.files import writing
 from ..checkpoint import TrainState, flatten_settings
 from ..config import TrainConfig
 from .objective import Losses
 
 _log = logging.getLogger(__name__)
-_PROJECT = "t5punct"  # as trackers call it
 _LOSSES = {  # of `Losses`, and what the log calls them
     "text": "text_loss", "slots": "slot_loss", "tags": "tag_loss", "cases": "case_loss", "teacher": "teacher_loss",
 }  # fmt: skip
@@ -48,28 +45,23 @@ class RunLog:
     """
 
     def __init__(
-        self,
-        output: Path,
-        n_steps: int,
-        state: TrainState,
-        *,
-        show: bool,
+        self, output: Path, n_steps: int, state: TrainState, *, show: bool,
         track: Callable[..., None] = lambda line, step: None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         """`track` is given each line of the log, and its step by name; `show` is for the first process."""
         self.path = output.with_name(output.name + ".log.jsonl")  # beside: checkpoints replace the folder
-        self.show, self.track = show, track
         self.path.parent.mkdir(parents=True, exist_ok=True)
+        self.n_steps, self.show, self.track = n_steps, show, track
         columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[status]}"), TimeRemainingColumn())
         console = Console(stderr=True)
         self.bar = Bar(*columns, console=console, disable=not (show and console.is_terminal))
         self.task = self.bar.add_task("train", total=n_steps, completed=state.step, status="")
         if show:
             _shorten(self.path, state.step)
-        self._sums = dict.fromkeys(_LOSSES, 0.0)
-        self._state, self._lr = state, 0.0
-        self._n, self._since, self._words = 0, time.perf_counter(), state.words
-        self._began, self._first, self._found = self._since, state.step, ""
+        self._steps = list[Losses]()  # since the last line
+        self._since, self._words = time.perf_counter(), state.words  # of that line
+        self._began, self._first = self._since, state.step
+        self._state, self._lr, self._found = state, 0.0, ""
 
     def __enter__(self) -> RunLog:
         self.bar.start()
@@ -83,12 +75,10 @@ class RunLog:
 
     def update(self, state: TrainState, losses: Losses, lr: float, every: int) -> None:
         """Count one step; after `every` steps, log their mean."""
-        for name in _LOSSES:
-            self._sums[name] += float(getattr(losses, name))
         self._state, self._lr = state, lr
-        self._n += 1
+        self._steps.append(losses)
         self.bar.update(self.task, completed=state.step)
-        if self._n >= every:
+        if len(self._steps) >= every:
             self.report()
 
     @contextmanager
@@ -100,43 +90,39 @@ class RunLog:
 
     def report(self) -> None:
         """Log the mean of the steps since the last line; before a checkpoint too, for a resumed run to have them."""
-        if not self._n:
+        if not self._steps:
             return
-        state, now = self._state, time.perf_counter()
+        state, now, n_steps = self._state, time.perf_counter(), len(self._steps)
+        means = {name: sum(float(getattr(losses, name)) for losses in self._steps) / n_steps for name in _LOSSES}
         line = {
             "step": state.step,
             "words": state.words,
-            **{logged: round(self._sums[name] / self._n, 4) for name, logged in _LOSSES.items()},
+            **{logged: round(means[name], 4) for name, logged in _LOSSES.items()},
             "lr": self._lr,
             "words_per_second": round((state.words - self._words) / (now - self._since), 1),
         }
-        self._sums, self._n, self._since, self._words = dict.fromkeys(_LOSSES, 0.0), 0, now, state.words
+        self._steps, self._since, self._words = [], now, state.words
         self.record(line)
         status = f"loss {line['text_loss']:.3f} {line['tag_loss']:.3f}  {line['words_per_second']:.0f} words/s"
         self.bar.update(self.task, status=f"{status}{self._found}")
 
     def record(self, line: dict[str, float | int]) -> None:
         """Append a line to the log, and give it to the trackers; the bar goes on with what a validation found."""
-        if "words_per_second" not in line:
-            named = (f"{name} {value:.4g}" for name, value in line.items() if name not in ("step", "words"))
+        step, speed = line["step"], line.get("words_per_second")
+        untrained = [name for name in _LOSSES.values() if not line.get(name)]
+        left_out = ("step", "words", "words_per_second", *untrained)
+        named = [f"{name} {value:.4g}" for name, value in line.items() if name not in left_out]
+        if speed is None:
             self._found = f"  {' '.join(named)}"
+        else:
+            per_step_s = (time.perf_counter() - self._began) / max(1, int(step) - self._first)
+            left = timedelta(seconds=round((self.n_steps - step) * per_step_s))
+            named += [f"{speed:.0f} words/s", f"{left} left"]
         if self.show:
-            self.track({name: value for name, value in line.items() if name != "step"}, step=line["step"])
+            self.track({name: value for name, value in line.items() if name != "step"}, step=step)
             with self.path.open("a", encoding="utf-8") as handle:
                 handle.write(json.dumps(line) + "\n")
-            _log.info("%s", self._plain(line))
-
-    def _plain(self, line: Mapping[str, float | int]) -> str:
-        """A line of the log in words; losses that are not trained are left out."""
-        task = self.bar.tasks[0]
-        said = [f"step {line['step']} of {task.total:.0f}"]
-        left_out = ("step", "words", "words_per_second", *(name for name in _LOSSES.values() if not line.get(name)))
-        said += [f"{name} {value:.4g}" for name, value in line.items() if name not in left_out]
-        if "words_per_second" in line:
-            n_left = (task.total or 0) - line["step"]
-            per_step_s = (time.perf_counter() - self._began) / max(1, int(line["step"]) - self._first)
-            said += [f"{line['words_per_second']:.0f} words/s", f"{timedelta(seconds=round(n_left * per_step_s))} left"]
-        return ", ".join(said)
+            _log.info("%s", ", ".join([f"step {step} of {self.n_steps}", *named]))
 
 
 def _shorten(path: Path, step: int) -> None:
@@ -165,12 +151,10 @@ def tracker_settings(config: TrainConfig) -> dict[str, Any]:
     names = [name.strip() for name in config.report_to.split(",")]
     known = [kind.value for kind in LoggerType if kind != LoggerType.ALL]
     for name in names:
-        if name not in known:
-            raise ConfigError(f"report_to {name!r}", expected=f"some of {', '.join(known)}", fix="check report_to")
-        if LoggerType(name) not in get_available_trackers():
-            raise ConfigError(f"report_to {name}, which is not installed", expected="it", fix=f"pip install {name}")
-    folder = f"{Path(config.output)}.trackers"
-    return {"log_with": names, "project_config": ProjectConfiguration(logging_dir=folder)}
+        check(name in known, f"report_to {name!r}", expected=f"some of {', '.join(known)}", fix="check report_to")
+        is_there, found = LoggerType(name) in get_available_trackers(), f"report_to {name}, which is not installed"
+        check(is_there, found, expected="it", fix=f"pip install {name}")
+    return {"log_with": names, "project_config": ProjectConfiguration(logging_dir=f"{Path(config.output)}.trackers")}
 
 
 @contextmanager
@@ -182,7 +166,7 @@ def tracking(accelerator: Any, config: TrainConfig) -> Iterator[None]:
             for name, value in flatten_settings(asdict(config)).items()
         }
         named = {"wandb": {"name": Path(config.output).name}}
-        accelerator.init_trackers(_PROJECT, config=plain, init_kwargs=named)
+        accelerator.init_trackers("t5punct", config=plain, init_kwargs=named)
     try:
         yield
     finally:

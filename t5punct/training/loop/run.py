@@ -1,42 +1,36 @@
-"""Everything that a run needs, loaded or made.
+"""Everything that a run needs, loaded or made: `run = build(config)`; with `resume`, as the last checkpoint has it.
 
-In: a `TrainConfig`.  Out: a `Run`; with `resume`, as the last checkpoint has it.
-
-`run = build(config)`; `run.model` is what is trained, `run.state` where it stands.
+`run.model` is what is trained, `run.state` where it stands.
 """
 
 from __future__ import annotations
 
 import logging
+import warnings
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, cast
 
+import torch
 from safetensors.torch import load_file
+from torch import nn
 
 from ... import model as models
+from ...config import check
 from ...t5.weights import without_advice
-from ..checkpoint import (
-    OPTIMISER_FILE,
-    TrainState,
-    check_data,
-    check_processes,
-    check_resumed,
-    check_same_base,
-    find_checkpoint,
-    read_state,
-)
-from ..config import TrainConfig
+from .. import checkpoint
+from ..checkpoint import TrainState
+from ..config import OptimConfig, TrainConfig
 from ..examples.batches import BatchSampler
 from ..examples.example import ChunkExamples
 from ..examples.loading import chunks_fingerprint, load_data, load_split
 from ..start.copier import with_copier
-from ..start.lora import add_adapters
 from ..start.starting_model import check_suitable, make_starting_model
-from ..tensors import PlainModel, check_sharded, restore_random_state, restore_tensors
+from ..tensors import PlainModel, add_adapters, check_sharded, restore_random_state, restore_tensors
 from .objective import Objective
-from .optimisers import build_optimiser, build_schedule, freeze, freeze_words
 from .progress import tracker_settings
 from .validation import Validator, deciding_score
 
@@ -44,6 +38,9 @@ _log = logging.getLogger(__name__)
 
 # the first process validates and saves while the others wait; one that ends takes all with it, as launchers see to
 _WAIT = timedelta(hours=12)
+_BETAS = 0.9, 0.98
+# embeddings of words, and what a BERT adds to them before its first layer: positions, a norm
+_WORDS = ("shared", "encoder.embeddings")
 
 
 @dataclass
@@ -70,8 +67,8 @@ def build(config: TrainConfig) -> Run:
     accelerator = _accelerator(config)
     if config.resume:
         with accelerator.main_process_first():
-            find_checkpoint(Path(config.output))
-        check_resumed(config)
+            checkpoint.find_checkpoint(Path(config.output))
+        checkpoint.check_resumed(config)
     model = make_starting_model(config)
     validator = _validator(config)
     sampler, loader = load_data(config, model, accelerator.num_processes)
@@ -89,10 +86,8 @@ def build(config: TrainConfig) -> Run:
     if config.optim.schedule != "constant" and config.optim.warmup_steps >= n_steps and accelerator.is_main_process:
         _log.warning(
             "a warm-up of %s steps in a run of %s: the learning rate never reaches optim.lr; expected a warm-up that "
-            "is shorter than the run; lower optim.warmup_steps",
-            config.optim.warmup_steps,
-            n_steps,
-        )
+            "is shorter than the run; lower optim.warmup_steps", config.optim.warmup_steps, n_steps,
+        )  # fmt: skip
     wrapped, loader, prepared = accelerator.prepare(objective, loader, optimiser)
     run = Run(config, accelerator, model, wrapped, prepared, None, sampler, loader, n_steps, state, validator, plain)
     if config.resume:
@@ -102,7 +97,6 @@ def build(config: TrainConfig) -> Run:
 
 
 def _accelerator(config: TrainConfig) -> Any:
-    import torch
     from accelerate import Accelerator
     from accelerate.utils import DataLoaderConfiguration, InitProcessGroupKwargs, set_seed
 
@@ -149,23 +143,86 @@ def _objective(config: TrainConfig, model: models.Model) -> Objective:
         objective.tagger.requires_grad_(True)  # one that was loaded does not
     freeze(objective, config.optim.frozen)
     if config.optim.embeddings == "task":
-        freeze_words(model.network.get_input_embeddings(), model.tokenizer.task_ids)
+        _freeze_words(model)
     return objective
+
+
+def freeze(objective: nn.Module, parts: Sequence[str]) -> None:
+    """Freeze the parameters whose names contain one of these parts; `words` stands for the embeddings of any model.
+
+    Raises ConfigError for a part that no name contains.
+    """
+    for part in parts:
+        wanted = _WORDS if part == "words" else (part,)
+        matching = [value for name, value in objective.named_parameters() if any(each in name for each in wanted)]
+        check(matching, f"frozen {part!r}", expected="part of a parameter's name", fix="check optim.frozen")
+        for value in matching:
+            value.requires_grad_(False)
+
+
+def _freeze_words(model: models.Model) -> None:
+    """Train only the embeddings of the task's own tokens.
+
+    Otherwise an encoder soon loses what it knows of rare words: Adam moves a row by the whole rate whenever its word
+    comes.
+    """
+    check(
+        model.tokenizer.task_ids, "a tokenizer without tokens of the task",
+        expected="tokens for styles or marks", fix="set optim.embeddings=all",
+    )  # fmt: skip
+    weight: torch.Tensor = model.network.get_input_embeddings().weight
+    learns = torch.zeros(len(weight), 1, device=weight.device)
+    learns[list(model.tokenizer.task_ids)] = 1.0
+    weight.register_hook(lambda gradient: gradient * learns)  # type: ignore[no-untyped-call]
+
+
+def build_optimiser(objective: nn.Module, config: OptimConfig) -> torch.optim.AdamW:
+    """Return AdamW for the parameters that are trained, with one group for each rate and decay.
+
+    Raises ConfigError if nothing is trained, and for a part in `factors` that no parameter has in its name.
+    """
+    parameters = {name: value for name, value in objective.named_parameters() if value.requires_grad}
+    check(parameters, "nothing to train", expected="parameters that are not frozen", fix="check optim.frozen")
+    for part in config.factors:
+        is_named = any(part in name for name in parameters)
+        check(is_named, f"factors of {part!r}", expected="part of a parameter's name", fix="check optim.factors")
+    groups = defaultdict[tuple[float, float], list[nn.Parameter]](list)
+    for name, value in parameters.items():
+        factor = next((factor for part, factor in config.factors.items() if part in name), 1.0)
+        # words' embeddings that must stay (`embeddings: task`) must not decay either
+        stays = config.embeddings == "task" and name.endswith("shared.weight")
+        groups[factor * config.lr, 0.0 if stays else config.weight_decay].append(value)
+    return torch.optim.AdamW(
+        [{"params": values, "lr": lr, "weight_decay": decay} for (lr, decay), values in groups.items()],
+        lr=config.lr, betas=_BETAS, fused=True,
+    )  # fmt: skip
+
+
+def build_schedule(config: OptimConfig, optimiser: torch.optim.Optimizer, n_steps: int, n_done: int) -> Any:
+    """Return the schedule of the learning rate over a run's steps, of which `n_done` are over."""
+    from transformers import get_scheduler
+
+    schedule = get_scheduler(config.schedule, optimiser, config.warmup_steps, n_steps)
+    with warnings.catch_warnings():
+        # of a schedule that is stepped before its optimiser: an earlier process has made the optimiser's steps
+        warnings.filterwarnings("ignore", ".*lr_scheduler.step.*", UserWarning)
+        for _ in range(n_done):
+            schedule.step()
+    return schedule
 
 
 def _resume(run: Run) -> None:
     """Go on where the last checkpoint stands; its weights are already loaded."""
     folder, accelerator = Path(run.config.output), run.accelerator
-    state = read_state(folder)
-    check_processes(state.processes, accelerator.num_processes)
-    check_data(state.data, run.state.data, run.config.data.path)
-    tensors = load_file(folder / OPTIMISER_FILE)
+    state = checkpoint.read_state(folder)
+    checkpoint.check_same_run(state, run.state, run.config.data.path)
+    tensors = load_file(folder / checkpoint.OPTIMISER_FILE)
     restore_tensors(tensors, accelerator.unwrap_model(run.objective), run.optimiser)
     run.state = replace(state, processes=accelerator.num_processes, data=run.state.data)
     if run.config.lora.r:
         model = run.plain(run.model, run.objective)
         if accelerator.is_main_process:
-            check_same_base(model.network, folder)
+            checkpoint.check_same_base(model.network, folder)
     restore_random_state(tensors, accelerator.process_index)  # last: making a model draws numbers
 
 

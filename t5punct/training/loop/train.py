@@ -1,11 +1,9 @@
 """The training loop: one process or many, by `accelerate`.
 
-In: a `TrainConfig`.  Out: checkpoints in `output`, the last of them a usable model; their losses in
-`OUTPUT.log.jsonl` beside it.
+`train(TrainConfig(output="runs/demo", init_from="small", data=DataConfig(path="prepared/data")))` fine-tunes: it leaves
+checkpoints in `output`, the last of them a usable model; their losses in `OUTPUT.log.jsonl` beside it.
 
 An interrupt (Ctrl-C) ends a run after the step that it falls in; the run is saved.
-
-`train(TrainConfig(output="runs/demo", init_from="small", data=DataConfig(path="prepared/data")))` fine-tunes.
 """
 
 from __future__ import annotations
@@ -13,22 +11,21 @@ from __future__ import annotations
 import logging
 import math
 import signal
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
+from threading import Event, current_thread, main_thread
 from typing import Any
 
 import torch
 
-from ...errors import ConfigError
+from ...config import check
 from ..checkpoint import check_output, clear_leftovers, save_checkpoint
 from ..config import TrainConfig
 from ..lock import lock_folder
 from ..tensors import collect_tensors
 from .objective import Losses
-from .optimisers import scheduled_rate
 from .progress import RunLog, tracking
 from .run import Run, build
 from .validation import deciding_score, is_stale, update_best
@@ -64,41 +61,39 @@ def take_steps(run: Run, progress: RunLog) -> bool:
 
     Gives whether all were taken: an interrupt ends them early.
     """
-    with noting_interrupts(show=run.accelerator.is_main_process) as interrupt:
-        for _ in iter_steps(run, progress):
-            if _is_interrupted(run, interrupt):
-                return _is_over(run)
-    return True
-
-
-def iter_steps(run: Run, progress: RunLog) -> Iterator[int]:
-    """Take the steps that are left one by one, and yield their numbers."""
     config = run.config
     validate_every = interval(config.validation.every_steps, run.n_steps) if run.validator is not None else 0
     save_every = interval(config.checkpoint_every_steps, run.n_steps)
-    while not _is_over(run):
-        run.loader.dataset.epoch = run.state.epoch
-        run.sampler.set_position(run.state.epoch, run.state.batch * run.accelerator.num_processes)
-        for batch in run.loader:
-            losses = take_step(run, batch)
-            if losses is None:
-                continue
-            losses = losses.on_cpu()
-            _check_finite(losses, run.state.step)
-            progress.update(run.state, losses, scheduled_rate(config.optim, run.schedule), config.log_every_steps)
-            is_best = False
-            if _due(run.state.step, validate_every):
-                with progress.paused():
-                    is_best = validate(run, progress)
-            if is_best or _due(run.state.step, save_every):
-                progress.report()
-                with progress.paused():
-                    _save(run)
-            yield run.state.step
-            if _is_over(run):
-                break
-        else:
-            run.state = replace(run.state, epoch=run.state.epoch + 1, batch=0)
+    with noting_interrupts(show=run.accelerator.is_main_process) as interrupt:
+        while not _is_over(run):
+            run.loader.dataset.epoch = run.state.epoch
+            run.sampler.set_position(run.state.epoch, run.state.batch * run.accelerator.num_processes)
+            for batch in run.loader:
+                losses = take_step(run, batch)
+                if losses is None:
+                    continue
+                step, losses = run.state.step, losses.on_cpu()
+                loss = losses.total.item()  # after one that is not finite nothing can be learned
+                found = f"loss {loss} in step {step}"
+                check(math.isfinite(loss), found, expected="a finite loss", fix="lower optim.lr")
+                # groups of parameters with a factor have other rates
+                lr = config.optim.lr * float(run.schedule.lr_lambdas[0](run.schedule.last_epoch))
+                progress.update(run.state, losses, lr, config.log_every_steps)
+                is_best = False
+                if validate_every and step % validate_every == 0:
+                    with progress.paused():
+                        is_best = validate(run, progress)
+                if is_best or (save_every and step % save_every == 0):
+                    progress.report()
+                    with progress.paused():
+                        _save(run)
+                if _is_interrupted(run, interrupt):
+                    return _is_over(run)
+                if _is_over(run):
+                    break
+            else:
+                run.state = replace(run.state, epoch=run.state.epoch + 1, batch=0)
+    return True
 
 
 def _is_over(run: Run) -> bool:
@@ -108,13 +103,13 @@ def _is_over(run: Run) -> bool:
 
 def take_step(run: Run, batch: Any) -> Losses | None:
     """Take a batch; return its losses, those on this process, if it completed an optimiser step."""
-    accelerator, optim = run.accelerator, run.config.optim
+    accelerator, optim, state = run.accelerator, run.config.optim, run.state
     with accelerator.accumulate(run.objective):
         batch = batch.to(accelerator.device)
         # each process draws its own, so that a step sees several
-        place = run.config.seed, run.state.epoch, run.state.batch, accelerator.process_index
+        delay = run.config.data.delays.draw(run.config.seed, state.epoch, state.batch, accelerator.process_index)
         with accelerator.autocast():
-            losses: Losses = run.objective(batch, run.config.data.delays.draw(*place))
+            losses: Losses = run.objective(batch, delay)
         accelerator.backward(losses.total)
         if accelerator.sync_gradients and optim.clip_norm:
             accelerator.clip_grad_norm_(run.objective.parameters(), optim.clip_norm)
@@ -122,18 +117,10 @@ def take_step(run: Run, batch: Any) -> Losses | None:
         if accelerator.sync_gradients:
             run.schedule.step()
         run.optimiser.zero_grad()
-    run.state = run.state.after_batch(batch.n_words * accelerator.num_processes)
-    if not accelerator.sync_gradients:
-        return None
-    run.state = replace(run.state, step=run.state.step + 1)
-    return losses
-
-
-def _check_finite(losses: Losses, step: int) -> None:
-    """Raise ConfigError for a loss that is not finite: after it nothing can be learned."""
-    loss = losses.total.item()
-    if not math.isfinite(loss):
-        raise ConfigError(f"loss {loss} in step {step}", expected="a finite loss", fix="lower optim.lr")
+    words = state.words + batch.n_words * accelerator.num_processes
+    step = state.step + accelerator.sync_gradients
+    run.state = replace(state, step=step, batch=state.batch + 1, words=words)
+    return losses if accelerator.sync_gradients else None
 
 
 def validate(run: Run, progress: RunLog) -> bool:
@@ -165,28 +152,20 @@ def _save(run: Run) -> None:
     run.saved = run.state
 
 
-@dataclass
-class Interrupt:
-    """Whether this process was interrupted; one of several processes may be so alone."""
-
-    is_noted: bool = False
-
-
 @contextmanager
-def noting_interrupts(*, show: bool) -> Iterator[Interrupt]:
+def noting_interrupts(*, show: bool) -> Iterator[Event]:
     """Note an interrupt instead of raising KeyboardInterrupt; `show` is for the process that says so.
 
     Signals reach the main thread only, and one that is ignored (`nohup`) or handled by others stays so.
     """
-    interrupt = Interrupt()
-    usual = signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or usual is not signal.default_int_handler:
+    interrupt, usual = Event(), signal.getsignal(signal.SIGINT)
+    if current_thread() is not main_thread() or usual is not signal.default_int_handler:
         yield interrupt
         return
 
     def note(number: int, frame: object) -> None:
         signal.signal(number, usual)
-        interrupt.is_noted = True
+        interrupt.set()
         if show:
             with suppress(RuntimeError):  # where the interrupt falls into a write to the same stream
                 _log.warning("interrupted: the run ends after this step and is saved; once more, and it ends at once")
@@ -198,16 +177,12 @@ def noting_interrupts(*, show: bool) -> Iterator[Interrupt]:
         signal.signal(signal.SIGINT, usual)
 
 
-def _is_interrupted(run: Run, interrupt: Interrupt) -> bool:
+def _is_interrupted(run: Run, interrupt: Event) -> bool:
     """Whether any process of the run was interrupted: all must end after the same step."""
-    noted = torch.tensor(float(interrupt.is_noted), device=run.accelerator.device)
+    noted = torch.tensor(float(interrupt.is_set()), device=run.accelerator.device)
     return bool(run.accelerator.reduce(noted, "sum").item())
 
 
 def interval(every: int | None, n_steps: int) -> int:
     """Return after how many steps something is due: as the config says, else a tenth of the run, 1,000 at most."""
     return min(_LONGEST_INTERVAL, max(1, n_steps // _TIMES_A_RUN)) if every is None else every
-
-
-def _due(step: int, every: int) -> bool:
-    return bool(every) and step % every == 0

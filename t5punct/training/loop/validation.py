@@ -1,8 +1,5 @@
 """Loss and scores during training, on text that the model does not train on; which model is the best of a run.
 
-In: the model as it is; the data set's split `validation`, and a file if the config names one.  Out: a line of the log;
-where the run stands with its best score, and whether it has stopped getting better.
-
 The loss is the text loss, a mean over the target tokens of at most 200 chunks: cheap, and comparable with the
 training's `text_loss`.  The scores are those of `t5punct evaluate`.
 
@@ -20,9 +17,10 @@ from typing import Any
 
 import torch
 
+from ...config import check
 from ...decoding.batching import batch_by_length
 from ...decoding.inputs import DecodingConfig
-from ...errors import ConfigError, InputError
+from ...errors import InputError
 from ...evaluation.evaluate import evaluate_file
 from ...model import Model
 from ...punctuator import Punctuator, PunctuatorConfig
@@ -51,20 +49,22 @@ class Validator:
     ) -> None:
         self.config, self.batch_tokens, self.decoder = config, batch_tokens, decoder
         self.rows = rows.select(range(min(_MAX_CHUNKS, len(rows)))) if rows is not None and len(rows) else None
-        if config.file is not None:
-            _check_file(config.file)
-        elif config.every_steps and self.rows is None:
-            raise ConfigError(
-                f"validation every {config.every_steps} steps, and nothing to validate with",
-                expected="a data set with a split `validation`, or a file",
-                fix="name a validation.file or set validation.every_steps=0",
-            )
-        if score.endswith("loss") and self.rows is None:
-            raise ConfigError(
-                f"validation.score {score} without a split `validation`",
-                expected="held-out chunks, or a score of the file",
-                fix="set validation.score=micro_f1 or prepare with a holdout",
-            )
+        if (path := config.file) is not None:  # read as the evaluation will
+            words = read_rows(path) if is_iwslt(path) else [line for line in read_lines(path) if line.strip()]
+            if not words:
+                raise InputError(f"{path} holds no words", expected="punctuated text", fix="check validation.file")
+        check(
+            self.rows is not None or path is not None or not config.every_steps,
+            f"validation every {config.every_steps} steps, and nothing to validate with",
+            expected="a data set with a split `validation`, or a file",
+            fix="name a validation.file or set validation.every_steps=0",
+        )
+        check(
+            self.rows is not None or not score.endswith("loss"),
+            f"validation.score {score} without a split `validation`",
+            expected="held-out chunks, or a score of the file",
+            fix="set validation.score=micro_f1 or prepare with a holdout",
+        )
 
     def line(self, model: Model, step: int) -> dict[str, float | int]:
         """Return a line for the log.  Leaves the model in training mode."""
@@ -101,13 +101,6 @@ class Validator:
         class_f1 = {f"{name.lower()}_f1": values.f1 for name, values in scores.per_class.items()}
         values = {"micro_f1": scores.micro.f1, "macro_f1": scores.macro_f1, **class_f1}
         return {name: round(value or 0.0, 2) for name, value in values.items()}
-
-
-def _check_file(path: str) -> None:
-    """Read a file as the evaluation will."""
-    words = read_rows(path) if is_iwslt(path) else [line for line in read_lines(path) if line.strip()]
-    if not words:
-        raise InputError(f"{path} holds no words", expected="punctuated text", fix="check validation.file")
 
 
 LOGGED = {"loss": "validation_loss", "tag_loss": "validation_tag_loss"}  # other scores are logged by their own names
