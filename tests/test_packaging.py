@@ -24,7 +24,7 @@ ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 EXTRAS_OF = {  # the parts of the package that may import more than the core dependencies
     "training/": ["train"], "training/report.py": ["report"], "training/tensors.py": ["lora"],
-    "training/data/contents.py": ["report"], "cli/train.py": ["train"],
+    "cli/train.py": ["train"],
     "evaluation/metric/": ["evaluate"], "evaluation/plots.py": ["report"], "batch/distributed.py": ["ray"],
     "t5/onnx.py": ["onnx"], "serve/": ["serve"],
 }  # fmt: skip

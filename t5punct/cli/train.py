@@ -44,8 +44,7 @@ def prepare(config: Config = None, overrides: Overrides = None, quiet: Quiet = F
     need("train")
     from datasets.utils.logging import CRITICAL, disable_progress_bar, enable_progress_bar, set_verbosity
 
-    from ..training.data.contents import iter_summary
-    from ..training.data.prepare import PrepareConfig
+    from ..training.data.prepare import PrepareConfig, iter_summary
     from ..training.data.prepare import prepare as run
 
     collect_as_usual()

@@ -1,7 +1,5 @@
 """Documents -> training chunks: (source, target) pairs of words in random windows.
 
-In: a punctuated document.  Out: `Chunk`s whose source is what the model reads and whose target is what it writes.
-
 >>> chunk_of(split('He said: "Go!"').words, style="prose", cased=True)
 Chunk(source='he said go', target='He said: Go!', style='prose', n_words=3)
 
@@ -14,8 +12,7 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from ...config import check_range
-from ...errors import ConfigError
+from ...config import check, check_range
 from ...t5.task import PAUSES
 from ...text.words import Word, split
 
@@ -29,12 +26,11 @@ class ChunkConfig:
     max_tokens: int = 512  # of the longer side; windows are made shorter to stay below it, and no word is lost
 
     def __post_init__(self) -> None:
-        if not 1 <= self.min_words <= self.max_words:
-            raise ConfigError(
-                f"windows of {self.min_words} to {self.max_words} words",
-                expected="1 <= min_words <= max_words",
-                fix="set chunks.min_words and chunks.max_words",
-            )
+        found, fix = (
+            f"windows of {self.min_words} to {self.max_words} words",
+            "set chunks.min_words and chunks.max_words",
+        )
+        check(1 <= self.min_words <= self.max_words, found, expected="1 <= min_words <= max_words", fix=fix)
         check_range(self, "chunks.", 1, "max_tokens")
 
 
@@ -79,12 +75,9 @@ def cut_into_chunks(
         length = rng.randint(config.min_words, config.max_words)
         chunk = chunk_of(words[start : start + length], style=style, cased=cased)
         while n_tokens and n_tokens(chunk) > config.max_tokens:
-            if chunk.n_words == 1:
-                raise ConfigError(
-                    f"the word {chunk.source[:40]!r} alone has more than {config.max_tokens} tokens",
-                    expected="max_tokens above every word's tokens",
-                    fix="raise chunks.max_tokens or clean the text",
-                )
+            found = f"the word {chunk.source[:40]!r} alone has more than {config.max_tokens} tokens"
+            expected, fix = "max_tokens above every word's tokens", "raise chunks.max_tokens or clean the text"
+            check(chunk.n_words > 1, found, expected=expected, fix=fix)
             chunk = chunk_of(words[start : start + chunk.n_words // 2], style=style, cased=cased)
         yield chunk
         start += chunk.n_words

@@ -1,39 +1,56 @@
 """`t5punct prepare`: corpora -> a `datasets` folder of (source, target) chunks, and a tokenizer if asked.
 
-In: a `PrepareConfig`.  Out: a folder with the splits `train` and `validation`, columns source, target, style,
-n_words; beside them the resolved config, a report, and `tokenizer/` where one was trained.
+The folder has the splits `train` and `validation`, columns source, target, style, n_words; beside them the resolved
+config, a report (`report.md`, and for a model's card `report.json`), and `tokenizer/` where one was trained.
 
 `t5punct prepare --config configs/large-prepare.yaml output=prepared/data` makes one.
 """
 
 from __future__ import annotations
 
+import json
 import random
 import re
 import tempfile
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
 
 from ... import config as settings
+from ...config import check
 from ...errors import ConfigError, OutputError, refused_by_system
 from ...t5.task import ENCODER_TASK, TaskConfig, checked_pauses
 from ...text.io.files import move, partial_folder
+from ...text.marks import case_of
+from ...text.spaces import is_unspaced, unspaced
 from ...text.spelling_table import TABLE_FILE, write_table
+from ...text.words import split
 from ..lock import check_own, lock_folder
 from .chunks import Chunk, ChunkConfig, cut_into_chunks
-from .contents import REPORT, PrepareReport, as_json, as_text, check_text, count_content, count_corpus, explain_left_out
-from .corpora import Documents, Piece, iter_texts, locate, plan_pieces, raise_own_error, read_documents
+from .corpora import Documents, Piece, iter_texts, plan_pieces, raise_own_error, read_documents
 from .readers import CorpusConfig
 from .spellings import learn_table
 from .vocabulary import VocabularyConfig, train_tokenizer
 
 SPLITS = ("train", "validation")
 LAST = "dataset_dict.json"  # what `datasets` looks for: the last file to appear
-COUNTS, SETTINGS = "report.json", "prepare.yaml"
+COUNTS, SETTINGS, REPORT = "report.json", "prepare.yaml", "report.md"
 _MADE = (LAST, SETTINGS, REPORT, COUNTS, TABLE_FILE, "tokenizer", *SPLITS)  # what a data set's folder holds
+_COUNTED_WORDS = 500_000  # of the training chunks, which are shuffled
+_EXAMPLES = 3  # of each style
+_SHOWN_CHARACTERS = 200  # of an example
+_LENGTH_BINS = (4, 8, 16, 32, 64, 128, 256)  # words: the upper ends of a chunk's
+_SAMPLED_CHARACTERS = 1000  # of each document, to tell whether it has marks and capitals
+_MARK = re.compile(r"[.,?!;:…](?=\s|$)")
+_FEWEST_MARKS = 0.02  # a word; speech and prose have 0.1 to 0.2
+_JUDGED_WORDS = 30  # a document with fewer may well have no mark
+_NAMED = 3  # files, at most
+_FEW_DOCUMENTS = 0.02  # of a corpus: so many may be odd without a word of it
 
 
 @dataclass(frozen=True)
@@ -65,17 +82,59 @@ class PrepareConfig:
         return checked_pauses(self.pause_ms, self.long_pause_ms)
 
 
+@dataclass(frozen=True)
+class CorpusCount:
+    """What became of a corpus's documents."""
+
+    name: str
+    style: str
+    documents: int
+    held_out: int
+    words: int  # between white space, of what was taken for training
+    dropped_short: int  # with fewer words than a window has at least, stretches of a budget too
+    dropped_empty: int
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Content:
+    """Counts of training chunks, all of them or the first ones: how often each label, case and length is."""
+
+    n_words: int
+    labels: Mapping[str, int]  # the most frequent first, as cases
+    cases: Mapping[str, int]
+    lengths: Mapping[str, int]  # chunks by words: `9 to 16`
+    examples: tuple[Chunk, ...]
+
+
+@dataclass(frozen=True)
+class PrepareReport:
+    """What was made."""
+
+    output: str
+    train_chunks: int
+    train_words: int
+    validation_chunks: int
+    corpora: tuple[CorpusCount, ...]
+    content: Content
+    warnings: tuple[str, ...]
+    notes: tuple[str, ...]  # how many words are in no chunk, and of corpora: what was left out, and why
+
+
 def prepare(config: PrepareConfig) -> PrepareReport:
     """Make the data set.  Raises ConfigError if there is nothing to make it of."""
     from datasets import DatasetDict
 
-    if not config.corpora:
-        raise ConfigError("no corpora", expected="corpora: [{path: FILE, style: talk}]", fix="see configs/")
-    task = _task(config)
-    corpora = [locate(corpus, config.root) for corpus in config.corpora]
+    check(config.corpora, "no corpora", expected="corpora: [{path: FILE, style: talk}]", fix="see configs/")
+    task, root = _task(config), Path(config.root)
+    corpora = [replace(each, path=str(root / each.path)) if each.path else each for each in config.corpora]
     for corpus in corpora:
         task.prefix_for(corpus.style)  # an unknown style is reported here, not in training
-        _check_apart(config.output, corpus)
+        folder, is_inside = Path(corpus.path).resolve(), False
+        if corpus.path and folder.is_dir():
+            is_inside = Path(config.output).resolve().is_relative_to(folder)
+        found = f"output {config.output} lies in the corpus {corpus.path}"
+        check(not is_inside, found, expected="another folder", fix="choose another output")
     with (
         make_data_folder(Path(config.output)) as output,
         tempfile.TemporaryDirectory(dir=output, prefix=".cache-") as cache,
@@ -98,37 +157,74 @@ def prepare(config: PrepareConfig) -> PrepareReport:
     return report
 
 
-def _plan(config: PrepareConfig, documents: Documents, split: str) -> Iterator[Piece]:
+@contextmanager
+def make_data_folder(folder: Path) -> Iterator[Path]:
+    """Give a folder beside its place, whose files move there when it is whole.  What others laid into that place stays.
+
+    Raises ConfigError if a data set would be overwritten or this is no folder of its own, and OutputError if there is
+    no room for one.
+    """
+    check_own(folder)
+    is_file = folder.exists() and not folder.is_dir()
+    check(not is_file, f"output {folder} is a file", expected="a folder", fix="choose another output")
+    for name in _MADE:
+        is_there, found = (folder / name).exists(), f"output {folder} holds {name} already"
+        check(not is_there, found, expected="a folder without a data set", fix="remove it or choose another output")
+    with lock_folder(folder), partial_folder(folder) as beside:
+        try:
+            beside.mkdir()
+            yield beside
+            move(beside, folder, last=LAST)
+        except Exception as error:
+            at = getattr(error, "filename", None)  # an input that cannot be read has one, in another folder
+            if not refused_by_system(error) or (at and not Path(str(at)).is_relative_to(beside)):
+                raise
+            found = f"{folder} cannot be written ({error})"
+            raise OutputError(found, expected="a folder with room", fix="free some space") from error
+
+
+def check_text(documents: Documents, *, cased: bool) -> list[str]:
+    """Return warnings about a corpus that is probably not as it should be, a line each.
+
+    Raises InputError if most of it is in languages without spaces between words.
+    """
+    n_words = n_marks = n_with_capitals = n_unspaced = 0
+    unmarked, shouted = list[str](), list[str]()  # the files of such documents
+    for row in documents.rows:
+        text = row["text"][:_SAMPLED_CHARACTERS]
+        n_text, n_found = len(text.split()), len(_MARK.findall(text))
+        n_words, n_marks = n_words + n_text, n_marks + n_found
+        n_with_capitals += text != text.lower()
+        n_unspaced += is_unspaced(text)
+        if n_text >= _JUDGED_WORDS and n_found < _FEWEST_MARKS * n_text:
+            unmarked.append(row["source"])
+        if n_text >= _JUDGED_WORDS and cased and text.isupper():
+            shouted.append(row["source"])
+    title, n_documents = documents.corpus.title, len(documents.numbers)
+    if 2 * n_unspaced > n_documents:
+        raise unspaced(title)
+    if n_marks < _FEWEST_MARKS * n_words:
+        return [
+            f"{title}: {n_marks} marks in {n_words:,} words of samples; expected punctuated text, about one mark in "
+            "eight words; leave it out, or check corpora.column"
+        ]
+    if cased and not n_with_capitals:
+        return [f"{title}: no capitals; expected text with its own case; leave it out, or set cased=false"]
+    warnings = list[str]()
+    for files, what in (
+        (unmarked, "hardly a mark; expected punctuated text; leave them out"),
+        (shouted, "nothing but capitals; expected text with its own case; leave them out, or set cased=false"),
+    ):
+        named = [Path(file).name for file in list(dict.fromkeys(files))[:_NAMED]]
+        named += ["..."] * (len(files) > len(named))
+        if len(files) > _FEW_DOCUMENTS * n_documents:
+            warnings.append(f"{title}: {len(files):,} of {n_documents:,} documents ({', '.join(named)}) have {what}")
+    return warnings
+
+
+def _plan(config: PrepareConfig, documents: Documents, name: str) -> Iterator[Piece]:
     """What is taken of a corpus for a split."""
-    return plan_pieces(documents, split, seed=config.seed, holdout_percent=config.holdout_percent)
-
-
-def _report(
-    config: PrepareConfig, documents: Sequence[Documents], splits: dict[str, Any], warnings: Sequence[str]
-) -> PrepareReport:
-    train, min_words = splits["train"], config.chunks.min_words
-    counts = [
-        count_corpus(each, _plan(config, each, "train"), _plan(config, each, "validation"), min_words)
-        for each in documents
-    ]
-    notes = list(warnings)
-    if not len(splits["validation"]):
-        notes.append(
-            f"no chunk to validate with; expected held-out documents of {min_words} words and more; "
-            "raise holdout_percent or add text"
-        )
-    n_words = sum(train["n_words"])
-    return PrepareReport(
-        config.output,
-        len(train),
-        n_words,
-        len(splits["validation"]),
-        tuple(counts),
-        count_content(Chunk(**row) for row in train),
-        tuple(notes),
-        # tokens of silences are counted among a document's words
-        "" if config.pauses_ms else explain_left_out(counts, n_words, min_words),
-    )
+    return plan_pieces(documents, name, seed=config.seed, holdout_percent=config.holdout_percent)
 
 
 def _no_chunk(config: PrepareConfig, documents: Sequence[Documents]) -> ConfigError:
@@ -136,45 +232,30 @@ def _no_chunk(config: PrepareConfig, documents: Sequence[Documents]) -> ConfigEr
     if not any(piece for each in documents for piece in _plan(config, each, "train")):
         return ConfigError(
             f"holdout_percent {config.holdout_percent:g}, which holds out all of {len(lengths)} documents",
-            expected="a document to train on",
-            fix="lower it, or add documents",
-        )
+            expected="a document to train on", fix="lower it, or add documents",
+        )  # fmt: skip
     longest = f"the longest of {len(lengths)} documents has {max(lengths, default=0)} words"
     return ConfigError(
-        "no chunk to train on",
-        expected=f"documents of {config.chunks.min_words} words and more",
+        "no chunk to train on", expected=f"documents of {config.chunks.min_words} words and more",
         fix=f"lower chunks.min_words ({longest}), make longer documents of lines with corpora.join or "
         "corpora.document, or add text",
-    )
+    )  # fmt: skip
 
 
-def _check_apart(output: str, corpus: CorpusConfig) -> None:
-    """Raise ConfigError where a data set would be made among the files that it is made of."""
-    folder = Path(corpus.path).resolve()
-    if corpus.path and folder.is_dir() and Path(output).resolve().is_relative_to(folder):
-        raise ConfigError(
-            f"output {output} lies in the corpus {corpus.path}", expected="another folder", fix="choose another output"
-        )
-
-
-def all_chunks(
-    config: PrepareConfig,
-    documents: Sequence[Documents],
-    split: str,
-    *,
-    check_tokens: bool = True,
-    workers: Sequence[int] | None = None,
-) -> Iterator[Chunk]:
-    """Yield the chunks of one split, corpus after corpus; all of them, or those of some workers."""
-    n_tokens = _token_counter(config) if check_tokens else None
+def _rows(
+    config: PrepareConfig, documents: Sequence[Documents], name: str, workers: Sequence[int], *, counts: bool = True
+) -> Iterator[dict[str, Any]]:
+    """Yield the chunks that some workers make of one split, corpus after corpus; `counts`: none has too many tokens."""
+    n_tokens = _token_counter(config) if counts else None
     for corpus, each in zip(config.corpora, documents, strict=True):
-        for number, document in enumerate(iter_texts(each, _plan(config, each, split))):
-            if workers is not None and number % config.workers not in workers:
+        for number, document in enumerate(iter_texts(each, _plan(config, each, name))):
+            if number % config.workers not in workers:
                 continue
-            rng = random.Random(f"{config.seed} {corpus.title} {split} {number}")
-            yield from cut_into_chunks(
+            rng = random.Random(f"{config.seed} {corpus.title} {name} {number}")
+            for chunk in cut_into_chunks(
                 document, config.chunks, rng, style=corpus.style, cased=config.cased, n_tokens=n_tokens
-            )
+            ):
+                yield asdict(chunk)
 
 
 def _split(config: PrepareConfig, documents: Sequence[Documents], name: str, cache: str) -> Any:
@@ -182,17 +263,16 @@ def _split(config: PrepareConfig, documents: Sequence[Documents], name: str, cac
     from datasets import Dataset, Features, Value
     from datasets.exceptions import DatasetGenerationError
 
-    text = Value("string")
+    text, workers = Value("string"), list(range(config.workers))  # `datasets` splits the list
     features = Features({"source": text, "target": text, "style": text, "n_words": Value("int64")})
-    arguments: dict[str, Any] = {"config": config, "documents": tuple(documents), "split": name}
+    arguments: dict[str, Any] = {"config": config, "documents": tuple(documents), "name": name, "workers": workers}
     if next(_rows(**arguments), None) is None:  # a generator must not be empty
         return Dataset.from_dict({column: [] for column in features}, features=features)
-    shares = {**arguments, "workers": list(range(config.workers))}  # `datasets` splits the list
     n_processes = config.workers if config.workers > 1 else None
     try:
         with raise_own_error():
             rows = Dataset.from_generator(
-                _rows, features=features, gen_kwargs=shares, cache_dir=cache, split=name, num_proc=n_processes
+                _rows, features=features, gen_kwargs=arguments, cache_dir=cache, split=name, num_proc=n_processes
             )
     except DatasetGenerationError as error:
         # all that we get of an error in another process
@@ -205,21 +285,14 @@ def _split(config: PrepareConfig, documents: Sequence[Documents], name: str, cac
     return rows.shuffle(seed=config.seed)
 
 
-def _rows(
-    config: PrepareConfig, documents: Sequence[Documents], split: str, workers: Sequence[int] | None = None
-) -> Iterator[dict[str, Any]]:
-    for chunk in all_chunks(config, documents, split, workers=workers):
-        yield asdict(chunk)
-
-
 def _learn_vocabulary(config: PrepareConfig, output: Path, documents: Sequence[Documents]) -> None:
     """Sources and targets in turn, from chunks spread evenly over the corpora."""
     n_words = sum(piece.n_words for each in documents for piece in _plan(config, each, "train"))
     share = min(1.0, config.vocabulary.sample_words / max(1, n_words))
-    chunks_in_order = all_chunks(config, documents, "train", check_tokens=False)
+    chunks_in_order = _rows(config, documents, "train", range(config.workers), counts=False)
     # the floor of `share * number` grows by one where a chunk is due
     sample = (chunk for number, chunk in enumerate(chunks_in_order) if int(share * (number + 1)) > int(share * number))
-    lines = (chunk.source if index % 2 else chunk.target for index, chunk in enumerate(sample))
+    lines = (chunk["source"] if index % 2 else chunk["target"] for index, chunk in enumerate(sample))
     train_tokenizer(lines, output / "tokenizer", config.vocabulary)
 
 
@@ -238,12 +311,13 @@ def _token_counter(config: PrepareConfig) -> Any:
         return None
     from ...model import find, load_tokenizer
     from ...t5.weights import is_encoder
-    from ..start.from_encoder import encoder_tokenizer
+    from ..start.from_encoder import own_tokenizer, with_task_tokens
 
     source = str(Path(config.output) / "tokenizer") if config.tokenizer == "train" else config.tokenizer
     folder = find(source, "tokenizer")
     if (folder / "config.json").is_file() and is_encoder(folder):
-        tokenizer = encoder_tokenizer(folder, ENCODER_TASK)
+        own = own_tokenizer(folder)
+        tokenizer = with_task_tokens(own, own.backend_tokenizer, ENCODER_TASK)
     else:
         tokenizer = load_tokenizer(source, _task(config))
 
@@ -254,32 +328,124 @@ def _token_counter(config: PrepareConfig) -> Any:
     return n_tokens
 
 
-@contextmanager
-def make_data_folder(folder: Path) -> Iterator[Path]:
-    """Give a folder beside its place, whose files move there when it is whole.  What others laid into that place stays.
+def _report(
+    config: PrepareConfig, documents: Sequence[Documents], splits: Mapping[str, Any], warnings: Sequence[str]
+) -> PrepareReport:
+    train, min_words, corpora = splits["train"], config.chunks.min_words, list[CorpusCount]()
+    for each in documents:
+        lengths = [piece.n_words for piece in _plan(config, each, "train")]
+        n_held_out = sum(len(piece.documents) for piece in _plan(config, each, "validation"))
+        is_single = len(each.numbers) == 1 and n_held_out > 0
+        corpora.append(CorpusCount(
+            each.corpus.title, each.corpus.style, documents=len(each.numbers), held_out=n_held_out, words=sum(lengths),
+            dropped_short=sum(n_words < min_words for n_words in lengths),
+            dropped_empty=len(each.rows) - len(each.numbers),
+            notes=(*each.left_out, *["one document, whose end is held out"] * is_single),
+        ))  # fmt: skip
+    n_words, n_taken = sum(train["n_words"]), sum(corpus.words for corpus in corpora)
+    notes = [f"{corpus.name}: {note}" for corpus in corpora for note in corpus.notes]
+    if n_taken > n_words and not config.pauses_ms:  # tokens of silences are counted among a document's words
+        notes.insert(
+            0, f"left out: {n_taken - n_words:,} of {n_taken:,} words are in no chunk: those before the first, which "
+            "begins anywhere in a document so that windows begin inside sentences too; rests of fewer than "
+            f"{min_words} words (chunks.min_words); signs that stand alone",
+        )  # fmt: skip
+    if not len(splits["validation"]):
+        warnings = [
+            *warnings, f"no chunk to validate with; expected held-out documents of {min_words} words and more; "
+            "raise holdout_percent or add text",
+        ]  # fmt: skip
+    content = count_content(Chunk(**row) for row in train)
+    n_validation = len(splits["validation"])
+    return PrepareReport(
+        config.output, len(train), n_words, n_validation, tuple(corpora), content, tuple(warnings), tuple(notes)
+    )
 
-    Raises ConfigError if a data set would be overwritten or this is no folder of its own, and OutputError if there is
-    no room for one.
-    """
-    check_own(folder)
-    if folder.exists() and not folder.is_dir():
-        raise ConfigError(f"output {folder} is a file", expected="a folder", fix="choose another output")
-    for name in _MADE:
-        if (folder / name).exists():
-            raise ConfigError(
-                f"output {folder} holds {name} already",
-                expected="a folder without a data set",
-                fix="remove it or choose another output",
-            )
-    with lock_folder(folder), partial_folder(folder) as beside:
-        try:
-            beside.mkdir()
-            yield beside
-            move(beside, folder, last=LAST)
-        except Exception as error:
-            at = getattr(error, "filename", None)  # an input that cannot be read has one, in another folder
-            if not refused_by_system(error) or (at and not Path(str(at)).is_relative_to(beside)):
-                raise
-            raise OutputError(
-                f"{folder} cannot be written ({error})", expected="a folder with room", fix="free some space"
-            ) from error
+
+def count_content(rows: Iterable[Chunk]) -> Content:
+    """Return labels, case and lengths of chunks, as far as they are counted."""
+    labels, cases, bins = Counter[str](), Counter[str](), Counter[int]()
+    shown: dict[str, list[Chunk]] = {}
+    for chunk in rows:
+        words = split(chunk.target).words
+        labels.update(word.label for word in words)
+        cases.update(case_of(word.core).value for word in words)
+        bins[bisect_left(_LENGTH_BINS, chunk.n_words)] += 1
+        if len(shown.setdefault(chunk.style, [])) < _EXAMPLES:
+            shown[chunk.style].append(chunk)
+        if labels.total() >= _COUNTED_WORDS:
+            break
+    names = [f"{low + 1} to {high}" for low, high in pairwise((0, *_LENGTH_BINS))]
+    names.append(f"{_LENGTH_BINS[-1] + 1} and more")
+    lengths = {names[number]: bins[number] for number in sorted(bins)}
+
+    def by_frequency(counts: Mapping[str, int]) -> dict[str, int]:
+        return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+
+    examples = tuple(chain(*shown.values()))
+    return Content(labels.total(), by_frequency(labels), by_frequency(cases), lengths, examples)
+
+
+def iter_summary(report: PrepareReport) -> Iterator[str]:
+    """Yield the report in a few lines, for a terminal."""
+    content = report.content
+    n_short = sum(corpus.dropped_short for corpus in report.corpora)
+    n_empty = sum(corpus.dropped_empty for corpus in report.corpora)
+    if n_short or n_empty:
+        yield f"dropped: {n_short:,} documents with too few words for a window, {n_empty:,} empty rows"
+    marks = [f"{label} {1000 * n / content.n_words:.1f}" for label, n in content.labels.items() if label][:8]
+    yield f"marks of 1,000 words: {', '.join(marks) or 'none'}"
+    yield from report.notes
+    yield f"more in {report.output}/{REPORT}"
+
+
+def as_json(report: PrepareReport) -> str:
+    """Return the counts of each corpus as json, in the settings' order."""
+    corpora = [
+        {"style": corpus.style, "documents": corpus.documents, "words": corpus.words} for corpus in report.corpora
+    ]
+    return json.dumps({"train_words": report.train_words, "corpora": corpora}, indent=2) + "\n"
+
+
+def as_text(report: PrepareReport) -> str:
+    """Return the report as a page."""
+    content = report.content
+    counted = "all" if content.n_words >= report.train_words else f"a sample of {content.n_words:,}"
+    lines = [
+        "# Data set",
+        "",
+        f"{report.train_chunks:,} chunks of {report.train_words:,} words to train on, {report.validation_chunks:,} "
+        "chunks to validate with.",
+        "",
+        *(f"- warning: {warning}" for warning in report.warnings),
+        *(f"- {note}" for note in report.notes),
+        "",
+        "## Documents",
+        "",
+        "Too short: fewer words than a window has at least, of the whole document or of the stretch that was taken.",
+        "",
+        "| corpus | style | documents | held out | words taken | too short | empty |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    lines += [
+        f"| {corpus.name} | {corpus.style} | {corpus.documents:,} | {corpus.held_out:,} | {corpus.words:,} | "
+        f"{corpus.dropped_short:,} | {corpus.dropped_empty:,} |"
+        for corpus in report.corpora
+    ]
+    lines += ["", f"## Labels, case and lengths of {counted} words", ""]
+    n_chunks = sum(content.lengths.values())
+    for name, counts, total in (
+        ("label", content.labels, content.n_words),
+        ("case", content.cases, content.n_words),
+        ("words of a chunk", content.lengths, n_chunks),
+    ):
+        lines += [f"| {name} | count | of 1,000 |", "| --- | --- | --- |"]
+        for key, n in counts.items():
+            shown = "none" if not key else key if key[0].isalnum() else f"`{key}`"
+            lines.append(f"| {shown} | {n:,} | {1000 * n / max(1, total):.1f} |")
+        lines.append("")
+    lines += ["## Examples", ""]
+    for chunk in content.examples:
+        source, target = (text[:_SHOWN_CHARACTERS] for text in (chunk.source, chunk.target))
+        lines += [f"- {chunk.style}", f"  - `{source}`", f"  - `{target}`"]
+    return "\n".join(lines) + "\n"

@@ -1,10 +1,7 @@
 """The settings of a corpus, and what its files hold as documents: one reader for each format, by a name's ending.
 
-In: YAML, under `corpora` of a `PrepareConfig`; a file, a saved data set or a hub id.  Out: a `CorpusConfig`; documents
-in order, "" for an empty row of a table.
-
 In a text file a document is a line, a paragraph of wrapped lines, or the whole file.  Of csv, parquet and data sets it
-is a row of a column; `datasets` reads them, and they are never in memory.
+is a row of a column, "" for an empty one; `datasets` reads them, and they are never in memory.
 
 Subtitles and a recogniser's file are one document each: words and marks as they stand, without times, tags, speaker
 labels and stage directions.  Nothing ends at the end of a cue: of `<i>So we</i>` and, a cue later, `went home.`, it is
@@ -14,9 +11,9 @@ other and name the same `meeting` are one document, so that windows go over turn
 
 >>> list(join_paragraphs(["He saw", "it.", "", "So did I."]))
 ['He saw it.', 'So did I.']
->>> text_with_silences(turn_of({"words": [
+>>> text_with_silences(timed_words({"words": [
 ...     {"word": "so", "start": 0.1, "end": 2.0, "est_end": 0.4, "marks": ","}, {"word": "yes", "start": 0.9},
-... ]}).words, (280,))
+... ]}), (280,))
 'so, <extra_id_1> yes'
 """
 
@@ -27,13 +24,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain, groupby, islice, pairwise
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from ...config import check_choice
-from ...errors import ConfigError, InputError, T5PunctError, first_line
+from ...config import check, check_choice
+from ...errors import InputError, T5PunctError, first_line
 from ...t5.task import silence_tokens
-from ...text.io.files import read_lines
+from ...text.io.files import read_lines, unpacked_name
 from ...text.io.iwslt import LABEL_OF_CLASS, is_iwslt, join_clitics, read_rows
 from ...text.io.live import timed_word
 from ...text.marks import Alphabet
@@ -41,6 +39,7 @@ from ...text.words import Word
 from ...transcripts.formats import FORMATS, format_of, read_transcript
 from ...transcripts.items import Item, SpokenWord, add_pauses
 
+_Line = tuple[str | int, str | list[SpokenWord]]  # a meeting's name or a number of its own; text or words
 UNITS = ("auto", "line", "paragraph", "file")
 
 
@@ -62,23 +61,18 @@ class CorpusConfig:
     streaming: bool = False  # read no further than `words` needs; a hub id is not downloaded
 
     def __post_init__(self) -> None:
-        if self.words < 0:
-            raise ConfigError(f"{self.words} words of {self.path}", expected="0 (all) or more", fix="set corpora.words")
-        if self.join < 1:
-            raise ConfigError(f"join {self.join} of {self.path}", expected="1 or more", fix="set corpora.join")
-        if self.holdout_every < 0 or self.holdout_every == 1:
-            raise ConfigError(
-                f"holdout_every {self.holdout_every} of {self.path}",
-                expected="0, or 2 and more",
-                fix="set corpora.holdout_every",
-            )
         check_choice(self, "corpora.", "document", UNITS)
-        if self.path and self.dataset is not None:
-            raise ConfigError(f"path {self.path} and dataset {self.dataset}", expected="one of them", fix="drop one")
-        if self.streaming and self.join > 1:
-            raise ConfigError(
-                f"join {self.join} of a stream", expected="documents one by one", fix="set corpora.join=1"
-            )
+        check(
+            self.words >= 0, f"{self.words} words of {self.path}", expected="0 (all) or more", fix="set corpora.words"
+        )
+        check(self.join >= 1, f"join {self.join} of {self.path}", expected="1 or more", fix="set corpora.join")
+        found = f"holdout_every {self.holdout_every} of {self.path}"
+        is_possible = self.holdout_every == 0 or self.holdout_every >= 2
+        check(is_possible, found, expected="0, or 2 and more", fix="set corpora.holdout_every")
+        found = f"path {self.path} and dataset {self.dataset}"
+        check(not self.path or self.dataset is None, found, expected="one of them", fix="drop one")
+        is_possible, found = not self.streaming or self.join == 1, f"join {self.join} of a stream"
+        check(is_possible, found, expected="documents one by one", fix="set corpora.join=1")
 
     @property
     def title(self) -> str:
@@ -104,6 +98,11 @@ _OF_RECORDINGS = {
     "timestamp", "time", "words", "segments", "word", "speaker", "speaker_label", "channel", "alternatives", "tokens",
 }  # fmt: skip
 _SAVED = ("dataset_dict.json", "state.json")  # what `save_to_disk` leaves
+
+
+def ending_of(path: Path) -> str:
+    """Return the ending of a file's name in small letters, before `.gz` or `.xz`."""
+    return Path(unpacked_name(path)).suffix.lower()
 
 
 def read_text(path: Path, corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> Iterator[str]:
@@ -145,9 +144,8 @@ def is_wrapped(lines: Iterable[str]) -> bool:
 
 def _read_iwslt(path: Path) -> str:
     """The whole file as one punctuated (lower-cased) document."""
-    rows = read_rows(path)
+    rows, alphabet = read_rows(path), Alphabet()
     joined = join_clitics(rows)
-    alphabet = Alphabet()
     return " ".join(
         alphabet.spell(word, LABEL_OF_CLASS[rows[last].label_class])
         for word, last in zip(joined.words, joined.last_rows, strict=True)
@@ -160,9 +158,8 @@ def _read_transcript(path: Path, corpus: CorpusConfig, pauses_ms: tuple[int, ...
     except InputError as error:
         if format_of(path) != "json":
             raise
-        raise InputError(
-            error.found, expected=error.expected, fix="leave it out, by a pattern for the others: path: 'talks/*.srt'"
-        ) from error
+        fix = "leave it out, by a pattern for the others: path: 'talks/*.srt'"
+        raise InputError(error.found, expected=error.expected, fix=fix) from error
     yield text_with_silences(items, pauses_ms)
 
 
@@ -217,15 +214,7 @@ def _read_tsv(path: Path, corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> I
         yield _read_iwslt(path)
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """Words that follow each other, and the recording that they are of, if it is named."""
-
-    words: tuple[SpokenWord, ...]
-    meeting: str | None = None
-
-
-def turn_of(values: Mapping[str, Any]) -> Turn:
+def timed_words(values: Mapping[str, Any]) -> list[SpokenWord]:
     """Return the words of a line.  Raises InputError, KeyError, TypeError or ValueError for what is no such line.
 
     Of a word, `marks` stand behind it, and `est_end`, where an aligner has estimated when it was over, is better than
@@ -236,29 +225,29 @@ def turn_of(values: Mapping[str, Any]) -> Turn:
         text, end = value["word"] + value.get("marks", ""), value.get("est_end", value.get("end"))
         timed = timed_word({"word": text, "start": value.get("start"), "end": end})
         words.append(SpokenWord(Word(text, raw=text), start_ms=timed.start_ms, end_ms=timed.end_ms))
-    meeting = values.get("meeting")
-    return Turn(tuple(words), None if meeting is None else str(meeting))
+    return words
 
 
 def _read_jsonl(path: Path, corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> Iterator[str]:
     """Yield a document a line, or a meeting of several lines."""
-
-    def recording(line: Turn | str) -> object:
-        return object() if isinstance(line, str) or line.meeting is None else line.meeting  # an object is like no other
-
-    for _, group in groupby(_parsed_lines(path, corpus), key=recording):
-        lines = list(group)
-        words = [word for line in lines if isinstance(line, Turn) for word in line.words]
-        yield lines[0] if isinstance(lines[0], str) else text_with_silences(words, pauses_ms)
+    for _, lines in groupby(_parsed_lines(path, corpus), key=itemgetter(0)):
+        contents = [content for _, content in lines]
+        words = chain.from_iterable(content for content in contents if not isinstance(content, str))
+        yield contents[0] if isinstance(contents[0], str) else text_with_silences(list(words), pauses_ms)
 
 
-def _parsed_lines(path: Path, corpus: CorpusConfig) -> Iterator[Turn | str]:
+def _parsed_lines(path: Path, corpus: CorpusConfig) -> Iterator[_Line]:
     for number, line in enumerate(read_lines(path), start=1):
         if not line.strip():
             continue
         try:
             values = json.loads(line)
-            parsed = turn_of(values) if "words" in values else _text(values[corpus.column])
+            if "words" in values:
+                words, meeting = timed_words(values), values.get("meeting")
+                parsed: _Line = (number if meeting is None else str(meeting), words)
+            else:
+                text = values[corpus.column]
+                parsed = (number, "" if text is None else str(text))
         except (ValueError, KeyError, TypeError, OverflowError) as error:
             raise InputError(
                 f"{path} line {number}: {line[:40]!r}",
@@ -269,24 +258,14 @@ def _parsed_lines(path: Path, corpus: CorpusConfig) -> Iterator[Turn | str]:
         yield parsed
 
 
-def _text(value: object) -> str:
-    return "" if value is None else str(value)
-
-
-def _read_csv(path: Path, corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> Iterator[str]:
-    return _table_documents("csv", path, corpus.column, keep_default_na=False)  # "NA" is text, too
-
-
-def _read_parquet(path: Path, corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> Iterator[str]:
-    return _table_documents("parquet", path, corpus.column)
-
-
-def _table_documents(kind: str, path: Path, column: str, **options: bool) -> Iterator[str]:
+def _read_table(path: Path, corpus: CorpusConfig, pauses_ms: tuple[int, ...]) -> Iterator[str]:
     from datasets import load_dataset
 
+    kind = ending_of(path).removeprefix(".")
+    options = {"keep_default_na": False} if kind == "csv" else {}  # "NA" is text, too
     with _as_input_error(f"{path} cannot be read", expected=f"a {kind} file", fix="check the file"):
         rows = load_dataset(kind, data_files=[str(path)], split="train", streaming=True, **options)
-        yield from _texts(rows, column, str(path))
+        yield from _texts(rows, corpus.column, str(path))
 
 
 def is_saved(folder: Path) -> bool:
@@ -302,9 +281,8 @@ def saved_documents(folder: Path, corpus: CorpusConfig) -> Iterator[str]:
         rows = load_from_disk(str(folder))
     if isinstance(rows, DatasetDict):
         if corpus.split not in rows:
-            raise InputError(
-                f"no split {corpus.split!r} in {folder}", expected=f"one of {', '.join(rows)}", fix="set corpora.split"
-            )
+            found = f"no split {corpus.split!r} in {folder}"
+            raise InputError(found, expected=f"one of {', '.join(rows)}", fix="set corpora.split")
         rows = rows[corpus.split]
     yield from _texts(rows, corpus.column, str(folder))
 
@@ -339,15 +317,13 @@ def _texts(rows: Iterable[Any], column: str, name: str) -> Iterator[str]:
     rows = iter(rows)
     first = list(islice(rows, 1))
     if first and column not in first[0]:
-        raise InputError(
-            f"no column {column!r} in {name}", expected=f"one of {', '.join(first[0])}", fix="set corpora.column"
-        )
+        found = f"no column {column!r} in {name}"
+        raise InputError(found, expected=f"one of {', '.join(first[0])}", fix="set corpora.column")
     for number, row in enumerate(chain(first, rows), start=1):
         text = row[column]
         if text is not None and not isinstance(text, str):
-            raise InputError(
-                f"{name} row {number}: {str(text)[:40]!r} under {column!r}", expected="text", fix="set corpora.column"
-            )
+            found = f"{name} row {number}: {str(text)[:40]!r} under {column!r}"
+            raise InputError(found, expected="text", fix="set corpora.column")
         yield text or ""
 
 
@@ -357,6 +333,6 @@ READERS: dict[str, Callable[[Path, CorpusConfig, tuple[int, ...]], Iterator[str]
     **dict.fromkeys(_TRANSCRIPTS, _read_transcript),
     ".json": _read_json,
     ".tsv": _read_tsv,
-    ".csv": _read_csv,
-    ".parquet": _read_parquet,
+    ".csv": _read_table,
+    ".parquet": _read_table,
 }

@@ -129,12 +129,6 @@ def _check_encoder(config: Any, folder: Path) -> None:
         )
 
 
-def encoder_tokenizer(folder: Path, task: TaskConfig) -> TaskTokenizer:
-    """Return an encoder's own tokenizer with the task's tokens behind its pieces."""
-    own = own_tokenizer(folder)
-    return with_task_tokens(own, own.backend_tokenizer, task)
-
-
 def own_tokenizer(folder: Path) -> Any:
     """Return the tokenizer of a folder as transformers has it.  Raises ModelError if it cannot be used here."""
     from transformers import AutoTokenizer
