@@ -143,7 +143,7 @@ def _check_apart(output: Path, source: Path, task: Path | None) -> None:
 def _check_output(output: Path) -> None:
     """Refuse a folder that holds other things than a model: its files might be replaced.  A card may be there."""
     from ..model import TASK_FILE
-    from ..training.card import CARD
+    from ..training.report import CARD
 
     if output.exists() and not output.is_dir():
         raise ConfigError(f"output {output}, which is a file", expected="a folder", fix="choose another output")
@@ -210,7 +210,7 @@ def _write_card(
 
     `own_form`: what transformers cannot read of the output.  Where the source's differs, its card has a note.
     """
-    from ..training.card import CARD, compose_card, iter_use_of_network
+    from ..training.report import CARD, compose_card, iter_use_of_network
 
     kept = _kept_card(source, output)
     if kept == output / CARD:
@@ -226,6 +226,6 @@ def _write_card(
 
 def _kept_card(source: Path, output: Path) -> Path | None:
     """The card that a person wrote and that stays: that of the output, else that of the source."""
-    from ..training.card import CARD, may_write
+    from ..training.report import CARD, may_write
 
     return next((card for card in (output / CARD, source / CARD) if not may_write(card)), None)

@@ -7,6 +7,5 @@ examples/   chunks -> batches of tokens, with errors and disfluencies
 start/      the model that a run begins with, and what is fitted before its first step
 loop/       losses, steps, validation
 checkpoint  what is saved and resumed: a model, and the `tensors` of the run; `lock`: one run in a folder at a time
-report      the page of a finished run
-card        the card of its model
+report      the page of a finished run, and the card of its model
 """

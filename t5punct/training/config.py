@@ -16,9 +16,7 @@ from ..config import check, check_choice, check_range
 from ..model import FreshModelConfig
 from ..t5.delay import Delay
 from ..t5.task import TaskConfig
-from .examples.disfluencies import DisfluencyConfig
-from .examples.noise import NoiseConfig
-from .start.from_encoder import FreshDecoderConfig
+from .examples.disfluencies import DisfluencyConfig, NoiseConfig
 
 # of transformers' get_scheduler those that need no more than a warm-up and a length
 SCHEDULES = (
@@ -121,6 +119,19 @@ class OptimConfig:
         for part, factor in self.factors.items():
             found = f"a rate of {factor} times lr for {part}"
             check(0 < factor < math.inf, found, expected="above 0", fix="set optim.factors")
+
+
+@dataclass(frozen=True)
+class FreshDecoderConfig:
+    """The decoder that is put on a pre-trained encoder; it is as wide as the encoder, with as many heads."""
+
+    layers: int = 1  # the encoder runs once, the decoder several times (Kasai 2021)
+    d_ff: int | None = None  # null: twice the encoder's width
+    dropout_rate: float = 0.0  # of the encoder too; for texts that are seen more than once, 0.1
+
+    def __post_init__(self) -> None:
+        check_range(self, "decoder.", 1, "layers", "d_ff")
+        check_range(self, "decoder.", 0, "dropout_rate", below=1)
 
 
 @dataclass(frozen=True)

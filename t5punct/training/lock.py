@@ -1,7 +1,5 @@
 """One run in a folder at a time.
 
-In: the output folder of a run.  Out: a lock on it for as long as the process lives, or one line that names its owner.
-
 `with lock_folder(Path("runs/mine")): ...` holds `runs/mine.lock`, beside the folder, since checkpoints replace that.
 The system lets go of the lock when its owner ends, by `kill -9` too: a file that is left behind locks nothing.  A
 process that loads data is a copy of its owner, and filelock closes the lock there.
@@ -17,6 +15,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+from ..config import check
 from ..errors import ConfigError
 
 _log = logging.getLogger(__name__)
@@ -30,12 +29,9 @@ def is_first() -> bool:
 
 def check_own(folder: Path) -> None:
     """Raise ConfigError for the folder that the command is given in, or one above it: an output is moved as a whole."""
-    if Path.cwd().is_relative_to(folder.resolve()):
-        raise ConfigError(
-            f"output {folder} is the folder that this command is given in, or holds it",
-            expected="a folder of its own",
-            fix="set output, to runs/NAME for example",
-        )
+    is_here, fix = Path.cwd().is_relative_to(folder.resolve()), "set output, to runs/NAME for example"
+    found = f"output {folder} is the folder that this command is given in, or holds it"
+    check(not is_here, found, expected="a folder of its own", fix=fix)
 
 
 @contextmanager
@@ -55,11 +51,8 @@ def lock_folder(folder: Path) -> Iterator[bool]:
         path.write_text(f"{os.getpid()}\n", encoding="utf-8")
     except Timeout as error:
         owner = path.read_text(encoding="utf-8").strip()
-        raise ConfigError(
-            f"output {folder} is in use by process {owner}",
-            expected="one run in a folder at a time",
-            fix=f"wait for it, or end it with kill {owner}",
-        ) from error
+        found, fix = f"output {folder} is in use by process {owner}", f"wait for it, or end it with kill {owner}"
+        raise ConfigError(found, expected="one run in a folder at a time", fix=fix) from error
     except OSError as error:
         _log.warning("no locks here (%s): take care that no other run writes to the same folder", error)
     try:

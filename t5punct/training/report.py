@@ -1,10 +1,13 @@
-"""The page about a finished run: `report.md`, with curves, scores, what changed, speed, environment and settings.
+"""The pages about a finished run: its report, and the card of a model that is shared out.
 
-In: a run's folder, its log `RUN.log.jsonl` beside it, and its settings.  Out: `report.md`, `report.png` (with
-matplotlib, the extra `report`) and `report.json` in that folder.
+`write_report(Path("runs/mine"), config)` is what `t5punct train` does at the end, and `t5punct report runs/mine` later:
+`report.md` in the run's folder, with curves, scores, what changed, speed, environment and settings, `report.png` (with
+matplotlib, the extra `report`) and `report.json`.  How many words are scored depends on how fast the models are, so
+that it ends in time.
 
-`write_report(Path("runs/mine"), config)` is what `t5punct train` does at the end, and `t5punct report runs/mine` later.
-How many words are scored depends on how fast the models are, so that it ends in time.
+`compose_card(Path("runs/mine"), task, "someone/mine")` is a README.md with the metadata that the hub reads: what the
+model is, its parents and their licences, its data, its scores, its use.  It tells what the run's own files tell, and no
+path of this machine.
 """
 
 from __future__ import annotations
@@ -12,11 +15,13 @@ from __future__ import annotations
 import json
 import os
 import platform
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any, TypeVar
 
 from .. import __version__
 from .. import config as settings
@@ -30,20 +35,29 @@ from ..evaluation.score_table import as_json, comparison_json, difference_cells,
 from ..evaluation.scores import MICRO
 from ..evaluation.significance import interval
 from ..extras import way_to_install
+from ..model import bundled_names
 from ..punctuator import Punctuator, PunctuatorConfig
+from ..t5.task import TaskConfig
 from ..text.io.files import writing
 from .checkpoint import TRAIN_FILE
-from .config import PAGE, PICTURE, VALUES, ReportConfig, TrainConfig
+from .config import PAGE, PICTURE, VALUES, TrainConfig
+from .data.prepare import COUNTS, SETTINGS, PrepareConfig
 
 _PACKAGES = ("torch", "transformers", "accelerate", "datasets", "tokenizers")
 _TRIED_WORDS = 300  # of the text, to see how fast a model is; at least so many are scored
 _MAX_SECONDS = 600  # of scoring, for all models together
-LOSSES = {  # by field, and what a picture calls them
+_LOSSES = {  # by field, and what a picture calls them
     "text_loss": "text loss",
     "tag_loss": "tagger loss",
     "validation_loss": "validation, text loss",
     "validation_tag_loss": "validation, tagger loss",
 }
+CARD = "README.md"
+_MADE = "<!-- written by t5punct export; a card without this line is kept -->"
+_MOST_PARENTS = 20
+_HUB_ID = re.compile(r"[\w.-]+(/[\w.-]+)?")
+Settings = TypeVar("Settings")
+Tell = Callable[[int, int], None]  # how many words are decided, and of how many
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,18 +96,9 @@ def read_log(path: Path) -> tuple[Point, ...]:
         except ValueError:  # half a line, of a run that was killed
             continue
         words = values.get("words", words)
-        known = {name: value for name, value in values.items() if name in names and (value or name not in LOSSES)}
+        known = {name: value for name, value in values.items() if name in names and (value or name not in _LOSSES)}
         points.append(Point(**known | {"words": words}))
     return tuple(points)
-
-
-@dataclass(frozen=True)
-class FinalScores:
-    """The scores of a run's model, if there is a text to score; those of both if it started from another."""
-
-    scores: Report | None = None
-    comparison: Comparison | None = None
-    notes: tuple[str, ...] = ()  # what could not be scored, and why
 
 
 def run_config(run: Path) -> TrainConfig:
@@ -103,68 +108,53 @@ def run_config(run: Path) -> TrainConfig:
     return settings.load_plain(TrainConfig, run / TRAIN_FILE)
 
 
-def write_report(run: Path, config: TrainConfig, on_progress: Callable[[int, int], None] | None = None) -> Path:
+def write_report(run: Path, config: TrainConfig, on_progress: Tell | None = None) -> Path:
     """Score the run, write its page with a picture and its values beside it, and return where the page is.
 
-    Each file is written whole or not at all.  Raises as `final_scores` does.
+    Each file is written whole or not at all.  Raises InputError for a text that cannot be read, ModelError for a run
+    without a model.
     """
-    points, final = read_log(log_of(run)), final_scores(run, config, on_progress)
-    has_picture = draw_curves(points, run / PICTURE)
-    values = {
-        "scores": final.scores and as_json(final.scores),
-        "comparison": final.comparison and comparison_json(final.comparison),
-    }
+    points = read_log(log_of(run))
+    scores, comparison, notes = _score(run, config, on_progress)
+    rival = f"`{config.report.against}`" if config.report.against else "the starting model"
+    lines = [f"# {run.name}", ""]
+    lines += [f"- {line}" for line in (*_summary(points, scores, comparison, rival), *notes)]
+    if draw_curves(points, run / PICTURE):
+        lines += ["", f"![losses and scores]({PICTURE})"]
+    elif points:
+        lines += ["", f"No picture: matplotlib is missing ({way_to_install('report')})."]
+    lines += ["", *_score_table(scores), *_gains(comparison, config, rival)]
+    lines += ["## Environment", "", "Where this page was written.", "", *(f"- {line}" for line in _environment())]
+    lines += ["", "## Settings", "", "```yaml", settings.as_yaml(config).rstrip("\n"), "```"]
+    values = {"scores": scores and as_json(scores), "comparison": comparison and comparison_json(comparison)}
     with writing(run / VALUES) as handle:
         handle.write(json.dumps(values, ensure_ascii=False, indent=2) + "\n")
     with writing(run / PAGE) as handle:
-        handle.writelines(f"{line}\n" for line in iter_page_lines(run, config, points, final, has_picture=has_picture))
+        handle.write("\n".join(lines) + "\n")
     return run / PAGE
 
 
-def iter_page_lines(
-    run: Path, config: TrainConfig, points: Sequence[Point], final: FinalScores, *, has_picture: bool
+def _summary(
+    points: Sequence[Point], report: Report | None, comparison: Comparison | None, rival: str
 ) -> Iterator[str]:
-    """Yield the lines of the page."""
-    yield from (f"# {run.name}", "")
-    yield from (f"- {line}" for line in _summary(points, final, _rival(config)))
-    yield ""
-    if has_picture:
-        yield from (f"![losses and scores]({PICTURE})", "")
-    elif points:
-        yield from (f"No picture: matplotlib is missing ({way_to_install('report')}).", "")
-    if final.scores is not None:
-        yield from _scores(final.scores)
-    if final.comparison is not None:
-        yield from _gains(final, config)
-    yield from ("## Environment", "", "Where this page was written.", "")
-    yield from (f"- {line}" for line in environment())
-    yield from ("", "## Settings", "", "```yaml", settings.as_yaml(config).rstrip("\n"), "```")
-
-
-def _rival(config: TrainConfig) -> str:
-    """What the run is compared with, in a sentence."""
-    return f"`{config.report.against}`" if config.report.against else "the starting model"
-
-
-def _summary(points: Sequence[Point], final: FinalScores, rival: str) -> Iterator[str]:
     """What most readers want to know."""
     seconds = seconds_of(points)
     if points and seconds:
-        last = points[-1]
+        last, duration = points[-1], f"{seconds / 3600:.1f} hours" if seconds >= 3600 else f"{seconds / 60:.1f} minutes"
         yield (
-            f"{last.step:,} steps on {last.words:,} words in {_duration(seconds)}, without validation and saving: "
+            f"{last.step:,} steps on {last.words:,} words in {duration}, without validation and saving: "
             f"{last.words / seconds:,.0f} words a second."
         )
-    if final.scores is not None:
-        report = final.scores
+    if report is not None:
         yield f"Micro F1 {_with_interval(report, MICRO)} on {report.scores.words:,} words of {Path(report.data).name}."
-    if final.comparison is not None:
-        _, _, gain, spread, p_value = difference_cells(final.comparison.of(MICRO))
+    if comparison is not None:
+        _, _, gain, spread, p_value = difference_cells(comparison.of(MICRO))
         yield f"Against {rival}: {gain} ({spread}; p {p_value})."
-    yield from final.notes
 
 
-def _scores(report: Report) -> Iterator[str]:
+def _score_table(report: Report | None) -> Iterator[str]:
+    if report is None:
+        return
     yield from (
         f"## Scores on {Path(report.data).name}",
         "",
@@ -188,11 +178,19 @@ def _scores(report: Report) -> Iterator[str]:
     )
 
 
-def _gains(final: FinalScores, config: TrainConfig) -> Iterator[str]:
-    assert final.comparison is not None  # noqa: S101  (the caller has checked it)
+def _with_interval(report: Report, name: str) -> str:
+    """A score with its interval; a single document has none."""
+    score = score_of(report.scores, name)
+    spread = None if score is None else interval(report.counts, f1_of(name))
+    return score_text(score) + ("" if spread is None else f" ({spread.low:.1f} to {spread.high:.1f})")
+
+
+def _gains(comparison: Comparison | None, config: TrainConfig, rival: str) -> Iterator[str]:
+    if comparison is None:
+        return
     against = config.report.against
     yield from (
-        f"## Against {_rival(config)}",
+        f"## Against {rival}",
         "",
         f"`{against or config.init_from}` and this run on the same words. The interval is that of a paired bootstrap; "
         "p says how often chance alone gives as large a difference (approximate randomisation over documents, two-"
@@ -201,13 +199,13 @@ def _gains(final: FinalScores, config: TrainConfig) -> Iterator[str]:
         f"| | {'other' if against else 'start'} | this run | difference | 95 % | p |",
         "| --- | --- | --- | --- | --- | --- |",
     )
-    for difference in final.comparison.differences:
+    for difference in comparison.differences:
         yield f"| {difference.name} | {' | '.join(difference_cells(difference))} |"
     yield ""
 
 
-def environment() -> Iterator[str]:
-    """Yield versions and the kind of machine; no names of machines, people or places."""
+def _environment() -> Iterator[str]:
+    """Versions and the kind of machine; no names of machines, people or places."""
     import torch
 
     versions = [f"{name} {metadata.version(name)}" for name in _PACKAGES if find_spec(name) is not None]
@@ -217,31 +215,31 @@ def environment() -> Iterator[str]:
     yield f"accelerators: {', '.join(devices) or 'none'}"
 
 
-def _with_interval(report: Report, name: str) -> str:
-    """A score with its interval; a single document has none."""
-    score = score_of(report.scores, name)
-    spread = None if score is None else interval(report.counts, f1_of(name))
-    return score_text(score) + ("" if spread is None else f" ({spread.low:.1f} to {spread.high:.1f})")
-
-
-def _duration(seconds: float) -> str:
-    return f"{seconds / 3600:.1f} hours" if seconds >= 3600 else f"{seconds / 60:.1f} minutes"
-
-
-def final_scores(run: Path, config: TrainConfig, on_progress: Callable[[int, int], None] | None = None) -> FinalScores:
-    """Score a run.  `on_progress` is called with how many words are decided, and of how many.
-
-    Raises InputError for a text that cannot be read, ModelError for a run without a model.
-    """
-    file, wanted = config.report.file or config.validation.file, config.report
+def _score(
+    run: Path, config: TrainConfig, on_progress: Tell | None
+) -> tuple[Report | None, Comparison | None, Sequence[str]]:
+    """The run's scores if there is a text, those beside its rival's if it has one, and what could not be scored."""
+    file, wanted, source = config.report.file or config.validation.file, config.report, config.report.against
     if file is None or not wanted.max_words:
         why = "no validation text was named" if file is None else "report.max_words is 0"
-        return FinalScores(notes=(f"There are no scores: {why}. `t5punct report {run} file=TEXT` adds them.",))
-    ours, notes = _punctuator(str(run), config), list[str]()
-    theirs, note = _start(config)
-    notes += [note] if note else []
+        return None, None, [f"There are no scores: {why}. `t5punct report {run} file=TEXT` adds them."]
+    decoded = PunctuatorConfig(decoding=DecodingConfig(config.loss.decoder))  # with the decoder that was trained
+    ours, theirs, notes = Punctuator.from_pretrained(str(run), decoded), None, list[str]()
+    source = source or config.init_from
+    if source is None:
+        notes.append("The run began with random weights: there is no starting model to compare with.")
+    else:
+        try:
+            theirs = Punctuator.from_pretrained(source, decoded)
+        except T5PunctError as error:
+            what = "model" if wanted.against else "starting model"
+            notes.append(f"The {what} {source} cannot be compared: {error}.")
     systems = [system for system in (theirs, ours) if system is not None]
-    n_words, n_there = _affordable(file, systems, wanted), count_words(file, wanted.max_words) or wanted.max_words
+    n_words, n_there = wanted.max_words, count_words(file, wanted.max_words) or wanted.max_words
+    if n_words > _TRIED_WORDS:  # as many as can be scored in time, after a trial of each model
+        tried = [evaluate_file(file, system, max_words=_TRIED_WORDS) for system in systems]
+        seconds_per_word = sum(report.seconds / max(1, report.scores.words) for report in tried)
+        n_words = max(_TRIED_WORDS, min(n_words, int(_MAX_SECONDS / seconds_per_word)))
     if n_words < n_there:
         notes.append(f"At most {n_words:,} words are scored, to end in {_MAX_SECONDS // 60} minutes.")
 
@@ -250,35 +248,9 @@ def final_scores(run: Path, config: TrainConfig, on_progress: Callable[[int, int
             on_progress(done, len(systems) * min(n_words, n_there))
 
     if theirs is None:
-        return FinalScores(evaluate_file(file, ours, max_words=n_words, on_progress=tell), None, tuple(notes))
+        return evaluate_file(file, ours, max_words=n_words, on_progress=tell), None, notes
     comparison = compare_file(file, theirs, ours, max_words=n_words, on_progress=tell)
-    return FinalScores(comparison.second, comparison, tuple(notes))
-
-
-def _start(config: TrainConfig) -> tuple[Punctuator | None, str]:
-    """The model that the run is compared with; None, and why, where there is none."""
-    source = config.report.against or config.init_from
-    if source is None:
-        return None, "The run began with random weights: there is no starting model to compare with."
-    try:
-        return _punctuator(source, config), ""
-    except T5PunctError as error:
-        what = "model" if config.report.against else "starting model"
-        return None, f"The {what} {source} cannot be compared: {error}."
-
-
-def _punctuator(source: str, config: TrainConfig) -> Punctuator:
-    """A model with the decoder that was trained."""
-    return Punctuator.from_pretrained(source, PunctuatorConfig(decoding=DecodingConfig(config.loss.decoder)))
-
-
-def _affordable(file: str, systems: list[Punctuator], wanted: ReportConfig) -> int:
-    """How many words can be scored in time, after a trial of each model."""
-    if wanted.max_words <= _TRIED_WORDS:
-        return wanted.max_words
-    tried = [evaluate_file(file, system, max_words=_TRIED_WORDS) for system in systems]
-    seconds_per_word = sum(report.seconds / max(1, report.scores.words) for report in tried)
-    return max(_TRIED_WORDS, min(wanted.max_words, int(_MAX_SECONDS / seconds_per_word)))
+    return comparison.second, comparison, notes
 
 
 def seconds_of(points: Sequence[Point]) -> float:
@@ -297,13 +269,14 @@ def draw_curves(points: Sequence[Point], path: Path) -> bool:
         return False
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(10, 4))
-    scored = _series(points, "micro_f1")
+    def series(name: str) -> list[tuple[float, float]]:
+        return [(point.words / 1e6, getattr(point, name)) for point in points if getattr(point, name) is not None]
+
+    figure, scored = Figure(figsize=(10, 4)), series("micro_f1")
     losses, *score_axes = figure.subplots(1, 2 if scored else 1, squeeze=False)[0]
-    for name, label in LOSSES.items():
-        series = _series(points, name)
-        if series:
-            losses.plot(*zip(*series, strict=True), "o-" if len(series) < 15 else "-", markersize=3, label=label)
+    for name, label in _LOSSES.items():
+        if values := series(name):
+            losses.plot(*zip(*values, strict=True), "o-" if len(values) < 15 else "-", markersize=3, label=label)
     losses.set(xlabel="million words", ylabel="mean cross-entropy, nats")
     if losses.lines:
         losses.legend()
@@ -314,6 +287,146 @@ def draw_curves(points: Sequence[Point], path: Path) -> bool:
     return True
 
 
-def _series(points: Sequence[Point], name: str) -> list[tuple[float, float]]:
-    """Million words and values, where there is a value."""
-    return [(point.words / 1e6, getattr(point, name)) for point in points if getattr(point, name) is not None]
+def may_write(path: Path) -> bool:
+    """Return whether a card may be written there: a person's own is kept."""
+    return not path.is_file() or _MADE in path.read_text(encoding="utf-8")
+
+
+def compose_card(
+    source: Path, task: TaskConfig, name: str, *, licence: str | None = None, own_form: str | None = None
+) -> str:
+    """Return the card of a run's model; `name`: what loads it.
+
+    `own_form`: what transformers alone cannot read of it, in words.
+    """
+    from huggingface_hub import ModelCardData
+
+    runs = tuple(_iter_runs(source))
+    origins = [run.init_from for run in runs if run.init_from is not None]
+    # of a model without a run, itself: it is of the hub, or bundled
+    parents = [_parent(origin) for origin in origins or ([] if source.is_dir() else [str(source)])]
+    hub_ids = [parent for parent, _ in parents if "/" in parent]
+    data = ModelCardData(
+        language=None, license=licence, library_name="t5punct", base_model=hub_ids[-1] if hub_ids else None,
+        tags=["punctuation-restoration", "truecasing", "t5"],
+    )  # fmt: skip
+    lines = [
+        *("---", data.to_yaml(), "---", _MADE, f"# {name.rpartition('/')[2]}", ""),
+        f"A T5 that puts marks and capitals into transcripts; no word is changed. For t5punct {__version__} and later.",
+        "",
+        *_use(name, task, runs[0].loss.decoder if runs else "slots"),
+        *(iter_use_of_network(name, own_form) if own_form else ()),
+        *("## Parents", ""),
+    ]
+    if parents:
+        lines += ["| model | licence |", "| --- | --- |"]
+        lines += [f"| {parent} | {its_licence or 'not known'} |" for parent, its_licence in parents]
+    else:
+        lines.append("None that its files name: it began with random weights, or they do not say.")
+    lines += ["", f"Licence of this model: {licence or 'not stated'}.", "", "## Data", ""]
+    rows = list(dict.fromkeys(row for run in runs for row in _iter_corpora(run)))  # newest first, those of parents too
+    lines += ["| corpus | style | words |", "| --- | --- | --- |", *rows] if rows else ["Not known here."]
+    return "\n".join([*lines, "", "## Scores", "", *_reported_scores(source)]).rstrip("\n") + "\n"
+
+
+def _use(name: str, task: TaskConfig, decoder: str) -> Iterator[str]:
+    """With the decoder that was trained, which has a name of its own where it is not the default."""
+    if decoder == "slots":
+        option, imported, construction = "", "Punctuator", f'Punctuator.from_pretrained("{name}")'
+    else:
+        option, imported = f" --decoder {decoder}", "DecodingConfig, Punctuator, PunctuatorConfig"
+        config = f'PunctuatorConfig(decoding=DecodingConfig("{decoder}"))'
+        construction = f'Punctuator.from_pretrained("{name}", {config})'
+    yield from ("## Use", "", "```sh", f"t5punct punctuate talk.txt --model {name}{option}", "```", "")
+    yield from ("```python", f"from t5punct import {imported}", "")
+    yield from (f'print({construction}.punctuate("how are you today"))', "```", "")
+    case = "capitals too" if task.cased else "no capitals: it writes lower case"
+    yield f"Marks `{' '.join(task.marks)}`, {case}. Styles: {', '.join(task.styles)} (default: {task.default_style})."
+    yield ""
+
+
+def iter_use_of_network(name: str, own_form: str) -> Iterator[str]:
+    """Yield the lines of a card that say how a network is used which transformers alone cannot read, and why."""
+    yield from (f"transformers alone cannot read {own_form}. This gives its network as one of transformers:", "")
+    yield from ("```python", "from t5punct import model", "", f'network = model.load("{name}").network', "```", "")
+
+
+def _iter_corpora(run: TrainConfig) -> Iterator[str]:
+    """The corpora of one run's data set, if its folder is still there, with the words that were taken of each.
+
+    A data set of an older version does not say these, and a stream does not count them: there it is the budget.  The
+    name is a hub id, or of a path the last part: `.` is the folder that all paths are relative to.
+    """
+    folder = Path(run.data.path)
+    prepared = _settings(PrepareConfig, folder / SETTINGS) if run.data.path else None
+    if prepared is None:
+        return
+    counts = _values(folder / COUNTS).get("corpora") or [{} for _ in prepared.corpora]
+    for corpus, counted in zip(prepared.corpora, counts, strict=False):
+        words, name = counted.get("words") or corpus.words, corpus.dataset or corpus.path
+        if corpus.dataset is None or not _HUB_ID.fullmatch(corpus.dataset):
+            name = Path(prepared.root, name).name or "a folder"
+        yield f"| {name} | {corpus.style} | {f'{words:,}' if words else 'all'} |"
+
+
+def _reported_scores(source: Path) -> Iterator[str]:
+    """What `t5punct report` has found."""
+    scores = _values(source / VALUES).get("scores")
+    if not scores:
+        yield "None yet."
+        return
+    spread = scores["micro_f1_interval"]
+    between = f" ({spread[0]:.1f} to {spread[1]:.1f})" if spread else ""
+    yield from (f"On {scores['words']:,} words of {Path(scores['data']).name}:", "")
+    yield from ("| class | precision | recall | F1 (95 %) |", "| --- | --- | --- | --- |")
+    for name, values in scores["per_class"].items():
+        yield f"| {name} | {' | '.join(score_text(values[column]) for column in ('precision', 'recall', 'f1'))} |"
+    micro = (score_text(scores[name]) for name in ("micro_precision", "micro_recall", "micro_f1"))
+    yield f"| micro | {' | '.join(micro)}{between} |"
+    yield from ("", f"Settings: `{re.sub(r'[|]model:[^|]*', '', scores['signature'])}`")
+
+
+def _iter_runs(source: Path) -> Iterator[TrainConfig]:
+    """The settings of a run, of the run it began with, and so on, as far as their folders are here."""
+    for _ in range(_MOST_PARENTS):
+        config = _settings(TrainConfig, source / TRAIN_FILE)
+        if config is None:
+            return
+        yield config
+        if config.init_from is None:
+            return
+        source = Path(config.init_from).expanduser()
+
+
+def _parent(source: str) -> tuple[str, str | None]:
+    """A parent by the name that may be told to others, with the licence that its card states."""
+    from huggingface_hub import ModelCard, try_to_load_from_cache
+
+    folder = Path(source).expanduser()
+    is_here = folder.is_dir()
+    if source in bundled_names() and not is_here:
+        return f"{source}, which ships with t5punct {__version__}", None
+    path = folder / CARD if is_here else try_to_load_from_cache(source, CARD)
+    licence = None
+    if path and Path(str(path)).is_file():
+        try:
+            licence = ModelCard.load(str(path)).data.license
+        except Exception:  # a card without metadata, or with some that cannot be read
+            licence = None
+    return folder.name if is_here else source, licence
+
+
+def _settings(kind: type[Settings], file: Path) -> Settings | None:
+    """The settings in a file; None if there are none, or those of another version."""
+    try:
+        return settings.load_plain(kind, file)
+    except T5PunctError:
+        return None
+
+
+def _values(path: Path) -> Mapping[str, Any]:
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return values if isinstance(values, dict) else {}

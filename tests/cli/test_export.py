@@ -20,7 +20,7 @@ from t5punct.model import Model
 from t5punct.t5 import onnx
 from t5punct.t5.folder import ONNX_FILES
 from t5punct.t5.onnx import write_encoder
-from t5punct.training.card import iter_use_of_network
+from t5punct.training.report import iter_use_of_network
 from t5punct.training.start.from_encoder import FreshDecoderConfig, from_encoder
 
 

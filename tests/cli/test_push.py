@@ -21,10 +21,10 @@ from t5punct import config as settings
 from t5punct import model as models
 from t5punct.model import Model
 from t5punct.punctuator import Punctuator
-from t5punct.training.card import compose_card
 from t5punct.training.config import DataConfig, TrainConfig
 from t5punct.training.data.prepare import PrepareConfig
 from t5punct.training.data.readers import CorpusConfig
+from t5punct.training.report import compose_card
 
 HUB_ID, COMMIT = "someone/punct", "1" * 40
 TEXT = "we know that this is right what how are you today well i think it is time"

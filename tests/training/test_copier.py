@@ -22,8 +22,7 @@ from t5punct.model import Model
 from t5punct.t5.inference.modules import InferenceT5
 from t5punct.training.examples.batches import make_collator
 from t5punct.training.examples.example import IGNORED, ChunkExamples
-from t5punct.training.start.copier import with_copier
-from t5punct.training.start.from_encoder import FreshDecoderConfig, from_encoder
+from t5punct.training.start.from_encoder import FreshDecoderConfig, from_encoder, with_copier
 
 WIDE = {"hidden_size": 768, "num_hidden_layers": 1, "num_attention_heads": 12, "intermediate_size": 32}
 N_WORDS = 2500

@@ -28,10 +28,12 @@ from t5punct.training.examples.disfluencies import (
     FUNCTION_WORDS,
     SOUNDS,
     DisfluencyConfig,
+    NoiseConfig,
+    Written,
     add_disfluencies,
+    add_noise,
     label_natural_disfluencies,
 )
-from t5punct.training.examples.noise import NoiseConfig, Written, add_noise
 from t5punct.training.loop.train import train
 from t5punct.training.start.starting_model import match_disfluencies, with_disfluencies
 

@@ -9,9 +9,8 @@ from t5punct.model import Model, load_tokenizer
 from t5punct.t5.task import TaskConfig
 from t5punct.t5.tokenization import TaskTokenizer
 from t5punct.training.config import DataConfig, QuestionConfig
-from t5punct.training.examples.disfluencies import DisfluencyConfig
+from t5punct.training.examples.disfluencies import DisfluencyConfig, NoiseConfig
 from t5punct.training.examples.example import IGNORED, ChunkExamples
-from t5punct.training.examples.noise import NoiseConfig
 
 
 def test_chunks_of_a_style_come_as_often_as_the_config_says(tiny_model: Model) -> None:

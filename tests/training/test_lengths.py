@@ -9,9 +9,9 @@ import pytest
 from datasets import Dataset, load_from_disk
 
 from t5punct.model import Model
-from t5punct.training.examples import lengths
+from t5punct.training.data import chunks as lengths
+from t5punct.training.data.chunks import count_tokens, stored_lengths
 from t5punct.training.examples.example import ChunkExamples
-from t5punct.training.examples.lengths import count_tokens, stored_lengths
 
 
 @pytest.fixture

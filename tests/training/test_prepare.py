@@ -25,8 +25,7 @@ from t5punct.t5.tokenization import TaskTokenizer
 from t5punct.text.spelling_table import read_table
 from t5punct.text.words import split
 from t5punct.training.data.chunks import ChunkConfig
-from t5punct.training.data.contents import PrepareReport, as_json, as_text
-from t5punct.training.data.prepare import PrepareConfig, prepare
+from t5punct.training.data.prepare import PrepareConfig, PrepareReport, as_json, as_text, prepare
 from t5punct.training.data.readers import CorpusConfig
 from t5punct.training.data.vocabulary import VocabularyConfig, train_tokenizer
 
@@ -198,9 +197,9 @@ def test_the_report_counts_documents_labels_and_lengths(talks_only: PrepareConfi
     page = (Path(talks_only.output) / "report.md").read_text(encoding="utf-8")
     assert page == as_text(report)
     n_left_out = corpus.words - report.train_words
-    assert report.left_out.startswith(f"{n_left_out} of {corpus.words:,} words are in no chunk: ")
+    assert report.notes[0].startswith(f"left out: {n_left_out} of {corpus.words:,} words are in no chunk: ")
     for shown in (
-        report.left_out,
+        report.notes[0],
         "| `,` |",
         "| none |",
         "| lower |",

@@ -21,13 +21,13 @@ from t5punct.model import Model
 from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.t5.task import TaskConfig
 from t5punct.training import report as page
-from t5punct.training.card import compose_card
 from t5punct.training.config import DataConfig, LossConfig, ReportConfig, TrainConfig
 from t5punct.training.data.prepare import PrepareConfig, prepare
 from t5punct.training.data.readers import CorpusConfig
 from t5punct.training.report import (
     FinalScores,
     Point,
+    compose_card,
     draw_curves,
     final_scores,
     iter_page_lines,

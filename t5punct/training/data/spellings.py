@@ -1,7 +1,5 @@
 """The spelling table of a text: words that it nearly always writes in one way.
 
-In: punctuated texts.  Out: a `SpellingTable`.
-
 Words are counted inside sentences, behind a word or a comma, where a capital is the word's own; those with a hyphen or
 an apostrophe by their parts as well.  A text counts once, however often it has a form, so that what one long text is
 about does not decide.  `spellings.txt` of a data set about phones may begin with `I` and `iPhone`.
@@ -17,7 +15,6 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
 
 from ...text.marks import Case, case_of
 from ...text.spelling_table import SpellingTable
@@ -38,28 +35,19 @@ _POSSESSIVE = re.compile(r"['’]s$", re.IGNORECASE)
 _NO_NAME = re.compile(r"\d{4}|^\d")  # the number of a document; `1B`
 
 
-@dataclass(frozen=True)
-class _Counts:
-    """In how many texts forms stand: all of them, by the word in small letters, and those in words of several parts.
-
-    beginnings: in how many texts a word begins a sentence.
-    """
-
-    forms: Mapping[str, Counter[str]]
-    in_compounds: Counter[str]
-    beginnings: Counter[str]
-
-
 def learn_table(texts: Iterable[str], lower_words: Collection[str] = ()) -> SpellingTable:
     """Return the forms of words that texts nearly always write in one way.
 
     `lower_words`: the words of the language that a dictionary has in small letters.  Where they are given, the table
     has all names that are none of them; without them a rare word that one text is about looks like a name.
     """
-    return _choose_forms(_count_forms(texts), lower_words)
+    return _choose_forms(*_count_forms(texts), lower_words)
 
 
-def _count_forms(texts: Iterable[str]) -> _Counts:
+def _count_forms(texts: Iterable[str]) -> tuple[Mapping[str, Counter[str]], Counter[str], Counter[str]]:
+    """Count in how many texts forms stand, by the word in small letters; of these, those in words of several parts; and
+    in how many a word begins a sentence.
+    """
     counts, beginnings = Counter[str](), Counter[str]()
     for text in texts:
         if not text.islower():  # else its writer uses no capitals
@@ -74,30 +62,30 @@ def _count_forms(texts: Iterable[str]) -> _Counts:
             forms_by_word[form.lower()][form] += n_texts
         for form in {whole, *_JOIN.split(whole)} if _JOIN.search(whole) else ():
             in_compounds[form] += n_texts
-    return _Counts(forms_by_word, in_compounds, beginnings)
+    return forms_by_word, in_compounds, beginnings
 
 
-def _choose_forms(counts: _Counts, lower_words: Collection[str]) -> SpellingTable:
+def _choose_forms(
+    forms_by_word: Mapping[str, Counter[str]], in_compounds: Counter[str], beginnings: Counter[str],
+    lower_words: Collection[str],
+) -> SpellingTable:  # fmt: skip
     frequent, small = Counter[str](), list[str]()
-    for word, forms in counts.forms.items():
+    for word, forms in forms_by_word.items():
         form, n_texts = forms.most_common(1)[0]
-        if n_texts < max(_LEAST_TEXTS, _least_share(form) * forms.total()) or _NO_NAME.search(form):
+        is_mixed = any(case_of(part) is Case.VERBATIM for part in _JOIN.split(form))
+        least_share = _LEAST_SHARE_OF_MIXED if is_mixed else _LEAST_SHARE
+        if n_texts < max(_LEAST_TEXTS, least_share * forms.total()) or _NO_NAME.search(form):
             continue
         if form != word:
             frequent[form] = n_texts
-        elif counts.beginnings[word] >= _LEAST_BEGINNINGS:
+        elif beginnings[word] >= _LEAST_BEGINNINGS:
             small.append(form)
     parts = SpellingTable(tuple(form for form in frequent if not _JOIN.search(form)))
     ordered = sorted(frequent, key=lambda form: (-frequent[form], form))
     needed = [form for form in ordered if not _JOIN.search(form) or parts.spell(form.lower()) != form]
     capitalised = [form for form in needed if form == form.capitalize()]
-    names = [form for form in capitalised if counts.in_compounds[form] >= _LEAST_COMPOUNDS][:_MOST_FORMS]
+    names = [form for form in capitalised if in_compounds[form] >= _LEAST_COMPOUNDS][:_MOST_FORMS]
     if lower_words:
         names += [form for form in capitalised if len(form) >= _SHORTEST_NAME and form.lower() not in lower_words]
     more = [form for form in needed if form != form.capitalize()]
     return SpellingTable(tuple(sorted({*more[:_MOST_FORMS], *names, *small})))
-
-
-def _least_share(form: str) -> float:
-    is_mixed = any(case_of(part) is Case.VERBATIM for part in _JOIN.split(form))
-    return _LEAST_SHARE_OF_MIXED if is_mixed else _LEAST_SHARE

@@ -1,7 +1,5 @@
 """Train a T5 tokenizer: a sentencepiece unigram vocabulary with byte fallback and T5's sentinels.
 
-In: lines of text and a vocabulary size.  Out: a folder that `transformers.AutoTokenizer` loads.
-
 After `train_tokenizer(["some lines"], "folder", VocabularyConfig(size=400))`, any text round-trips, byte by byte
 where the vocabulary has no piece for it: `AutoTokenizer.from_pretrained("folder")("naïve 🙂")`.
 """
@@ -47,18 +45,12 @@ def train_tokenizer(lines: Iterable[str], folder: str | Path, config: Vocabulary
             sentence_iterator=iter(lines),
             model_prefix=str(folder / "spiece"),
             vocab_size=config.size - N_SENTINELS,
-            model_type="unigram",
-            byte_fallback=True,
-            split_digits=True,
+            model_type="unigram", byte_fallback=True, split_digits=True,
             required_chars=",.?!:;-'",  # marks must never fall back to bytes
-            pad_id=_PAD,
-            eos_id=_EOS,
-            unk_id=_UNK,
-            bos_id=-1,
+            pad_id=_PAD, eos_id=_EOS, unk_id=_UNK, bos_id=-1,
             num_threads=1,  # so that the same text gives the same vocabulary
-            hard_vocab_limit=False,
-            minloglevel=2,
-        )
+            hard_vocab_limit=False, minloglevel=2,
+        )  # fmt: skip
     except RuntimeError as error:  # what sentencepiece raises for too little text or too small a size
         raise InputError(
             f"a vocabulary of {config.size} pieces cannot be learned ({error})",
@@ -66,11 +58,14 @@ def train_tokenizer(lines: Iterable[str], folder: str | Path, config: Vocabulary
             fix="add text or change vocabulary.size",
         ) from error
     (folder / "spiece.vocab").unlink()
-    build_tokenizer(folder / "spiece.model").save_pretrained(str(folder))
-    _name_generic_class(folder)
+    _build_tokenizer(folder / "spiece.model").save_pretrained(str(folder))
+    described = json.loads((folder / "tokenizer_config.json").read_text(encoding="utf-8"))
+    described["tokenizer_class"] = "PreTrainedTokenizerFast"
+    text = json.dumps(described, indent=2, ensure_ascii=False) + "\n"
+    (folder / "tokenizer_config.json").write_text(text, encoding="utf-8")
 
 
-def build_tokenizer(spiece: Path) -> Any:
+def _build_tokenizer(spiece: Path) -> Any:
     """Return the fast tokenizer of a sentencepiece model file: T5's form, with byte fallback."""
     from sentencepiece import sentencepiece_model_pb2 as schema
     from tokenizers import Tokenizer, decoders, normalizers, pre_tokenizers, processors
@@ -83,32 +78,15 @@ def build_tokenizer(spiece: Path) -> Any:
     pieces = [(piece.piece, piece.score) for piece in proto.pieces] + [(name, 0.0) for name in sentinels]
     backend = Tokenizer(Unigram(pieces, unk_id=_UNK, byte_fallback=True))
     backend.normalizer = normalizers.Precompiled(proto.normalizer_spec.precompiled_charsmap)
-    backend.pre_tokenizer = pre_tokenizers.Sequence(
-        [
-            pre_tokenizers.WhitespaceSplit(),
-            pre_tokenizers.Metaspace(replacement="▁", prepend_scheme="always", split=True),
-        ]
-    )
-    backend.decoder = decoders.Sequence(
-        [
-            decoders.ByteFallback(),
-            decoders.Metaspace(replacement="▁", prepend_scheme="always", split=True),
-        ]  # bytes to characters, then ▁ to spaces
-    )
+    spaces: dict[str, Any] = {"replacement": "▁", "prepend_scheme": "always", "split": True}
+    steps = [pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Metaspace(**spaces)]
+    backend.pre_tokenizer = pre_tokenizers.Sequence(steps)
+    # bytes to characters, then ▁ to spaces
+    backend.decoder = decoders.Sequence([decoders.ByteFallback(), decoders.Metaspace(**spaces)])
     backend.post_processor = processors.TemplateProcessing(
         single=["$A", "</s>"], pair=["$A", "</s>", "$B", "</s>"], special_tokens=[("</s>", _EOS)]
     )
     return PreTrainedTokenizerFast(
-        tokenizer_object=backend,
-        pad_token="<pad>",
-        eos_token="</s>",
-        unk_token="<unk>",
+        tokenizer_object=backend, pad_token="<pad>", eos_token="</s>", unk_token="<unk>",
         additional_special_tokens=sentinels[::-1],
-    )
-
-
-def _name_generic_class(folder: Path) -> None:
-    path = folder / "tokenizer_config.json"
-    settings = json.loads(path.read_text(encoding="utf-8"))
-    settings["tokenizer_class"] = "PreTrainedTokenizerFast"
-    path.write_text(json.dumps(settings, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    )  # fmt: skip

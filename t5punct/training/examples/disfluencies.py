@@ -1,7 +1,16 @@
-"""Disfluencies for training: those that are put into clean text, and those that transcribers left in, found by rules.
+"""What is put into training text: recognition errors, and disfluencies, beside those that transcribers left in.
 
-In: the words of a chunk as they are read and written.  Out: the same with disfluencies, which have no marks.  A model
-that learns to say which words they are gets the sign of disfluent words in their slots (`DISFLUENT`).
+Errors (Alam 2020, section 3.3): words replaced, deleted and inserted at random; marks and capitals are as a transcriber
+would set them in the faulty text.
+
+>>> of = Written("of", "of", "")
+>>> words = [Written("we", "We", ""), Written("left", "left", ".")]
+>>> nothing_lost = NoiseConfig(share=1.0, rates={"substitute": 1.0})
+>>> [word.form + word.label for word in add_noise(words, nothing_lost, random.Random(1), lambda: of)]
+['Of', 'of.']
+
+Disfluencies have no marks.  A model that learns to say which words they are gets the sign of disfluent words in their
+slots (`DISFLUENT`).
 
 >>> words = [Written("i", "I", ""), Written("see", "see", ".")]
 >>> heard = add_disfluencies(words, DisfluencyConfig(share=1.0, rates={"repeat": 1.0}), random.Random(1))
@@ -33,14 +42,15 @@ one.  The rules are narrow, since a word that is removed wrongly is worse than o
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from ...config import check_range
+from ...config import check, check_range
 from ...text.marks import DISFLUENT, NO_LABEL, capitalise, ends_sentence
 from ...text.spelling import is_first_person
-from .noise import Written, rates_of_all
+from ..labels import Taught
 
+KINDS_OF_NOISE = ("substitute", "delete", "insert")
 FILLERS = (("um",), ("uh",), ("er",), ("like",), ("you", "know"), ("i", "mean"))
 # frequent words that are nobody's name: how they are written inside a sentence is known
 _LISTED = """
@@ -54,6 +64,80 @@ _TAKING_BACK = ((), (), (), ("uh",), ("um",), ("i", "mean"), ("no",), ("sorry",)
 _LONGEST_PHRASE = 3
 _LONGEST_BEGINNING = 4
 KINDS = ("repeat", "filler", "phrase", "repair", "restart")
+
+
+@dataclass(frozen=True)
+class NoiseConfig:
+    """Recognition errors that are put into examples."""
+
+    share: float = 0.0  # of all examples, those that get errors; 0 has none
+    # how likely each kind is at a word of such an example: another word, no word, a word too many
+    rates: dict[str, float] = field(default_factory=lambda: {"substitute": 0.05, "delete": 0.03, "insert": 0.03})
+
+    def __post_init__(self) -> None:
+        check_range(self, "data.noise.", 0, "share", most=1)
+        object.__setattr__(self, "rates", rates_of_all("data.noise.rates", self.rates, KINDS_OF_NOISE))
+        substitute, delete = self.rates["substitute"], self.rates["delete"]
+        found = f"noise that substitutes {substitute} and deletes {delete}"
+        check(substitute + delete <= 1, found, expected="at most 1 together", fix="check data.noise.rates")
+
+
+def rates_of_all(name: str, rates: Mapping[str, float], kinds: Sequence[str]) -> dict[str, float]:
+    """Return the rate of each kind, 0 where none is given.
+
+    Raises ConfigError for a kind that does not exist, or a rate that is not 0 to 1.
+    """
+    for kind, rate in rates.items():
+        check(kind in kinds, f"{name}.{kind}", expected=f"one of {', '.join(kinds)}", fix=f"check {name}")
+        check(0 <= rate <= 1, f"{name}.{kind} {rate}", expected="0 to 1", fix=f"set {name}.{kind}")
+    return {kind: rates.get(kind, 0.0) for kind in kinds}
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A word of a chunk: as it is read, as the target writes it, its slot's label, and whether a silence follows."""
+
+    read: str
+    form: str
+    label: str
+    pause: int = 0
+    taught: Taught | None = None  # what a teacher says of it
+    opening: str = ""  # the mark before it, `¿` or `¡`
+
+
+def add_noise(
+    words: Sequence[Written], config: NoiseConfig, rng: random.Random, draw: Callable[[], Written]
+) -> list[Written]:
+    """Return the words with errors; at least one word is left.  `draw` gives the words that are put in.
+
+    The marks and the pause of a deleted word go to the word before it.  If that word has marks already, it keeps them,
+    unless the deleted word ended a sentence and it does not.  A sentence keeps its capital.
+    """
+    heard: list[Written] = []
+    substitute, delete, insert = (config.rates[kind] for kind in KINDS_OF_NOISE)
+    opens = False  # whether a sentence lost its first word, and so its capital
+    opening = ""  # the mark before a word that was lost
+    for index, word in enumerate(words):
+        begins = index == 0 or ends_sentence(words[index - 1].label)
+        starts = opens or (begins and word.form != word.read)
+        fate = rng.random()
+        if fate < delete and len(words) > 1 and (heard or index + 1 < len(words)):
+            if heard:
+                last = heard[-1]
+                goes_on = not last.label or (ends_sentence(word.label) and not ends_sentence(last.label))
+                label = word.label if goes_on else last.label
+                heard[-1] = replace(last, label=label, pause=max(last.pause, word.pause))
+            opens = starts and not ends_sentence(word.label)
+            opening = "" if ends_sentence(word.label) else opening or word.opening
+            continue
+        is_other = fate < delete + substitute
+        said = replace(draw(), label=word.label, pause=word.pause) if is_other else word
+        said = replace(said, opening=opening or word.opening)
+        heard.append(replace(said, form=capitalise(said.form)) if starts else said)
+        opens, opening = False, ""
+        if not (word.label or word.pause) and rng.random() < insert:
+            heard.append(replace(draw(), label="", pause=0, opening=""))
+    return heard
 
 
 @dataclass(frozen=True)
@@ -94,7 +178,9 @@ def add_disfluencies(
         if not before and is_known and rng.random() < config.rates["repeat"]:
             before = [word]
         heard += [replace(said, label=sign, pause=0) for said in before]
-        heard.append(_inside(word) if before and begins else word)
+        if before and begins and not is_first_person(word.read):  # it stands inside a sentence now
+            word = replace(word, form=word.read)  # noqa: PLW2901
+        heard.append(word)
         if not (word.label or word.pause) and rng.random() < config.rates["filler"]:
             heard += [replace(sound, label=sign) for sound in _said(rng.choice(FILLERS))]
     return heard
@@ -139,11 +225,6 @@ def _beginning(rng: random.Random, other_words: Sequence[Written]) -> list[Writt
 
 def _said(words: Sequence[str]) -> list[Written]:
     return [Written(word, "I" if word == "i" else word, NO_LABEL) for word in words]
-
-
-def _inside(word: Written) -> Written:
-    """A sentence's first word, as it is written where others were said before it."""
-    return word if is_first_person(word.read) else replace(word, form=word.read)
 
 
 def _happens(chance: float, rng: random.Random) -> bool:

@@ -25,10 +25,9 @@ from ...t5.tokenization import TaskTokenizer
 from ...text.marks import DISFLUENT, NO_LABEL, ends_sentence
 from ...text.words import split
 from ..config import DataConfig
+from ..data.chunks import count_tokens, without_pauses
 from ..labels import Labels, Taught
-from .disfluencies import add_disfluencies, label_natural_disfluencies
-from .lengths import count_tokens, without_pauses
-from .noise import Written, add_noise
+from .disfluencies import Written, add_disfluencies, add_noise, label_natural_disfluencies
 
 _COUNTED_EXAMPLES = 4000  # to estimate how often slots have no mark
 _KEPT_UNMARKED = 0.3  # how often a slot without marks is asked about when it is drawn; else one with marks

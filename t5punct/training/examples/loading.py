@@ -1,7 +1,5 @@
 """The data of a run: the chunks of a prepared data set, in resumable batches.
 
-In: a `TrainConfig`, a model.  Out: a sampler that knows its place in an epoch, and torch's loader on it.
-
 `sampler, loader = load_data(config, model, 2)`; `sampler.set_position(epoch=1, start_batch=40)` goes on there.
 """
 
@@ -14,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 from ... import config as settings
 from ... import model as models
-from ...errors import ConfigError, InputError
-from ...t5.task import TaskConfig
+from ...config import check
+from ...errors import InputError
 from ...text.marks import NO_LABEL
 from ..config import TrainConfig
+from ..data.chunks import stored_lengths
 from ..data.prepare import SETTINGS, PrepareConfig
 from ..labels import Labels
 from .batches import BatchSampler, make_collator
 from .example import ChunkExamples
-from .lengths import stored_lengths
 
 if TYPE_CHECKING:
     import torch
@@ -36,14 +34,18 @@ def load_data(
     """Return the sampler of a run's batches, and the loader that reads them."""
     import torch
 
-    check_case(config.data.path, read_prepare_config(config.data.path), model.task)
-    rows = load_split(config.data.path, "train")
+    path, prepared = config.data.path, read_prepare_config(config.data.path)
+    check(  # data with capitals serves every model
+        not model.task.cased or prepared is None or prepared.cased,
+        f"{path} prepared without capitals, for a task with them",
+        expected="both with or both without",
+        fix="set task.cased=false or prepare with cased=true",
+    )
+    rows = load_split(path, "train")
     if rows is None:
-        raise InputError(
-            f"no examples in {config.data.path}", expected="a split `train` with chunks", fix="prepare more text"
-        )
+        raise InputError(f"no examples in {path}", expected="a split `train` with chunks", fix="prepare more text")
     labels = None if config.data.labels is None else Labels(config.data.labels)
-    lengths = stored_lengths(Path(config.data.path), rows, model.tokenizer, config.data.workers)
+    lengths = stored_lengths(Path(path), rows, model.tokenizer, config.data.workers)
     examples = ChunkExamples(rows, model.tokenizer, config.data, config.seed, labels, lengths)
     if labels is not None:
         labels.check(chunks_fingerprint(examples), len(rows), (NO_LABEL, *model.task.slot_marks))
@@ -85,13 +87,3 @@ def load_split(path: str, split: str) -> Any:
     except IndexError:  # what `datasets` raises for a split without rows
         return None
     return rows if len(rows) else None
-
-
-def check_case(path: str, prepared: PrepareConfig | None, task: TaskConfig) -> None:
-    """Refuse data without capitals for a model that writes them; data with capitals serves every model."""
-    if task.cased and prepared and not prepared.cased:
-        raise ConfigError(
-            f"{path} prepared without capitals, for a task with them",
-            expected="both with or both without",
-            fix="set task.cased=false or prepare with cased=true",
-        )

@@ -27,7 +27,7 @@ from ..config import OptimConfig, TrainConfig
 from ..examples.batches import BatchSampler
 from ..examples.example import ChunkExamples
 from ..examples.loading import chunks_fingerprint, load_data, load_split
-from ..start.copier import with_copier
+from ..start.from_encoder import with_copier
 from ..start.starting_model import check_suitable, make_starting_model
 from ..tensors import PlainModel, add_adapters, check_sharded, restore_random_state, restore_tensors
 from .objective import Objective

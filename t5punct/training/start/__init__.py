@@ -2,7 +2,5 @@
 
 starting_model  of a checkpoint, of `init_from` with some layers or all, or with random weights; new marks;
                 whether data, tokenizer and model suit each other
-from_encoder    a pre-trained encoder under a fresh T5 decoder
-copier          a fresh decoder that copies words
-lora            adapters in the place of all weights
+from_encoder    a pre-trained encoder under a fresh T5 decoder, one that copies words if asked
 """

@@ -1,12 +1,21 @@
-"""A pre-trained encoder becomes the encoder of a T5, weight for weight, ready to be trained (Rothe 2020).
+"""A fresh T5 decoder on a pre-trained encoder, which stays weight for weight and is ready to be trained (Rothe 2020).
 
-In: the folder or hub id of an encoder-only model of transformers (BERT, MiniLM, MPNet, RoBERTa, XLM-R, E5, ..).  Out: a
-`Model` with the task's tokens and fresh decoder layers of the encoder's width.
-
-`from_encoder("bert-base-uncased", FreshDecoderConfig(), None)` reads what that BERT reads, and has to learn to write.
-
-The text form is the one with tokens of their own for styles, marks and case.  The tokens are added behind the
+`from_encoder("bert-base-uncased", FreshDecoderConfig(), None)` reads what that BERT reads, and has to learn to write:
+of an encoder-only model of transformers (BERT, MiniLM, MPNet, RoBERTa, XLM-R, E5, ..) it makes a `Model` with the
+task's tokens.  The text form is the one with tokens of their own for styles, marks and case.  They are added behind the
 vocabulary; a style stands where the encoder has its opening token (`[CLS]`, `<s>`), whose embedding it begins with.
+
+`with_copier(model, examples, FreshDecoderConfig(), 10_000)` has a decoder that copies, in closed form, before the first
+step of training.  One with random weights learns what words are likely long before it learns to look them up, and what
+it learns from its first words on is spent on guessing.  One layer of cross-attention copies, since the decoder's input
+says how many words' tokens are written (`t5/word_memory`): heads look for the source token with this number, and write
+the embedding of what stands there.  Other heads read the encoder's states there and at the token before it, as a tagger
+does.
+
+Embeddings are whitened first: frequent pieces share directions, and would be taken for each other.  All dimensions that
+words and positions are written to are orthogonal to those in which states vary most, and in which the tagger reads
+them; in the decoder's input, positions have directions in which embeddings hardly vary, and nothing but cross-attention
+reads them.  T5's attention has no scale, so the size of its queries is the temperature.
 """
 
 from __future__ import annotations
@@ -18,38 +27,40 @@ from typing import Any
 
 import torch
 
-from ...config import check_range
-from ...errors import ConfigError, ModelError, first_line
+from ...config import check
+from ...decoding.batching import batch_by_length
+from ...decoding.cached_decoder import output_scale
+from ...errors import ModelError, first_line
 from ...model import Model, find
+from ...t5.encoder_t5 import EncoderT5, EncoderT5Config, start_decoder
+from ...t5.folder import ENCODER_T5
 from ...t5.task import CASE_TOKENS, ENCODER_TASK, PAUSES, SENTINEL, TaskConfig, mark_token, style_token
 from ...t5.tokenization import TaskTokenizer
 from ...t5.weights import LOADING, broken_weights, kind_of, without_advice, without_bars
+from ...t5.word_memory import D_POSITION, embed_targets, frequencies
 from ...text.marks import DISFLUENT
+from ..config import FreshDecoderConfig
+from ..examples.batches import make_collator
+from ..examples.example import ChunkExamples
 
 _NOISE = 0.3  # of a new token's embedding, relative to the spread of all, so that those with one model differ
 _SPARE_POSITIONS = 2  # RoBERTa and MPNet begin to count there
 _DROPOUTS = ("hidden_dropout_prob", "attention_probs_dropout_prob")  # as BERT and its kin call them
 _EXPECTED = "an encoder such as a BERT, with model.safetensors and its tokenizer"
+_COPYING, _BEHIND, _HERE = range(3), range(3, 8), range(8, 12)  # heads of cross-attention
+_SIZE = 1.5  # of a word's part of the memory and of a position's, in standard deviations of the states
+_SURE = 30.0  # logit of cross-attention at the position looked for; others have a third of it at most
+_PLACED = 2.5  # size of a position in the decoder's input, relative to an embedding
+_COPIED = 2.5  # product of the last state with the copied word's embedding, relative to an embedding's with itself
+_STEADY = 5.0  # norm of a part of the last state that is the same for all tokens, relative to an embedding's
+_COPIED_LOGIT = 10.0
+_KEPT = (
+    "vocab_size", "d_kv", "num_heads", "num_layers", "pad_token_id", "eos_token_id", "decoder_start_token_id",
+)  # fmt: skip
+_BATCH_TOKENS, _WORDS_COUNTED = 2048, 10  # so many times as many words are counted as are encoded
 
 
-@dataclass(frozen=True)
-class FreshDecoderConfig:
-    """The decoder that is put on a pre-trained encoder; it is as wide as the encoder, with as many heads."""
-
-    layers: int = 1  # the encoder runs once, the decoder several times (Kasai 2021)
-    d_ff: int | None = None  # null: twice the encoder's width
-    dropout_rate: float = 0.0  # of the encoder too; for texts that are seen more than once, 0.1
-
-    def __post_init__(self) -> None:
-        check_range(self, "decoder.", 1, "layers", "d_ff")
-        check_range(self, "decoder.", 0, "dropout_rate", below=1)
-
-
-def from_encoder(
-    source: str | Path,
-    decoder: FreshDecoderConfig,
-    task: TaskConfig | None,
-) -> Model:
+def from_encoder(source: str | Path, decoder: FreshDecoderConfig, task: TaskConfig | None) -> Model:
     """Return a model with a folder's or hub id's encoder; seed torch first for the same decoder twice.
 
     Raises ModelError for anything but an encoder whose embeddings are as wide as its states, or for one without a
@@ -57,12 +68,12 @@ def from_encoder(
     """
     folder = find(source)
     task = task or ENCODER_TASK
-    if not task.inline_case or task.prefix != ENCODER_TASK.prefix:
-        raise ConfigError(
-            f"a task with inline_case {task.inline_case} and prefix {task.prefix!r} for an encoder",
-            expected=f"inline_case true and prefix {ENCODER_TASK.prefix!r}",
-            fix="set task.inline_case and task.prefix",
-        )
+    check(
+        task.inline_case and task.prefix == ENCODER_TASK.prefix,
+        f"a task with inline_case {task.inline_case} and prefix {task.prefix!r} for an encoder",
+        expected=f"inline_case true and prefix {ENCODER_TASK.prefix!r}",
+        fix="set task.inline_case and task.prefix",
+    )
     encoder = read_encoder(folder, decoder.dropout_rate)
     longest = encoder.config.max_position_embeddings - _SPARE_POSITIONS
     task = replace(task, max_tokens=min(task.max_tokens, longest))
@@ -78,12 +89,17 @@ def read_encoder(folder: Path, dropout_rate: float) -> Any:
     Raises ModelError for anything else, and for damaged weights.
     """
     kind = kind_of(folder)  # raises ModelError where none is stated
-    from transformers import AutoConfig, AutoModel
+    from transformers import MODEL_FOR_MASKED_LM_MAPPING, AutoConfig, AutoModel
 
     read: dict[str, Any] = {"trust_remote_code": False, "use_safetensors": True, "dtype": torch.float32}
     try:
         config = AutoConfig.from_pretrained(str(folder), trust_remote_code=False)
-        _check_encoder(config, folder)
+        if config.is_encoder_decoder or type(config) not in MODEL_FOR_MASKED_LM_MAPPING:
+            raise ModelError(
+                f"{folder} holds a {config.model_type}",
+                expected="a T5, mT5, umT5 or byT5, or an encoder such as a BERT",
+                fix="name another model",
+            )
         for name in _DROPOUTS:
             setattr(config, name, dropout_rate)
         read["config"] = config
@@ -115,18 +131,6 @@ def read_encoder(folder: Path, dropout_rate: float) -> Any:
             fix="name another encoder",
         )
     return encoder
-
-
-def _check_encoder(config: Any, folder: Path) -> None:
-    """Raise ModelError unless the model is a masked language model."""
-    from transformers import MODEL_FOR_MASKED_LM_MAPPING
-
-    if config.is_encoder_decoder or type(config) not in MODEL_FOR_MASKED_LM_MAPPING:
-        raise ModelError(
-            f"{folder} holds a {config.model_type}",
-            expected="a T5, mT5, umT5 or byT5, or an encoder such as a BERT",
-            fix="name another model",
-        )
 
 
 def own_tokenizer(folder: Path) -> Any:
@@ -161,13 +165,9 @@ def with_task_tokens(own: Any, backend: Any, task: TaskConfig) -> TaskTokenizer:
     backend.no_padding()
     backend.no_truncation()
     tokenizer = PreTrainedTokenizerFast(
-        tokenizer_object=backend,
-        cls_token=opening,
-        pad_token=own.pad_token,
-        eos_token=end,
-        unk_token=own.unk_token,
-        model_max_length=task.max_tokens,
-    )
+        tokenizer_object=backend, model_max_length=task.max_tokens,
+        cls_token=opening, pad_token=own.pad_token, eos_token=end, unk_token=own.unk_token,
+    )  # fmt: skip
     tokenizer.add_tokens([AddedToken(token, normalized=False) for token, _ in _task_tokens(task)])
     sentinels = [AddedToken(token, normalized=False) for token in (SENTINEL, *PAUSES)]
     tokenizer.add_special_tokens({"additional_special_tokens": sentinels})
@@ -184,26 +184,19 @@ def _task_tokens(task: TaskConfig) -> Iterator[tuple[str, str]]:
 
 def _decoded(encoder: Any, tokenizer: TaskTokenizer, decoder: FreshDecoderConfig) -> Any:
     """The encoder, its vocabulary grown by the task's tokens, under fresh decoder layers."""
-    from ...t5.encoder_t5 import EncoderT5, EncoderT5Config, start_decoder
-
     config = encoder.config
     n_pieces = max(len(tokenizer.tokenizer), encoder.get_input_embeddings().num_embeddings)
     encoder.resize_token_embeddings(n_pieces, mean_resizing=False)
     _start_rows(encoder.get_input_embeddings().weight.data, tokenizer)
-    d_model, n_heads = config.hidden_size, config.num_attention_heads
     spread = float(encoder.get_input_embeddings().weight.detach().std())
     network = EncoderT5(
         EncoderT5Config(
+            **_decoder_shape(decoder, config.hidden_size),
             encoder=config.to_dict(),
             vocab_size=n_pieces,
-            d_model=d_model,
-            d_kv=d_model // n_heads,
-            num_heads=n_heads,
-            d_ff=decoder.d_ff or 2 * d_model,
+            d_kv=config.hidden_size // config.num_attention_heads,
+            num_heads=config.num_attention_heads,
             num_layers=config.num_hidden_layers,
-            num_decoder_layers=decoder.layers,
-            feed_forward_proj="gelu",
-            dropout_rate=decoder.dropout_rate,
             pad_token_id=tokenizer.pad_id,
             eos_token_id=tokenizer.eos_id,
             decoder_start_token_id=tokenizer.pad_id,
@@ -212,6 +205,13 @@ def _decoded(encoder: Any, tokenizer: TaskTokenizer, decoder: FreshDecoderConfig
     network.encoder.load_state_dict(encoder.state_dict())
     start_decoder(network, spread)
     return network
+
+
+def _decoder_shape(decoder: FreshDecoderConfig, d_model: int) -> dict[str, Any]:
+    return {
+        "d_model": d_model, "num_decoder_layers": decoder.layers, "d_ff": decoder.d_ff or 2 * d_model,
+        "feed_forward_proj": "gelu", "dropout_rate": decoder.dropout_rate,
+    }  # fmt: skip
 
 
 def _start_rows(weight: torch.Tensor, tokenizer: TaskTokenizer) -> None:
@@ -224,3 +224,219 @@ def _start_rows(weight: torch.Tensor, tokenizer: TaskTokenizer) -> None:
     for token, like in [*rows, *((token, opening) for token in (SENTINEL, *PAUSES))]:
         row = own.convert_tokens_to_ids(token)
         weight[row] = weight[list(like)].mean(0) + _NOISE * spread * torch.randn(weight.shape[1])
+
+
+@dataclass(frozen=True, slots=True)
+class Codes:
+    """Whitened embeddings: `read` (n_code, d_model) maps an embedding to its code, of unit variance, and `write`
+    (d_model, n_code) maps it back so that its product with an embedding tells this one from others; `spare` (n_spare,
+    d_model) are directions in which embeddings hardly vary.
+    """
+
+    read: torch.Tensor
+    write: torch.Tensor
+    spare: torch.Tensor
+
+    @classmethod
+    def of(cls, embeddings: torch.Tensor, weights: torch.Tensor, n_code: int) -> Codes:
+        """Return codes; embeddings: (n_vocabulary, d_model); weights: (n_vocabulary,), which sum to 1."""
+        mean, n_kept = weights @ embeddings, 2 * embeddings.shape[1] // 3
+        spread = (embeddings - mean).T * weights @ (embeddings - mean)
+        values, axes = torch.linalg.eigh(spread)
+        values, axes = values.flip(0), axes.flip(1)
+        white = axes[:, :n_kept].T / values[:n_kept, None].sqrt()  # (n_kept, d_model)
+        # orthogonal to the mean of all, which would add the same to each code
+        turned = _orthonormal(n_code, (white @ mean)[None])
+        return cls(turned @ white, white.T @ turned.T, axes[:, n_kept:].T)
+
+
+def with_copier(model: Model, examples: ChunkExamples, shape: FreshDecoderConfig, n_words: int) -> Model:
+    """Return a model with the same encoder and tagger under a fresh decoder that copies; seed torch for the same twice.
+
+    The states of the first examples that hold `n_words` words say where words can be written.  Raises ConfigError for
+    a T5 or mT5, a network of fewer than 12 heads, or one whose marks take several tokens.
+    """
+    deciding = model.tokenizer.deciding_ids
+    old = model.network.config
+    check(
+        old.model_type in (ENCODER_T5, "umt5") and deciding is not None and old.num_heads >= _HERE.stop,
+        f"fit.copier_words for {model.name}",
+        expected=f"a umT5 or an encoder such as a BERT, of {_HERE.stop} heads, and marks of one token",
+        fix="set fit.copier_words=0",
+    )
+    network = _with_fresh_decoder(model, shape)
+    network.encoder = model.network.encoder
+    network.tie_weights()
+    states, counts = _states(model, examples, n_words)
+    tagger = None if model.tagger is None else torch.cat([model.tagger.marks.weight, model.tagger.cases.weight])
+    fresh = replace(model, network=network.eval())
+    with torch.no_grad():
+        _start(network, states, _weights(counts), tagger)
+        _set_copied_logit(fresh, examples)
+    return fresh
+
+
+def _with_fresh_decoder(model: Model, shape: FreshDecoderConfig) -> Any:
+    """A network with this one's embeddings, a memory and fresh decoder layers; its encoder is to be put in."""
+    old = model.network.config
+    config = EncoderT5Config(
+        **_decoder_shape(shape, old.d_model),
+        **{name: getattr(old, name) for name in _KEPT},
+        encoder=old.encoder if old.model_type == ENCODER_T5 else old.to_dict(),
+        d_code=len(_COPYING) * old.d_kv,
+        silent_ids=_silent_ids(model),
+    )
+    network = EncoderT5(config)
+    network.shared = model.network.shared
+    start_decoder(network, float(network.shared.weight.detach().std()))
+    return network
+
+
+def _silent_ids(model: Model) -> list[int]:
+    """The tokens that are no words: the start, styles, silences, the question, marks and case."""
+    tokenizer: Any = model.tokenizer.tokenizer
+    marks = map(mark_token, model.task.slot_marks + DISFLUENT)
+    tokens = (*map(style_token, model.task.styles), SENTINEL, *PAUSES, *marks)
+    ids = {tokenizer.convert_tokens_to_ids(token) for token in tokens} | {*(model.tokenizer.deciding_ids or ())}
+    return sorted({model.start_id, *ids} - {tokenizer.unk_token_id})
+
+
+def _start(network: Any, states: torch.Tensor, weights: torch.Tensor, tagger: torch.Tensor | None) -> None:
+    """Set the weights of memory and decoder; states: (n_tokens, d_model), tagger: (n_classes, d_model)."""
+    embeddings, d_code = network.shared.weight.detach().float(), network.config.d_code
+    codes, memory = Codes.of(embeddings, weights, d_code), network.memory
+    clean, free = _split_directions(states, tagger, d_code + D_POSITION + 1)
+    word, position, constant = torch.split(free, [d_code, D_POSITION, 1])
+    memory.scale.copy_(1.0 / states.std(0))
+    memory.shift.copy_(constant[0] - states.mean(0) / states.std(0))
+    memory.code.weight.copy_(codes.read)
+    memory.code.bias.zero_()
+    memory.words.weight.copy_(_SIZE * word.T)
+    memory.source_positions.weight.copy_(_SIZE * position.T)
+    spare = codes.spare[:D_POSITION]
+    spread = float(embeddings.pow(2).mean().sqrt())
+    # a position's code has a root mean square of half a square root
+    length = _PLACED * spread * network.config.d_model**0.5
+    memory.target_positions.weight.copy_(length / (D_POSITION / 2) ** 0.5 * spare.T)
+    for block in network.decoder.block:
+        attention, feeding = block.layer[0].SelfAttention, block.layer[-1].DenseReluDense
+        for layer in (attention.q, attention.k, attention.v, feeding.wi):
+            layer.weight -= layer.weight @ spare.T @ spare
+    _look_up(network.decoder.block[0].layer[1].EncDecAttention, codes, (word, position, constant), clean, embeddings)
+
+
+def _split_directions(
+    states: torch.Tensor, tagger: torch.Tensor | None, n_free: int
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Orthonormal directions of standardised states: those of the tagger and of most variance, and n_free others."""
+    d_model, std = states.shape[1], states.std(0)
+    spread = torch.cov(((states - states.mean(0)) / std).T)
+    first = _basis((tagger - tagger.mean(0)) * std) if tagger is not None else spread.new_zeros(0, d_model)
+    apart = torch.eye(d_model) - first.T @ first
+    axes = torch.linalg.eigh(apart @ spread @ apart)[1].flip(1).T
+    clean = torch.cat([first, axes[: d_model - n_free - len(first)]])
+    return clean, _orthonormal(n_free, clean)
+
+
+def _look_up(
+    attention: Any, codes: Codes, parts: tuple[torch.Tensor, ...], clean: torch.Tensor, embeddings: torch.Tensor
+) -> None:
+    """Copy the source's next word, and read the states there and at the token before it."""
+    word, position, constant = parts
+    d_kv, d_model = attention.key_value_proj_dim, embeddings.shape[1]
+    # as the layer reads it, a position in the decoder's input has nearly the norm of all
+    asked = d_model**0.5 * _PLACED / (1 + _PLACED**2) ** 0.5 / (D_POSITION / 2) ** 0.5  # of each code's channel
+    waves = torch.arange(D_POSITION).view(2, -1)[:, :: max(1, D_POSITION // d_kv)].flatten()  # that a head has room for
+    sure = _SURE / asked / _SIZE / (len(waves) / 2)
+    size = float(embeddings.pow(2).sum(1).mean())  # of an embedding, squared
+    write = _COPIED * size * codes.write / len(word) / _SIZE
+    for head in range(_HERE.stop):
+        own, rest = head * d_kv, (head + 1) * d_kv
+        looked_for = _turned(codes.spare[:D_POSITION], -1 if head in _BEHIND else 0)
+        attention.q.weight[own:rest] = attention.k.weight[own:rest] = 0.0
+        attention.q.weight[own : own + len(waves)] = sure * looked_for[waves]
+        attention.k.weight[own : own + len(waves)] = position[waves]
+        attention.v.weight[own:rest] = 0.0
+        if head in _COPYING:
+            attention.v.weight[own:rest] = word[own:rest]
+            attention.o.weight[:, own:rest] = write[:, own:rest]
+        else:
+            first = (head - (_BEHIND.start if head in _BEHIND else _HERE.start)) * d_kv
+            read = clean[first : first + d_kv]
+            attention.v.weight[own : own + len(read)] = read
+    steady = _BEHIND.stop * d_kv - 1
+    attention.v.weight[steady] = constant[0]
+    attention.o.weight[:, steady] = _STEADY * size**0.5 * _neutral_direction(embeddings)
+
+
+def _turned(directions: torch.Tensor, distance: int) -> torch.Tensor:
+    """The directions (D_POSITION, d_model) in which a position's code is read as that of one `distance` farther."""
+    cosines, sines = directions.chunk(2)
+    angles = (distance * frequencies())[:, None]
+    return torch.cat([angles.cos() * cosines - angles.sin() * sines, angles.sin() * cosines + angles.cos() * sines])
+
+
+def _set_copied_logit(model: Model, examples: ChunkExamples) -> None:
+    """Scale the last norm so that the right word's logit is `_COPIED_LOGIT` on an average."""
+    network, some = model.network, examples.first(1000)
+    batch = make_collator(model.tokenizer.pad_id)(some)
+    network.decoder.final_layer_norm.weight.fill_(1.0)
+    memory = model.remember(
+        network.encoder(input_ids=batch.input_ids, attention_mask=batch.attention_mask).last_hidden_state,
+        batch.input_ids,
+    )
+    written = network.decoder(
+        inputs_embeds=embed_targets(network, network._shift_right(batch.labels)),
+        encoder_hidden_states=memory,
+        encoder_attention_mask=batch.attention_mask,
+        use_cache=False,
+    ).last_hidden_state
+    deciding = torch.tensor(model.tokenizer.deciding_ids)
+    words = (batch.labels >= 0) & ~torch.isin(batch.labels, deciding)
+    logits = (written[words] * network.shared.weight[batch.labels[words]]).sum(-1) * output_scale(model)
+    network.decoder.final_layer_norm.weight.fill_(_COPIED_LOGIT / float(logits.mean()))
+
+
+def _neutral_direction(embeddings: torch.Tensor) -> torch.Tensor:
+    """The direction (d_model,) whose largest product with any embedding is small."""
+    weights, direction = torch.ones(len(embeddings)), embeddings[0]
+    for _ in range(20):  # reweighted least squares: those that stand out count more each time
+        direction = torch.linalg.eigh(embeddings.T * weights @ embeddings / weights.sum()).eigenvectors[:, 0]
+        products = (embeddings @ direction).abs()
+        weights *= 1 + 3 * (products / products.max()) ** 2
+        weights /= weights.mean()
+    return direction
+
+
+def _weights(counts: torch.Tensor) -> torch.Tensor:
+    """How much each token counts, (n_vocabulary,), as are its counts: rare ones count little, and yet they do."""
+    even, root = torch.ones_like(counts), counts.sqrt()
+    return 0.3 * even / even.sum() + 0.5 * root / root.sum() + 0.2 * counts / counts.sum()
+
+
+def _basis(rows: torch.Tensor) -> torch.Tensor:
+    """Orthonormal rows that span the same; (n_rows, d) -> (rank, d)."""
+    _, sizes, axes = torch.linalg.svd(rows, full_matrices=False)
+    basis: torch.Tensor = axes[sizes > 1e-4 * sizes[0]]
+    return basis
+
+
+def _orthonormal(n_rows: int, against: torch.Tensor) -> torch.Tensor:
+    """Random orthonormal rows (n_rows, d) that are orthogonal to all rows of `against`, (n, d)."""
+    rows = torch.randn(n_rows, against.shape[1])
+    basis = torch.linalg.qr(against.T).Q
+    turned: torch.Tensor = torch.linalg.qr((rows - rows @ basis @ basis.T).T).Q.T
+    return turned
+
+
+@torch.no_grad()
+def _states(model: Model, examples: ChunkExamples, n_words: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """States of source tokens (n_tokens, d_model), and how often each token stands in more of the text."""
+    some, make = examples.first(n_words), make_collator(model.tokenizer.pad_id)
+    states = []
+    for places in batch_by_length([len(example.source) for example in some], _BATCH_TOKENS):
+        batch = make([some[place] for place in places])
+        encoded = model.encode(batch.input_ids, batch.attention_mask)
+        states.append(encoded[batch.attention_mask.bool()].float())
+    counted = [number for example in examples.first(_WORDS_COUNTED * n_words) for number in example.source]
+    return torch.cat(states), torch.bincount(torch.tensor(counted), minlength=len(model.network.shared.weight)).float()

@@ -1,7 +1,5 @@
 """The model that a run starts from: some or all of the layers of another, with the marks that it will learn.
 
-In: a `TrainConfig`.  Out: the model of its last checkpoint, of `init_from`, or one with random weights.
-
 `make_starting_model(TrainConfig(init_from="small", encoder_layers=[0, 2, 4], data=...))` has three encoder layers:
 copies of those that were chosen, as the bundled `base` begins.
 
@@ -13,15 +11,16 @@ from __future__ import annotations
 
 import copy
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from ... import model as models
-from ...errors import ConfigError, ModelError
+from ...config import check
+from ...errors import ModelError
 from ...model import Model
 from ...t5.delay import LEFT_WORDS
 from ...t5.encoder_t5 import EncoderT5
@@ -60,25 +59,22 @@ def make_starting_model(config: TrainConfig) -> Model:
         model = _given(config)
     else:
         assert config.tokenizer is not None  # noqa: S101  (TrainConfig has checked it)
-        model = models.fresh(
-            config.shape, models.load_tokenizer(config.tokenizer, change_task(TaskConfig(), config.task))
-        )
+        tokenizer = models.load_tokenizer(config.tokenizer, change_task(TaskConfig(), config.task))
+        model = models.fresh(config.shape, tokenizer)
     model = match_disfluencies(model, config.data.disfluencies)
     delays = config.data.delays
     if delays.any:
         encoder_layers(model.network.get_encoder()).check_delay()
         n_layers = model.network.config.num_layers
-        if not all(0 <= layer < n_layers for layer in delays.layers):
-            raise ConfigError(
-                f"look-ahead in layers {delays.layers} of an encoder with {n_layers}",
-                expected=f"some of 0 to {n_layers - 1}",
-                fix="check data.delays.layers",
-            )
+        found = f"look-ahead in layers {delays.layers} of an encoder with {n_layers}"
+        is_possible = all(0 <= layer < n_layers for layer in delays.layers)
+        check(is_possible, found, expected=f"some of 0 to {n_layers - 1}", fix="check data.delays.layers")
         model = model.with_task(delay_left_words=LEFT_WORDS, delay_layers=delays.layers)
     model = replace(model, spellings=model.spellings.including(read_table(Path(config.data.path))))
     data = read_prepare_config(config.data.path)
-    pauses = (data.pause_ms, data.long_pause_ms) if data else (None, None)
-    return model.with_task(pause_ms=pauses[0], long_pause_ms=pauses[1]) if data and data.pause_ms else model
+    if data is None or not data.pause_ms:
+        return model
+    return model.with_task(pause_ms=data.pause_ms, long_pause_ms=data.long_pause_ms)
 
 
 def _given(config: TrainConfig) -> Model:
@@ -90,7 +86,13 @@ def _given(config: TrainConfig) -> Model:
         model = models.load(config.init_from, revision=config.revision)
         model = with_marks_of(model, change_task(model.task, config.task)) if config.task else model
         model = with_opening_tokens(model) if config.fit.copier_words else model
-    check_tokenizer(config, model)
+    if config.tokenizer is not None:
+        check(  # for another one the embeddings would mean nothing
+            models.same_tokenizer(model.tokenizer, models.load_tokenizer(config.tokenizer, model.task)),
+            f"tokenizer {config.tokenizer}, which is not that of init_from {config.init_from}",
+            expected="the tokenizer that the model was trained with",
+            fix="drop tokenizer: it is for random weights",
+        )
     return with_encoder_layers(model, config.encoder_layers) if config.encoder_layers else model
 
 
@@ -105,8 +107,8 @@ def with_encoder_layers(model: Model, layers: Sequence[int]) -> Model:
     network: Any = copy.deepcopy(model.network)
     blocks = blocks_of(network.encoder)
     n_found = len(blocks)
-    if not layers or list(layers) != sorted(set(layers)) or not 0 <= layers[0] <= layers[-1] < n_found:
-        raise ConfigError(f"encoder layers {layers}", expected=f"some of 0 to {n_found - 1}", fix="set encoder_layers")
+    is_possible = layers and list(layers) == sorted(set(layers)) and 0 <= layers[0] <= layers[-1] < n_found
+    check(is_possible, f"encoder layers {layers}", expected=f"some of 0 to {n_found - 1}", fix="set encoder_layers")
     kept = type(blocks)(blocks[index] for index in layers)
     network.config.num_layers = len(layers)
     if isinstance(network, EncoderT5):
@@ -202,78 +204,44 @@ def with_tokenizer(model: Model, tokenizer: TaskTokenizer, fill: Callable[[torch
     return replace(model, network=network, tokenizer=tokenizer)
 
 
-@dataclass(frozen=True, slots=True)
-class RoundTrip:
-    """What a tokenizer does not give back."""
-
-    lost_marks: tuple[str, ...]
-    loses_case: bool  # the task writes capitals, and the tokenizer has none
-    n_words: int  # different ones
-    lost_words: tuple[str, ...]
-
-    @property
-    def lost_share(self) -> float:
-        """Of the different words, those that are lost, 0 to 1."""
-        return len(self.lost_words) / max(1, self.n_words)
-
-
 def check_suitable(examples: ChunkExamples, name: str) -> tuple[str, ...]:
     """Return warnings for a model called `name` that is to be trained on some examples.
 
     Raises ModelError if a mark or the capitals of its task are lost in its tokenizer.
     """
+    tokenizer, task = examples.tokenizer, examples.tokenizer.task
     sources = examples.rows[: min(_SAMPLED_CHUNKS, len(examples.rows))]["source"]
-    words = (word for source in sources for word in source.split() if word not in PAUSES)
-    result = round_trip(examples.tokenizer, words)
-    check_marks(result, name)
-    return (*_lost_words(result, name), *_long_chunks(examples))
-
-
-def check_tokenizer(config: TrainConfig, model: Model) -> None:
-    """Refuse another tokenizer beside `init_from`, for which its embeddings would mean nothing."""
-    if config.tokenizer is None:
-        return
-    if not models.same_tokenizer(model.tokenizer, models.load_tokenizer(config.tokenizer, model.task)):
-        raise ConfigError(
-            f"tokenizer {config.tokenizer}, which is not that of init_from {config.init_from}",
-            expected="the tokenizer that the model was trained with",
-            fix="drop tokenizer: it is for random weights",
-        )
-
-
-def round_trip(tokenizer: TaskTokenizer, words: Iterable[str]) -> RoundTrip:
-    """Check all marks of the task, its capitals, and these words as a model reads them.
-
-    Raises ModelError for a tokenizer that writes marks and words as one piece.
-    """
-    known, task = dict.fromkeys(words), tokenizer.task
-    lost = tuple(word for word in known if not _gives_word_back(tokenizer, word))
-    gone = set(lost)
-    kept = [word for word in known if word not in gone and word.capitalize() != word][:_CASE_WORDS]
-    writes_case = task.cased and not task.inline_case
-    loses_case = writes_case and all(tokenizer.word_ids(word) == tokenizer.word_ids(word.capitalize()) for word in kept)
-    return RoundTrip(
-        tuple(mark for mark in task.marks if not _gives_mark_back(tokenizer, mark)),
-        loses_case and bool(kept),
-        len(known),
-        lost,
-    )
-
-
-def check_marks(result: RoundTrip, name: str) -> None:
-    """Raise ModelError for what a model with this tokenizer could never write."""
-    if result.lost_marks:
+    words = list(dict.fromkeys(word for source in sources for word in source.split() if word not in PAUSES))
+    lost_words = [word for word in words if not _gives_word_back(tokenizer, word)]
+    if lost_marks := [mark for mark in task.marks if not _gives_mark_back(tokenizer, mark)]:
         raise ModelError(
-            f"the tokenizer of {name} has no {' '.join(result.lost_marks)}",
+            f"the tokenizer of {name} has no {' '.join(lost_marks)}",
             expected="one that gives back every mark of the task",
             fix="set task.marks to the others, or take an mT5, umT5 or byT5",
         )
-    if result.loses_case:
+    kept = [word for word in words if word not in set(lost_words) and word.capitalize() != word][:_CASE_WORDS]
+    same = (tokenizer.word_ids(word) == tokenizer.word_ids(word.capitalize()) for word in kept)
+    if task.cased and not task.inline_case and kept and all(same):
         raise ModelError(
             f"the tokenizer of {name} has no capitals",
             expected="one that has, for a task that writes them",
             fix="set task.cased=false and prepare with cased=false",
         )
+    warnings = []
+    if len(lost_words) >= max(1, _SAID_FROM * len(words)):
+        named = ", ".join([*lost_words[:_NAMED], *["..."] * (len(lost_words) > _NAMED)])
+        warnings.append(
+            f"{name}: {100 * len(lost_words) / len(words):.1f} % of the different words do not survive the tokenizer's "
+            f"round trip ({named}): they come out as they go in, but the model reads unknown ones; expected a "
+            "tokenizer for this language; take an mT5, umT5 or byT5 if these are many"
+        )
+    n_long = sum(length > task.max_tokens for length in examples.lengths)
+    if n_long > _LONG_FROM * len(examples):
+        warnings.append(
+            f"{100 * n_long / len(examples):.1f} % of the chunks have more than {task.max_tokens} tokens, the most "
+            "that a model reads at once; prepare with tokenizer=MODEL, or with a smaller chunks.max_words"
+        )
+    return tuple(warnings)
 
 
 def _gives_word_back(tokenizer: TaskTokenizer, word: str) -> bool:
@@ -286,24 +254,3 @@ def _gives_mark_back(tokenizer: TaskTokenizer, mark: str) -> bool:
     if not ids or tokenizer.tokenizer.unk_token_id in ids:
         return False
     return str(tokenizer.tokenizer.decode(list(ids))).strip() in (mark, mark_token(mark))
-
-
-def _lost_words(result: RoundTrip, name: str) -> Iterator[str]:
-    if result.lost_share < _SAID_FROM:
-        return
-    named = ", ".join([*result.lost_words[:_NAMED], *["..."] * (len(result.lost_words) > _NAMED)])
-    yield (
-        f"{name}: {100 * result.lost_share:.1f} % of the different words do not survive the tokenizer's round trip "
-        f"({named}): they come out as they go in, but the model reads unknown ones; expected a tokenizer for this "
-        "language; take an mT5, umT5 or byT5 if these are many"
-    )
-
-
-def _long_chunks(examples: ChunkExamples) -> Iterator[str]:
-    limit = examples.tokenizer.task.max_tokens
-    n_long = sum(length > limit for length in examples.lengths)
-    if n_long > _LONG_FROM * len(examples):
-        yield (
-            f"{100 * n_long / len(examples):.1f} % of the chunks have more than {limit} tokens, the most that a model "
-            "reads at once; prepare with tokenizer=MODEL, or with a smaller chunks.max_words"
-        )
