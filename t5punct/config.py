@@ -22,7 +22,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from .errors import ConfigError, InputError
+from .errors import ConfigError, InputError, T5PunctError
 
 T = TypeVar("T")
 _Layer = tuple[Any, str]  # settings as plain values, and where they stand: ` in FILE`, or nothing for overrides
@@ -81,10 +81,10 @@ def save(config: Any, path: str | Path) -> None:
     Path(path).write_text(as_yaml(config), encoding="utf-8")
 
 
-def check(is_possible: object, found: str, *, expected: str, fix: str) -> None:
-    """Raise ConfigError for settings that are not possible, or not together."""
+def check(is_possible: object, found: str, *, expected: str, fix: str, kind: type[T5PunctError] = ConfigError) -> None:
+    """Raise an error for what is not possible, or not together: settings, or of another kind an input or a model."""
     if not is_possible:
-        raise ConfigError(found, expected=expected, fix=fix)
+        raise kind(found, expected=expected, fix=fix)
 
 
 def check_range(

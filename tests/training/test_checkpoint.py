@@ -1,6 +1,13 @@
+"""Checkpoints: what is saved, when, and that a run which goes on from one equals a run that never stopped."""
+
+from __future__ import annotations
+
+import json
 import os
 import re
 import resource
+import shutil
+import signal
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -8,6 +15,7 @@ from pathlib import Path
 import pytest
 import torch
 from command import Invoke
+from datasets import load_from_disk
 from left_by_runs import log_lines, weights
 from safetensors.torch import load_file
 from tiny import TINY_SHAPE
@@ -17,14 +25,24 @@ from t5punct import config as settings
 from t5punct import model as models
 from t5punct.errors import ConfigError, ModelError
 from t5punct.t5.task import TaskConfig
-from t5punct.training.checkpoint import read_state
-from t5punct.training.config import LossConfig, OptimConfig, TrainConfig
-from t5punct.training.loop.train import train
-from t5punct.training.tensors import place_like
+from t5punct.training import checkpoint
+from t5punct.training.checkpoint import (
+    TrainState,
+    check_same_run,
+    clear_leftovers,
+    find_checkpoint,
+    read_state,
+    save_checkpoint,
+)
+from t5punct.training.config import DataConfig, LossConfig, OptimConfig, TrainConfig, ValidationConfig
+from t5punct.training.loop import train as loop
+from t5punct.training.loop.train import build, train
+from t5punct.training.loop.validation import Validator
+from t5punct.training.tensors import collect_tensors, place_like
 
 
 @pytest.fixture
-def config(config: TrainConfig) -> TrainConfig:
+def ten_steps(config: TrainConfig) -> TrainConfig:
     """Ten steps with hardly a default among the settings; with dropout, so that the random state counts."""
     optim = OptimConfig(
         lr=3e-3, schedule="cosine", warmup_steps=3, max_steps=10, weight_decay=0.01,
@@ -45,8 +63,9 @@ def logged(folder: Path) -> list[dict[str, float]]:
 
 @pytest.mark.parametrize("in_later_epoch", [False, True])
 def test_ten_steps_are_five_and_five(
-    config: TrainConfig, cut_short: Callable[[TrainConfig], None], tmp_path: Path, in_later_epoch: bool
+    ten_steps: TrainConfig, cut_short: Callable[[TrainConfig], None], tmp_path: Path, in_later_epoch: bool
 ) -> None:
+    config = ten_steps
     if in_later_epoch:  # some 100 windows of 14 tokens are 3 batches an epoch, so that step 5 is in the fourth of them
         config = replace(config, data=replace(config.data, batch_tokens=2500))
         config = with_optim(config, accumulation_steps=1)
@@ -218,3 +237,238 @@ def test_all_of_a_checkpoint_may_be_read_by_those_who_may_read_new_files(config:
     modes = {path.name: path.stat().st_mode & 0o777 for path in folder.iterdir()}
     assert "optimiser.safetensors" in modes
     assert set(modes.values()) == {0o644}, modes
+
+
+LOSSES = {1: 5.0, 2: 4.0, 3: 2.0, 4: 3.0, 5: 2.5, 6: 2.1, 7: 2.2, 8: 2.3}  # the best one at step 3
+
+
+class Cut(Exception):
+    """The power went off."""
+
+
+@pytest.fixture
+def long(config: TrainConfig, monkeypatch: pytest.MonkeyPatch) -> TrainConfig:
+    """Eight steps, with scripted losses, and a checkpoint after every second."""
+    monkeypatch.setattr(Validator, "line", lambda _self, _model, step: {"step": step, "validation_loss": LOSSES[step]})
+    return replace(config, optim=replace(config.optim, max_steps=8), checkpoint_every_steps=2)
+
+
+def test_the_best_model_is_kept_while_the_run_goes_on(long: TrainConfig, tmp_path: Path) -> None:
+    folder = train(replace(long, validation=ValidationConfig(every_steps=1)))
+    assert json.loads((folder / "best" / "score.json").read_text()) == {"step": 3, "loss": 2.0}
+    assert weights(folder / "best") != weights(folder)
+    best = models.load(folder / "best")
+    assert best.tagger is not None and best.task == models.load(folder).task
+    assert not (folder / "best" / "state.json").exists(), "a model, no checkpoint"
+    plain = train(replace(long, output=str(tmp_path / "plain")))
+    assert weights(plain) == weights(folder)
+    assert not [path for path in plain.iterdir() if path.is_dir()], "nothing but the last checkpoint unless asked for"
+
+
+def test_where_files_have_one_name_only_they_are_copied(long: TrainConfig, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(os, "link", refuse)
+    optim = replace(long.optim, max_steps=4)
+    folder = train(replace(long, validation=ValidationConfig(every_steps=1), optim=optim))
+    assert models.load(folder / "best")
+
+
+def test_a_cut_at_any_moment_leaves_whole_checkpoints_and_the_best(
+    long: TrainConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Cut before each step of writing, one after the other; SIGKILL tidies nothing up, so nothing is tidied here."""
+    run = build(long)
+    folder, tensors = Path(run.config.output), collect_tensors(run.objective, run.optimiser, run.accelerator)
+
+    def save(step: int, best_step: int) -> None:
+        state = TrainState(step, score="loss", best=1.0, best_step=best_step)
+        save_checkpoint(folder, run.model, tensors, state, run.config)
+
+    def cut(n_operations: int) -> Callable[[], None]:
+        left = [n_operations]
+        places = [
+            (shutil, "rmtree"), (shutil, "copytree"), (shutil, "copy2"), (os, "link"), (checkpoint, "save_file"),
+            (Path, "replace"), (models, "save"), (checkpoint, "copy_best"),
+        ]  # fmt: skip
+
+        def counted(function: Callable[..., object]) -> Callable[..., object]:
+            def call(*arguments: object, **options: object) -> object:
+                left[0] -= 1
+                if left[0] <= 0:  # from here on nothing runs, tidying up neither
+                    raise Cut
+                return function(*arguments, **options)
+
+            return call
+
+        for owner, name in places:
+            monkeypatch.setattr(owner, name, counted(getattr(owner, name)))
+        return monkeypatch.undo
+
+    save(1, best_step=1)
+    save(2, best_step=1)
+    weights_of = load_file(folder / "model.safetensors")
+    before, n_cuts, done = 2, 0, False
+    while not done:
+        is_best = read_state(folder).best_step == 3  # a cut after the last rename
+        undo = cut(n_cuts + 1)
+        try:
+            save(3, best_step=3 if n_cuts % 2 or is_best else 1)
+            done = True
+        except Cut:
+            n_cuts += 1
+        finally:
+            undo()
+        find_checkpoint(folder)
+        clear_leftovers(folder)
+        assert load_file(folder / "model.safetensors").keys() == weights_of.keys()
+        assert load_file(folder / "optimiser.safetensors").keys() == tensors.keys()
+        assert load_file(folder / "best" / "model.safetensors").keys() == weights_of.keys()
+        assert read_state(folder).step in (before, 3)
+        before = read_state(folder).step
+        best = json.loads((folder / "best" / "score.json").read_text())["step"]
+        assert best == read_state(folder).best_step, "the score of the best model is that of the state"
+    assert n_cuts > 8
+    assert models.load(folder) and models.load(folder / "best")
+    assert [path.name for path in folder.parent.iterdir() if path.is_dir()] == ["run"]
+
+
+@pytest.fixture
+def eight_steps(config: TrainConfig) -> TrainConfig:
+    """Eight steps with dropout, so that the random state counts."""
+    return replace(
+        config,
+        fresh={**asdict(TINY_SHAPE), "dropout_rate": 0.1},
+        optim=OptimConfig(lr=3e-3, warmup_steps=2, max_steps=8),
+    )
+
+
+@pytest.fixture
+def saved_steps(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The steps after which a checkpoint is written."""
+    steps, save = list[int](), loop.save_checkpoint
+
+    def note_and_save(*arguments: object) -> None:
+        steps.extend(value.step for value in arguments if isinstance(value, TrainState))
+        save(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(loop, "save_checkpoint", note_and_save)
+    return steps
+
+
+def interrupt_at(monkeypatch: pytest.MonkeyPatch, step: int, times: int) -> None:
+    """Interrupt this process so many times while it takes a step."""
+    take = loop.take_step
+
+    def interrupt_and_take(run: loop.Run, batch: object) -> object:
+        for _ in range(times if run.state.step == step - 1 else 0):
+            os.kill(os.getpid(), signal.SIGINT)
+        return take(run, batch)
+
+    monkeypatch.setattr(loop, "take_step", interrupt_and_take)
+
+
+@pytest.mark.parametrize("n_steps", [7, 34])
+def test_a_short_run_is_validated_and_saved_ten_times_unless_it_has_fewer_steps(
+    eight_steps: TrainConfig, saved_steps: list[int], n_steps: int
+) -> None:
+    optim = replace(eight_steps.optim, max_steps=n_steps)
+    folder = train(replace(eight_steps, optim=optim, validation=ValidationConfig(), checkpoint_every_steps=None))
+    validated = [line["step"] for line in log_lines(folder) if "validation_loss" in line]
+    for steps in (validated, saved_steps):
+        assert len(steps) >= min(10, n_steps)
+        assert steps[0] == max(1, n_steps // 10)
+
+
+def test_a_long_run_is_saved_every_thousand_steps_and_what_the_config_says_holds() -> None:
+    assert [loop.interval(None, n_steps) for n_steps in (1, 5000, 9999, 10**6)] == [1, 500, 999, 1000]
+    assert [loop.interval(every, 34) for every in (0, 100)] == [0, 100]
+
+
+def test_an_interrupted_run_is_saved_and_goes_on_as_if_nothing_had_been(
+    eight_steps: TrainConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    whole, parted = train(eight_steps), replace(eight_steps, output=str(tmp_path / "parted"))
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        interrupt_at(patch, step=3, times=1)
+        train(parted)
+    assert read_state(tmp_path / "parted").step == 3
+    assert caplog.messages == [
+        "interrupted: the run ends after this step and is saved; once more, and it ends at once",
+        f"stopped after step 3 of 8, saved in {tmp_path}/parted; resume=true goes on",
+    ]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    resumed = train(replace(parted, resume=True))
+    assert weights(resumed) == weights(whole)
+    assert read_state(resumed) == read_state(whole)
+
+
+def test_a_second_interrupt_ends_a_run_at_once(eight_steps: TrainConfig, monkeypatch: pytest.MonkeyPatch) -> None:
+    interrupt_at(monkeypatch, step=3, times=2)
+    with pytest.raises(KeyboardInterrupt):
+        train(eight_steps)
+    assert not Path(eight_steps.output).exists()
+
+
+def test_an_interrupt_in_the_last_step_is_none(eight_steps: TrainConfig, monkeypatch: pytest.MonkeyPatch) -> None:
+    interrupt_at(monkeypatch, step=8, times=1)
+    assert read_state(train(eight_steps)).step == 8
+
+
+@pytest.fixture
+def begun(config: TrainConfig) -> TrainConfig:
+    train(replace(config, optim=replace(config.optim, max_steps=2)))
+    return config
+
+
+def resumed(begun: TrainConfig, *changes: str) -> TrainConfig:
+    return settings.load(TrainConfig, Path(begun.output, "train.yaml"), ["resume=true", *changes])
+
+
+def test_other_settings_are_refused_with_both_values(begun: TrainConfig) -> None:
+    refusals = {
+        "seed=7": r"seed 7 for a run that began with 1",
+        "data.batch_tokens=300": r"data\.batch_tokens 300 for a run that began with 600",
+        "data.path=elsewhere": r"data\.path 'elsewhere' for a run",
+        "data.noise.share=0.5": r"data\.noise\.share 0\.5 for a run that began with 0\.0",
+        "data.styles.chat=2": r"data\.styles\.chat 2\.0 for a run that began with None",
+        "optim.lr=0.1": r"optim\.lr 0\.1 for",
+        "fresh.d_ff=32": r"fresh\.d_ff 32 for",
+        "task.marks=',.'": r"task.* for a run that began with",
+        "fit.copier_words=5": r"fit\.copier_words 5 for",
+    }
+    for override, message in refusals.items():
+        with pytest.raises(ConfigError, match=message):
+            build(resumed(begun, override))
+
+
+def test_how_long_and_how_it_is_watched_may_change(begun: TrainConfig) -> None:
+    watched = ("validation.every_steps=3", "checkpoint_every_steps=1", "log_every_steps=1")
+    build(resumed(begun, "optim.max_steps=9", "loss.tagger_weight=1", *watched))
+
+
+def test_another_number_of_processes_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"1 processes for a run that began with 2; expected 2 processes; launch 2"):
+        check_same_run(TrainState(processes=2), TrainState(processes=1), "data")
+    check_same_run(TrainState(processes=2), TrainState(processes=2), "data")
+    check_same_run(TrainState(), TrainState(processes=3), "data")  # an older version's checkpoint does not say
+
+
+def test_a_data_set_made_anew_at_the_same_path_is_refused(config: TrainConfig, tmp_path: Path, tiny_data: Path) -> None:
+    data, first = tmp_path / "data", replace(config.optim, max_steps=2)
+    shutil.copytree(tiny_data, data)
+    config = replace(config, data=DataConfig(str(data), batch_tokens=600))
+    train(replace(config, optim=first))
+    again = replace(config, resume=True)
+    build(again)
+    shutil.rmtree(data / "train")
+    shutil.copytree(tiny_data / "train", tmp_path / "kept")
+    load_from_disk(str(tmp_path / "kept")).shuffle(seed=5).save_to_disk(str(data / "train"))  # as many chunks
+    with pytest.raises(ConfigError, match=rf"other chunks in {data} than the run began with; expected .*; put it back"):
+        build(again)
+    file = Path(config.output) / "state.json"
+    state = json.loads(file.read_text())
+    assert len(state.pop("data")) == 16
+    file.write_text(json.dumps(state))  # as older versions wrote it
+    build(again)

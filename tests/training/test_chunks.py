@@ -1,11 +1,21 @@
+"""Windows of words, and their lengths in tokens, which are counted once and stored with the data set."""
+
+from __future__ import annotations
+
 import random
+import shutil
+from pathlib import Path
 from typing import Any
 
+import pytest
+from datasets import Dataset, load_from_disk
 from hypothesis import given
 from hypothesis import strategies as st
 
+from t5punct.model import Model
 from t5punct.text.words import split
-from t5punct.training.data.chunks import Chunk, ChunkConfig, chunk_of, cut_into_chunks
+from t5punct.training.data import chunks as lengths
+from t5punct.training.data.chunks import Chunk, ChunkConfig, chunk_of, count_tokens, cut_into_chunks, stored_lengths
 
 NUMBERED = [f"w{number}" for number in range(500)]
 PIECES = st.sampled_from(
@@ -55,15 +65,6 @@ def test_every_word_stands_in_one_chunk_but_for_short_rests_and_none_is_over_the
     assert tokens_of_a_word or all(chunk.n_words >= config.min_words for chunk in chunks)
 
 
-def test_a_window_over_the_limit_is_halved_and_the_rest_comes_next() -> None:
-    strict, loose = (
-        cut(" ".join(NUMBERED[:8]), ChunkConfig(least, 8, max_tokens=5), 1, n_tokens=lambda chunk: chunk.n_words)
-        for least in (8, 4)
-    )
-    assert [chunk.n_words for chunk in strict] == [4]  # the last four are a rest shorter than min_words
-    assert len(places(loose)) > 4
-
-
 def test_windows_start_anywhere_and_have_many_lengths() -> None:
     runs = [cut(" ".join(NUMBERED[:60]), ChunkConfig(4, 16), seed) for seed in range(200)]
     assert {places(chunks_)[0] for chunks_ in runs} == set(range(16))
@@ -93,3 +94,36 @@ def test_a_silence_belongs_to_the_word_before_it() -> None:
     assert chunk.source == "we know <extra_id_1> that is right <extra_id_1>"
     assert chunk.n_words == 5
     assert "extra" not in chunk.target
+
+
+@pytest.fixture
+def folder(tiny_data: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(tiny_data, tmp_path / "data", ignore=shutil.ignore_patterns("lengths-*")))
+
+
+def test_they_are_counted_once_for_each_tokenizer_and_each_data_set(
+    tiny_model: Model, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows, tokenizer = load_from_disk(str(folder))["train"], tiny_model.tokenizer
+    expected, counted = count_tokens(rows, tokenizer), list[int]()
+
+    def count(rows: Dataset, *others: object) -> list[int]:
+        counted.append(len(rows))
+        return expected[: len(rows)]
+
+    monkeypatch.setattr(lengths, "count_tokens", count)
+    assert stored_lengths(folder, rows, tokenizer) == stored_lengths(folder, rows, tokenizer) == expected
+    assert len(counted) == 1
+    stored_lengths(folder, rows, tiny_model.with_task(prefix="in the style {style}: ").tokenizer)
+    assert len(counted) == 2, "another prefix has other tokens"
+    stored_lengths(folder, rows.select(range(5)), tokenizer)
+    assert counted[2:] == [5]
+
+
+def test_a_file_that_is_not_whole_is_written_anew(tiny_model: Model, folder: Path) -> None:
+    rows = load_from_disk(str(folder))["train"]
+    expected = stored_lengths(folder, rows, tiny_model.tokenizer)
+    (file,) = folder.glob("lengths-*.npy")
+    file.write_bytes(file.read_bytes()[:-9])
+    assert stored_lengths(folder, rows, tiny_model.tokenizer) == expected
+    assert stored_lengths(folder, rows, tiny_model.tokenizer) == expected

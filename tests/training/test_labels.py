@@ -78,16 +78,16 @@ def test_it_goes_on_where_it_was_stopped(
     monkeypatch.setattr(labelling, "ROWS_IN_PART", 50)
     names = str(tiny_data), str(teacher), str(tmp_path / "labels")
     whole = label(*names[:2], str(tmp_path / "whole"))
-    write, files = labelling._write, list[str]()
+    save, files = labelling.save_file, list[Path]()
 
-    def fill_disk(file: Path, codes: Any) -> None:
+    def fill_disk(codes: Any, file: Path) -> None:
         if len(files) == 1:
             raise OSError("no space left")
-        files.append(file.name)
-        write(file, codes)
+        files.append(file)
+        save(codes, file)
 
     with monkeypatch.context() as patch, pytest.raises(OSError, match="no space"):
-        patch.setattr(labelling, "_write", fill_disk)
+        patch.setattr(labelling, "save_file", fill_disk)
         label(*names)
     with pytest.raises(InputError, match=r"no labels in .*; expected a folder with labels.yaml"):
         Labels(tmp_path / "labels")

@@ -24,19 +24,7 @@ from t5punct.training import report as page
 from t5punct.training.config import DataConfig, LossConfig, ReportConfig, TrainConfig
 from t5punct.training.data.prepare import PrepareConfig, prepare
 from t5punct.training.data.readers import CorpusConfig
-from t5punct.training.report import (
-    FinalScores,
-    Point,
-    compose_card,
-    draw_curves,
-    final_scores,
-    iter_page_lines,
-    log_of,
-    read_log,
-    run_config,
-    seconds_of,
-    write_report,
-)
+from t5punct.training.report import Point, compose_card, log_of, read_log, run_config, seconds_of, write_report
 
 LOG = """{"step": 2, "words": 600, "text_loss": 6.0, "tag_loss": 0.0, "lr": 0.001, "words_per_second": 100.0, "x": 1}
 {"step": 2, "validation_loss": 5.5, "micro_f1": 20.0}
@@ -102,35 +90,35 @@ def test_the_page_has_scores_gain_course_and_settings(
     assert heard == [(done, 2 * 13) for done in (4, 11, 13, 17, 24, 26)], "of both models"
 
 
+def page_of(run: Path, **changes: object) -> str:
+    """The page of a run with other settings."""
+    return write_report(run, replace(run_config(run), **changes)).read_text(encoding="utf-8")  # type: ignore[arg-type]
+
+
 def test_without_a_validation_text_the_page_says_so(run: Path) -> None:
-    config = replace(run_config(run), report=ReportConfig())
-    shown = write_report(run, config).read_text(encoding="utf-8")
+    shown = page_of(run, report=ReportConfig())
     assert "There are no scores: no validation text was named. `t5punct report" in shown
-    assert "## Scores" not in shown
-    assert "## Settings" in shown
+    assert "## Scores" not in shown and "## Settings" in shown
     assert json.loads((run / "report.json").read_text()) == {"scores": None, "comparison": None}
-    none = replace(config, report=ReportConfig("dev.txt", max_words=0))
-    assert "report.max_words is 0" in write_report(run, none).read_text(encoding="utf-8")
+    assert "report.max_words is 0" in page_of(run, report=ReportConfig("dev.txt", max_words=0))
 
 
 def test_a_run_from_random_weights_or_from_a_lost_model_is_scored_alone(run: Path) -> None:
-    config = run_config(run)
-    lost = write_report(run, replace(config, init_from="./gone")).read_text(encoding="utf-8")
+    lost, fresh = page_of(run, init_from="./gone"), page_of(run, init_from=None, tokenizer="x")
     assert "The starting model ./gone cannot be compared: no model folder ./gone; expected" in lost
-    fresh = write_report(run, replace(config, init_from=None, tokenizer="x")).read_text(encoding="utf-8")
     assert "began with random weights: there is no starting model" in fresh
     for shown in (lost, fresh):
         assert "## Scores on dev.txt" in shown and "## Against" not in shown
 
 
 def test_another_model_than_the_one_it_began_with_has_its_own_name(run: Path, text: Path, tmp_path: Path) -> None:
-    other = replace(run_config(run), report=ReportConfig(str(text), against=str(tmp_path / "start")), init_from="base")
-    shown = write_report(run, other).read_text(encoding="utf-8")
-    assert f"- Against `{tmp_path / 'start'}`: " in shown and f"## Against `{tmp_path / 'start'}`\n" in shown
+    start = str(tmp_path / "start")
+    shown = page_of(run, report=ReportConfig(str(text), against=start), init_from="base")
+    assert f"- Against `{start}`: " in shown and f"## Against `{start}`\n" in shown
     assert "| | other | this run |" in shown
     assert "starting model" not in shown
-    lost = replace(other, report=ReportConfig(str(text), against="./gone"))
-    assert "- The model ./gone cannot be compared: " in write_report(run, lost).read_text(encoding="utf-8")
+    lost = page_of(run, report=ReportConfig(str(text), against="./gone"))
+    assert "- The model ./gone cannot be compared: " in lost
 
 
 def test_a_slow_model_scores_fewer_words_and_the_page_says_so(
@@ -138,10 +126,6 @@ def test_a_slow_model_scores_fewer_words_and_the_page_says_so(
 ) -> None:
     text.write_text("We know, that. Right?\n" * 20, encoding="utf-8")
     monkeypatch.setattr(page, "_TRIED_WORDS", 8)
-    scored = final_scores(run, replace(run_config(run), report=ReportConfig(str(text))))
-    assert scored.scores is not None and scored.notes == ()
-    assert scored.scores.scores.words == 80
-
     now = [0.0]  # of a clock that only the model moves
     monkeypatch.setattr(time, "perf_counter", lambda: now[0])
 
@@ -151,28 +135,24 @@ def test_a_slow_model_scores_fewer_words_and_the_page_says_so(
             return super().window_votes(views, **whole)
 
     monkeypatch.setattr(page, "Punctuator", Slow)
-    monkeypatch.setattr(page, "_MAX_SECONDS", 1)
-    scored = final_scores(run, replace(run_config(run), report=ReportConfig(str(text))))
-    assert scored.scores is not None
-    assert scored.scores.scores.words == 1 / (2 * 0.05 / 4)
-    assert "to end in 0 minutes" in scored.notes[0]
+    for seconds, n_words in ((600, 80), (1, 40)):  # 1 / (2 * 0.05 / 4)
+        monkeypatch.setattr(page, "_MAX_SECONDS", seconds)
+        shown = page_of(run, report=ReportConfig(str(text)))
+        assert f" on {n_words} words of dev.txt" in shown
+        assert ("At most 40 words are scored, to end in 0 minutes." in shown) == (n_words == 40)
 
 
-def test_what_only_the_tagger_learned_is_scored_with_the_tagger(run: Path, tagged_model: Model, tmp_path: Path) -> None:
+def test_what_only_the_tagger_learned_is_scored_with_the_tagger(run: Path, tagged_model: Model) -> None:
     models.save(tagged_model, run)
-    config = replace(run_config(run), loss=LossConfig(text_weight=0.0, tagger_weight=1.0))
-    scored = final_scores(run, config)
-    assert scored.scores is not None
-    assert "decoder:tagger" in scored.scores.signature
-    assert "which has no tagger" in scored.notes[0], "the starting model"
+    shown = page_of(run, loss=LossConfig(text_weight=0.0, tagger_weight=1.0))
+    assert "decoder:tagger" in shown
+    assert "which has no tagger" in shown, "the starting model"
 
 
 def test_without_matplotlib_there_is_no_picture(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(page, "find_spec", lambda name: None)
-    points = read_log(log_of(run))
-    assert not draw_curves(points, run / "report.png")
-    shown = "\n".join(iter_page_lines(run, run_config(run), points, FinalScores(), has_picture=False))
-    assert "No picture: matplotlib is missing" in shown
+    assert "No picture: matplotlib is missing" in page_of(run)
+    assert not (run / "report.png").exists()
 
 
 def test_the_command_writes_it_anew(run: Path, text: Path, invoke: Invoke) -> None:

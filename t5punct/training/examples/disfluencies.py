@@ -3,19 +3,8 @@
 Errors (Alam 2020, section 3.3): words replaced, deleted and inserted at random; marks and capitals are as a transcriber
 would set them in the faulty text.
 
->>> of = Written("of", "of", "")
->>> words = [Written("we", "We", ""), Written("left", "left", ".")]
->>> nothing_lost = NoiseConfig(share=1.0, rates={"substitute": 1.0})
->>> [word.form + word.label for word in add_noise(words, nothing_lost, random.Random(1), lambda: of)]
-['Of', 'of.']
-
 Disfluencies have no marks.  A model that learns to say which words they are gets the sign of disfluent words in their
 slots (`DISFLUENT`).
-
->>> words = [Written("i", "I", ""), Written("see", "see", ".")]
->>> heard = add_disfluencies(words, DisfluencyConfig(share=1.0, rates={"repeat": 1.0}), random.Random(1))
->>> [word.form + word.label for word in heard]
-['I', 'I', 'see', 'see.']
 
 What is imitated (the kinds of Passali 2022, LARD, without its lexicon):
 
@@ -33,10 +22,6 @@ one.  The rules are narrow, since a word that is removed wrongly is worse than o
 - sounds that are no words (`um`, `uh`);
 - `you know`, `I mean` and `like` where commas set them off: `it was, like, late`, but not `I like it`, `you know him`;
 - function words said twice, or pairs that begin with one, but for those that are said so on purpose (`had had`).
-
->>> said = [Written("i", "I", ","), Written("i", "I", ""), Written("like", "like", ""), Written("it", "it", ".")]
->>> [word.form + word.label for word in label_natural_disfluencies(said)]
-['I~,', 'I', 'like', 'it.']
 """
 
 from __future__ import annotations
@@ -83,10 +68,7 @@ class NoiseConfig:
 
 
 def rates_of_all(name: str, rates: Mapping[str, float], kinds: Sequence[str]) -> dict[str, float]:
-    """Return the rate of each kind, 0 where none is given.
-
-    Raises ConfigError for a kind that does not exist, or a rate that is not 0 to 1.
-    """
+    """Return the rate of each kind, 0 where none is given.  Raises ConfigError for other kinds and impossible rates."""
     for kind, rate in rates.items():
         check(kind in kinds, f"{name}.{kind}", expected=f"one of {', '.join(kinds)}", fix=f"check {name}")
         check(0 <= rate <= 1, f"{name}.{kind} {rate}", expected="0 to 1", fix=f"set {name}.{kind}")

@@ -1,7 +1,5 @@
 """The states of an encoder that does not learn: computed once for each source, and kept.
 
-In: padded batches of token ids.  Out: the states of a frozen encoder, the same as it would compute them.
-
 For a decoder that is trained alone, where texts come back: after the first epoch only what is new, such as sources with
 other errors, is encoded (docs/results/large.md has the speed).  A state takes 2 bytes a channel (3 GB for 2 million
 tokens of 768).

@@ -2,11 +2,6 @@
 
 The loss is the text loss, a mean over the target tokens of at most 200 chunks: cheap, and comparable with the
 training's `text_loss`.  The scores are those of `t5punct evaluate`.
-
->>> state = update_best(TrainState(step=5), {"step": 5, "micro_f1": 61.0}, "micro_f1")
->>> state = update_best(replace(state, step=10), {"step": 10, "micro_f1": 60.5}, "micro_f1")
->>> state.best, state.best_step, state.stale, is_stale(state, patience=2), is_stale(state, patience=1)
-(61.0, 5, 1, False, True)
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ reads them.  T5's attention has no scale, so the size of its queries is the temp
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +43,7 @@ from ..config import FreshDecoderConfig
 from ..examples.batches import make_collator
 from ..examples.example import ChunkExamples
 
+_Tensors = tuple[torch.Tensor, ...]
 _NOISE = 0.3  # of a new token's embedding, relative to the spread of all, so that those with one model differ
 _SPARE_POSITIONS = 2  # RoBERTa and MPNet begin to count there
 _DROPOUTS = ("hidden_dropout_prob", "attention_probs_dropout_prob")  # as BERT and its kin call them
@@ -95,11 +96,8 @@ def read_encoder(folder: Path, dropout_rate: float) -> Any:
     try:
         config = AutoConfig.from_pretrained(str(folder), trust_remote_code=False)
         if config.is_encoder_decoder or type(config) not in MODEL_FOR_MASKED_LM_MAPPING:
-            raise ModelError(
-                f"{folder} holds a {config.model_type}",
-                expected="a T5, mT5, umT5 or byT5, or an encoder such as a BERT",
-                fix="name another model",
-            )
+            expected = "a T5, mT5, umT5 or byT5, or an encoder such as a BERT"
+            raise ModelError(f"{folder} holds a {config.model_type}", expected=expected, fix="name another model")
         for name in _DROPOUTS:
             setattr(config, name, dropout_rate)
         read["config"] = config
@@ -113,23 +111,16 @@ def read_encoder(folder: Path, dropout_rate: float) -> Any:
     except ModelError:
         raise
     except Exception as error:  # a damaged file raises errors without a common base class
-        raise ModelError(
-            f"{folder} cannot be loaded ({first_line(error)})", expected=_EXPECTED, fix="check init_from"
-        ) from error
+        found = f"{folder} cannot be loaded ({first_line(error)})"
+        raise ModelError(found, expected=_EXPECTED, fix="check init_from") from error
     missing = [*info["missing_keys"], *broken_weights(encoder)]
     if missing:
-        raise ModelError(
-            f"{folder}: a {kind} of which {len(missing)} weights are missing or not finite, such as {min(missing)}",
-            expected=_EXPECTED,
-            fix="copy the folder again",
-        )
-    words = encoder.get_input_embeddings().weight
-    if words.shape[1] != config.hidden_size:
-        raise ModelError(
-            f"{folder}: embeddings of {words.shape[1]} channels, states of {config.hidden_size}",
-            expected="an encoder with one width, since the decoder writes with its embeddings",
-            fix="name another encoder",
-        )
+        found = f"{folder}: a {kind} of which {len(missing)} weights are missing or not finite, such as {min(missing)}"
+        raise ModelError(found, expected=_EXPECTED, fix="copy the folder again")
+    width = encoder.get_input_embeddings().weight.shape[1]
+    found = f"{folder}: embeddings of {width} channels, states of {config.hidden_size}"
+    expected = "an encoder with one width, since the decoder writes with its embeddings"
+    check(width == config.hidden_size, found, expected=expected, fix="name another encoder", kind=ModelError)
     return encoder
 
 
@@ -141,13 +132,13 @@ def own_tokenizer(folder: Path) -> Any:
         own = AutoTokenizer.from_pretrained(str(folder), trust_remote_code=False)
         own.backend_tokenizer  # noqa: B018  (some have none)
     except Exception as error:  # what a damaged file raises has no common base
-        raise ModelError(
-            f"no tokenizer in {folder} ({first_line(error)})", expected=_EXPECTED, fix="copy its files into the folder"
-        ) from error
-    if None in (*_ends(own), own.pad_token):
-        raise ModelError(
-            f"{folder}: a tokenizer without opening, end or pad token", expected=_EXPECTED, fix="name another encoder"
-        )
+        found = f"no tokenizer in {folder} ({first_line(error)})"
+        raise ModelError(found, expected=_EXPECTED, fix="copy its files into the folder") from error
+    is_whole, found = (
+        None not in (*_ends(own), own.pad_token),
+        f"{folder}: a tokenizer without opening, end or pad token",
+    )
+    check(is_whole, found, expected=_EXPECTED, fix="name another encoder", kind=ModelError)
     return own
 
 
@@ -226,30 +217,6 @@ def _start_rows(weight: torch.Tensor, tokenizer: TaskTokenizer) -> None:
         weight[row] = weight[list(like)].mean(0) + _NOISE * spread * torch.randn(weight.shape[1])
 
 
-@dataclass(frozen=True, slots=True)
-class Codes:
-    """Whitened embeddings: `read` (n_code, d_model) maps an embedding to its code, of unit variance, and `write`
-    (d_model, n_code) maps it back so that its product with an embedding tells this one from others; `spare` (n_spare,
-    d_model) are directions in which embeddings hardly vary.
-    """
-
-    read: torch.Tensor
-    write: torch.Tensor
-    spare: torch.Tensor
-
-    @classmethod
-    def of(cls, embeddings: torch.Tensor, weights: torch.Tensor, n_code: int) -> Codes:
-        """Return codes; embeddings: (n_vocabulary, d_model); weights: (n_vocabulary,), which sum to 1."""
-        mean, n_kept = weights @ embeddings, 2 * embeddings.shape[1] // 3
-        spread = (embeddings - mean).T * weights @ (embeddings - mean)
-        values, axes = torch.linalg.eigh(spread)
-        values, axes = values.flip(0), axes.flip(1)
-        white = axes[:, :n_kept].T / values[:n_kept, None].sqrt()  # (n_kept, d_model)
-        # orthogonal to the mean of all, which would add the same to each code
-        turned = _orthonormal(n_code, (white @ mean)[None])
-        return cls(turned @ white, white.T @ turned.T, axes[:, n_kept:].T)
-
-
 def with_copier(model: Model, examples: ChunkExamples, shape: FreshDecoderConfig, n_words: int) -> Model:
     """Return a model with the same encoder and tagger under a fresh decoder that copies; seed torch for the same twice.
 
@@ -264,7 +231,16 @@ def with_copier(model: Model, examples: ChunkExamples, shape: FreshDecoderConfig
         expected=f"a umT5 or an encoder such as a BERT, of {_HERE.stop} heads, and marks of one token",
         fix="set fit.copier_words=0",
     )
-    network = _with_fresh_decoder(model, shape)
+    config = EncoderT5Config(
+        **_decoder_shape(shape, old.d_model),
+        **{name: getattr(old, name) for name in _KEPT},
+        encoder=old.encoder if old.model_type == ENCODER_T5 else old.to_dict(),
+        d_code=len(_COPYING) * old.d_kv,
+        silent_ids=_silent_ids(model),
+    )
+    network: Any = EncoderT5(config)
+    network.shared = model.network.shared
+    start_decoder(network, float(network.shared.weight.detach().std()))
     network.encoder = model.network.encoder
     network.tie_weights()
     states, counts = _states(model, examples, n_words)
@@ -274,22 +250,6 @@ def with_copier(model: Model, examples: ChunkExamples, shape: FreshDecoderConfig
         _start(network, states, _weights(counts), tagger)
         _set_copied_logit(fresh, examples)
     return fresh
-
-
-def _with_fresh_decoder(model: Model, shape: FreshDecoderConfig) -> Any:
-    """A network with this one's embeddings, a memory and fresh decoder layers; its encoder is to be put in."""
-    old = model.network.config
-    config = EncoderT5Config(
-        **_decoder_shape(shape, old.d_model),
-        **{name: getattr(old, name) for name in _KEPT},
-        encoder=old.encoder if old.model_type == ENCODER_T5 else old.to_dict(),
-        d_code=len(_COPYING) * old.d_kv,
-        silent_ids=_silent_ids(model),
-    )
-    network = EncoderT5(config)
-    network.shared = model.network.shared
-    start_decoder(network, float(network.shared.weight.detach().std()))
-    return network
 
 
 def _silent_ids(model: Model) -> list[int]:
@@ -304,16 +264,15 @@ def _silent_ids(model: Model) -> list[int]:
 def _start(network: Any, states: torch.Tensor, weights: torch.Tensor, tagger: torch.Tensor | None) -> None:
     """Set the weights of memory and decoder; states: (n_tokens, d_model), tagger: (n_classes, d_model)."""
     embeddings, d_code = network.shared.weight.detach().float(), network.config.d_code
-    codes, memory = Codes.of(embeddings, weights, d_code), network.memory
+    (read, write, spare), memory = _whiten(embeddings, weights, d_code), network.memory
     clean, free = _split_directions(states, tagger, d_code + D_POSITION + 1)
     word, position, constant = torch.split(free, [d_code, D_POSITION, 1])
     memory.scale.copy_(1.0 / states.std(0))
     memory.shift.copy_(constant[0] - states.mean(0) / states.std(0))
-    memory.code.weight.copy_(codes.read)
+    memory.code.weight.copy_(read)
     memory.code.bias.zero_()
     memory.words.weight.copy_(_SIZE * word.T)
     memory.source_positions.weight.copy_(_SIZE * position.T)
-    spare = codes.spare[:D_POSITION]
     spread = float(embeddings.pow(2).mean().sqrt())
     # a position's code has a root mean square of half a square root
     length = _PLACED * spread * network.config.d_model**0.5
@@ -322,12 +281,27 @@ def _start(network: Any, states: torch.Tensor, weights: torch.Tensor, tagger: to
         attention, feeding = block.layer[0].SelfAttention, block.layer[-1].DenseReluDense
         for layer in (attention.q, attention.k, attention.v, feeding.wi):
             layer.weight -= layer.weight @ spare.T @ spare
-    _look_up(network.decoder.block[0].layer[1].EncDecAttention, codes, (word, position, constant), clean, embeddings)
+    attention = network.decoder.block[0].layer[1].EncDecAttention
+    _look_up(attention, (write, spare), (word, position, constant), clean, embeddings)
 
 
-def _split_directions(
-    states: torch.Tensor, tagger: torch.Tensor | None, n_free: int
-) -> tuple[torch.Tensor, torch.Tensor]:
+def _whiten(embeddings: torch.Tensor, weights: torch.Tensor, n_code: int) -> _Tensors:
+    """Codes of embeddings (n_vocabulary, d_model), which have weights (n_vocabulary,) that sum to 1.
+
+    `read` (n_code, d_model) maps an embedding to its code, of unit variance, and `write` (d_model, n_code) maps it back
+    so that its product with an embedding tells this one from others; `spare` (D_POSITION, d_model) are directions in
+    which embeddings hardly vary.
+    """
+    mean, n_kept = weights @ embeddings, 2 * embeddings.shape[1] // 3
+    values, axes = torch.linalg.eigh((embeddings - mean).T * weights @ (embeddings - mean))
+    values, axes = values.flip(0), axes.flip(1)
+    white = axes[:, :n_kept].T / values[:n_kept, None].sqrt()  # (n_kept, d_model)
+    # orthogonal to the mean of all, which would add the same to each code
+    turned = _orthonormal(n_code, (white @ mean)[None])
+    return turned @ white, white.T @ turned.T, axes[:, n_kept : n_kept + D_POSITION].T
+
+
+def _split_directions(states: torch.Tensor, tagger: torch.Tensor | None, n_free: int) -> _Tensors:
     """Orthonormal directions of standardised states: those of the tagger and of most variance, and n_free others."""
     d_model, std = states.shape[1], states.std(0)
     spread = torch.cov(((states - states.mean(0)) / std).T)
@@ -338,28 +312,26 @@ def _split_directions(
     return clean, _orthonormal(n_free, clean)
 
 
-def _look_up(
-    attention: Any, codes: Codes, parts: tuple[torch.Tensor, ...], clean: torch.Tensor, embeddings: torch.Tensor
-) -> None:
+def _look_up(attention: Any, codes: _Tensors, parts: _Tensors, clean: torch.Tensor, embeddings: torch.Tensor) -> None:
     """Copy the source's next word, and read the states there and at the token before it."""
-    word, position, constant = parts
+    (write, spare), (word, position, constant) = codes, parts
     d_kv, d_model = attention.key_value_proj_dim, embeddings.shape[1]
     # as the layer reads it, a position in the decoder's input has nearly the norm of all
     asked = d_model**0.5 * _PLACED / (1 + _PLACED**2) ** 0.5 / (D_POSITION / 2) ** 0.5  # of each code's channel
     waves = torch.arange(D_POSITION).view(2, -1)[:, :: max(1, D_POSITION // d_kv)].flatten()  # that a head has room for
     sure = _SURE / asked / _SIZE / (len(waves) / 2)
     size = float(embeddings.pow(2).sum(1).mean())  # of an embedding, squared
-    write = _COPIED * size * codes.write / len(word) / _SIZE
+    copied = _COPIED * size * write / len(word) / _SIZE
     for head in range(_HERE.stop):
         own, rest = head * d_kv, (head + 1) * d_kv
-        looked_for = _turned(codes.spare[:D_POSITION], -1 if head in _BEHIND else 0)
+        looked_for = _turned(spare, -1 if head in _BEHIND else 0)
         attention.q.weight[own:rest] = attention.k.weight[own:rest] = 0.0
         attention.q.weight[own : own + len(waves)] = sure * looked_for[waves]
         attention.k.weight[own : own + len(waves)] = position[waves]
         attention.v.weight[own:rest] = 0.0
         if head in _COPYING:
             attention.v.weight[own:rest] = word[own:rest]
-            attention.o.weight[:, own:rest] = write[:, own:rest]
+            attention.o.weight[:, own:rest] = copied[:, own:rest]
         else:
             first = (head - (_BEHIND.start if head in _BEHIND else _HERE.start)) * d_kv
             read = clean[first : first + d_kv]
