@@ -1,8 +1,11 @@
-"""What a run leaves: its log, which stands beside it, and its weights."""
+"""What a run leaves: its log, which stands beside it, and its weights; a disk on which no file can be large."""
 
 from __future__ import annotations
 
 import json
+import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 
@@ -13,3 +16,14 @@ def log_lines(run: Path) -> list[dict[str, float]]:
 
 def weights(run: Path) -> bytes:
     return (run / "model.safetensors").read_bytes()
+
+
+@contextmanager
+def full_disk(largest: int) -> Iterator[None]:
+    """No file may be larger, in bytes."""
+    most = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (largest, most[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, most)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import resource
 import shutil
 import signal
 from collections.abc import Callable
@@ -16,7 +15,7 @@ import pytest
 import torch
 from command import Invoke
 from datasets import load_from_disk
-from left_by_runs import log_lines, weights
+from left_by_runs import full_disk, log_lines, weights
 from safetensors.torch import load_file
 from tiny import TINY_SHAPE
 
@@ -33,23 +32,29 @@ from t5punct.training.checkpoint import (
     find_checkpoint,
     read_state,
     save_checkpoint,
-)
+)  # fmt: skip
 from t5punct.training.config import DataConfig, LossConfig, OptimConfig, TrainConfig, ValidationConfig
 from t5punct.training.loop import train as loop
 from t5punct.training.loop.train import build, train
 from t5punct.training.loop.validation import Validator
 from t5punct.training.tensors import collect_tensors, place_like
 
+DROPOUT = {**asdict(TINY_SHAPE), "dropout_rate": 0.1}  # so that the random state counts
+
 
 @pytest.fixture
 def ten_steps(config: TrainConfig) -> TrainConfig:
-    """Ten steps with hardly a default among the settings; with dropout, so that the random state counts."""
+    """With hardly a default among the settings."""
     optim = OptimConfig(
         lr=3e-3, schedule="cosine", warmup_steps=3, max_steps=10, weight_decay=0.01,
         clip_norm=0.5, accumulation_steps=2,
     )  # fmt: skip
-    dropout = {**asdict(TINY_SHAPE), "dropout_rate": 0.1}
-    return replace(config, fresh=dropout, optim=optim, checkpoint_every_steps=5, log_every_steps=3, seed=3)
+    return replace(config, fresh=DROPOUT, optim=optim, checkpoint_every_steps=5, log_every_steps=3, seed=3)
+
+
+@pytest.fixture
+def eight_steps(config: TrainConfig) -> TrainConfig:
+    return replace(config, fresh=DROPOUT, optim=OptimConfig(lr=3e-3, warmup_steps=2, max_steps=8))
 
 
 def with_optim(config: TrainConfig, **changes: object) -> TrainConfig:
@@ -67,8 +72,7 @@ def test_ten_steps_are_five_and_five(
 ) -> None:
     config = ten_steps
     if in_later_epoch:  # some 100 windows of 14 tokens are 3 batches an epoch, so that step 5 is in the fourth of them
-        config = replace(config, data=replace(config.data, batch_tokens=2500))
-        config = with_optim(config, accumulation_steps=1)
+        config = with_optim(replace(config, data=replace(config.data, batch_tokens=2500)), accumulation_steps=1)
     whole, parted = train(config), tmp_path / "parted"
     cut_short(replace(config, output=str(parted)))
     five, state = weights(parted), read_state(parted)
@@ -86,24 +90,26 @@ def test_ten_steps_are_five_and_five(
     assert [line["step"] for line in logged(whole)] == [3, 5, 8, 10], "a checkpoint ends a line"
 
 
-def test_a_checkpoint_is_a_model_with_its_settings_and_without_pickle(config: TrainConfig) -> None:
-    config = with_optim(config, max_steps=2)
-    folder = train(config)
+def test_a_checkpoint_is_a_model_with_its_settings_without_pickle_and_may_be_read(config: TrainConfig) -> None:
+    umask = os.umask(0o022)
+    try:
+        folder = train(config)
+    finally:
+        os.umask(umask)
     for path in folder.iterdir():
         assert path.suffix in (".safetensors", ".json", ".yaml", ".txt")
         assert path.read_bytes()[:2] not in (b"\x80\x02", b"\x80\x04", b"PK")  # pickles, and torch's zipped pickles
+        assert path.stat().st_mode & 0o777 == 0o644, "by those who may read new files"
     assert settings.load(TrainConfig, folder / "train.yaml") == config
     assert (folder / "t5punct-version.txt").read_text().strip() == __version__
     assert not folder.with_name("run.partial").exists()
-    assert {
-        "rng",
-        "optimiser.network.shared.weight/exp_avg",
-        "optimiser.network.encoder.block.0.layer.0.SelfAttention.q.weight/exp_avg_sq",
-    } <= load_file(folder / "optimiser.safetensors").keys()
+    query = "optimiser.network.encoder.block.0.layer.0.SelfAttention.q.weight/exp_avg_sq"
+    assert {"rng", "optimiser.network.shared.weight/exp_avg", query} <= load_file(
+        folder / "optimiser.safetensors"
+    ).keys()
     assert {"marks.weight", "cases.bias"} <= load_file(folder / "tagger.safetensors").keys()
     model = models.load(folder)
-    assert model.task == TaskConfig()
-    assert not model.network.training
+    assert model.task == TaskConfig() and not model.network.training
 
 
 def test_a_run_is_not_begun_anew_over_itself_and_a_cut_between_the_two_renames_loses_nothing(
@@ -123,10 +129,9 @@ def test_a_run_is_not_begun_anew_over_itself_and_a_cut_between_the_two_renames_l
             raise KeyboardInterrupt
         return rename(path, target)
 
-    monkeypatch.setattr(Path, "replace", cut_at_the_second)
-    with pytest.raises(KeyboardInterrupt):
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(Path, "replace", cut_at_the_second)
         train(with_optim(replace(config, resume=True), max_steps=2))
-    monkeypatch.undo()
     assert not folder.exists()
     with pytest.raises(ConfigError, match=refusal):
         train(config)
@@ -137,11 +142,10 @@ def test_a_run_is_not_begun_anew_over_itself_and_a_cut_between_the_two_renames_l
 
 def test_what_a_person_lays_into_the_folder_stays_and_a_report_of_earlier_weights_goes(config: TrainConfig) -> None:
     """A resumed run that is cut before its end has no report, and its card no scores."""
-    config = with_optim(config, max_steps=1)
-    folder = train(config)
+    folder = train(with_optim(config, max_steps=1))
     (folder / "plots").mkdir()
-    stays, goes = ("README.md", "notes.md", "plots/loss.txt"), ("report.md", "report.json")
-    for name in (*stays, *goes):
+    stays = ("README.md", "notes.md", "plots/loss.txt")
+    for name in (*stays, "report.md", "report.json"):
         (folder / name).write_text(name)
     train(with_optim(replace(config, resume=True), max_steps=2))
     assert read_state(folder).step == 2
@@ -150,8 +154,7 @@ def test_what_a_person_lays_into_the_folder_stays_and_a_report_of_earlier_weight
 
 
 def test_a_resumed_run_may_begin_or_drop_its_tagger(config: TrainConfig) -> None:
-    config = with_optim(replace(config, loss=LossConfig()), max_steps=1)
-    folder = train(config)
+    folder = train(with_optim(replace(config, loss=LossConfig()), max_steps=1))
     for n_steps, weight in ((2, 0.5), (3, 0.0)):
         later = replace(config, resume=True, loss=LossConfig(tagger_weight=weight))
         train(with_optim(later, max_steps=n_steps))
@@ -159,47 +162,33 @@ def test_a_resumed_run_may_begin_or_drop_its_tagger(config: TrainConfig) -> None
         assert (folder / "tagger.safetensors").exists() == bool(weight)
 
 
-def test_resuming_from_nothing_is_refused(config: TrainConfig, tiny_model: models.Model, tmp_path: Path) -> None:
-    refusal = r"no checkpoint in .*run; expected state.json; run without resume=true"
-    with pytest.raises(ModelError, match=refusal):
-        train(replace(config, resume=True))
-    models.save(tiny_model, tmp_path / "run")  # a model, but no checkpoint
-    with pytest.raises(ModelError, match=refusal):
-        train(replace(config, resume=True))
-
-
-def test_a_folder_of_other_things_is_never_overwritten(config: TrainConfig, tmp_path: Path) -> None:
-    precious = tmp_path / "run" / "thesis.txt"
-    precious.parent.mkdir()
-    precious.write_text("mine")
-    with pytest.raises(ConfigError, match=r"output .*run holds other files; expected a new or empty folder"):
-        train(config)
-    assert precious.read_text() == "mine"
-
-
 HERE = "is the folder that this command is given in, or holds it"
+OUTPUTS = {
+    ".": HERE, "..": HERE, "{0}/here": HERE, "{0}/file": "file is a file", "{0}/file/run": "is a file",
+    "{0}/here/../model": "is also init_from", "{0}/bundled/base": "is where the package's own models are",
+}  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("output", "reason"),
-    [
-        (".", HERE), ("..", HERE), ("{0}/here", HERE), ("{0}/file", "file is a file"), ("{0}/file/run", "is a file"),
-        ("{0}/here/../model", "is also init_from"), ("{0}/bundled/base", "is where the package's own models are"),
-    ],
-)  # fmt: skip
-def test_an_output_that_holds_something_else_is_refused_in_a_resumed_run_too(
-    config: TrainConfig, tiny_model: models.Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, output: str,
-    reason: str,
-) -> None:  # fmt: skip
-    models.save(tiny_model, tmp_path / "model")
+def test_an_output_that_holds_something_else_is_refused(
+    config: TrainConfig, tiny_model: models.Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(models, "bundled_root", lambda: tmp_path / "bundled")
-    (tmp_path / "file").write_text("mine")
+    models.save(tiny_model, tmp_path / "model")
     (tmp_path / "here").mkdir()
+    for name in ("file", "here/thesis.txt"):
+        (tmp_path / name).write_text("mine")
+    with pytest.raises(ConfigError, match=r"output .*here holds other files; expected a new or empty folder"):
+        train(replace(config, output=str(tmp_path / "here")))
+    assert (tmp_path / "here/thesis.txt").read_text() == "mine"
     monkeypatch.chdir(tmp_path / "here")
-    begun = replace(config, init_from=str(tmp_path / "model"), output=output.format(tmp_path))
-    for resume in (False, True):
-        with pytest.raises(ConfigError, match=f"{reason}; expected"):
-            train(replace(begun, resume=resume))
+    for output, reason in OUTPUTS.items():
+        begun = replace(config, init_from=str(tmp_path / "model"), output=output.format(tmp_path))
+        for resume in (False, True):
+            with pytest.raises(ConfigError, match=f"{reason}; expected"):
+                train(replace(begun, resume=resume))
+    for nothing in ("nowhere", "model"):  # a model, but no checkpoint
+        with pytest.raises(ModelError, match=rf"no checkpoint in .*{nothing}; expected state.json; run without resume"):
+            train(replace(config, output=str(tmp_path / nothing), resume=True))
 
 
 def test_a_step_count_that_is_a_tensor_goes_where_its_parameter_is() -> None:
@@ -213,30 +202,14 @@ def test_a_full_disk_is_one_clear_line_and_leaves_the_last_checkpoint(config: Tr
     folder = train(with_optim(config, max_steps=1))
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     settings.save(with_optim(replace(config, resume=True), max_steps=2), folder.with_name("later.yaml"))
-    largest = (folder / "model.safetensors").stat().st_size + 100  # room for the weights, none for the optimiser
-    most = resource.getrlimit(resource.RLIMIT_FSIZE)
-    try:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (largest, most[1]))
+    with full_disk(len(weights(folder)) + 100):  # room for the weights, none for the optimiser
         code, _, err = invoke("train", "--config", folder.with_name("later.yaml"))
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, most)
     assert code == 2
     line = r"^t5punct: .*run.partial cannot be written \(.*File too large.*\); expected a folder with room .*\n\Z"
     assert re.search(line, err, re.MULTILINE)
     assert "Traceback" not in err
     assert before == {path.name: path.read_bytes() for path in folder.iterdir()}
     assert not folder.with_name("run.partial").exists()
-
-
-def test_all_of_a_checkpoint_may_be_read_by_those_who_may_read_new_files(config: TrainConfig) -> None:
-    umask = os.umask(0o022)
-    try:
-        folder = train(with_optim(config, max_steps=1))
-    finally:
-        os.umask(umask)
-    modes = {path.name: path.stat().st_mode & 0o777 for path in folder.iterdir()}
-    assert "optimiser.safetensors" in modes
-    assert set(modes.values()) == {0o644}, modes
 
 
 LOSSES = {1: 5.0, 2: 4.0, 3: 2.0, 4: 3.0, 5: 2.5, 6: 2.1, 7: 2.2, 8: 2.3}  # the best one at step 3
@@ -250,11 +223,14 @@ class Cut(Exception):
 def long(config: TrainConfig, monkeypatch: pytest.MonkeyPatch) -> TrainConfig:
     """Eight steps, with scripted losses, and a checkpoint after every second."""
     monkeypatch.setattr(Validator, "line", lambda _self, _model, step: {"step": step, "validation_loss": LOSSES[step]})
-    return replace(config, optim=replace(config.optim, max_steps=8), checkpoint_every_steps=2)
+    return with_optim(replace(config, checkpoint_every_steps=2), max_steps=8)
 
 
-def test_the_best_model_is_kept_while_the_run_goes_on(long: TrainConfig, tmp_path: Path) -> None:
-    folder = train(replace(long, validation=ValidationConfig(every_steps=1)))
+def test_the_best_model_is_kept_while_the_run_goes_on(
+    long: TrainConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    validated = replace(long, validation=ValidationConfig(every_steps=1))
+    folder = train(validated)
     assert json.loads((folder / "best" / "score.json").read_text()) == {"step": 3, "loss": 2.0}
     assert weights(folder / "best") != weights(folder)
     best = models.load(folder / "best")
@@ -264,15 +240,12 @@ def test_the_best_model_is_kept_while_the_run_goes_on(long: TrainConfig, tmp_pat
     assert weights(plain) == weights(folder)
     assert not [path for path in plain.iterdir() if path.is_dir()], "nothing but the last checkpoint unless asked for"
 
-
-def test_where_files_have_one_name_only_they_are_copied(long: TrainConfig, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise PermissionError
 
     monkeypatch.setattr(os, "link", refuse)
-    optim = replace(long.optim, max_steps=4)
-    folder = train(replace(long, validation=ValidationConfig(every_steps=1), optim=optim))
-    assert models.load(folder / "best")
+    copied = train(with_optim(replace(validated, output=str(tmp_path / "copied")), max_steps=4))
+    assert models.load(copied / "best"), "where files have one name only"
 
 
 def test_a_cut_at_any_moment_leaves_whole_checkpoints_and_the_best(
@@ -281,50 +254,44 @@ def test_a_cut_at_any_moment_leaves_whole_checkpoints_and_the_best(
     """Cut before each step of writing, one after the other; SIGKILL tidies nothing up, so nothing is tidied here."""
     run = build(long)
     folder, tensors = Path(run.config.output), collect_tensors(run.objective, run.optimiser, run.accelerator)
+    places = [
+        (shutil, "rmtree"), (shutil, "copytree"), (shutil, "copy2"), (os, "link"), (checkpoint, "save_file"),
+        (Path, "replace"), (models, "save"), (checkpoint, "copy_best"),
+    ]  # fmt: skip
 
     def save(step: int, best_step: int) -> None:
         state = TrainState(step, score="loss", best=1.0, best_step=best_step)
         save_checkpoint(folder, run.model, tensors, state, run.config)
 
-    def cut(n_operations: int) -> Callable[[], None]:
-        left = [n_operations]
-        places = [
-            (shutil, "rmtree"), (shutil, "copytree"), (shutil, "copy2"), (os, "link"), (checkpoint, "save_file"),
-            (Path, "replace"), (models, "save"), (checkpoint, "copy_best"),
-        ]  # fmt: skip
+    def counted(function: Callable[..., object], left: list[int]) -> Callable[..., object]:
+        def call(*arguments: object, **options: object) -> object:
+            left[0] -= 1
+            if left[0] < 0:  # from here on nothing runs, tidying up neither
+                raise Cut
+            return function(*arguments, **options)
 
-        def counted(function: Callable[..., object]) -> Callable[..., object]:
-            def call(*arguments: object, **options: object) -> object:
-                left[0] -= 1
-                if left[0] <= 0:  # from here on nothing runs, tidying up neither
-                    raise Cut
-                return function(*arguments, **options)
-
-            return call
-
-        for owner, name in places:
-            monkeypatch.setattr(owner, name, counted(getattr(owner, name)))
-        return monkeypatch.undo
+        return call
 
     save(1, best_step=1)
     save(2, best_step=1)
-    weights_of = load_file(folder / "model.safetensors")
+    names = load_file(folder / "model.safetensors").keys()
     before, n_cuts, done = 2, 0, False
     while not done:
         is_best = read_state(folder).best_step == 3  # a cut after the last rename
-        undo = cut(n_cuts + 1)
-        try:
-            save(3, best_step=3 if n_cuts % 2 or is_best else 1)
-            done = True
-        except Cut:
-            n_cuts += 1
-        finally:
-            undo()
+        with monkeypatch.context() as patch:
+            left = [n_cuts]
+            for owner, name in places:
+                patch.setattr(owner, name, counted(getattr(owner, name), left))
+            try:
+                save(3, best_step=3 if n_cuts % 2 or is_best else 1)
+                done = True
+            except Cut:
+                n_cuts += 1
         find_checkpoint(folder)
         clear_leftovers(folder)
-        assert load_file(folder / "model.safetensors").keys() == weights_of.keys()
+        assert load_file(folder / "model.safetensors").keys() == names
         assert load_file(folder / "optimiser.safetensors").keys() == tensors.keys()
-        assert load_file(folder / "best" / "model.safetensors").keys() == weights_of.keys()
+        assert load_file(folder / "best" / "model.safetensors").keys() == names
         assert read_state(folder).step in (before, 3)
         before = read_state(folder).step
         best = json.loads((folder / "best" / "score.json").read_text())["step"]
@@ -332,29 +299,6 @@ def test_a_cut_at_any_moment_leaves_whole_checkpoints_and_the_best(
     assert n_cuts > 8
     assert models.load(folder) and models.load(folder / "best")
     assert [path.name for path in folder.parent.iterdir() if path.is_dir()] == ["run"]
-
-
-@pytest.fixture
-def eight_steps(config: TrainConfig) -> TrainConfig:
-    """Eight steps with dropout, so that the random state counts."""
-    return replace(
-        config,
-        fresh={**asdict(TINY_SHAPE), "dropout_rate": 0.1},
-        optim=OptimConfig(lr=3e-3, warmup_steps=2, max_steps=8),
-    )
-
-
-@pytest.fixture
-def saved_steps(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The steps after which a checkpoint is written."""
-    steps, save = list[int](), loop.save_checkpoint
-
-    def note_and_save(*arguments: object) -> None:
-        steps.extend(value.step for value in arguments if isinstance(value, TrainState))
-        save(*arguments)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(loop, "save_checkpoint", note_and_save)
-    return steps
 
 
 def interrupt_at(monkeypatch: pytest.MonkeyPatch, step: int, times: int) -> None:
@@ -369,21 +313,20 @@ def interrupt_at(monkeypatch: pytest.MonkeyPatch, step: int, times: int) -> None
     monkeypatch.setattr(loop, "take_step", interrupt_and_take)
 
 
-@pytest.mark.parametrize("n_steps", [7, 34])
 def test_a_short_run_is_validated_and_saved_ten_times_unless_it_has_fewer_steps(
-    eight_steps: TrainConfig, saved_steps: list[int], n_steps: int
+    eight_steps: TrainConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    optim = replace(eight_steps.optim, max_steps=n_steps)
-    folder = train(replace(eight_steps, optim=optim, validation=ValidationConfig(), checkpoint_every_steps=None))
-    validated = [line["step"] for line in log_lines(folder) if "validation_loss" in line]
-    for steps in (validated, saved_steps):
-        assert len(steps) >= min(10, n_steps)
-        assert steps[0] == max(1, n_steps // 10)
+    saved, save = list[int](), loop.save_checkpoint
 
+    def note_and_save(*arguments: object) -> None:
+        saved.extend(value.step for value in arguments if isinstance(value, TrainState))
+        save(*arguments)  # type: ignore[arg-type]
 
-def test_a_long_run_is_saved_every_thousand_steps_and_what_the_config_says_holds() -> None:
-    assert [loop.interval(None, n_steps) for n_steps in (1, 5000, 9999, 10**6)] == [1, 500, 999, 1000]
-    assert [loop.interval(every, 34) for every in (0, 100)] == [0, 100]
+    monkeypatch.setattr(loop, "save_checkpoint", note_and_save)
+    folder = train(replace(eight_steps, validation=ValidationConfig(), checkpoint_every_steps=None))
+    assert [line["step"] for line in log_lines(folder) if "validation_loss" in line] == saved == [*range(1, 9)]
+    assert [loop.interval(None, n_steps) for n_steps in (1, 34, 5000, 9999, 10**6)] == [1, 3, 500, 999, 1000]
+    assert [loop.interval(every, 34) for every in (0, 100)] == [0, 100], "what the config says holds"
 
 
 def test_an_interrupted_run_is_saved_and_goes_on_as_if_nothing_had_been(
@@ -399,6 +342,7 @@ def test_an_interrupted_run_is_saved_and_goes_on_as_if_nothing_had_been(
         f"stopped after step 3 of 8, saved in {tmp_path}/parted; resume=true goes on",
     ]
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    interrupt_at(monkeypatch, step=8, times=1)  # in the last step it changes nothing
     resumed = train(replace(parted, resume=True))
     assert weights(resumed) == weights(whole)
     assert read_state(resumed) == read_state(whole)
@@ -411,60 +355,51 @@ def test_a_second_interrupt_ends_a_run_at_once(eight_steps: TrainConfig, monkeyp
     assert not Path(eight_steps.output).exists()
 
 
-def test_an_interrupt_in_the_last_step_is_none(eight_steps: TrainConfig, monkeypatch: pytest.MonkeyPatch) -> None:
-    interrupt_at(monkeypatch, step=8, times=1)
-    assert read_state(train(eight_steps)).step == 8
+REFUSED = {
+    "seed=7": r"seed 7 for a run that began with 1",
+    "data.batch_tokens=300": r"data\.batch_tokens 300 for a run that began with 600",
+    "data.path=elsewhere": r"data\.path 'elsewhere' for a run",
+    "data.noise.share=0.5": r"data\.noise\.share 0\.5 for a run that began with 0\.0",
+    "data.styles.chat=2": r"data\.styles\.chat 2\.0 for a run that began with None",
+    "optim.lr=0.1": r"optim\.lr 0\.1 for",
+    "fresh.d_ff=32": r"fresh\.d_ff 32 for",
+    "task.marks=',.'": r"task.* for a run that began with",
+    "fit.copier_words=5": r"fit\.copier_words 5 for",
+}
 
 
-@pytest.fixture
-def begun(config: TrainConfig) -> TrainConfig:
-    train(replace(config, optim=replace(config.optim, max_steps=2)))
-    return config
+def test_other_settings_are_refused_with_both_values_but_not_how_long_and_how_it_is_watched(
+    config: TrainConfig,
+) -> None:
+    folder = train(with_optim(config, max_steps=2))
 
+    def resumed(*changes: str) -> TrainConfig:
+        return settings.load(TrainConfig, folder / "train.yaml", ["resume=true", *changes])
 
-def resumed(begun: TrainConfig, *changes: str) -> TrainConfig:
-    return settings.load(TrainConfig, Path(begun.output, "train.yaml"), ["resume=true", *changes])
-
-
-def test_other_settings_are_refused_with_both_values(begun: TrainConfig) -> None:
-    refusals = {
-        "seed=7": r"seed 7 for a run that began with 1",
-        "data.batch_tokens=300": r"data\.batch_tokens 300 for a run that began with 600",
-        "data.path=elsewhere": r"data\.path 'elsewhere' for a run",
-        "data.noise.share=0.5": r"data\.noise\.share 0\.5 for a run that began with 0\.0",
-        "data.styles.chat=2": r"data\.styles\.chat 2\.0 for a run that began with None",
-        "optim.lr=0.1": r"optim\.lr 0\.1 for",
-        "fresh.d_ff=32": r"fresh\.d_ff 32 for",
-        "task.marks=',.'": r"task.* for a run that began with",
-        "fit.copier_words=5": r"fit\.copier_words 5 for",
-    }
-    for override, message in refusals.items():
+    for override, message in REFUSED.items():
         with pytest.raises(ConfigError, match=message):
-            build(resumed(begun, override))
-
-
-def test_how_long_and_how_it_is_watched_may_change(begun: TrainConfig) -> None:
+            build(resumed(override))
     watched = ("validation.every_steps=3", "checkpoint_every_steps=1", "log_every_steps=1")
-    build(resumed(begun, "optim.max_steps=9", "loss.tagger_weight=1", *watched))
+    build(resumed("optim.max_steps=9", "loss.tagger_weight=1", *watched))
 
 
 def test_another_number_of_processes_is_refused() -> None:
+    two = TrainState(processes=2)
     with pytest.raises(ConfigError, match=r"1 processes for a run that began with 2; expected 2 processes; launch 2"):
-        check_same_run(TrainState(processes=2), TrainState(processes=1), "data")
-    check_same_run(TrainState(processes=2), TrainState(processes=2), "data")
-    check_same_run(TrainState(), TrainState(processes=3), "data")  # an older version's checkpoint does not say
+        check_same_run(two, TrainState(processes=1), "data")
+    check_same_run(two, two, "data")
+    check_same_run(TrainState(), two, "data")  # an older version's checkpoint does not say
 
 
 def test_a_data_set_made_anew_at_the_same_path_is_refused(config: TrainConfig, tmp_path: Path, tiny_data: Path) -> None:
-    data, first = tmp_path / "data", replace(config.optim, max_steps=2)
+    data = tmp_path / "data"
     shutil.copytree(tiny_data, data)
     config = replace(config, data=DataConfig(str(data), batch_tokens=600))
-    train(replace(config, optim=first))
+    train(with_optim(config, max_steps=2))
     again = replace(config, resume=True)
     build(again)
     shutil.rmtree(data / "train")
-    shutil.copytree(tiny_data / "train", tmp_path / "kept")
-    load_from_disk(str(tmp_path / "kept")).shuffle(seed=5).save_to_disk(str(data / "train"))  # as many chunks
+    load_from_disk(str(tiny_data / "train")).shuffle(seed=5).save_to_disk(str(data / "train"))  # as many chunks
     with pytest.raises(ConfigError, match=rf"other chunks in {data} than the run began with; expected .*; put it back"):
         build(again)
     file = Path(config.output) / "state.json"

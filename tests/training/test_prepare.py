@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 import re
-import resource
 import shutil
 import textwrap
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from command import Invoke
 from datasets import load_from_disk
 from datasets.utils.logging import disable_progress_bar
+from left_by_runs import full_disk
 from tiny import tiny_text
 
 from t5punct import config as settings
@@ -24,6 +25,7 @@ from t5punct.t5.task import TaskConfig
 from t5punct.t5.tokenization import TaskTokenizer
 from t5punct.text.spelling_table import read_table
 from t5punct.text.words import split
+from t5punct.training.data import prepare as module
 from t5punct.training.data.chunks import ChunkConfig
 from t5punct.training.data.prepare import PrepareConfig, PrepareReport, as_json, as_text, prepare
 from t5punct.training.data.readers import CorpusConfig
@@ -44,6 +46,17 @@ def config(tmp_path: Path) -> PrepareConfig:
         str(tmp_path / "made"), str(tmp_path), corpora, ChunkConfig(4, 12, max_tokens=24), holdout_percent=10.0, seed=3,
         tokenizer="train", vocabulary=VocabularyConfig(size=460, sample_words=10_000),
     )  # fmt: skip
+
+
+@pytest.fixture
+def talks_only(config: PrepareConfig, tmp_path: Path) -> PrepareConfig:
+    (tmp_path / "talks.txt").write_text("\n".join([*TALKS, "Too short."]))
+    return replace(config, corpora=config.corpora[:1], tokenizer=None)
+
+
+def prepared(config: PrepareConfig, name: str, **changes: Any) -> PrepareReport:
+    """The report of a data set of another name, beside that of the config."""
+    return prepare(replace(config, output=str(Path(config.output).with_name(name)), **changes))
 
 
 def test_a_data_set_from_end_to_end(config: PrepareConfig) -> None:
@@ -69,23 +82,16 @@ def test_a_data_set_from_end_to_end(config: PrepareConfig) -> None:
     assert targets != targets.lower()
 
 
-def test_the_same_seed_gives_the_same_data_and_another_gives_other(config: PrepareConfig, tmp_path: Path) -> None:
-    plain = replace(config, tokenizer=None)
-    targets = []
-    for name, seed in (("one", 3), ("two", 3), ("three", 4)):
-        prepare(replace(plain, output=str(tmp_path / name), seed=seed))
-        targets.append(load_from_disk(str(tmp_path / name))["train"]["target"][:])
-    assert targets[0] == targets[1] != targets[2]
+def test_the_same_seed_gives_the_same_data_with_any_number_of_workers_and_another_gives_other(
+    config: PrepareConfig,
+) -> None:
+    def chunks(name: str, **changes: Any) -> list[str]:
+        data = load_from_disk(prepared(config, name, tokenizer=None, **changes).output)
+        return [f"{split_name} {row}" for split_name in data for row in data[split_name]]
 
-
-def test_more_workers_make_the_same_chunks(config: PrepareConfig, tmp_path: Path) -> None:
-    def chunks_by(workers: int) -> list[str]:
-        several = replace(config, workers=workers, output=str(tmp_path / f"by-{workers}"))
-        prepare(several)
-        data = load_from_disk(several.output)
-        return sorted(f"{row}" for name in data for row in data[name])
-
-    assert chunks_by(1) == chunks_by(11), "of 20 and 10 documents"
+    first = chunks("first")
+    assert first == chunks("again") != chunks("other", seed=4)
+    assert sorted(first) == sorted(chunks("by-eleven", workers=11)), "of 20 and 10 documents"
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -117,19 +123,15 @@ def test_a_full_disk_is_one_clear_line_and_leaves_nothing(
         output.mkdir()
         (output / "notes.txt").write_text("mine")
     settings.save(replace(config, workers=workers, tokenizer=None), output.with_name("prepare.yaml"))
-    most = resource.getrlimit(resource.RLIMIT_FSIZE)
-    try:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (2000, most[1]))  # no file may be larger
+    with full_disk(2000):
         code, _, err = invoke("prepare", "--config", output.with_name("prepare.yaml"))
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, most)
     assert code == 2
     assert re.fullmatch(r"t5punct: .* cannot be written \(.*File too large.*\); expected a folder with .*\n", err)
     assert [path.name for path in output.glob("*")] == ["notes.txt"] * mine
 
 
 def test_the_vocabulary_is_learned_from_as_many_words_as_are_asked_for(
-    config: PrepareConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    config: PrepareConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     taken: list[int] = []
 
@@ -137,37 +139,32 @@ def test_the_vocabulary_is_learned_from_as_many_words_as_are_asked_for(
         taken.append(sum(len(split(line).words) for line in lines))
         train_tokenizer(["we know that this is right"] * 20, folder, vocabulary)
 
-    monkeypatch.setattr("t5punct.training.data.prepare.train_tokenizer", learned)
-    whole = replace(config, corpora=config.corpora[:1])  # no budget
+    monkeypatch.setattr(module, "train_tokenizer", learned)
     for sample_words in (1_000_000, 400):
         vocabulary = VocabularyConfig(size=420, sample_words=sample_words)
-        report = prepare(replace(whole, output=str(tmp_path / f"{sample_words}"), vocabulary=vocabulary))
+        report = prepared(config, f"{sample_words}", vocabulary=vocabulary, corpora=config.corpora[:1])  # no budget
     assert report.train_words > 1200
     assert taken == [pytest.approx(report.train_words, rel=0.05), pytest.approx(400, rel=0.25)]
 
 
 def test_styles_are_those_of_the_tokenizers_model(config: PrepareConfig, tiny_model: Model, tmp_path: Path) -> None:
-    song = replace(config, corpora=[CorpusConfig("talks.txt", "song")])  # tests/training/test_mistakes.py refuses it
     task = TaskConfig(styles=["song"], default_style="song")
     save(Model(tiny_model.network, TaskTokenizer(tiny_model.tokenizer.tokenizer, task), "singer"), tmp_path / "singer")
+    song = replace(config, corpora=[CorpusConfig("talks.txt", "song")])  # which PREPARE below refuses
     assert prepare(replace(song, tokenizer=str(tmp_path / "singer"))).train_chunks > 0
 
 
 def test_a_failure_leaves_no_folder_of_ours_and_keeps_yours(config: PrepareConfig) -> None:
     folder = Path(config.output)
-    failing = [
-        replace(config, corpora=[CorpusConfig("missing.txt")], tokenizer=None),
-        replace(config, vocabulary=VocabularyConfig(size=100)),
-        replace(config, chunks=ChunkConfig(5000, 6000)),
-    ]
-    for wrong in failing:
-        with pytest.raises((ConfigError, InputError)):
+    missing = replace(config, corpora=[CorpusConfig("missing.txt")], tokenizer=None)
+    for wrong in (missing, replace(config, vocabulary=VocabularyConfig(size=100))):
+        with pytest.raises(InputError):
             prepare(wrong)
         assert not folder.exists()
     folder.mkdir()
     (folder / "notes.txt").write_text("mine")
     with pytest.raises(InputError, match="no file"):
-        prepare(failing[0])
+        prepare(missing)
     assert [path.name for path in folder.iterdir()] == ["notes.txt"]
     with pytest.raises(ConfigError, match=r"output .*notes.txt is a file; expected a folder; choose another output"):
         prepare(replace(config, output=str(folder / "notes.txt")))
@@ -175,16 +172,9 @@ def test_a_failure_leaves_no_folder_of_ours_and_keeps_yours(config: PrepareConfi
         prepare(replace(config, output="."))
 
 
-@pytest.fixture
-def talks_only(config: PrepareConfig, tmp_path: Path) -> PrepareConfig:
-    (tmp_path / "talks.txt").write_text("\n".join([*TALKS, "Too short."]))
-    return replace(config, corpora=config.corpora[:1], tokenizer=None)
-
-
 def test_the_report_counts_documents_labels_and_lengths(talks_only: PrepareConfig) -> None:
     report = prepare(talks_only)
-    rows = load_from_disk(talks_only.output)["train"]
-    words = [word for target in rows["target"] for word in split(target).words]
+    words = [word for row in load_from_disk(talks_only.output)["train"] for word in split(row["target"]).words]
     counts = report.content.labels
     assert counts == {label: sum(word.label == label for word in words) for label in counts}
     assert sum(counts.values()) == report.content.n_words == report.train_words == len(words)
@@ -196,17 +186,11 @@ def test_the_report_counts_documents_labels_and_lengths(talks_only: PrepareConfi
     assert report.warnings == ()
     page = (Path(talks_only.output) / "report.md").read_text(encoding="utf-8")
     assert page == as_text(report)
+    (left_out,) = report.notes
     n_left_out = corpus.words - report.train_words
-    assert report.notes[0].startswith(f"left out: {n_left_out} of {corpus.words:,} words are in no chunk: ")
-    for shown in (
-        report.notes[0],
-        "| `,` |",
-        "| none |",
-        "| lower |",
-        "| 9 to 16 |",
-        "| 21 | 2 |",
-        report.content.examples[0].source,
-    ):
+    assert left_out.startswith(f"left out: {n_left_out} of {corpus.words:,} words are in no chunk: ")
+    example = report.content.examples[0].source
+    for shown in (left_out, "| `,` |", "| none |", "| lower |", "| 9 to 16 |", "| 21 | 2 |", example):
         assert shown in page
 
 
@@ -217,24 +201,21 @@ def test_a_data_set_has_the_spellings_of_its_text(talks_only: PrepareConfig, tmp
     talks = "\n".join([" ".join([told] * 3), *TALKS] * 8)
     (tmp_path / "talks.txt").write_text(re.sub(r"\bi\b", "I", talks))
     for output, cased in (("cased", True), ("uncased", False)):
-        prepare(replace(talks_only, output=str(tmp_path / output), cased=cased))
+        prepared(talks_only, output, cased=cased)
     forms = read_table(tmp_path / "cased").forms
     assert [form for form in forms if not form.islower()] == ["Coca", "Cola", "I", "PyTorch"]
     assert "and" in forms, "it begins sentences, too"
     assert not (tmp_path / "uncased/spellings.txt").exists()
-    with pytest.raises(ConfigError, match=r"holds .* already"):
-        prepare(replace(talks_only, output=str(tmp_path / "cased")))
 
 
 def test_documents_that_are_dropped_are_counted_with_the_reason(talks_only: PrepareConfig, tmp_path: Path) -> None:
     texts = [*TALKS, "", "So it goes.", TALKS[0]]
     (tmp_path / "table.csv").write_text("text\n" + "".join(f'"{text}"\n' for text in texts))
-    report = prepare(replace(talks_only, corpora=[CorpusConfig("table.csv")]))
-    assert (report.corpora[0].dropped_short, report.corpora[0].dropped_empty) == (0, 1)
-    scarce = replace(talks_only, corpora=[CorpusConfig("table.csv", words=80)], output=str(tmp_path / "scarce"))
-    report = prepare(scarce)
-    assert report.corpora[0].dropped_short > 0, "stretches of three and four words"
-    assert report.corpora[0].words <= 80
+    (corpus,) = prepared(talks_only, "whole", corpora=[CorpusConfig("table.csv")]).corpora
+    assert (corpus.dropped_short, corpus.dropped_empty) == (0, 1)
+    (scarce,) = prepared(talks_only, "scarce", corpora=[CorpusConfig("table.csv", words=80)]).corpora
+    assert scarce.dropped_short > 0, "stretches of three and four words"
+    assert scarce.words <= 80
 
 
 def test_the_command_prints_the_report_in_brief(talks_only: PrepareConfig, tmp_path: Path, invoke: Invoke) -> None:
@@ -245,8 +226,7 @@ def test_the_command_prints_the_report_in_brief(talks_only: PrepareConfig, tmp_p
     chosen = ("corpora=[{path: talks.txt}, {path: more}]", "chunks={min_words: 4, max_words: 12}")
     code, out, errors = invoke("prepare", f"output={talks_only.output}", f"root={tmp_path}", *chosen)
     assert code == 0
-    assert "marks of 1,000 words: . " in out
-    assert "left out: " in out
+    assert "marks of 1,000 words: . " in out and "left out: " in out
     assert "more: 1 x .vtx left out: no reader for it" in out
     assert f"more in {talks_only.output}/report.md" in out
     (line,) = errors.splitlines()
@@ -256,14 +236,12 @@ def test_the_command_prints_the_report_in_brief(talks_only: PrepareConfig, tmp_p
 
 def test_text_without_capitals_is_warned_about_where_they_are_wanted(talks_only: PrepareConfig, tmp_path: Path) -> None:
     (tmp_path / "low.txt").write_text("\n".join(TALKS).lower())
-    low = replace(talks_only, corpora=[CorpusConfig("low.txt")])
-    (warning,) = prepare(low).warnings
+    low = [CorpusConfig("low.txt")]
+    (warning,) = prepared(talks_only, "low", corpora=low).warnings
     assert "low.txt: no capitals; expected text with its own case" in warning
-    uncased = [
-        prepare(replace(corpus, cased=False, output=str(tmp_path / f"uncased-{number}")))
-        for number, corpus in enumerate((low, talks_only))
-    ]
-    assert all(report.warnings == () and report.content.cases.keys() == {"lower"} for report in uncased)
+    for number, corpora in enumerate((low, talks_only.corpora)):
+        report = prepared(talks_only, f"uncased-{number}", corpora=corpora, cased=False)
+        assert report.warnings == () and report.content.cases.keys() == {"lower"}
 
 
 def test_a_validation_that_would_have_nothing_is_warned_about(talks_only: PrepareConfig) -> None:
@@ -279,39 +257,96 @@ def test_a_single_document_is_prepared_and_its_end_held_out(talks_only: PrepareC
     report = prepare(talks_only)
     assert report.train_chunks > 0 and report.validation_chunks > 0
     assert report.warnings == ()
-    assert report.corpora[0].notes == ("one document, whose end is held out",)
+    assert report.notes[1:] == (f"{tmp_path / 'talks.txt'}: one document, whose end is held out",)
 
 
 def test_wrapped_text_is_prepared_by_its_paragraphs(talks_only: PrepareConfig, tmp_path: Path) -> None:
     (tmp_path / "book.txt").write_text("\n\n".join(textwrap.fill(talk, 70) for talk in TALKS))
-    (tmp_path / "lines.txt").write_text("\n".join(TALKS))
-    book = replace(talks_only, corpora=[CorpusConfig("book.txt")], chunks=ChunkConfig(20, 100))
-    report = prepare(book)
-    assert report.corpora[0].documents == len(TALKS)
-    assert report.train_chunks > 0
+    book = replace(talks_only, chunks=ChunkConfig(20, 100))
+    report = prepared(book, "paragraphs", corpora=[CorpusConfig("book.txt")])
+    assert report.corpora[0].documents == len(TALKS) and report.train_chunks > 0
     with pytest.raises(ConfigError, match=r"the longest of \d+ documents has 1\d words\), .* corpora.document"):
-        prepare(replace(book, corpora=[CorpusConfig("book.txt", document="line")], output=str(tmp_path / "lines")))
+        prepared(book, "lines", corpora=[CorpusConfig("book.txt", document="line")])
 
 
 def test_what_a_killed_run_left_is_removed_and_a_data_set_appears_whole(
     talks_only: PrepareConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from t5punct.training.data import prepare as module
-
     (tmp_path / "made.partial" / "tokenizer").mkdir(parents=True)
+    made = Path(talks_only.output)
 
     def check_folders(report: PrepareReport) -> str:
-        assert not Path(talks_only.output).exists(), "not before it is whole"
+        assert not made.exists(), "not before it is whole"
         assert not (tmp_path / "made.partial" / "tokenizer").exists()
         return as_json(report)
 
-    monkeypatch.setattr(module, "as_json", check_folders)
-    prepare(talks_only)
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "as_json", check_folders)
+        prepare(talks_only)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["chats.jsonl", "made", "talks.txt"]
-    shutil.rmtree(talks_only.output)
-    Path(talks_only.output).mkdir()
-    (Path(talks_only.output) / "notes.txt").write_text("mine")
-    monkeypatch.undo()
+    shutil.rmtree(made)
+    made.mkdir()
+    (made / "notes.txt").write_text("mine")
     prepare(talks_only)
-    assert {"notes.txt", "dataset_dict.json", "report.md"} <= {path.name for path in Path(talks_only.output).iterdir()}
+    assert {"notes.txt", "dataset_dict.json", "report.md"} <= {path.name for path in made.iterdir()}
     assert not (tmp_path / "made.partial").exists()
+
+
+PREPARE = {
+    "corpora=[{path: empty.txt}]": r"no text in .*empty.txt; expected a file with text; check the path",
+    "corpora=[{path: talk.txt}]": r"no file .*talk.txt; expected an existing text file; check the path",
+    "corpora=[{path: folder}]": r"folder .*folder holds no text; expected files that end with .*; name the files",
+    "corpora=[{path: latin.srt}]": r"latin.srt line 3 is not UTF-8 .*; convert it, e.g. with iconv",
+    "corpora=[{path: talks.txt, style: song}]": r"style 'song'; expected one of talk, meeting, prose, chat; .*",
+    "corpora=[{path: talks.txt, colum: said}]": r"unknown setting '.*colum'; .*; check the spelling: is it .*column\?",
+    "corpora=[{path: .}]": r"output .*made lies in the corpus .*; expected another folder; choose another output",
+    "chunk.max_words=5": r"unknown setting 'chunk'; expected one like chunks.*; check the spelling: is it chunks\?",
+    "chunks.min_words=500 chunks.max_words=600": r"no chunk to train on; .*; lower chunks.min_words \(the longest",
+    "holdout_percent=99": r"holdout_percent 99, which holds out all of 10 documents; expected .*; lower it, or add",
+    "holdout_percent=300": r"holdout_percent 300.0; expected 0 to below 100; set holdout_percent",
+    "holdout_percent=-1": r"holdout_percent -1.0; expected 0 to below 100; set holdout_percent",
+    "vocabulary.sample_words=0": r"vocabulary.sample_words 0; expected 1 or more; set vocabulary.sample_words",
+    "corpora=[{path: a.txt, words: -1}]": r"-1 words of a.txt; expected 0 \(all\) or more; set corpora.words",
+    "corpora=[{path: a.txt, join: 0}]": r"join 0 of a.txt; expected 1 or more; set corpora.join",
+    "corpora=[{path: a.txt, holdout_every: 1}]": r"holdout_every 1 of a.txt; expected 0, or 2 and more; set corpora",
+    "corpora=[{path: a.txt, document: page}]": r"corpora.document 'page'; expected one of auto, .*; check corpora",
+    "corpora=[{path: a, dataset: b}]": r"path a and dataset b; expected one of them; drop one",
+    "corpora=[{path: a, streaming: true, join: 2}]": r"join 2 of a stream; expected documents one by one; set corpora",
+    "seed=-5": r"seed -5; expected 0 or more; set seed",
+    "pause_ms=-5": r"pause_ms -5; expected 1 or more, or null; set pause_ms",
+    "pause_ms=0": r"pause_ms 0; expected 1 or more, or null; set pause_ms",
+    "corpora=[{style: talk}]": r"a corpus without a path; expected corpora: \[{path: FILE}\]; name a file",
+    "chunks.min_words=0 chunks.max_words=8": r"windows of 0 to 8 words; expected 1 <= min_words <= max_words; .*",
+    "chunks.min_words=9 chunks.max_words=8": r"windows of 9 to 8 words; expected 1 <= min_words <= max_words; .*",
+    "chunks.max_tokens=0": r"chunks.max_tokens 0; expected 1 or more; set chunks.max_tokens",
+    "chunks.max_tokens=3": r"the word '.*' alone has more than 3 tokens; .*; raise chunks.max_tokens or clean the text",
+}
+
+
+@pytest.mark.parametrize("overrides", PREPARE)
+def test_a_beginners_mistake_is_one_line(
+    overrides: str, tmp_path: Path, tiny_tokenizer_folder: Path, invoke: Invoke
+) -> None:
+    (tmp_path / "talks.txt").write_text("\n".join(TALKS[:10]))
+    (tmp_path / "empty.txt").write_text("")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "slides.pdf").write_text("no text")
+    (tmp_path / "latin.srt").write_bytes("1\n00:00:01,000 --> 00:00:02,000\nOlé.\n".encode("latin-1"))
+    words = re.findall(r"\S+?=(?:\[.*\]|\S+)", overrides)
+    given = [f"root={tmp_path}", f"output={tmp_path / 'made'}", f"tokenizer={tiny_tokenizer_folder}"]
+    corpora = [] if any(word.startswith("corpora=") for word in words) else ["corpora=[{path: talks.txt}]"]
+    code, _, errors = invoke("prepare", *given, *corpora, *words)
+    (message,) = errors.splitlines()
+    assert code == 2 and re.match(f"t5punct: .*{PREPARE[overrides]}", message), message
+    assert not (tmp_path / "made").exists()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "near"),
+    [("lr", "optim.lr"), ("optim.learning_rate", ""), ("init", "init_from"), ("data.batch_size", "data.batch")],
+)
+def test_an_unknown_setting_is_answered_with_the_nearest(invoke: Invoke, wrong: str, near: str) -> None:
+    code, _, message = invoke("train", "data.path=x", "init_from=bundled", f"{wrong}=1")
+    assert code == 2 and message.startswith(f"t5punct: unknown setting '{wrong}'; expected one like {near}")
+    assert "docs/settings.md" in message and len(message) < 300
+    assert f"; check the spelling: is it {near}" in message

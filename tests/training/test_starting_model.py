@@ -17,9 +17,8 @@ from chunk_rows import rows
 from datasets import load_from_disk
 from tiny import TINY_SHAPE
 from tiny_encoders import FAMILIES, save_tiny_encoder
-from transformers import BertConfig, ByT5Tokenizer, GPT2Config, T5ForConditionalGeneration, UMT5ForConditionalGeneration
+from transformers import ByT5Tokenizer, T5ForConditionalGeneration, UMT5ForConditionalGeneration
 
-from t5punct import config as settings
 from t5punct import model as models
 from t5punct.decoding.generate import generate_texts
 from t5punct.decoding.inputs import WindowInput
@@ -34,7 +33,7 @@ from t5punct.text.words import split
 from t5punct.training.config import DataConfig, TrainConfig, change_task
 from t5punct.training.examples.batches import make_collator
 from t5punct.training.examples.example import IGNORED, ChunkExamples
-from t5punct.training.loop.train import build, train
+from t5punct.training.loop.train import build
 from t5punct.training.start.from_encoder import FreshDecoderConfig, from_encoder, with_copier
 from t5punct.training.start.starting_model import (
     check_suitable,
@@ -81,7 +80,6 @@ def test_layers_that_are_kept_do_not_look_ahead_as_the_old_ones_did(tagged_model
 
 
 MARKS = ".،؟!"  # as docs/guides/your-language.md has them
-TYPED = ("data.path=prepared", "init_from=small")
 
 
 @pytest.fixture(scope="module")
@@ -99,20 +97,6 @@ def test_change_task__mapping_is_merged_and_an_empty_one_empties(small: Model) -
     longest = {**small.task.style_max_marks, "prose": 2}
     changed = change_task(small.task, {"mark_odds": {}, "style_max_marks": {"prose": 2}})
     assert changed == replace(small.task, mark_odds={}, style_max_marks=longest)
-
-
-@pytest.mark.parametrize(
-    ("override", "message"),
-    [
-        ("task=5", "setting 'task': 5; expected a mapping"),
-        ("task.mrks=x", "unknown setting 'task.mrks'; .*is it task.marks"),
-        ("tsk.marks=x", "unknown setting 'tsk'; .*is it task"),
-        ("fresh.d_modl=8", "unknown setting 'fresh.d_modl'; .*is it fresh.d_model"),
-    ],
-)
-def test_load__setting_of_a_part_that_does_not_exist(override: str, message: str) -> None:
-    with pytest.raises(ConfigError, match=message):
-        settings.load(TrainConfig, None, [*TYPED, override])
 
 
 def test_make_starting_model__encoder_with_the_task_of_encoders(tiny_data: Path, tmp_path: Path) -> None:
@@ -273,14 +257,6 @@ class Lowering:
         return self.inner.encode(text.lower(), **options)  # type: ignore[attr-defined]
 
 
-def test_an_encoder_without_weights_and_a_model_that_is_none_are_named(config: TrainConfig, tmp_path: Path) -> None:
-    no_weights = r"other cannot be loaded \(.*model.safetensors.*\); expected an encoder such as a BERT"
-    for wrong, message in ((BertConfig(), no_weights), (GPT2Config(), r"holds a gpt2; expected a T5")):
-        wrong.save_pretrained(tmp_path / "other")
-        with pytest.raises(ModelError, match=message):
-            train(replace(config, init_from=str(tmp_path / "other"), tokenizer=None))
-
-
 def test_names_of_bundled_models_are_no_hub_ids(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert models.find(None) == models.find("bundled") == models.find("large") == models.bundled_folder("large")
@@ -291,19 +267,6 @@ def test_names_of_bundled_models_are_no_hub_ids(tmp_path: Path, monkeypatch: pyt
     (tmp_path / "models" / "small").mkdir(parents=True)
     monkeypatch.setattr(models, "bundled_root", lambda: tmp_path / "models")
     assert models.find("small") == tmp_path / "models" / "small", "one that ships later has a name, too"
-
-
-def test_a_revision_of_the_model_is_asked_for(config: TrainConfig, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = []
-
-    def find(source: str, **options: object) -> None:
-        asked.append((source, options["revision"]))
-        raise ModelError("nothing", expected="something", fix="look")
-
-    monkeypatch.setattr(models, "find", find)
-    with pytest.raises(ModelError, match="nothing"):
-        build(replace(config, init_from="someone/t5", tokenizer=None, revision="v2"))
-    assert asked == [("someone/t5", "v2")]
 
 
 def said_of(tokenizer: object, text: str, **task: Any) -> tuple[str, ...]:
