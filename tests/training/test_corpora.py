@@ -19,15 +19,23 @@ from tiny import tiny_text
 
 from t5punct.errors import InputError
 from t5punct.training.data.corpora import find_sources, iter_documents, read_documents
-from t5punct.training.data.readers import CorpusConfig, is_wrapped, join_paragraphs, read_text
+from t5punct.training.data.readers import CorpusConfig, is_wrapped, read_text
 
 TALKS = [" ".join(f"t{talk}w{word}" for word in range(10 + talk)) + "." for talk in range(40)]
+TEXTS = ["Hello, there.\nAre you well?", "NA", None, "", "Well: so it goes.", "Yes!"]
+KEPT = [text for text in TEXTS if text]
 
 
 def documents(corpus: CorpusConfig | str, split: str = "train", **options: Any) -> list[str]:
     """Of a split, with seed 1 unless another is named."""
     corpus = CorpusConfig(corpus) if isinstance(corpus, str) else corpus
     return list(iter_documents(corpus, split, **{"seed": 1, **options}))
+
+
+def of_both(path: object, **options: Any) -> list[str]:
+    """The documents of both splits."""
+    corpus = CorpusConfig("" if path is None else str(path), **options)
+    return documents(corpus) + documents(corpus, "validation")
 
 
 @pytest.fixture
@@ -45,14 +53,7 @@ def test_text_and_jsonl_are_read_plain_and_packed(tmp_path: Path, ending: str, p
     for name, content in contents.items():
         path = tmp_path / (name + ending)
         path.write_bytes(pack(content.encode()))
-        assert documents(str(path)) + documents(str(path), "validation") == wanted
-
-
-@pytest.mark.parametrize("streaming", [False, True])
-def test_nothing_is_held_out_where_that_is_asked_for(talks: str, streaming: bool) -> None:
-    corpus = CorpusConfig(talks, streaming=streaming)
-    assert sorted(documents(corpus, holdout_percent=0.0)) == sorted(TALKS)
-    assert documents(corpus, "validation", holdout_percent=0.0) == []
+        assert of_both(path) == wanted
 
 
 def test_an_iwslt_file_is_one_document_with_its_clitics_joined() -> None:
@@ -61,28 +62,26 @@ def test_an_iwslt_file_is_one_document_with_its_clitics_joined() -> None:
     assert documents(rows, "validation") == []  # one document cannot be shared out
 
 
-@pytest.mark.parametrize(("percent", "n_heldout"), [(1.0, 1), (10.0, 4), (50.0, 20)])
+@pytest.mark.parametrize("streaming", [False, True])
+@pytest.mark.parametrize(("percent", "n_heldout"), [(0.0, 0), (1.0, 1), (10.0, 4), (50.0, 20)])
 def test_the_last_documents_are_for_validation_and_no_document_is_in_both(
-    talks: str, percent: float, n_heldout: int
+    talks: str, percent: float, n_heldout: int, streaming: bool
 ) -> None:
-    assert documents(talks, "validation", holdout_percent=percent) == TALKS[-n_heldout:]
-    assert documents(talks, holdout_percent=percent) == TALKS[:-n_heldout]
+    corpus, n_learned = CorpusConfig(talks, streaming=streaming), len(TALKS) - n_heldout
+    assert documents(corpus, "validation", holdout_percent=percent) == TALKS[n_learned:]
+    assert documents(corpus, holdout_percent=percent) == TALKS[:n_learned]
 
 
-@pytest.mark.parametrize("words", [0, 50])
-def test_of_a_single_document_the_end_is_for_validation(tmp_path: Path, words: int) -> None:
+def test_of_a_single_document_the_end_is_for_validation(tmp_path: Path) -> None:
     whole = [f"w{number}" for number in range(200)]
     (tmp_path / "talk.txt").write_text(" ".join(whole))
-    corpus = CorpusConfig(str(tmp_path / "talk.txt"), words=words)
-    learned, held_out = (
-        [text.split() for text in iter_documents(corpus, split, seed=1, holdout_percent=10)]
-        for split in ("train", "validation")
-    )
-    if not words:
-        assert (learned, held_out) == ([whole[:180]], [whole[180:]])
-    else:
-        assert [len(text) for text in (*learned, *held_out)] == [50, 5]
-        assert set(learned[0]) <= set(whole[:180]) and set(held_out[0]) <= set(whole[180:])
+    for words in (0, 50):
+        corpus = CorpusConfig(str(tmp_path / "talk.txt"), words=words)
+        (learned,), (held_out,) = (
+            [text.split() for text in documents(corpus, split, holdout_percent=10)] for split in ("train", "validation")
+        )
+        assert set(learned) <= set(whole[:180]) and set(held_out) <= set(whole[180:])
+        assert (len(learned), len(held_out)) == ((50, 5) if words else (180, 20))
 
 
 def test_every_so_many_documents_may_be_for_validation(talks: str) -> None:
@@ -123,19 +122,23 @@ def test_a_budget_takes_a_stretch_of_every_document_in_proportion(talks: str) ->
     assert documents(CorpusConfig(talks, words=10**6)) == TALKS[:-1], "a budget above what there is takes all"
 
 
-def test_what_cannot_be_read_is_named(tmp_path: Path) -> None:
-    for line in ("not json", '{"body": "x"}', '["text"]'):
-        path = tmp_path / "bad.jsonl"
+def test_jsonl_has_a_column_and_lines_that_cannot_be_read_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text("\n".join(json.dumps({"said": text}) for text in TEXTS))
+    assert of_both(path, column="said") == KEPT
+    with pytest.raises(InputError, match=r'a.jsonl line 1: .*expected {"text": "..."} or .*, or set corpora.column'):
+        of_both(path)
+    for line in ("not json", '{"body": "x"}', '["text"]', '["words"]'):
         path.write_text('{"text": "fine"}\n' + line + "\n")
-        with pytest.raises(InputError, match=r'bad.jsonl line 2: .*expected {"text": "..."} or .*correct the line'):
-            documents(str(path))
+        with pytest.raises(InputError, match=r'a.jsonl line 2: .*expected {"text": "..."} or .*correct the line'):
+            of_both(path)
 
 
-def test_words_with_times_become_text_with_pauses(tmp_path: Path) -> None:
+def test_words_with_times_become_text_with_pauses_and_a_meeting_is_one_document(tmp_path: Path) -> None:
     said = [("We", 0.0, 0.2), ("know,", 0.2, 0.4), ("that", 0.7, 0.9), ("Right?", 0.9, None), ("Yes.", 3.0, 3.2)]
     words = [{"word": word, "start": start, "end": end} for word, start, end in said]
-    lines = [json.dumps({"words": words}), json.dumps({"text": "Plain text."})]
-    (tmp_path / "a.jsonl").write_text("\n".join(lines))
+    turns = [{"words": words[:2], "meeting": 7}, {"words": words[2:], "meeting": 7}, {"text": "Plain text."}]
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, turns)))
     corpus = CorpusConfig(str(tmp_path / "a.jsonl"), holdout_every=9)
     assert documents(corpus, pauses_ms=(280,)) == ["We know, <extra_id_1> that Right? Yes."]
     assert documents(corpus, "validation", pauses_ms=(280,)) == ["Plain text."]
@@ -149,52 +152,30 @@ def wrapped(width: int) -> str:
     return "\n\n".join(textwrap.fill(text, width) for text in PARAGRAPHS)
 
 
-def text_documents(path: Path, unit: str) -> list[str]:
+def text_documents(path: Path, text: str, unit: str = "auto") -> list[str]:
+    path.write_text(text, encoding="utf-8")
     return list(read_text(path, CorpusConfig(document=unit), ()))
 
 
-@pytest.mark.parametrize("width", [50, 70, 78, 100])
-def test_a_book_is_read_by_its_paragraphs(tmp_path: Path, width: int) -> None:
-    path = tmp_path / "book.txt"
-    path.write_text("THE BOOK\n\n\n" + wrapped(width) + "\n", encoding="utf-8")
-    assert text_documents(path, "auto") == ["THE BOOK", *PARAGRAPHS]
-
-
-def test_lines_that_are_documents_stay(tmp_path: Path) -> None:
-    path = tmp_path / "talks.txt"
+def test_a_book_is_read_by_its_paragraphs_and_lines_that_are_documents_stay(tmp_path: Path) -> None:
+    for width in (50, 70, 78, 100):
+        text = "THE BOOK\n\n\n" + wrapped(width) + "\n \n"
+        assert text_documents(tmp_path / "book.txt", text) == ["THE BOOK", *PARAGRAPHS]
     for lines in (PARAGRAPHS, tiny_text(500, 1), ["yes"] * 50, [f"ok, that is number {n} of it" for n in range(50)]):
-        path.write_text("\n".join(lines), encoding="utf-8")
-        assert text_documents(path, "auto") == lines
-    rng = random.Random(1)
-    chat = [
-        " ".join(rng.choices("so we go there now or what do you mean".split(), k=rng.randint(1, 20)))
-        for _ in range(300)
-    ]
+        assert text_documents(tmp_path / "talks.txt", "\n".join(lines)) == lines
+    rng, words = random.Random(1), "so we go there now or what do you mean".split()
+    chat = [" ".join(rng.choices(words, k=rng.randint(1, 20))) for _ in range(300)]
     assert not is_wrapped(chat), "messages without marks"
     assert not is_wrapped([f"This is the report of station {n:03}, and all is well there." for n in range(50)])
     assert not is_wrapped([])
 
 
 def test_the_unit_can_be_named(tmp_path: Path) -> None:
-    path = tmp_path / "book.txt"
-    path.write_text(wrapped(70), encoding="utf-8")
-    assert text_documents(path, "line") == [line for line in wrapped(70).split("\n") if line]
-    assert text_documents(path, "paragraph") == PARAGRAPHS
-    assert text_documents(path, "file") == [" ".join(PARAGRAPHS)]
-    path.write_text("\n \n")
-    assert text_documents(path, "file") == []
-
-
-def test_blank_lines_in_any_number_are_between_paragraphs() -> None:
-    assert list(join_paragraphs(["", " ", "a", " b ", "\t", "", "c"])) == ["a b", "c"]
-
-
-TEXTS = ["Hello, there.\nAre you well?", "NA", None, "", "Well: so it goes.", "Yes!"]
-KEPT = [text for text in TEXTS if text]
-
-
-def texts_of(corpus: CorpusConfig, **options: float) -> list[str]:
-    return [text for split in ("train", "validation") for text in iter_documents(corpus, split, seed=1, **options)]  # type: ignore[arg-type]
+    path, text = tmp_path / "book.txt", wrapped(70)
+    assert text_documents(path, text, "line") == [line for line in text.split("\n") if line]
+    assert text_documents(path, text, "paragraph") == PARAGRAPHS
+    assert text_documents(path, text, "file") == [" ".join(PARAGRAPHS)]
+    assert text_documents(path, "\n \n", "file") == []
 
 
 @pytest.fixture
@@ -219,112 +200,86 @@ def table(request: pytest.FixtureRequest, rows: Dataset, tmp_path: Path) -> Path
     return path
 
 
-def test_a_table_gives_the_texts_of_a_column_and_counts_empty_rows(table: Path) -> None:
-    corpus = CorpusConfig(str(table), column="said")
-    assert texts_of(corpus) == KEPT
-    documents = read_documents(corpus, (), str(table.parent / "cache"), 1.0)
-    assert documents.n_words == [len(text.split()) for text in KEPT]
-    assert len(documents.rows) - len(documents.numbers) == 2, "empty rows"
-
-
-def test_a_column_that_is_missing_or_no_text_is_named(table: Path) -> None:
+def test_a_table_gives_the_texts_of_a_column_counts_empty_rows_and_names_a_wrong_column(table: Path) -> None:
+    assert of_both(table, column="said") == KEPT
+    read = read_documents(CorpusConfig(str(table), column="said"), (), str(table.parent / "cache"), 1.0)
+    assert read.n_words == [len(text.split()) for text in KEPT]
+    assert len(read.rows) - len(read.numbers) == 2, "empty rows"
     with pytest.raises(InputError, match=r"no column 'text' in .*; expected one of id, said; set corpora.column"):
-        texts_of(CorpusConfig(str(table)))
+        of_both(table)
     with pytest.raises(InputError, match=r"row 1: '0' under 'id'; expected text; set corpora.column"):
-        texts_of(CorpusConfig(str(table), column="id"))
+        of_both(table, column="id")
 
 
 def test_of_a_saved_data_set_one_split_is_read(rows: Dataset, tmp_path: Path) -> None:
     DatasetDict(train=rows, test=rows.select([0, 5])).save_to_disk(str(tmp_path / "saved"))
-    corpus = CorpusConfig(str(tmp_path / "saved"), column="said", split="test")
-    assert texts_of(corpus) == [TEXTS[0], TEXTS[5]]
+    assert of_both(tmp_path / "saved", column="said", split="test") == [TEXTS[0], TEXTS[5]]
     with pytest.raises(InputError, match=r"no split 'dev' in .*saved; expected one of train, test; set corpora.split"):
-        texts_of(CorpusConfig(str(tmp_path / "saved"), column="said", split="dev"))
+        of_both(tmp_path / "saved", column="said", split="dev")
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.parquet"])
-@pytest.mark.parametrize("text", ["", 'id,text\n1,"never closed\n'])
-def test_a_missing_or_broken_table_is_one_line(tmp_path: Path, name: str, text: str) -> None:
+def test_a_missing_or_broken_table_is_one_line(tmp_path: Path, name: str) -> None:
     with pytest.raises(InputError, match=rf"no file .*{name}; expected an existing"):
-        texts_of(CorpusConfig(str(tmp_path / name)))
-    (tmp_path / name).write_text(text)
-    with pytest.raises(InputError, match=rf"{name} cannot be read \(.*\); expected a \w+ file"):
-        texts_of(CorpusConfig(str(tmp_path / name)))
+        of_both(tmp_path / name)
+    for text in ("", 'id,text\n1,"never closed\n'):
+        (tmp_path / name).write_text(text)
+        with pytest.raises(InputError, match=rf"{name} cannot be read \(.*\); expected a \w+ file"):
+            of_both(tmp_path / name)
 
 
-def test_jsonl_has_a_column_too(tmp_path: Path) -> None:
-    (tmp_path / "a.jsonl").write_text("\n".join(json.dumps({"said": text}) for text in TEXTS))
-    assert texts_of(CorpusConfig(str(tmp_path / "a.jsonl"), column="said")) == KEPT
-    with pytest.raises(InputError, match=r'a.jsonl line 1: .*expected {"text": "..."} or .*, or set corpora.column'):
-        texts_of(CorpusConfig(str(tmp_path / "a.jsonl")))
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """Texts of several formats, in two folders, and what no reader knows."""
-    (tmp_path / "talks" / "new").mkdir(parents=True)
-    (tmp_path / "talks" / "b.txt").write_text("B one.\nB two.\n")
-    (tmp_path / "talks" / "a.csv").write_text("text\nA one.\n")
-    (tmp_path / "talks" / "new" / "c.txt.gz").write_bytes(gzip.compress(b"C one.\n"))
-    (tmp_path / "talks" / ".cache").mkdir()
+def test_a_folder_and_a_pattern_give_all_files_that_can_be_read_in_the_order_of_their_paths(tmp_path: Path) -> None:
+    folder = tmp_path / "talks"
+    (folder / "new").mkdir(parents=True)
+    (folder / ".cache").mkdir()
+    (folder / "b.txt").write_text("B one.\nB two.\n")
+    (folder / "a.csv").write_text("text\nA one.\n")
+    (folder / "new" / "c.txt.gz").write_bytes(gzip.compress(b"C one.\n"))
     for name in ("x.pdf", "y.pdf", ".hidden.txt", "Makefile", ".cache/hidden.txt"):
-        (tmp_path / "talks" / name).write_text("None of this.")
-    return tmp_path / "talks"
-
-
-def test_a_folder_gives_all_files_that_can_be_read_in_the_order_of_their_paths(folder: Path) -> None:
-    assert texts_of(CorpusConfig(str(folder))) == ["A one.", "B one.", "B two.", "C one."]
+        (folder / name).write_text("None of this.")
+    assert of_both(folder) == ["A one.", "B one.", "B two.", "C one."]
     _, left_out = find_sources(CorpusConfig(str(folder)))
     assert left_out == ["2 x .pdf left out: no reader for it", "1 x Makefile left out: no reader for it"]
-
-
-def test_a_pattern_gives_the_files_that_fit_it(folder: Path) -> None:
-    assert texts_of(CorpusConfig(f"{folder}/*.txt")) == ["B one.", "B two."]
-    assert texts_of(CorpusConfig(f"{folder}/**/*.txt*")) == ["B one.", "B two.", "C one."]
+    assert of_both(f"{folder}/*.txt") == ["B one.", "B two."]
+    assert of_both(f"{folder}/**/*.txt*") == ["B one.", "B two.", "C one."]
     with pytest.raises(InputError, match=r"no file .*\*.vtt; expected a pattern that files fit; check the path"):
-        texts_of(CorpusConfig(f"{folder}/*.vtt"))
+        of_both(f"{folder}/*.vtt")
     (folder / "talk [1].txt").write_text("One.\n")
-    assert texts_of(CorpusConfig(f"{folder}/talk [1].txt")) == ["One."], "a file whose name looks like a pattern"
+    assert of_both(f"{folder}/talk [1].txt") == ["One."], "a file whose name looks like a pattern"
 
 
-def test_a_hub_id_is_asked_forplace_like_named(rows: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_hub_id_is_asked_for_as_it_is_named_and_one_that_cannot_be_read_is_one_line(
+    rows: Dataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
     asked = []
 
     def load_dataset(*names: str, **options: object) -> Dataset:
         asked.append((names, options))
+        if names[0] == "no/body":
+            raise ConnectionError("no network\nat all")
         return rows
 
     monkeypatch.setattr(datasets, "load_dataset", load_dataset)
-    corpus = CorpusConfig(dataset="someone/talks", subset="en", split="test", revision="v2", column="said")
-    assert texts_of(corpus) == KEPT
-    assert set(map(str, asked)) == {
-        str((("someone/talks", "en"), {"split": "test", "revision": "v2", "streaming": False}))
-    }
+    assert of_both(None, dataset="someone/talks", subset="en", split="test", revision="v2", column="said") == KEPT
+    options = {"split": "test", "revision": "v2", "streaming": False}
+    assert all(question == (("someone/talks", "en"), options) for question in asked)
+    with pytest.raises(InputError, match=r"no data set no/body, split train \(no network\); expected the id of a data"):
+        of_both(None, dataset="no/body")
 
 
 def test_a_folder_as_the_hub_has_it_is_streamed(rows: Dataset, tmp_path: Path) -> None:
     (tmp_path / "talks" / "data").mkdir(parents=True)
-    rows.to_parquet(str(tmp_path / "talks" / "data" / "train-00000-of-00002.parquet"))
-    rows.to_parquet(str(tmp_path / "talks" / "data" / "train-00001-of-00002.parquet"))
+    for number in range(2):
+        rows.to_parquet(str(tmp_path / "talks" / "data" / f"train-0000{number}-of-00002.parquet"))
     corpus = CorpusConfig(dataset=str(tmp_path / "talks"), column="said", streaming=True, holdout_every=3)
-    assert list(iter_documents(corpus, "validation", seed=1)) == [KEPT[2], KEPT[1]]
-    assert sorted(texts_of(corpus)) == sorted(KEPT * 2)
-
-
-def test_a_hub_id_that_cannot_be_read_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    def load_dataset(*names: str, **options: object) -> None:
-        raise ConnectionError("no network\nat all")
-
-    monkeypatch.setattr(datasets, "load_dataset", load_dataset)
-    with pytest.raises(InputError, match=r"no data set no/body, split train \(no network\); expected the id of a data"):
-        texts_of(CorpusConfig(dataset="no/body"))
+    assert documents(corpus, "validation") == [KEPT[2], KEPT[1]]
+    assert sorted(documents(corpus) + documents(corpus, "validation")) == sorted(KEPT * 2)
 
 
 def test_a_stream_is_read_no_further_than_it_is_used(tmp_path: Path) -> None:
     lines = [json.dumps({"text": f"Document number {number}."}) for number in range(1000)]
     (tmp_path / "a.jsonl").write_text("\n".join([*lines, "the end, which is no json"]))
-    some = CorpusConfig(str(tmp_path / "a.jsonl"), streaming=True, words=30)
-    texts = list(iter_documents(some, "train", seed=1))
+    texts = documents(CorpusConfig(str(tmp_path / "a.jsonl"), streaming=True, words=30))
     assert texts == [f"Document number {number}." for number in range(9)], "and one is held out"
 
 

@@ -36,25 +36,26 @@ def test_chunks_of_a_style_come_as_often_as_the_config_says(tiny_model: Model) -
         ChunkExamples(data, other, DataConfig("data", workers=1))
 
 
-def test_seed_and_epoch_draw_other_errors(tiny_model: Model) -> None:
-    data = rows(*[("we know that this is right", "We know that this is right.")] * 20)
-    config = DataConfig("data", noise=NoiseConfig(1.0, {"substitute": 0.05, "delete": 0.5, "insert": 0.03}))
+def test_a_share_of_the_chunks_gets_errors_others_by_seed_and_epoch(tiny_model: Model) -> None:
+    data = rows(*[("we know that this is right", "We know that this is right.")] * 1000)
+    noise = NoiseConfig(0.5, {"substitute": 0.05, "delete": 0.5, "insert": 0.03})
 
-    def sources(seed: int, epoch: int) -> list[tuple[int, ...]]:
-        examples = ChunkExamples(data, tiny_model.tokenizer, config, seed)
+    def sources(seed: int, epoch: int, n: int = 40) -> list[tuple[int, ...]]:
+        examples = ChunkExamples(data, tiny_model.tokenizer, DataConfig("data", noise=noise), seed)
         examples.epoch = epoch
-        return [examples[index].source for index in range(len(examples))]
+        assert all(len(example.marks) == len(example.word_ends) for example in map(examples.__getitem__, range(n)))
+        return [examples[index].source for index in range(n)]
 
-    assert sources(1, 0) == sources(1, 0)
-    assert sources(1, 0) != sources(2, 0)
+    assert sources(1, 0) == sources(1, 0) != sources(2, 0)
     assert sources(1, 0) != sources(1, 1)
+    clean = ChunkExamples(data, tiny_model.tokenizer)[0].source
+    assert 440 <= sum(source != clean for source in sources(1, 0, 1000)) <= 560
 
 
 def test_some_chunks_get_disfluencies(tiny_model: Model) -> None:
     data = rows(*[("so we know that this is right", "So, we know that this is right.")] * 100)
     config = DataConfig("data", disfluencies=DisfluencyConfig(0.5, {"repeat": 1.0}))
-    examples = ChunkExamples(data, tiny_model.tokenizer, config)
-    n_words = [len(examples[index].word_ends) for index in range(100)]
+    n_words = [len(example.word_ends) for example in ChunkExamples(data, tiny_model.tokenizer, config)]
     assert set(n_words) == {7, 13}, "each word but the first said twice, or none"
     assert 30 < n_words.count(13) < 70
 
@@ -99,11 +100,8 @@ def test_questions_ask_about_one_slot_with_little_right_context(tiny_model: Mode
     words = [f"w{place}" for place in range(12)]
     labels = {4: ",", 9: "."}
     target = " ".join(word + labels.get(place, "") for place, word in enumerate(words))
-    questions = QuestionConfig(share=1.0, l_max=3)
-    examples = ChunkExamples(
-        rows(*[(" ".join(words), target)] * 400), tiny_model.tokenizer, DataConfig("data", questions=questions)
-    )
-    tokenizer = tiny_model.tokenizer
+    config, tokenizer = DataConfig("data", questions=QuestionConfig(share=1.0, l_max=3)), tiny_model.tokenizer
+    examples = ChunkExamples(rows(*[(" ".join(words), target)] * 400), tokenizer, config)
     known = {
         (slot, lookahead): tokenizer.source(words[: slot + lookahead + 1], "talk", asked=slot).ids
         for lookahead in range(4)
@@ -165,28 +163,13 @@ def test_an_example_is_never_longer_than_the_model_reads(tiny_model: Model) -> N
     """Recognition errors and disfluencies may add words."""
     text = " ".join(["we", "know", "right"] * 40)
     short = TaskTokenizer(tiny_model.tokenizer.tokenizer, replace(tiny_model.task, max_tokens=40))
-    config = DataConfig(
-        "data", noise=NoiseConfig(1.0, {"substitute": 0.05, "insert": 0.5}), questions=QuestionConfig(share=0.5)
-    )
+    noise, questions = NoiseConfig(1.0, {"substitute": 0.05, "insert": 0.5}), QuestionConfig(share=0.5)
+    config = DataConfig("data", noise=noise, questions=questions)
     examples = list(ChunkExamples(rows(*[(text, text)] * 60), short, config))
     lengths = [len(example.source) for example in examples]
     assert max(lengths) <= 40
     assert max(lengths) > 34, "no more is left out than has to be"
     assert all(len(example.word_ends) == len(example.marks) == len(example.cases) for example in examples)
-
-
-def test_errors_come_into_a_share_of_the_examples(tiny_model: Model) -> None:
-    data = rows(*[("we know that this is right", "We know that this is right.")] * 1000)
-    clean = ChunkExamples(data, tiny_model.tokenizer)[0]
-    examples = ChunkExamples(
-        data,
-        tiny_model.tokenizer,
-        DataConfig("data", noise=NoiseConfig(0.5, {"substitute": 0.05, "delete": 0.5, "insert": 0.03})),
-    )
-    n_noisy = sum(example.source != clean.source for example in examples)
-    assert 440 <= n_noisy <= 560
-    assert all(len(example.marks) == len(example.word_ends) for example in examples)
-    assert examples[3] == examples[3]
 
 
 def test_the_odds_undo_what_asking_about_marks_more_often_does(tiny_model: Model) -> None:

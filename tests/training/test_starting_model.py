@@ -16,7 +16,7 @@ import transformers
 from chunk_rows import rows
 from datasets import load_from_disk
 from tiny import TINY_SHAPE
-from tiny_encoders import FAMILIES, save_tiny_encoder
+from tiny_encoders import save_tiny_encoder
 from transformers import ByT5Tokenizer, T5ForConditionalGeneration, UMT5ForConditionalGeneration
 
 from t5punct import model as models
@@ -87,16 +87,17 @@ def small() -> Model:
     return models.load("small")
 
 
-def test_change_task__marks_take_their_odds_along(small: Model) -> None:
+def test_change_task(small: Model) -> None:
     odds = {mark: value for mark, value in small.task.mark_odds.items() if mark in MARKS}
     changed = change_task(small.task, {"marks": MARKS})
-    assert changed == replace(small.task, marks=MARKS, mark_odds=odds) != small.task
-
-
-def test_change_task__mapping_is_merged_and_an_empty_one_empties(small: Model) -> None:
+    assert changed == replace(small.task, marks=MARKS, mark_odds=odds) != small.task, "odds go with their marks"
     longest = {**small.task.style_max_marks, "prose": 2}
     changed = change_task(small.task, {"mark_odds": {}, "style_max_marks": {"prose": 2}})
-    assert changed == replace(small.task, mark_odds={}, style_max_marks=longest)
+    assert changed == replace(small.task, mark_odds={}, style_max_marks=longest), "merged, and emptied"
+    assert change_task(small.task, None) == change_task(small.task, {}) == small.task
+    for impossible in ({"marks": "ab"}, {"prefix": "{foo}"}):
+        with pytest.raises(ConfigError, match="|".join(impossible)):
+            change_task(small.task, impossible)
 
 
 def test_make_starting_model__encoder_with_the_task_of_encoders(tiny_data: Path, tmp_path: Path) -> None:
@@ -140,15 +141,12 @@ N_WORDS = 2500
 @pytest.fixture(scope="module")
 def begun(tmp_path_factory: pytest.TempPathFactory) -> Model:
     """An encoder as wide as MPNet, with a piece for each of many words and random weights, not trained."""
-    folder, family = tmp_path_factory.mktemp("hub") / "encoder", FAMILIES["bert"]
+    folder = tmp_path_factory.mktemp("hub") / "encoder"
     pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *",.?!:;-", *(f"w{number}" for number in range(N_WORDS))]
     (folder.parent / "vocab.txt").write_text("\n".join(pieces))
-    backend = transformers.BertTokenizer(str(folder.parent / "vocab.txt"))
-    backend.save_pretrained(folder)
+    transformers.BertTokenizer(str(folder.parent / "vocab.txt")).save_pretrained(folder)
     torch.manual_seed(1)
-    network = transformers.BertModel(transformers.BertConfig(**WIDE, vocab_size=len(pieces)))
-    network.save_pretrained(folder)
-    assert family.config is transformers.BertConfig
+    transformers.BertModel(transformers.BertConfig(**WIDE, vocab_size=len(pieces))).save_pretrained(folder)
     return from_encoder(folder, FreshDecoderConfig(), None)
 
 
@@ -175,16 +173,17 @@ def share_copied(model: Model, examples: ChunkExamples) -> float:
     return float((logits.argmax(-1) == batch.labels)[words].float().mean())
 
 
-def test_it_copies_four_words_in_five_before_training(begun: Model, examples: ChunkExamples) -> None:
+@pytest.fixture(scope="module")
+def copier(begun: Model, examples: ChunkExamples) -> Model:
     torch.manual_seed(2)
-    copier = with_copier(begun, examples, FreshDecoderConfig(), 1000)
+    return with_copier(begun, examples, FreshDecoderConfig(), 1000)
+
+
+def test_it_copies_four_words_in_five_before_training_and_words_that_come_back(
+    begun: Model, copier: Model, examples: ChunkExamples
+) -> None:
     assert share_copied(begun, examples) < 0.02, "a fresh decoder guesses"
     assert share_copied(copier, examples) > 0.8
-
-
-def test_a_word_that_comes_back_is_no_crossroads(begun: Model, examples: ChunkExamples) -> None:
-    torch.manual_seed(2)
-    copier = with_copier(begun, examples, FreshDecoderConfig(), 1000)
     words = "w7 w8 w7 w9 w7 w8 w7 w8 w10".split()
     written = generate_texts(copier, [WindowInput.of(words)])[0].lower()
     assert re.sub(r"[^w0-9 ]", "", written).split() == words
@@ -212,10 +211,8 @@ def test_the_encoder_of_a_umt5_is_kept(begun: Model, examples: ChunkExamples, tm
 
 
 def test_encoder_and_embeddings_stay_and_what_is_saved_copies(
-    begun: Model, examples: ChunkExamples, tmp_path: Path
+    begun: Model, copier: Model, examples: ChunkExamples, tmp_path: Path
 ) -> None:
-    torch.manual_seed(2)
-    copier = with_copier(begun, examples, FreshDecoderConfig(), 1000)
     network: Any = copier.network
     old: Any = begun.network
     assert network.encoder is old.encoder
@@ -225,9 +222,8 @@ def test_encoder_and_embeddings_stay_and_what_is_saved_copies(
 
 
 def test_a_t5_of_its_own_kind_is_refused(tiny_model: Model, examples: ChunkExamples) -> None:
-    with pytest.raises(
-        ConfigError, match=r"fit\.copier_words .*; expected a umT5 or an encoder such as a BERT, of 12 heads"
-    ):
+    refusal = r"fit\.copier_words .*; expected a umT5 or an encoder such as a BERT, of 12 heads"
+    with pytest.raises(ConfigError, match=refusal):
         with_copier(tiny_model, examples, FreshDecoderConfig(), 100)
 
 
