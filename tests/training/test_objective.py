@@ -1,30 +1,36 @@
-"""Losses by hand; layers that are computed again going backwards; states of a frozen encoder, computed once."""
+"""Losses by hand, with a delay too; layers that are computed again going backwards; states of a frozen encoder."""
 
 from __future__ import annotations
 
 import copy
 import math
+from collections import Counter
+from collections.abc import Callable
 from dataclasses import asdict, replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 from chunk_rows import batch_of, rows
+from left_by_runs import weights
 from stepwise import SlotWriter
 from tiny import TINY_SHAPE
 
+from t5punct import model as models
 from t5punct.decoding.candidates import Candidates
 from t5punct.decoding.inputs import WindowInput
 from t5punct.errors import ConfigError
 from t5punct.model import Model
-from t5punct.t5.delay import Delay
-from t5punct.training.config import LossConfig, TrainConfig
+from t5punct.t5.delay import NOBODY, PREFIX, Delay, delayed_states
+from t5punct.t5.tagger import states_at_words
+from t5punct.training.config import DelayConfig, LossConfig, TrainConfig
 from t5punct.training.examples.batches import Batch
 from t5punct.training.examples.example import IGNORED
 from t5punct.training.loop.frozen_states import FrozenStates
 from t5punct.training.loop.objective import Objective
 from t5punct.training.loop.run import freeze
-from t5punct.training.loop.train import Run, build
+from t5punct.training.loop.train import Run, build, train
 
 CHUNKS = (("we know right", "We know, right?!"), ("stop now", "Stop now."))  # no label of which is full
 
@@ -211,36 +217,107 @@ def test_losses_and_gradients_are_the_same_and_layers_run_twice(config: TrainCon
     assert n_calls_again == 2 * n_calls
 
 
-IDS = torch.tensor([[5, 6, 7, 2], [5, 6, 2, 0], [8, 2, 0, 0]])
-MASK = (IDS != 0).long()
+def test_states_of_a_frozen_encoder_are_computed_once_where_there_is_room() -> None:
+    ids = torch.tensor([[5, 6, 7, 2], [5, 6, 2, 0], [8, 2, 0, 0]])
+    mask, rows_encoded = (ids != 0).long(), list[int]()
+
+    def encode(input_ids: torch.Tensor, attention_mask: torch.Tensor) -> torch.Tensor:
+        """States that say which token stands where."""
+        rows_encoded.append(len(input_ids))
+        return torch.stack(
+            [input_ids, torch.arange(input_ids.shape[1]).expand_as(input_ids), attention_mask], -1
+        ).float()
+
+    states = FrozenStates(max_tokens=100)
+    first = states.encode(encode, ids, mask)
+    again = states.encode(encode, ids[[2, 0]], mask[[2, 0]])
+    assert rows_encoded == [3]
+    assert torch.equal(first[mask.bool()], encode(ids, mask)[mask.bool()])
+    assert torch.equal(again[1], first[0]) and torch.equal(again[0, :2], first[2, :2])
+    scarce, rows_encoded = FrozenStates(max_tokens=6), []
+    assert torch.equal(scarce.encode(encode, ids, mask), scarce.encode(encode, ids, mask))
+    assert rows_encoded == [3, 1], "of 4, 3 and 2 tokens the second has no room"
 
 
-class Encoder:
-    """States that say which token stands where; counts the rows that it is asked for."""
-
-    def __init__(self) -> None:
-        self.n_rows = 0
-
-    def __call__(self, input_ids: torch.Tensor, attention_mask: torch.Tensor) -> torch.Tensor:
-        self.n_rows += len(input_ids)
-        positions = torch.arange(input_ids.shape[1]).expand_as(input_ids)
-        return torch.stack([input_ids, positions, attention_mask], -1).float()
+DELAYS = [0, 1, 4, None]
 
 
-def test_each_source_is_encoded_once_and_its_states_stay_the_same() -> None:
-    encoder, states = Encoder(), FrozenStates(max_tokens=100)
-    first = states.encode(encoder, IDS, MASK)
-    again = states.encode(encoder, IDS[[2, 0]], MASK[[2, 0]])
-    assert encoder.n_rows == 3
-    real = MASK.bool()
-    assert torch.equal(first[real], Encoder()(IDS, MASK)[real])
-    assert torch.equal(again[1], first[0])
-    assert torch.equal(again[0, :2], first[2, :2])
+@pytest.fixture
+def delayed(config: TrainConfig) -> TrainConfig:
+    data = replace(config.data, delays=DelayConfig(DELAYS, layers=[1]))
+    return replace(config, data=data, loss=LossConfig(text_weight=0, tagger_weight=1.0))
 
 
-def test_what_there_is_no_room_for_is_encoded_each_time() -> None:
-    encoder, states = Encoder(), FrozenStates(max_tokens=6)
-    first = states.encode(encoder, IDS, MASK)  # of 4, 3 and 2 tokens: the second has no room
-    again = states.encode(encoder, IDS, MASK)
-    assert encoder.n_rows == 4
-    assert torch.equal(first, again)
+def test_a_place_in_the_run_draws_its_delay_and_all_of_the_list_come() -> None:
+    config = DelayConfig([0, 4, None, None], layers=[1, 0])
+    drawn = [config.draw(1, epoch, place, 0) for epoch in range(2) for place in range(400)]
+    assert drawn == [config.draw(1, epoch, place, 0) for epoch in range(2) for place in range(400)]
+    counts = Counter(drawn)
+    assert counts.keys() == {Delay(0, layers=(1, 0)), Delay(4, layers=(1, 0)), None}
+    assert 340 < counts[None] < 460, "what stands twice comes twice as often"
+    assert drawn[:400] != drawn[400:] != [config.draw(2, 1, place, 0) for place in range(400)]
+    assert drawn[:400] != [config.draw(1, 0, place, 1) for place in range(400)], "processes draw their own"
+
+
+def test_layers_that_the_encoder_lacks_are_refused(delayed: TrainConfig) -> None:
+    with pytest.raises(ConfigError, match=r"look-ahead in layers \[2\] of an encoder with 2; expected some of 0 to 1"):
+        train(replace(delayed, data=replace(delayed.data, delays=DelayConfig([1], layers=[2]))))
+
+
+def test_examples_say_which_word_each_token_belongs_to(batch: Batch, tiny_model: Model) -> None:
+    prefix = len(tiny_model.tokenizer.source([]).ids) - 1
+    for row, n_words in enumerate((3, 2)):
+        words = batch.token_words[row]
+        assert words[:prefix].tolist() == [PREFIX] * prefix
+        assert [int(words[end]) for end in batch.word_ends[row, :n_words]] == list(range(n_words))
+        assert int(words[int(batch.word_ends[row, n_words - 1]) + 1]) == NOBODY, "the end of text"
+
+
+def test_the_taggers_loss_reads_delayed_states_and_the_text_loss_those_of_the_whole_context(
+    tiny_model: Model, batch: Batch
+) -> None:
+    torch.manual_seed(2)
+    objective, delay = Objective(tiny_model, LossConfig(tagger_weight=1.0)), Delay(1, 2)
+    with torch.no_grad():
+        whole, with_delay = objective(batch), objective(batch, delay)
+        states = delayed_states(tiny_model.network.get_encoder(), batch.input_ids, batch.token_words, delay)
+        assert objective.tagger is not None
+        marks, _ = objective.tagger(states_at_words(states, batch.word_ends))
+    wanted = torch.nn.functional.cross_entropy(marks.flatten(0, 1), batch.marks.flatten())
+    assert float(with_delay.tags) == pytest.approx(float(wanted), rel=1e-5)
+    assert float(with_delay.tags) != float(whole.tags)
+    assert float(with_delay.text) == float(whole.text)
+
+
+def test_an_interrupted_run_draws_the_same_delays(
+    delayed: TrainConfig, cut_short: Callable[[TrainConfig], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn, draw = list[Delay | None](), DelayConfig.draw
+
+    def note(config: DelayConfig, *place: int) -> Delay | None:
+        drawn.append(draw(config, *place))
+        return drawn[-1]
+
+    monkeypatch.setattr(DelayConfig, "draw", note)
+    delayed = replace(delayed, optim=replace(delayed.optim, max_steps=6), checkpoint_every_steps=3)
+    whole = train(replace(delayed, output=str(tmp_path / "whole")))
+    at_once = drawn.copy()
+    drawn.clear()
+    cut_short(delayed)
+    parted = train(replace(delayed, resume=True))
+    assert drawn == at_once and len({*drawn}) > 1
+    assert weights(whole) == weights(parted)
+    task = models.load(whole).task
+    assert (task.delay_left_words, task.delay_layers) == (32, [1]), "the model says so"
+    assert Delay.of_task(5, task) == Delay(5, layers=(1,))
+
+
+def test_without_delays_training_is_what_it_was(config: TrainConfig, tmp_path: Path) -> None:
+    """A list of nulls is no delay: the same weights, byte for byte, as without the list; a delay changes them."""
+    folders = [
+        train(replace(config, output=str(tmp_path / str(n)), data=replace(config.data, delays=DelayConfig(words))))
+        for n, words in enumerate(([], [None], [1]))
+    ]
+    plain, nulls, delayed = map(weights, folders)
+    assert plain == nulls != delayed
+    assert "delay_left_words: null" in (folders[1] / "t5punct.yaml").read_text()

@@ -1,8 +1,9 @@
-"""A data set from end to end: what is made, what is said about it, and what is refused."""
+"""A data set from end to end: vocabulary, windows and their lengths; what is said about it, and what is refused."""
 
 from __future__ import annotations
 
 import json
+import random
 import re
 import shutil
 import textwrap
@@ -13,10 +14,13 @@ from typing import Any
 
 import pytest
 from command import Invoke
-from datasets import load_from_disk
+from datasets import Dataset, load_from_disk
 from datasets.utils.logging import disable_progress_bar
+from hypothesis import assume, example, given
+from hypothesis import strategies as st
 from left_by_runs import full_disk
 from tiny import tiny_text
+from transformers import AutoTokenizer
 
 from t5punct import config as settings
 from t5punct.errors import ConfigError, InputError
@@ -25,8 +29,9 @@ from t5punct.t5.task import TaskConfig
 from t5punct.t5.tokenization import TaskTokenizer
 from t5punct.text.spelling_table import read_table
 from t5punct.text.words import split
+from t5punct.training.data import chunks as lengths
 from t5punct.training.data import prepare as module
-from t5punct.training.data.chunks import ChunkConfig
+from t5punct.training.data.chunks import Chunk, ChunkConfig, chunk_of, count_tokens, cut_into_chunks, stored_lengths
 from t5punct.training.data.prepare import PrepareConfig, PrepareReport, as_json, as_text, prepare
 from t5punct.training.data.readers import CorpusConfig
 from t5punct.training.data.vocabulary import VocabularyConfig, train_tokenizer
@@ -350,3 +355,171 @@ def test_an_unknown_setting_is_answered_with_the_nearest(invoke: Invoke, wrong: 
     assert code == 2 and message.startswith(f"t5punct: unknown setting '{wrong}'; expected one like {near}")
     assert "docs/settings.md" in message and len(message) < 300
     assert f"; check the spelling: is it {near}" in message
+
+
+NUMBERED = [f"w{number}" for number in range(500)]
+PIECES = st.sampled_from(
+    [
+        "We", "know", "that,", "right?!", "NASA", "iPhone", "U.S.", "e.g.", '"Go!"', "(yes),", "don't", "'em", "pre-",
+        "-", "--", "wait...", "…", "—", ":)", "3.14", "2,000", "'Tis", "dogs'", "“So,”", "«oui»?", "a.", "A.B", "x;",
+        "???",
+    ]
+)  # fmt: skip
+TEXTS = st.lists(st.one_of(PIECES, st.text(min_size=1, max_size=6)), max_size=30).map(" ".join)
+
+
+@st.composite
+def configs(draw: st.DrawFn) -> ChunkConfig:
+    least = draw(st.integers(1, 12))
+    return ChunkConfig(least, least + draw(st.integers(0, 20)), max_tokens=draw(st.integers(3, 40)))
+
+
+def cut(text: str, config: ChunkConfig, seed: int, **options: Any) -> list[Chunk]:
+    return list(cut_into_chunks(text, config, random.Random(seed), style="talk", **options))
+
+
+def places(chunks: list[Chunk]) -> list[int]:
+    """The numbers of the words, in the order of the chunks."""
+    return [int(word[1:]) for chunk in chunks for word in chunk.source.split()]
+
+
+def test_an_example_is_what_the_model_reads_and_writes() -> None:
+    words = split('So, "IBM" (yes) said - U.S. law; wait?! Really...').words
+    chunk = chunk_of(words, style="chat", cased=True)
+    assert (chunk.source, chunk.style, chunk.n_words) == ("so ibm yes said u.s. law wait really", "chat", 8)
+    assert chunk.target == "So, IBM yes said - U.S. law; wait?! Really..."
+    assert chunk_of(words, style="chat", cased=False).target == chunk.target.lower()
+
+
+@given(st.integers(0, 200), configs(), st.integers(0, 99), st.sampled_from([0, 3]))
+def test_every_word_stands_in_one_chunk_but_for_short_rests_and_none_is_over_the_limit(
+    n_words: int, config: ChunkConfig, seed: int, tokens_of_a_word: int
+) -> None:
+    chunks = cut(" ".join(NUMBERED[:n_words]), config, seed, n_tokens=lambda chunk: tokens_of_a_word * chunk.n_words)
+    used = places(chunks)
+    assert used == list(range(used[0], used[-1] + 1)) if used else n_words < config.min_words + config.max_words
+    assert not used or (used[0] < config.max_words and n_words - 1 - used[-1] < config.min_words)
+    assert all(chunk.n_words == len(chunk.source.split()) and chunk.style == "talk" for chunk in chunks)
+    assert all(chunk.n_words <= config.max_words for chunk in chunks)
+    assert all(tokens_of_a_word * chunk.n_words <= config.max_tokens for chunk in chunks)
+    assert tokens_of_a_word or all(chunk.n_words >= config.min_words for chunk in chunks)
+
+
+def test_windows_start_anywhere_and_have_many_lengths() -> None:
+    runs = [cut(" ".join(NUMBERED[:60]), ChunkConfig(4, 16), seed) for seed in range(200)]
+    assert {places(chunks_)[0] for chunks_ in runs} == set(range(16))
+    assert {chunk.n_words for chunks_ in runs for chunk in chunks_} == set(range(4, 17))
+
+
+@given(TEXTS, st.booleans(), st.integers(0, 9))
+def test_sources_are_bare_and_targets_resplit_to_the_same_words_and_labels(text: str, cased: bool, seed: int) -> None:
+    document = [word for word in split(text).words if word.has_slot]
+    for chunk in cut(text, ChunkConfig(1, 8), seed, cased=cased):
+        words = split(chunk.target).words
+        assert chunk.source == chunk.source.lower()
+        assert len(chunk.source.split()) == len(words) == chunk.n_words
+        place = next(
+            place
+            for place in range(len(document))
+            if [word.normal for word in document[place : place + chunk.n_words]] == chunk.source.split()
+            and [word.label for word in document[place : place + chunk.n_words]] == [word.label for word in words]
+        )
+        spellings = [word.core for word in document[place : place + chunk.n_words]]
+        assert [word.text for word in words] == (spellings if cased else [word.lower() for word in spellings])
+
+
+def test_a_silence_belongs_to_the_word_before_it() -> None:
+    document = "<extra_id_1> We know, <extra_id_1> - <extra_id_1> that is right. <extra_id_1>"
+    (chunk,) = cut(document, ChunkConfig(5, 5), seed=1)
+    assert chunk.source == "we know <extra_id_1> that is right <extra_id_1>"
+    assert chunk.n_words == 5
+    assert "extra" not in chunk.target
+
+
+@pytest.fixture
+def folder(tiny_data: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(tiny_data, tmp_path / "data", ignore=shutil.ignore_patterns("lengths-*")))
+
+
+def test_they_are_counted_once_for_each_tokenizer_and_each_data_set(
+    tiny_model: Model, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows, tokenizer = load_from_disk(str(folder))["train"], tiny_model.tokenizer
+    expected, counted = count_tokens(rows, tokenizer), list[int]()
+
+    def count(rows: Dataset, *others: object) -> list[int]:
+        counted.append(len(rows))
+        return expected[: len(rows)]
+
+    monkeypatch.setattr(lengths, "count_tokens", count)
+    assert stored_lengths(folder, rows, tokenizer) == stored_lengths(folder, rows, tokenizer) == expected
+    assert len(counted) == 1
+    stored_lengths(folder, rows, tiny_model.with_task(prefix="in the style {style}: ").tokenizer)
+    assert len(counted) == 2, "another prefix has other tokens"
+    stored_lengths(folder, rows.select(range(5)), tokenizer)
+    assert counted[2:] == [5]
+    for file in folder.glob("lengths-*.npy"):
+        file.write_bytes(file.read_bytes()[:-9])
+    for _ in range(2):
+        assert stored_lengths(folder, rows, tokenizer) == expected
+    assert len(counted) == 4, "a file that is not whole is written anew"
+
+
+MARKS = ",.?!:;-"
+
+
+@pytest.fixture(scope="module")
+def tokenizer(tiny_tokenizer_folder: Path) -> Any:
+    return AutoTokenizer.from_pretrained(str(tiny_tokenizer_folder))
+
+
+def test_the_folder_is_a_t5_tokenizer_with_all_sentinels_as_single_tokens_at_the_end(tokenizer: Any) -> None:
+    assert (tokenizer.pad_token_id, tokenizer.eos_token_id, tokenizer.unk_token_id) == (0, 1, 2)
+    assert tokenizer("we know").input_ids[-1] == 1
+    assert len(tokenizer) <= 500
+    sentinels = [f"<extra_id_{index}>" for index in range(100)]
+    ids = tokenizer.convert_tokens_to_ids(sentinels)
+    assert ids == list(range(len(tokenizer) - 1, len(tokenizer) - 101, -1))  # <extra_id_0> is the last, as in T5
+    assert tokenizer.encode("we <extra_id_7> know", add_special_tokens=False).count(ids[7]) == 1
+    assert tokenizer.decode(tokenizer.encode("we <extra_id_7> know"), skip_special_tokens=True).split() == [
+        "we",
+        "know",
+    ]
+
+
+@example("don't - wait... a‍b")
+@given(st.text(st.characters(exclude_categories=("Cs", "Cc", "Zs", "Zl", "Zp", "Cn", "Co", "Cf")), min_size=1))
+def test_byte_fallback_round_trips_any_text(tokenizer: Any, text: str) -> None:
+    # hypothesis tries strings of the loaded modules, `<unk>` among them, which any T5 reads as that token
+    assume(not any(name in text for name in tokenizer.all_special_tokens))
+    ids = tokenizer.encode(text, add_special_tokens=False)
+    normal = tokenizer.backend_tokenizer.normalizer.normalize_str(text)  # NFKC, as T5 has it
+    assert tokenizer.unk_token_id not in ids
+    assert tokenizer.decode(ids, clean_up_tokenization_spaces=False).split() == normal.split()
+
+
+def test_marks_are_pieces_of_their_own_and_mean_one_thing(tokenizer: Any) -> None:
+    marks = TaskTokenizer(tokenizer, TaskConfig()).mark_ids
+    assert list(marks) == list(MARKS)
+    assert len(set(marks.values())) == len(MARKS)
+    pieces = {mark: tokenizer.convert_ids_to_tokens(list(ids)) for mark, ids in marks.items()}
+    for mark in MARKS.replace("-", ""):
+        assert pieces[mark] == [mark]
+    assert "".join(pieces["-"]) == "▁-"
+    assert not any(piece.startswith("<0x") for mark_pieces in pieces.values() for piece in mark_pieces)
+
+
+def test_training_again_gives_the_same_vocabulary_with_marks_even_if_the_text_has_none(tmp_path: Path) -> None:
+    lines = ["we know that this is right", "how are you today", "well stop now"] * 20
+    for name in ("one", "two"):
+        train_tokenizer(lines, tmp_path / name, VocabularyConfig(size=420))
+    first, second = ((tmp_path / name / "tokenizer.json").read_bytes() for name in ("one", "two"))
+    assert first == second
+    marks = TaskTokenizer(AutoTokenizer.from_pretrained(str(tmp_path / "one")), TaskConfig()).mark_ids
+    assert all(len(ids) == 1 for mark, ids in marks.items() if mark != "-")
+
+
+@pytest.mark.parametrize(("lines", "size"), [([], 420), (["we know"] * 20, 150), (["we know"] * 20, 100)])
+def test_too_little_text_and_too_small_a_size_are_refused(tmp_path: Path, lines: list[str], size: int) -> None:
+    with pytest.raises(InputError, match=rf"a vocabulary of {size} pieces cannot be learned .*vocabulary.size"):
+        train_tokenizer(lines, tmp_path, VocabularyConfig(size=size))
