@@ -48,8 +48,9 @@ def read(runs: list[Path]) -> list[Point]:
     for run in runs:
         seen = before
         for line in read_log(log_of(run)):
-            seen = before + line.words / 1e6
-            points.append(Point(run.name, seen, line.text_loss, line.tag_loss, line.micro_f1))
+            seen = before + line["words"] / 1e6
+            losses = line.get("text_loss"), line.get("tag_loss")
+            points.append(Point(run.name, seen, *losses, line.get("micro_f1")))
         before = seen
     return points
 

@@ -17,7 +17,6 @@ import os
 import platform
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
@@ -60,45 +59,28 @@ Settings = TypeVar("Settings")
 Tell = Callable[[int, int], None]  # how many words are decided, and of how many
 
 
-@dataclass(frozen=True, slots=True)
-class Point:
-    """A line of the log.  Losses are means in nats, scores are in percent."""
-
-    step: int
-    words: int = 0  # trained on by then, all processes together
-    text_loss: float | None = None
-    tag_loss: float | None = None
-    lr: float | None = None
-    words_per_second: float | None = None
-    validation_loss: float | None = None
-    validation_tag_loss: float | None = None
-    micro_f1: float | None = None
-
-
 def log_of(run: Path) -> Path:
     """Return the path of a run's log."""
     run = run.absolute()  # `.` has no name
     return run.with_name(run.name + ".log.jsonl")
 
 
-def read_log(path: Path) -> tuple[Point, ...]:
-    """Return the points of a log, in order.  None without a log.
+def read_log(path: Path) -> list[dict[str, Any]]:
+    """Return the lines of a log, in order; none without a log.  Losses are means in nats, scores are in percent.
 
     Validations of older versions do not say how many words, and get those of the line before.  A loss of 0 is one that
     was not trained, and is left out.
     """
-    if not path.is_file():
-        return ()
-    names, points, words = {field.name for field in fields(Point)}, list[Point](), 0
-    for line in path.read_text(encoding="utf-8").splitlines():
+    lines, words = list[dict[str, Any]](), 0
+    for line in path.read_text(encoding="utf-8").splitlines() if path.is_file() else ():
         try:
             values = json.loads(line)
         except ValueError:  # half a line, of a run that was killed
             continue
         words = values.get("words", words)
-        known = {name: value for name, value in values.items() if name in names and (value or name not in _LOSSES)}
-        points.append(Point(**known | {"words": words}))
-    return tuple(points)
+        known = {name: value for name, value in values.items() if value or name not in _LOSSES}
+        lines.append({**known, "words": words})
+    return lines
 
 
 def run_config(run: Path) -> TrainConfig:
@@ -114,14 +96,14 @@ def write_report(run: Path, config: TrainConfig, on_progress: Tell | None = None
     Each file is written whole or not at all.  Raises InputError for a text that cannot be read, ModelError for a run
     without a model.
     """
-    points = read_log(log_of(run))
+    log = read_log(log_of(run))
     scores, comparison, notes = _score(run, config, on_progress)
     rival = f"`{config.report.against}`" if config.report.against else "the starting model"
     lines = [f"# {run.name}", ""]
-    lines += [f"- {line}" for line in (*_summary(points, scores, comparison, rival), *notes)]
-    if draw_curves(points, run / PICTURE):
+    lines += [f"- {line}" for line in (*_summary(log, scores, comparison, rival), *notes)]
+    if draw_curves(log, run / PICTURE):
         lines += ["", f"![losses and scores]({PICTURE})"]
-    elif points:
+    elif log:
         lines += ["", f"No picture: matplotlib is missing ({way_to_install('report')})."]
     lines += ["", *_score_table(scores), *_gains(comparison, config, rival)]
     lines += ["## Environment", "", "Where this page was written.", "", *(f"- {line}" for line in _environment())]
@@ -135,15 +117,15 @@ def write_report(run: Path, config: TrainConfig, on_progress: Tell | None = None
 
 
 def _summary(
-    points: Sequence[Point], report: Report | None, comparison: Comparison | None, rival: str
+    log: Sequence[Mapping[str, Any]], report: Report | None, comparison: Comparison | None, rival: str
 ) -> Iterator[str]:
     """What most readers want to know."""
-    seconds = seconds_of(points)
-    if points and seconds:
-        last, duration = points[-1], f"{seconds / 3600:.1f} hours" if seconds >= 3600 else f"{seconds / 60:.1f} minutes"
+    seconds = seconds_of(log)
+    if seconds:
+        last, duration = log[-1], f"{seconds / 3600:.1f} hours" if seconds >= 3600 else f"{seconds / 60:.1f} minutes"
         yield (
-            f"{last.step:,} steps on {last.words:,} words in {duration}, without validation and saving: "
-            f"{last.words / seconds:,.0f} words a second."
+            f"{last['step']:,} steps on {last['words']:,} words in {duration}, without validation and saving: "
+            f"{last['words'] / seconds:,.0f} words a second."
         )
     if report is not None:
         yield f"Micro F1 {_with_interval(report, MICRO)} on {report.scores.words:,} words of {Path(report.data).name}."
@@ -253,24 +235,24 @@ def _score(
     return comparison.second, comparison, notes
 
 
-def seconds_of(points: Sequence[Point]) -> float:
+def seconds_of(log: Sequence[Mapping[str, Any]]) -> float:
     """Return the seconds of training, without validation and saving: words by words a second, line by line."""
     seconds = before = 0.0
-    for point in points:
-        if point.words_per_second:
-            seconds += (point.words - before) / point.words_per_second
-            before = float(point.words)
+    for line in log:
+        if speed := line.get("words_per_second"):
+            seconds += (line["words"] - before) / speed
+            before = float(line["words"])
     return seconds
 
 
-def draw_curves(points: Sequence[Point], path: Path) -> bool:
+def draw_curves(log: Sequence[Mapping[str, Any]], path: Path) -> bool:
     """Draw losses, and scores where there are any, by million words; False, and nothing drawn, without matplotlib."""
-    if find_spec("matplotlib") is None or not points:
+    if find_spec("matplotlib") is None or not log:
         return False
     from matplotlib.figure import Figure
 
     def series(name: str) -> list[tuple[float, float]]:
-        return [(point.words / 1e6, getattr(point, name)) for point in points if getattr(point, name) is not None]
+        return [(line["words"] / 1e6, line[name]) for line in log if line.get(name) is not None]
 
     figure, scored = Figure(figsize=(10, 4)), series("micro_f1")
     losses, *score_axes = figure.subplots(1, 2 if scored else 1, squeeze=False)[0]

@@ -35,7 +35,7 @@ from t5punct.training.loop.objective import Losses
 from t5punct.training.loop.progress import RunLog
 from t5punct.training.loop.train import train
 from t5punct.training.loop.validation import Validator
-from t5punct.training.report import Point, compose_card, log_of, read_log, run_config, seconds_of, write_report
+from t5punct.training.report import compose_card, log_of, read_log, run_config, seconds_of, write_report
 
 
 def test_a_new_run_begins_its_log_anew_and_a_resumed_one_goes_on_to_its_last_step(
@@ -187,11 +187,11 @@ def run(tiny_model: Model, lively_model: Model, tmp_path: Path, text: Path) -> P
 def test_a_log_is_read_line_by_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "run.log.jsonl").write_text(LOG, encoding="utf-8")
     points = read_log(log_of(tmp_path / "run"))
-    assert [point.step for point in points] == [2, 2, 4, 4]
-    assert points[1] == Point(2, words=600, validation_loss=5.5, micro_f1=20.0)
-    assert points[2] == Point(4, words=1200, text_loss=5.0, lr=0.001, words_per_second=300.0)
+    assert [point["step"] for point in points] == [2, 2, 4, 4]
+    assert points[1] == {"step": 2, "words": 600, "validation_loss": 5.5, "micro_f1": 20.0}
+    assert points[2] == {"step": 4, "words": 1200, "text_loss": 5.0, "lr": 0.001, "words_per_second": 300.0}
     assert seconds_of(points) == pytest.approx(600 / 100 + 600 / 300)
-    assert read_log(tmp_path / "none") == ()
+    assert read_log(tmp_path / "none") == []
     (tmp_path / "run").mkdir()
     monkeypatch.chdir(tmp_path / "run")
     assert read_log(log_of(Path())) == points, "of the folder that a command is given in"

@@ -90,7 +90,7 @@ def test_what_decides_follows_from_what_is_measured(config: TrainConfig) -> None
     assert deciding_score(replace(config, validation=replace(file, score="macro_f1"))) == "macro_f1"
     assert deciding_score(replace(config, loss=LossConfig(text_weight=0, tagger_weight=1))) == "tag_loss"
     with pytest.raises(ConfigError, match=r"score loss without a split `validation`; .*holdout"):
-        Validator(ValidationConfig(ROWS, 1), None, 100)
+        Validator(replace(config, validation=ValidationConfig(ROWS, 1, score="loss")), None)
 
 
 def test_validation_scores_go_into_the_log(config: TrainConfig) -> None:
@@ -150,12 +150,11 @@ def test_what_is_frozen_stays_so_when_a_run_is_validated(config: TrainConfig) ->
     assert not learns["tagger.marks.weight"] and learns["network.shared.weight"]
 
 
-def test_at_most_two_hundred_chunks_are_measured(tiny_data: Path) -> None:
+def test_at_most_two_hundred_chunks_are_measured(config: TrainConfig, tiny_data: Path) -> None:
     rows = load_from_disk(str(tiny_data))["train"]
     many = concatenate_datasets([rows] * 9)
     assert len(many) > 200
-    validator = Validator(ValidationConfig(every_steps=1), many, batch_tokens=600)
-    assert validator.rows["target"][:] == many["target"][:200]
+    assert Validator(config, many).rows["target"][:] == many["target"][:200]
 
 
 def test_a_set_without_validation_chunks_can_be_trained_on(config: TrainConfig, tmp_path: Path) -> None:

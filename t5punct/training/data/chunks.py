@@ -131,11 +131,16 @@ def count_tokens(rows: Any, tokenizer: TaskTokenizer, workers: int = 0) -> list[
     """Return the number of source tokens of each chunk, prefix, silences and end included."""
     import torch
 
-    counted: Any = _Lengths(rows, tokenizer)
+    def count(starts: Sequence[int]) -> list[int]:
+        some, lengths = rows[starts[0] : starts[0] + _CHUNKS_AT_ONCE], []
+        for source, style in zip(some["source"], some["style"], strict=True):
+            words, pauses = without_pauses(source)
+            lengths.append(len(tokenizer.source(words, style, pauses=pauses).ids))
+        return lengths
+
+    starts: Any = range(0, len(rows), _CHUNKS_AT_ONCE)
     apart = torch.Generator()  # leaves the global generator alone
-    loader = torch.utils.data.DataLoader(
-        counted, _CHUNKS_AT_ONCE, num_workers=workers, collate_fn=list, generator=apart
-    )
+    loader = torch.utils.data.DataLoader(starts, num_workers=workers, collate_fn=count, generator=apart)
     return [length for some in loader for length in some]
 
 
@@ -150,20 +155,3 @@ def without_pauses(source: str) -> tuple[list[str], list[int]]:
             words.append(piece)
             pauses.append(0)
     return words, pauses
-
-
-class _Lengths:
-    """The lengths of chunks, for a loader to count with many processes."""
-
-    def __init__(self, rows: Any, tokenizer: TaskTokenizer) -> None:
-        self._rows, self._tokenizer = rows, tokenizer
-
-    def __len__(self) -> int:
-        return len(self._rows["source"])
-
-    def __getitems__(self, indices: Sequence[int]) -> list[int]:
-        some, lengths = self._rows[indices], []
-        for source, style in zip(some["source"], some["style"], strict=True):
-            words, pauses = without_pauses(source)
-            lengths.append(len(self._tokenizer.source(words, style, pauses=pauses).ids))
-        return lengths

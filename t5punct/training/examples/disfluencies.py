@@ -177,20 +177,16 @@ def _before(
     if begins:
         is_first = words[0].form != words[0].read  # the chunk may begin inside a sentence
         return _beginning(rng, other_words) if is_first and _happens(config.rates["restart"], rng) else []
-    phrase = _phrase(words, rng.randint(2, _LONGEST_PHRASE) if config.rates["phrase"] or config.rates["repair"] else 0)
+    length = rng.randint(2, _LONGEST_PHRASE) if config.rates["phrase"] or config.rates["repair"] else 0
+    phrase = list(words[:length])
+    if len(phrase) < length or any(word.label or word.pause for word in phrase[:-1]):
+        return []
     if phrase and _happens(config.rates["phrase"], rng):
         return phrase
     contents = [word for word in other_words if word.read not in FUNCTION_WORDS and word.read != words[0].read]
     if phrase and contents and _happens(config.rates["repair"], rng):
         return [*phrase[:-1], rng.choice(contents), *_said(rng.choice(_TAKING_BACK))]
     return []
-
-
-def _phrase(words: Sequence[Written], n_words: int) -> list[Written]:
-    """The first so many words, if nothing stands between them."""
-    phrase = list(words[:n_words])
-    is_whole = len(phrase) == n_words and not any(word.label or word.pause for word in phrase[:-1])
-    return phrase if is_whole else []
 
 
 def _beginning(rng: random.Random, other_words: Sequence[Written]) -> list[Written]:

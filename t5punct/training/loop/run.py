@@ -32,7 +32,7 @@ from ..start.starting_model import check_suitable, make_starting_model
 from ..tensors import PlainModel, add_adapters, check_sharded, restore_random_state, restore_tensors
 from .objective import Objective
 from .progress import tracker_settings
-from .validation import Validator, deciding_score
+from .validation import Validator
 
 _log = logging.getLogger(__name__)
 
@@ -70,7 +70,11 @@ def build(config: TrainConfig) -> Run:
             checkpoint.find_checkpoint(Path(config.output))
         checkpoint.check_resumed(config)
     model = make_starting_model(config)
-    validator = _validator(config)
+    validator, wanted = None, config.validation
+    if wanted.every_steps != 0:
+        rows = load_split(config.data.path, "validation")
+        is_asked = any((wanted.every_steps, wanted.file, wanted.score, wanted.patience))
+        validator = Validator(config, rows) if rows is not None or is_asked else None
     sampler, loader = load_data(config, model, accelerator.num_processes)
     examples = cast(ChunkExamples, loader.dataset)
     state = TrainState(processes=accelerator.num_processes, data=chunks_fingerprint(examples))
@@ -224,15 +228,3 @@ def _resume(run: Run) -> None:
         if accelerator.is_main_process:
             checkpoint.check_same_base(model.network, folder)
     restore_random_state(tensors, accelerator.process_index)  # last: making a model draws numbers
-
-
-def _validator(config: TrainConfig) -> Validator | None:
-    """What a run is validated with; None where that is not wanted, or nothing asks for it and there is nothing."""
-    validation = config.validation
-    if validation.every_steps == 0:
-        return None
-    rows = load_split(config.data.path, "validation")
-    is_asked = any((validation.every_steps, validation.file, validation.score, validation.patience))
-    if rows is None and not is_asked:
-        return None
-    return Validator(validation, rows, config.data.batch_tokens, deciding_score(config), config.loss.decoder)

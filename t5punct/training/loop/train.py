@@ -87,7 +87,9 @@ def take_steps(run: Run, progress: RunLog) -> bool:
                     progress.report()
                     with progress.paused():
                         _save(run)
-                if _is_interrupted(run, interrupt):
+                # of any process: all must end after the same step
+                noted = torch.tensor(float(interrupt.is_set()), device=run.accelerator.device)
+                if run.accelerator.reduce(noted, "sum").item():
                     return _is_over(run)
                 if _is_over(run):
                     break
@@ -175,12 +177,6 @@ def noting_interrupts(*, show: bool) -> Iterator[Event]:
         yield interrupt
     finally:
         signal.signal(signal.SIGINT, usual)
-
-
-def _is_interrupted(run: Run, interrupt: Event) -> bool:
-    """Whether any process of the run was interrupted: all must end after the same step."""
-    noted = torch.tensor(float(interrupt.is_set()), device=run.accelerator.device)
-    return bool(run.accelerator.reduce(noted, "sum").item())
 
 
 def interval(every: int | None, n_steps: int) -> int:

@@ -22,7 +22,7 @@ from ...punctuator import Punctuator, PunctuatorConfig
 from ...text.io.files import read_lines
 from ...text.io.iwslt import is_iwslt, read_rows
 from ..checkpoint import TrainState
-from ..config import LossConfig, TrainConfig, ValidationConfig
+from ..config import LossConfig, TrainConfig
 from ..examples.batches import make_collator
 from ..examples.example import IGNORED, ChunkExamples
 from .objective import Objective
@@ -34,26 +34,23 @@ _MAX_WORDS = 4000  # of a file, the first ones
 class Validator:
     """Measures a model on held-out text; files are read once at the start, so that a bad one is reported there.
 
-    `rows` is the data set's split `validation`, or None without one; batches hold `batch_tokens` tokens.
-    `score` is the one that tells a run's best model: it must be among what is measured.  The file is scored with
-    `decoder`.
+    `rows` is the data set's split `validation`, or None without one.
     """
 
-    def __init__(
-        self, config: ValidationConfig, rows: Any, batch_tokens: int, score: str = "loss", decoder: str = "slots"
-    ) -> None:
-        self.config, self.batch_tokens, self.decoder = config, batch_tokens, decoder
+    def __init__(self, config: TrainConfig, rows: Any) -> None:
+        self.config, path, every = config, config.validation.file, config.validation.every_steps
         self.rows = rows.select(range(min(_MAX_CHUNKS, len(rows)))) if rows is not None and len(rows) else None
-        if (path := config.file) is not None:  # read as the evaluation will
+        if path is not None:  # read as the evaluation will
             words = read_rows(path) if is_iwslt(path) else [line for line in read_lines(path) if line.strip()]
-            if not words:
-                raise InputError(f"{path} holds no words", expected="punctuated text", fix="check validation.file")
+            found = f"{path} holds no words"
+            check(words, found, expected="punctuated text", fix="check validation.file", kind=InputError)
         check(
-            self.rows is not None or path is not None or not config.every_steps,
-            f"validation every {config.every_steps} steps, and nothing to validate with",
+            self.rows is not None or path is not None or not every,
+            f"validation every {every} steps, and nothing to validate with",
             expected="a data set with a split `validation`, or a file",
             fix="name a validation.file or set validation.every_steps=0",
         )
+        score = deciding_score(config)
         check(
             self.rows is not None or not score.endswith("loss"),
             f"validation.score {score} without a split `validation`",
@@ -78,7 +75,7 @@ class Validator:
         objective = Objective(model, LossConfig(tagger_weight=float(model.tagger is not None)))
         text = tags = 0.0
         n_tokens = n_slots = 0
-        for indices in batch_by_length(examples.lengths, self.batch_tokens):
+        for indices in batch_by_length(examples.lengths, self.config.data.batch_tokens):
             batch = make([examples[index] for index in indices]).to(model.device)
             losses = objective(batch)
             n_batch_tokens, n_batch_slots = (int((classes != IGNORED).sum()) for classes in (batch.labels, batch.marks))
@@ -89,10 +86,10 @@ class Validator:
 
     def _scores(self, model: Model) -> dict[str, float]:
         """F1 with the decoder that is trained; empty without a file."""
-        if self.config.file is None:
+        if (file := self.config.validation.file) is None:
             return {}
-        punctuator = Punctuator(model, PunctuatorConfig(decoding=DecodingConfig(self.decoder)))
-        scores = evaluate_file(self.config.file, punctuator, max_words=_MAX_WORDS).scores
+        punctuator = Punctuator(model, PunctuatorConfig(decoding=DecodingConfig(self.config.loss.decoder)))
+        scores = evaluate_file(file, punctuator, max_words=_MAX_WORDS).scores
         class_f1 = {f"{name.lower()}_f1": values.f1 for name, values in scores.per_class.items()}
         values = {"micro_f1": scores.micro.f1, "macro_f1": scores.macro_f1, **class_f1}
         return {name: round(value or 0.0, 2) for name, value in values.items()}

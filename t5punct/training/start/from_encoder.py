@@ -247,7 +247,9 @@ def with_copier(model: Model, examples: ChunkExamples, shape: FreshDecoderConfig
     tagger = None if model.tagger is None else torch.cat([model.tagger.marks.weight, model.tagger.cases.weight])
     fresh = replace(model, network=network.eval())
     with torch.no_grad():
-        _start(network, states, _weights(counts), tagger)
+        even, root = torch.ones_like(counts), counts.sqrt()  # rare tokens count little, and yet they do
+        weights = 0.3 * even / even.sum() + 0.5 * root / root.sum() + 0.2 * counts / counts.sum()
+        _start(network, states, weights, tagger)
         _set_copied_logit(fresh, examples)
     return fresh
 
@@ -305,7 +307,10 @@ def _split_directions(states: torch.Tensor, tagger: torch.Tensor | None, n_free:
     """Orthonormal directions of standardised states: those of the tagger and of most variance, and n_free others."""
     d_model, std = states.shape[1], states.std(0)
     spread = torch.cov(((states - states.mean(0)) / std).T)
-    first = _basis((tagger - tagger.mean(0)) * std) if tagger is not None else spread.new_zeros(0, d_model)
+    first = spread.new_zeros(0, d_model)
+    if tagger is not None:
+        _, sizes, directions = torch.linalg.svd((tagger - tagger.mean(0)) * std, full_matrices=False)
+        first = directions[sizes > 1e-4 * sizes[0]]
     apart = torch.eye(d_model) - first.T @ first
     axes = torch.linalg.eigh(apart @ spread @ apart)[1].flip(1).T
     clean = torch.cat([first, axes[: d_model - n_free - len(first)]])
@@ -322,9 +327,12 @@ def _look_up(attention: Any, codes: _Tensors, parts: _Tensors, clean: torch.Tens
     sure = _SURE / asked / _SIZE / (len(waves) / 2)
     size = float(embeddings.pow(2).sum(1).mean())  # of an embedding, squared
     copied = _COPIED * size * write / len(word) / _SIZE
+    (cosines, sines), angles = spare.chunk(2), frequencies()[:, None]
+    cos, sin = angles.cos(), angles.sin()
     for head in range(_HERE.stop):
         own, rest = head * d_kv, (head + 1) * d_kv
-        looked_for = _turned(spare, -1 if head in _BEHIND else 0)
+        # turned, the directions in which a position's code is read as that of the one before
+        looked_for = torch.cat([cos * cosines + sin * sines, cos * sines - sin * cosines]) if head in _BEHIND else spare
         attention.q.weight[own:rest] = attention.k.weight[own:rest] = 0.0
         attention.q.weight[own : own + len(waves)] = sure * looked_for[waves]
         attention.k.weight[own : own + len(waves)] = position[waves]
@@ -339,13 +347,6 @@ def _look_up(attention: Any, codes: _Tensors, parts: _Tensors, clean: torch.Tens
     steady = _BEHIND.stop * d_kv - 1
     attention.v.weight[steady] = constant[0]
     attention.o.weight[:, steady] = _STEADY * size**0.5 * _neutral_direction(embeddings)
-
-
-def _turned(directions: torch.Tensor, distance: int) -> torch.Tensor:
-    """The directions (D_POSITION, d_model) in which a position's code is read as that of one `distance` farther."""
-    cosines, sines = directions.chunk(2)
-    angles = (distance * frequencies())[:, None]
-    return torch.cat([angles.cos() * cosines - angles.sin() * sines, angles.sin() * cosines + angles.cos() * sines])
 
 
 def _set_copied_logit(model: Model, examples: ChunkExamples) -> None:
@@ -378,19 +379,6 @@ def _neutral_direction(embeddings: torch.Tensor) -> torch.Tensor:
         weights *= 1 + 3 * (products / products.max()) ** 2
         weights /= weights.mean()
     return direction
-
-
-def _weights(counts: torch.Tensor) -> torch.Tensor:
-    """How much each token counts, (n_vocabulary,), as are its counts: rare ones count little, and yet they do."""
-    even, root = torch.ones_like(counts), counts.sqrt()
-    return 0.3 * even / even.sum() + 0.5 * root / root.sum() + 0.2 * counts / counts.sum()
-
-
-def _basis(rows: torch.Tensor) -> torch.Tensor:
-    """Orthonormal rows that span the same; (n_rows, d) -> (rank, d)."""
-    _, sizes, axes = torch.linalg.svd(rows, full_matrices=False)
-    basis: torch.Tensor = axes[sizes > 1e-4 * sizes[0]]
-    return basis
 
 
 def _orthonormal(n_rows: int, against: torch.Tensor) -> torch.Tensor:
