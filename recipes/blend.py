@@ -22,7 +22,8 @@ from pathlib import Path
 from typing import Any
 
 from t5punct import model as models
-from t5punct.errors import ConfigError, T5PunctError
+from t5punct.config import check
+from t5punct.errors import T5PunctError
 from t5punct.model import Model, same_tokenizer
 from t5punct.training.checkpoint import TRAIN_FILE
 
@@ -32,14 +33,13 @@ def blend_models(tuned: Model, start: Model, share: float) -> Model:
 
     Raises ConfigError for another share, and for models of other shapes, vocabularies or marks.
     """
-    if not 0.0 <= share <= 1.0:
-        raise ConfigError(f"blend share {share}", expected="0 to 1", fix="check --share")
-    if not _shapes(tuned) == _shapes(start) or not same_tokenizer(tuned.tokenizer, start.tokenizer):
-        raise ConfigError(
-            f"blend with {start.name}, a model of another shape, vocabulary or marks",
-            expected=f"the model that {tuned.name} began with",
-            fix="name it as its train.yaml does in init_from",
-        )
+    check(0.0 <= share <= 1.0, f"blend share {share}", expected="0 to 1", fix="check --share")
+    check(
+        _shapes(tuned) == _shapes(start) and same_tokenizer(tuned.tokenizer, start.tokenizer),
+        f"blend with {start.name}, a model of another shape, vocabulary or marks",
+        expected=f"the model that {tuned.name} began with",
+        fix="name it as its train.yaml does in init_from",
+    )
     network, tagger = copy.deepcopy(tuned.network), copy.deepcopy(tuned.tagger)
     network.load_state_dict(_between(start.network.state_dict(), tuned.network.state_dict(), share))
     if tagger is not None and start.tagger is not None:

@@ -18,7 +18,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,8 @@ import torch
 from tokenizers import Tokenizer
 
 from t5punct import model as models
-from t5punct.errors import ConfigError, T5PunctError
+from t5punct.config import check
+from t5punct.errors import T5PunctError
 from t5punct.model import Model
 from t5punct.t5.task import PAUSES
 from t5punct.training.examples.loading import load_split
@@ -66,11 +67,10 @@ def cut_pieces(whole: Tokenizer, words: Mapping[str, int], n_pieces: int) -> Cut
     named = [token["content"] for token in described["added_tokens"]]
     lower = _in_lower_case(described["model"]["vocab"], named)
     used, n_before, _ = _count_pieces(_with_pieces(described, lower), words)
-    kept = dict.fromkeys([*named, *filter(_is_letter, lower)])
-    if n_pieces < len(kept):
-        raise ConfigError(
-            f"pieces {n_pieces}", expected=f"{len(kept)} or more: all letters and special tokens", fix="raise --pieces"
-        )
+    letters = [piece for piece in lower if len(piece) == 1 and piece < _FIRST_EAST_ASIAN]
+    kept = dict.fromkeys([*named, *letters])
+    expected = f"{len(kept)} or more: all letters and special tokens"
+    check(n_pieces >= len(kept), f"pieces {n_pieces}", expected=expected, fix="raise --pieces")
     frequent = _most_frequent(lower, used)
     kept.update(dict.fromkeys(piece for piece in frequent if piece not in kept))
     chosen = set(list(kept)[:n_pieces])
@@ -96,12 +96,9 @@ def add_pieces(cut: Tokenizer, whole: Tokenizer, words: Mapping[str, int], n_pie
     described = _describe(whole)
     old = {piece: _Piece(row, score) for row, (piece, score) in enumerate(_describe(cut)["model"]["vocab"])}
     named = [token["content"] for token in described["added_tokens"]]
-    if lacking := [token for token in named if token not in old]:
-        raise ConfigError(
-            f"a vocabulary without {lacking[0]}",
-            expected="one that was cut from the encoder's",
-            fix="name the encoder that it was cut from",
-        )
+    for token in named:
+        found, fix = f"a vocabulary without {token}", "name the encoder that it was cut from"
+        check(token in old, found, expected="one that was cut from the encoder's", fix=fix)
     lower = _in_lower_case(described["model"]["vocab"], named)
     _, n_before, _ = _count_pieces(_with_pieces(described, old), words)
     used, n_with_all, _ = _count_pieces(_with_pieces(described, lower | old), words)
@@ -120,12 +117,8 @@ def add_pieces(cut: Tokenizer, whole: Tokenizer, words: Mapping[str, int], n_pie
 def _describe(tokenizer: Tokenizer) -> dict[str, Any]:
     """What a Unigram tokenizer is made of.  Raises ConfigError for another kind."""
     described: dict[str, Any] = json.loads(tokenizer.to_str())
-    if described["model"]["type"] != "Unigram":
-        raise ConfigError(
-            f"a tokenizer of the kind {described['model']['type']}",
-            expected="an encoder with a Unigram (sentencepiece) tokenizer, such as an XLM-R",
-            fix="name another encoder",
-        )
+    kind, expected = described["model"]["type"], "an encoder with a Unigram (sentencepiece) tokenizer, such as an XLM-R"
+    check(kind == "Unigram", f"a tokenizer of the kind {kind}", expected=expected, fix="name another encoder")
     return described
 
 
@@ -144,10 +137,6 @@ def _in_lower_case(vocabulary: Sequence[tuple[str, float]], named: Sequence[str]
             continue
         pieces[form] = _Piece(row, score)
     return dict(sorted(pieces.items(), key=lambda item: item[1].row))
-
-
-def _is_letter(piece: str) -> bool:
-    return len(piece) == 1 and piece < _FIRST_EAST_ASIAN
 
 
 def _with_pieces(described: Mapping[str, Any], pieces: Mapping[str, _Piece]) -> Tokenizer:
@@ -174,17 +163,14 @@ def _count_pieces(tokenizer: Tokenizer, words: Mapping[str, int]) -> tuple[Count
     counts: Counter[str] = Counter()
     n_unknown = 0
     unknown = json.loads(tokenizer.to_str())["model"]["unk_id"]
-    for group in _groups(list(words)):
+    listed = list(words)
+    for start in range(0, len(listed), _WORDS_AT_ONCE):
+        group = listed[start : start + _WORDS_AT_ONCE]
         for word, encoded in zip(group, tokenizer.encode_batch(group, add_special_tokens=False), strict=True):
             for piece in encoded.tokens:
                 counts[piece] += words[word]
             n_unknown += words[word] * (unknown in encoded.ids)
     return counts, sum(counts.values()), n_unknown
-
-
-def _groups(words: Sequence[str]) -> Iterator[Sequence[str]]:
-    for start in range(0, len(words), _WORDS_AT_ONCE):
-        yield words[start : start + _WORDS_AT_ONCE]
 
 
 def count_chunk_words(data: str) -> Counter[str]:
@@ -250,12 +236,8 @@ def _check_same(model: Model, whole: Any, parent: torch.Tensor, source: str | Pa
     if alike:
         rows = mine[[places[piece] for piece in shared]], parent[[theirs[piece] for piece in shared]]
         alike = float(torch.nn.functional.cosine_similarity(*rows).mean()) > _SAME
-    if not alike:
-        raise ConfigError(
-            f"{source}, whose embeddings are not those of {model.name}",
-            expected="the encoder that its vocabulary was cut from",
-            fix="name that encoder",
-        )
+    found = f"{source}, whose embeddings are not those of {model.name}"
+    check(alike, found, expected="the encoder that its vocabulary was cut from", fix="name that encoder")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -56,13 +56,7 @@ class DelayConfig:
         return any(words is not None for words in self.words)
 
     def draw(self, *place: int) -> Delay | None:
-        """Draw the delay of a batch; None for the whole context.  A resumed run draws the same at the same place.
-
-        >>> DelayConfig([2]).draw(1, 0, 0)
-        Delay(words=2, left_words=32, layers=())
-        >>> DelayConfig([None]).draw(1, 0, 0) is DelayConfig().draw(1, 0, 0) is None
-        True
-        """
+        """Draw the delay of a batch; None for the whole context.  A resumed run draws the same at the same place."""
         if not self.any:
             return None
         words = random.Random(" ".join(map(str, ("delay", *place)))).choice(self.words)
@@ -307,11 +301,7 @@ def load_part(name: str, schema: type, values: Mapping[str, Any]) -> Any:
 
 
 def change_task(task: TaskConfig, changes: Mapping[str, Any] | None) -> TaskConfig:
-    """Return a task with some settings changed; a mapping is merged, an empty one empties.  Odds go with their marks.
-
-    >>> change_task(TaskConfig(mark_odds={",": 2.0}), {"marks": ".?", "cased": False}).mark_odds
-    {}
-    """
+    """Return a task with some settings changed; mappings are merged, an empty one empties.  Odds go with their marks."""
     values = asdict(task)
     if changes and "marks" in changes:
         values["mark_odds"] = {mark: odds for mark, odds in task.mark_odds.items() if mark in str(changes["marks"])}
