@@ -301,7 +301,7 @@ def load_part(name: str, schema: type, values: Mapping[str, Any]) -> Any:
 
 
 def change_task(task: TaskConfig, changes: Mapping[str, Any] | None) -> TaskConfig:
-    """Return a task with some settings changed; mappings are merged, an empty one empties.  Odds go with their marks."""
+    """Return a task with some settings changed; mappings are merged, an empty one empties.  Odds go with marks."""
     values = asdict(task)
     if changes and "marks" in changes:
         values["mark_odds"] = {mark: odds for mark, odds in task.mark_odds.items() if mark in str(changes["marks"])}
