@@ -425,7 +425,9 @@ def test_sources_are_bare_and_targets_resplit_to_the_same_words_and_labels(text:
             and [word.label for word in document[place : place + chunk.n_words]] == [word.label for word in words]
         )
         spellings = [word.core for word in document[place : place + chunk.n_words]]
-        assert [word.with_opening("").text for word in words] == (spellings if cased else [word.lower() for word in spellings])
+        assert [word.with_opening("").text for word in words] == (
+            spellings if cased else [word.lower() for word in spellings]
+        )
 
 
 def test_a_silence_belongs_to_the_word_before_it() -> None:
