@@ -56,8 +56,8 @@ class TrainState:
     best: float | None = None  # its best value
     best_step: int = 0
     stale: int = 0  # validations since then
-    processes: int = 0  # that share the batches; 0 in checkpoints of older versions, which do not say
-    data: str = ""  # the fingerprint of the chunks (see `loading`); empty in these checkpoints too
+    processes: int = 0  # that share the batches
+    data: str = ""  # the fingerprint of the chunks (see `loading`)
 
 
 def check_output(config: TrainConfig) -> None:
@@ -209,12 +209,12 @@ def check_same_run(began: TrainState, now: TrainState, data: str) -> None:
     The batches of an epoch would be dealt out otherwise, and the run's place among them would mean something else.
     """
     check(
-        began.processes in (0, now.processes),
+        began.processes == now.processes,
         f"{now.processes} processes for a run that began with {began.processes}",
         expected=f"{began.processes} processes", fix=f"launch {began.processes}, or start a new run in another output",
     )  # fmt: skip
     check(
-        began.data in ("", now.data), f"other chunks in {data} than the run began with",
+        began.data == now.data, f"other chunks in {data} than the run began with",
         expected="the data set that it began with", fix="put it back, or start a new run in another output",
     )  # fmt: skip
 

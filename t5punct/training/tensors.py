@@ -41,8 +41,7 @@ def collect_tensors(objective: nn.Module, optimiser: Any, accelerator: Any) -> d
     tensors: dict[str, torch.Tensor] = {}
     if accelerator.is_main_process or is_sharded(accelerator):
         for name, parameter, state in _iter_trained(objective, optimiser):
-            for slot, value in state.get(parameter, {}).items():
-                tensors[f"optimiser.{name}/{slot}"] = torch.as_tensor(value)
+            tensors |= {f"optimiser.{name}/{slot}": value for slot, value in state.get(parameter, {}).items()}
         named = objective.named_parameters()
         tensors |= {f"adapter.{name}": value.detach() for name, value in named if is_adapter(name)}
         tensors = {name: _whole(tensor).contiguous().cpu() for name, tensor in tensors.items()}
@@ -80,21 +79,19 @@ def _iter_trained(objective: nn.Module, optimiser: Any) -> Iterator[tuple[str, n
 
 
 def restore_random_state(tensors: Mapping[str, torch.Tensor], process: int) -> None:
-    """Go on drawing where this process was; older checkpoints have the first process's state only."""
+    """Go on drawing where this process was."""
     suffix = f".{process}" if process else ""
-    torch.set_rng_state(tensors.get(f"rng{suffix}", tensors["rng"]))
+    torch.set_rng_state(tensors[f"rng{suffix}"])
     if f"rng.cuda{suffix}" in tensors and torch.cuda.is_available():
         torch.cuda.set_rng_state(tensors[f"rng.cuda{suffix}"])
 
 
-def place_like(parameter: torch.Tensor, value: torch.Tensor) -> Any:
+def place_like(parameter: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
     """Return a copy of a saved tensor where its parameter is; in parts, if the parameter of this shape is.
 
     A copy, as what is read from a file may lie anywhere in memory, and kernels then add in another order.  A count of
     steps goes there too: AdamW, fused, reads it there.
     """
-    if not value.dim():
-        return value.to(parameter.device) if value.is_floating_point() else int(value)
     value = value.to(parameter.device, copy=True)
     if isinstance(parameter, DTensor) and value.shape == parameter.shape:
         return distribute_tensor(value, parameter.device_mesh, parameter.placements)

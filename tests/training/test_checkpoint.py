@@ -195,7 +195,6 @@ def test_a_step_count_that_is_a_tensor_goes_where_its_parameter_is() -> None:
     """AdamW, fused, reads it there; `meta` stands for a GPU."""
     parameter = torch.zeros(2, device="meta")
     assert place_like(parameter, torch.tensor(3.0)).device == parameter.device
-    assert place_like(torch.zeros(2), torch.tensor(3)) == 3
 
 
 def test_a_full_disk_is_one_clear_line_and_leaves_the_last_checkpoint(config: TrainConfig, invoke: Invoke) -> None:
@@ -388,7 +387,6 @@ def test_another_number_of_processes_is_refused() -> None:
     with pytest.raises(ConfigError, match=r"1 processes for a run that began with 2; expected 2 processes; launch 2"):
         check_same_run(two, TrainState(processes=1), "data")
     check_same_run(two, two, "data")
-    check_same_run(TrainState(), two, "data")  # an older version's checkpoint does not say
 
 
 def test_a_data_set_made_anew_at_the_same_path_is_refused(config: TrainConfig, tmp_path: Path, tiny_data: Path) -> None:
@@ -402,8 +400,3 @@ def test_a_data_set_made_anew_at_the_same_path_is_refused(config: TrainConfig, t
     load_from_disk(str(tiny_data / "train")).shuffle(seed=5).save_to_disk(str(data / "train"))  # as many chunks
     with pytest.raises(ConfigError, match=rf"other chunks in {data} than the run began with; expected .*; put it back"):
         build(again)
-    file = Path(config.output) / "state.json"
-    state = json.loads(file.read_text())
-    assert len(state.pop("data")) == 16
-    file.write_text(json.dumps(state))  # as older versions wrote it
-    build(again)
