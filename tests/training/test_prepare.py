@@ -405,6 +405,12 @@ def test_every_word_stands_in_one_chunk_but_for_short_rests_and_none_is_over_the
     assert tokens_of_a_word or all(chunk.n_words >= config.min_words for chunk in chunks)
 
 
+def test_a_window_over_the_limit_is_halved() -> None:
+    config = ChunkConfig(8, 8, max_tokens=5)
+    chunks = cut(" ".join(NUMBERED[:8]), config, 1, n_tokens=lambda chunk: chunk.n_words)
+    assert [chunk.n_words for chunk in chunks] == [4]  # the last four are a rest shorter than min_words
+
+
 def test_windows_start_anywhere_and_have_many_lengths() -> None:
     runs = [cut(" ".join(NUMBERED[:60]), ChunkConfig(4, 16), seed) for seed in range(200)]
     assert {places(chunks_)[0] for chunks_ in runs} == set(range(16))
