@@ -197,6 +197,15 @@ class TaskTokenizer:
                 next_words += [words[index + 1], *[None] * (len(self.mark_ids[mark]) - 1)]
         return (*next_words, self.eos_id)
 
+    def slot_starts(self, forms: Sequence[str], labels: Sequence[str], openings: Sequence[str] = ()) -> tuple[int, ...]:
+        """Return for each word the place in `target` of the first token behind it: its first mark, or what follows."""
+        openings = openings or (NO_LABEL,) * len(forms)
+        starts, n_tokens = list[int](), 0
+        for index, (form, label, opening) in enumerate(zip(forms, labels, openings, strict=True)):
+            starts.append(n_tokens + len(self.form_ids(form, index == 0, opening)))
+            n_tokens = starts[-1] + sum(len(self.mark_ids[mark]) for mark in label)
+        return tuple(starts)
+
     def answer(self, label: str) -> tuple[int, ...]:
         """Return the decoder output of a window with a sentinel: the sentinel, the marks of its slot, end."""
         return (self.sentinel_id, *(token for mark in label for token in self.mark_ids[mark]), self.eos_id)

@@ -32,6 +32,7 @@ class Batch:
     where padded; word_ends, marks, cases: int64 (n_batch, n_words), marks and cases IGNORED where padded; token_words:
     int64 (n_batch, n_source), the word that each source token belongs to, NOBODY where padded; taught: uint8 (n_batch,
     n_words, n_codes), the teacher's codes (see `labels`), all 0 where it has said nothing, None without labels;
+    slot_starts: int64 (n_batch, n_words), the target token at which a word's marks begin, 0 where it has no code;
     openings: like marks, None for a task without opening marks.
     """
 
@@ -45,6 +46,7 @@ class Batch:
     token_words: torch.Tensor
     n_words: int
     taught: torch.Tensor | None = None
+    slot_starts: torch.Tensor | None = None
     openings: torch.Tensor | None = None
 
     def to(self, device: torch.device) -> Batch:
@@ -109,6 +111,8 @@ def make_collator(pad_id: int) -> Callable[[Sequence[Example]], Batch]:
     def make(examples: Sequence[Example]) -> Batch:
         openings = [example.openings for example in examples]
         labels = pad([example.target for example in examples], IGNORED)
+        taught, n_words = _taught(examples), max(len(example.word_ends) for example in examples)
+        starts = [example.slot_starts for example in examples]
         return Batch(
             pad([example.source for example in examples], pad_id),
             pad([(1,) * len(example.source) for example in examples], 0),
@@ -119,7 +123,8 @@ def make_collator(pad_id: int) -> Callable[[Sequence[Example]], Batch]:
             pad([example.cases for example in examples], IGNORED),
             pad([example.token_words for example in examples], NOBODY),
             n_words=sum(len(example.word_ends) for example in examples),
-            taught=_taught(examples),
+            taught=taught,
+            slot_starts=None if taught is None else pad(starts, 0, n_words),
             openings=pad(openings, IGNORED) if any(openings) else None,
         )
 

@@ -42,7 +42,8 @@ class Example:
     `cases[i]` that of word i's case (its place in `TAGGED_CASES`).  `next_word_ids[t]` is what target token t would
     be if its slot got no more marks and the next word no capital; IGNORED where nothing is decided.  `token_words[s]`
     is the word that source token s belongs to (see `delay`), NOBODY where no tagger reads the states.
-    `taught[i]` is the teacher's code of word i (see `labels`), empty where it has said nothing.  `openings[i]` is the
+    `taught[i]` is the teacher's code of word i (see `labels`), empty where it has said nothing; with a teacher,
+    `slot_starts[i]` is the target token at which the marks behind word i begin to be decided.  `openings[i]` is the
     class of the opening mark before word i, empty for a task without any.
     """
 
@@ -55,6 +56,7 @@ class Example:
     token_words: tuple[int, ...]
     taught: tuple[bytes, ...] = ()
     openings: tuple[int, ...] = ()
+    slot_starts: tuple[int, ...] = ()
 
 
 class ChunkExamples(Dataset[Example]):
@@ -122,7 +124,10 @@ class ChunkExamples(Dataset[Example]):
         taught = tuple(_code(word) for word in words) if self.labels is not None else ()
         places = (1 + task.opening.find(opening) if opening else 0 for opening in opened)
         openings = tuple(places) if task.opening else ()
-        return Example(source.ids, target, next_word_ids, source.word_ends, marks, cases, owners, taught, openings)
+        starts = tokenizer.slot_starts(forms, labels, opened) if taught else ()
+        return Example(
+            source.ids, target, next_word_ids, source.word_ends, marks, cases, owners, taught, openings, starts
+        )
 
     def first(self, n_words: int) -> list[Example]:
         """Return the first examples in which marks of `n_words` words are decided, or all that there are."""
