@@ -2,7 +2,7 @@
 
 In: a model of as many layers as `base` shall have, whose upper layers and tagger stay.  Out: a model to train on.
 
-    python recipes/join_base.py runs/parent/base-before runs/base-start
+    python recipes/join_base.py runs/parent/base runs/base-start
 
 What comes from `large` and is frozen in training need not be shipped twice: `t5punct export --shared-with large`.
 """

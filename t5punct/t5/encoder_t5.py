@@ -56,7 +56,8 @@ class EncoderT5(UMT5ForConditionalGeneration):  # type: ignore[misc]
         self.shared = nn.Embedding(config.vocab_size, config.d_model)
         self.encoder = _bare(config.encoder_config())
         decoder_config = copy.deepcopy(config)
-        decoder_config.is_decoder, decoder_config.num_layers = True, config.num_decoder_layers
+        decoder_config.is_decoder = True
+        decoder_config.num_layers = config.num_decoder_layers
         self.decoder = UMT5Stack(decoder_config)
         self.memory = memory_of(config)
         self.lm_head = nn.Linear(config.d_model, config.vocab_size, bias=False)

@@ -85,7 +85,8 @@ def has_int8(folder: Path) -> bool:
 
 def _shards(tensors: Mapping[str, torch.Tensor]) -> list[dict[str, torch.Tensor]]:
     """Share tensors out to files of `_SHARD_BYTES` at most, in order; a larger tensor is a file of its own."""
-    shards, room = list[dict[str, torch.Tensor]](), 0
+    shards = list[dict[str, torch.Tensor]]()
+    room = 0
     for name, tensor in tensors.items():
         if not shards or tensor.nbytes > room:
             shards.append({})
