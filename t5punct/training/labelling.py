@@ -65,7 +65,7 @@ def label(
     )
     model = with_precision(model, precision)
     _begin(folder, info)
-    n_words, n_done = sum(rows["n_words"]), 0
+    n_words, n_done = sum(rows["n_words"][:]), 0
     for number, first in enumerate(range(0, len(rows), ROWS_IN_PART)):
         chunk_numbers = range(first, min(first + ROWS_IN_PART, len(rows)))
         file = folder / part_name(number)

@@ -132,7 +132,7 @@ class Documents:
     @property
     def n_words(self) -> list[int]:
         """Pieces between white space, of each document that is not empty."""
-        counts = self.rows["n_words"]
+        counts = self.rows["n_words"][:]  # read at once: by one it takes 0.1 ms
         return [counts[number] for number in self.numbers]
 
     def text(self, number: int) -> str:
@@ -164,7 +164,7 @@ def read_documents(corpus: CorpusConfig, pauses_ms: tuple[int, ...], cache: str,
         rows = Dataset.from_generator(
             _rows, features=features, cache_dir=cache, gen_kwargs=arguments, writer_batch_size=_ROWS_IN_MEMORY
         )
-    numbers = array("q", (number for number, n_words in enumerate(rows["n_words"]) if n_words))
+    numbers = array("q", (number for number, n_words in enumerate(rows["n_words"][:]) if n_words))
     documents = Documents(corpus, rows, numbers, find_sources(corpus).left_out)
     if not numbers:
         raise InputError(

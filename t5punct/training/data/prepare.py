@@ -117,7 +117,7 @@ def _report(
             f"no chunk to validate with; expected held-out documents of {min_words} words and more; "
             "raise holdout_percent or add text"
         )
-    n_words = sum(train["n_words"])
+    n_words = sum(train["n_words"][:])
     return PrepareReport(
         config.output,
         len(train),

@@ -78,7 +78,7 @@ class ChunkExamples(Dataset[Example]):
         self.rows, self.tokenizer, self.config, self.seed = rows, tokenizer, config or DataConfig(), seed
         self.labels = labels  # what a teacher has said of these rows
         self.epoch = 0  # every epoch has other errors
-        styles = list(rows["style"])
+        styles = rows["style"][:]
         self._check(styles)
         self._chunks = [index for index, style in enumerate(styles) for _ in range(self._times(index, style))]
         # in tokens, not words: one window of long numbers would blow up a batch of short ones

@@ -68,7 +68,7 @@ class _Lengths(Dataset[int]):
         self._rows, self._tokenizer = rows, tokenizer
 
     def __len__(self) -> int:
-        return len(self._rows["source"])
+        return len(self._rows)
 
     def __getitems__(self, indices: Sequence[int]) -> list[int]:
         some = self._rows[indices]
