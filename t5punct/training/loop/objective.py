@@ -146,7 +146,7 @@ class Objective(nn.Module):
 
         states: (n_batch, n_source, d_model).
         """
-        inputs = self.network._shift_right(batch.labels)  # the start, then all but the last
+        inputs = self.network._shift_right(batch.written)  # the start, then all but the last
         written = self.network.get_decoder()(
             inputs_embeds=embed_targets(self.network, inputs),
             encoder_hidden_states=self.model.remember(states, batch.input_ids),
