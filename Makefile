@@ -98,24 +98,23 @@ prepared/large/dataset_dict.json: configs/large-prepare.yaml
 prepared/large-2/dataset_dict.json: configs/large-prepare.yaml
 	$(BIN)/t5punct prepare --config $< root=$(CORPUS) seed=29 output=prepared/large-2
 
-# `base` and `small` learn from what `large` says of a data set; `small` goes on from what was `base` in git e79d488, which
-# a clone of depth 1 does not have: git fetch --unshallow
-model-pupils: setup runs/base-write.done runs/small-write.done
-	$(BIN)/t5punct export runs/base-write -o t5punct/models/base --dtype int8 --task configs/task-bundled.yaml
-	$(BIN)/t5punct export runs/small-write -o t5punct/models/small --dtype int8 --task configs/task-bundled.yaml
+# `base` and `small` learn from what `large` says of a data set.  They go on from what they were in git c0400a4, which a
+# clone of depth 1 does not have: git fetch --unshallow
+model-pupils: setup runs/base-read.done runs/small-read.done
+	$(BIN)/t5punct export runs/base-read -o t5punct/models/base --dtype int8 --task configs/task-bundled.yaml
+	$(BIN)/python recipes/share_weights.py t5punct/models/base t5punct/models/large
+	$(BIN)/t5punct export runs/small-read -o t5punct/models/small --dtype int8 --task configs/task-bundled.yaml
 
-runs/base-tag.done: runs/base-start/config.json configs/base-1-tag.yaml
-runs/base-start/config.json: prepared/pupils/labels-large/labels.yaml
-	$(BIN)/python recipes/fit_tagger.py --config configs/base-1-tag.yaml init_from=large \
-	  'encoder_layers=[0,1,2,3,4,5]' data.labels=null output=runs/base-start
+runs/base-read.done: runs/base-start/config.json prepared/pupils/labels-large/labels.yaml configs/base-1-read.yaml
+runs/base-start/config.json: runs/parent/base/config.json
+	$(BIN)/python recipes/join_base.py runs/parent/base runs/base-start
 
-runs/base-write.done: runs/base-tag.done configs/base-2-write.yaml
-runs/small-tag.done: runs/parent/base/config.json prepared/pupils/labels-large/labels.yaml configs/small-1-tag.yaml
-runs/small-write.done: runs/small-tag.done configs/small-2-write.yaml
+runs/small-write.done: runs/parent/small/config.json prepared/large/dataset_dict.json configs/small-1-write.yaml
+runs/small-read.done: runs/small-write.done prepared/pupils/labels-large/labels.yaml configs/small-2-read.yaml
 
-runs/parent/base/config.json:
+runs/parent/%/config.json:
 	mkdir -p runs/parent
-	git archive e79d488 t5punct/models/base | tar -x -C runs/parent --strip-components 2
+	git archive c0400a4 t5punct/models/$* | tar -x -C runs/parent --strip-components 2
 	touch $@
 
 prepared/pupils/labels-large/labels.yaml: prepared/pupils/dataset_dict.json
@@ -168,7 +167,7 @@ gpu-kit: setup $(GPU_DATA)/dataset_dict.json
 prepared/gpu/dataset_dict.json: configs/large-gpu-prepare.yaml
 	$(BIN)/t5punct prepare --config $< root=$(CORPUS)
 
-# a stage: runs/base-tag.done by configs/base-1-tag.yaml
+# a stage: runs/base-read.done by configs/base-1-read.yaml
 runs/%.done:
 	OMP_NUM_THREADS=1 $(BIN)/torchrun --nproc_per_node $(PROCESSES) train.py \
 	  --config $(wildcard configs/$(subst -,-?-,$*).yaml) resume=$(if $(wildcard runs/$*/state.json),true,false)

@@ -29,8 +29,7 @@ from t5punct.text.marks import DISFLUENT
 from t5punct.text.render import RenderConfig
 from t5punct.text.words import Word, split
 from t5punct.training.config import TrainConfig
-from t5punct.training.examples.disfluencies import SOUNDS, DisfluencyConfig, add_disfluencies
-from t5punct.training.examples.noise import Written
+from t5punct.training.examples.disfluencies import SOUNDS, DisfluencyConfig, Written, add_disfluencies
 
 ROOT = Path(__file__).parents[1]
 FILLERS = (*((sound,) for sound in sorted(SOUNDS)), ("you", "know"), ("i", "mean"))

@@ -210,9 +210,11 @@ def _built(schema: Any, hint: Any, key: str, layers: Sequence[_Layer], default: 
 
 def _built_section(schema: Any, section: Any, key: str, layers: Sequence[_Layer]) -> Any:
     """A dataclass from what layers say of its settings."""
-    hints, prefix = typing.get_type_hints(section), f"{key}." if key else ""
+    hints = typing.get_type_hints(section)
+    prefix = f"{key}." if key else ""
     for name, place in [(name, place) for values, place in layers for name in values if name not in hints]:
-        valid, nearest = valid_keys(schema), nearest_keys(prefix + str(name), schema)
+        valid = valid_keys(schema)
+        nearest = nearest_keys(prefix + str(name), schema)
         are_few = len(valid) <= _MOST_LISTED
         raise ConfigError(
             f"unknown setting {prefix + str(name)!r}{place}",

@@ -270,7 +270,9 @@ def with_transformers(model: Model) -> Model:
 
 def load_tokenizer(source: str | Path, task: TaskConfig) -> TaskTokenizer:
     """Return the tokenizer of a folder or hub id, seen through a task."""
-    folder, expected, fix = find(source, "tokenizer"), "a T5 folder or hub id", "check the name"
+    folder = find(source, "tokenizer")
+    expected = "a T5 folder or hub id"
+    fix = "check the name"
     try:
         tokenizer = _read_tokenizer(folder)
     except Exception as error:  # what a damaged file raises has no common base
@@ -300,7 +302,8 @@ def same_tokenizer(first: TaskTokenizer, second: TaskTokenizer) -> bool:
 
 def _check_tokenizer(network: Any, tokenizer: TaskTokenizer, folder: Path) -> None:
     """Refuse a tokenizer with more pieces than the network knows; warn of one that is not the network's own."""
-    n_pieces, n_known = len(tokenizer.tokenizer), network.config.vocab_size
+    n_pieces = len(tokenizer.tokenizer)
+    n_known = network.config.vocab_size
     if n_pieces > n_known:
         raise ModelError(
             f"{folder}: a tokenizer of {n_pieces} pieces for a model of {n_known}",

@@ -70,7 +70,8 @@ class ModelOptions:
 
         if self.language is None:
             return self
-        best, usual = model_for(self.language), type(self).model
+        best = model_for(self.language)
+        usual = type(self).model
         if self.model == usual:
             return replace(self, model=usual if best == BUNDLED else best)
         if self.model in MODEL_LANGUAGES and "multi" == best != self.model:
@@ -255,7 +256,8 @@ class TranscriptOptions(WindowOptions):
         """
         from .transcripts.writers import format_named_by
 
-        named, asked = format_named_by(output), "json" if self.json else self.to
+        named = format_named_by(output)
+        asked = "json" if self.json else self.to
         if named is None:
             return self
         if asked not in (None, named):

@@ -107,7 +107,8 @@ class Punctuator:
         chosen: dict[str, Any] = {name: value for name, value in named.items() if value is not None}
         config = replace(config, decoding=replace(config.decoding, **chosen)) if chosen else config
         model = model if isinstance(model, Model) else _load(model, config.decoding, revision)
-        self.config, self.decoding = config, allow_disfluency_label(config.decoding, model, config.render.disfluencies)
+        self.config = config
+        self.decoding = allow_disfluency_label(config.decoding, model, config.render.disfluencies)
         self.model = model = prepare_model(model, config.decoding)
         model.task.prefix_for(config.decoding.style)  # an unknown style is said here, not at the first text
         self._alphabet = self.decoding.alphabet(model.task)
@@ -204,7 +205,8 @@ class Punctuator:
         batches are smaller, so that the first words come soon.
         """
         views = ((number, view) for number, text in enumerate(texts) for view in iter_views(text, self.config.windows))
-        waiting, sentence = dict[int, list[Vote]](), self.first_sentence
+        waiting = dict[int, list[Vote]]()
+        sentence = self.first_sentence
         words, decisions = list[Word](), list[Decision]()
         for pool in iter_pools(views, self._pool_words, lambda pair: pair[1].n_words, is_growing=is_hurried):
             for (number, view), votes in zip(pool, self.window_votes([view for _, view in pool]), strict=True):
@@ -223,7 +225,8 @@ class Punctuator:
         """Return words as the model reads them; no more tokens than it can."""
         pauses = [word.pause for word in words] if self.model.task.pause_ms else []
         kept = [self._kept_marks(word) for word in words] if self.config.render.keep_marks else []
-        cores, have_slots = [readable(word.core) for word in words], [word.takes_marks for word in words]
+        cores = [readable(word.core) for word in words]
+        have_slots = [word.takes_marks for word in words]
         window = WindowInput.of(cores, have_slots, pauses, kept)
         return window.fit_to_model(self.model.tokenizer, self.config.decoding.style)
 
@@ -339,7 +342,8 @@ class Punctuator:
         `words`: those of its texts, one text after the other.  Raises InputError where the format needs times that the
         transcript does not have.
         """
-        writer, words = writer or WriterConfig(), in_file_order(transcript.items, words)
+        writer = writer or WriterConfig()
+        words = in_file_order(transcript.items, words)
         if writer.format is None and not writer.paragraphs and not self._removes and not transcript.json:
             return transcript.written(written_items(transcript.items, words))
         return written_pieces(transcript, transcript.with_words(words), writer, source)

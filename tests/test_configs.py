@@ -75,7 +75,7 @@ def test_the_page_of_settings_has_each_with_its_default_and_a_text(monkeypatch: 
     [
         ("model", "large", "runs/large-start"),
         ("model-pupils", "base", "runs/base-start"),
-        ("model-pupils", "small", "runs/parent/base"),
+        ("model-pupils", "small", "runs/parent/small"),
         ("model-multi", "multi", "runs/multi-start"),
     ],
 )

@@ -84,7 +84,8 @@ def _root(
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; user mistakes become one line and exit code 2."""
     collect_seldom()
-    level, warnings = _log.level, logging.StreamHandler(sys.stderr)
+    level = _log.level
+    warnings = logging.StreamHandler(sys.stderr)
     warnings.setLevel(logging.WARNING)
     warnings.setFormatter(logging.Formatter("t5punct: %(message)s"))
     _log.addHandler(warnings)

@@ -106,7 +106,8 @@ def log_to_stderr(name: str) -> Iterator[None]:
     if is_shown():
         yield
         return
-    logger, handler = logging.getLogger(name), logging.StreamHandler(sys.stderr)
+    logger = logging.getLogger(name)
+    handler = logging.StreamHandler(sys.stderr)
     level = logger.level
     handler.addFilter(lambda record: record.levelno < logging.WARNING)
     logger.addHandler(handler)
@@ -126,7 +127,8 @@ def report_removed(removed: Mapping[str, int], n_words: int, disfluencies: str) 
 
 def summarise_removed(removed: Mapping[str, int], n_words: int) -> str:
     """List the removed words, the most frequent first; of many, the first ones."""
-    total, ordered = sum(removed.values()), sorted(removed.items(), key=lambda pair: (-pair[1], pair[0]))
+    total = sum(removed.values())
+    ordered = sorted(removed.items(), key=lambda pair: (-pair[1], pair[0]))
     shown = ", ".join(f"{word} {count}" for word, count in ordered[:_SHOWN_WORDS])
     more = f", and {len(ordered) - _SHOWN_WORDS} others" if len(ordered) > _SHOWN_WORDS else ""
     return f"{total} of {n_words} words removed" + (f": {shown}{more}" if shown else "")

@@ -62,7 +62,8 @@ class BatchOptions(TranscriptOptions):
         from ..batch.distributed import LOCAL, RayConfig, RayWork
 
         self.config()  # a mistake is said before anything is started
-        n_cpus, n_workers = self.threads or 1, self.ray_workers
+        n_cpus = self.threads or 1
+        n_workers = self.ray_workers
         if self.ray == LOCAL:
             n_workers = n_workers or max(1, available_processors() // n_cpus)
         config = RayConfig(self.ray, n_workers, n_cpus, n_gpus=int(self.device.startswith("cuda")))
@@ -154,7 +155,8 @@ def punctuate(
     _check_pauses(planned.jobs, options)
     fingerprint = "" if output_dir is None else _fingerprint(options, spellings)
     current = Current.read(output_dir, fingerprint) if output_dir is not None else Current(None)
-    waiting, failures = [job for job in planned.jobs if overwrite or not current.has(job)], planned.failures
+    waiting = [job for job in planned.jobs if overwrite or not current.has(job)]
+    failures = planned.failures
     if waiting:
         note_waiting([job.source for job in waiting])
         work = options.work(writer, spellings, output_dir, for_review=html is not None)

@@ -122,7 +122,9 @@ def _here(options: StreamOptions, printer: _Printer, provisional: bool) -> Itera
 
     punctuator = load_punctuator(options, options.config(options.render()))
     live = StreamingPunctuator(punctuator, options.stream())
-    model_name, heard, is_warned = punctuator.model.name, list[str](), False
+    model_name = punctuator.model.name
+    heard = list[str]()
+    is_warned = False
 
     def tell(commit: Callable[[], Sequence[Committed]]) -> None:
         started = time.perf_counter()
@@ -220,7 +222,8 @@ class _Printer:
     def __init__(self, as_json: bool) -> None:
         # bytes that are no UTF-8 come out as they came in; json names them, \udcff for the byte ff
         errors = "backslashreplace" if as_json else "surrogateescape"
-        self._as_json, self._out = as_json, standard_output(errors)
+        self._as_json = as_json
+        self._out = standard_output(errors)
         self.n_chars = self.n_words = 0  # of what is written without --json
         self.removed: Counter[str] = Counter()
 

@@ -117,7 +117,8 @@ def _table(best: Sequence[Trial], n_trials: int) -> RenderableType:
     names = ("reads a word", "window", "stride", "mask left", "mask right", "combine", "micro F1", "95 % interval")
     table = Table(*names, title=f"the best for each cost, of {n_trials} strategies")
     for trial in best:
-        windows, spread = trial.strategy.windows, trial.spread()
+        windows = trial.strategy.windows
+        spread = trial.spread()
         numbers = (windows.window, windows.stride_words, windows.mask_left, windows.mask_right)
         score = f"{trial.micro_f1:.1f}", f"{spread.low:.1f} to {spread.high:.1f}" if spread else "-"
         table.add_row(f"{trial.reads:.1f}", *map(str, numbers), trial.strategy.combine.method, *score)

@@ -128,7 +128,8 @@ def align(words: Sequence[str], text: str, alphabet: Alphabet | None = None) -> 
     cases = {pair.start: pair.begin for pair in pairs}
     labels = {pair.stop - 1: pair.end - 1 for pair in pairs}
     exact = {pair.start for pair in pairs if pair.exact}
-    n_shared, n_exact = sum(min(pair.stop - pair.start, pair.end - pair.begin) for pair in pairs), len(exact)
+    n_shared = sum(min(pair.stop - pair.start, pair.end - pair.begin) for pair in pairs)
+    n_exact = len(exact)
     strays = _find_strays(pairs, generated)
     labels |= strays
     exact -= strays.keys()
@@ -155,14 +156,21 @@ def votes(
     If the whole window aligned worse than the config asks, all weights are 0.  `has_openings`: the model writes opening
     marks, so where it has written none there is none.
     """
-    n_words, trusted = len(alignment.words), alignment.quality >= (config or AlignConfig()).min_quality
+    n_words = len(alignment.words)
+    trusted = alignment.quality >= (config or AlignConfig()).min_quality
     slot_votes = []
     for link in alignment.links:
-        label, case, weight, inside, openings = NO_LABEL, Case.VERBATIM, 0.0, None, None
+        label = NO_LABEL
+        case = Case.VERBATIM
+        weight = 0.0
+        inside = None
+        openings = None
         if link.label_index is not None:
-            label, weight = alignment.generated[link.label_index].label, _DOUBTFUL
+            label = alignment.generated[link.label_index].label
+            weight = _DOUBTFUL
         if link.case_index is not None:
-            case, weight = case_of(alignment.generated[link.case_index].core), _DOUBTFUL
+            case = case_of(alignment.generated[link.case_index].core)
+            weight = _DOUBTFUL
             before = alignment.generated[link.case_index - 1] if link.case_index else None
             if before and before.ends_sentence(before.label) is not False and not precedes_name(before.core):
                 inside = _case_inside_sentence(alignment.words[link.input_index], case)
@@ -228,7 +236,8 @@ def _find_gap_pairs(words: Sequence[str], normals: Sequence[str], sources: range
             cost = best[i, j].cost + _price(words[i : cell[0]], normals[j : cell[1]])
             if cell not in best or cost < best[cell].cost:
                 best[cell] = CellStep(cost, (i, j))
-    pairs, cell = [], (sources.stop, targets.stop)
+    pairs = []
+    cell = (sources.stop, targets.stop)
     while before := best[cell].before:
         if before[0] < cell[0] and before[1] < cell[1]:
             pairs.append(Pair(before[0], cell[0], before[1], cell[1]))

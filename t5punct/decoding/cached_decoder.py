@@ -107,7 +107,8 @@ class CachedDecoder:
 
     def __init__(self, model: Model, source: EncoderInput) -> None:
         network: Any = model.network
-        self._decoder, self._start_id = network.get_decoder(), model.start_id
+        self._decoder = network.get_decoder()
+        self._start_id = model.start_id
         self.encoded = model.encode(source.input_ids, source.attention_mask)  # (n_batch, n_source, d_model)
         memory = model.remember(self.encoded, source.input_ids)
         crossing = [block.layer[1].EncDecAttention for block in self._decoder.block]
@@ -117,7 +118,8 @@ class CachedDecoder:
         nothing = [source.keys.new_zeros((len(self.encoded), 0, source.keys.shape[-1])) for source in self._sources]
         self._targets = [KeysValues(empty, empty) for empty in nothing]
         self._biases: list[torch.Tensor] = []  # of each layer, (n_places, n_heads, n_places)
-        self._memory, self._embeddings = getattr(network, "memory", None), network.get_input_embeddings()
+        self._memory = getattr(network, "memory", None)
+        self._embeddings = network.get_input_embeddings()
         # how many words' tokens stand before each place of the target, for a decoder that copies
         self._n_words = torch.zeros(len(self.encoded), 1, dtype=torch.long, device=self.encoded.device)
 
@@ -139,12 +141,15 @@ class CachedDecoder:
         begins = [end - span.stop for end, span in zip(accumulate(map(len, spans)), spans, strict=True)]
         chosen = asked.positions + torch.tensor(begins, device=device)[asked.rows]  # the asked among the computed
         hidden = self._embed(torch.tensor(list(chain.from_iterable(inputs)), device=device), computed)
-        seen, last = computed, len(self._decoder.block) - 1
+        seen = computed
+        last = len(self._decoder.block) - 1
         for index, block in enumerate(self._decoder.block):
             normed = block.layer[0].layer_norm(hidden)
             self._targets[index].store(block.layer[0].SelfAttention, normed, seen)
             if index == last:
-                hidden, normed, seen = hidden[chosen], normed[chosen], asked
+                hidden = hidden[chosen]
+                normed = normed[chosen]
+                seen = asked
             hidden = self._layer(index, block, hidden, normed, seen, n_places)
         states: torch.Tensor = self._decoder.final_layer_norm(hidden)
         return states
@@ -177,7 +182,8 @@ class CachedDecoder:
         bias = self._biases[index][..., :n_places][tokens.positions[tokens.padded]].transpose(1, 2)
         target = self._targets[index].first(n_places)
         hidden = hidden + target.attend(block.layer[0].SelfAttention, normed, tokens, bias)
-        crossing, feeding = block.layer[1], block.layer[-1]
+        crossing = block.layer[1]
+        feeding = block.layer[-1]
         normed = crossing.layer_norm(hidden)
         hidden = hidden + self._sources[index].attend(crossing.EncDecAttention, normed, tokens, self._source_mask)
         result: torch.Tensor = hidden + feeding.DenseReluDense(feeding.layer_norm(hidden))

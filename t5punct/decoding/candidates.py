@@ -87,7 +87,8 @@ class Path:
         n_options = len(self.choice.options)
         if len(self.branches) == 1 and len(self.choice.root.tokens) == n_options:
             return list(rows[0][:n_options])  # no two options share a token: all is decided at the root
-        masses, mass = [0.0] * n_options, 1.0
+        masses = [0.0] * n_options
+        mass = 1.0
         for branch, row in zip(self.branches, rows, strict=True):
             for child, first_option in enumerate(branch.node.first_options):
                 if child != branch.taken:
@@ -254,7 +255,8 @@ def _node(options: Sequence[Option], live: Sequence[int], depth: int) -> TrieNod
 
 
 def _path(choice: Choice, index: int) -> Path:
-    option, branches = choice.options[index], []
+    option = choice.options[index]
+    branches = []
     node: TrieNode | int = choice.root
     for offset, token in enumerate(option.tokens):
         assert isinstance(node, TrieNode)  # noqa: S101  (a path ends where its tokens do)

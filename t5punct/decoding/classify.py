@@ -54,7 +54,8 @@ class SlotClassifier:
                 expected="a model whose t5punct.yaml says classifies: true",
                 fix="decide by seq2seq",
             )
-        self._model, self._config = model, config or DecodingConfig()
+        self._model = model
+        self._config = config or DecodingConfig()
         answers = _Answers(model.tokenizer, self._config.alphabet(model.task), self._config.odds(model.task))
         self._decoder = SlotDecoder(model, self._config, answers)
 

@@ -70,7 +70,8 @@ class Draft:
 
     def __init__(self, window: WindowInput, candidates: Candidates, guesses: Sequence[Guess]) -> None:
         """`guesses`: one for each slot to be decided, and the word before it."""
-        self._window, self._candidates = window, candidates
+        self._window = window
+        self._candidates = candidates
         pairs = pairwise([Guess(), *guesses, Guess()])  # a slot, then the word after it
         self._places = [self._draft_place(place, slot.mark, word) for place, (slot, word) in enumerate(pairs)]
         self._rows: list[list[float]] = []  # probabilities of the settled sites
@@ -111,7 +112,8 @@ class Draft:
 
     def solution(self) -> Solution:
         """Return the votes, when no site is open."""
-        accumulator, next_row = ChoiceAccumulator(len(self._window.words)), 0
+        accumulator = ChoiceAccumulator(len(self._window.words))
+        next_row = 0
         for paths in self._places:
             for path in paths:
                 end = next_row + len(path.branches)
@@ -193,7 +195,8 @@ class ChoiceAccumulator:
     def count(self, path: Path, masses: Sequence[float]) -> None:
         """Count a path; `masses` are those of all options of its choice."""
         choice = path.choice
-        forms, marks = masses[: len(choice.forms)], masses[len(choice.forms) :]
+        forms = masses[: len(choice.forms)]
+        marks = masses[len(choice.forms) :]
         stop = sum(forms)  # the label stays as it is
         if path.option.mark is None and not self._labels:  # nearly always: a slot in which nothing is written
             labels = Distribution(choice.labels, (stop, *marks))
@@ -236,7 +239,8 @@ class ChoiceAccumulator:
 
     def _open(self) -> None:
         """Begin the slot after the word just written."""
-        self._label, self._mass = NO_LABEL, 1.0
+        self._label = NO_LABEL
+        self._mass = 1.0
         self._labels: dict[str, float] = {}
         self._inside = None
 

@@ -27,13 +27,16 @@ class GeneratingDecoder:
     """Writes windows freely, and votes for the marks and the case of the words that it wrote."""
 
     def __init__(self, model: Model, config: DecodingConfig, align_config: AlignConfig) -> None:
-        self._model, self._config, self._align_config = model, config, align_config
+        self._model = model
+        self._config = config
+        self._align_config = align_config
         self._alphabet = config.alphabet(model.task)
         self.alignment = AlignmentCounts()  # of everything written so far
 
     def votes(self, windows: Sequence[WindowInput], n_slots: Sequence[int] | None = None) -> list[tuple[Vote, ...]]:
         """Return votes on all slots of each window, in order; a text is written to its end whatever `n_slots` says."""
-        texts, alphabet = generate_texts(self._model, windows, self._config), self._model.task.alphabet
+        texts = generate_texts(self._model, windows, self._config)
+        alphabet = self._model.task.alphabet
         alignments = [align(window.words, text, alphabet) for window, text in zip(windows, texts, strict=True)]
         counts = [AlignmentCounts.of(alignment, self._align_config) for alignment in alignments]
         self.alignment = sum(counts, self.alignment)
@@ -61,7 +64,8 @@ class MarkCap:
     """
 
     def __init__(self, mark_ids: Sequence[int], most: int) -> None:
-        self._mark_ids, self._most = mark_ids, most
+        self._mark_ids = mark_ids
+        self._most = most
 
     def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
         """Return scores float32 (n_rows, n_vocabulary); input_ids: what is written, int64 (n_rows, n_tokens)."""

@@ -129,7 +129,8 @@ class WindowInput:
 
         Raises ConfigError for more words than the model has tokens.
         """
-        fitted, n_letters = self._cut(LONGEST_WORD, _BLOB_LETTERS), LONGEST_WORD
+        fitted = self._cut(LONGEST_WORD, _BLOB_LETTERS)
+        n_letters = LONGEST_WORD
         most_tokens = tokenizer.task.max_tokens - tokenizer.task.classifies  # a question about a slot has a token more
         while len((source := fitted.source(tokenizer, style)).ids) > most_tokens:
             if n_letters == 1:

@@ -89,7 +89,8 @@ def pair_marks(words: Sequence[SaidOfWord], pairs: Pairs) -> list[PairedMarks]:
         for kind, path in steps:
             if kind not in paths or path.score > paths[kind].score:
                 paths[kind] = path
-    path, choices = max(paths.values(), key=lambda path: path.score), list[PairedMarks]()
+    path = max(paths.values(), key=lambda path: path.score)
+    choices = list[PairedMarks]()
     while path.choices is not None:
         path, choice = path.choices
         choices.append(choice)

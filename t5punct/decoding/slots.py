@@ -67,7 +67,8 @@ class SlotDecoder:
     def __init__(
         self, model: Model, config: DecodingConfig | None = None, candidates: Candidates | None = None
     ) -> None:
-        self._model, self._config = model, config or DecodingConfig()
+        self._model = model
+        self._config = config or DecodingConfig()
         self._alphabet, self._odds = self._config.alphabet(model.task), self._config.odds(model.task)
         self._candidates = candidates or Candidates(model.tokenizer, self._alphabet, self._odds)
         self._head = CandidateHead(model)
@@ -153,7 +154,8 @@ class SlotDecoder:
             weights = [node.log_odds or (0.0,) * len(node.tokens) for node in nodes]
             logits = logits + _pad_rows(weights, 0.0).to(states.device)
         probabilities = logits.softmax(-1)
-        best, values = probabilities.argmax(-1).tolist(), probabilities.tolist()
+        best = probabilities.argmax(-1).tolist()
+        values = probabilities.tolist()
         ends = list(accumulate(map(len, sites_of_drafts)))
         return [SiteScores(values[start:end], best[start:end]) for start, end in pairwise([0, *ends])]
 

@@ -77,11 +77,14 @@ class TagDecoder:
                 expected="a model trained with loss.tagger_weight above 0",
                 fix="use --decoder slots",
             )
-        self._model, self._tagger, self._config = model, model.tagger, config or DecodingConfig()
+        self._model = model
+        self._tagger = model.tagger
+        self._config = config or DecodingConfig()
         words = self._config.delay_words
         self.delay = None if words is None else delay_of(model, words)
         alphabet, odds = self._config.alphabet(model.task), self._config.odds(model.task)
-        self._marks, self.mark_classes = alphabet.marks, self._tagger.mark_classes
+        self._marks = alphabet.marks
+        self.mark_classes = self._tagger.mark_classes
         self._log_odds = self._tagger.log_odds(odds, alphabet.marks)
         self._ends = torch.tensor([ends_sentence(mark) for mark in self._tagger.mark_classes])
         self._links = torch.tensor([OTHER_SCRIPTS.get(mark, mark) in _LINKS for mark in self._tagger.mark_classes])
@@ -138,7 +141,9 @@ class TagDecoder:
 
         marks: (n_slots, n_mark_classes), openings: (n_slots, n_opening_classes), of one window after the other.
         """
-        logs, chances, begin = marks.log_softmax(-1).tolist(), openings.tolist(), 0
+        logs = marks.log_softmax(-1).tolist()
+        chances = openings.tolist()
+        begin = 0
         marks, openings = marks.clone(), openings.clone()
         for window in windows:
             rows = range(begin, begin + len(window.words))
@@ -166,14 +171,18 @@ class TagDecoder:
         self, windows: Sequence[WindowInput], n_slots: Sequence[int], tagged: Tagged
     ) -> list[tuple[Vote, ...]]:
         """Return votes on the first slots of some windows, n_slots of each, of which this was said."""
-        marks, cases, ends = tagged.marks.softmax(-1).tolist(), tagged.cases.softmax(-1).tolist(), tagged.ends.tolist()
+        marks = tagged.marks.softmax(-1).tolist()
+        cases = tagged.cases.softmax(-1).tolist()
+        ends = tagged.ends.tolist()
         goes_on = self._links[tagged.marks.masked_fill(self._ends, -math.inf).argmax(-1)].tolist()
         openings = None if tagged.openings is None else tagged.openings.tolist()
-        votes, begin = list[tuple[Vote, ...]](), 0
+        votes = list[tuple[Vote, ...]]()
+        begin = 0
         for window, n in zip(windows, n_slots, strict=True):
             own = []
             for place, row in enumerate(range(begin, begin + n)):
-                inside, forms = None, self._forms(window, place)
+                inside = None
+                forms = self._forms(window, place)
                 if place and not precedes_name(window.words[place - 1]):
                     inside = restrict_case(forms, remove_sentence_beginnings(cases[row], ends[row - 1]))
                     if goes_on[row - 1] and self._model.spellings.has_small(window.words[place]):
@@ -238,7 +247,8 @@ def doubled_ends(chances: Sequence[float], is_end: Sequence[bool], lengths: Sequ
     >>> doubled_ends([0.1, 0.6, 0.4, 0.9, 0.95], [False, True, True, True, True], [3, 2])
     [2]
     """
-    doubled, begin = list[int](), 0
+    doubled = list[int]()
+    begin = 0
     for length in lengths:
         kept = list[int]()
         places = [place for place in range(begin, begin + length) if is_end[place]]

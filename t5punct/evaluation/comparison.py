@@ -96,6 +96,7 @@ def _iter_differences(first: Report, second: Report) -> Iterator[Difference]:
         if first_score is None or second_score is None or len(first.counts) == 1:
             yield Difference(name, first_score, second_score, None, None)
             continue
-        pair, statistic = (second.counts, first.counts), f1_of(name)
+        pair = (second.counts, first.counts)
+        statistic = f1_of(name)
         gain, p_value = gain_interval(*pair, statistic), paired_test(*pair, statistic)
         yield Difference(name, first_score, second_score, gain, p_value)

@@ -68,14 +68,18 @@ def evaluate(
     """Score references, one by one; `data` and `max_words` say where they are from."""
     started = time.perf_counter()
     strategy = Preset(punctuator.config.windows, punctuator.config.combine)
-    before, documents, units, n_words = punctuator.alignment, list[Counts](), "text", 0
+    before = punctuator.alignment
+    documents = list[Counts]()
+    units = "text"
+    n_words = 0
     for reference in references:
         annotated = list[AnnotatedWord]()
         for _, words in punctuator.iter_parts([reference.words]):
             annotated += words
             on_progress(n_words + len(annotated))
         documents += reference.counts(annotated)
-        units, n_words = reference.units, n_words + len(annotated)
+        units = reference.units
+        n_words = n_words + len(annotated)
     seconds = time.perf_counter() - started  # the rest is not timed
     after = punctuator.alignment
     scores = scores_of(sum(documents, Counts()))
@@ -96,7 +100,8 @@ def alphabet_of(punctuator: Punctuator) -> Alphabet:
     With the sign of disfluent words if these are marked, as in the output.
     Raises ConfigError where they would be removed: what is gone cannot be scored.
     """
-    alphabet, asked = Alphabet().union(punctuator.model.task.alphabet), punctuator.config.render.disfluencies
+    alphabet = Alphabet().union(punctuator.model.task.alphabet)
+    asked = punctuator.config.render.disfluencies
     if asked == REMOVE:
         raise ConfigError("scores of a text whose disfluencies are removed", expected="keep or mark", fix="mark them")
     return alphabet.signed if asked == MARK else alphabet
@@ -104,11 +109,14 @@ def alphabet_of(punctuator: Punctuator) -> Alphabet:
 
 def signature(punctuator: Punctuator, units: str, max_words: int | None) -> str:
     """Return the settings behind a score, so that scores can be compared; most defaults are left out."""
-    config, task, decoding = punctuator.config, punctuator.model.task, punctuator.config.decoding
+    config = punctuator.config
+    task = punctuator.model.task
+    decoding = punctuator.config.decoding
     decoder = punctuator.decoding.decoder_for(punctuator.model)
     generates = decoder == "generate"
     odds = {} if generates else decoding.odds(task)
-    longest, precision = decoding.alphabet(task).max_marks, punctuator.model.precision
+    longest = decoding.alphabet(task).max_marks
+    precision = punctuator.model.precision
     parts = [
         "classes:" + ";".join(f"{name}={marks}" for name, marks in CLASS_MARKS.items()),
         f"words:{units}",

@@ -51,7 +51,8 @@ def gain_interval(
     ours: Sequence[Counts], theirs: Sequence[Counts], statistic: Statistic = micro_f1, *, n_samples: int = 1000
 ) -> Interval | None:
     """Return a paired percentile bootstrap: each draw takes the same documents of both.  None for a single document."""
-    (our_rows, their_rows), score = _pair(ours, theirs), _of_rows(statistic)
+    (our_rows, their_rows) = _pair(ours, theirs)
+    score = _of_rows(statistic)
     return _bootstrap(lambda drawn: score(our_rows[drawn]) - score(their_rows[drawn]), len(our_rows), n_samples)
 
 
@@ -59,7 +60,9 @@ def paired_test(
     ours: Sequence[Counts], theirs: Sequence[Counts], statistic: Statistic = micro_f1, *, n_samples: int = 1000
 ) -> float:
     """Return p, how often chance gives as large a gain; approximate randomisation (Noreen 1989), two-sided."""
-    rng, (our_rows, their_rows), score = np.random.default_rng(_SEED), _pair(ours, theirs), _of_rows(statistic)
+    rng = np.random.default_rng(_SEED)
+    (our_rows, their_rows) = _pair(ours, theirs)
+    score = _of_rows(statistic)
     gain = score(our_rows) - score(their_rows)
     as_large = 0
     for _ in range(n_samples):
@@ -75,7 +78,8 @@ def _bootstrap(score: Callable[[Drawn], float], n_documents: int, n_samples: int
         return None
     rng = np.random.default_rng(_SEED)
     ordered = sorted(score(rng.integers(n_documents, size=n_documents)) for _ in range(n_samples))
-    low, high = ordered[int(_TAIL * n_samples)], ordered[int((1.0 - _TAIL) * n_samples)]
+    low = ordered[int(_TAIL * n_samples)]
+    high = ordered[int((1.0 - _TAIL) * n_samples)]
     return Interval(score(np.arange(n_documents)), low, high)
 
 

@@ -102,7 +102,9 @@ class VoteCache:
     """The votes of a document's windows, each decoded once; `on_progress` is told how many words more were read."""
 
     def __init__(self, punctuator: Punctuator, words: Sequence[Word], on_progress: OnProgress = ignore) -> None:
-        self._punctuator, self._words, self._on_progress = punctuator, words, on_progress
+        self._punctuator = punctuator
+        self._words = words
+        self._on_progress = on_progress
         self._votes: dict[tuple[int, int], tuple[Vote, ...]] = {}
 
     def decisions(self, strategy: Preset) -> list[Decision]:
@@ -113,7 +115,8 @@ class VoteCache:
             for window_votes in self._punctuator.window_votes(pool, whole=True):
                 self._votes[_place(window_votes.view.window)] = window_votes.votes
             self._on_progress(sum(view.n_words for view in pool))
-        waiting, votes_of_slots = dict[int, list[Vote]](), list[list[Vote]]()
+        waiting = dict[int, list[Vote]]()
+        votes_of_slots = list[list[Vote]]()
         for view in views:
             votes_of_slots += add_votes(waiting, WindowVotes(view, self._votes[_place(view.window)])).values()
         first = self._punctuator.first_sentence
@@ -126,7 +129,8 @@ class Trials:
     def __init__(
         self, punctuator: Punctuator, documents: Iterable[Reference], on_progress: OnProgress = ignore
     ) -> None:
-        self._punctuator, self._on_progress = punctuator, on_progress
+        self._punctuator = punctuator
+        self._on_progress = on_progress
         self._documents = [(document, VoteCache(punctuator, document.words, on_progress)) for document in documents]
 
     def trial(self, strategy: Preset) -> Trial:

@@ -97,7 +97,8 @@ def _add_texts(app: FastAPI, service: Service) -> None:
     @app.post("/v1/punctuate", openapi_extra=_punctuate_schema(_TEXT_FIELDS), response_class=Response)
     async def punctuate(request: Request) -> Response:
         """Put marks and capitals into a text or a file; the answer is what `t5punct punctuate` would write."""
-        started, service.n_texts = time.monotonic(), service.n_texts + 1
+        started = time.monotonic()
+        service.n_texts = service.n_texts + 1
         try:
             response = await _punctuated(request, service, started)
         except BaseException as error:

@@ -58,7 +58,9 @@ class RemoteStream:
         """patience_s: how long a lost service is looked for."""
         joint = "&" if "?" in address else "?"
         self._address = f"{address}{joint}state_every={_STATE_WORDS}"
-        self._on_event, self._token, self._patience_s = on_event, token, patience_s
+        self._on_event = on_event
+        self._token = token
+        self._patience_s = patience_s
         self._messages = deque[str]()  # since the last state
         self._n_sent = self._n_told = self._n_passed = 0  # of messages; words told; words to pass over
         self._state: Event | None = None
@@ -95,12 +97,14 @@ class RemoteStream:
 
     def _run(self) -> None:
         """Hear events, on one connection after the other."""
-        held_at, n_tries = time.monotonic(), 0
+        held_at = time.monotonic()
+        n_tries = 0
         try:
             while not self._is_over:
                 began = time.monotonic()
                 if self._hear() or time.monotonic() - began > self._patience_s:  # nothing may be said for long
-                    held_at, n_tries = time.monotonic(), 0
+                    held_at = time.monotonic()
+                    n_tries = 0
                 if self._is_over:
                     return
                 if time.monotonic() - held_at > self._patience_s:
@@ -118,7 +122,8 @@ class RemoteStream:
     def _begin(self, connection: ClientConnection) -> None:
         """Take another connection: the state is said first, then all messages since."""
         with self._changed:
-            self._connection, self._n_sent = connection, 0
+            self._connection = connection
+            self._n_sent = 0
         n_known = 0 if self._state is None else self._state["state"]["n_committed"]
         self._n_passed = self._n_told - n_known
         if self._state is not None:
@@ -127,12 +132,14 @@ class RemoteStream:
 
     def _hear(self) -> bool:
         """Say what waits, and hear events, until the stream or the connection ends; whether anything was heard."""
-        connection, is_heard = self._connection, False
+        connection = self._connection
+        is_heard = False
         n_held = int(self._state is not None)  # messages of this connection in the last state; a state is a message
         threading.Thread(target=self._send, args=(connection,), daemon=True).start()
         with suppress(ConnectionClosed):
             for text in connection:
-                event, is_heard = json.loads(text), True
+                event = json.loads(text)
+                is_heard = True
                 if "state" in event:
                     self._keep(event, event["n_messages"] - n_held)
                     n_held = event["n_messages"]
@@ -147,7 +154,8 @@ class RemoteStream:
         with self._changed:
             for _ in range(n_taken):
                 self._messages.popleft()
-            self._state, self._n_sent = state, self._n_sent - n_taken
+            self._state = state
+            self._n_sent = self._n_sent - n_taken
             self._changed.notify_all()
 
     def _refused(self) -> InputError:
@@ -184,7 +192,8 @@ class RemoteStream:
 
     def _connect(self, tries_s: float) -> ClientConnection:
         """A connection; tries for a while.  Raises InputError if there is none."""
-        ends, n_tries = time.monotonic() + tries_s, 0
+        ends = time.monotonic() + tries_s
+        n_tries = 0
         headers = {"Authorization": f"Bearer {self._token}"} if self._token else None
         while True:
             try:

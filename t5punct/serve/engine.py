@@ -55,7 +55,8 @@ class _TextCall:
     """The texts of a request, and the words that are decided of them so far."""
 
     def __init__(self, texts: Sequence[Sequence[Word]], config: PunctuatorConfig) -> None:
-        self.texts, self.config = texts, config
+        self.texts = texts
+        self.config = config
         self.n_words = sum(map(len, texts))
         self.decided: queue.SimpleQueue[Sequence[AnnotatedWord] | Exception] = queue.SimpleQueue()
         self.is_dropped = False
@@ -78,7 +79,9 @@ class _TextGroup:
     """Texts of several requests, which are decided together."""
 
     def __init__(self, punctuator: Punctuator, calls: Sequence[_TextCall]) -> None:
-        self._calls, self._owners = calls, list[_TextCall]()  # of the texts that were begun
+        # of the texts that were begun
+        self._calls = calls
+        self._owners = list[_TextCall]()
         self._parts = punctuator.iter_parts(self._texts())
         self.n_words = sum(call.n_words for call in calls)
         self.is_long = self.n_words > _GROUP_WORDS
@@ -112,12 +115,15 @@ class Engine:
     """A model, and the one thread that works with it."""
 
     def __init__(self, punctuator: Punctuator) -> None:
-        self.model, self._n_threads = punctuator.model, torch.get_num_threads()
+        self.model = punctuator.model
+        self._n_threads = torch.get_num_threads()
         self._calls: queue.SimpleQueue[_StreamCall | _TextCall | None] = queue.SimpleQueue()
         self._punctuators: OrderedDict[str, Punctuator] = OrderedDict()
         self._streams: OrderedDict[str, Streams] = OrderedDict()
         self._thread = threading.Thread(target=self._run, name="t5punct-model", daemon=True)
-        self._lock, self.n_waiting_words = threading.Lock(), 0  # of texts
+        # of texts
+        self._lock = threading.Lock()
+        self.n_waiting_words = 0
         self._thread.start()
 
     @property
@@ -168,7 +174,9 @@ class Engine:
 
     def _run(self) -> None:
         torch.set_num_threads(self._n_threads)  # those of this thread: of a new one they are what any set last
-        groups, waiting, is_open = list[_TextGroup](), list[_TextCall](), True
+        groups = list[_TextGroup]()
+        waiting = list[_TextCall]()
+        is_open = True
         while is_open or groups or waiting:
             stream_calls, text_calls, is_open = self._take(is_open, wait=not groups and not waiting)
             if stream_calls:
@@ -178,7 +186,8 @@ class Engine:
             waiting += text_calls
             # short texts gather while others are decided; a long one keeps nobody waiting
             if all(group.is_long for group in groups):
-                beginning, waiting = waiting, []
+                beginning = waiting
+                waiting = []
             else:
                 beginning = [call for call in waiting if call.n_words > _GROUP_WORDS]
                 waiting = [call for call in waiting if call.n_words <= _GROUP_WORDS]
@@ -221,7 +230,8 @@ class Engine:
     def _steps(self, calls: Sequence[_StreamCall]) -> Sequence[Any]:
         """What the streams of like settings become by the same action."""
         settings, action = calls[0].settings, calls[0].action
-        streams, states = self.streams(settings), [call.state for call in calls]
+        streams = self.streams(settings)
+        states = [call.state for call in calls]
         if action == "push":
             return streams.push(states, [call.words for call in calls])
         steps: Sequence[Any] = getattr(streams, action)(states)
@@ -231,11 +241,13 @@ class Engine:
         """Groups of texts with like settings; a long text is one alone."""
         groups = list[_TextGroup]()
         for alike in _alike(calls, lambda call: repr(call.config)):
-            together, n_words = list[_TextCall](), 0
+            together = list[_TextCall]()
+            n_words = 0
             for call in alike:
                 if together and n_words + call.n_words > _GROUP_WORDS:
                     groups += self._group(together)
-                    together, n_words = [], 0
+                    together = []
+                    n_words = 0
                 together.append(call)
                 n_words += call.n_words
             groups += self._group(together)

@@ -34,7 +34,8 @@ class Guard:
     """An application that is asked only what it may be asked."""
 
     def __init__(self, app: ASGIApp, config: ServeConfig) -> None:
-        self._app, self._config = app, config
+        self._app = app
+        self._config = config
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request that is refused; hand on another."""

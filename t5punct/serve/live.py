@@ -43,7 +43,9 @@ class _Inbox:
 
     def __init__(self, socket: WebSocket) -> None:
         self.gone = asyncio.Event()
-        self._socket, self._texts, self._n_chars = socket, asyncio.Queue[str | None](), 0
+        self._socket = socket
+        self._texts = asyncio.Queue[str | None]()
+        self._n_chars = 0
         self._room = asyncio.Event()
 
     async def fill(self) -> None:
@@ -82,30 +84,39 @@ class LiveStream:
         on_event: Callable[[str], None] | None = None,
     ) -> None:
         """`on_event` is told each event of words as well."""
-        self._socket, self._engine, self._metrics, self._idle_s = socket, engine, metrics, idle_s
+        self._socket = socket
+        self._engine = engine
+        self._metrics = metrics
+        self._idle_s = idle_s
         self._on_event = on_event
-        self._request, self._settings = request, request.settings
-        self._state, self._n_chars = StreamState(), 0
+        self._request = request
+        self._settings = request.settings
+        self._state = StreamState()
+        self._n_chars = 0
         self._n_messages = self._n_told = 0  # of the client, and words that were committed when the state was last told
 
     async def run(self, stopping: asyncio.Event) -> None:
         """Serve the stream to its end; once the service is stopping, the last words are committed and told."""
-        code, reason = BROKEN, ""
+        code = BROKEN
+        reason = ""
         try:
             code, reason = await self._serve(stopping)
         except WebSocketDisconnect:  # nobody is there to be told
             return
         except TimeoutError:
-            code, reason = GOING_AWAY, f"nothing was said or read for {self._idle_s:g} s"
+            code = GOING_AWAY
+            reason = f"nothing was said or read for {self._idle_s:g} s"
         except T5PunctError as error:
-            code, reason = UNFIT, str(error)
+            code = UNFIT
+            reason = str(error)
         finally:
             await close(self._socket, code, reason)
 
     async def _serve(self, stopping: asyncio.Event) -> tuple[int, str]:
         """Serve the client until it has gone.  Raises WebSocketDisconnect then: what it has said before is dropped."""
         inbox = _Inbox(self._socket)
-        reading, gone = asyncio.ensure_future(inbox.fill()), asyncio.ensure_future(inbox.gone.wait())
+        reading = asyncio.ensure_future(inbox.fill())
+        gone = asyncio.ensure_future(inbox.gone.wait())
         serving = asyncio.ensure_future(self._answer(inbox, stopping))
         try:
             await asyncio.wait({serving, gone}, return_when=asyncio.FIRST_COMPLETED)

@@ -94,7 +94,8 @@ _TERMS = "Your own spellings, one a line: pytorch=PyTorch, ASR, gonna=going to."
 
 def schema_of(kind: type[ModelOptions]) -> dict[str, Any]:
     """Return the fields of a request, as json schemas by their names; `kind`: TranscriptOptions or StreamFields."""
-    properties, said = _READERS[kind].json_schema()["properties"], help_of(kind) | {"terms": _TERMS}
+    properties = _READERS[kind].json_schema()["properties"]
+    said = help_of(kind) | {"terms": _TERMS}
     return {
         name: {**properties[name], "description": said[name], **({"maximum": _MOST[name]} if name in _MOST else {})}
         for name in names_of(kind)

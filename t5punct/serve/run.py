@@ -31,7 +31,8 @@ class Server(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, service: Service) -> None:
         super().__init__(config)
         self._service = service
-        self._n_signals, self._ends_at = 0, math.inf
+        self._n_signals = 0
+        self._ends_at = math.inf
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Note a signal; at the second one, end at once."""

@@ -107,7 +107,8 @@ def answer_of(body: Body, request: TextRequest, engine: Engine, max_words: int) 
             fix="raise stride, or take another preset",
         )
     asked = engine.punctuator(request.config)  # a mistake is said before anything waits
-    work, name = Work(asked, request.writer, request.terms), body.name or "the text"
+    work = Work(asked, request.writer, request.terms)
+    name = body.name or "the text"
     if body.asked is not None:
         return _answer_in_json(body.asked, request, work, engine, max_words)
     lines = decode(io.BytesIO(body.data), name, keep_bom=True)

@@ -33,8 +33,10 @@ class DelayDecider:
 
     def __init__(self, punctuator: Punctuator, lookahead: int) -> None:
         """Raises ConfigError for a model without a tagger."""
-        model, decoding = punctuator.model, replace(punctuator.decoding, decoder="tagger", delay_words=lookahead)
-        self._punctuator, self._tagger = punctuator, TagDecoder(model, decoding)
+        model = punctuator.model
+        decoding = replace(punctuator.decoding, decoder="tagger", delay_words=lookahead)
+        self._punctuator = punctuator
+        self._tagger = TagDecoder(model, decoding)
         assert self._tagger.delay is not None  # noqa: S101  (the config has one)
         self._encoder = StreamEncoder(model, self._tagger.delay, decoding.style)
 
@@ -89,7 +91,8 @@ class DelayDecider:
 
     def _tokens(self, state: StreamState, first: int) -> list[tuple[int, ...]]:
         """The tokens of a stream's words from the `first` on, each behind the silence before it."""
-        tokenizer, held = self._punctuator.model.tokenizer, state.words
+        tokenizer = self._punctuator.model.tokenizer
+        held = state.words
         tokens = []
         for place in range(first - state.start, len(held)):
             opens = not (state.start + place or self._encoder.n_prefix)

@@ -92,7 +92,8 @@ class Keys:
     def then(self, tokens: Tokens, rows: torch.Tensor) -> Keys:
         """Return these, and behind them the keys and values of more tokens."""
         words, positions = self.words + tokens.words, self.positions + tokens.positions
-        stop, room = self.start + len(self), self.room
+        stop = self.start + len(self)
+        room = self.room
         if room.n_taken != stop or stop + len(rows) > len(room.rows):  # others have taken it, or it is full
             return Keys(_Room(torch.cat([self.rows, rows])), 0, words, positions)
         room.rows[stop : stop + len(rows)] = rows
@@ -142,7 +143,8 @@ class StreamEncoder:
     def __init__(self, model: Model, delay: Delay, style: str | None = None) -> None:
         network: Any = model.network
         encoder = network.get_encoder()
-        self._stack, self.delay = encoder_layers(encoder), delay
+        self._stack = encoder_layers(encoder)
+        self.delay = delay
         self._stack.check_delay()
         self._look_aheads = delay.look_aheads(len(self._stack.layers))
         self._below = [0, *accumulate(self._look_aheads)]  # the words that each layer's input has waited for
@@ -204,7 +206,8 @@ class StreamEncoder:
 
     def _blank(self) -> Memory:
         """A memory of no tokens."""
-        nothing, first = self._tokens([], [], []), self._stack.layers[0]
+        nothing = self._tokens([], [], [])
+        first = self._stack.layers[0]
         no_room = _Room(_keys_and_values(first, first.read(nothing.rows)), n_spare=0)  # streams share none
         layer = LayerMemory(Keys(no_room, 0, (), ()), nothing)
         return Memory((layer,) * len(self._look_aheads), 0, 0, nothing, self._owner)
@@ -250,7 +253,8 @@ class StreamEncoder:
 
     def _states(self, index: int, layers: Sequence[LayerMemory], ready: Sequence[Tokens]) -> list[Tokens]:
         """What a layer makes of the inputs whose time has come."""
-        rows, layer = torch.cat([tokens.rows for tokens in ready]), self._stack.layers[index]
+        rows = torch.cat([tokens.rows for tokens in ready])
+        layer = self._stack.layers[index]
         if not len(rows):
             return list(ready)
         attended = self._attend(index, layer.queries(layer.read(rows)), self._sights(index, layers, ready))
@@ -259,7 +263,8 @@ class StreamEncoder:
 
     def _sights(self, index: int, layers: Sequence[LayerMemory], ready: Sequence[Tokens]) -> list[_Sight]:
         """What each word sees of its stream in a layer, word by word in the order of the inputs that are ready."""
-        sights, n_rows = list[_Sight](), 0
+        sights = list[_Sight]()
+        n_rows = 0
         for memory, tokens in zip(layers, ready, strict=True):
             start = 0
             for word, tokens_of_word in groupby(tokens.words):
@@ -287,7 +292,8 @@ class StreamEncoder:
 
     def _attend_words(self, index: int, queries: torch.Tensor, words: Sequence[_Sight]) -> torch.Tensor:
         """Attention of words of one shape: (n_words, n_tokens, n_heads * d_kv) -> the same shape."""
-        layer, n_keys = self._stack.layers[index], len(words[0].keys)
+        layer = self._stack.layers[index]
+        n_keys = len(words[0].keys)
         prefix = self._prefix_keys[index]
         seen = queries.new_empty(len(words), len(prefix) + n_keys, prefix.shape[-1])
         seen[:, : len(prefix)] = prefix

@@ -75,9 +75,11 @@ class Streams:
 
         Raises ConfigError for a window that the model cannot read, and for a decoder that cannot do what is asked.
         """
-        self._punctuator, self.config = punctuator, config or StreamConfig()
+        self._punctuator = punctuator
+        self.config = config or StreamConfig()
         self._check()
-        self._policy, self._n_kept = make_policy(self.config), self.config.window
+        self._policy = make_policy(self.config)
+        self._n_kept = self.config.window
         self._delay_decider: DelayDecider | None = None
         if self.config.policy == "delay" and decider is None:
             self._delay_decider = decider = DelayDecider(punctuator, self.config.lookahead)
@@ -92,7 +94,8 @@ class Streams:
             )
         if any(state.finished for state in states):
             raise InputError("words after the stream's end", expected="no push after finish", fix="open a new stream")
-        steps, queues = [Step(state) for state in states], [deque(self._pieces(arrived)) for arrived in words]
+        steps = [Step(state) for state in states]
+        queues = [deque(self._pieces(arrived)) for arrived in words]
         while True:
             looks: dict[int, bool] = {}  # the streams whose windows are to be decoded, and whether everything is final
             for index, queue in enumerate(queues):
@@ -212,7 +215,8 @@ class Streams:
         sentence = self._punctuator.first_sentence
         if state.n_committed:
             sentence = SentencePosition(state.begins_sentence, state.opened)
-        decisions, sentence_start = list[Decision](), state.sentence_start
+        decisions = list[Decision]()
+        sentence_start = state.sentence_start
         words = state.words[state.n_committed - state.start :][: len(votes)]
         for place, (word, vote) in enumerate(zip(words, votes, strict=True), start=state.n_committed + 1):
             decision, sentence = self._punctuator.decide_word(word, [vote], sentence)

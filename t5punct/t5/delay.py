@@ -76,7 +76,8 @@ class Delay:
 
 def token_words(source: Source) -> tuple[int, ...]:
     """Return the word that each token belongs to, from 0; `PREFIX` and `NOBODY` for those that belong to none."""
-    words, start = [PREFIX] * source.n_prefix, source.n_prefix
+    words = [PREFIX] * source.n_prefix
+    start = source.n_prefix
     for word, end in enumerate(source.word_ends):
         words += [word] * (end + 1 - start)
         start = end + 1
@@ -88,7 +89,8 @@ def keys_in_sight(query_words: torch.Tensor, key_words: torch.Tensor, look_ahead
 
     query_words: int64 (.., n_queries); key_words: int64 (.., n_keys).  Gives bool (.., n_queries, n_keys).
     """
-    queries, keys = query_words[..., :, None], key_words[..., None, :]
+    queries = query_words[..., :, None]
+    keys = key_words[..., None, :]
     near = (keys <= queries + look_ahead) & (keys >= queries - left_words)
     return (keys == PREFIX) | (near & (queries != PREFIX))
 
@@ -100,14 +102,16 @@ def delayed_states(encoder: Any, input_ids: torch.Tensor, words: torch.Tensor, d
     (n_batch, n_source, d_model).  Where an encoder has absolute positions besides relative ones, all tokens have the
     mean position.  Raises ModelError for an encoder with absolute positions only.
     """
-    stack, n_source = encoder_layers(encoder), input_ids.shape[1]
+    stack = encoder_layers(encoder)
+    n_source = input_ids.shape[1]
     stack.check_delay()
     assert stack.biases is not None  # noqa: S101  (checked)
     hidden = stack.embed(input_ids, None)
     places = torch.arange(n_source, device=input_ids.device)
     distances = (places - places[:, None]).clamp(-stack.farthest, stack.farthest) + stack.farthest
     masks = {look_ahead: _delay_bias(words, look_ahead, delay) for look_ahead in delay.look_aheads(len(stack.layers))}
-    look_aheads, tables = delay.look_aheads(len(stack.layers)), stack.biases()
+    look_aheads = delay.look_aheads(len(stack.layers))
+    tables = stack.biases()
     for layer, look_ahead, table in zip(stack.layers, look_aheads, tables, strict=True):
         read = layer.read(hidden)
         queries, keys, values = (

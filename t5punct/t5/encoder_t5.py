@@ -56,7 +56,8 @@ class EncoderT5(UMT5ForConditionalGeneration):  # type: ignore[misc]
         self.shared = nn.Embedding(config.vocab_size, config.d_model)
         self.encoder = _bare(config.encoder_config())
         decoder_config = copy.deepcopy(config)
-        decoder_config.is_decoder, decoder_config.num_layers = True, config.num_decoder_layers
+        decoder_config.is_decoder = True
+        decoder_config.num_layers = config.num_decoder_layers
         self.decoder = UMT5Stack(decoder_config)
         self.memory = memory_of(config)
         self.lm_head = nn.Linear(config.d_model, config.vocab_size, bias=False)
@@ -140,6 +141,7 @@ def start_decoder(network: Any, spread: float) -> None:
 def _bare(config: Any) -> Any:
     """An encoder with random weights, without the pooling layer that some have."""
     if config.model_type == UMT5Config.model_type:
+        config.use_cache = False  # an encoder has none
         return UMT5Stack(config)
     try:
         return AutoModel.from_config(config, add_pooling_layer=False)

@@ -50,7 +50,8 @@ def encode_windows(encoder: Any, input_ids: torch.Tensor, attention_mask: torch.
 
     input_ids, attention_mask: int64 (n_batch, n_source).  Gives (n_batch, n_source, d_model).
     """
-    stack, n_source = encoder_layers(encoder), input_ids.shape[1]
+    stack = encoder_layers(encoder)
+    n_source = input_ids.shape[1]
     order = attention_mask.sum(1).argsort(stable=True)
     real = attention_mask[order].bool()
     groups = group_equal_windows(real.sum(1).tolist())
@@ -64,7 +65,8 @@ def encode_windows(encoder: Any, input_ids: torch.Tensor, attention_mask: torch.
 
 def encode_padded(encoder: Any, input_ids: torch.Tensor, attention_mask: torch.Tensor) -> torch.Tensor:
     """Return the same states as `encode_windows`, of windows that are all as long as the longest."""
-    stack, (n_batch, n_source) = encoder_layers(encoder), input_ids.shape
+    stack = encoder_layers(encoder)
+    (n_batch, n_source) = input_ids.shape
     places = torch.arange(n_source, device=input_ids.device).expand_as(input_ids)
     hidden = stack.embed(input_ids.flatten(), places.flatten())  # (n_batch * n_source, d_model)
     hides = torch.zeros(attention_mask.shape, dtype=hidden.dtype, device=hidden.device)

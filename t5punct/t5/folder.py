@@ -15,6 +15,7 @@ from ..errors import OutputError, first_line, refused_by_system
 from ..text.io.files import move, new_file_mode, partial_folder
 
 FLOAT_FILE, INT8_FILE, TAGGER_FILE = "model.safetensors", "model-int8.safetensors", "tagger.safetensors"
+SHARED_FILE = "shared-weights.json"  # which weights another model's folder holds (`int8`)
 ENCODER_T5 = "encoder-t5"  # as config.json names an encoder of another family under a T5 decoder (`encoder_t5`)
 ONNX_FILES = {"fp32": "encoder.onnx", "int8": "encoder-int8.onnx"}  # by the precision that they compute in
 
@@ -34,7 +35,8 @@ def whole_folder(folder: Path) -> Iterator[Path]:
 
 def remove_weights(folder: Path) -> None:
     """Remove the weights of a model that is to be written anew: of what it lacks now, nothing may stay."""
-    for path in (*int8_files(folder), *(folder / name for name in (FLOAT_FILE, TAGGER_FILE, *ONNX_FILES.values()))):
+    names = (FLOAT_FILE, SHARED_FILE, TAGGER_FILE, *ONNX_FILES.values())
+    for path in (*int8_files(folder), *(folder / name for name in names)):
         path.unlink(missing_ok=True)
 
 

@@ -19,7 +19,8 @@ from .folder import ONNX_FILES
 
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")  # OWNER/NAME; a mistyped name must not go to the network
 # of a model's folder itself; subfolders hold other forms of the weights
-_SMALL_FILES, _BELOW = ["*.json", "*.yaml", "*.model", "*.txt", "README.md"], ["*/*"]
+_SMALL_FILES = ["*.json", "*.yaml", "*.model", "*.txt", "README.md"]
+_BELOW = ["*/*"]
 _WEIGHTS = ["*.safetensors", *ONNX_FILES.values()]
 
 

@@ -6,20 +6,25 @@ A layer `...SelfAttention.q` has two tensors there: `...q.weight` (int8), and `.
 its largest value / 127.  Their product is the weight in float32: wrong by 0.4 % of a row's largest value at most.  So
 have all large matrices, the embeddings too, and the model computes in any precision.  The file has a name of its own,
 since transformers would read it wrongly.  What is large comes in shards, `model-int8-00001-of-00003.safetensors`.
+
+Models that ship beside each other may have weights in common.  One of them holds these; `shared-weights.json` of the
+other names them: {"../large/model-int8-00001-of-00003.safetensors": ["shared.weight", ..]} (recipes/share_weights.py).
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 
 from ..errors import ModelError
-from .folder import INT8_FILE, int8_files
+from .folder import INT8_FILE, SHARED_FILE, int8_files
 
 _LARGEST = 127  # of int8, so that -127 is as far from 0
 _LEAST_ROWS = 64  # what has fewer rows or columns is small, such as position biases
@@ -80,7 +85,8 @@ def has_int8(folder: Path) -> bool:
 
 def _shards(tensors: Mapping[str, torch.Tensor]) -> list[dict[str, torch.Tensor]]:
     """Share tensors out to files of `_SHARD_BYTES` at most, in order; a larger tensor is a file of its own."""
-    shards, room = list[dict[str, torch.Tensor]](), 0
+    shards = list[dict[str, torch.Tensor]]()
+    room = 0
     for name, tensor in tensors.items():
         if not shards or tensor.nbytes > room:
             shards.append({})
@@ -110,11 +116,31 @@ def read_int8(folder: Path) -> tuple[Any, Any]:
 
 
 def read_stored(folder: Path) -> dict[str, torch.Tensor | Int8Rows]:
-    """Return the weights of all shards by their names, as they are on disk."""
+    """Return the weights of all shards by their names, as they are on disk, those of another folder too."""
     tensors = {name: tensor for file in _whole_set(folder) for name, tensor in load_file(file).items()}
+    tensors |= _read_shared(folder)
     scaled = [name for name in tensors if name + _SCALE in tensors]  # a parameter may be called scale too
     scales = {name: tensors.pop(name + _SCALE) for name in scaled}
     return {name: Int8Rows(tensor, scales[name]) if name in scales else tensor for name, tensor in tensors.items()}
+
+
+def _read_shared(folder: Path) -> dict[str, torch.Tensor]:
+    """The weights that another model's folder holds for this one.  Raises ModelError if they are not there."""
+    index = folder / SHARED_FILE
+    if not index.is_file():
+        return {}
+    tensors = dict[str, torch.Tensor]()
+    for place, names in json.loads(index.read_text(encoding="utf-8")).items():
+        file = folder / place
+        if not file.is_file():
+            raise ModelError(
+                f"{folder}, which shares weights with {file.parent.name}, without {file}",
+                expected="both folders beside each other",
+                fix=f"copy both, or write one that is whole by `t5punct export {folder.name} -o FOLDER --dtype int8`",
+            )
+        with safe_open(file, framework="pt") as stored:
+            tensors |= {name: stored.get_tensor(name) for name in names}
+    return tensors
 
 
 def _whole_set(folder: Path) -> list[Path]:

@@ -144,7 +144,8 @@ def _of_t5(encoder: Any, blocks: Any) -> EncoderLayers:
 
 
 def _t5_layer(block: Any) -> EncoderLayer:
-    attending, feeding = block.layer[0], block.layer[-1]
+    attending = block.layer[0]
+    feeding = block.layer[-1]
     attention, norm = attending.SelfAttention, attending.layer_norm
     return EncoderLayer(
         lambda hidden: share_rounding(attention.q, norm(hidden)),
@@ -194,7 +195,10 @@ def _bert_layer(block: Any, config: Any) -> EncoderLayer:
         norm, drop = attention.LayerNorm, attention.dropout
     else:
         own = attention.self
-        queries, keys, values, out = own.query, own.key, own.value, attention.output.dense
+        queries = own.query
+        keys = own.key
+        values = own.value
+        out = attention.output.dense
         norm, drop = attention.output.LayerNorm, attention.output.dropout
     n_heads = config.num_attention_heads
     return EncoderLayer(

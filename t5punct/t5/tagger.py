@@ -68,8 +68,10 @@ class Tagger(nn.Module):
         classes = (NO_LABEL, *marks)
         if classes == self.mark_classes or not {*classes} <= {*self.mark_classes}:
             return self
-        chosen, places = deepcopy(self), [self.mark_classes.index(mark) for mark in classes]
-        chosen.mark_classes, chosen.marks.out_features = classes, len(classes)
+        chosen = deepcopy(self)
+        places = [self.mark_classes.index(mark) for mark in classes]
+        chosen.mark_classes = classes
+        chosen.marks.out_features = len(classes)
         for name, value in self.marks.named_parameters():
             chosen.marks.register_parameter(name, nn.Parameter(value.detach()[places], value.requires_grad))
         return chosen

@@ -151,7 +151,8 @@ class TaskTokenizer:
         The sentinel stands after word `asked`; after word i the token of the silence `pauses[i]`, if the task has one.
         """
         ids = self._encode(self.task.prefix_for(style).strip())
-        n_prefix, ends = len(ids), []
+        n_prefix = len(ids)
+        ends = []
         for index, word in enumerate(words):
             ids += self.word_ids(word, first=not ids)
             ends.append(len(ids) - 1)
@@ -197,6 +198,16 @@ class TaskTokenizer:
                 next_words += [words[index + 1], *[None] * (len(self.mark_ids[mark]) - 1)]
         return (*next_words, self.eos_id)
 
+    def slot_starts(self, forms: Sequence[str], labels: Sequence[str], openings: Sequence[str] = ()) -> tuple[int, ...]:
+        """Return for each word the place in `target` of the first token behind it: its first mark, or what follows."""
+        openings = openings or (NO_LABEL,) * len(forms)
+        starts = list[int]()
+        n_tokens = 0
+        for index, (form, label, opening) in enumerate(zip(forms, labels, openings, strict=True)):
+            starts.append(n_tokens + len(self.form_ids(form, index == 0, opening)))
+            n_tokens = starts[-1] + sum(len(self.mark_ids[mark]) for mark in label)
+        return tuple(starts)
+
     def answer(self, label: str) -> tuple[int, ...]:
         """Return the decoder output of a window with a sentinel: the sentinel, the marks of its slot, end."""
         return (self.sentinel_id, *(token for mark in label for token in self.mark_ids[mark]), self.eos_id)
@@ -226,7 +237,9 @@ class TaskTokenizer:
         written: list[Case] = []
         labels: list[str] = []
         opened: list[str] = []  # the opening mark before each word
-        case, before, opening = Case.LOWER, "", NO_LABEL
+        case = Case.LOWER
+        before = ""
+        opening = NO_LABEL
         for number, piece in zip(ids, self.tokenizer.convert_ids_to_tokens(list(ids)), strict=True):
             if number in special:
                 continue
@@ -244,7 +257,9 @@ class TaskTokenizer:
                 written.append(case)
                 labels.append("")
                 opened.append(opening)
-                case, before, opening = Case.LOWER, "", NO_LABEL
+                case = Case.LOWER
+                before = ""
+                opening = NO_LABEL
         texts = [self._joined(word) for word in words]
         forms = (mark + apply_case(text, case) for mark, text, case in zip(opened, texts, written, strict=True))
         return " ".join(self.task.alphabet.spell(form, label) for form, label in zip(forms, labels, strict=True))

@@ -95,7 +95,8 @@ def position_codes(positions: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
 
 def embed_targets(network: Any, target_ids: torch.Tensor) -> torch.Tensor:
     """Return a decoder's input (n_batch, n_target, d_model) of targets from their start, int64 (n_batch, n_target)."""
-    embeddings, memory = network.get_input_embeddings(), getattr(network, "memory", None)
+    embeddings = network.get_input_embeddings()
+    memory = getattr(network, "memory", None)
     if memory is None:
         embedded: torch.Tensor = embeddings(target_ids)
         return embedded

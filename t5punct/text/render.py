@@ -95,7 +95,8 @@ def fit_opening(decision: Decision, opened: str, *, ends: bool, marks: str) -> D
     ('?', '.')
     """
     opening = NO_LABEL if opened else decision.opening or NO_LABEL
-    label, closing = decision.label, OPENING.get(opened or opening, NO_LABEL)
+    label = decision.label
+    closing = OPENING.get(opened or opening, NO_LABEL)
     if ends and ends_sentence(label) and closing and closing in marks and closing not in label:
         last = max(place for place, mark in enumerate(label) if ends_sentence(mark))
         label = label[:last] + closing + label[last + 1 :]
@@ -173,7 +174,8 @@ def _written(
     if config.case and not is_kept:
         word, case = _with_known_spelling(word, decision.case, spellings)
     if config.keep_marks and word.given:
-        stem, tail = word.stem(case), word.raw[word.n_stem :]
+        stem = word.stem(case)
+        tail = word.raw[word.n_stem :]
         # what a user spells is the whole word, with a mark of its own
         if word.spelled and tail and (word.dotted or stem.endswith(tail[0])):
             tail = tail[1:]

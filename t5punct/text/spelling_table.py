@@ -39,7 +39,8 @@ class SpellingTable:
 
         A part that the table has in small letters is as it was: its capital says that a sentence begins.
         """
-        letters, forms = word.lower(), self._forms_by_letters
+        letters = word.lower()
+        forms = self._forms_by_letters
         if not forms or len(letters) != len(word):
             return word
         whole = forms.get(letters) or forms.get(_POSSESSIVE.sub("", letters))
@@ -59,7 +60,8 @@ class SpellingTable:
         >>> [table.has_small(word) for word in ("turn", "let's", "maria", "chase")]
         [True, True, False, False]
         """
-        letters, forms = word.lower().replace("’", "'"), self._forms_by_letters
+        letters = word.lower().replace("’", "'")
+        forms = self._forms_by_letters
         return (forms.get(letters) or forms.get(_POSSESSIVE.sub("", letters)) or "").islower()
 
     def including(self, table: SpellingTable) -> SpellingTable:

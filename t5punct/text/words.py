@@ -135,7 +135,8 @@ class Word:
 
     def written(self, label: str, case: Case = Case.VERBATIM, alphabet: Alphabet | None = None) -> str:
         """Write the word in a case with a label; marks go inside closing quotes if they stood there."""
-        stem, closers = self.stem(case), self.text[self.n_stem :]
+        stem = self.stem(case)
+        closers = self.text[self.n_stem :]
         bare = stem + "." * (self.dotted and not self.spelled)  # what a user spells is the whole word
         if not label or not self.has_slot:
             return bare + closers
@@ -237,7 +238,8 @@ def words_of(text: str, alphabet: Alphabet | None = None, *, opens_line: bool = 
             continue
         if word:
             yield _whole(word, text[start:stop], before, piece)
-            before, opens_line = word.text, "\n" in word.space
+            before = word.text
+            opens_line = "\n" in word.space
         start, stop = match.span(1)
         word = _word(piece, space, alphabet, opens_line)
         takes_marks = word.has_slot
@@ -283,19 +285,24 @@ def _word(piece: str, space: str, alphabet: Alphabet, opens_line: bool) -> Word:
     """Take the marks off the end of a piece: `right?"` -> text `right"`, label `?`, one closer."""
     if _ASCII_WORD.fullmatch(piece):
         return Word(piece, NO_LABEL, 0, piece, space)
-    place, marks, closers, shared = _marks_begin(piece, alphabet), "", "", ""
+    place = _marks_begin(piece, alphabet)
+    marks = ""
+    closers = ""
+    shared = ""
     for unit in _units(alphabet).finditer(piece, place):
         # U.S. and e.g. are words: their last full stop belongs to them and is not a mark
         if not marks and unit["mark"] == "." and is_initialism(piece[: unit.end()].lstrip(OPENERS)):
             shared = "." * piece.startswith(".", unit.end())  # `U.S...` is `U.S.` and `...`, as `Alphabet.spell` has it
         elif unit["mark"]:
-            place, marks = place if marks else unit.start(), marks + unit["mark"]
+            place = place if marks else unit.start()
+            marks = marks + unit["mark"]
         elif marks:
             closers += unit[0]
     if not marks or _is_punctuation(piece[:place]):
         n_closers = 0 if _is_punctuation(piece) else len(piece) - len(piece.rstrip(_DIRECTIONS))
         return Word(piece, NO_LABEL, n_closers, piece, space)
-    stem, label = piece[:place], alphabet.label(shared + marks)
+    stem = piece[:place]
+    label = alphabet.label(shared + marks)
     dotted = marks[0] == "." and owns_full_stop(stem.lstrip(OPENERS), opens_line=opens_line)
     is_whole = len(label) > 1 or len(marks) == 1  # else marks after the full stop would be lost
     return Word(stem + closers, label, len(closers), piece, space, dotted=dotted and is_whole)
@@ -305,7 +312,8 @@ def _with_marks(word: Word, piece: str, space: str, alphabet: Alphabet) -> Word:
     """A word and the marks that stand apart behind it; what nobody sees of them stays."""
     label = alphabet.label(word.label + piece)
     unseen = "".join(char for char in piece if char in _INVISIBLE)
-    n_closers, dotted = word.n_closers + len(unseen), word.dotted and len(label) > 1
+    n_closers = word.n_closers + len(unseen)
+    dotted = word.dotted and len(label) > 1
     return replace(word, text=word.text + unseen, label=label, n_closers=n_closers, space=space, dotted=dotted)
 
 

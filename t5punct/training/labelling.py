@@ -57,7 +57,7 @@ def label(
     folder.mkdir(parents=True, exist_ok=True)
     settings.save(info, begun)
     finished.unlink(missing_ok=True)
-    n_words, n_done = sum(rows["n_words"]), 0
+    n_words, n_done = sum(rows["n_words"][:]), 0
     for number, first in enumerate(range(0, len(rows), ROWS_IN_PART)):
         chunk_numbers = range(first, min(first + ROWS_IN_PART, len(rows)))
         file = folder / part_name(number)

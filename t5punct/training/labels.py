@@ -111,11 +111,14 @@ def label_loss(codes: torch.Tensor, marks: torch.Tensor, cases: torch.Tensor, sl
     """
     is_labelled = (codes > 0).any(-1) & slots
     of_marks, of_cases = codes[is_labelled].tensor_split([marks.shape[-1]], -1)  # (n_labelled, n_codes)
-    return _divergence(marks[is_labelled], of_marks) + _divergence(cases[is_labelled], of_cases)
+    return divergence(marks[is_labelled], of_marks) + divergence(cases[is_labelled], of_cases)
 
 
-def _divergence(logits: torch.Tensor, codes: torch.Tensor) -> torch.Tensor:
-    """Kullback-Leibler divergence of logits (n_words, n_classes) from codes of one distribution; 0 for no words."""
+def divergence(logits: torch.Tensor, codes: torch.Tensor) -> torch.Tensor:
+    """Return the mean Kullback-Leibler divergence of logits from labels, a scalar in nats; 0 for no words.
+
+    logits: (n_words, n_classes); codes: uint8 of the same shape, of one distribution a word.
+    """
     target = probabilities_of(codes).log()
     summed = kl_div(logits.float().log_softmax(-1), target, reduction="sum", log_target=True)
     return summed / max(1, len(logits))

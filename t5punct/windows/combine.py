@@ -116,7 +116,8 @@ WEIGHTS: Mapping[str, Callable[[Vote], float]] = {
 def mean(distributions: Sequence[Distribution], weights: Sequence[float]) -> Distribution:
     """Return the weighted mean of distributions."""
     if len(distributions) == 1:  # nearly always
-        outcomes, total = distributions[0].outcomes, sum(distributions[0].probabilities)
+        outcomes = distributions[0].outcomes
+        total = sum(distributions[0].probabilities)
         return Distribution(outcomes, tuple(share / total for share in distributions[0].probabilities))
     sums: dict[str, float] = {}
     for distribution, weight in zip(distributions, weights, strict=True):
@@ -143,11 +144,14 @@ def choose_label(
     With a threshold, the best mark is taken if its share exceeds it, otherwise none.
     """
     if len(labels) == 1 and threshold is None:  # nearly always no mark is likelier than all marks together
-        empty, total = labels[0].probability(NO_LABEL), sum(labels[0].probabilities)
+        empty = labels[0].probability(NO_LABEL)
+        total = sum(labels[0].probabilities)
         if 2.0 * empty > total:
             return NO_LABEL, empty / total
-    voters, total = list(zip(labels, weights, strict=True)), sum(weights)
-    label, confidence = NO_LABEL, 1.0
+    voters = list(zip(labels, weights, strict=True))
+    total = sum(weights)
+    label = NO_LABEL
+    confidence = 1.0
     while shares := _shares(voters, label):
         if threshold is None:
             best = max(shares, key=shares.__getitem__)

@@ -61,7 +61,8 @@ class WindowConfig:
                 fix="lower stride or the masks",
             )
 
-        least, most = self.mask_left, self.window - self.mask_right - 1
+        least = self.mask_left
+        most = self.window - self.mask_right - 1
         if self.lead_in and not least <= self.lead_in <= most:
             raise ConfigError(
                 f"a lead-in of {self.lead_in} words",
@@ -109,14 +110,16 @@ def iter_views(words: Iterable[T], config: WindowConfig) -> Iterator[View[T]]:
 
     The first window has no left mask, the last one (it ends the document) no right mask.
     """
-    source, held = iter(words), list[T]()
+    source = iter(words)
+    held = list[T]()
     start = -config.lead_in
     while True:
         n_seen = config.window + min(start, 0)
         held += islice(source, n_seen + 1 - len(held))  # the extra word shows whether the document goes on
         if not held:
             return
-        is_last, seen = len(held) <= n_seen, tuple(held[:n_seen])
+        is_last = len(held) <= n_seen
+        seen = tuple(held[:n_seen])
         stop = max(start, 0) + len(seen)
         keep_start = max(start + config.mask_left, 0) if start or config.lead_in else 0
         keep_stop = stop if is_last else stop - config.mask_right
@@ -137,13 +140,17 @@ def iter_pools(
     `count`: the words of one.  `is_growing`: the first groups are smaller, from a sixteenth on, each twice the one
     before, so that the first words need not wait long.
     """
-    pool, n_held, least = list[T](), 0, n_words / 16 if is_growing else n_words
+    pool = list[T]()
+    n_held = 0
+    least = n_words / 16 if is_growing else n_words
     for value in values:
         pool.append(value)
         n_held += count(value)
         if n_held >= least:
             yield pool
-            pool, n_held, least = [], 0, min(2 * least, n_words)
+            pool = []
+            n_held = 0
+            least = min(2 * least, n_words)
     if pool:
         yield pool
 

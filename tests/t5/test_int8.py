@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from command import Invoke
 from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.torch import load_file, save_file
+from share_weights import share_weights
 from stepwise import decode_stepwise
 from tiny import TINY_SHAPE
 from torch import nn
@@ -99,6 +101,31 @@ def test_rows_written_again_are_the_same(wide_model: Model, tmp_path: Path) -> N
     assert first.keys() == second.keys()
     for name, tensor in first.items():
         assert torch.allclose(tensor.float(), second[name].float(), rtol=1e-6, atol=0), name
+
+
+def test_weights_in_common_are_read_from_the_folder_that_holds_them(wide_model: Model, tmp_path: Path) -> None:
+    models.save(wide_model, tmp_path / "large", int8=True)
+    pupil = replace(wide_model, network=deepcopy(wide_model.network))
+    with torch.no_grad():
+        for parameter in pupil.network.decoder.block.parameters():
+            parameter.mul_(-1.0)
+    pupil = made_of(pupil, tmp_path / "base")
+    n_bytes = (tmp_path / "base" / INT8_FILE).stat().st_size
+    assert 0 < share_weights(tmp_path / "base", tmp_path / "large") < n_bytes
+    assert (tmp_path / "base" / INT8_FILE).stat().st_size < 0.7 * n_bytes
+    for to_infer in (False, True):
+        read = models.load(tmp_path / "base", to_infer=to_infer)
+        for votes, wanted in zip(SlotDecoder(read).votes(WINDOWS), SlotDecoder(pupil).votes(WINDOWS), strict=True):
+            assert_same(votes, wanted, 1e-5)
+    for name, weight in pupil.network.state_dict().items():
+        assert torch.equal(models.load(tmp_path / "base").network.state_dict()[name], weight), name
+    models.save(models.load(tmp_path / "base"), tmp_path / "whole", int8=True)
+    (tmp_path / "large" / INT8_FILE).rename(tmp_path / "gone")
+    with pytest.raises(ModelError, match=r"shares weights with large.*expected both folders beside each other"):
+        models.load(tmp_path / "base")
+    assert models.load(tmp_path / "whole").network
+    models.save(wide_model, tmp_path / "base", int8=True)
+    assert models.load(tmp_path / "base").network, "another model's weights are whole"
 
 
 def test_what_is_large_comes_in_shards_and_one_that_is_missing_is_noticed(

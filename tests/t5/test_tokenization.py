@@ -14,7 +14,7 @@ from t5punct.errors import ConfigError, ModelError
 from t5punct.model import Model
 from t5punct.t5.task import TaskConfig
 from t5punct.t5.tokenization import TaskTokenizer
-from t5punct.text.marks import Alphabet
+from t5punct.text.marks import NO_LABEL, Alphabet
 
 ALPHABET = TaskConfig().alphabet
 
@@ -43,7 +43,11 @@ def test_at_each_mark_the_next_word_may_stand_as_well(tiny_model: Model, parts: 
         for ids, next_word in zip(pieces, [starts[index], *(following for _ in label)], strict=True):
             wanted += zip(ids, [next_word, *[None] * (len(ids) - 1)], strict=True)
     wanted.append((tokenizer.eos_id, tokenizer.eos_id))
-    assert [*zip(tokenizer.target(forms, marked), tokenizer.next_word_ids(forms, marked), strict=True)] == wanted
+    target = tokenizer.target(forms, marked)
+    assert [*zip(target, tokenizer.next_word_ids(forms, marked), strict=True)] == wanted
+    for index, start in enumerate(tokenizer.slot_starts(forms, marked)):
+        before = tokenizer.target(forms[: index + 1], (*marked[:index], NO_LABEL))[:-1]
+        assert (start, target[:start]) == (len(before), before)
 
 
 @given(any_word | tricky_words)

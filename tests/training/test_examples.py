@@ -229,12 +229,15 @@ def test_the_order_is_random_by_seed_and_epoch_of_batches_of_about_the_same_leng
 
 
 def test_collate_pads_and_masks() -> None:
-    first = Example((5, 6, 7, 1), (5, 8, 6, 7, 1), (5, 6, 6, IGNORED, 1), (1, 2), (1, 0), (1, 0), (0, 0, 1, NOBODY))
-    second = Example((5, 1), (5, 1), (IGNORED, IGNORED), (0,), marks=(3,), cases=(2,), token_words=(NOBODY, NOBODY))
+    first = Example(
+        (5, 6, 7, 1), (5, 8, 6, 7, 1), (5, 6, 6, IGNORED, 1), (1, 2), (1, 0), (1, 0), (0, 0, 1, NOBODY), (5, 9, 6, 7, 1)
+    )
+    second = Example((5, 1), (5, 1), (IGNORED, IGNORED), (0,), (3,), (2,), (NOBODY, NOBODY), (5, 1))
     batch = make_collator(pad_id=0)([first, second])
     assert batch.input_ids.tolist() == [[5, 6, 7, 1], [5, 1, 0, 0]]
     assert batch.attention_mask.tolist() == [[1, 1, 1, 1], [1, 1, 0, 0]]
     assert batch.labels.tolist() == [[5, 8, 6, 7, 1], [5, 1, IGNORED, IGNORED, IGNORED]]
+    assert batch.written.tolist() == [[5, 9, 6, 7, 1], [5, 1, IGNORED, IGNORED, IGNORED]]
     assert batch.next_word_ids.tolist() == [[5, 6, 6, IGNORED, 1], [IGNORED] * 5]
     assert batch.word_ends.tolist() == [[1, 2], [0, 0]]
     assert batch.marks.tolist() == [[1, 0], [3, IGNORED]]

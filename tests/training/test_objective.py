@@ -27,12 +27,14 @@ from t5punct.t5.tagger import states_at_words
 from t5punct.training.config import DelayConfig, LossConfig, TrainConfig
 from t5punct.training.examples.batches import Batch
 from t5punct.training.examples.example import IGNORED
+from t5punct.training.labels import codes_of, probabilities_of
 from t5punct.training.loop.frozen_states import FrozenStates
 from t5punct.training.loop.objective import Objective
 from t5punct.training.loop.run import freeze
 from t5punct.training.loop.train import Run, build, train
 
 CHUNKS = (("we know right", "We know, right?!"), ("stop now", "Stop now."))  # no label of which is full
+FORMS_AND_LABELS = ((("We", "know", "right"), ("", ",", "?!")), (("Stop", "now"), ("", ".")))
 
 
 @pytest.fixture
@@ -104,6 +106,34 @@ def test_a_sample_of_pieces_changes_the_loss_of_text_alone(uncased_model: Model)
     assert float(sampled.slots) == pytest.approx(float(whole.slots), rel=1e-5)
     assert float(least.slots) == pytest.approx(float(whole.slots), rel=1e-5)
     assert float(least.text) < float(sampled.text) < float(whole.text), "fewer pieces, fewer wrong ones"
+
+
+@torch.no_grad()
+def test_labels_teach_the_first_token_that_is_written_behind_a_word() -> None:
+    """A mark, or none: the next word, with or without a capital.  Words without a code teach nothing."""
+    model = models.load("small")
+    batch, tokenizer, marks = batch_of(model, rows(*CHUNKS)), model.tokenizer, model.task.slot_marks
+    starts = [(*tokenizer.slot_starts(*FORMS_AND_LABELS[0]),), (*tokenizer.slot_starts(*FORMS_AND_LABELS[1]), 0)]
+    labels = {(0, 0): {",": 0.3}, (0, 2): {"?": 0.6, ".": 0.3}, (1, 0): {".": 0.1, "!": 0.4}}
+    taught = torch.zeros(2, 3, len(marks) + 5, dtype=torch.uint8)
+    for (row, word), shares in labels.items():
+        wanted = [1 - sum(shares.values()), *(shares.get(mark, 0.0) for mark in marks)]
+        taught[row, word] = codes_of(torch.tensor([*wanted, 1.0, 0, 0, 0]))
+    objective = Objective(model, LossConfig(slot_weight=1.0))
+    with_labels = objective(replace(batch, taught=taught, slot_starts=torch.tensor(starts)))
+    logits, by_hand = logits_of(model, batch), 0.0
+    mark_ids = [tokenizer.mark_ids[mark][0] for mark in marks]
+    case_ids = [ids[0] for ids in tokenizer.case_ids.values() if ids]
+    for row, word in labels:
+        place = starts[row][word]
+        chosen = logits[row, place][[int(batch.next_word_ids[row, place]), *case_ids, *mark_ids]].softmax(0).tolist()
+        written = [sum(chosen[: -len(marks)]), *chosen[-len(marks) :]]
+        wanted = probabilities_of(taught[row, word, : len(marks) + 1]).tolist()
+        by_hand += sum(p * math.log(p / q) for p, q in zip(wanted, written, strict=True))
+    assert float(with_labels.teacher) == pytest.approx(by_hand / len(labels), rel=1e-4)
+    without = objective(batch)
+    assert float(without.teacher) == 0
+    assert float(with_labels.total) == pytest.approx(float(without.total) + float(with_labels.teacher), rel=1e-5)
 
 
 def test_a_text_form_in_which_no_single_token_decides_has_no_loss_of_slots(tiny_model: Model) -> None:

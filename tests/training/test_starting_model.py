@@ -203,6 +203,7 @@ def test_the_encoder_of_a_umt5_is_kept(begun: Model, examples: ChunkExamples, tm
     assert share_copied(copier, examples) > 0.8
     batch = make_collator(model.tokenizer.pad_id)([examples[0]])
     models.save(copier, tmp_path / "model")
+    assert share_copied(models.load(tmp_path / "model"), examples) > 0.8, "transformers runs what was saved"
     lean = models.load(tmp_path / "model", to_infer=True)
     assert isinstance(lean.network, InferenceT5)
     states, kept, read = (each.encode(batch.input_ids, batch.attention_mask) for each in (model, copier, lean))

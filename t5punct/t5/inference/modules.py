@@ -49,7 +49,8 @@ class ScaleNorm(nn.Module):
 
     def __init__(self, n_channels: int, epsilon: float) -> None:
         super().__init__()
-        self.weight, self._epsilon = nn.Parameter(torch.empty(n_channels)), epsilon
+        self.weight = nn.Parameter(torch.empty(n_channels))
+        self._epsilon = epsilon
 
     def forward(self, hidden: torch.Tensor) -> torch.Tensor:
         variance = hidden.float().pow(2).mean(-1, keepdim=True)
@@ -61,10 +62,12 @@ class T5Attention(nn.Module):
 
     def __init__(self, config: Any, *, has_bias: bool = False, looks_back: bool = False) -> None:
         super().__init__()
-        self.n_heads, n_inner = config.num_heads, config.num_heads * config.d_kv
+        self.n_heads = config.num_heads
+        n_inner = config.num_heads * config.d_kv
         self.q, self.k, self.v = (nn.Linear(config.d_model, n_inner, bias=False) for _ in range(3))
         self.o = nn.Linear(n_inner, config.d_model, bias=False)
-        self.has_relative_attention_bias, self._looks_back = has_bias, looks_back
+        self.has_relative_attention_bias = has_bias
+        self._looks_back = looks_back
         self.relative_attention_max_distance = config.relative_attention_max_distance
         if has_bias:
             self.relative_attention_bias = _table(config.relative_attention_num_buckets, config.num_heads)
@@ -108,7 +111,8 @@ class BertFeed(nn.Module):
 
     def __init__(self, config: Any) -> None:
         super().__init__()
-        self.dense, self._act = nn.Linear(config.hidden_size, config.intermediate_size), ACTIVATIONS[config.hidden_act]
+        self.dense = nn.Linear(config.hidden_size, config.intermediate_size)
+        self._act = ACTIVATIONS[config.hidden_act]
 
     def forward(self, hidden: torch.Tensor) -> torch.Tensor:
         return self._act(self.dense(hidden))
@@ -137,7 +141,8 @@ class InferenceT5(nn.Module):
 
     def __init__(self, config: Any, *, has_own_output: bool) -> None:
         super().__init__()
-        self.config, self.output_scale = config, _output_scale(config)
+        self.config = config
+        self.output_scale = _output_scale(config)
         self.shared = _table(config.vocab_size, config.d_model)
         reading = SimpleNamespace(**config.encoder) if config.model_type == ENCODER_T5 else config
         if hasattr(reading, "num_hidden_layers"):

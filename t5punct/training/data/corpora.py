@@ -89,7 +89,7 @@ class Documents:
     @property
     def n_words(self) -> list[int]:
         """Pieces between white space, of each document that is not empty."""
-        counts = self.rows["n_words"]
+        counts = self.rows["n_words"][:]  # read at once: by one it takes 0.1 ms
         return [counts[number] for number in self.numbers]
 
 
@@ -117,7 +117,7 @@ def read_documents(corpus: CorpusConfig, pauses_ms: tuple[int, ...], cache: str,
         rows = Dataset.from_generator(
             _rows, features=features, cache_dir=cache, gen_kwargs=arguments, writer_batch_size=_ROWS_IN_MEMORY
         )
-    numbers = array("q", (number for number, n_words in enumerate(rows["n_words"]) if n_words))
+    numbers = array("q", (number for number, n_words in enumerate(rows["n_words"][:]) if n_words))
     if not numbers:
         found = f"no text in {corpus.title}, {len(rows):,} empty rows"
         raise InputError(found, expected="rows with text", fix="check corpora.column")

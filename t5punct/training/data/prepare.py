@@ -342,7 +342,7 @@ def _report(
             dropped_empty=len(each.rows) - len(each.numbers),
             notes=(*each.left_out, *["one document, whose end is held out"] * is_single),
         ))  # fmt: skip
-    n_words, n_taken = sum(train["n_words"]), sum(corpus.words for corpus in corpora)
+    n_words, n_taken = sum(train["n_words"][:]), sum(corpus.words for corpus in corpora)
     notes = [f"{corpus.name}: {note}" for corpus in corpora for note in corpus.notes]
     if n_taken > n_words and not config.pauses_ms:  # tokens of silences are counted among a document's words
         notes.insert(

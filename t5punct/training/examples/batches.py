@@ -19,7 +19,8 @@ from torch.utils.data import Sampler
 from ...decoding.batching import batch_by_length
 from ...errors import ConfigError
 from ...t5.delay import NOBODY
-from .example import IGNORED, Example
+from .example import Example
+from .history import IGNORED
 
 _POOL_BATCHES = 64  # batches whose examples are sorted by length together
 
@@ -29,10 +30,12 @@ class Batch:
     """Padded examples.
 
     input_ids, attention_mask: int64 (n_batch, n_source); labels, next_word_ids: int64 (n_batch, n_target), IGNORED
-    where padded; word_ends, marks, cases: int64 (n_batch, n_words), marks and cases IGNORED where padded; token_words:
-    int64 (n_batch, n_source), the word that each source token belongs to, NOBODY where padded; taught: uint8 (n_batch,
-    n_words, n_codes), the teacher's codes (see `labels`), all 0 where it has said nothing, None without labels;
-    openings: like marks, None for a task without opening marks.
+    where padded or not asked for; written: likewise, what the decoder reads (see `history`); word_ends, marks, cases:
+    int64 (n_batch, n_words), marks and cases IGNORED where padded; token_words: int64 (n_batch, n_source), the word
+    that each source token belongs to, NOBODY where padded; taught: uint8 (n_batch, n_words, n_codes), the teacher's
+    codes (see `labels`), all 0 where it has said nothing, None without labels; slot_starts: int64 (n_batch, n_words),
+    the target token at which a word's marks begin, 0 where it has no code; openings: like marks, None for a task
+    without opening marks.
     """
 
     input_ids: torch.Tensor
@@ -43,8 +46,10 @@ class Batch:
     marks: torch.Tensor
     cases: torch.Tensor
     token_words: torch.Tensor
+    written: torch.Tensor
     n_words: int
     taught: torch.Tensor | None = None
+    slot_starts: torch.Tensor | None = None
     openings: torch.Tensor | None = None
 
     def to(self, device: torch.device) -> Batch:
@@ -109,6 +114,8 @@ def make_collator(pad_id: int) -> Callable[[Sequence[Example]], Batch]:
     def make(examples: Sequence[Example]) -> Batch:
         openings = [example.openings for example in examples]
         labels = pad([example.target for example in examples], IGNORED)
+        taught, n_words = _taught(examples), max(len(example.word_ends) for example in examples)
+        starts = [example.slot_starts for example in examples]
         return Batch(
             pad([example.source for example in examples], pad_id),
             pad([(1,) * len(example.source) for example in examples], 0),
@@ -118,8 +125,10 @@ def make_collator(pad_id: int) -> Callable[[Sequence[Example]], Batch]:
             pad([example.marks for example in examples], IGNORED),
             pad([example.cases for example in examples], IGNORED),
             pad([example.token_words for example in examples], NOBODY),
+            pad([example.written for example in examples], IGNORED),
             n_words=sum(len(example.word_ends) for example in examples),
-            taught=_taught(examples),
+            taught=taught,
+            slot_starts=None if taught is None else pad(starts, 0, n_words),
             openings=pad(openings, IGNORED) if any(openings) else None,
         )
 

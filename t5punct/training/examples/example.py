@@ -28,21 +28,26 @@ from ..config import DataConfig
 from ..data.chunks import count_tokens, without_pauses
 from ..labels import Labels, Taught
 from .disfluencies import Written, add_disfluencies, add_noise, label_natural_disfluencies
+from .history import IGNORED, draw_labels, make_history
 
 _COUNTED_EXAMPLES = 4000  # to estimate how often slots have no mark
 _KEPT_UNMARKED = 0.3  # how often a slot without marks is asked about when it is drawn; else one with marks
-IGNORED = -100  # target positions that the loss leaves out
+_DRAWN_HISTORIES = 0.5  # with a teacher, the share of examples whose decoder reads marks that are drawn from its labels
 _SILENCE_KNOWN = 0.5  # how often a question shows the silence after its last word
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One encoded example; `marks[i]` is the class of word i's slot (0 none, else 1 + place in the alphabet), and
-    `cases[i]` that of word i's case (its place in `TAGGED_CASES`).  `next_word_ids[t]` is what target token t would
-    be if its slot got no more marks and the next word no capital; IGNORED where nothing is decided.  `token_words[s]`
-    is the word that source token s belongs to (see `delay`), NOBODY where no tagger reads the states.
-    `taught[i]` is the teacher's code of word i (see `labels`), empty where it has said nothing.  `openings[i]` is the
-    class of the opening mark before word i, empty for a task without any.
+    """One encoded example.
+
+    `target[t]` is asked for where the decoder has read the first t tokens of `written`, which are those of the target
+    or others (see `history`); IGNORED where nothing is.  `next_word_ids[t]` is what token t would be if its slot got no
+    more marks and the next word no capital; IGNORED where nothing is decided.  `marks[i]` is the class of word i's slot
+    (0 none, else 1 + place in the alphabet), `cases[i]` that of its case (its place in `TAGGED_CASES`), `openings[i]`
+    that of the opening mark before it; no `openings` for a task without any.  `token_words[s]` is the word that source
+    token s belongs to (see `delay`), NOBODY where no tagger reads the states.  `taught[i]` is the teacher's code of
+    word i (see `labels`), empty where it has said nothing; `slot_starts[i]`, with a teacher, the target token at which
+    the marks behind word i begin to be decided.
     """
 
     source: tuple[int, ...]
@@ -52,8 +57,10 @@ class Example:
     marks: tuple[int, ...]
     cases: tuple[int, ...]
     token_words: tuple[int, ...]
+    written: tuple[int, ...]
     taught: tuple[bytes, ...] = ()
     openings: tuple[int, ...] = ()
+    slot_starts: tuple[int, ...] = ()
 
 
 class ChunkExamples(Dataset[Example]):
@@ -75,7 +82,7 @@ class ChunkExamples(Dataset[Example]):
         self.rows, self.tokenizer, self.config, self.seed = rows, tokenizer, config or DataConfig(), seed
         self.labels = labels  # what a teacher has said of these rows
         self.epoch = 0  # every epoch has other errors
-        styles = list(rows["style"])
+        styles = rows["style"][:]
         self._check(styles)
         self._chunks = [index for index, style in enumerate(styles) for _ in range(self._times(index, style))]
         # in tokens, not words: one window of long numbers would blow up a batch of short ones
@@ -115,13 +122,25 @@ class ChunkExamples(Dataset[Example]):
         forms = self._forms(words)
         cases = tuple(TAGGED_CASES.index(inline_case_of(form)) for form in forms)
         opened = [word.opening for word in words]
-        next_words = tokenizer.next_word_ids(forms, labels, opened)
-        next_word_ids = tuple(IGNORED if token is None else token for token in next_words)
-        target, owners = tokenizer.target(forms, labels, opened), token_words(source)
         taught = tuple(_code(word) for word in words) if self.labels is not None else ()
+        drawn = None
+        if taught and rng.random() < _DRAWN_HISTORIES:
+            drawn = draw_labels(labels, taught, task.slot_marks, rng)
+        history = make_history(tokenizer, forms, labels, opened, drawn)
         places = (1 + task.opening.find(opening) if opening else 0 for opening in opened)
-        openings = tuple(places) if task.opening else ()
-        return Example(source.ids, target, next_word_ids, source.word_ends, marks, cases, owners, taught, openings)
+        return Example(
+            source.ids,
+            history.target,
+            history.next_word_ids,
+            source.word_ends,
+            marks,
+            cases,
+            token_words(source),
+            history.written,
+            taught,
+            tuple(places) if task.opening else (),
+            history.slot_starts if taught else (),
+        )
 
     def first(self, n_words: int) -> list[Example]:
         """Return the first examples in which marks of `n_words` words are decided, or all that there are."""
@@ -219,7 +238,9 @@ class ChunkExamples(Dataset[Example]):
         openings = ignored if self.tokenizer.task.opening else ()
         next_word_ids = (IGNORED, *(self.tokenizer.eos_id,) * (len(target) - 1))
         owners = (NOBODY,) * len(source.ids)
-        return Example(source.ids, target, next_word_ids, source.word_ends, ignored, ignored, owners, (), openings)
+        return Example(
+            source.ids, target, next_word_ids, source.word_ends, ignored, ignored, owners, target, (), openings
+        )
 
 
 def _code(word: Written) -> bytes:

@@ -10,6 +10,9 @@ The loss of slots is the same, normalised as slot decoding does it: among the ma
 alone, at the tokens where one of them is chosen.  The text loss asks for the right word first, which slot decoding
 knows; this one asks for nothing but marks and case.
 
+Labels of a teacher (Hinton 2015) are for the tagger, and for the first token that the decoder writes behind a word:
+a mark, or none, which is the case tokens and the next word together.  Behind it the text decides.
+
 With `label_smoothing` each of these cross-entropies, those of the tagger too, asks for a distribution: the right class,
 mixed with so much of an even one over all classes that it is taken over (Szegedy 2016).  Validation has none.
 
@@ -41,8 +44,8 @@ from ...t5.tagger import Tagger, states_at_words
 from ...t5.word_memory import embed_targets
 from ..config import LossConfig
 from ..examples.batches import Batch
-from ..examples.example import IGNORED
-from ..labels import label_loss
+from ..examples.history import IGNORED
+from ..labels import divergence, label_loss
 from .frozen_states import FrozenStates
 
 if TYPE_CHECKING:
@@ -53,7 +56,8 @@ if TYPE_CHECKING:
 class Losses:
     """Scalar tensors; `total`, which is minimised, has the config's weights.
 
-    text, slots, tags, cases: mean cross-entropies in nats; teacher: `label_loss`, whose weight is 1.
+    text, slots, tags, cases: mean cross-entropies in nats; teacher: divergences from its labels, of the tagger and of
+    the decoder's slots, each of weight 1.
     """
 
     total: torch.Tensor
@@ -81,7 +85,12 @@ class Objective(nn.Module):
         self.network, self.config, self.model = model.network, config, model
         self._no_split_modules = getattr(model.network, "_no_split_modules", None)  # FSDP's units: the layers
         self.deciding_ids: torch.Tensor
+        self._mark_places: tuple[int, ...] = ()
         deciding = _deciding_ids(model) if config.slot_weight else ()
+        if deciding:  # in the tagger's order of marks
+            self._mark_places = tuple(
+                deciding.index(model.tokenizer.mark_ids[mark][0]) for mark in model.task.slot_marks
+            )
         self.register_buffer("deciding_ids", torch.tensor(deciding, dtype=torch.long), persistent=False)
         self.output_scale = output_scale(model)
         self._frozen_states = FrozenStates(config.kept_states) if config.kept_states else None
@@ -98,7 +107,8 @@ class Objective(nn.Module):
         states = self._states(batch, delay)
         text = slots = tags = cases = teacher = states.new_zeros(())
         if self.config.text_weight:
-            text, slots = self._text_losses(states if delay is None else self._states(batch), batch)
+            whole = states if delay is None else self._states(batch)
+            text, slots, teacher = self._text_losses(whole, batch)
         if self.tagger is not None:
             read = states_at_words(states, batch.word_ends)
             marks, forms = self.tagger(read)  # (n_batch, n_words, n_classes)
@@ -107,7 +117,7 @@ class Objective(nn.Module):
             if self.tagger.openings is not None and batch.openings is not None:
                 tags = tags + _mean_loss(self.tagger.openings(read), batch.openings, smoothing)
             if batch.taught is not None:
-                teacher = label_loss(batch.taught, marks, forms, batch.marks != IGNORED)
+                teacher = teacher + label_loss(batch.taught, marks, forms, batch.marks != IGNORED)
         written = self.config.text_weight * text + self.config.slot_weight * slots
         tagged = self.config.tagger_weight * (tags + self.config.case_weight * cases)
         total = written + tagged + teacher
@@ -131,9 +141,12 @@ class Objective(nn.Module):
                 return delayed_states(encoder, batch.input_ids, batch.token_words, delay)
             return encode(batch.input_ids, batch.attention_mask)
 
-    def _text_losses(self, states: torch.Tensor, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
-        """Mean cross-entropies, of the target's tokens and of slots; states: (n_batch, n_source, d_model)."""
-        inputs = self.network._shift_right(batch.labels)  # the start, then all but the last
+    def _text_losses(self, states: torch.Tensor, batch: Batch) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Mean cross-entropies, of the target's tokens and of slots, and the slots' divergence from the labels.
+
+        states: (n_batch, n_source, d_model).
+        """
+        inputs = self.network._shift_right(batch.written)  # the start, then all but the last
         written = self.network.get_decoder()(
             inputs_embeds=embed_targets(self.network, inputs),
             encoder_hidden_states=self.model.remember(states, batch.input_ids),
@@ -149,8 +162,9 @@ class Objective(nn.Module):
         places = torch.searchsorted(pieces, wanted)
         text = cross_entropy(logits, places, label_smoothing=self.config.label_smoothing)
         if not self.config.slot_weight:
-            return text, text.new_zeros(())
-        return text, self._slot_loss(logits, pieces, wanted, next_word_ids)
+            return text, text.new_zeros(()), text.new_zeros(())
+        slots = self._slot_loss(logits, pieces, wanted, next_word_ids)
+        return text, slots, self._slot_label_loss(logits, pieces, real, batch)
 
     def _slot_loss(
         self, logits: torch.Tensor, pieces: torch.Tensor, wanted: torch.Tensor, next_word_ids: torch.Tensor
@@ -170,6 +184,27 @@ class Objective(nn.Module):
         choices = logits[decided.nonzero(), torch.cat([deciding, following], -1)]
         summed = cross_entropy(choices, classes, reduction="sum", label_smoothing=self.config.label_smoothing)
         return summed / max(1, len(classes))
+
+    def _slot_label_loss(
+        self, logits: torch.Tensor, pieces: torch.Tensor, real: torch.Tensor, batch: Batch
+    ) -> torch.Tensor:
+        """Mean divergence in nats of what may be written behind a word from its label, a scalar.
+
+        logits: float32 (n_tokens, n_pieces), of the `pieces`; real: bool (n_batch, n_target), the targets' tokens.
+        """
+        if batch.taught is None or batch.slot_starts is None:
+            return logits.new_zeros(())
+        taught = (batch.taught > 0).any(-1)  # (n_batch, n_words)
+        rows = (real.flatten().cumsum(0).view_as(real) - 1).gather(1, batch.slot_starts)[taught]  # (n_taught,)
+        next_word_ids = batch.next_word_ids.gather(1, batch.slot_starts)[taught]
+        following = torch.searchsorted(pieces, next_word_ids)[:, None]
+        deciding = torch.searchsorted(pieces, self.deciding_ids).expand(len(rows), -1)
+        choices = logits[rows[:, None], torch.cat([deciding, following], -1)]
+        is_mark = torch.zeros(choices.shape[1], dtype=torch.bool, device=choices.device)
+        is_mark[list(self._mark_places)] = True
+        no_mark = choices[:, ~is_mark].logsumexp(-1, keepdim=True)
+        marks = torch.cat([no_mark, choices[:, list(self._mark_places)]], -1)  # (n_taught, n_classes)
+        return divergence(marks, batch.taught[taught][:, : marks.shape[1]])
 
     def _pieces(self, wanted: torch.Tensor) -> torch.Tensor:
         """The ids whose logits are computed, int64 (n_pieces,), ascending: all, or those that are asked for and others.

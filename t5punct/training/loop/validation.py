@@ -24,7 +24,8 @@ from ...text.io.iwslt import is_iwslt, read_rows
 from ..checkpoint import TrainState
 from ..config import LossConfig, TrainConfig
 from ..examples.batches import make_collator
-from ..examples.example import IGNORED, ChunkExamples
+from ..examples.example import ChunkExamples
+from ..examples.history import IGNORED
 from .objective import Objective
 
 _MAX_CHUNKS = 200  # `prepare` has shuffled them

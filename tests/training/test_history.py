@@ -1,0 +1,85 @@
+"""What the decoder reads in training: the text's own marks, or a teacher's, behind which the text's are asked for."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import any_word, labels
+
+from t5punct import model as models
+from t5punct.model import Model
+from t5punct.t5.tokenization import TaskTokenizer
+from t5punct.text.marks import Alphabet
+from t5punct.training.examples.history import IGNORED, History, draw_labels, make_history
+from t5punct.training.labels import codes_of
+
+
+@pytest.fixture(scope="module")
+def tokenizer() -> TaskTokenizer:
+    return models.load_tokenizer("small", models.read_task(models.bundled_folder("small")))
+
+
+def shown(tokenizer: TaskTokenizer, history: History) -> list[tuple[str, str, str]]:
+    """For each place, the token that is read, the one that is asked for, and the next word where there is a choice."""
+
+    def name(number: int) -> str:
+        return "-" if number == IGNORED else str(tokenizer.tokenizer.convert_ids_to_tokens(number))
+
+    return [
+        (name(read), name(asked), name(next_word))
+        for read, asked, next_word in zip(history.written, history.target, history.next_word_ids, strict=True)
+    ]
+
+
+def test_behind_a_mark_that_the_text_lacks_nothing_is_asked_until_the_next_word_is_written(
+    tokenizer: TaskTokenizer,
+) -> None:
+    forms, texts, drawn = ["We", "know", "Ann", "right"], ["", ",", "", "?!"], ["", "", ".", "?!"]
+    history = make_history(tokenizer, forms, texts, [""] * 4, drawn)
+    assert shown(tokenizer, history) == [
+        ("<^>", "<^>", "we"),
+        ("we", "we", "-"),
+        ("know", "know", "know"),
+        ("<^>", "<,>", "ann"),  # the text has a comma here, the history a name without one
+        ("ann", "-", "-"),
+        ("<.>", "right", "right"),
+        ("<^>", "-", "-"),  # a sentence begins here in the history, and not in the text
+        ("right", "-", "-"),
+        ("<?>", "<?>", "[SEP]"),
+        ("<!>", "<!>", "[SEP]"),
+        ("[SEP]", "[SEP]", "[SEP]"),
+    ]
+    ending = make_history(tokenizer, ["I", "know"], ["", "."], [""] * 2, ["", ","])
+    assert shown(tokenizer, ending)[-2:] == [("<,>", "<.>", "[SEP]"), ("[SEP]", "-", "-")]
+    going_on = make_history(tokenizer, ["No", "Then", "I"], [".", "", ""], [""] * 3, ["", ".", ""])
+    assert [read for read, _, _ in shown(tokenizer, going_on)] == ["<^>", "no", "then", "<.>", "<^>", "i", "[SEP]"]
+
+
+@given(st.lists(st.tuples(any_word, labels(Alphabet()), labels(Alphabet())), min_size=1, max_size=6))
+def test_what_is_asked_is_the_texts_own(tiny_model: Model, parts: list[tuple[str, str, str]]) -> None:
+    """Also where marks and capitals are parts of words, and take several tokens."""
+    tokenizer = tiny_model.tokenizer
+    forms, texts, drawn = map(list, zip(*parts, strict=True))
+    plain = make_history(tokenizer, forms, texts, [""] * len(forms))
+    assert plain.written == plain.target == tokenizer.target(forms, texts)
+    history = make_history(tokenizer, forms, texts, [""] * len(forms), drawn)
+    assert len(history.written) == len(history.target) == len(history.next_word_ids)
+    for index, start in enumerate(history.slot_starts):
+        # the text's own token, behind words with other marks
+        assert history.target[start] == plain.target[plain.slot_starts[index]]
+    if drawn == texts:
+        assert history == plain
+
+
+def test_labels_are_drawn_as_the_teacher_says(tokenizer: TaskTokenizer) -> None:
+    marks = tokenizer.task.slot_marks
+    shares = [0.5, *(0.3 if mark == "," else 0.2 if mark == "?" else 0.0 for mark in marks), 1.0, 0.0]
+    code = bytes(codes_of(torch.tensor(shares)).numpy())
+    rng, n_words = random.Random(1), 3000
+    drawn = draw_labels(["?!"] * n_words, [code] * n_words, marks, rng)
+    assert {label: round(drawn.count(label) / n_words, 1) for label in set(drawn)} == {"": 0.5, ",": 0.3, "?!": 0.2}
+    assert draw_labels([".", "~,"], [b"", code], marks, rng) == [".", "~,"], "nothing is known, or a sign"
