@@ -264,8 +264,8 @@ class TrainConfig:
         check_range(self, "", 0, "checkpoint_every_steps", "seed")
         check_range(self, "", 1, "log_every_steps")
         for name, value in (("revision", self.revision), ("encoder_layers", self.encoder_layers)):
-            is_possible, found = value is None or self.init_from is not None, f"{name} {value} of nothing"
-            check(is_possible, found, expected="a model to start from", fix="set init_from")
+            is_possible = value is None or self.init_from is not None
+            check(is_possible, f"{name} {value} of nothing", expected="a model to start from", fix="set init_from")
         found = f"mixed_precision {self.mixed_precision!r}"
         check(self.mixed_precision in ("no", "bf16"), found, expected="no or bf16", fix="T5 overflows in fp16")
         check(self.data.path, "no training data", expected="data.path=FOLDER", fix="run `t5punct prepare` first")
@@ -274,8 +274,8 @@ class TrainConfig:
             ("data.labels", self.data.labels is not None, "set it"),
             ("data.delays", self.data.delays.any, "set it"),
         ):
-            is_possible, found = self.loss.tagger_weight > 0 or not is_set, f"{name} without a tagger's loss"
-            check(is_possible, found, expected="loss.tagger_weight above 0", fix=fix)
+            is_possible = self.loss.tagger_weight > 0 or not is_set
+            check(is_possible, f"{name} without a tagger's loss", expected="loss.tagger_weight above 0", fix=fix)
         check(
             not self.lora.r or (self.init_from is not None and self.optim.embeddings == "all"),
             "lora.r with random weights or optim.embeddings=task",

@@ -29,9 +29,9 @@ def is_first() -> bool:
 
 def check_own(folder: Path) -> None:
     """Raise ConfigError for the folder that the command is given in, or one above it: an output is moved as a whole."""
-    is_here, fix = Path.cwd().is_relative_to(folder.resolve()), "set output, to runs/NAME for example"
+    is_here = Path.cwd().is_relative_to(folder.resolve())
     found = f"output {folder} is the folder that this command is given in, or holds it"
-    check(not is_here, found, expected="a folder of its own", fix=fix)
+    check(not is_here, found, expected="a folder of its own", fix="set output, to runs/NAME for example")
 
 
 @contextmanager

@@ -168,8 +168,9 @@ def make_data_folder(folder: Path) -> Iterator[Path]:
     is_file = folder.exists() and not folder.is_dir()
     check(not is_file, f"output {folder} is a file", expected="a folder", fix="choose another output")
     for name in _MADE:
-        is_there, found = (folder / name).exists(), f"output {folder} holds {name} already"
-        check(not is_there, found, expected="a folder without a data set", fix="remove it or choose another output")
+        found = f"output {folder} holds {name} already"
+        expected = "a folder without a data set"
+        check(not (folder / name).exists(), found, expected=expected, fix="remove it or choose another output")
     with lock_folder(folder), partial_folder(folder) as beside:
         try:
             beside.mkdir()

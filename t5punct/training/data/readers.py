@@ -71,8 +71,8 @@ class CorpusConfig:
         check(is_possible, found, expected="0, or 2 and more", fix="set corpora.holdout_every")
         found = f"path {self.path} and dataset {self.dataset}"
         check(not self.path or self.dataset is None, found, expected="one of them", fix="drop one")
-        is_possible, found = not self.streaming or self.join == 1, f"join {self.join} of a stream"
-        check(is_possible, found, expected="documents one by one", fix="set corpora.join=1")
+        is_possible = not self.streaming or self.join == 1
+        check(is_possible, f"join {self.join} of a stream", expected="documents one by one", fix="set corpora.join=1")
 
     @property
     def title(self) -> str:

@@ -152,8 +152,8 @@ def tracker_settings(config: TrainConfig) -> dict[str, Any]:
     known = [kind.value for kind in LoggerType if kind != LoggerType.ALL]
     for name in names:
         check(name in known, f"report_to {name!r}", expected=f"some of {', '.join(known)}", fix="check report_to")
-        is_there, found = LoggerType(name) in get_available_trackers(), f"report_to {name}, which is not installed"
-        check(is_there, found, expected="it", fix=f"pip install {name}")
+        is_there = LoggerType(name) in get_available_trackers()
+        check(is_there, f"report_to {name}, which is not installed", expected="it", fix=f"pip install {name}")
     return {"log_with": names, "project_config": ProjectConfiguration(logging_dir=f"{Path(config.output)}.trackers")}
 
 

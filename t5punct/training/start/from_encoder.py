@@ -134,10 +134,8 @@ def own_tokenizer(folder: Path) -> Any:
     except Exception as error:  # what a damaged file raises has no common base
         found = f"no tokenizer in {folder} ({first_line(error)})"
         raise ModelError(found, expected=_EXPECTED, fix="copy its files into the folder") from error
-    is_whole, found = (
-        None not in (*_ends(own), own.pad_token),
-        f"{folder}: a tokenizer without opening, end or pad token",
-    )
+    is_whole = None not in (*_ends(own), own.pad_token)
+    found = f"{folder}: a tokenizer without opening, end or pad token"
     check(is_whole, found, expected=_EXPECTED, fix="name another encoder", kind=ModelError)
     return own
 
