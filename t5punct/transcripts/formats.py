@@ -135,7 +135,7 @@ class Transcript:
         """Return the file in its own format, in pieces."""
         if self.json is None:
             return write_cells(written) if self.format == "csv" else iter_pieces(written)
-        return iter([self.json.written([item for item in written if isinstance(item, WrittenWord)])])
+        return self.json.written(item for item in written if isinstance(item, WrittenWord))
 
 
 def format_of(source: str | Path) -> str:

@@ -14,7 +14,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate, pairwise
 
 from ...text.marks import DASH_APART, Case
 from ...text.render import AnnotatedWord
@@ -37,18 +36,12 @@ class Spelling:
     @classmethod
     def of(cls, word: Word, annotated: AnnotatedWord) -> Spelling:
         """Take the word apart as it is written."""
-        if annotated.is_removed:
-            return cls("", is_removed=True)
-        text, opening = opening_apart(annotated.text)
-        bare_word, had = opening_apart(word.text)
-        if opening == had:
-            core, lead, tail = _parts(word)
-            text = annotated.text
-        else:
-            core, lead, tail = _parts(replace(word, text=bare_word))
-        closers = word.text[word.n_stem :]
+        if annotated.is_removed or not word.has_slot:
+            return cls(word.core, stays=True, is_removed=annotated.is_removed)
+        (text, opening), (bare, had) = opening_apart(annotated.text), opening_apart(word.text)
+        core, lead, tail = _parts(replace(word, text=bare))
         letters = word.spelled or text[len(lead) : len(lead) + len(core)]
-        rest = text.removeprefix(lead).removeprefix(letters).removeprefix(tail)
+        rest, closers = text[len(lead) + len(letters) :].removeprefix(tail), word.text[word.n_stem :]
         inside, _, behind = rest.partition(closers) if closers else (rest, "", "")
         stays = not word.spelled and annotated.case == Case.VERBATIM.value and letters == core
         return cls(letters, inside + behind, stays, None if opening == had else opening)
@@ -62,54 +55,48 @@ class Spelling:
             return "", ""
         word = word if self.opening is None else word.with_opening(self.opening)
         core, lead, tail = _parts(word)
-        letters, marks = self._letters_and_marks(core)
-        stem, closers = lead + letters + tail, word.text[word.n_stem :]
+        cut = self._cut([core])
+        letters, marks = cut[0] if cut else (self.letters, "")  # else as a user spells it
+        stops = core[len(letters) :] if cut else ""  # of the place: `U.S.` where the word is `U.S`
+        marks = (marks + self.marks).removeprefix(stops)
+        stem, closers = lead + (core if self.stays and cut else letters + stops) + tail, word.text[word.n_stem :]
         if not closers:
             return stem, marks
         inside, dash, behind = marks.partition(DASH_APART)
         return stem + inside + closers, dash + behind
 
-    def _letters_and_marks(self, core: str) -> tuple[str, str]:
-        """The same for a core that may have a mark less, or one full stop more: `U.S` and `U.S.`."""
-        n_more = len(core) - len(self.letters)
-        if core.lower() == self.letters.lower():
-            return core if self.stays else self.letters, self.marks
-        if n_more > 0 and core.lower() == self.letters.lower() + "." * n_more:
-            return (core if self.stays else self.letters + "." * n_more), self.marks.removeprefix("." * n_more)
-        begun, more = self.letters[: len(core)], self.letters[len(core) :]
-        if core.lower() == begun.lower() and not more.strip(ALL_MARKS.characters):
-            return core if self.stays else begun, more + self.marks
-        own, bare = core.strip(APOSTROPHES), self.letters.strip(APOSTROPHES)
-        if own and own.lower() == bare.lower():  # each place has its own apostrophes: `'so` and `so`
-            return core.replace(own, own if self.stays else bare, 1), self.marks
-        return self.letters, self.marks  # as a user spells it
-
     def cut(self, pieces: Sequence[str]) -> list[Spelling | None]:
-        """Return the spellings of pieces of the word, which are given as the model reads them.
+        """Return the spellings of pieces of the word, which are given as their places have them.
 
         None of each where they are not cut between letters, or a user spells the word in another way.
         """
-        if self.is_removed:
+        if self.is_removed or len(pieces) == 1:
             return [self] * len(pieces)
-        said = "".join(pieces)
-        lead, tail = said[: len(said) - len(said.lstrip(APOSTROPHES))], said[len(said.rstrip(APOSTROPHES)) :]
-        letters = lead + self.letters.strip(APOSTROPHES) + tail
-        stems = [piece.rstrip(".") for piece in pieces]
-        # full stops that follow a piece are marks behind it, as in `u` `s`
-        pattern = "".join(rf"({re.escape(stem)})(\.*)" for stem in stems)
-        if "" in stems or not (match := re.fullmatch(pattern, letters.lower())):
+        cut = [*self._cut(pieces)]
+        if not cut:
             return [None] * len(pieces)
-        ends = {n: place for place, n in enumerate(accumulate((len(char.lower()) for char in letters), initial=0))}
-        cuts = [ends.get(match.start(group), -1) for group in range(1, 2 * len(pieces) + 1)]
-        if -1 in cuts:
-            return [None] * len(pieces)
-        parts = [letters[begin:end] for begin, end in pairwise([*cuts, len(letters)])]
-        parts[-1] += self.marks
+        cut[-1] = cut[-1][0], cut[-1][1] + self.marks
         openings = [self.opening, *[None if self.opening is None else ""] * (len(pieces) - 1)]
         return [
-            replace(self, letters=part, marks=marks, opening=opening)
-            for part, marks, opening in zip(parts[::2], parts[1::2], openings, strict=True)
+            Spelling(part, marks, self.stays, opening) for (part, marks), opening in zip(cut, openings, strict=True)
         ]
+
+    def _cut(self, pieces: Sequence[str]) -> list[tuple[str, str]]:
+        """The letters of each piece, and the marks behind them that the word has itself: the full stops of `U.S.`.
+
+        Empty where the word does not have just these letters.  The apostrophes around it are those of the pieces.
+        """
+        said = "".join(pieces)
+        if len(pieces) == 1 and said.lower() == self.letters.lower():  # nearly always
+            return [(self.letters, "")]
+        own = self.letters.strip(APOSTROPHES)
+        lead, tail = said[: len(said) - len(said.lstrip(APOSTROPHES))], said[len(said.rstrip(APOSTROPHES)) :]
+        stems = [piece.rstrip(".") or piece for piece in pieces]
+        pattern = r"(\.*)".join(f"({re.escape(stem)})" for stem in stems)
+        marks = f"([{re.escape(ALL_MARKS.characters)}]*)"
+        match = re.fullmatch(pattern + marks, lead + own + tail if own else self.letters, re.IGNORECASE)
+        groups = match.groups() if match else ()
+        return [*zip(groups[::2], groups[1::2], strict=True)]
 
 
 def _parts(word: Word) -> tuple[str, str, str]:
