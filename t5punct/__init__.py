@@ -76,9 +76,8 @@ if TYPE_CHECKING:
     from .text.render import AnnotatedWord, RenderConfig
     from .transcripts.formats import Transcript, read_transcript
     from .transcripts.items import SpokenWord
-    from .transcripts.paragraphs import ParagraphConfig
     from .transcripts.resegment import ResegmentConfig
-    from .transcripts.writers import WriterConfig
+    from .transcripts.writers import ParagraphConfig, WriterConfig
     from .windows.combine import CombineConfig
     from .windows.plan import WindowConfig
 

@@ -24,8 +24,16 @@ from pathlib import Path
 
 from .. import __version__
 from ..errors import InputError
-from ..text.io.files import STANDARD, check_source, no_file, remove_leftovers, unpacked_name, writing
-from ..text.io.outputs import check_targets, target_of
+from ..text.io.files import (
+    STANDARD,
+    check_source,
+    check_targets,
+    no_file,
+    remove_leftovers,
+    target_of,
+    unpacked_name,
+    writing,
+)
 from ..transcripts.formats import FORMATS, SUFFIXES, format_of
 
 SETTINGS_FILE = ".t5punct-settings"

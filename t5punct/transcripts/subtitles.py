@@ -13,17 +13,15 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, groupby
 
 from ..errors import InputError
 from ..text.marks import Alphabet
-from .items import Cue, Item, Kept, SpokenWord, WrittenItem, speaker_label
-from .markup import OVERRIDES, TAGS, remove_tags
-from .plain.heads import labels_of
-from .rolling import Rolling
-from .speech import read_line, set_cue_times
+from .heads import labels_of
+from .items import ECHOED_WORDS, Cue, Echo, Item, Kept, Role, SpokenWord, WrittenItem, speaker_label
+from .speech import OVERRIDES, TAGS, read_line, remove_tags, set_cue_times
 
 _TIME = r"(?:(\d{1,9}):)?(\d{1,2}):(\d{1,2})(?:[.,](\d{1,3}))?"
 TIMING = re.compile(rf"\s*{_TIME}\s*-->\s*{_TIME}")
@@ -309,3 +307,77 @@ def _spell_srt(text: str) -> str:
 def _spell_ass(text: str) -> str:
     """The text of a cue with nothing that ASS reads as its own: braces are escaped, backslashes touch no letter."""
     return re.sub(r"([{}])", r"\\\1", text.replace("\\", "\\\u2060")).replace("\n", "\\N")
+
+
+_SHORT_MS = 50  # nobody can read a cue that is shown no longer
+_GAP_MS = 50  # between cues that belong together
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """What a line shows, and which words of the transcript it has."""
+
+    text: str
+    places: tuple[int, ...]
+
+
+class Rolling:
+    """Goes along with the cues of a file."""
+
+    def __init__(self) -> None:
+        self._n_words = 0
+        self._shown: list[_Line] = []
+        self._end_ms: int | None = None
+        self._was_short = False
+
+    def read_cue(self, lines: Sequence[Sequence[Item]], cue: Cue, *, is_built_up: bool = False) -> list[list[Item]]:
+        """Return the lines of the next cue.  `is_built_up`: whether it has times of words inside."""
+        texts = [text for text in map(_text, lines) if text]
+        left, kept_lines, now = self._n_repeated(texts, cue, is_built_up), list[list[Item]](), list[_Line]()
+        repeated = iter(self._shown[len(self._shown) - left :])
+        for line in lines:
+            text = _text(line)
+            if not text:
+                kept_lines.append([*line])
+            elif left:
+                shown, left = next(repeated), left - 1
+                kept_lines.append(_echo(line, shown))
+                now.append(shown)
+            else:
+                n_words = sum(isinstance(item, SpokenWord) for item in line)
+                now.append(_Line(text, tuple(range(self._n_words, self._n_words + n_words))))
+                self._n_words += n_words
+                kept_lines.append([*line])
+        self._shown, self._end_ms, self._was_short = now, cue.end_ms, _is_short(cue)
+        return kept_lines
+
+    def _n_repeated(self, texts: Sequence[str], cue: Cue, is_built_up: bool) -> int:
+        """How many of the first lines of a cue are the last ones of the cue before, shown once more."""
+        if self._end_ms is None or cue.start_ms is None or abs(cue.start_ms - self._end_ms) > _GAP_MS:
+            return 0
+        before = [line.text for line in self._shown]
+        n_repeated = next((n for n in range(min(len(texts), len(before)), 0, -1) if [*texts[:n]] == before[-n:]), 0)
+        is_all = n_repeated == len(texts)
+        is_rolling = self._was_short or (_is_short(cue) and is_all) or (is_built_up and not is_all)
+        places = [place for line in self._shown for place in line.places]
+        is_near = not places or self._n_words - places[0] < ECHOED_WORDS
+        return n_repeated if is_rolling and is_near else 0
+
+
+def _is_short(cue: Cue) -> bool:
+    return cue.start_ms is not None and cue.end_ms is not None and cue.end_ms - cue.start_ms <= _SHORT_MS
+
+
+def _text(line: Sequence[Item]) -> str:
+    """What a reader sees of a line."""
+    return " ".join(part for item in line if (part := item.shown if isinstance(item, Kept) else item.word.text.lower()))
+
+
+def _echo(line: Sequence[Item], shown: _Line) -> list[Item]:
+    places, echoed = iter(shown.places), list[Item]()
+    for item in line:
+        if isinstance(item, Kept):
+            echoed.append(Kept(item.text, role=Role.LAYOUT))
+        else:
+            echoed.append(Echo(item.raw + item.after, spoken=item, place=next(places)))
+    return echoed

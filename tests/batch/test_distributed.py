@@ -33,7 +33,7 @@ BAD = {"bad.txt": b"not \xff\xfe text", "bad.json": b"no json\n"}
 @pytest.fixture(scope="module", autouse=True)
 def cluster() -> Iterator[None]:
     """One for all tests, since its start takes seconds; `ray=local` uses the one that there is."""
-    with distributed._cluster(RayConfig(LOCAL, n_workers=2)) as n_workers:
+    with distributed.cluster(RayConfig(LOCAL, n_workers=2)) as n_workers:
         assert n_workers == 2
         yield
     assert not ray.is_initialized()
@@ -95,7 +95,7 @@ def test_a_worker_is_killed_and_nothing_is_lost_and_nothing_is_twice(
     talks: Path, folder: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(talks.parent)
-    monkeypatch.setattr("t5punct.batch.parts._SMALLEST", 2**12)  # several parts for each worker
+    monkeypatch.setattr("t5punct.batch.distributed.SMALLEST", 2**12)  # several parts for each worker
     command = ("talks", "--model", folder, "--decoder", "tagger", "--output-dir")  # the fastest
     told = _run(capsys, *command, "alone")
     killer = _Killer(talks.parent / "shared")
@@ -162,4 +162,4 @@ def test_no_cluster_at_an_address_is_one_line(monkeypatch: pytest.MonkeyPatch, k
     with pytest.raises(
         ConfigError, match=r"^no Ray cluster at nowhere:1 .* start one with `ray start --head`, or free"
     ):
-        distributed._connect(RayConfig("nowhere:1"))
+        distributed.connect(RayConfig("nowhere:1"))

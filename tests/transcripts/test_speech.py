@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from t5punct.transcripts.formats import Transcript
 from t5punct.transcripts.items import Item, Kept
-from t5punct.transcripts.markup import OVERRIDES, TAGS
-from t5punct.transcripts.speech import read_line
+from t5punct.transcripts.speech import OVERRIDES, TAGS, read_line
 
 PIECES = ["<i>", "</i>", "{\\an8}", "&gt;", "&amp;", ">>", "JOHN:", "- ", "so", "[laughs]", "♪", " ", "\n", "it's", "<"]
 
