@@ -121,24 +121,10 @@ def places_of(value: Any) -> list[JsonPlace]:
 def places_in_lists(value: Any) -> list[JsonPlace]:
     """Return the strings of the path, in lists, that has the most different words: json of a shape nobody knows."""
     by_path = dict[str, list[JsonPlace]]()
-    for place in _strings(value, ""):
+    for place in _inside(value, "", {}, "", None, any_key=True):
         by_path.setdefault(place.group, []).append(place)
     wordy = [places for path, places in by_path.items() if "[]" in path and _are_words(places)]
     return max(wordy, key=lambda places: len({place.text for place in places}), default=[])
-
-
-def _strings(value: Any, path: str) -> Iterator[JsonPlace]:
-    """All strings but those of keys that never hold words."""
-    members = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    around = value if isinstance(value, dict) else {}
-    for key, member in members:
-        inner = f"{path}[]" if isinstance(key, int) else f"{path}.{key}"
-        if isinstance(key, str) and (_QUOTING.match(key) or key in (*_SPEAKER_KEYS, *_CHANNEL_KEYS, TYPE)):
-            continue
-        if _is_string(member):
-            yield JsonPlace(value, key, inner, *_times(around), _text(around, _SPEAKER_KEYS), _channel(around))
-        else:
-            yield from _strings(member, inner)
 
 
 def _are_words(places: Sequence[JsonPlace]) -> bool:
@@ -159,30 +145,43 @@ def with_words(places: Iterable[JsonPlace], alphabet: Alphabet | None = None) ->
 
 
 def _inside(
-    value: Any, path: str, parent: Mapping[str, Any], channel: str, listed: Listed | None
+    value: Any,
+    path: str,
+    parent: Mapping[str, Any],
+    channel: str,
+    listed: Listed | None,
+    *,
+    any_key: bool = False,
 ) -> Iterator[JsonPlace]:
-    """The places in a list or an object.  `parent`: the object of whose guesses or parts it is one."""
+    """The places in a list or an object.
+
+    `parent`: the object of whose guesses or parts it is one; `any_key`: whether strings of any key may be words.
+    """
     if isinstance(value, list):
         is_guess = bool(parent) and path.rpartition(".")[2] not in _PARTS
         for number, element in enumerate(value):
             here = str(number) if path.endswith(f".{_CHANNELS}") else channel
-            yield from _inside(element, f"{path}[]", parent, here, listed if is_guess else _listed(element, value))
+            own = listed if is_guess else _listed(element, value)
+            if any_key and _is_string(element):
+                yield JsonPlace(value, number, f"{path}[]", None, None, "", here)
+            yield from _inside(element, f"{path}[]", parent, here, own, any_key=any_key)
     if not isinstance(value, dict):
         return
     here, word_key, around = _channel(value) or channel, _word_key(value), {**parent, **value}
     for name, member in value.items():
         key, inner = name.rstrip(AGAIN), intern(f"{path}.{name}")
-        if _QUOTING.match(key):
+        if _QUOTING.match(key) or (any_key and key in (*_SPEAKER_KEYS, *_CHANNEL_KEYS, TYPE)):
             continue
         if _is_string(member):
-            if key in TEXT_KEYS or key == word_key:
+            if any_key or key in TEXT_KEYS or key == word_key:
                 yield JsonPlace(value, name, inner, *_times(around), _text(around, _SPEAKER_KEYS), here, listed)
         elif key == GUESSES and isinstance(member, list):  # AWS's have no times of their own
-            yield from _inside(member[:1], inner, value, here, listed)
+            yield from _inside(member[:1], inner, value, here, listed, any_key=any_key)
         else:
             if key == _WORDS and not any(text in value for text in TEXT_KEYS):
                 inner += "'"  # another list than those beside a text: Google's last has all words once more
-            yield from _inside(member, inner, value if key in _PARTS and isinstance(member, list) else {}, here, None)
+            around_parts = value if key in _PARTS and isinstance(member, list) else {}
+            yield from _inside(member, inner, around_parts, here, None, any_key=any_key)
 
 
 def _is_string(value: Any) -> TypeGuard[str]:

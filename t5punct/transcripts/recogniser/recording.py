@@ -28,11 +28,10 @@ from typing import Any
 from ...errors import InputError
 from ...text.marks import Alphabet
 from ...text.words import APOSTROPHES, CLOSERS, OPENERS, Word
-from ..items import Cue, Item, Kept, SpokenWord, WrittenWord, join_around_removed, speaker_label
+from ..items import Cue, Item, Kept, SpokenWord, WrittenWord, speaker_label
 from .alignment import HeardWord, align_words
-from .marks import change_mark_items, change_marks, has_marks, number_items
 from .places import JsonPlace, places_in_lists, places_of, with_words
-from .spelling import Spelling
+from .spelling import Spelling, change_place, number_items
 from .values import Changes, are_json_lines, json_value, written_json
 
 _WHOLE = 0.99  # of the letters of the group that has the most
@@ -143,7 +142,7 @@ class RecogniserJson:
                 here = [*islice(spellings, len(place.words))]
                 heard = [new for new, word in zip(here, place.words, strict=True) if _normal(word.word)]
                 if 2 * sum(spelling is not None for spelling in heard) > len(heard):  # else it says something else
-                    _change(changes, place, here, has_typed_marks=has_typed_marks)
+                    change_place(changes, place, here, has_typed_marks=has_typed_marks)
         number_items(changes, self.values, typed_places)
         values = iter(self.values)
         for line in _lines(self.source) if len(self.values) > 1 else [self.source]:
@@ -164,26 +163,6 @@ class RecogniserJson:
 
 def _lines(source: str) -> Iterator[str]:
     return StringIO(source, newline="\n")  # other ends of lines may stand in strings
-
-
-def _change(changes: Changes, place: JsonPlace, new: Sequence[Spelling | None], *, has_typed_marks: bool) -> None:
-    """Note what changes in one place.  `has_typed_marks`: whether marks have items of their own there."""
-    text, marks, after = _written(place.items, new)
-    listed = place.listed if has_typed_marks and place.type else None
-    if not place.marks and (listed is None or text + marks + after == place.text):
-        changes.strings[place.at] = text + marks + after
-        return
-    if marks.startswith(".") and place.words[-1].word.dotted:  # its own, as the file has it: `etc.`
-        text, marks = text + ".", marks[1:]
-    if place.marks:  # with closing quotes that stand among them
-        marks = "".join(_written(place.heard, new)).removeprefix(text)
-    marks, changes.strings[place.at] = marks.strip(), text + after
-    if has_marks(place, marks):
-        return
-    if listed:
-        change_mark_items(changes, place, listed, marks)
-    else:
-        change_marks(changes, place, marks)
 
 
 def _items(group: _Group, words: Sequence[HeardWord]) -> Iterator[Item]:
@@ -239,26 +218,6 @@ def _that_gives_the_words(groups: Mapping[str, _Group]) -> str:
             whole[path].places[0].is_text, -len(whole[path].words), whole[path].n_times, len(whole[path].places)
         ),
     )  # fmt: skip
-
-
-def _written(items: Iterable[Item], new: Sequence[Spelling | None]) -> tuple[str, str, str]:
-    """Items with their words as they are written: the text, the marks behind the last word, and what follows these.
-
-    Words without text are removed.
-    """
-    text, marks, after, spellings = "", "", "", iter(new)
-    for item in items:
-        text, marks, after = text + marks + after, "", ""
-        if isinstance(item, Kept):
-            text += item.text
-        elif (spelling := next(spellings)) is None:
-            text += item.raw + item.after
-        elif spelling.is_removed:
-            text = join_around_removed(text, item.after)
-        else:
-            word, marks = spelling.put_into(item.word)
-            text, after = text + word, item.after
-    return text, marks, after
 
 
 def _are_in_ms(places: Sequence[JsonPlace]) -> bool:

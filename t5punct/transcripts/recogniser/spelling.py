@@ -1,7 +1,11 @@
-"""How a word is written now, wherever it stands: in each place with the quotes and brackets of that place.
+"""How words and their marks are written now in each place: with the quotes and brackets of that place.
 
 In: a word of a recording, as one place has it and as it is written there now; the same word in other places.
-Out: what is written in these.
+Out: what changes in these.
+
+Marks may have items of their own, as in AWS Transcribe's list of items.  They go into the item that follows the word.
+Where there is none, a new one is made; an item without a mark goes.  `so` `.` `what` with the marks `""` and `?` is
+`so` `what` `?`.
 
 >>> from ...text.words import split
 >>> here, there = (split(text).words[0] for text in ("(so?)", '"so"'))
@@ -12,12 +16,19 @@ Out: what is written in these.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
-from ...text.marks import DASH_APART, Case
+from ...text.marks import DASH, DASH_APART, Case
 from ...text.render import AnnotatedWord
 from ...text.words import ALL_MARKS, APOSTROPHES, Word, opening_apart
+from ..items import Item, Kept, join_around_removed
+from .places import ELEMENT_TYPES, GUESSES, MARK_TYPE, TYPE, JsonPlace
+from .values import Changes, Number
+
+_ID, _ITEMS, _CONFIDENCE = "id", "items", "confidence"
+_KEPT_KEYS = (_ID, TYPE, GUESSES, _CONFIDENCE, "speaker", "speaker_label")  # no times
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,3 +115,102 @@ def _parts(word: Word) -> tuple[str, str, str]:
     core = word.core
     start = word.text.find(core)
     return core, word.text[:start], word.text[start + len(core) : word.n_stem]
+
+
+def change_place(changes: Changes, place: JsonPlace, new: Sequence[Spelling | None], *, has_typed_marks: bool) -> None:
+    """Note what changes in one place.  `has_typed_marks`: whether marks have items of their own there."""
+    text, marks, after = _written(place.items, new)
+    listed = place.listed if has_typed_marks and place.type else None
+    if not place.marks and (listed is None or text + marks + after == place.text):
+        changes.strings[place.at] = text + marks + after
+        return
+    if marks.startswith(".") and place.words[-1].word.dotted:  # its own, as the file has it: `etc.`
+        text, marks = text + ".", marks[1:]
+    if place.marks:  # with closing quotes that stand among them
+        marks = "".join(_written(place.heard, new)).removeprefix(text)
+    marks, changes.strings[place.at] = marks.strip(), text + after
+    if "".join(marks.split()) == "".join("".join(mark.text.split()) for mark in place.marks):
+        return
+    if listed and marks and not place.marks:
+        changes.added[id(listed.object)] = [_mark_item(listed.object, str(place.key), marks)]
+    for n, mark in enumerate(place.marks):
+        own_marks = "" if n else marks  # the first gets all
+        if listed is None:
+            changes.strings[mark.at] = _respelled_mark(mark.text, own_marks)
+        elif own_marks:
+            changes.strings[mark.at] = own_marks
+        elif mark.listed:
+            changes.gone.add(id(mark.listed.object))
+
+
+def _respelled_mark(old: str, new: str) -> str:
+    """A string with another mark; a dash has a space before it, as one that touched the word would be a hyphen."""
+    lead, tail = old[: len(old) - len(old.lstrip())], old[len(old.rstrip()) :]
+    if new.startswith(DASH):
+        return (lead or " ") + new + tail
+    return lead * (not old.lstrip().startswith(DASH)) + new + tail
+
+
+def _written(items: Iterable[Item], new: Sequence[Spelling | None]) -> tuple[str, str, str]:
+    """Items with their words as they are written: the text, the marks behind the last word, and what follows these.
+
+    Words without text are removed.
+    """
+    text, marks, after, spellings = "", "", "", iter(new)
+    for item in items:
+        text, marks, after = text + marks + after, "", ""
+        if isinstance(item, Kept):
+            text += item.text
+        elif (spelling := next(spellings)) is None:
+            text += item.raw + item.after
+        elif spelling.is_removed:
+            text = join_around_removed(text, item.after)
+        else:
+            word, marks = spelling.put_into(item.word)
+            text, after = text + word, item.after
+    return text, marks, after
+
+
+def number_items(changes: Changes, value: Any, places: Iterable[JsonPlace]) -> None:
+    """Give new items ids of their own, and list these, and no more those that are gone, where ids are listed."""
+    objects = [item.listed.object for place in places for item in (place, *place.marks) if item.listed]
+    numbers = [int(item[_ID]) for item in objects if _has_id(item)]
+    if not numbers:
+        return
+    largest, ids = max(numbers), dict[str, list[Number]]()
+    for item in objects:
+        for new in changes.added.get(id(item), ()):
+            largest += 1
+            new[_ID] = Number(largest)
+            ids[item[_ID]] = [item[_ID], new[_ID]]
+        if id(item) in changes.gone:
+            ids[item[_ID]] = []
+    for listed in _lists_of_ids(value):
+        changes.lists[id(listed)] = [new for number in listed for new in ids.get(number, [number])]
+
+
+def _has_id(item: Mapping[str, Any]) -> bool:
+    return isinstance(item.get(_ID), Number) and item[_ID].isdecimal() and len(item[_ID]) < 19
+
+
+def _lists_of_ids(value: Any) -> Iterator[list[Number]]:
+    """The lists of the items of segments."""
+    for key, member in value.items() if isinstance(value, dict) else enumerate(value):
+        if key == _ITEMS and isinstance(member, list) and all(isinstance(element, Number) for element in member):
+            yield member
+        elif isinstance(member, dict | list):
+            yield from _lists_of_ids(member)
+
+
+def _mark_item(word: Mapping[str, Any], key: str, marks: str) -> dict[str, Any]:
+    """An item for marks, made of that of a word.  `key`: which member is the text of the word."""
+    item = {name: value for name, value in word.items() if name in (*_KEPT_KEYS, key)}
+    if isinstance(kind := item.get(TYPE), str):
+        item[TYPE] = "punct" if kind in ELEMENT_TYPES else MARK_TYPE  # rev.ai's, or AWS's
+    if _CONFIDENCE in item:
+        item[_CONFIDENCE] = Number("0.0") if isinstance(item[_CONFIDENCE], Number) else "0.0"
+    if key in item:
+        item[key] = marks
+    elif isinstance(guesses := item.get(GUESSES), list):
+        item[GUESSES] = [{**guess, **_mark_item(guess, key, marks)} for guess in guesses[:1] if isinstance(guess, dict)]
+    return item
