@@ -24,9 +24,8 @@ _NAMES = {  # by the modules that hold them
     ".text.render": ("AnnotatedWord", "RenderConfig"),
     ".transcripts.formats": ("Transcript", "read_transcript"),
     ".transcripts.items": ("SpokenWord",),
-    ".transcripts.paragraphs": ("ParagraphConfig",),
     ".transcripts.resegment": ("ResegmentConfig",),
-    ".transcripts.writers": ("WriterConfig",),
+    ".transcripts.writers": ("ParagraphConfig", "WriterConfig"),
     ".windows.combine": ("CombineConfig",),
     ".windows.plan": ("WindowConfig",),
 }

@@ -15,14 +15,14 @@ from array import array
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, chain
-from typing import Any, TypeVar
 
 from ..text.marks import DASH_APART, OPENING, Alphabet
 from ..text.words import ALL_MARKS, OPENERS, lead_of, opening_apart, words_of
 from .heads import BRACKETED, Heads, label_of, speaker_of
 from .items import Cue, Item, Kept, Role, SpokenWord
 
-_Item = TypeVar("_Item", bound=Item)
+TAGS = re.compile(r"(?P<tag><[^<>]*>|\{\\[^{}]*\})|(?P<entity>&(?:#\d+|#x[0-9a-fA-F]+|\w+);)")  # of SRT and WebVTT
+OVERRIDES = re.compile(r"(?P<tag>\{[^{}]*\})|(?P<entity>(?!))")  # of ASS
 _DASH = re.compile(r"\s*[-–—]\s+(?=\S)|\s*[-–—](?=[^\W\d_])")  # another speaker, at the start of a subtitle's line
 _HEARD = (
     "applause|applauding|cheering|cheers|laughter|laughs|laughing|laugh|chuckles|chuckling|music|silence|pause|"
@@ -150,18 +150,15 @@ def _words(
         yield SpokenWord(word, raw[bare_text.ends[stop - 1] : following], Markup.of(bare_text, start, stop), cue)
 
 
-def set_cue_times(items: Iterable[_Item], cue: Cue) -> Iterator[_Item]:
+def set_cue_times(items: Iterable[Item], cue: Cue) -> list[Item]:
     """Return the items of a cue, whose first word begins with the cue and whose last word ends with it."""
-    timed_items: list[Any] = list(items)
-    places = [place for place, item in enumerate(timed_items) if isinstance(item, SpokenWord)]
-    if places:
-        timed_items[places[0]] = replace(timed_items[places[0]], start_ms=cue.start_ms)
-        timed_items[places[-1]] = replace(timed_items[places[-1]], end_ms=cue.end_ms)
-    return iter(timed_items)
-
-
-TAGS = re.compile(r"(?P<tag><[^<>]*>|\{\\[^{}]*\})|(?P<entity>&(?:#\d+|#x[0-9a-fA-F]+|\w+);)")  # of SRT and WebVTT
-OVERRIDES = re.compile(r"(?P<tag>\{[^{}]*\})|(?P<entity>(?!))")  # of ASS
+    timed = list(items)
+    places = [place for place, item in enumerate(timed) if isinstance(item, SpokenWord)]
+    for place, times in (
+        ((places[0], {"start_ms": cue.start_ms}), (places[-1], {"end_ms": cue.end_ms})) if places else ()
+    ):
+        timed[place] = replace(timed[place], **times)  # type: ignore[arg-type]
+    return timed
 
 
 @dataclass(frozen=True, slots=True)
