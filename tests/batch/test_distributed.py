@@ -7,7 +7,7 @@ import platform
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,7 +20,7 @@ from tiny import tiny_text
 
 from t5punct import BatchPunctuator, model
 from t5punct.batch import distributed
-from t5punct.batch.distributed import LOCAL, RayConfig, RayWork
+from t5punct.batch.distributed import LOCAL, RayConfig
 from t5punct.cli import main
 from t5punct.errors import ConfigError
 from t5punct.model import Model
@@ -124,18 +124,6 @@ def test_a_mistake_about_the_model_is_said_as_without_ray(
     told = _run(capsys, *command, str(tmp_path / "alone"))
     assert _run(capsys, *command, str(tmp_path / "shared"), "ray=local", "ray_workers=1") == told
     assert told[0] == 2
-
-
-def test_a_folder_that_the_workers_do_not_see_is_said(talks: Path, tmp_path: Path) -> None:
-    """Without the file of settings the folder is not the one that the driver sees."""
-    from t5punct.batch.jobs import Job
-
-    work = RayWork(_never, tmp_path / "elsewhere", RayConfig(LOCAL, n_workers=1))
-    with pytest.raises(Exception, match=r"does not see .*elsewhere; expected a file system that all machines share"):
-        work.run([Job(str(talks / "day0" / "0.txt"), tmp_path / "elsewhere" / "0.txt", "text")])
-
-
-_never: Callable[[], None] = type(None)  # of Python itself, so that workers need no module of the tests
 
 
 def test_map_batches_takes_the_class(folder: str) -> None:

@@ -94,21 +94,6 @@ def test_the_mean_decodes_mark_by_mark_as_an_ensemble_does(slot: list[Vote]) -> 
     assert decision.label_confidence == pytest.approx(confidence)
 
 
-def _labels(**probabilities: float) -> Vote:
-    names = {"none": "", "stop": ".", "bang": "!", "bangs": "!!", "more": "!!!"}
-    weights = {names[name]: value for name, value in probabilities.items()}
-    return Vote(Distribution.of(weights), Distribution.certain("lower"))
-
-
-def test_labels_that_begin_alike_stand_together_against_the_others() -> None:
-    assert decide([_labels(none=0.4, bangs=0.35, bang=0.25)], CombineConfig()).label == "!!"
-    split = [_labels(stop=0.4, bangs=0.35, more=0.25), _labels(stop=0.55, bang=0.45)]
-    assert decide(split, CombineConfig()).label == "!!", (
-        "the second window wrote a stop: it cannot say what follows `!`"
-    )
-    assert decide(split, CombineConfig()).label_confidence == pytest.approx((0.6 + 0.45) / 2 * 0.35 / 0.6)
-
-
 def test_of_equal_marks_a_tally_s_vote_goes_to_the_one_that_was_taken(tiny_model: Model) -> None:
     """bf16 ties often; what was decided must be what the decoder went on from."""
     from t5punct.decoding.candidates import Choice, Option
@@ -126,14 +111,6 @@ def test_of_equal_marks_a_tally_s_vote_goes_to_the_one_that_was_taken(tiny_model
         if taken:
             accumulator.count(end.paths[0], [1.0])
         assert written_label(accumulator._slots[0]) == (taken or "")
-
-
-def test_a_window_that_wrote_one_mark_votes_against_a_second() -> None:
-    one, three = certain("!"), certain("!!!")
-    assert decide([one, one, three], CombineConfig("vote")).label == "!"
-    assert decide([one, one, three], CombineConfig("mean")).label == "!"
-    assert decide([one, three, three], CombineConfig("vote")).label == "!!!"
-    assert decide([one, three, certain("")], CombineConfig("vote")).label == "!", "a third wants more: not enough"
 
 
 @quick
@@ -163,12 +140,6 @@ def test_each_window_votes_for_one_label_and_one_case_however_sure_it_is() -> No
     assert (mean.label, mean.case) == (".", Case.UPPER)
     sole = decide([unsure], CombineConfig("vote"))
     assert (sole.case, sole.case_confidence, sole.label_confidence) == (Case.LOWER, 1.0, 1.0)
-
-
-def test_exactly_the_threshold_is_not_enough() -> None:
-    half = [certain(","), certain(""), certain(","), certain("")]
-    assert decide(half, CombineConfig("vote", 0.5)).label == ""
-    assert decide(half, CombineConfig("vote", 0.49)).label == ","
 
 
 @quick
@@ -206,12 +177,6 @@ def test_each_slot_has_the_votes_of_all_windows_that_may_decide_it_as_soon_as_th
             deciding = [part for part in read if part.view.window.keep_start <= slot < part.view.window.keep_stop]
             assert votes == [part.votes[slot - part.view.window.start] for part in deciding]
     assert (slot, waiting) == (n_words - 1, {})
-
-
-def test_a_window_without_trust_has_no_say_unless_all_lack_it() -> None:
-    config = CombineConfig("mean")
-    assert decide([certain(",", 0.0), certain(".", 0.5)], config).label == "."
-    assert decide([certain(",", 0.0), certain(".", 0.0), certain(".", 0.0)], config).label == "."
 
 
 def test_entropy_trusts_the_window_that_is_sure() -> None:
