@@ -104,7 +104,7 @@ def read_line(
 ) -> Iterator[Item]:
     """Yield the items of one line.
 
-    `markup`: the pattern of tags, as in markup.py; `dashes`: whether a dash that opens the line is another speaker, as
+    `markup`: the pattern of tags, such as `TAGS`; `dashes`: whether a dash that opens the line is another speaker, as
     in subtitles; `labels`: whether speaker labels are looked for; `known_labels`: the file's own, beside what is
     certain by itself.
     """
