@@ -43,24 +43,14 @@ _QUOTING = re.compile(  # lists of names and phrases
 _LETTERS = re.compile(r"[^\W\d_]+(?:['’.-][^\W\d_]+)*")
 _MOST = 0.7  # of the strings of a list are words, if it is one of words
 
-_UNTYPED: dict[str, Any] = {}  # in the place of objects that need not be kept
-
-
-@dataclass(frozen=True, slots=True)
-class Listed:
-    """An object in a list, in which words and marks may stand one behind the other.  type: of AWS's items."""
-
-    object: dict[str, Any]
-    elements: Sequence[Any]
-    type: str
-
 
 @dataclass(frozen=True, slots=True)
 class JsonPlace:
     """A string that holds words: where it stands, of whom and when.
 
-    holder, key: the object or list that has it, and where; items: those of the string; heard: the same, the last word
-    with the marks that have items of their own behind it; marks: the places of these marks.
+    holder, key: the object or list that has it, and where; element: the one of a list, in which words and marks may
+    stand one behind the other; type: of AWS's items; items: those of the string; heard: the same, the last word with
+    the marks that have items of their own behind it; marks: the places of these marks.
     """
 
     holder: Any
@@ -70,7 +60,8 @@ class JsonPlace:
     end_ms: int | None
     speaker: str
     channel: str
-    listed: Listed | None = None
+    elements: Sequence[Any] | None = None
+    element: Any = None
     items: tuple[Item, ...] = ()
     heard: tuple[Item, ...] = ()
     marks: tuple[JsonPlace, ...] = ()
@@ -95,7 +86,10 @@ class JsonPlace:
 
     @property
     def type(self) -> str:
-        return self.listed.type if self.listed else ""
+        kind = self.element.get(TYPE) if isinstance(self.element, dict) else None
+        if not _is_string(kind):
+            return ""
+        return ELEMENT_TYPES.get(kind, kind) if _ELEMENT in self.element else kind
 
     @property
     def has_typed_marks(self) -> bool:
@@ -110,7 +104,7 @@ class JsonPlace:
 
 def places_of(value: Any) -> list[JsonPlace]:
     """Return the strings that may hold words, in the order of the file; these are not read yet."""
-    places = [*_inside(value, "", {}, "", None)]
+    places = [*_inside(value, "", {}, "", (None, None))]
     for number, (place, after) in enumerate(pairwise(places)):
         is_over = place.end_ms is not None and after.start_ms is not None and place.end_ms > after.start_ms
         if is_over and place.key == _CAPTION == after.key:  # the next line of captions is shown while this one is
@@ -121,7 +115,7 @@ def places_of(value: Any) -> list[JsonPlace]:
 def places_in_lists(value: Any) -> list[JsonPlace]:
     """Return the strings of the path, in lists, that has the most different words: json of a shape nobody knows."""
     by_path = dict[str, list[JsonPlace]]()
-    for place in _inside(value, "", {}, "", None, any_key=True):
+    for place in _inside(value, "", {}, "", (None, None), any_key=True):
         by_path.setdefault(place.group, []).append(place)
     wordy = [places for path, places in by_path.items() if "[]" in path and _are_words(places)]
     return max(wordy, key=lambda places: len({place.text for place in places}), default=[])
@@ -141,7 +135,7 @@ def with_words(places: Iterable[JsonPlace], alphabet: Alphabet | None = None) ->
         lines = StringIO(place.text, newline="\n")
         items = tuple(item for line in lines for item in read_line(line, alphabet=alphabet, labels=place.is_text))
         read.append(replace(place, items=items, heard=items))
-    return [place if place.type else replace(place, listed=None) for place in _with_marks(read, alphabet)]
+    return [*_with_marks(read, alphabet)]
 
 
 def _inside(
@@ -149,19 +143,20 @@ def _inside(
     path: str,
     parent: Mapping[str, Any],
     channel: str,
-    listed: Listed | None,
+    listed: tuple[Any, Any],
     *,
     any_key: bool = False,
 ) -> Iterator[JsonPlace]:
     """The places in a list or an object.
 
-    `parent`: the object of whose guesses or parts it is one; `any_key`: whether strings of any key may be words.
+    `parent`: the object of whose guesses or parts it is one; `listed`: its list, and which element; `any_key`: whether
+    strings of any key may be words.
     """
     if isinstance(value, list):
         is_guess = bool(parent) and path.rpartition(".")[2] not in _PARTS
         for number, element in enumerate(value):
             here = str(number) if path.endswith(f".{_CHANNELS}") else channel
-            own = listed if is_guess else _listed(element, value)
+            own = listed if is_guess else (value, element)
             if any_key and _is_string(element):
                 yield JsonPlace(value, number, f"{path}[]", None, None, "", here)
             yield from _inside(element, f"{path}[]", parent, here, own, any_key=any_key)
@@ -174,14 +169,14 @@ def _inside(
             continue
         if _is_string(member):
             if any_key or key in TEXT_KEYS or key == word_key:
-                yield JsonPlace(value, name, inner, *_times(around), _text(around, _SPEAKER_KEYS), here, listed)
+                yield JsonPlace(value, name, inner, *_times(around), _text(around, _SPEAKER_KEYS), here, *listed)
         elif key == GUESSES and isinstance(member, list):  # AWS's have no times of their own
             yield from _inside(member[:1], inner, value, here, listed, any_key=any_key)
         else:
             if key == _WORDS and not any(text in value for text in TEXT_KEYS):
                 inner += "'"  # another list than those beside a text: Google's last has all words once more
             around_parts = value if key in _PARTS and isinstance(member, list) else {}
-            yield from _inside(member, inner, around_parts, here, None, any_key=any_key)
+            yield from _inside(member, inner, around_parts, here, (None, None), any_key=any_key)
 
 
 def _is_string(value: Any) -> TypeGuard[str]:
@@ -195,22 +190,13 @@ def _word_key(value: Mapping[str, Any]) -> str | None:
     return next((name for name in _WORD_KEYS if _is_string(value.get(name))), None)
 
 
-def _listed(element: Any, elements: Sequence[Any]) -> Listed | None:
-    if not isinstance(element, dict):
-        return None
-    kind = element.get(TYPE)
-    if not _is_string(kind):
-        return Listed(_UNTYPED, elements, "")
-    return Listed(element, elements, ELEMENT_TYPES.get(kind, kind) if _ELEMENT in element else kind)
-
-
 def _with_marks(places: Sequence[JsonPlace], alphabet: Alphabet | None) -> Iterator[JsonPlace]:
     """Words, each with the marks that stand behind it in its list; other marks stay as they are."""
     held: JsonPlace | None = None
     # lists of strings that say by the space before them that a word begins, as Whisper's tokens do
-    spaced = {id(place.listed.elements) for place in places if place.listed and _begins_word(place)}
+    spaced = {id(place.elements) for place in places if place.text[:1].isspace() and _says_something(place)}
     for place, following in zip_longest(places, places[1:]):
-        is_inside = place.listed and id(place.listed.elements) in spaced and _goes_on(place, following)
+        is_inside = place.elements is not None and id(place.elements) in spaced and _goes_on(place, following)
         if held and not is_inside and _is_mark_behind(place, held, alphabet or ALL_MARKS):
             held = _with_mark(held, place, alphabet)
             continue
@@ -221,10 +207,6 @@ def _with_marks(places: Sequence[JsonPlace], alphabet: Alphabet | None) -> Itera
         held = place
     if held:
         yield held
-
-
-def _begins_word(place: JsonPlace) -> bool:
-    return place.text[:1].isspace() and _says_something(place)
 
 
 def _goes_on(mark: JsonPlace, following: JsonPlace | None) -> bool:
@@ -251,9 +233,9 @@ def _with_mark(word: JsonPlace, mark: JsonPlace, alphabet: Alphabet | None) -> J
 
 def _is_mark_behind(place: JsonPlace, word: JsonPlace, alphabet: Alphabet) -> bool:
     """Whether a place is of a mark alone, which stands behind a word in the same list."""
-    if place.listed is None or word.listed is None or place.listed.elements is not word.listed.elements:
+    if place.elements is None or place.elements is not word.elements or place.group != word.group:
         return False
-    if place.type == WORD_TYPE or place.group != word.group:  # it was said, whatever it is made of
+    if place.type == WORD_TYPE:  # it was said, whatever it is made of
         return False
     raw, n_words = place.text, len(word.words)
     if place.type == MARK_TYPE:  # AWS has `¿` and `%`, too

@@ -120,8 +120,8 @@ def _parts(word: Word) -> tuple[str, str, str]:
 def change_place(changes: Changes, place: JsonPlace, new: Sequence[Spelling | None], *, has_typed_marks: bool) -> None:
     """Note what changes in one place.  `has_typed_marks`: whether marks have items of their own there."""
     text, marks, after = _written(place.items, new)
-    listed = place.listed if has_typed_marks and place.type else None
-    if not place.marks and (listed is None or text + marks + after == place.text):
+    is_typed = has_typed_marks and bool(place.type)
+    if not place.marks and (not is_typed or text + marks + after == place.text):
         changes.strings[place.at] = text + marks + after
         return
     if marks.startswith(".") and place.words[-1].word.dotted:  # its own, as the file has it: `etc.`
@@ -131,16 +131,16 @@ def change_place(changes: Changes, place: JsonPlace, new: Sequence[Spelling | No
     marks, changes.strings[place.at] = marks.strip(), text + after
     if "".join(marks.split()) == "".join("".join(mark.text.split()) for mark in place.marks):
         return
-    if listed and marks and not place.marks:
-        changes.added[id(listed.object)] = [_mark_item(listed.object, str(place.key), marks)]
+    if is_typed and marks and not place.marks:
+        changes.added[id(place.element)] = [_mark_item(place.element, str(place.key), marks)]
     for n, mark in enumerate(place.marks):
         own_marks = "" if n else marks  # the first gets all
-        if listed is None:
+        if not is_typed:
             changes.strings[mark.at] = _respelled_mark(mark.text, own_marks)
         elif own_marks:
             changes.strings[mark.at] = own_marks
-        elif mark.listed:
-            changes.gone.add(id(mark.listed.object))
+        else:
+            changes.gone.add(id(mark.element))
 
 
 def _respelled_mark(old: str, new: str) -> str:
@@ -173,7 +173,7 @@ def _written(items: Iterable[Item], new: Sequence[Spelling | None]) -> tuple[str
 
 def number_items(changes: Changes, value: Any, places: Iterable[JsonPlace]) -> None:
     """Give new items ids of their own, and list these, and no more those that are gone, where ids are listed."""
-    objects = [item.listed.object for place in places for item in (place, *place.marks) if item.listed]
+    objects = [item.element for place in places for item in (place, *place.marks) if item.type]
     numbers = [int(item[_ID]) for item in objects if _has_id(item)]
     if not numbers:
         return
