@@ -110,8 +110,6 @@ def _same_letters(
                 their, m = their + theirs[m], m + 1
             else:
                 return
-        if min(k - i, m - j) > 1:  # cut in other places
-            return
         yield slice(i, k), slice(j, m)
         i, j = k, m
 
