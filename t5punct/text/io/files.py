@@ -1,6 +1,7 @@
 """Reading text safely, and writing files and folders whole or not at all.
 
-In: a path (plain, .gz or .xz), a pipe, or `-` for standard input.  Out: decoded text, whole or line by line.
+In: a path (plain, .gz or .xz), a pipe, or `-` for standard input.  Out: decoded text, whole or line by line.  Or a path
+as the user gives it for output, checked before any work is done, and a way to write to it.
 
 >>> with writing("out.txt") as handle:  # doctest: +SKIP
 ...     handle.write("appears only if the block ends without an error")
@@ -38,6 +39,7 @@ _ANY_MODE = 0o666  # of a file that anybody may read and write, before the umask
 _ANY_WRITES = 0o222
 STANDARD = "-"  # standard input or output, in the place of a path
 PACKED = (".gz", ".xz")
+_FLUSHED_PIECES = 64  # a reader of standard output sees what was decided at the latest after so many more
 BOM = "\ufeff"  # a byte order mark, which some editors write at the start of a file
 
 
@@ -273,12 +275,8 @@ def _is_special(path: Path) -> bool:
     return path.exists() and not path.is_file() and not path.is_dir()
 
 
-Target = Path | None  # None: standard output
-_FLUSHED_PIECES = 64  # a reader of standard output sees what was decided at the latest after so many more
-
-
-def target_of(output: Path | None, sources: Sequence[str]) -> Target:
-    """Return the target of a path.  Raises InputError for one that cannot be written or would overwrite an input."""
+def target_of(output: Path | None, sources: Sequence[str]) -> Path | None:
+    """Return the target of a path, None for standard output.  Raises InputError for one that cannot be written or would overwrite an input."""
     if output is None or str(output) in (STANDARD, "/dev/stdout"):
         return None
     if output.suffix in PACKED:
