@@ -276,7 +276,10 @@ def _is_special(path: Path) -> bool:
 
 
 def target_of(output: Path | None, sources: Sequence[str]) -> Path | None:
-    """Return the target of a path, None for standard output.  Raises InputError for one that cannot be written or would overwrite an input."""
+    """Return the target of a path, None for standard output.
+
+    Raises InputError for one that cannot be written or would overwrite an input.
+    """
     if output is None or str(output) in (STANDARD, "/dev/stdout"):
         return None
     if output.suffix in PACKED:
