@@ -24,9 +24,8 @@ _NAMES = {  # by the modules that hold them
     ".text.render": ("AnnotatedWord", "RenderConfig"),
     ".transcripts.formats": ("Transcript", "read_transcript"),
     ".transcripts.items": ("SpokenWord",),
-    ".transcripts.paragraphs": ("ParagraphConfig",),
     ".transcripts.resegment": ("ResegmentConfig",),
-    ".transcripts.writers": ("WriterConfig",),
+    ".transcripts.writers": ("ParagraphConfig", "WriterConfig"),
     ".windows.combine": ("CombineConfig",),
     ".windows.plan": ("WindowConfig",),
 }
@@ -76,9 +75,8 @@ if TYPE_CHECKING:
     from .text.render import AnnotatedWord, RenderConfig
     from .transcripts.formats import Transcript, read_transcript
     from .transcripts.items import SpokenWord
-    from .transcripts.paragraphs import ParagraphConfig
     from .transcripts.resegment import ResegmentConfig
-    from .transcripts.writers import WriterConfig
+    from .transcripts.writers import ParagraphConfig, WriterConfig
     from .windows.combine import CombineConfig
     from .windows.plan import WindowConfig
 

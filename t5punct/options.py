@@ -270,9 +270,8 @@ class TranscriptOptions(WindowOptions):
 
     def writer(self) -> WriterConfig:
         """Return the writer's settings.  Raises ConfigError for an unknown format, and options that do not agree."""
-        from .transcripts.paragraphs import ParagraphConfig
         from .transcripts.resegment import ResegmentConfig
-        from .transcripts.writers import WriterConfig
+        from .transcripts.writers import ParagraphConfig, WriterConfig
 
         if self.json and self.to not in (None, "json"):
             raise ConfigError(f"--json and --to {self.to}", expected="one of them", fix="drop one")

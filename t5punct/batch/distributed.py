@@ -1,9 +1,11 @@
-"""The same work as `Work` does, shared out to Ray workers: a Ray Data pipeline of parts.
+"""The same work as `Work` does, shared out to Ray workers in parts.
 
 In: jobs of files, a cluster, and how a worker makes its punctuator.  Out: files, which the workers write, whole or not
 at all; an `Outcome`.
 
-All machines must see inputs and outputs at the same paths.  A part whose worker is ended is done again by another.
+All machines must see inputs and outputs at the same paths.  Where a worker is ended in the middle of a part, the files
+of the part are done again, each alone.  So a file that ends every worker, since it needs too much memory, say, is given
+up alone.
 
 `RayWork(Punctuator.from_pretrained, Path("out"), RayConfig("local", n_workers=2)).run(jobs)` has two workers, each with
 a model of its own.
@@ -14,18 +16,21 @@ from __future__ import annotations
 import logging
 import os
 import pickle
+import platform
+import traceback
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .. import __version__
 from ..config import check_range
-from ..errors import ConfigError, InputError, T5PunctError, first_line
+from ..errors import ConfigError, InputError, OutputError, T5PunctError, first_line
 from ..text.io.files import remove_leftovers
-from .jobs import Job, Outcome
-from .parts import BatchPlace, Done, Entry, Ledger, Part, PartWorker, divide_into_parts
+from .jobs import SETTINGS_FILE, Failure, Job, Outcome
 
 if TYPE_CHECKING:  # a worker may choose how torch waits before it is loaded
     from ..punctuator import Punctuator
@@ -35,6 +40,9 @@ if TYPE_CHECKING:  # a worker may choose how torch waits before it is loaded
 LOCAL = "local"  # the address of a cluster of this machine, which is started and ended with the work
 _STORE_BYTES = 2**27  # what is shared are names of files; Ray would take a third of the memory
 _STATISTICS = "RAY_USAGE_STATS_ENABLED"
+SMALLEST, LARGEST = 2**16, 2**19  # bytes of a part: enough for full batches; some minutes of work at most
+_PARTS_PER_WORKER = 4  # so that all workers end at about the same time
+_MOST_TRIES = 3  # of a file alone
 
 
 @dataclass(frozen=True)
@@ -51,6 +59,100 @@ class RayConfig:
         check_range(self, "", 0, "n_gpus")
 
 
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Files that are done together.  first: the place of the first among all; n_ended: workers that it has ended."""
+
+    first: int
+    jobs: tuple[Job, ...]
+    n_ended: int = 0
+
+    @property
+    def n_bytes(self) -> int:
+        return sum(job.n_bytes for job in self.jobs)
+
+    def alone(self) -> list[Part]:
+        """Return the part's files as parts of their own, for other workers."""
+        n_ended = self.n_ended + 1 if len(self.jobs) == 1 else 0
+        return [Part(self.first + number, (job,), n_ended) for number, job in enumerate(self.jobs)]
+
+    @property
+    def given_up(self) -> Outcome | None:
+        """What becomes of a file that ends every worker; None: it is tried again."""
+        if self.n_ended < _MOST_TRIES:
+            return None
+        error = InputError(
+            f"{self.jobs[0].source}: its worker was ended {self.n_ended} times",
+            expected="a worker that can go on to the end",
+            fix="see whether the machine has enough memory for the file",
+        )
+        return Outcome(failures=(Failure(self.jobs[0].source, error),))
+
+
+def divide_into_parts(jobs: Sequence[Job], n_workers: int) -> list[Part]:
+    """Divide jobs into parts that keep their order, the largest part first: at the end, others would wait for it."""
+    sizes = [job.n_bytes for job in jobs]
+    smallest = min(SMALLEST, sum(sizes) / n_workers)
+    wanted = min(max(sum(sizes) / (n_workers * _PARTS_PER_WORKER), smallest), LARGEST)
+    divided, first, size = list[Part](), 0, 0
+    for stop, n_bytes in enumerate(sizes, start=1):
+        size += n_bytes
+        if size >= wanted or stop == len(jobs):
+            divided.append(Part(first, tuple(jobs[first:stop])))
+            first, size = stop, 0
+    return sorted(divided, key=lambda part: -part.n_bytes)
+
+
+@dataclass
+class PartWorker:
+    """Does parts, with one punctuator, which it makes for the first of them.
+
+    cwd, folder, version: where the batch is run, and of the outputs: what a worker must find on its machine, too.
+    """
+
+    load: Callable[[], Punctuator]
+    folder: Path
+    writer: WriterConfig | None = None
+    terms: Terms | None = None
+    cwd: str = ""
+    version: str = __version__
+    punctuator: Punctuator | None = None
+
+    def done(self, part: Part) -> Outcome | Exception:
+        """Punctuate the files of a part; gives an exception that concerns all files, as that there is no such model."""
+        try:
+            if self.punctuator is None:
+                self._enter()
+                self.punctuator = self.load()
+            from .work import Work
+
+            outcome = Work(self.punctuator, self.writer, self.terms).run(part.jobs)
+            failures = tuple(Failure(failure.source, make_portable(failure.error)) for failure in outcome.failures)
+            return replace(outcome, failures=failures)
+        except Exception as error:
+            return make_portable(error)
+
+    def _enter(self) -> None:
+        """Go where the batch is run, and remove what killed workers of this machine left there."""
+        host = platform.node()
+        if self.version != __version__:
+            raise ConfigError(
+                f"t5punct {__version__} on {host}, and {self.version} where the batch was started",
+                expected="one version",
+                fix="install the same on all machines",
+            )
+        is_there = Path(self.cwd).is_dir()
+        if is_there:
+            os.chdir(self.cwd)
+        if not is_there or not (self.folder / SETTINGS_FILE).is_file():  # written before the workers are asked
+            raise OutputError(
+                f"a worker on {host} does not see {self.folder if is_there else self.cwd}",
+                expected="a file system that all machines share, at the same path",
+                fix="run where all machines see the files",
+            )
+        remove_leftovers(self.folder)
+
+
 class RayWork:
     """Punctuates files, each with an output of its own below `folder`, which `Current.of` has made.
 
@@ -65,16 +167,15 @@ class RayWork:
         writer: WriterConfig | None = None,
         terms: Terms | None = None,
     ) -> None:
-        self._load, self._folder, self._config = load, folder, config or RayConfig()
-        self._writer, self._terms = writer, terms
+        self._worker = PartWorker(load, folder, writer, terms)
+        self._config = config or RayConfig()
         self.on_progress: Callable[[int, int], None] = lambda n_bytes, n_words: None
 
-    def run(self, jobs: Iterable[Job]) -> Outcome:
+    def run(self, jobs: Sequence[Job]) -> Outcome:
         """Punctuate the files.
 
         What goes wrong with a file is in the outcome; what goes wrong with the model is raised.
         """
-        jobs = tuple(jobs)
         for job in jobs:
             if not Path(job.source).is_file():
                 raise InputError(
@@ -82,92 +183,67 @@ class RayWork:
                 )
         if not jobs:
             return Outcome()
-        outcomes = dict[int, Outcome]()
-        with _cluster(self._config) as n_workers:
-            all_parts = divide_into_parts(jobs, n_workers)
-            sizes = {part.number: part.n_bytes for part in all_parts}
-            for done in self._dones(all_parts, min(n_workers, len(all_parts))):
-                if done.error is not None:
-                    raise done.error
-                outcomes[done.number] = done.outcome
-                n_words = sum(outcome.n_words for outcome in outcomes.values())
-                self.on_progress(sum(sizes[number] for number in outcomes), n_words)
-        remove_leftovers(self._folder)  # of workers that were killed
-        if outcomes.keys() != sizes.keys():
-            raise _stopped("some parts are missing")
-        return Outcome.join([outcomes[number] for number in sorted(outcomes)])
+        outcomes, n_bytes = dict[int, Outcome](), 0
+        with cluster(self._config) as n_workers:
+            worker = replace(self._worker, cwd=str(Path.cwd()))
+            for part, outcome in self._dones(worker, divide_into_parts(jobs, n_workers), n_workers):
+                outcomes[part.first] = outcome
+                n_bytes += part.n_bytes
+                self.on_progress(n_bytes, sum(outcome.n_words for outcome in outcomes.values()))
+        remove_leftovers(worker.folder)  # of workers that were killed
+        return Outcome.join([outcomes[first] for first in sorted(outcomes)])
 
-    def _dones(self, all_parts: Iterable[Part], n_workers: int) -> Iterator[Done]:
+    def _dones(self, worker: PartWorker, parts: Sequence[Part], n_workers: int) -> Iterator[tuple[Part, Outcome]]:
         """What workers did, as it is done."""
         import ray
-        from ray.data import ActorPoolStrategy, DataContext, from_items
 
-        DataContext.get_current().enable_progress_bars = False  # there is one of our own
-        logging.getLogger("ray.data").setLevel(logging.ERROR)
-        place = BatchPlace(str(Path.cwd()), self._folder)
-        ledger = ray.remote(num_cpus=0)(Ledger).remote()
-        rows = [{"part": pickle.dumps(part)} for part in all_parts]  # bytes: Arrow has no type for odd names of files
-        pipeline = from_items(rows, override_num_blocks=len(rows)).map(
-            _Worker,
-            fn_constructor_args=(self._load, place, ledger, self._writer, self._terms),
-            # a part waits for a worker that is free, and not behind another part
-            compute=ActorPoolStrategy(size=n_workers, max_tasks_in_flight_per_actor=1),
-            num_cpus=self._config.n_cpus,
-            num_gpus=self._config.n_gpus or None,
-        )
-        try:
-            for row in pipeline.iter_rows():
-                yield pickle.loads(row["done"])  # noqa: S301  # our own bytes
-        except ray.exceptions.RayError as error:
-            raise _stopped(first_line(getattr(error, "cause", None) or error)) from error
-
-
-class _Worker:
-    """A `PartWorker` as Ray Data calls it, with rows of bytes."""
-
-    def __init__(self, load: Any, place: BatchPlace, ledger: Any, writer: Any, terms: Any) -> None:
-        self._worker = PartWorker(load, place, _FarLedger(ledger), writer, terms)
-
-    def __call__(self, row: dict[str, Any]) -> dict[str, Any]:
-        part: Part = pickle.loads(row["part"])  # noqa: S301  # our own bytes
-        return {"done": pickle.dumps(self._worker.done(part))}
-
-
-class _FarLedger(Ledger):
-    """A ledger in another process."""
-
-    def __init__(self, handle: Any) -> None:
-        self._handle = handle
-
-    def begin(self, key: str) -> Entry:
-        import ray
-
-        entry: Entry = ray.get(self._handle.begin.remote(key))
-        return entry
-
-    def end(self, key: str, outcome: Outcome) -> None:
-        import ray
-
-        ray.get(self._handle.end.remote(key, outcome))
+        of_ray = ray.remote(num_cpus=self._config.n_cpus, num_gpus=self._config.n_gpus)(PartWorker)
+        waiting, idle, under_way = deque(parts), list[Any](), dict[Any, tuple[Any, Part]]()
+        while waiting or under_way:
+            while waiting and len(under_way) < n_workers:
+                actor, part = idle.pop() if idle else of_ray.remote(**vars(worker)), waiting.popleft()
+                under_way[actor.done.remote(part)] = actor, part
+            [done], _ = ray.wait([*under_way])
+            actor, part = under_way.pop(done)
+            try:
+                outcome = ray.get(done)
+            except (ray.exceptions.ActorDiedError, ray.exceptions.OutOfMemoryError):
+                for again in part.alone():
+                    if given_up := again.given_up:
+                        yield again, given_up
+                    else:
+                        waiting.append(again)
+                continue
+            except ray.exceptions.RayError as error:
+                raise ConfigError(
+                    f"Ray stopped ({first_line(getattr(error, 'cause', None) or error)})",
+                    expected="a cluster that runs to the end, with t5punct on all machines",
+                    fix="give the same command again: it goes on where it was",
+                ) from error
+            if isinstance(outcome, Exception):
+                raise outcome
+            idle.append(actor)
+            yield part, outcome
 
 
 @contextmanager
-def _cluster(config: RayConfig) -> Iterator[int]:
+def cluster(config: RayConfig) -> Iterator[int]:
     """Connect to a cluster, or start one; gives the number of workers.  Raises ConfigError where that fails."""
     os.environ.setdefault(_STATISTICS, "0")  # nothing is sent anywhere
     import ray
 
     is_ours = not ray.is_initialized()  # else a cluster that the caller has connected to
     if is_ours:
-        _connect(config)
+        connect(config)
     try:
-        yield _n_workers(config, ray.cluster_resources())
+        yield n_workers_in(ray.cluster_resources(), config)
     finally:
         if is_ours:
             ray.shutdown()
 
 
-def _connect(config: RayConfig) -> None:
+def connect(config: RayConfig) -> None:
+    """Connect to a cluster, or start one.  Raises ConfigError where that fails."""
     import ray
 
     started: dict[str, Any] = {}
@@ -186,8 +262,11 @@ def _connect(config: RayConfig) -> None:
         ) from error
 
 
-def _n_workers(config: RayConfig, resources: dict[str, float]) -> int:
-    """How many workers there is room for.  Raises ConfigError where there is none for one: Ray would wait for ever."""
+def n_workers_in(resources: dict[str, float], config: RayConfig) -> int:
+    """Return how many workers there is room for.
+
+    Raises ConfigError where there is none for one: Ray would wait for ever.
+    """
     shares = [resources.get("CPU", 0) // config.n_cpus]
     if config.n_gpus:
         shares.append(resources.get("GPU", 0) // config.n_gpus)
@@ -201,9 +280,14 @@ def _n_workers(config: RayConfig, resources: dict[str, float]) -> int:
     return min([int(share) for share in shares] + ([config.n_workers] if config.n_workers else []))
 
 
-def _stopped(why: str) -> T5PunctError:
-    return ConfigError(
-        f"Ray stopped ({why})",
-        expected="a cluster that runs to the end, with t5punct on all machines",
-        fix="give the same command again: it goes on where it was",
-    )
+def make_portable(error: Exception) -> Exception:
+    """Return an exception as another process can read it; one that is no user's mistake says where it was raised."""
+    if not isinstance(error, T5PunctError | OSError):
+        error.add_note(f"on {platform.node()}:\n{''.join(traceback.format_exception(error))}")
+    try:
+        pickle.loads(pickle.dumps(error))  # noqa: S301  # our own bytes
+    except Exception:  # whatever a library's exception does
+        readable = RuntimeError(f"{type(error).__name__}: {error}")
+        readable.__notes__ = getattr(error, "__notes__", [])
+        return readable
+    return error

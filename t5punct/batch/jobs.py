@@ -18,14 +18,23 @@ import hashlib
 import os
 import stat
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 
 from .. import __version__
 from ..errors import InputError
-from ..text.io.files import STANDARD, check_source, no_file, remove_leftovers, unpacked_name, writing
-from ..text.io.outputs import check_targets, target_of
+from ..text.io.files import (
+    STANDARD,
+    check_source,
+    check_targets,
+    no_file,
+    remove_leftovers,
+    target_of,
+    unpacked_name,
+    writing,
+)
 from ..transcripts.formats import FORMATS, SUFFIXES, format_of
 
 SETTINGS_FILE = ".t5punct-settings"
@@ -132,8 +141,7 @@ def _look_up(name: str, output: Path | None, format: str | None) -> tuple[list[t
     """The files that a name stands for, with their places below it; and what is wrong with it, or with some of them."""
     files, wrong = list[tuple[Job, Path]](), list[InputError]()
     try:
-        wrong += _unreadable(name)
-        paths = [*_find_files(name, output)]
+        paths = _find_files(name, output, wrong)
     except InputError as error:
         return [], wrong or [error]
     for path, below in paths:
@@ -146,61 +154,53 @@ def _look_up(name: str, output: Path | None, format: str | None) -> tuple[list[t
     return files, wrong
 
 
-def _find_files(name: str, output: Path | None) -> Iterator[tuple[str, Path]]:
+def _find_files(name: str, output: Path | None, wrong: list[InputError]) -> list[tuple[str, Path]]:
     """The files that a name stands for, but for those in an output folder below it, and their places below the name.
 
-    Raises InputError if there are none.
+    `wrong` gets the errors of folders in which they are looked for that may not be read.  Raises InputError if there
+    are no files.
     """
     if not name:  # an unset variable; as a path it would be this folder
         raise InputError("an input without a name", expected="a file, a folder or a pattern", fix="name one")
     path = Path(name)
-    if name == STANDARD or path.is_file() or not (path.is_dir() or glob.has_magic(name)):
+    is_folder = path.is_dir()
+    if name == STANDARD or path.is_file() or not (is_folder or glob.has_magic(name)):
         check_source(name)
-        yield name, Path("stdin.txt" if name == STANDARD else path.name)
-        return
-    base, pattern = _base_and_pattern(path)
+        return [(name, Path("stdin.txt" if name == STANDARD else path.name))]
+    # of a pattern, what stands before its first magic part
+    n_plain = len(path.parts) if is_folder else next(n for n, part in enumerate(path.parts) if glob.has_magic(part))
+    base, pattern = Path(*path.parts[:n_plain]), path.parts[n_plain:] or ("**", "*")
+    heads = (_glob(base, pattern[:n], name) for n in range(1, len(pattern)))
+    for folder in sorted({base, *chain.from_iterable(heads)}):
+        if _is(folder, stat.S_ISDIR) and not os.access(folder, os.R_OK | os.X_OK):
+            wrong.append(
+                InputError(
+                    f"folder {folder} may not be read",
+                    expected="one that may",
+                    fix="allow it by chmod u+rx, or leave it out",
+                )
+            )
     files = sorted(file for file in _glob(base, pattern, name) if _is(file, stat.S_ISREG))
-    if path.is_dir():
+    if is_folder:
         files = [file for file in files if Path(unpacked_name(file)).suffix.lower() in SUFFIXES]
     if output is not None and (place := _real(output)) != _real(base) and place.is_relative_to(_real(base)):
         files = [file for file in files if not _real(file).is_relative_to(place)]
     if not files:
-        if not path.is_dir():
+        if not is_folder:
             raise no_file(name, "existing files")
         raise InputError(
             f"no transcript in {name}", expected=f"files that end in {', '.join(SUFFIXES)}", fix="check the path"
         )
-    yield from ((str(file), file.relative_to(base)) for file in files)
+    return [(str(file), file.relative_to(base)) for file in files]
 
 
-def _unreadable(name: str) -> Iterator[InputError]:
-    """What is wrong with those folders in which a name's files are looked for that may not be read."""
-    path = Path(name)
-    if not path.is_dir() and (path.is_file() or not glob.has_magic(name)):
-        return
-    base, pattern = _base_and_pattern(path)
-    parts = Path(pattern).parts
-    heads = ("/".join(parts[:n]) for n in range(1, len(parts)))
-    looked_in = {base, *(folder for head in heads for folder in _glob(base, head, name))}
-    for folder in sorted(folder for folder in looked_in if _is(folder, stat.S_ISDIR)):
-        if not os.access(folder, os.R_OK | os.X_OK):
-            yield InputError(
-                f"folder {folder} may not be read",
-                expected="one that may",
-                fix="allow it by chmod u+rx, or leave it out",
-            )
-
-
-def _glob(base: Path, pattern: str, name: str) -> list[Path]:
+def _glob(base: Path, pattern: Sequence[str], name: str) -> list[Path]:
     """What a pattern stands for below a folder, but for what is hidden.  `name`: as the user has written it."""
     try:
-        return [
-            path
-            for path in base.glob(pattern)
-            if not any(part.startswith(".") for part in path.relative_to(base).parts)
-        ]
+        found = [*base.glob("/".join(pattern))]
     except ValueError as error:  # `**` in the midst of a name, say
         raise InputError(f"pattern {name} ({error})", expected="one like talks/*.txt", fix="correct it") from None
+    return [path for path in found if not any(part.startswith(".") for part in path.relative_to(base).parts)]
 
 
 def _is(path: Path, kind: Callable[[int], bool]) -> bool:
@@ -214,15 +214,6 @@ def _is(path: Path, kind: Callable[[int], bool]) -> bool:
 def _real(path: Path) -> Path:
     """A path with its links followed, also one that leads nowhere: `resolve` raises for a link to itself."""
     return Path(os.path.realpath(path))
-
-
-def _base_and_pattern(path: Path) -> tuple[Path, str]:
-    """A folder and the pattern of files in it: of a folder all, of a pattern what begins with its first magic part."""
-    if path.is_dir():
-        return path, "**/*"
-    first = next(place for place, part in enumerate(path.parts) if glob.has_magic(part))
-    base = Path(*path.parts[:first])
-    return base, str(path.relative_to(base))
 
 
 def _targets(jobs: Sequence[Job], places: Sequence[Path], output: OutputConfig) -> list[Path | None]:

@@ -15,24 +15,14 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol, Self, TypeVar, overload
+from typing import Any, TypeVar
 
 import numpy as np
 
 from ..errors import InputError
 from ..punctuator import Punctuator, PunctuatorConfig
 
-
-class Frame(Protocol):
-    """What is asked of a pandas frame."""
-
-    @property
-    def columns(self) -> Any: ...
-    def __getitem__(self, column: Any, /) -> Any: ...
-    def assign(self, **columns: Any) -> Self: ...
-
-
-_Frame = TypeVar("_Frame", bound=Frame)
+_Batch = TypeVar("_Batch")
 _LOADING = threading.Lock()  # threads that share an instance share its model
 
 
@@ -66,15 +56,12 @@ class BatchPunctuator:
         """What is pickled: the settings."""
         return {**self.__dict__, "_loaded": None}
 
-    @overload
-    def __call__(self, batch: Mapping[str, Any]) -> dict[str, Any]: ...
-    @overload
-    def __call__(self, batch: _Frame) -> _Frame: ...
-    def __call__(self, batch: Any) -> Any:
+    def __call__(self, batch: _Batch) -> _Batch:
         """The batch with one more column.  A missing text (None, NaN) stays missing.
 
         Raises InputError if there is no such column, and for a value that is no text.
         """
+        columns: Any = batch
         is_frame = not isinstance(batch, Mapping)
         if is_frame and not hasattr(batch, "columns"):
             raise InputError(
@@ -82,23 +69,21 @@ class BatchPunctuator:
                 expected="a dict of columns or a pandas frame",
                 fix="for one text use Punctuator.punctuate",
             )
-        names = list(batch.columns if is_frame else batch)
+        names = list(columns.columns if is_frame else columns)
         if self.column not in names:
             raise InputError(
                 f"columns {', '.join(map(str, names))}", expected=f"one named {self.column}", fix="set column="
             )
-        texts = batch[self.column]
+        texts = columns[self.column]
         if isinstance(texts, str):  # whose letters would be the texts
             raise InputError(f"one text as column {self.column}", expected="a column of texts", fix="put it in a list")
-        punctuated = self._punctuate(list(texts))
-        if is_frame:
-            return batch.assign(**{self.output_column: punctuated})
-        return {
-            **batch,
-            self.output_column: punctuated if isinstance(texts, list) else np.array(punctuated, dtype=object),
-        }
+        punctuated: Any = self._punctuate(list(texts))
+        if not isinstance(texts, list) and not is_frame:
+            punctuated = np.array(punctuated, dtype=object)
+        new: Any = {self.output_column: punctuated}
+        return columns.assign(**new) if is_frame else {**columns, **new}  # type: ignore[return-value]
 
-    def frames(self, frames: Iterable[_Frame]) -> Iterator[_Frame]:
+    def frames(self, frames: Iterable[_Batch]) -> Iterator[_Batch]:
         """Yield pandas frames one after the other, as Spark's `mapInPandas` wants them."""
         for frame in frames:
             yield self(frame)

@@ -18,8 +18,7 @@ from pathlib import Path
 from ..errors import InputError, T5PunctError, first_line
 from ..model import unknown_language
 from ..punctuator import Punctuator
-from ..text.io.files import STANDARD
-from ..text.io.outputs import named_place, open_writer
+from ..text.io.files import STANDARD, named_place, open_writer
 from ..text.render import AnnotatedWord
 from ..text.words import Word
 from ..transcripts.formats import Transcript

@@ -20,7 +20,7 @@ import typer
 from ..config import check_range, load, nearest_keys
 from ..errors import ConfigError
 from ..options import ModelOptions, StreamOptions, TranscriptOptions, check_needs, help_of, names_of
-from ..text.io.outputs import named_place
+from ..text.io.files import named_place
 from .process import keep_freed_memory, keep_objects, use_threads, wait_asleep
 from .progress import be_quiet
 

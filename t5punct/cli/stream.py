@@ -24,8 +24,7 @@ import typer
 from ..errors import ConfigError, InputError
 from ..extras import need
 from ..options import ModelOptions, StreamOptions, names_of
-from ..text.io.files import STANDARD
-from ..text.io.outputs import standard_output
+from ..text.io.files import STANDARD, standard_output
 from . import parameters as shared
 from .parameters import load_punctuator, read_options
 from .progress import note_waiting, report_removed

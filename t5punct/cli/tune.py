@@ -17,8 +17,7 @@ import typer
 from ..config import as_yaml, load
 from ..errors import ConfigError
 from ..options import DecodingOptions, names_of
-from ..text.io.files import check_source
-from ..text.io.outputs import check_targets, open_writer, target_of
+from ..text.io.files import check_source, check_targets, open_writer, target_of
 from . import parameters as shared
 from .parameters import load_punctuator, place, read_options
 from .process import ending_in_order

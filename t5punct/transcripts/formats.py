@@ -21,8 +21,8 @@ from ..text.io.files import BOM, STANDARD, source_lines_with_ends, unpacked_name
 from ..text.marks import Alphabet
 from ..text.render import AnnotatedWord
 from ..text.words import Word
+from .heads import Heads, label_of
 from .items import Item, Kept, SpokenWord, WrittenItem, WrittenWord, iter_pieces, texts_of, written_items
-from .plain.heads import Heads, label_of
 from .recogniser.recording import RecogniserJson
 from .review import review_page
 from .speech import join_same_speakers, read_plain, read_utterances
@@ -135,7 +135,7 @@ class Transcript:
         """Return the file in its own format, in pieces."""
         if self.json is None:
             return write_cells(written) if self.format == "csv" else iter_pieces(written)
-        return iter([self.json.written([item for item in written if isinstance(item, WrittenWord)])])
+        return self.json.written(item for item in written if isinstance(item, WrittenWord))
 
 
 def format_of(source: str | Path) -> str:

@@ -15,8 +15,8 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import groupby
+from dataclasses import dataclass, replace
+from itertools import accumulate, groupby, zip_longest
 
 from ..errors import ConfigError, InputError
 from ..text.marks import NO_LABEL, ends_sentence
@@ -234,47 +234,33 @@ def _n_behind(kept: Sequence[Kept], cue: Cue | None, following: Cue | None) -> i
     return next((number for number, part in enumerate(kept) if not is_behind(part)), len(kept))
 
 
-@dataclass(slots=True)
-class _Untimed:
-    """Words whose end is not known yet, and where the first begins."""
-
-    start_ms: int | None = None
-    words: list[_Labelled] = field(default_factory=list)
-
-    def until(self, end_ms: int | None) -> Iterator[_TimedPiece]:
-        """Yield the words with times: they share out the time that there is by their letters."""
-        words, start_ms = self.words, self.start_ms
-        self.words, self.start_ms = [], end_ms
-        if not words:
-            return
-        if start_ms is None or end_ms is None:
-            raise InputError(
-                f"no time for the word {words[0].spoken.raw!r}",
-                expected="words or cues with times",
-                fix="write another format",
-            )
-        total, place, span_ms = sum(len(word.text) + 1 for word in words), 0, end_ms - start_ms
-        for word in words:
-            begin, place = place, place + len(word.text) + 1
-            times = start_ms + span_ms * begin // total, start_ms + span_ms * place // total
-            yield _TimedPiece(word.text, word.label, *times, word.opens)
-
-
 def _timed(shown: Iterable[_Labelled]) -> Iterator[_TimedPiece]:
     """Written words with times; those that have none share what their cue or their neighbours leave them."""
-    untimed, cue = _Untimed(), None
-    for word in shown:
-        spoken = word.spoken
-        if spoken.cue != cue:
-            yield from untimed.until(cue.end_ms if cue else spoken.start_ms)
-            cue = spoken.cue
-            untimed.start_ms = cue.start_ms if cue else None
-        if spoken.start_ms is not None:
-            yield from untimed.until(spoken.start_ms)
-        untimed.words.append(word)
-        if spoken.end_ms is not None:
-            yield from untimed.until(spoken.end_ms)
-    yield from untimed.until(cue.end_ms if cue else None)
+    for cue, group in groupby(shown, key=lambda word: word.spoken.cue):
+        words, untimed, start_ms = list(group), list[_Labelled](), cue.start_ms if cue else None
+        for word, following in zip_longest(words, words[1:]):
+            start_ms = start_ms if untimed or word.spoken.start_ms is None else word.spoken.start_ms
+            untimed.append(word)
+            end_ms = word.spoken.end_ms
+            if end_ms is None:
+                end_ms = following.spoken.start_ms if following else cue.end_ms if cue else None
+            if end_ms is not None or following is None:
+                yield from _share_time(untimed, start_ms, end_ms)
+                untimed, start_ms = [], end_ms
+
+
+def _share_time(words: Sequence[_Labelled], start_ms: int | None, end_ms: int | None) -> Iterator[_TimedPiece]:
+    """Words that share out the time that there is by their letters."""
+    if start_ms is None or end_ms is None:
+        raise InputError(
+            f"no time for the word {words[0].spoken.raw!r}",
+            expected="words or cues with times",
+            fix="write another format",
+        )
+    places = [*accumulate((len(word.text) + 1 for word in words), initial=0)]
+    times = [start_ms + (end_ms - start_ms) * place // places[-1] for place in places]
+    for word, begin_ms, stop_ms in zip(words, times, times[1:], strict=False):
+        yield _TimedPiece(word.text, word.label, begin_ms, stop_ms, word.opens)
 
 
 def _sentences(pieces: Iterable[_TimedPiece], config: ResegmentConfig) -> Iterator[list[_TimedPiece]]:

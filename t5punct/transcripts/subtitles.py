@@ -13,17 +13,15 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, groupby
 
 from ..errors import InputError
 from ..text.marks import Alphabet
-from .items import Cue, Item, Kept, SpokenWord, WrittenItem, speaker_label
-from .markup import OVERRIDES, TAGS, remove_tags
-from .plain.heads import labels_of
-from .rolling import Rolling
-from .speech import read_line, set_cue_times
+from .heads import labels_of
+from .items import ECHOED_WORDS, Cue, Echo, Item, Kept, SpokenWord, WrittenItem, speaker_label
+from .speech import OVERRIDES, TAGS, read_line, remove_tags, set_cue_times
 
 _TIME = r"(?:(\d{1,9}):)?(\d{1,2}):(\d{1,2})(?:[.,](\d{1,3}))?"
 TIMING = re.compile(rf"\s*{_TIME}\s*-->\s*{_TIME}")
@@ -31,6 +29,8 @@ _ARROW = "-->"  # of a line of times, whether they can be read or not; never of 
 _FULL_TIME = rf"(?=\d+:\d+(?::\d|[.,])){_TIME}"  # `10:30` may be said
 _DAMAGED = re.compile(rf"\s*{_FULL_TIME}\s*[-–—>〉→]{{1,3}}\s*{_FULL_TIME}\s*")  # a line of times with another arrow
 _OF_TIMES = "0123456789:.,;+- \tOolI"  # characters of times, and letters that are taken for digits
+_SHORT_MS = 50  # nobody can read a cue that is shown no longer
+_GAP_MS = 50  # between cues that belong together
 _BESIDE_MS = 500  # between two events of an actor: what another one shows there is beside them
 _OPENING_CHARS = 300  # of a line, which may have a label
 _INLINE_TIME = re.compile(rf"<{_TIME}>")  # of the word behind it, in WebVTT
@@ -127,11 +127,7 @@ def _cues(lines: Iterable[str], alphabet: Alphabet | None, *, is_vtt: bool) -> I
             if is_vtt and (not line.strip("\r\n") or _NOTE.match(following)):  # YouTube's cues have lines of a space
                 yield from _closed(held, cue, rolling)
                 held, cue = [], None
-        elif (
-            cue is None
-            or _is_id(line, before, following)
-            or (not is_vtt and line.strip().isdecimal() and _is_number(line, before, following, spoken))
-        ):
+        elif cue is None or _is_id(line, before, following, spoken, is_vtt=is_vtt):
             held.append([Kept(line)])
         else:
             voice = _VOICE.match(line)
@@ -195,18 +191,82 @@ def _states_times(line: str) -> bool:
     return any(char.isdecimal() for char in before) and (before == line or not before.strip(_OF_TIMES))
 
 
-def _is_id(line: str, before: str, following: str) -> bool:
-    """Whether a line names the cue whose times follow it."""
-    return _has_arrow(following) and (line.strip().isdecimal() or not before.strip())
+def _is_id(line: str, before: str, following: str, spoken: str, *, is_vtt: bool) -> bool:
+    """Whether a line names the cue whose times follow it, or is its number, twice or with empty lines behind it.
 
-
-def _is_number(number: str, before: str, following: str, spoken: str) -> bool:
-    """Whether a number is that of a cue: its times follow behind empty lines, or it stands there twice.
-
-    Behind times, it is what is said.
+    Behind times, a number is what is said.
     """
-    is_twice = not before.strip() and number.strip() == following.strip()
-    return is_twice or (_has_arrow(spoken) and not _has_arrow(before))
+    is_number = line.strip().isdecimal()
+    if _has_arrow(following):
+        return is_number or not before.strip()
+    is_twice = not before.strip() and line.strip() == following.strip()
+    return not is_vtt and is_number and (is_twice or (_has_arrow(spoken) and not _has_arrow(before)))
+
+
+class Rolling:
+    """Goes along with the cues of a file whose lines are shown two or three times, as YouTube's automatic captions are.
+
+    In one cue a new line is built up, word by word with times, below the line before; the next one, of 10 ms, shows the
+    new line alone.  A file converted to SRT has the same cues without the times of words.  People who say something
+    twice have no cue of 10 ms for it, so their words stay words.
+    """
+
+    def __init__(self) -> None:
+        self._n_words = 0
+        self._shown: list[tuple[str, range]] = []  # the lines of the cue before, and which words of the file they have
+        self._end_ms: int | None = None
+        self._was_short = False
+
+    def read_cue(self, lines: Sequence[Sequence[Item]], cue: Cue, *, is_built_up: bool = False) -> list[list[Item]]:
+        """Return the lines of the next cue; words that the one before has shown are `Echo`es.
+
+        `is_built_up`: whether it has times of words inside.
+
+        >>> rolling, line = Rolling(), list(read_line("so"))
+        >>> cues = Cue(0, 0, 1990), Cue(1, 1990, 2000)
+        >>> [type(item).__name__ for cue in cues for item in rolling.read_cue([line], cue)[0]]
+        ['SpokenWord', 'Echo']
+        """
+        is_short = cue.start_ms is not None and cue.end_ms is not None and cue.end_ms - cue.start_ms <= _SHORT_MS
+        texts = [" ".join(filter(None, map(_text_of, line))) for line in lines]
+        left = self._n_repeated([text for text in texts if text], cue, is_built_up, is_short)
+        kept, now = list[list[Item]](), list[tuple[str, range]]()
+        for line, text in zip(lines, texts, strict=True):
+            is_echo = bool(text) and len(now) < left
+            if is_echo:
+                now.append(self._shown[len(self._shown) - left + len(now)])
+            elif text:
+                begin = self._n_words
+                self._n_words += sum(isinstance(item, SpokenWord) for item in line)
+                now.append((text, range(begin, self._n_words)))
+            kept.append(_echo(line, now[-1][1]) if is_echo else [*line])
+        self._shown, self._end_ms, self._was_short = now, cue.end_ms, is_short
+        return kept
+
+    def _n_repeated(self, texts: Sequence[str], cue: Cue, is_built_up: bool, is_short: bool) -> int:
+        """How many of the first lines of a cue are the last ones of the cue before, shown once more."""
+        if self._end_ms is None or cue.start_ms is None or abs(cue.start_ms - self._end_ms) > _GAP_MS:
+            return 0
+        before = [text for text, _ in self._shown]
+        n_repeated = next((n for n in range(min(len(texts), len(before)), 0, -1) if [*texts[:n]] == before[-n:]), 0)
+        is_all = n_repeated == len(texts)
+        is_rolling = self._was_short or (is_short and is_all) or (is_built_up and not is_all)
+        places = [place for _, line_places in self._shown for place in line_places]
+        is_near = not places or self._n_words - places[0] < ECHOED_WORDS
+        return n_repeated if is_rolling and is_near else 0
+
+
+def _text_of(item: Item) -> str:
+    """What a reader sees of it."""
+    return item.shown if isinstance(item, Kept) else item.word.text.lower()
+
+
+def _echo(line: Sequence[Item], places: range) -> list[Item]:
+    words = iter(places)
+    return [
+        Kept(item.text) if isinstance(item, Kept) else Echo(item.raw + item.after, spoken=item, place=next(words))
+        for item in line
+    ]
 
 
 def _ms(hours: str | None, minutes: str, seconds: str, fraction: str | None) -> int:
@@ -227,25 +287,14 @@ class WrittenCue:
     text: str
 
 
-@dataclass(slots=True)
-class _Shown:
-    """A written word, a speaker's label or a stage direction, and the cue that shows it."""
-
-    cue: Cue | None
-    text: str
-    ends_line: bool
-    is_word: bool
-
-
 def own_cues(written: Iterable[WrittenItem]) -> list[WrittenCue]:
     """Return the cues that the transcript has.  Raises InputError for words without a cue, or a cue without times."""
     cues = list[WrittenCue]()
-    for cue, group in groupby(_pieces_shown(written), key=lambda shown: shown.cue and replace(shown.cue, speaker="")):
-        shown = list(group)
+    for cue, group in groupby(_pieces_shown(written), key=lambda piece: piece[0] and replace(piece[0], speaker="")):
+        pieces = list(group)
         if cue is not None and cue.start_ms is not None and cue.end_ms is not None:
-            text = "".join(piece.text + ("\n" if piece.ends_line else " ") for piece in shown)
-            cues.append(WrittenCue(cue.start_ms, cue.end_ms, text.strip()))
-        elif any(piece.is_word for piece in shown):  # a stage direction without times is left out
+            cues.append(WrittenCue(cue.start_ms, cue.end_ms, "".join(text for _, text, _ in pieces).strip()))
+        elif any(is_word for _, _, is_word in pieces):  # a stage direction without times is left out
             raise InputError(
                 "words without a cue",
                 expected="subtitles, or segments with times",
@@ -254,23 +303,22 @@ def own_cues(written: Iterable[WrittenItem]) -> list[WrittenCue]:
     return cues
 
 
-def _pieces_shown(written: Iterable[WrittenItem]) -> Iterator[_Shown]:
-    """What is shown of the items, and where."""
-    held: _Shown | None = None
+def _pieces_shown(written: Iterable[WrittenItem]) -> Iterator[tuple[Cue | None, str, bool]]:
+    """What is shown of the items: its cue, its text up to the next piece, and whether it is a word."""
+    held: tuple[Cue | None, str, bool] | None = None
+    ends_line = False
     for item in written:
         # of json there is only the bare text
         text = item.text or item.bare if isinstance(item, Kept) else item.spoken.after
-        ends_line = "\n" in text or "\\N" in text
+        has_end = "\n" in text or "\\N" in text
         if isinstance(item, Kept) and not item.shown:
-            if held:
-                held.ends_line = held.ends_line or ends_line
+            ends_line = ends_line or has_end
             continue
         if held:
-            yield held
-        if isinstance(item, Kept):
-            held = _Shown(item.cue, item.shown, ends_line, is_word=False)
-        else:
-            held = _Shown(item.spoken.cue, item.annotated.text, ends_line, is_word=True)
+            yield held[0], held[1] + ("\n" if ends_line else " "), held[2]
+        ends_line = has_end
+        shown = (item.cue, item.shown) if isinstance(item, Kept) else (item.spoken.cue, item.annotated.text)
+        held = *shown, not isinstance(item, Kept)
     if held:
         yield held
 

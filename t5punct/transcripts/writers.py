@@ -8,13 +8,14 @@ An SRT file comes out as an SRT file in which nothing but marks and capitals has
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..errors import ConfigError, InputError
+from ..text.marks import ends_sentence
+from ..text.spelling import precedes_name
 from .formats import FORMATS, OTHER_SUFFIXES, OUTPUTS, Transcript
-from .items import Kept, SpokenWord, WrittenItem, leave_out_removed
-from .paragraphs import ParagraphConfig, add_paragraphs, running_text
+from .items import Kept, Role, SpokenWord, WrittenItem, WrittenWord, leave_out_removed
 from .resegment import ResegmentConfig, sentence_cues
 from .subtitles import own_cues, write_cues
 
@@ -109,3 +110,79 @@ def _shows_without_words(item: Kept, format: str) -> bool:
     """Whether a format shows something that was not said, such as `[Music]`."""
     has_place = not FORMATS[format].has_cues or (item.cue is not None and item.cue.has_times)
     return bool(item.shown) and not FORMATS[format].is_table and has_place
+
+
+@dataclass(frozen=True)
+class ParagraphConfig:
+    """Where a paragraph ends: behind a sentence, when one of these is so.  None: never for this reason."""
+
+    sentences: int | None = None  # the paragraph has so many
+    pause_ms: int | None = None  # so long a silence follows
+
+    def __post_init__(self) -> None:
+        if any(value is not None and value < 1 for value in (self.sentences, self.pause_ms)):
+            raise ConfigError(
+                f"paragraphs of {self.sentences} sentences, pauses of {self.pause_ms} ms",
+                expected="1 or more",
+                fix="check --paragraphs",
+            )
+
+
+def running_text(written: Iterable[WrittenItem]) -> list[WrittenItem]:
+    """Return words with a space between them; each speaker begins a line, and what is not shown is left out."""
+    text = list[WrittenItem]()
+    held: WrittenWord | Kept | None = None
+    breaks = False
+    for item in written:
+        if isinstance(item, Kept):
+            breaks = breaks or item.role is Role.SPEAKER or (item.breaks and item.role is not Role.DIRECTION)
+            if not item.shown:
+                continue
+        if held is not None:
+            begins = isinstance(held, WrittenWord) or (isinstance(item, Kept) and item.role is Role.SPEAKER)
+            text.append(_followed_by(held, "\n" if breaks and begins else " "))
+        held, breaks = item, False
+    if held is not None:
+        text.append(_followed_by(held, "\n"))
+    return text
+
+
+def add_paragraphs(written: Iterable[WrittenItem], config: ParagraphConfig, line_end: str = "\n") -> list[WrittenItem]:
+    """Return the items with an empty line behind the last word of each paragraph."""
+    text, n_sentences = list[WrittenItem](), 0
+    last: int | None = None  # the place of the last word, if no paragraph has begun since
+    for item in written:
+        if isinstance(item, Kept):
+            if _begins_anew(item):
+                last, n_sentences = None, 0
+        else:
+            if last is not None and isinstance(word := text[last], WrittenWord):
+                n_sentences += ends_sentence(word.separator)
+                if _ends_paragraph(word, item, n_sentences, config):
+                    text[last], n_sentences = _followed_by(word, 2 * line_end), 0
+            last = len(text)
+        text.append(item)
+    return text
+
+
+def _begins_anew(item: Kept) -> bool:
+    """Whether a paragraph begins behind it anyway: it is a speaker, or an empty line."""
+    if item.role is Role.DIRECTION:
+        return item.text.count("\n") > 1
+    return item.breaks or "\n" in item.text
+
+
+def _ends_paragraph(held: WrittenWord, item: WrittenWord, n_sentences: int, config: ParagraphConfig) -> bool:
+    start_ms, end_ms = item.spoken.start_ms, held.spoken.end_ms
+    silence_ms = 0 if start_ms is None or end_ms is None else start_ms - end_ms
+    is_long = config.sentences is not None and n_sentences >= config.sentences
+    is_silent = config.pause_ms is not None and silence_ms >= config.pause_ms
+    if is_silent and not precedes_name(held.spoken.word.core):  # then `Inc.` and `plan B.` end a sentence
+        return ends_sentence(held.annotated.label)
+    return is_long and ends_sentence(held.separator)
+
+
+def _followed_by(item: WrittenItem, space: str) -> WrittenItem:
+    if isinstance(item, Kept):
+        return Kept(item.shown + space, item.breaks, item.role)
+    return replace(item, spoken=replace(item.spoken, after=space, markup=None))

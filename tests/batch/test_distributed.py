@@ -7,7 +7,7 @@ import platform
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,7 +20,7 @@ from tiny import tiny_text
 
 from t5punct import BatchPunctuator, model
 from t5punct.batch import distributed
-from t5punct.batch.distributed import LOCAL, RayConfig, RayWork
+from t5punct.batch.distributed import LOCAL, RayConfig
 from t5punct.cli import main
 from t5punct.errors import ConfigError
 from t5punct.model import Model
@@ -33,7 +33,7 @@ BAD = {"bad.txt": b"not \xff\xfe text", "bad.json": b"no json\n"}
 @pytest.fixture(scope="module", autouse=True)
 def cluster() -> Iterator[None]:
     """One for all tests, since its start takes seconds; `ray=local` uses the one that there is."""
-    with distributed._cluster(RayConfig(LOCAL, n_workers=2)) as n_workers:
+    with distributed.cluster(RayConfig(LOCAL, n_workers=2)) as n_workers:
         assert n_workers == 2
         yield
     assert not ray.is_initialized()
@@ -95,7 +95,7 @@ def test_a_worker_is_killed_and_nothing_is_lost_and_nothing_is_twice(
     talks: Path, folder: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(talks.parent)
-    monkeypatch.setattr("t5punct.batch.parts._SMALLEST", 2**12)  # several parts for each worker
+    monkeypatch.setattr("t5punct.batch.distributed.SMALLEST", 2**12)  # several parts for each worker
     command = ("talks", "--model", folder, "--decoder", "tagger", "--output-dir")  # the fastest
     told = _run(capsys, *command, "alone")
     killer = _Killer(talks.parent / "shared")
@@ -126,18 +126,6 @@ def test_a_mistake_about_the_model_is_said_as_without_ray(
     assert told[0] == 2
 
 
-def test_a_folder_that_the_workers_do_not_see_is_said(talks: Path, tmp_path: Path) -> None:
-    """Without the file of settings the folder is not the one that the driver sees."""
-    from t5punct.batch.jobs import Job
-
-    work = RayWork(_never, tmp_path / "elsewhere", RayConfig(LOCAL, n_workers=1))
-    with pytest.raises(Exception, match=r"does not see .*elsewhere; expected a file system that all machines share"):
-        work.run([Job(str(talks / "day0" / "0.txt"), tmp_path / "elsewhere" / "0.txt", "text")])
-
-
-_never: Callable[[], None] = type(None)  # of Python itself, so that workers need no module of the tests
-
-
 def test_map_batches_takes_the_class(folder: str) -> None:
     rows = [{"id": n, "text": text.lower()} for n, text in enumerate(tiny_text(6, seed=1))]
     table = ray.data.from_items(rows).map_batches(
@@ -162,4 +150,4 @@ def test_no_cluster_at_an_address_is_one_line(monkeypatch: pytest.MonkeyPatch, k
     with pytest.raises(
         ConfigError, match=r"^no Ray cluster at nowhere:1 .* start one with `ray start --head`, or free"
     ):
-        distributed._connect(RayConfig("nowhere:1"))
+        distributed.connect(RayConfig("nowhere:1"))

@@ -216,7 +216,7 @@ def test_an_output_folder_that_cannot_be_made_is_told(tree: Path) -> None:
 
 
 def test_an_output_that_is_read_only_stays_as_it_is(tree: Path) -> None:
-    from t5punct.text.io.outputs import open_writer
+    from t5punct.text.io.files import open_writer
 
     (tree / "out").mkdir()
     (tree / "out/a.txt").write_text("corrected by hand\n")

@@ -1,11 +1,17 @@
-"""What a word's spelling says: its own full stop, letters that are left alone, capitals that it can take."""
+"""What a word's spelling says: its own full stop, letters that stay, capitals; and a model's table of spellings."""
 
 from __future__ import annotations
 
-import pytest
+from pathlib import Path
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from t5punct.errors import ModelError
 from t5punct.text import spelling
-from t5punct.text.marks import Case, case_forms
+from t5punct.text.marks import Alphabet, Case, case_forms
+from t5punct.text.render import Decision, RenderConfig, render_word
 from t5punct.text.spelling import (
     can_be_acronym,
     is_first_person,
@@ -14,7 +20,9 @@ from t5punct.text.spelling import (
     owns_full_stop,
     takes_capital,
 )
+from t5punct.text.spelling_table import SpellingTable, read_table, write_table
 from t5punct.text.words import split
+from t5punct.training.data.spellings import learn_table
 
 KEPT = (
     "http://foo.com/bar", "https://a.b/c?d=e", "www.example.org", "example.org", "name@host.org", "@name", "/usr/bin",
@@ -64,3 +72,92 @@ def test_what_begins_a_sentence_and_how() -> None:
 def test_an_initialism_in_capitals_keeps_them(word: str) -> None:
     assert keeps_letters(word)
     assert not takes_capital(word)
+
+
+TABLE = SpellingTable(("I", "iPhone", "PhD", "Coca-Cola", "Italia", "Jean", "Paul", "al-Qaeda", "NASA", "Mr"))
+
+
+def written(text: str, decided: Case, label: str = "", **config: bool) -> str:
+    (word,) = split(text).words
+    decision = Decision(label, decided, 1.0, 1.0)
+    return render_word(word, decision, RenderConfig(**config), Alphabet(), TABLE).text
+
+
+@pytest.mark.parametrize(
+    ("text", "lower", "capitalised"),
+    [
+        ("i", "I", "I"), ("i'm", "I'm", "I'm"), ("I’LL", "I’ll", "I’ll"), ('"i', '"I', '"I'), ("i-i", "I-I", "I-I"),
+        ("iphone", "iPhone", "iPhone"), ("iphone's", "iPhone's", "iPhone's"), ("phd", "PhD", "PhD"),
+        ("coca-cola", "Coca-Cola", "Coca-Cola"), ("jean-paul", "Jean-Paul", "Jean-Paul"),
+        ("l'italia", "l'Italia", "L'Italia"), ("dell’italia", "dell’Italia", "Dell’Italia"),
+        ("al-qaeda's", "al-Qaeda's", "Al-Qaeda's"), ("anti-nasa", "anti-NASA", "Anti-NASA"), ("mr.", "Mr.", "Mr."),
+        ("in", "in", "In"), ("i.e.", "i.e.", "I.e."), ("iPHone", "iPHone", "iPHone"),
+        ("i@nasa.org", "i@nasa.org", "i@nasa.org"),
+    ],
+)  # fmt: skip
+def test_what_the_table_has_is_written_so_and_the_rest_as_it_was_decided(
+    text: str, lower: str, capitalised: str
+) -> None:
+    assert (written(text, Case.LOWER), written(text, Case.CAPITALISED)) == (lower, capitalised)
+    assert written(text, Case.LOWER, ",") == lower + ","
+
+
+def test_case_that_is_kept_is_kept() -> None:
+    assert [written(text, Case.LOWER, case=False) for text in ("i", "iphone", "IPHONE")] == ["i", "iphone", "IPHONE"]
+    assert [written(text, Case.LOWER, keep_case=True) for text in ("i", "Iphone")] == ["I", "Iphone"]
+    (word,) = split('"iphone,"').words
+    decision = Decision("", Case.LOWER, 1.0, 1.0)
+    assert render_word(word, decision, RenderConfig(keep_marks=True), Alphabet(), TABLE).text == '"iPhone,"'
+
+
+def test_the_case_that_is_reported_is_that_of_the_output() -> None:
+    cases = {}
+    for text in ("i", "nasa", "iphone", "so"):
+        (word,) = split(text).words
+        decision = Decision("", Case.LOWER, 1.0, 1.0)
+        cases[text] = render_word(word, decision, RenderConfig(), Alphabet(), TABLE).case
+    assert cases == {"i": Case.CAPITALISED, "nasa": Case.UPPER, "iphone": Case.VERBATIM, "so": Case.LOWER}
+
+
+@given(st.text(st.characters(categories=["L", "N", "P"]), max_size=12))
+def test_only_the_case_of_letters_changes(word: str) -> None:
+    assert TABLE.spell(word).lower() == word.lower()
+
+
+def test_a_table_is_learned_inside_sentences_and_by_parts() -> None:
+    texts = [
+        "Yes, i think McDonald's has an iPhone and an iphone. Tomorrow we see NASA, l'Italia and dell'Italia",
+        "Well, I think that I saw the McDonald and his iPhone today. Tomorrow, no NASA",
+    ]
+    forms = learn_table(texts * 5).forms
+    assert {"McDonald", "iPhone", "NASA", "Italia"} == {*forms}, "neither `I`, which is `i` in half, nor `Tomorrow`"
+    assert learn_table(texts * 2).forms == (), "five texts at least"
+    careless = ["so i saw what i'm"] * 99
+    assert learn_table(["so I saw what I'm"] * 99 + ["So i saw", *careless]).forms == ("I",), "no capital says nothing"
+    assert learn_table(["we saw Ann and l'Italia", "we saw l'Italia"] * 9).forms == ("Italia",), "`Ann` needs no table"
+
+
+def test_a_list_of_words_in_small_letters_tells_names_from_rare_words() -> None:
+    texts = ["so we saw Maria, Mayo and Ann in Chicago, but maria"] + ["so we saw Maria, Mayo and Ann in Chicago"] * 30
+    assert learn_table(texts).forms == ()
+    assert learn_table(texts, {"mayo", "so", "saw"}).forms == ("Chicago", "Maria"), "`Ann` is too short"
+    assert "Mayo" in learn_table(texts, {"so"}).forms
+
+
+def test_words_that_begin_sentences_and_have_no_capital_elsewhere_are_in_small_letters() -> None:
+    texts = ["Yes, we turn left. Turn right. It is the Hall and hall. Hall"]
+    assert learn_table(texts * 20).forms == ("turn",), "`left` begins no sentence, `hall` has capitals inside"
+    assert learn_table(texts * 19).forms == ()
+    table = learn_table(texts * 20)
+    assert (table.spell("Turn"), table.spell("turn")) == ("Turn", "turn"), "it decides nothing by itself"
+
+
+def test_a_file_has_a_form_a_line_and_none_is_an_empty_table(tmp_path: Path) -> None:
+    assert read_table(tmp_path) == SpellingTable()
+    write_table(TABLE, tmp_path)
+    assert read_table(tmp_path) == TABLE
+    write_table(SpellingTable(), tmp_path)
+    assert not [*tmp_path.iterdir()]
+    (tmp_path / "spellings.txt").write_text("iPhone\nNew York\n")
+    with pytest.raises(ModelError, match=r"spellings\.txt line 2: 'New York'; expected one word a line"):
+        read_table(tmp_path)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from t5punct.text.render import AnnotatedWord
 from t5punct.text.words import Word
 from t5punct.transcripts.items import Kept, Role, SpokenWord, WrittenItem, WrittenWord, written_items
-from t5punct.transcripts.resegment import ResegmentConfig, _fits, _parts, _TimedPiece, sentence_cues
+from t5punct.transcripts.resegment import ResegmentConfig, sentence_cues
 from t5punct.transcripts.subtitles import WrittenCue, write_cues
 from t5punct.transcripts.writers import WriterConfig
 
@@ -108,21 +108,25 @@ PIECES = st.tuples(st.integers(1, 9), st.integers(0, 900), st.integers(0, 400), 
 
 
 @given(st.lists(PIECES, min_size=1, max_size=40), st.integers(5, 60), st.integers(300, 5000))
-def test_a_sentence_is_cut_where_it_no_longer_fits(
+def test_new_cues__a_sentence_is_cut_where_it_no_longer_fits(
     drawn: list[tuple[int, int, int, str]], max_chars: int, max_duration_ms: int
 ) -> None:
     """Against brute force: the longest beginning that fits, or that up to a mark in its second half."""
-    sentence, now_ms = list[_TimedPiece](), 0
+    left, now_ms = list[WrittenWord](), 0
     for n_letters, lasts_ms, pause_ms, label in drawn:
-        sentence.append(_TimedPiece("x" * n_letters, label, now_ms, now_ms + lasts_ms, opens=False))
+        spoken = SpokenWord(Word("x" * n_letters), start_ms=now_ms, end_ms=now_ms + lasts_ms)
+        left.append(WrittenWord(spoken, AnnotatedWord("x", "x" * n_letters + label, label, "lower", 1.0, 1.0)))
         now_ms += lasts_ms + pause_ms
-    config, left = ResegmentConfig(max_chars, 1, max_duration_ms), sentence
-    for part in _parts(sentence, config):
-        fits = [n for n in range(1, len(left) + 1) if n == 1 or _fits(left[:n], config)]
-        n_best = max(fits)
-        marked = [n for n in range(n_best // 2 + 1, n_best + 1) if left[n - 1].label] if n_best < len(left) else []
-        assert part == left[: max(marked, default=n_best)]
-        left = left[len(part) :]
+    config = ResegmentConfig(max_chars, 1, max_duration_ms, min_duration_ms=0, min_chars=1)
+    for cue in sentence_cues(left, config):
+        texts = [item.annotated.text for item in left]
+        ends = [(item.spoken.end_ms or 0) - (left[0].spoken.start_ms or 0) for item in left]
+        fits = [n for n in range(1, len(left) + 1) if len(" ".join(texts[:n])) <= max_chars]
+        n_best = max([n for n in fits if ends[n - 1] <= max_duration_ms], default=1)
+        marked = [n for n in range(n_best // 2 + 1, n_best + 1) if texts[n - 1][-1] == ","] if texts[n_best:] else []
+        n_words = max(marked, default=n_best)
+        assert cue.text == " ".join(texts[:n_words])
+        left = left[n_words:]
     assert not left
 
 

@@ -15,10 +15,9 @@ from t5punct.text.marks import Case
 from t5punct.text.words import Word
 from t5punct.transcripts.formats import Transcript
 from t5punct.transcripts.items import Kept, SpokenWord, add_pauses
-from t5punct.transcripts.paragraphs import ParagraphConfig
 from t5punct.transcripts.resegment import ResegmentConfig
 from t5punct.transcripts.terms import Terms, apply_terms
-from t5punct.transcripts.writers import WriterConfig
+from t5punct.transcripts.writers import ParagraphConfig, WriterConfig
 
 WHISPER = {
     "text": " so what. fine",

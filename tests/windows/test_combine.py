@@ -1,4 +1,4 @@
-"""Combination against sums written out by hand; ties and order of closing decide nothing by chance."""
+"""Distributions; and their combination, against sums written out by hand.  Ties decide nothing by chance."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from t5punct.windows.combine import (
     written_label,
 )
 from t5punct.windows.plan import WindowConfig, iter_views
-from t5punct.windows.votes import Distribution, Vote
+from t5punct.windows.votes import Distribution, Vote, begin_sentence, continue_sentence, end_sentence
 
 if TYPE_CHECKING:
     from t5punct.model import Model
@@ -94,21 +94,6 @@ def test_the_mean_decodes_mark_by_mark_as_an_ensemble_does(slot: list[Vote]) -> 
     assert decision.label_confidence == pytest.approx(confidence)
 
 
-def _labels(**probabilities: float) -> Vote:
-    names = {"none": "", "stop": ".", "bang": "!", "bangs": "!!", "more": "!!!"}
-    weights = {names[name]: value for name, value in probabilities.items()}
-    return Vote(Distribution.of(weights), Distribution.certain("lower"))
-
-
-def test_labels_that_begin_alike_stand_together_against_the_others() -> None:
-    assert decide([_labels(none=0.4, bangs=0.35, bang=0.25)], CombineConfig()).label == "!!"
-    split = [_labels(stop=0.4, bangs=0.35, more=0.25), _labels(stop=0.55, bang=0.45)]
-    assert decide(split, CombineConfig()).label == "!!", (
-        "the second window wrote a stop: it cannot say what follows `!`"
-    )
-    assert decide(split, CombineConfig()).label_confidence == pytest.approx((0.6 + 0.45) / 2 * 0.35 / 0.6)
-
-
 def test_of_equal_marks_a_tally_s_vote_goes_to_the_one_that_was_taken(tiny_model: Model) -> None:
     """bf16 ties often; what was decided must be what the decoder went on from."""
     from t5punct.decoding.candidates import Choice, Option
@@ -126,14 +111,6 @@ def test_of_equal_marks_a_tally_s_vote_goes_to_the_one_that_was_taken(tiny_model
         if taken:
             accumulator.count(end.paths[0], [1.0])
         assert written_label(accumulator._slots[0]) == (taken or "")
-
-
-def test_a_window_that_wrote_one_mark_votes_against_a_second() -> None:
-    one, three = certain("!"), certain("!!!")
-    assert decide([one, one, three], CombineConfig("vote")).label == "!"
-    assert decide([one, one, three], CombineConfig("mean")).label == "!"
-    assert decide([one, three, three], CombineConfig("vote")).label == "!!!"
-    assert decide([one, three, certain("")], CombineConfig("vote")).label == "!", "a third wants more: not enough"
 
 
 @quick
@@ -163,12 +140,6 @@ def test_each_window_votes_for_one_label_and_one_case_however_sure_it_is() -> No
     assert (mean.label, mean.case) == (".", Case.UPPER)
     sole = decide([unsure], CombineConfig("vote"))
     assert (sole.case, sole.case_confidence, sole.label_confidence) == (Case.LOWER, 1.0, 1.0)
-
-
-def test_exactly_the_threshold_is_not_enough() -> None:
-    half = [certain(","), certain(""), certain(","), certain("")]
-    assert decide(half, CombineConfig("vote", 0.5)).label == ""
-    assert decide(half, CombineConfig("vote", 0.49)).label == ","
 
 
 @quick
@@ -206,12 +177,6 @@ def test_each_slot_has_the_votes_of_all_windows_that_may_decide_it_as_soon_as_th
             deciding = [part for part in read if part.view.window.keep_start <= slot < part.view.window.keep_stop]
             assert votes == [part.votes[slot - part.view.window.start] for part in deciding]
     assert (slot, waiting) == (n_words - 1, {})
-
-
-def test_a_window_without_trust_has_no_say_unless_all_lack_it() -> None:
-    config = CombineConfig("mean")
-    assert decide([certain(",", 0.0), certain(".", 0.5)], config).label == "."
-    assert decide([certain(",", 0.0), certain(".", 0.0), certain(".", 0.0)], config).label == "."
 
 
 def test_entropy_trusts_the_window_that_is_sure() -> None:
@@ -313,3 +278,69 @@ def test_the_opening_mark_is_the_best_of_all_votes_and_unknown_where_no_vote_kno
     assert decide([asks, tells], config).opening == ""
     assert decide([asks, asks, tells], config).opening == "¿"
     assert decide([asks, replace(tells, weight=0.1), plain], config).opening == "¿"
+
+
+weights = st.dictionaries(st.sampled_from(["", ",", ".", "?", "?!"]), st.floats(0, 1e6), min_size=1)
+
+
+@settings(max_examples=150, deadline=None)
+@given(weights)
+def test_weights_become_probabilities_in_the_order_they_came(given_weights: dict[str, float]) -> None:
+    distribution = Distribution.of(given_weights)
+    assert distribution.outcomes == tuple(given_weights)
+    assert sum(distribution.probabilities) == pytest.approx(1.0)
+    assert given_weights[distribution.best] == pytest.approx(max(given_weights.values()))
+    assert -1e-9 <= distribution.entropy <= math.log(len(given_weights)) + 1e-9
+
+
+def test_of_equally_probable_outcomes_the_first_is_best() -> None:
+    assert Distribution.of({"?": 1.0, ".": 1.0}).best == "?"
+    assert Distribution.of({".": 0.0, "?": 0.0}).best == "."
+
+
+def test_all_zero_weights_give_equal_shares() -> None:
+    assert Distribution.of({".": 0.0, "?": 0.0}).probabilities == (0.5, 0.5)
+
+
+def test_certainty_has_no_entropy_and_even_odds_have_log_two() -> None:
+    assert str(Distribution.certain(",").entropy) == "0.0"
+    assert Distribution.of({",": 3.0, "": 3.0}).entropy == pytest.approx(math.log(2))
+
+
+def test_an_outcome_that_was_not_mentioned_has_no_probability() -> None:
+    assert Distribution.certain(",").probability(".") == 0.0
+
+
+def test_a_distribution_among_allowed_outcomes_keeps_their_proportions() -> None:
+    whole = Distribution.of({"": 0.5, ",": 0.1, ".": 0.3, "?": 0.1})
+    assert whole.among(lambda label: label in ".?" and label != "", ".") == Distribution.of({".": 0.75, "?": 0.25})
+    assert Distribution.certain(",").among(lambda label: label == ".", ".") == Distribution.certain(".")
+    ruled_out = Distribution.of({"": 1.0, "?": 0.0, ".": 0.0})
+    assert ruled_out.among(lambda label: label != "", ".") == Distribution.certain(".")
+
+
+def test_a_text_begins_with_a_capital_and_ends_with_a_sentence() -> None:
+    vote = Vote(Distribution.of({"": 0.9, "?": 0.08, ".": 0.02}), Distribution.of({"lower": 0.6, "upper": 0.4}))
+    assert end_sentence(vote, ",.?").labels.best == "?"
+    assert end_sentence(vote, ",.").labels.best == "."
+    assert end_sentence(vote, ",") == end_sentence(vote, ",?!") == vote, (
+        "without a full stop a statement would end with `?`"
+    )
+    for stop, question, marks in (("۔", "؟", "۔،؟!"), ("।", "?", "।,?!"), ("。", "？", "。、？！")):
+        asked = Vote(Distribution.of({question: 0.6, stop: 0.1, "": 0.3}), vote.cases)
+        said = Vote(Distribution.of({question: 0.1, "": 0.9}), vote.cases)
+        assert end_sentence(asked, marks).labels.best == question
+        assert end_sentence(said, marks).labels.probability("") == 0.0
+        assert end_sentence(Vote(Distribution.certain(""), vote.cases), marks).labels.best == stop
+    disfluent = Vote(Distribution.of({"~": 0.5, "": 0.2, "~.": 0.1, "?": 0.2}), vote.cases)
+    assert end_sentence(disfluent, ",.?").labels == Distribution.of({"~.": 0.6, "?": 0.2}), "`um~` ends as `um~.`"
+    assert begin_sentence(vote).cases == Distribution.of({"capitalised": 0.6, "upper": 0.4}), "not MINIMIZER can do it"
+    shouted = Vote(vote.labels, Distribution.of({"lower": 0.2, "capitalised": 0.2, "upper": 0.6}))
+    assert begin_sentence(shouted).cases.best == "upper"
+    assert begin_sentence(shouted, may_be_upper=False).cases.best == "capitalised"
+
+
+def test_a_word_inside_a_sentence_has_the_case_that_it_has_there() -> None:
+    labels, capital, lower = (Distribution.certain(outcome) for outcome in ("", "capitalised", "lower"))
+    assert continue_sentence(Vote(labels, capital, inside=lower)).cases == lower
+    assert continue_sentence(Vote(labels, capital)).cases == capital, "a name"

@@ -16,7 +16,6 @@ import select
 import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from enum import Enum
 from itertools import groupby
 from numbers import Real
 from typing import Any
@@ -72,15 +71,15 @@ def arrivals(
     decoder, rest = codecs.getincrementaldecoder("utf-8")(errors="surrogateescape"), ""
     is_told, is_first = False, True
     while True:
-        state = _wait(descriptor, stop, None if is_told else silence_ms)
-        if state is _State.SILENT:
+        ready = _wait(descriptor, stop, None if is_told else silence_ms)
+        if not ready:
             if not timed:
                 yield from _arrived(rest, timed=False)
                 rest = ""
             yield Arrival()
             is_told = True
             continue
-        is_told, is_stopped = False, state is _State.STOPPED
+        is_told, is_stopped = False, stop in ready
         data = _left(descriptor) if is_stopped else os.read(descriptor, _READ_BYTES)
         is_last = is_stopped or not data
         text = decoder.decode(data, final=is_last)
@@ -94,19 +93,10 @@ def arrivals(
             return
 
 
-class _State(Enum):
-    READY = 1
-    SILENT = 2
-    STOPPED = 3
-
-
-def _wait(descriptor: int, stop: int | None, silence_ms: int | None) -> _State:
-    """Wait for something to read, for the order to stop, or for a silence."""
+def _wait(descriptor: int, stop: int | None, silence_ms: int | None) -> list[int]:
+    """Wait for something to read, or for the order to stop; return what can be read, which is nothing in a silence."""
     watched = [descriptor] if stop is None else [descriptor, stop]
-    ready, _, _ = select.select(watched, [], [], None if silence_ms is None else silence_ms / 1000)
-    if stop in ready:
-        return _State.STOPPED
-    return _State.READY if ready else _State.SILENT
+    return select.select(watched, [], [], None if silence_ms is None else silence_ms / 1000)[0]
 
 
 def _left(descriptor: int) -> bytes:

@@ -11,7 +11,7 @@ the others are aligned with it, so that none is forgotten, and strings that say 
 [('so', None, 400), ('what', None, None)]
 >>> from ...text.render import AnnotatedWord
 >>> new = [AnnotatedWord("so", "So", "", "capitalised", 1, 1), AnnotatedWord("what", "what?", "?", "lower", 1, 1)]
->>> recording.written(map(WrittenWord, recording.items, new))
+>>> "".join(recording.written(map(WrittenWord, recording.items, new)))
 '{"text": "So what?", "words": [{"word": "So", "end": 0.4}, {"word": "what?"}]}'
 """
 
@@ -19,21 +19,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from io import StringIO
 from itertools import islice
+from typing import Any
 
 from ...errors import InputError
 from ...text.marks import Alphabet
 from ...text.words import APOSTROPHES, CLOSERS, OPENERS, Word
-from ..items import Cue, Item, Kept, SpokenWord, WrittenWord, join_around_removed, speaker_label
+from ..items import Cue, Item, Kept, SpokenWord, WrittenWord, speaker_label
 from .alignment import HeardWord, align_words
-from .marks import MarkItems, marks_changed
-from .places import JsonPlace, places_in_lists, places_of, places_of_lines, with_words
-from .spelling import Spelling
-from .strings import Edit, apply_edits, are_json_lines, edit_of_string, json_value
+from .places import JsonPlace, places_in_lists, places_of, with_words
+from .spelling import Spelling, change_place, number_items
+from .values import Changes, are_json_lines, json_value, written_json
 
 _WHOLE = 0.99  # of the letters of the group that has the most
-_TWICE = 0.01  # so much of them may be missing
 _QUOTED = 1 / 3  # a group with fewer of all letters quotes the recording
 _MS, _LONG_WORD_MS = 1000, 10_000
 _TOKEN = re.compile(r"\[_\w+\]")  # of whisper.cpp, which nobody says
@@ -44,51 +45,59 @@ _QUOTES = "".join(char for char in OPENERS + CLOSERS if char not in APOSTROPHES)
 _HOLDERS = ("text", "transcript", "segments", "words", "results", "transcription", "utterances", "channels")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Group:
     """The places of one path."""
 
     places: tuple[JsonPlace, ...]
-    has_speakers: bool
-    has_typed_marks: bool
-    n_words: int
-    n_letters: int  # and digits
-    n_times: int
 
     @classmethod
     def of(cls, places: Sequence[JsonPlace]) -> _Group:
-        """Sum up places; their times become milliseconds."""
-        counted = [(place, words) for place in places if (words := place.words)]
-        known = [place for place in places if (place.start_ms, place.end_ms) != (None, None)]
-        return cls(
-            tuple(place.in_ms() for place in places) if _are_in_ms(counted) else tuple(places),
-            any(place.speaker for place in places),
-            any(place.has_typed_marks for place in places),
-            sum(len(words) for _, words in counted),
-            sum(_n_letters(word.word.text) for _, words in counted for word in words),
-            len(known),
-        )
+        """Take places; their times become milliseconds."""
+        return cls(tuple(place.in_ms() for place in places) if _are_in_ms(places) else tuple(places))
 
     @property
-    def is_text(self) -> bool:
-        return self.places[0].is_text
+    def words(self) -> list[Word]:
+        return [item.word for place in self.places for item in place.heard if isinstance(item, SpokenWord)]
+
+    @property
+    def heard(self) -> list[HeardWord]:
+        """Its words; the first of a place begins with it, and the last ends with it."""
+        heard = list[HeardWord]()
+        for place in self.places:
+            normals = [_normal(item.word) for item in place.heard if isinstance(item, SpokenWord)]
+            for number, normal in enumerate(normals, start=1):
+                start_ms = place.start_ms if number == 1 else None
+                end_ms = place.end_ms if number == len(normals) else None
+                heard.append(HeardWord(normal, place.channel, place.start_ms, place.speaker, start_ms, end_ms))
+        return heard
+
+    @cached_property
+    def n_letters(self) -> int:
+        """How many letters and digits its words have; tokens that nobody says have none."""
+        words = [item.word.text for place in self.places for item in place.words]
+        return sum(sum(map(str.isalnum, word)) for word in words if not _TOKEN.fullmatch(word))
+
+    @property
+    def n_times(self) -> int:
+        return sum((place.start_ms, place.end_ms) != (None, None) for place in self.places)
 
 
 @dataclass(frozen=True, slots=True)
 class RecogniserJson:
     """A file of a recogniser.
 
-    items: the words, in order, and the breaks between speakers; words: when these were said; groups: by the paths of
-    their places, without numbers; source_group: the one that the words are from; is_lines: whether each line is a
-    recording of its own, with brackets around them all in `source`.
+    values: of the json, or of each line, which is a recording of its own; items: the words, in order, and the breaks
+    between speakers; words: when these were said; groups: by the paths of their places, without numbers; source_group:
+    the one that the words are from.
     """
 
     source: str
-    groups: Mapping[str, _Group]
+    values: Sequence[Any]
+    groups: Mapping[str, _Group] = field(default_factory=dict)
     source_group: str = ""
     items: tuple[Item, ...] = ()
     words: tuple[HeardWord, ...] = ()
-    is_lines: bool = False
 
     @classmethod
     def read(cls, source: str, alphabet: Alphabet | None = None, name: str = "the file") -> RecogniserJson:
@@ -97,77 +106,68 @@ class RecogniserJson:
         Raises InputError for what is no json, or has no words where a recogniser writes them.
         """
         is_lines = are_json_lines(source)
-        source = f"[{source}]" if is_lines else source
-        value, by_path = json_value(source, name, is_lines=is_lines), dict[str, list[JsonPlace]]()
-        places = places_of_lines(value) if is_lines else places_of(value)
-        is_silent = not places and _says_nothing(value)
-        places = places or ([] if is_silent else places_in_lists(value))
-        del value  # which is as large as what is made of it
-        for place in with_words(places, alphabet):
+        lines = [line for line in _lines(source) if line.strip()] if is_lines else [source]
+        values = [json_value(line, name) for line in lines]
+        places = [
+            replace(place, channel=f"{number}:{place.channel}") if is_lines else place
+            for number, value in enumerate(values)
+            for place in places_of(value)
+        ]
+        if not places and _says_nothing(values):
+            return cls(source, values)
+        by_path = dict[str, list[JsonPlace]]()
+        for place in with_words(places or places_in_lists(values if is_lines else values[0]), alphabet):
             by_path.setdefault(place.group, []).append(place)
-        groups = {path: _Group.of(places) for path, places in by_path.items()}
-        if groups:
-            chosen = _that_gives_the_words(groups)
-            words = _with_times(_heard(groups[chosen]), _most_timed([*groups.values()], groups[chosen]))
-            return cls(source, groups, chosen, tuple(_items(groups[chosen], words)), tuple(words), is_lines)
-        if not is_silent:
+        if not by_path:
             fields = [*dict.fromkeys(_FIELD.findall(source, 0, _SEARCHED_CHARS))][:_NAMED_FIELDS]
             raise InputError(
                 f"no words in {name}" + (f", whose fields are {', '.join(fields)}" if fields else ""),
                 expected="json of a recogniser, with `text`, `segments` or `words`",
                 fix="convert it to text, or name its --format",
             )
-        return cls(source, groups, is_lines=is_lines)
+        groups = {path: _Group.of(places) for path, places in by_path.items()}
+        chosen = _that_gives_the_words(groups)
+        words = _with_times(groups[chosen].heard, _most_timed([*groups.values()], groups[chosen]))
+        return cls(source, values, groups, chosen, tuple(_items(groups[chosen], words)), tuple(words))
 
-    def written(self, words: Iterable[WrittenWord]) -> str:
-        """Return the json with its words as they are written now; a word without text is removed."""
-        new = [Spelling.of(word.spoken.word, word.annotated) for word in words]
-        mark_items = MarkItems.of(place for group in self.groups.values() for place in group.places)
-        edits = list[Edit]()
+    def written(self, words: Iterable[WrittenWord]) -> Iterator[str]:
+        """Yield the pieces of the json with its words as they are written now; a word without text is removed."""
+        new, changes = [Spelling.of(word.spoken.word, word.annotated) for word in words], Changes()
+        typed_places = list[JsonPlace]()
         for path, group in self.groups.items():
+            has_typed_marks = any(place.has_typed_marks for place in group.places)
+            typed_places += [place for place in group.places if has_typed_marks]
             spellings = iter(new if path == self.source_group else self._spellings_in(group, new))
             for place in group.places:
                 here = [*islice(spellings, len(place.words))]
                 heard = [new for new, word in zip(here, place.words, strict=True) if _normal(word.word)]
                 if 2 * sum(spelling is not None for spelling in heard) > len(heard):  # else it says something else
-                    edits += self._edits(place, here, mark_items if group.has_typed_marks else None)
-        text = mark_items.in_lists(apply_edits(self.source, edits))
-        return text[1:-1] if self.is_lines else text
+                    change_place(changes, place, here, has_typed_marks=has_typed_marks)
+        number_items(changes, self.values, typed_places)
+        values = iter(self.values)
+        for line in _lines(self.source) if len(self.values) > 1 else [self.source]:
+            yield from written_json(line, next(values), changes) if line.strip() else [line]
 
     def _spellings_in(self, group: _Group, new: Sequence[Spelling]) -> Sequence[Spelling | None]:
         """How the words of a group are written now; None: of a word that is not among those that were read."""
-        theirs = _heard(group)
-        spellings: list[Spelling | None] = [None] * len(theirs)
+        spellings: list[Spelling | None] = [None] * len(group.words)
         if group.n_letters >= _QUOTED * self.groups[self.source_group].n_letters:
-            for match in align_words(self.words, theirs):
-                if len(match.ours) > 1:  # there may be a mark behind each of them
-                    continue
-                spelling, pieces = new[match.ours[0]], [theirs[place].normal for place in match.theirs]
-                for place, part in zip(match.theirs, spelling.cut(pieces) if pieces[1:] else [spelling], strict=True):
-                    spellings[place] = part
+            theirs = group.words
+            for match in align_words(self.words, group.heard):
+                if len(match.ours) == 1:  # else there may be a mark behind each of them
+                    pieces = new[match.ours[0]].cut([theirs[place].core for place in match.theirs])
+                    for place, piece in zip(match.theirs, pieces, strict=True):
+                        spellings[place] = piece
         return spellings
 
-    def _edits(self, place: JsonPlace, new: Sequence[Spelling | None], mark_items: MarkItems | None) -> Iterator[Edit]:
-        """What changes in one place.  `mark_items`: given where marks have items of their own."""
-        text, marks, after = _written(place.items, new)
-        as_it_was = place.literal.text if not place.marks else ""
-        if text + marks + after == as_it_was or not (place.marks or (mark_items and place.listed)):
-            yield edit_of_string(self.source, place.literal, text + marks + after)
-            return
-        if marks.startswith(".") and place.words[-1].word.dotted:  # its own, as the file has it: `etc.`
-            text, marks = text + ".", marks[1:]
-        if place.marks:  # with closing quotes that stand among them
-            marks = "".join(_written(place.heard, new)).removeprefix(text)
-        if mark_items and place.listed:
-            yield from mark_items.edits(self.source, place, place.listed, text + after, marks.strip())
-        else:
-            yield edit_of_string(self.source, place.literal, text + after)
-            yield from marks_changed(self.source, place, marks.strip())
+
+def _lines(source: str) -> Iterator[str]:
+    return StringIO(source, newline="\n")  # other ends of lines may stand in strings
 
 
 def _items(group: _Group, words: Sequence[HeardWord]) -> Iterator[Item]:
     """The words of a group with their times, and breaks where another channel or speaker begins."""
-    times, before = iter(words), ("", "")
+    times, before, has_speakers = iter(words), ("", ""), any(place.speaker for place in group.places)
     for number, place in enumerate(group.places):
         cue = Cue(number, place.start_ms, place.end_ms, place.speaker)
         for item in place.heard:
@@ -176,29 +176,17 @@ def _items(group: _Group, words: Sequence[HeardWord]) -> Iterator[Item]:
                 continue
             word = next(times)
             channel = place.channel or word.channel or before[0]
-            said_by = channel, place.speaker if group.has_speakers else word.speaker or before[1]
+            said_by = channel, place.speaker if has_speakers else word.speaker or before[1]
             if said_by != before:
                 yield speaker_label(said_by[1] if said_by[1] != before[1] else "", cue)
                 before = said_by
             yield replace(item, cue=cue, start_ms=word.start_ms, end_ms=word.end_ms)
 
 
-def _heard(group: _Group) -> list[HeardWord]:
-    """The words of a group; the first of a place begins with it, and the last ends with it."""
-    heard = list[HeardWord]()
-    for place in group.places:
-        normals = [_normal(item.word) for item in place.heard if isinstance(item, SpokenWord)]
-        for number, normal in enumerate(normals, start=1):
-            start_ms, end_ms = place.start_ms if number == 1 else None, place.end_ms if number == len(normals) else None
-            heard.append(HeardWord(normal, place.channel, place.start_ms, place.speaker, start_ms, end_ms))
-    return heard
-
-
 def _most_timed(groups: Sequence[_Group], chosen: _Group) -> list[HeardWord]:
     """The words of the group with most times; of several, one that has the words in the order of the chosen group."""
-    n_times = max(group.n_times for group in groups)
-    order = [word.normal for word in _heard(chosen)]
-    timed = [_heard(group) for group in groups if group.n_times == n_times]
+    n_times, order = max(group.n_times for group in groups), [word.normal for word in chosen.heard]
+    timed = [group.heard for group in groups if group.n_times == n_times]
     return next((words for words in timed if [word.normal for word in words] == order), timed[0])
 
 
@@ -223,52 +211,25 @@ def _with_times(words: Sequence[HeardWord], timed: Sequence[HeardWord]) -> list[
 def _that_gives_the_words(groups: Mapping[str, _Group]) -> str:
     """Many hold the same letters, and some of them words in pieces (`50`, `%`) or less (words without times)."""
     most = max(group.n_letters for group in groups.values())
-    # Google's words stand there once more, with their speakers
-    letters = [group.n_letters for group in groups.values() if group.is_text]
-    most = next((n_letters for n_letters in letters if abs(most - 2 * n_letters) < _TWICE * most), most)
-    whole = [path for path, group in groups.items() if group.n_letters >= _WHOLE * most]
-
-    def suits(path: str) -> tuple[bool, int, int, int]:
-        group = groups[path]
-        return group.is_text, -group.n_words, group.n_times, len(group.places)
-
-    return max(whole, key=suits)
+    whole = {path: group for path, group in groups.items() if group.n_letters >= _WHOLE * most}
+    return max(
+        whole,
+        key=lambda path: (
+            whole[path].places[0].is_text, -len(whole[path].words), whole[path].n_times, len(whole[path].places)
+        ),
+    )  # fmt: skip
 
 
-def _written(items: Iterable[Item], new: Sequence[Spelling | None]) -> tuple[str, str, str]:
-    """Items with their words as they are written: the text, the marks behind the last word, and what follows these.
-
-    Words without text are removed.
-    """
-    text, marks, after, spellings = "", "", "", iter(new)
-    for item in items:
-        text, marks, after = text + marks + after, "", ""
-        if isinstance(item, Kept):
-            text += item.text
-        elif (spelling := next(spellings)) is None:
-            text += item.raw + item.after
-        elif spelling.is_removed:
-            text = join_around_removed(text, item.after)
-        else:
-            word, marks = spelling.put_into(item.word)
-            text, after = text + word, item.after
-    return text, marks, after
-
-
-def _are_in_ms(counted: Sequence[tuple[JsonPlace, Sequence[SpokenWord]]]) -> bool:
+def _are_in_ms(places: Sequence[JsonPlace]) -> bool:
     """Whether times are milliseconds, as AssemblyAI's are: no speech has ten seconds a word."""
     duration_ms = n_words = 0
-    for place, words in counted:
-        if place.start_ms is not None and place.end_ms is not None:
+    for place in places:
+        if place.words and place.start_ms is not None and place.end_ms is not None:
             if place.start_ms % _MS or place.end_ms % _MS:
                 return False
             duration_ms += place.end_ms - place.start_ms
-            n_words += len(words)
+            n_words += len(place.words)
     return duration_ms > _LONG_WORD_MS * n_words > 0
-
-
-def _n_letters(word: str) -> int:
-    return 0 if _TOKEN.fullmatch(word) else sum(map(str.isalnum, word))
 
 
 def _normal(word: Word) -> str:

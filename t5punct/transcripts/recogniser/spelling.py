@@ -1,7 +1,11 @@
-"""How a word is written now, wherever it stands: in each place with the quotes and brackets of that place.
+"""How words and their marks are written now in each place: with the quotes and brackets of that place.
 
 In: a word of a recording, as one place has it and as it is written there now; the same word in other places.
-Out: what is written in these.
+Out: what changes in these.
+
+Marks may have items of their own, as in AWS Transcribe's list of items.  They go into the item that follows the word.
+Where there is none, a new one is made; an item without a mark goes.  `so` `.` `what` with the marks `""` and `?` is
+`so` `what` `?`.
 
 >>> from ...text.words import split
 >>> here, there = (split(text).words[0] for text in ("(so?)", '"so"'))
@@ -12,13 +16,19 @@ Out: what is written in these.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate, pairwise
+from typing import Any
 
-from ...text.marks import DASH_APART, Case
+from ...text.marks import DASH, DASH_APART, Case
 from ...text.render import AnnotatedWord
 from ...text.words import ALL_MARKS, APOSTROPHES, Word, opening_apart
+from ..items import Item, Kept, join_around_removed
+from .places import ELEMENT_TYPES, GUESSES, MARK_TYPE, TYPE, JsonPlace
+from .values import Changes, Number
+
+_ID, _ITEMS, _CONFIDENCE = "id", "items", "confidence"
+_KEPT_KEYS = (_ID, TYPE, GUESSES, _CONFIDENCE, "speaker", "speaker_label")  # no times
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,18 +47,12 @@ class Spelling:
     @classmethod
     def of(cls, word: Word, annotated: AnnotatedWord) -> Spelling:
         """Take the word apart as it is written."""
-        if annotated.is_removed:
-            return cls("", is_removed=True)
-        text, opening = opening_apart(annotated.text)
-        bare_word, had = opening_apart(word.text)
-        if opening == had:
-            core, lead, tail = _parts(word)
-            text = annotated.text
-        else:
-            core, lead, tail = _parts(replace(word, text=bare_word))
-        closers = word.text[word.n_stem :]
+        if annotated.is_removed or not word.has_slot:
+            return cls(word.core, stays=True, is_removed=annotated.is_removed)
+        (text, opening), (bare, had) = opening_apart(annotated.text), opening_apart(word.text)
+        core, lead, tail = _parts(replace(word, text=bare))
         letters = word.spelled or text[len(lead) : len(lead) + len(core)]
-        rest = text.removeprefix(lead).removeprefix(letters).removeprefix(tail)
+        rest, closers = text[len(lead) + len(letters) :].removeprefix(tail), word.text[word.n_stem :]
         inside, _, behind = rest.partition(closers) if closers else (rest, "", "")
         stays = not word.spelled and annotated.case == Case.VERBATIM.value and letters == core
         return cls(letters, inside + behind, stays, None if opening == had else opening)
@@ -62,54 +66,48 @@ class Spelling:
             return "", ""
         word = word if self.opening is None else word.with_opening(self.opening)
         core, lead, tail = _parts(word)
-        letters, marks = self._letters_and_marks(core)
-        stem, closers = lead + letters + tail, word.text[word.n_stem :]
+        cut = self._cut([core])
+        letters, marks = cut[0] if cut else (self.letters, "")  # else as a user spells it
+        stops = core[len(letters) :] if cut else ""  # of the place: `U.S.` where the word is `U.S`
+        marks = (marks + self.marks).removeprefix(stops)
+        stem, closers = lead + (core if self.stays and cut else letters + stops) + tail, word.text[word.n_stem :]
         if not closers:
             return stem, marks
         inside, dash, behind = marks.partition(DASH_APART)
         return stem + inside + closers, dash + behind
 
-    def _letters_and_marks(self, core: str) -> tuple[str, str]:
-        """The same for a core that may have a mark less, or one full stop more: `U.S` and `U.S.`."""
-        n_more = len(core) - len(self.letters)
-        if core.lower() == self.letters.lower():
-            return core if self.stays else self.letters, self.marks
-        if n_more > 0 and core.lower() == self.letters.lower() + "." * n_more:
-            return (core if self.stays else self.letters + "." * n_more), self.marks.removeprefix("." * n_more)
-        begun, more = self.letters[: len(core)], self.letters[len(core) :]
-        if core.lower() == begun.lower() and not more.strip(ALL_MARKS.characters):
-            return core if self.stays else begun, more + self.marks
-        own, bare = core.strip(APOSTROPHES), self.letters.strip(APOSTROPHES)
-        if own and own.lower() == bare.lower():  # each place has its own apostrophes: `'so` and `so`
-            return core.replace(own, own if self.stays else bare, 1), self.marks
-        return self.letters, self.marks  # as a user spells it
-
     def cut(self, pieces: Sequence[str]) -> list[Spelling | None]:
-        """Return the spellings of pieces of the word, which are given as the model reads them.
+        """Return the spellings of pieces of the word, which are given as their places have them.
 
         None of each where they are not cut between letters, or a user spells the word in another way.
         """
-        if self.is_removed:
+        if self.is_removed or len(pieces) == 1:
             return [self] * len(pieces)
-        said = "".join(pieces)
-        lead, tail = said[: len(said) - len(said.lstrip(APOSTROPHES))], said[len(said.rstrip(APOSTROPHES)) :]
-        letters = lead + self.letters.strip(APOSTROPHES) + tail
-        stems = [piece.rstrip(".") for piece in pieces]
-        # full stops that follow a piece are marks behind it, as in `u` `s`
-        pattern = "".join(rf"({re.escape(stem)})(\.*)" for stem in stems)
-        if "" in stems or not (match := re.fullmatch(pattern, letters.lower())):
+        cut = [*self._cut(pieces)]
+        if not cut:
             return [None] * len(pieces)
-        ends = {n: place for place, n in enumerate(accumulate((len(char.lower()) for char in letters), initial=0))}
-        cuts = [ends.get(match.start(group), -1) for group in range(1, 2 * len(pieces) + 1)]
-        if -1 in cuts:
-            return [None] * len(pieces)
-        parts = [letters[begin:end] for begin, end in pairwise([*cuts, len(letters)])]
-        parts[-1] += self.marks
+        cut[-1] = cut[-1][0], cut[-1][1] + self.marks
         openings = [self.opening, *[None if self.opening is None else ""] * (len(pieces) - 1)]
         return [
-            replace(self, letters=part, marks=marks, opening=opening)
-            for part, marks, opening in zip(parts[::2], parts[1::2], openings, strict=True)
+            Spelling(part, marks, self.stays, opening) for (part, marks), opening in zip(cut, openings, strict=True)
         ]
+
+    def _cut(self, pieces: Sequence[str]) -> list[tuple[str, str]]:
+        """The letters of each piece, and the marks behind them that the word has itself: the full stops of `U.S.`.
+
+        Empty where the word does not have just these letters.  The apostrophes around it are those of the pieces.
+        """
+        said = "".join(pieces)
+        if len(pieces) == 1 and said.lower() == self.letters.lower():  # nearly always
+            return [(self.letters, "")]
+        own = self.letters.strip(APOSTROPHES)
+        lead, tail = said[: len(said) - len(said.lstrip(APOSTROPHES))], said[len(said.rstrip(APOSTROPHES)) :]
+        stems = [piece.rstrip(".") or piece for piece in pieces]
+        pattern = r"(\.*)".join(f"({re.escape(stem)})" for stem in stems)
+        marks = f"([{re.escape(ALL_MARKS.characters)}]*)"
+        match = re.fullmatch(pattern + marks, lead + own + tail if own else self.letters, re.IGNORECASE)
+        groups = match.groups() if match else ()
+        return [*zip(groups[::2], groups[1::2], strict=True)]
 
 
 def _parts(word: Word) -> tuple[str, str, str]:
@@ -117,3 +115,102 @@ def _parts(word: Word) -> tuple[str, str, str]:
     core = word.core
     start = word.text.find(core)
     return core, word.text[:start], word.text[start + len(core) : word.n_stem]
+
+
+def change_place(changes: Changes, place: JsonPlace, new: Sequence[Spelling | None], *, has_typed_marks: bool) -> None:
+    """Note what changes in one place.  `has_typed_marks`: whether marks have items of their own there."""
+    text, marks, after = _written(place.items, new)
+    is_typed = has_typed_marks and bool(place.type)
+    if not place.marks and (not is_typed or text + marks + after == place.text):
+        changes.strings[place.at] = text + marks + after
+        return
+    if marks.startswith(".") and place.words[-1].word.dotted:  # its own, as the file has it: `etc.`
+        text, marks = text + ".", marks[1:]
+    if place.marks:  # with closing quotes that stand among them
+        marks = "".join(_written(place.heard, new)).removeprefix(text)
+    marks, changes.strings[place.at] = marks.strip(), text + after
+    if "".join(marks.split()) == "".join("".join(mark.text.split()) for mark in place.marks):
+        return
+    if is_typed and marks and not place.marks:
+        changes.added[id(place.element)] = [_mark_item(place.element, str(place.key), marks)]
+    for n, mark in enumerate(place.marks):
+        own_marks = "" if n else marks  # the first gets all
+        if not is_typed:
+            changes.strings[mark.at] = _respelled_mark(mark.text, own_marks)
+        elif own_marks:
+            changes.strings[mark.at] = own_marks
+        else:
+            changes.gone.add(id(mark.element))
+
+
+def _respelled_mark(old: str, new: str) -> str:
+    """A string with another mark; a dash has a space before it, as one that touched the word would be a hyphen."""
+    lead, tail = old[: len(old) - len(old.lstrip())], old[len(old.rstrip()) :]
+    if new.startswith(DASH):
+        return (lead or " ") + new + tail
+    return lead * (not old.lstrip().startswith(DASH)) + new + tail
+
+
+def _written(items: Iterable[Item], new: Sequence[Spelling | None]) -> tuple[str, str, str]:
+    """Items with their words as they are written: the text, the marks behind the last word, and what follows these.
+
+    Words without text are removed.
+    """
+    text, marks, after, spellings = "", "", "", iter(new)
+    for item in items:
+        text, marks, after = text + marks + after, "", ""
+        if isinstance(item, Kept):
+            text += item.text
+        elif (spelling := next(spellings)) is None:
+            text += item.raw + item.after
+        elif spelling.is_removed:
+            text = join_around_removed(text, item.after)
+        else:
+            word, marks = spelling.put_into(item.word)
+            text, after = text + word, item.after
+    return text, marks, after
+
+
+def number_items(changes: Changes, value: Any, places: Iterable[JsonPlace]) -> None:
+    """Give new items ids of their own, and list these, and no more those that are gone, where ids are listed."""
+    objects = [item.element for place in places for item in (place, *place.marks) if item.type]
+    numbers = [int(item[_ID]) for item in objects if _has_id(item)]
+    if not numbers:
+        return
+    largest, ids = max(numbers), dict[str, list[Number]]()
+    for item in objects:
+        for new in changes.added.get(id(item), ()):
+            largest += 1
+            new[_ID] = Number(largest)
+            ids[item[_ID]] = [item[_ID], new[_ID]]
+        if id(item) in changes.gone:
+            ids[item[_ID]] = []
+    for listed in _lists_of_ids(value):
+        changes.lists[id(listed)] = [new for number in listed for new in ids.get(number, [number])]
+
+
+def _has_id(item: Mapping[str, Any]) -> bool:
+    return isinstance(item.get(_ID), Number) and item[_ID].isdecimal() and len(item[_ID]) < 19
+
+
+def _lists_of_ids(value: Any) -> Iterator[list[Number]]:
+    """The lists of the items of segments."""
+    for key, member in value.items() if isinstance(value, dict) else enumerate(value):
+        if key == _ITEMS and isinstance(member, list) and all(isinstance(element, Number) for element in member):
+            yield member
+        elif isinstance(member, dict | list):
+            yield from _lists_of_ids(member)
+
+
+def _mark_item(word: Mapping[str, Any], key: str, marks: str) -> dict[str, Any]:
+    """An item for marks, made of that of a word.  `key`: which member is the text of the word."""
+    item = {name: value for name, value in word.items() if name in (*_KEPT_KEYS, key)}
+    if isinstance(kind := item.get(TYPE), str):
+        item[TYPE] = "punct" if kind in ELEMENT_TYPES else MARK_TYPE  # rev.ai's, or AWS's
+    if _CONFIDENCE in item:
+        item[_CONFIDENCE] = Number("0.0") if isinstance(item[_CONFIDENCE], Number) else "0.0"
+    if key in item:
+        item[key] = marks
+    elif isinstance(guesses := item.get(GUESSES), list):
+        item[GUESSES] = [{**guess, **_mark_item(guess, key, marks)} for guess in guesses[:1] if isinstance(guess, dict)]
+    return item

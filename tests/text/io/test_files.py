@@ -19,6 +19,7 @@ from t5punct.text.io.files import (
     decode,
     move,
     new_file_mode,
+    open_writer,
     partial_folder,
     read_lines,
     source_lines,
@@ -27,7 +28,6 @@ from t5punct.text.io.files import (
     writable,
     writing,
 )
-from t5punct.text.io.outputs import open_writer
 
 TEXT = "We know\n\nthat, ünï 😀\u2028right"
 
