@@ -16,25 +16,29 @@ from pathlib import Path
 import torch
 from safetensors.torch import load_file, save_file
 
-from t5punct.t5.folder import INT8_FILE, SHARED_FILE, int8_files, writing_folder
+from t5punct.t5.folder import SHARED_FILE, int8_files, writing_folder
 
 
 def share_weights(folder: Path, other: Path) -> int:
-    """Leave out the weights that `other` holds, and return how many bytes they had."""
-    tensors = {name: tensor for file in int8_files(folder) for name, tensor in load_file(file).items()}
+    """Leave out the weights that `other` holds, and return how many bytes they had.  A file that has none stays."""
+    held = {name: (file, tensor) for file in int8_files(other) for name, tensor in load_file(file).items()}
     shared = dict[str, list[str]]()
     n_bytes = 0
-    for file in int8_files(other):
-        for name, tensor in load_file(file).items():
-            if name in tensors and tensors[name].dtype == tensor.dtype and torch.equal(tensors[name], tensor):
-                shared.setdefault(os.path.relpath(file, folder), []).append(name)
-                n_bytes += tensors.pop(name).nbytes
     with writing_folder(folder):
         for file in int8_files(folder):
-            file.unlink()
-        save_file(tensors, folder / INT8_FILE, metadata={"format": "pt"})
+            tensors = load_file(file)
+            common = [name for name, tensor in tensors.items() if name in held and _is_same(tensor, held[name][1])]
+            for name in common:
+                shared.setdefault(os.path.relpath(held[name][0], folder), []).append(name)
+                n_bytes += tensors.pop(name).nbytes
+            if common:
+                save_file(tensors, file, metadata={"format": "pt"})
         (folder / SHARED_FILE).write_text(json.dumps(shared, indent=2) + "\n", encoding="utf-8")
     return n_bytes
+
+
+def _is_same(tensor: torch.Tensor, other: torch.Tensor) -> bool:
+    return tensor.dtype == other.dtype and torch.equal(tensor, other)
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""Which language a text seems to be in: by its alphabet, and by its most frequent small words.
+"""Which language a text seems to be in: by its alphabet, its letters, and its most frequent small words.
 
 In: words.  Out: a name, `German`, or that of an alphabet, `Cyrillic letters`; None where too little is known.
 
@@ -22,7 +22,8 @@ LANGUAGES = {
 # words that are frequent in one language and, but for a few, in no other of these
 _SMALL_WORDS = {
     "English": "the and to of that is it you was for have with this be are not my we they what on how do",
-    "German": "und der das ist nicht ich sie es ein eine zu den mit auf sich auch wir haben wie dir was von dem wird",
+    "German": "und der das ist nicht ich sie es ein eine zu den mit auf sich auch wir haben wie dir was von dem wird"
+    " weil aber oder wenn",
     "French": "le les et est vous que des je une pas nous ce dans qui du au pour sur il avec plus mais c'est sont",
     "Spanish": "el los y es que una las por lo muy pero como está hay qué yo usted esto más del gracias porque nos",
     "Italian": "il di che è per una sono gli della non ho più questo anche come perché cosa ma ci della nel abbiamo",
@@ -36,11 +37,23 @@ _SMALL_WORDS = {
     "Norwegian": "og det er som en på jeg ikke av med har vi til den var han skal men hva hvor mye også å",
     "Finnish": "ja on ei että se hän mutta niin kun oli minä ole mitä tämä nyt olen myös kuin voi ovat",
     "Romanian": "și nu este că în pe cu mai sunt din pentru care o am ce dar foarte acest fi ca să",
-    "Turkish": "bir ve bu da de ne için çok var ben ama gibi daha mi değil olarak sonra kadar yok şey",
+    "Slovak": "je sa na že to som ale ako čo tak už ktoré sú bol nie pri aj alebo od pre keď sme by či",
+    "Serbian or Croatian": "je i da se na u za nije sam su što kao ali od ja ti smo to li bio koji ovo šta jer ili sve",
+    "Vietnamese": "và của là có không được cho một tôi người này trong với các đã những khi để như thì",
+    "Indonesian": "yang dan di ini itu dengan untuk tidak dari dalam akan pada ke ada juga saya kita mereka adalah sudah"
+    " kami karena apakah bisa",
+    "Turkish": "bir ve bu için çok var ben ama gibi daha değil olarak sonra kadar yok şey",
 }
+# letters that only one of these languages has
+_OWN_LETTERS = {
+    "German": "ß", "Spanish": "ñ", "Portuguese": "ãõ", "Polish": "ąęłśźż", "Hungarian": "őű", "Czech": "ěřů",
+    "Slovak": "ľĺŕ", "Romanian": "ățșţ", "Turkish": "ğı",
+    "Vietnamese": "ơưạảấầẩẫậắằẳẵặẹẻẽếềểễệỉịọỏốồổỗộớờởỡợụủứừửữựỳỵỷỹ",
+}  # fmt: skip
+_LETTERS = {language: frozenset(letters) for language, letters in _OWN_LETTERS.items()}
 _KNOWN_WORDS = {language: frozenset(words.split()) for language, words in _SMALL_WORDS.items()}
 _WORDS = 1000  # of a text, the first ones
-_FEWEST = 3  # small words that say something; other texts are too short
+_FEWEST = 3  # words that say something; other texts are too short
 _LEAST_SHARE = 0.15  # of all words: of a text in the language it is a third or more
 
 
@@ -52,11 +65,15 @@ def guess_language(words: Iterable[str]) -> str | None:
         return None
     (alphabet, _), *_ = alphabets.most_common(1)
     if alphabet != "Latin":
-        letters = "Chinese characters" if alphabet == "Cjk" else f"{alphabet} letters"
-        return letters if alphabets.total() >= _FEWEST else None
-    counts = {language: sum(word in known for word in first) for language, known in _KNOWN_WORDS.items()}
+        return "Chinese characters" if alphabet == "Cjk" else f"{alphabet} letters"
+    counts = {language: sum(_tells(word, language) for word in first) for language in _KNOWN_WORDS}
     (language, most), (_, second), *_ = sorted(counts.items(), key=lambda pair: -pair[1])[:2]
     return language if most >= max(_FEWEST, second + 1, _LEAST_SHARE * len(first)) else None
+
+
+def _tells(word: str, language: str) -> bool:
+    """Whether a word is one of a language's small words, or has a letter of its own."""
+    return word in _KNOWN_WORDS[language] or not _LETTERS.get(language, frozenset()).isdisjoint(word)
 
 
 def _alphabet(char: str) -> str:
