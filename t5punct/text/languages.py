@@ -40,8 +40,8 @@ _SMALL_WORDS = {
     "Slovak": "je sa na že to som ale ako čo tak už ktoré sú bol nie pri aj alebo od pre keď sme by či",
     "Serbian or Croatian": "je i da se na u za nije sam su što kao ali od ja ti smo to li bio koji ovo šta jer ili sve",
     "Vietnamese": "và của là có không được cho một tôi người này trong với các đã những khi để như thì",
-    "Indonesian": "yang dan di ini itu dengan untuk tidak dari dalam akan pada ke ada juga saya kita mereka adalah sudah"
-    " kami karena apakah bisa",
+    "Indonesian": "yang dan di ini itu dengan untuk tidak dari dalam akan pada ke ada juga saya kita mereka adalah"
+    " sudah kami karena apakah bisa",
     "Turkish": "bir ve bu için çok var ben ama gibi daha değil olarak sonra kadar yok şey",
 }
 # letters that only one of these languages has

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 
 from ..errors import ConfigError, InputError
@@ -45,7 +46,7 @@ class WriterConfig:
 
     format: str | None = None  # one of OUTPUTS; None: that of the input
     paragraphs: ParagraphConfig | None = None  # of text
-    resegment: ResegmentConfig | None = None  # of subtitles: new cues; None: those of the input
+    resegment: ResegmentConfig | None = None  # of subtitles: new cues; None: those of the input, if it has any
 
     def __post_init__(self) -> None:
         if self.format not in (None, *OUTPUTS):
@@ -80,8 +81,17 @@ def _pieces(transcript: Transcript, written: Sequence[WrittenItem], config: Writ
         return transcript.written(written)
     if writer := FORMATS[config.format].writer:
         return writer(written, name)
-    cues = sentence_cues(written, config.resegment) if config.resegment else own_cues(written)
+    resegment = config.resegment or (ResegmentConfig() if _has_no_lines(transcript) else None)
+    cues = sentence_cues(written, resegment) if resegment else own_cues(written)
     return [write_cues(cues, config.format)]
+
+
+def _has_no_lines(transcript: Transcript) -> bool:
+    """Whether a file that is no subtitles has times of words alone, and each word would be a cue."""
+    words = [item for item in transcript.items if isinstance(item, SpokenWord)]
+    if FORMATS[transcript.format].has_cues or not any(word.start_ms is not None for word in words):
+        return False
+    return all(word.cue is None or word.cue != following.cue for word, following in pairwise(words))
 
 
 def check_writable(transcript: Transcript, config: WriterConfig, name: str, *, removes: bool) -> None:

@@ -300,13 +300,15 @@ def test_a_cut_at_any_moment_leaves_whole_checkpoints_and_the_best(
     assert [path.name for path in folder.parent.iterdir() if path.is_dir()] == ["run"]
 
 
-def interrupt_at(monkeypatch: pytest.MonkeyPatch, step: int, times: int) -> None:
+def interrupt_at(
+    monkeypatch: pytest.MonkeyPatch, step: int, times: int, number: signal.Signals = signal.SIGINT
+) -> None:
     """Interrupt this process so many times while it takes a step."""
     take = loop.take_step
 
     def interrupt_and_take(run: loop.Run, batch: object) -> object:
         for _ in range(times if run.state.step == step - 1 else 0):
-            os.kill(os.getpid(), signal.SIGINT)
+            os.kill(os.getpid(), number)
         return take(run, batch)
 
     monkeypatch.setattr(loop, "take_step", interrupt_and_take)
@@ -328,12 +330,17 @@ def test_a_short_run_is_validated_and_saved_ten_times_unless_it_has_fewer_steps(
     assert [loop.interval(every, 34) for every in (0, 100)] == [0, 100], "what the config says holds"
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_run_is_saved_and_goes_on_as_if_nothing_had_been(
-    eight_steps: TrainConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    eight_steps: TrainConfig,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    number: signal.Signals,
 ) -> None:
     whole, parted = train(eight_steps), replace(eight_steps, output=str(tmp_path / "parted"))
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        interrupt_at(patch, step=3, times=1)
+        interrupt_at(patch, 3, times=1, number=number)
         train(parted)
     assert read_state(tmp_path / "parted").step == 3
     assert caplog.messages == [
@@ -341,6 +348,7 @@ def test_an_interrupted_run_is_saved_and_goes_on_as_if_nothing_had_been(
         f"stopped after step 3 of 8, saved in {tmp_path}/parted; resume=true goes on",
     ]
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
     interrupt_at(monkeypatch, step=8, times=1)  # in the last step it changes nothing
     resumed = train(replace(parted, resume=True))
     assert weights(resumed) == weights(whole)

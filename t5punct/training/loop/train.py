@@ -3,7 +3,7 @@
 `train(TrainConfig(output="runs/demo", init_from="small", data=DataConfig(path="prepared/data")))` fine-tunes: it leaves
 checkpoints in `output`, the last of them a usable model; their losses in `OUTPUT.log.jsonl` beside it.
 
-An interrupt (Ctrl-C) ends a run after the step that it falls in; the run is saved.
+An interrupt (Ctrl-C) or a termination ends a run after the step that it falls in; the run is saved.
 """
 
 from __future__ import annotations
@@ -156,27 +156,31 @@ def _save(run: Run) -> None:
 
 @contextmanager
 def noting_interrupts(*, show: bool) -> Iterator[Event]:
-    """Note an interrupt instead of raising KeyboardInterrupt; `show` is for the process that says so.
+    """Note an interrupt or a termination instead of ending at once; `show` is for the process that says so.
 
     Signals reach the main thread only, and one that is ignored (`nohup`) or handled by others stays so.
     """
-    interrupt, usual = Event(), signal.getsignal(signal.SIGINT)
-    if current_thread() is not main_thread() or usual is not signal.default_int_handler:
-        yield interrupt
-        return
+    interrupt = Event()
+    usual = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    heeded = [number for number, handler in usual.items() if handler in (signal.default_int_handler, signal.SIG_DFL)]
+    if current_thread() is not main_thread():
+        heeded = []
 
     def note(number: int, frame: object) -> None:
-        signal.signal(number, usual)
+        for each in heeded:
+            signal.signal(each, usual[each])
         interrupt.set()
         if show:
             with suppress(RuntimeError):  # where the interrupt falls into a write to the same stream
                 _log.warning("interrupted: the run ends after this step and is saved; once more, and it ends at once")
 
-    signal.signal(signal.SIGINT, note)
+    for number in heeded:
+        signal.signal(number, note)
     try:
         yield interrupt
     finally:
-        signal.signal(signal.SIGINT, usual)
+        for number in heeded:
+            signal.signal(number, usual[number])
 
 
 def interval(every: int | None, n_steps: int) -> int:
