@@ -98,7 +98,10 @@ def check_range(
     for name in names:
         value = getattr(config, name)
         is_inside = value is None or (
-            value >= least and (most is None or value <= most) and (below is None or value < below)
+            isinstance(value, int | float)
+            and value >= least
+            and (most is None or value <= most)
+            and (below is None or value < below)
         )
         check(is_inside, f"{section}{name} {value}", expected=f"{least}{end}", fix=f"set {section}{name}")
 

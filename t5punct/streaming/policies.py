@@ -54,7 +54,7 @@ class StreamConfig:
         names = {"fixed": ("lookahead",), "entropy": ("l_min", "l_max"), "sentence": ("every", "after")}
         for name in names.get(self.policy, ()):
             value = getattr(self, name)
-            if not (name == "every") <= value < self.window:
+            if not isinstance(value, int) or not (name == "every") <= value < self.window:
                 raise ConfigError(
                     f"{name} of {value} words in a window of {self.window}",
                     expected=f"{int(name == 'every')} or more, and less than the window",

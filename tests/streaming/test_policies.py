@@ -150,6 +150,7 @@ def test_a_sentence_s_window_begins_where_the_sentence_does() -> None:
         ({"policy": "eager"}, "policy 'eager'; expected one of fixed, entropy, sentence, delay"),
         ({"decide": "guess"}, "decide 'guess'; expected one of seq2seq, classify"),
         ({"window": 9, "lookahead": 9}, "lookahead of 9 words in a window of 9; expected 0 or more"),
+        ({"lookahead": "x"}, "lookahead of x words in a window of 32; expected 0 or more"),
         ({"lookahead": -1}, "lookahead of -1 words"),
         ({"policy": "entropy", "l_min": -1}, "l_min of -1 words"),
         ({"policy": "entropy", "l_min": 5, "l_max": 2}, "l_min 5, l_max 2; expected l_min <= l_max"),
