@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..errors import ConfigError
+from ..config import check
 from ..options import WindowOptions
 from ..text.io.files import check_source
 from ..text.render import RenderConfig
@@ -76,7 +76,11 @@ def evaluate(
     options = read_options(WindowOptions, context, settings)
     check_source(data)
     if compare:
-        _check_compare(options, disfluencies)
+        is_named = options.model is not None or options.revision is not None
+        found, fix = "--compare with --model or revision", "drop the others"
+        check(not is_named, found, expected="two models after --compare", fix=fix)
+        found, fix = "--compare with --disfluencies", "score the models one by one"
+        check(disfluencies == "keep", found, expected="one of them", fix=fix)
     note_waiting([data])
     from rich.console import Console
 
@@ -97,16 +101,6 @@ def evaluate(
             return
         values = shown.as_json(report)
     typer.echo(json.dumps(values, ensure_ascii=False))
-
-
-def _check_compare(options: WindowOptions, disfluencies: str) -> None:
-    """Raise ConfigError for options that do not go together with `--compare`."""
-    if options.model is not None or options.revision is not None:
-        raise ConfigError(
-            "--compare with --model or revision", expected="two models after --compare", fix="drop the others"
-        )
-    if disfluencies != "keep":
-        raise ConfigError("--compare with --disfluencies", expected="one of them", fix="score the models one by one")
 
 
 def _score(options: WindowOptions, data: str, max_words: int | None, disfluencies: str) -> Report:

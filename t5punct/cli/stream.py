@@ -14,7 +14,7 @@ import signal
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
@@ -30,7 +30,7 @@ from .parameters import load_punctuator, read_options
 from .progress import note_waiting, report_removed
 
 if TYPE_CHECKING:
-    from ..text.io.live import Arrival, TimedWord
+    from ..text.io.live import TimedWord
 
     Say = Callable[[Sequence[TimedWord]], None]  # words as they arrive; none of them: a silence
 
@@ -92,25 +92,19 @@ def stream(
             source = arrivals(
                 sys.stdin.fileno(), timed=timed, silence_ms=options.max_delay_ms, stop=interrupt.descriptor
             )
-            n_problems = _say_all(source, say)
+            n_problems = 0
+            for arrival in source:
+                if arrival.problem:  # one bad line is no reason to lose the words after it
+                    typer.echo(f"t5punct: {arrival.problem}", err=True)
+                    n_problems += 1
+                else:
+                    say(arrival.words)
         printer.end()
     report_removed(printer.removed, printer.n_words, options.disfluencies)
     if n_problems and not printer.n_words:
         raise typer.Exit(2)
     if interrupt.received:
         raise typer.Exit(128 + interrupt.received[0])
-
-
-def _say_all(source: Iterable[Arrival], say: Say) -> int:
-    """Say words as they arrive, and silences; the number of lines that could not be read."""
-    n_problems = 0
-    for arrival in source:
-        if arrival.problem:  # one bad line is no reason to lose the words after it
-            typer.echo(f"t5punct: {arrival.problem}", err=True)
-            n_problems += 1
-        else:
-            say(arrival.words)
-    return n_problems
 
 
 @contextmanager
@@ -178,12 +172,11 @@ def _service_fields(options: StreamOptions) -> dict[str, object]:
 
     Raises ConfigError for what a service decides for all its clients.
     """
-    changed = {name: getattr(options, name) for name in names_of(StreamOptions)}
-    changed = {name: value for name, value in changed.items() if value != names_of(StreamOptions)[name]}
+    defaults = names_of(StreamOptions)
+    changed = {name: getattr(options, name) for name in defaults if getattr(options, name) != defaults[name]}
     for name in sorted(changed.keys() & names_of(ModelOptions)):  # a language, then the model that it has chosen
-        raise ConfigError(
-            f"--{name} with --server", expected="the service's own", fix=f"give --{name} to t5punct serve"
-        )
+        fix = f"give --{name} to t5punct serve"
+        raise ConfigError(f"--{name} with --server", expected="the service's own", fix=fix)
     return changed
 
 
