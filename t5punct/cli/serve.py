@@ -52,8 +52,8 @@ def serve(
     Where the variable T5PUNCT_TOKEN is set, every request must bring that token, but for the page's and /healthz.
     """
     need("serve")
-    from ..serve.run import listen
-    from ..serve.run import serve as run
+    from ..serve.app import listen
+    from ..serve.app import serve as run
 
     options = read_options(ServiceOptions, context, settings)
     config = ServeConfig(

@@ -51,7 +51,8 @@ class TuneConfig:
         check(grid, "an empty grid", expected="a window and a method", fix="set windows and methods")
         check(self.budget >= 1.0, f"a budget of {self.budget}", expected="1 or more", fix="set budget")
         check_range(self, "", 0, "largest_mask", below=1)
-        check_range(self, "", 1, "max_words")
+        is_possible = self.max_words is None or self.max_words >= 1
+        check(is_possible, f"max_words {self.max_words}", expected="1 or more, or null", fix="set max_words")
         for window in self.windows:
             check(
                 self.grain >= 1 and window >= 1 and window % self.grain == 0,

@@ -23,7 +23,8 @@ from urllib.parse import urlencode, urlsplit, urlunsplit
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidURI
 from websockets.sync.client import ClientConnection, connect
 
-from ..errors import ConfigError, InputError
+from ..config import check
+from ..errors import InputError
 from .guard import SUBPROTOCOL
 from .live import TOO_MUCH, UNFIT
 from .requests import END
@@ -43,8 +44,9 @@ def stream_address(server: str, fields: Mapping[str, object]) -> str:
     """
     parts = urlsplit(server)
     scheme = {"http": "ws", "https": "wss"}.get(parts.scheme, parts.scheme)
-    if scheme not in ("ws", "wss") or not parts.netloc:
-        raise ConfigError(f"server {server!r}", expected="an address such as ws://127.0.0.1:8008", fix="check --server")
+    is_address = scheme in ("ws", "wss") and parts.netloc
+    expected = "an address such as ws://127.0.0.1:8008"
+    check(is_address, f"server {server!r}", expected=expected, fix="check --server")
     path = parts.path if parts.path.strip("/") else "/v1/stream"
     return urlunsplit((scheme, parts.netloc, path, urlencode(fields), ""))
 
@@ -141,22 +143,18 @@ class RemoteStream:
                 event = json.loads(text)
                 is_heard = True
                 if "state" in event:
-                    self._keep(event, event["n_messages"] - n_held)
+                    with self._changed:  # the messages that the state holds are forgotten
+                        for _ in range(event["n_messages"] - n_held):
+                            self._messages.popleft()
+                        self._n_sent -= event["n_messages"] - n_held
+                        self._state = event
+                        self._changed.notify_all()
                     n_held = event["n_messages"]
                 else:
                     self._tell(event)
         if connection.close_code in _REFUSED:
             raise self._refused()
         return is_heard
-
-    def _keep(self, state: Event, n_taken: int) -> None:
-        """Keep a state, and forget the messages that it holds."""
-        with self._changed:
-            for _ in range(n_taken):
-                self._messages.popleft()
-            self._state = state
-            self._n_sent = self._n_sent - n_taken
-            self._changed.notify_all()
 
     def _refused(self) -> InputError:
         reason = self._connection.close_reason or "it does not answer"
