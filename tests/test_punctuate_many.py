@@ -66,15 +66,6 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return seen
 
 
-def test_windows_of_several_short_texts_share_a_batch(lively_model: Model, calls: list[int]) -> None:
-    punctuator = Punctuator(lively_model)
-    alone = [punctuator.punctuate(text) for text in SHORT]
-    assert calls == [1, 1, 1, 1], "white space alone has no window"
-    calls.clear()
-    assert punctuator.punctuate_many(SHORT) == alone
-    assert calls == [4]
-
-
 def test_a_batch_of_the_network_holds_windows_of_several_texts(
     lively_model: Model, monkeypatch: pytest.MonkeyPatch
 ) -> None:

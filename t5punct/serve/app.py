@@ -211,10 +211,11 @@ def _add_streams(app: FastAPI, service: Service) -> None:
         service.n_streams += 1
         service.metrics.streams_opened.inc()
         try:
-            asked = stream_request(dict(connection.query_params), service.options)
-            await run_in_threadpool(service.engine.streams, asked.settings)  # a mistake is said before a word is heard
+            settings, asked = stream_request(dict(connection.query_params), service.options)
+            await run_in_threadpool(service.engine.streams, settings)  # a mistake is said before a word is heard
             on_event = partial(service.watchers.tell, asked.show) if asked.show else None
-            live = LiveStream(connection, service.engine, asked, service.metrics, service.config.idle_s, on_event)
+            idle_s = service.config.idle_s
+            live = LiveStream(connection, service.engine, settings, asked, service.metrics, idle_s, on_event)
             await live.run(service.stopping)
         except T5PunctError as error:
             await close(connection, UNFIT, str(error))

@@ -150,8 +150,13 @@ class RemoteStream:
                         self._state = event
                         self._changed.notify_all()
                     n_held = event["n_messages"]
+                elif "end" in event:
+                    self._is_over = True
+                elif self._n_passed:
+                    self._n_passed -= "provisional" not in event
                 else:
-                    self._tell(event)
+                    self._n_told += "provisional" not in event
+                    self._on_event(event)
         if connection.close_code in _REFUSED:
             raise self._refused()
         return is_heard
@@ -159,18 +164,6 @@ class RemoteStream:
     def _refused(self) -> InputError:
         reason = self._connection.close_reason or "it does not answer"
         return InputError(f"the service ended the stream: {reason}", expected="what it takes", fix="check the options")
-
-    def _tell(self, event: Event) -> None:
-        if "end" in event:
-            self._is_over = True
-        elif "provisional" in event:
-            if not self._n_passed:
-                self._on_event(event)
-        elif self._n_passed:
-            self._n_passed -= 1
-        else:
-            self._n_told += 1
-            self._on_event(event)
 
     def _send(self, connection: ClientConnection) -> None:
         """Say messages on a connection, in order, while it is the stream's."""

@@ -30,7 +30,7 @@ from ..streaming.events import committed_events, provisional_event
 from ..text.words import readable
 from .engine import Engine
 from .metrics import Metrics
-from .requests import Message, StreamRequest, message_of
+from .requests import Message, StreamFields, StreamSettings, message_of
 
 _WAITING_EVENTS = 1000  # of one who does not read; then the oldest are dropped
 _READ_AHEAD = 256_000  # characters of messages that wait
@@ -79,7 +79,8 @@ class LiveStream:
 
     socket: WebSocket
     engine: Engine
-    request: StreamRequest
+    settings: StreamSettings
+    fields: StreamFields
     metrics: Metrics
     idle_s: float
     on_event: Callable[[str], None] | None  # told each event of words as well
@@ -134,7 +135,7 @@ class LiveStream:
                 await self._take(message)
         finally:
             stop.cancel()
-        if self.request.state_every:  # a client that can go on elsewhere is told where it is
+        if self.fields.state_every:  # a client that can go on elsewhere is told where it is
             await self._tell_state()
         else:
             await self._finish()
@@ -150,14 +151,14 @@ class LiveStream:
             return
         for words in in_steps(message.words) or [()]:
             started = time.perf_counter()
-            step = await self.engine.step(self.request.settings, message.order or "push", self._state, words)
+            step = await self.engine.step(self.settings, message.order or "push", self._state, words)
             self.metrics.stream_words.inc(max(0, step.state.n_seen - self._state.n_seen))
             self._state = step.state
             await self._tell(step.committed, started)
-        if self.request.provisional:
-            tail = await self.engine.provisional(self.request.settings, self._state)
+        if self.fields.provisional:
+            tail = await self.engine.provisional(self.settings, self._state)
             await self._send(provisional_event(tail))
-        if self.request.state_every and self._state.n_committed - self._n_told >= self.request.state_every:
+        if self.fields.state_every and self._state.n_committed - self._n_told >= self.fields.state_every:
             await self._tell_state()
 
     async def _tell_state(self) -> None:
@@ -169,7 +170,7 @@ class LiveStream:
         """Tell the last words, and that they are the last."""
         started = time.perf_counter()
         if not self._state.finished:
-            step = await self.engine.step(self.request.settings, "finish", self._state)
+            step = await self.engine.step(self.settings, "finish", self._state)
             self._state = step.state
             await self._tell(step.committed, started)
         await self._send({"end": {"n_words": self._state.n_committed, "n_chars": self._n_chars}})

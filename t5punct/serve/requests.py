@@ -1,6 +1,6 @@
 """What a client asks for, and what it and its stream say to each other.
 
-In: names and values of a query, a form or a json; text messages.  Out: a `TextRequest` or a `StreamRequest`;
+In: names and values of a query, a form or a json; text messages.  Out: a `TextRequest` or `StreamSettings`;
 `Message`s: words, an order, or where an earlier stream was.  Events go the other way; those of words are the ones of
 `t5punct stream --json` (`streaming/events.py`).
 
@@ -65,16 +65,6 @@ class StreamSettings:
 
 
 @dataclass(frozen=True)
-class StreamRequest:
-    """How a stream is decided, and what its client is told besides committed words."""
-
-    settings: StreamSettings = field(default_factory=StreamSettings)
-    provisional: bool = False  # the words that may still change, after each message
-    state_every: int = 0  # the state, after so many committed words; 0: never
-    show: str = ""  # the name under which others may watch it; empty: nobody may
-
-
-@dataclass(frozen=True)
 class StreamFields(StreamOptions):
     """The options of a stream, and what its client is told beside its words."""
 
@@ -116,11 +106,10 @@ def text_request(values: Mapping[str, Any], service: ModelOptions) -> TextReques
     return TextRequest(options.config(options.render()), options.writer(), spellings, options.input_format)
 
 
-def stream_request(values: Mapping[str, Any], service: ModelOptions) -> StreamRequest:
-    """Return what a stream asks for.  Raises FieldError or ConfigError."""
-    options = _read(StreamFields, values, service, {"json": True})
-    settings = StreamSettings(options.stream(), options.config(options.render()))
-    return StreamRequest(settings, options.provisional, options.state_every, options.show)
+def stream_request(values: Mapping[str, Any], service: ModelOptions) -> tuple[StreamSettings, StreamFields]:
+    """Return what a stream is decided by, and all that it asks for.  Raises FieldError or ConfigError."""
+    fields = _read(StreamFields, values, service, {"json": True})
+    return StreamSettings(fields.stream(), fields.config(fields.render())), fields
 
 
 def _read(kind: type[Options], values: Mapping[str, Any], service: ModelOptions, more: Mapping[str, Any]) -> Options:
