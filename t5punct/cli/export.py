@@ -30,6 +30,12 @@ if TYPE_CHECKING:
 
 Dtype = StrEnum("Dtype", "BFLOAT16 FLOAT32 INT8")  # what the weights are written in
 OnnxWeights = StrEnum("OnnxWeights", "FP32 INT8")  # what an encoder in ONNX computes in
+Weights = Annotated[
+    Dtype,
+    typer.Option(
+        help="bfloat16 halves the size, int8 halves it again: matrices are rounded, each row with a scale of its own."
+    ),
+]
 
 
 @ending_in_order()
@@ -37,13 +43,7 @@ def export(
     context: typer.Context,
     source: Annotated[str, typer.Argument(help="A model folder, such as a training run.")],
     output: Annotated[Path, place("--output", "-o", help="The folder to write.")],
-    dtype: Annotated[
-        Dtype,
-        typer.Option(
-            help="bfloat16 halves the size, int8 halves it again: matrices are rounded, each row with a scale of its "
-            "own."
-        ),
-    ] = Dtype.BFLOAT16,
+    dtype: Weights = Dtype.BFLOAT16,
     task: Annotated[
         Path | None,
         typer.Option(
