@@ -117,7 +117,8 @@ def _compare(options: WindowOptions, names: tuple[str, str], data: str, max_word
     """The scores of two models, and their differences."""
     from ..evaluation.comparison import compare_file
 
-    first, second = (load_punctuator(replace(options, model=name), options.config()) for name in names)
+    first = load_punctuator(replace(options, model=names[0]), options.config())
+    second = load_punctuator(replace(options, model=names[1]), options.config())
     total = _count_words(data, max_words)
     with progress_bar("evaluating", total and 2 * total) as advance:
         return compare_file(data, first, second, max_words=max_words, on_progress=lambda done: advance(done, done))

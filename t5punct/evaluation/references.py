@@ -64,16 +64,13 @@ class RowsReference:
         wanted = [Slot(LABEL_OF_CLASS[name], disfluent=name == TO_BE_LEFT_OUT) for name in classes]
         stretches = (slice(start, start + _STRETCH_WORDS) for start in range(0, len(self.rows), _STRETCH_WORDS))
         counts = [count(wanted[stretch], output[stretch]) + Counts(words=len(wanted[stretch])) for stretch in stretches]
-        counts[0] += self._changes([word.text for word in annotated])
-        return counts
-
-    def _changes(self, written: Sequence[str]) -> Counts:
-        """How the words change in the text that t5punct writes."""
-        before = split(" ".join(word.text for word in self.words), self.alphabet).words
-        kept = compare_words(before, split(" ".join(written), self.alphabet).words, case=False)
-        return Counts(
+        # how the words change in the text that t5punct writes
+        given = split(" ".join(word.text for word in self.words), self.alphabet).words
+        kept = compare_words(given, split(" ".join(word.text for word in annotated), self.alphabet).words, case=False)
+        counts[0] += Counts(
             words_changed=kept.words_changed, words_inserted=kept.words_inserted, words_dropped=kept.words_dropped
         )
+        return counts
 
 
 @dataclass(frozen=True)

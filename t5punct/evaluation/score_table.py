@@ -42,7 +42,7 @@ def as_json(report: Report) -> dict[str, Any]:
         "cased_accuracy": scores.cased_accuracy,
         "words": scores.words,
         "words_changed": scores.n_changes,
-        "generated_words": generated and dict(zip(_GENERATED, astuple(generated), strict=True)),
+        "generated_words": None if generated is None else dict(zip(_GENERATED, astuple(generated), strict=True)),
         "seconds": round(report.seconds, 3),
         "signature": report.signature,
     }

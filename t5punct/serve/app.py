@@ -334,7 +334,7 @@ class Server(uvicorn.Server):
 
     def __init__(self, config: uvicorn.Config, service: Service) -> None:
         super().__init__(config)
-        self._service = service
+        self.service = service
         self._n_signals = 0
         self._ends_at = math.inf
 
@@ -347,10 +347,10 @@ class Server(uvicorn.Server):
     async def on_tick(self, counter: int) -> bool:
         """Return whether the server ends now, ten times a second."""
         now = time.monotonic()
-        if self._n_signals and not self._service.stopping.is_set():
-            self._service.stopping.set()
-            self._ends_at = now + self._service.config.ending_s
-        elif self._n_signals and (self._service.is_idle or now >= self._ends_at):
+        if self._n_signals and not self.service.stopping.is_set():
+            self.service.stopping.set()
+            self._ends_at = now + self.service.config.ending_s
+        elif self._n_signals and (self.service.is_idle or now >= self._ends_at):
             self.should_exit = True
         return await super().on_tick(counter)
 

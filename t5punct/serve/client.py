@@ -100,19 +100,18 @@ class RemoteStream:
     def _run(self) -> None:
         """Hear events, on one connection after the other."""
         held_at = time.monotonic()
-        n_tries = 0
+        pauses = iter(_PAUSES_S)
         try:
             while not self._is_over:
                 began = time.monotonic()
                 if self._hear() or time.monotonic() - began > self._patience_s:  # nothing may be said for long
                     held_at = time.monotonic()
-                    n_tries = 0
+                    pauses = iter(_PAUSES_S)
                 if self._is_over:
                     return
                 if time.monotonic() - held_at > self._patience_s:
                     raise self._refused()
-                time.sleep(_PAUSES_S[min(n_tries, len(_PAUSES_S) - 1)])
-                n_tries += 1
+                time.sleep(next(pauses, _PAUSES_S[-1]))
                 self._begin(self._connect(self._patience_s))
         except Exception as error:
             self._error = error
@@ -184,7 +183,7 @@ class RemoteStream:
     def _connect(self, tries_s: float) -> ClientConnection:
         """A connection; tries for a while.  Raises InputError if there is none."""
         ends = time.monotonic() + tries_s
-        n_tries = 0
+        pauses = iter(_PAUSES_S)
         headers = {"Authorization": f"Bearer {self._token}"} if self._token else None
         while True:
             try:
@@ -196,5 +195,4 @@ class RemoteStream:
                         expected="one that was started by `t5punct serve`",
                         fix="check --server, and its token in T5PUNCT_TOKEN",
                     ) from None
-            time.sleep(_PAUSES_S[min(n_tries, len(_PAUSES_S) - 1)])
-            n_tries += 1
+            time.sleep(next(pauses, _PAUSES_S[-1]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -21,8 +22,8 @@ from t5punct.model import Model
 from t5punct.punctuator import Punctuator, PunctuatorConfig
 from t5punct.text.marks import Alphabet
 from t5punct.text.words import Word
-from t5punct.windows.combine import CombineConfig
-from t5punct.windows.plan import WindowConfig, iter_views
+from t5punct.windows.combine import CombineConfig, WindowVotes
+from t5punct.windows.plan import View, WindowConfig, iter_views
 from t5punct.windows.presets import Preset, list_presets, load_preset
 
 CLITICS = Path(__file__).parents[1] / "data" / "hand-counted.tsv"
@@ -35,9 +36,9 @@ class Counting(Punctuator):
 
     n_windows = 0
 
-    def _votes(self, views, whole):  # type: ignore[no-untyped-def]
+    def window_votes(self, views: Sequence[View[Word]], *, whole: bool = False) -> list[WindowVotes]:
         self.n_windows += len(views)
-        return super()._votes(views, whole)
+        return super().window_votes(views, whole=whole)
 
 
 @pytest.mark.parametrize("decoder", ["slots", "generate"])

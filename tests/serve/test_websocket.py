@@ -194,7 +194,7 @@ def test_a_client_that_goes_is_let_go_and_what_it_said_is_dropped(
         assert begun.wait(20)
         socket.close()  # waits for the answer to its close frame
         assert socket.close_code == 1000
-        while run._service.n_streams:
+        while run.service.n_streams:
             pass
         assert n_steps == 1, "it is let go while the model is at its first words"
         may_go_on.set()
