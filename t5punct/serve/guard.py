@@ -12,7 +12,6 @@ In: an ASGI application and the service's config.  Out: one that such requests d
 from __future__ import annotations
 
 import hmac
-from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlsplit
@@ -79,10 +78,9 @@ class Guard:
         return sum(hmac.compare_digest(token.encode(), wanted) for token in tokens) > 0  # all are compared
 
 
-def error_body(what: str, expected: str = "", fix: str = "") -> dict[str, Any]:
+def error_body(found: str, expected: str, fix: str) -> dict[str, Any]:
     """Return an error as clients get it."""
-    parts: Mapping[str, str] = {"found": what, "expected": expected, "fix": fix}
-    return {"error": {name: part for name, part in parts.items() if part}}
+    return {"error": {"found": found, "expected": expected, "fix": fix}}
 
 
 TOO_LARGE = ("a body that is too large", "at most max_body_bytes", "send it in parts")
