@@ -58,6 +58,10 @@ from .requests import FieldError, schema_of, stream_request, text_request
 from .texts import FORMAT_OF_TYPE, WRITTEN_TYPES, Body, TooLongError, answer_of, texts_of_json
 
 _RETRY_S = "2"
+_STATUSES: dict[type[T5PunctError], HTTPStatus] = {
+    TooLongError: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+    FieldError: HTTPStatus.UNPROCESSABLE_ENTITY,
+}
 _TEXT_FIELDS = schema_of(TranscriptOptions)
 
 
@@ -120,7 +124,7 @@ def _add_texts(app: FastAPI, service: Service) -> None:
 async def _punctuated(request: Request, service: Service, started: float) -> Response:
     """The answer to a text; the first piece is there, the others come as they are decided."""
     if service.stopping.is_set() or service.engine.n_waiting_words >= service.config.max_waiting_words:
-        raise _BusyError
+        raise HTTPException(HTTPStatus.SERVICE_UNAVAILABLE)
     body, values = await _read(request, _TEXT_FIELDS)
     asked = text_request(values, service.options)
     answer = await run_in_threadpool(answer_of, body, asked, service.engine, service.config.max_words)
@@ -170,29 +174,21 @@ async def _read(request: Request, names: Container[str]) -> tuple[Body, dict[str
     return body, values
 
 
-class _BusyError(Exception):
-    """The service has more to do than it takes, or is ending."""
-
-
 def _refusal(error: BaseException) -> Response:
     """The answer to a request that cannot be served.  What nobody foresaw is raised again: the log has it."""
     match error:
-        case TooLongError():
-            status = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
-        case FieldError():
-            status = HTTPStatus.UNPROCESSABLE_ENTITY
         case T5PunctError():
-            status = HTTPStatus.BAD_REQUEST
+            status = _STATUSES.get(type(error), HTTPStatus.BAD_REQUEST)
+            return JSONResponse(error_body(error.found, error.expected, error.fix), status)
         case HTTPException(status_code=HTTPStatus.REQUEST_ENTITY_TOO_LARGE):
             return JSONResponse(error_body(*TOO_LARGE), HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
-        case _BusyError():
+        case HTTPException(status_code=HTTPStatus.SERVICE_UNAVAILABLE):
             body = error_body("a busy service, or one that is ending", "room for the work", "try again later")
             return JSONResponse(body, HTTPStatus.SERVICE_UNAVAILABLE, {"Retry-After": _RETRY_S})
         case ClientDisconnect():  # inside its body; nobody hears the answer
             return Response(status_code=HTTPStatus.BAD_REQUEST)
         case _:
             raise error
-    return JSONResponse(error_body(error.found, error.expected, error.fix), status)
 
 
 async def _answer_http_error(request: Request, error: Exception) -> Response:
